@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Ringside: how everything is built, tested and installed. `make help` lists the targets.
 #
-# This file holds the settings and flags; each room's own rules stand in its build.mk.
+# This file has the settings and flags. Each directory has its own rules in its build.mk.
 
 VERSION  := 0.1.0
 SOVERSION := 0
 
-# What a user may set.
+# Settings of the user.
 CC       ?= cc
 ifeq ($(origin CC),default)
 CC       := gcc
@@ -25,7 +25,7 @@ MAKEFLAGS   += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
-# V=1 shows the commands; otherwise one short line a file.
+# V=1 prints the commands. Otherwise make prints one short line per file.
 ifeq ($(V),1)
 Q   :=
 say  = @:
@@ -34,7 +34,8 @@ Q   := @
 say  = @printf '  %-5s %s\n' $(1) $(2)
 endif
 
-# libelf is needed; libdw (file:line, types) is used when it is there. HAVE_DW=0 builds without.
+# libelf is required. libdw (file:line, types) is used if it is installed; HAVE_DW=0 builds without
+# it.
 ifndef HAVE_ELF
 links = $(shell printf '\043include <libelf.h>\n\043include $(1)\nint main(void){return 0;}\n' | \
           $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
@@ -51,7 +52,7 @@ INCLUDES  := -Ilibextract/include -Ilibextract -I$(BUILD)/gen
 LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf
 SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
                -fno-sanitize-recover=undefined)
-# glibc refuses to fortify unoptimized code, and sanitizers do the same work better.
+# glibc does not fortify unoptimized code, and sanitizers do the same work better.
 FORTIFY   := $(if $(SANITIZE),,$(if $(filter-out -O0,$(filter -O%,$(CFLAGS))),\
                -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 COMPILE   := $(strip $(CC) -std=gnu11 $(WARNINGS) $(DEFINES) $(INCLUDES) -fPIC \
@@ -72,18 +73,19 @@ include qemu-tests/firmware.mk
 
 all: $(LIBRARIES) $(PROGRAM) $(READER) $(PROBE) $(MANUALS)
 
-# Compiles C of any room; $(BUILD)/flags makes a change of flags or compiler a change of all.
+# Compiles a C file. If flags or compiler change, $(BUILD)/flags changes, and all files are
+# compiled.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(GENERATED)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -MMD -MP -c $< -o $@
 
-# Rewrites a stamp file only when its text changes: $(call stamp,TEXT)
+# Rewrites a stamp file only if its text changes: $(call stamp,TEXT)
 stamp = @mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || \
           printf '%s\n' '$(subst ','\'',$(1))' > $@
 
 $(BUILD)/flags: FORCE
-	$(if $(HAVE_ELF),,$(error libelf is missing: Ringside reads ELF files with it; \
+	$(if $(HAVE_ELF),,$(error libelf not found, which Ringside needs to read ELF files; \
 	  run `make setup` (Debian: apt-get install libelf-dev libdw-dev)))
 	$(call stamp,$(COMPILE) | $(LINK) | $(LIBS))
 

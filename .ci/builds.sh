@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# builds.sh: the builds that differ from the plain one must be free of warnings too, and the plain
-# one must notice what changed.
+# builds.sh: checks that builds with other settings have no warnings either, and that a rebuild
+# compiles what has changed, and only that. Prints "ok NAME" or "not ok NAME" for each check.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 make=${MAKE:-make}
@@ -26,7 +26,8 @@ case $(ldd build/nodw/ringside) in
 *) echo "not ok HAVE_DW=0 leaves libdw out: the program was not built" ;;
 esac
 
-# What make says about the rebuild of a tree that was just built; one line a file.
+# Rebuilds a tree that was just built, and checks whether make compiles anything. make prints one
+# line per file.
 rebuild() { # NAME none|some MAKE-ARGUMENTS...
     local name=$1 expected=$2 lines
     shift 2
@@ -37,7 +38,7 @@ rebuild() { # NAME none|some MAKE-ARGUMENTS...
     esac
 }
 strict=(BUILD=build/nodw HAVE_ELF=1 HAVE_DW=0)
-object=build/nodw/obj/libextract/base/error.o # made of the header; one file shows as much as all
+object=build/nodw/obj/libextract/base/error.o # includes the header; one file is enough
 rebuild "a second make has nothing to do" none CFLAGS='-O1 -Werror' "${strict[@]}" all
 rebuild "a change of a header is noticed" some -W libextract/include/extract/error.h \
     CFLAGS='-O1 -Werror' "${strict[@]}" "$object"

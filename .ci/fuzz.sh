@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# fuzz.sh PROGRAM SECONDS [SEED]: replays the corpus of a fuzz target, then fuzzes it for SECONDS:
-# with a seed always in the same way, else (0) each time in another.
-# New finds go to build/fuzz/corpus/NAME, with a seed to build/fuzz/seeded/NAME; inputs that break
-# the target to build/fuzz/broken/.
+# fuzz.sh PROGRAM SECONDS [SEED]: replays the corpus of a fuzz target, then fuzzes it for SECONDS.
+# With a SEED, each run is the same. Without one (or with 0), each run has another seed. New finds
+# go to build/fuzz/corpus/NAME or, with a SEED, to build/fuzz/seeded/NAME. Inputs that break the
+# target go to build/fuzz/broken/.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 program=("$1") seconds=$2 seed=${3:-0}
@@ -17,7 +17,7 @@ if [ "$seed" != 0 ]; then
     limits+=(-seed="$seed" -entropic=0)
     finds=build/fuzz/seeded/$name
     rm -rf "$finds"
-    setarch -R true 2>/dev/null && program=(setarch -R "$1") # where a container lets us
+    setarch -R true 2>/dev/null && program=(setarch -R "$1") # if the container permits it
 fi
 mkdir -p "$finds" build/fuzz/broken
 

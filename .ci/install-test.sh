@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# install-test.sh: make install into a folder, use what is there, and remove it again.
+# install-test.sh: installs into a temporary directory, uses what is installed there, and uninstalls
+# it. Prints "ok NAME" or "not ok NAME" for each check.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 make=${MAKE:-make}
@@ -20,7 +21,7 @@ check() { # NAME COMMAND...
     fi
 }
 
-# Prints what the pkg-config file says for a tree that lies under $root.
+# Runs pkg-config for the tree that is installed under $root.
 package() {
     PKG_CONFIG_SYSROOT_DIR=$root/dest PKG_CONFIG_LIBDIR=$root/dest/usr/lib/pkgconfig \
         PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config "$@"
@@ -29,18 +30,19 @@ package() {
 client_runs() {
     printf '%s\n' '#include <extract/error.h>' '#include <string.h>' 'int main(void)' \
         '{ return strcmp(extract_code_name(EXTRACT_TRUNCATED), "truncated"); }' >"$client.c"
-    # What pkg-config prints is a list of words.
+    # The output of pkg-config is a list of words.
     # shellcheck disable=SC2046
     ${CC:-gcc} "$client.c" -o "$client" $(package --cflags --libs libextract) &&
         LD_LIBRARY_PATH=$root/dest/usr/lib "$client"
 }
 
-# Where the machine has what libdw and libelf need, which do not say all of it to dpkg.
+# Succeeds also if libdw and libelf cannot be linked statically here. Their packages do not depend
+# on all libraries that this needs.
 client_links_statically() {
     local libs
     libs=$(pkg-config --static --libs libdw libelf) || return 0
     echo 'int main(void) { return 0; }' >"$client.c"
-    # What pkg-config prints is a list of words.
+    # The output of pkg-config is a list of words.
     # shellcheck disable=SC2086
     ${CC:-gcc} -static "$client.c" -o "$client" $libs 2>"$root/said" || return 0
     printf '%s\n' '#include <extract/symbols.h>' '#include <stddef.h>' 'int main(void)' \
@@ -54,7 +56,7 @@ public_headers() {
     (cd "$root/dest/usr/include" && ls extract/*.h extract/posix/*.h trace.h)
 }
 
-# Each public header by itself, as C and as C++, with every warning that we use.
+# Compiles each public header alone, as C and as C++, with all warnings of the build.
 headers_stand_alone() {
     local header
     for header in $(public_headers); do
@@ -66,7 +68,7 @@ headers_stand_alone() {
     done
 }
 
-# The names that the public headers declare, against those that the library exports.
+# Compares the names that the public headers declare with those that the library exports.
 exports_match() {
     # shellcheck disable=SC2046
     (cd "$root/dest/usr/include" && cat $(public_headers)) |
@@ -92,7 +94,7 @@ names_nothing_of_the_build() {
         grep -q /usr/lib/ringside/ringside-reader.so "$root/dest/usr/share/ringside/ringside.gdb"
 }
 
-# The files of templates, byte for byte those that the library was built with.
+# Compares the installed templates with those that the library was built with.
 templates_are_there() {
     local file
     for file in libextract/templates/*.fmt; do
@@ -101,12 +103,12 @@ templates_are_there() {
     [ -s "$root/dest/usr/share/ringside/threadx.fmt" ]
 }
 
-# The examples, with the installed library; as in a user's folder.
+# Builds the examples with the installed library, in a directory outside the tree.
 examples_build() {
     local file
     cp -r "$root/dest/usr/share/ringside/examples/posix" "$root/examples" || return 1
     for file in "$root"/examples/*/*.c; do
-        # What pkg-config prints is a list of words.
+        # The output of pkg-config is a list of words.
         # shellcheck disable=SC2046
         ${CC:-gcc} -std=c11 -Wall -Wextra -Werror "$file" -o "${file%.c}" \
             $(package --cflags --libs libextract) || return 1
@@ -115,12 +117,12 @@ examples_build() {
         grep -q 'type: my_first_event'
 }
 
-# The recorder for firmware, with nothing but what is installed.
+# Compiles the recorder for firmware with only the installed files.
 recorder_builds() {
     local core
     for core in "arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb:cortex_m" \
         "riscv64-unknown-elf-gcc:riscv" "m68k-linux-gnu-gcc -mcpu=5208:m68k"; do
-        # A compiler and its flags.
+        # ${core%:*} is a compiler and its flags.
         # shellcheck disable=SC2086
         ${core%:*} -std=c11 -O2 -ffreestanding -Wall -Wextra -Werror \
             "-DRINGSIDE_TRACE_PORT=\"ports/${core#*:}.h\"" -o "$root/recorder.o" \
@@ -128,7 +130,7 @@ recorder_builds() {
     done
 }
 
-# Each function of <trace.h> has a page, with its prototype and its errors.
+# Checks that each function of <trace.h> has a page, with its prototype and its return value.
 functions_have_pages() {
     local name page
     grep -oE '\bposix_trace_[a-z_]+\(' "$root/dest/usr/include/trace.h" | tr -d '(' | sort -u \
@@ -142,7 +144,8 @@ functions_have_pages() {
     done <"$root/functions"
 }
 
-# whatis(1) and apropos(1) find each page, and no page has the name of another program's.
+# Checks that whatis(1) and apropos(1) find each page, and that no page has the name of a page of
+# another program.
 whatis_reads_pages() {
     local page
     find "$root/dest/usr/share/man" -type f >"$root/pages"
@@ -166,7 +169,7 @@ check "a client links statically" client_links_statically
 check "public headers stand alone" headers_stand_alone
 check "the library exports what its headers declare" exports_match
 check "the reader exports GDB's two names only" reader_exports
-check "installed files name no build folder" names_nothing_of_the_build
+check "installed files name no build directory" names_nothing_of_the_build
 check "templates are installed" templates_are_there
 check "examples build with what is installed, and run" examples_build
 check "the recorder builds with what is installed" recorder_builds

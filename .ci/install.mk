@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# make install / uninstall, with PREFIX and DESTDIR. Both work from the same list of files.
+# make install and make uninstall, with PREFIX and DESTDIR. Both use the same list of files.
 
 .PHONY: install uninstall
 STAGE := $(DESTDIR)$(PREFIX)
 
-# SOURCE:TARGET under the prefix; 755 for what is executed or loaded, 644 for the rest.
+# SOURCE:TARGET under the prefix. Mode 755 is for files that are executed or loaded, 644 for all
+# others.
 INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
   $(PROBE):bin/$(notdir $(PROBE)) \
   $(BUILD)/$(SOFILE):lib/$(SOFILE) \
@@ -12,7 +13,7 @@ INSTALL_755 := $(PROGRAM):bin/$(notdir $(PROGRAM)) \
 INSTALL_644 := $(BUILD)/libextract.a:lib/libextract.a \
   $(foreach f,$(HEADERS),$(f):$(f:libextract/%=%)) \
   $(foreach f,$(MANUALS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f)))
-# The recorder for firmware; Linux' own part of it is in the library.
+# The recorder for firmware. Its part for Linux is in the library.
 INSTALL_644 += $(foreach f,$(filter-out %/linux.h %/linux_core.h,$(sort $(wildcard \
   libextract/target/*.h libextract/target/ringside_trace.c libextract/target/ports/*.h))),\
   $(f):share/ringside/$(f:libextract/%=%))
@@ -21,23 +22,24 @@ INSTALL_644 += $(foreach f,$(sort $(wildcard docs/examples/posix/*.h \
   $(f):$(f:docs/%=share/ringside/%))
 INSTALL_644 += $(foreach f,$(TEMPLATES),$(f):share/ringside/$(notdir $(f)))
 INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
-# OpenOCD finds it with `source [find ringside.tcl]` when both have the same prefix.
+# If OpenOCD has the same prefix, `source [find ringside.tcl]` finds these files.
 INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\
   $(f):share/openocd/site/$(notdir $(f)))
 INSTALL_644 += qemu-tests/probe/probe.cfg:share/openocd/site/interface/ringside-probe.cfg
 INSTALL_644 += qemu-tests/probe/riscv.cfg:share/openocd/site/interface/ringside-probe-riscv.cfg
-# Functions that share a page with another one: NAME.3:PAGE.3, out of the pages' first sections.
+# Functions that share a man page with another function: NAME.3:PAGE.3, from the pages' first
+# sections.
 MAN_LINKS := $(if $(MANUALS),$(shell awk -f .ci/man-links.awk $(filter %.3.scd,$(MAN_PAGES))))
-# What a program that is linked statically needs beside the library.
+# The libraries that a statically linked program needs in addition to libextract.
 STATIC_LIBS = $(or $(shell pkg-config --static --libs $(if $(filter 1,$(HAVE_DW)),libdw) libelf \
   2>/dev/null),$(LIBS))
-# Links and files that are made for the prefix.
+# Links and files that depend on the prefix.
 INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
   share/ringside/ringside.gdb \
   $(foreach l,$(MAN_LINKS),share/man/man3/$(firstword $(subst :, ,$(l))))
 target_of = $(word 2,$(subst :, ,$(1)))
 INSTALLED := $(foreach p,$(INSTALL_755) $(INSTALL_644),$(call target_of,$(p))) $(INSTALL_MADE)
-# Folders that leave with us when they are empty.
+# Directories that uninstall removes if they are empty.
 INSTALL_FOLDERS := lib/ringside share/ringside/examples/posix/parts \
   share/ringside/examples/posix/roles share/ringside/examples/posix share/ringside/examples \
   share/ringside/target/ports share/ringside/target share/ringside \
@@ -58,7 +60,7 @@ install: all
 	  > "$(STAGE)/share/ringside/ringside.gdb"
 	@chmod 644 "$(STAGE)/lib/pkgconfig/libextract.pc" "$(STAGE)/share/ringside/ringside.gdb"
 	@echo "installed under $(STAGE); in GDB: source $(PREFIX)/share/ringside/ringside.gdb"
-	@echo "in OpenOCD: openocd -s $(PREFIX)/share/openocd/site (Debian's finds that of /usr itself)"
+	@echo "in OpenOCD: openocd -s $(PREFIX)/share/openocd/site (not needed if OpenOCD has this prefix)"
 
 uninstall:
 	@cd "$(STAGE)" && rm -f $(INSTALLED) && for d in $(INSTALL_FOLDERS); do \

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Reads sources of man pages (scdoc). Prints NAME.SECTION:PAGE.SECTION for every name but the first
-# that stands in front of the dash of the section NAME.
+# before the dash of the section NAME.
 FNR == 1 {
     split($1, head, /[()]/)
     naming = 0

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# rooms.sh: whether the rooms of libextract point one way. The table in docs/architecture.md names
-# them from the lowest to the highest, and a room may use only those that come before it.
-# Takes BUILD, where the library has been built. Prints "ok NAME" or "not ok NAME" and what points
-# the wrong way.
+# rooms.sh: checks that the rooms of libextract depend on each other in one direction only. The
+# table in docs/architecture.md lists the rooms from the lowest to the highest. A room may use only
+# rooms that come before it. Reads BUILD, where the library has been built. Prints "ok NAME" or "not
+# ok NAME" and each dependency in the wrong direction.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=verdict.sh
@@ -15,16 +15,16 @@ rooms=$(awk -F'|' '/^\| room \|/ {on = 1; next} on && !/^\|/ {exit}
 folders=$(cd libextract && printf '%s\n' */ | tr -d / | grep -vx -e include -e tests)
 
 diff <(sort <<<"$rooms") <(sort <<<"$folders") | sed -n \
-    -e 's/^< \(.*\)/libextract\/\1: the table of rooms names it, but it is not there/p' \
-    -e 's/^> \(.*\)/libextract\/\1: it is not in the table of rooms/p' |
+    -e 's/^< \(.*\)/libextract\/\1: in the table of rooms, but does not exist/p' \
+    -e 's/^> \(.*\)/libextract\/\1: not in the table of rooms/p' |
     verdict "the table of rooms in docs/architecture.md is complete"
 
-# "ROOM FILE ROOM HEADER" of each include of another room's header.
+# Prints "ROOM FILE ROOM HEADER" for each include of a header of another room.
 includes() {
     (cd libextract && grep -rnoE '^ *# *include "[a-z_]+/[^"]*"' --include='*.[ch]' $folders) |
         sed -E 's/^(([a-z_]+)\/[^:]*:[0-9]+):[^"]*"(([a-z_]+)\/[^"]*)"$/\2 libextract\/\1 \4 \3/'
 }
-# "ROOM SOURCE ROOM SYMBOL" of each symbol of another room's that is linked to.
+# Prints "ROOM SOURCE ROOM SYMBOL" for each use of a symbol of another room.
 links() {
     local source objects=()
     while read -r source; do
@@ -41,19 +41,19 @@ links() {
             }
         }'
 }
-upward() { # the edges on standard input that point to a room that comes later in the table
+upward() { # Prints the lines of standard input whose second room comes later in the table.
     awk -v rooms="$rooms" '
         BEGIN {count = split(rooms, names, "\n"); for (i = 1; i <= count; i++) rank[names[i]] = i}
         {seen = 1}
         ($3 in rank) && rank[$3] > rank[$1] {
             print $2 ": " $4 " is of the room " $3 ", which comes after " $1 " in the table"
         }
-        END {if (!seen) print "nothing was found to check"}' | sort -u
+        END {if (!seen) print "found nothing to check"}' | sort -u
 }
 includes | upward | verdict "no room includes a header of a later room"
 links | upward | verdict "no room calls a later room"
 
-# A prototype without a symbol, and a symbol that no public header names.
+# Lists prototypes without a symbol, and symbols that no public header declares.
 headers=(libextract/include/trace.h libextract/include/extract/*.h libextract/include/extract/*/*.h)
 exported=$(nm -D --defined-only "$build/libextract.so" | awk '
     $2 ~ /^[TDRB]$/ {sub(/@.*/, "", $3); print $3}')

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh build|demo|test: installs the Debian packages that are missing for it.
-# A package is missing when the command, file or header that we use of it is not there.
+# setup.sh build|demo|test: installs the missing Debian packages for one of these purposes. A
+# package is missing if the command, file or header that Ringside uses from it does not exist.
 set -u
 
-# One line a probe: sets, probe (a command, or /path with shell patterns), package.
+# Prints one line per probe: sets, probe (a command, or a path with shell patterns), package.
 probes() {
     cat <<'LIST'
 build,demo,test  gcc                         gcc
@@ -37,7 +37,7 @@ test             tmux                        tmux
 LIST
 }
 
-there() { # $1: a command or a path pattern
+exists() { # $1: a command or a path pattern
     case $1 in
     /*) for f in $1; do [ -e "$f" ] && return 0; done; return 1 ;;
     *) command -v "$1" >/dev/null ;;
@@ -46,7 +46,7 @@ there() { # $1: a command or a path pattern
 
 missing_packages() { # $1: the set
     probes | while read -r sets probe package; do
-        case ,$sets, in *,"$1",*) there "$probe" || echo "$package" ;; esac
+        case ,$sets, in *,"$1",*) exists "$probe" || echo "$package" ;; esac
     done | sort -u | tr '\n' ' ' | sed 's/ $//'
 }
 
@@ -58,29 +58,28 @@ fail() {
 set_name=${1:-build}
 case $set_name in
 build | demo | test) ;;
-*) fail "no such set: $set_name (build, demo or test)" ;;
+*) fail "unknown set '$set_name'; use build, demo or test" ;;
 esac
 missing=$(missing_packages "$set_name")
 [ -n "$missing" ] || exit 0
 
 command -v apt-get >/dev/null ||
-    fail "these Debian packages (or your system's counterparts) are needed: $missing;" \
-        "there is no apt-get here, so please install them by hand"
+    fail "apt-get not found; install these Debian packages, or those of your system that are" \
+        "equivalent: $missing"
 as_root=
 if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null ||
-        fail "only root can install: $missing;" \
-            "there is no sudo here, so as root: apt-get install --no-install-recommends $missing"
+        fail "sudo not found; run as root: apt-get install --no-install-recommends $missing"
     as_root=sudo
 fi
 echo "setup: installing with ${as_root:+sudo }apt-get: $missing"
 # $missing and $as_root are lists of words.
 apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@"; }
-# A dry run tells whether the package lists are there at all.
+# A dry run shows whether the package lists exist.
 if ! apt install --simulate $missing >/dev/null 2>&1; then
-    apt update || fail "apt-get update failed; is there a network?"
+    apt update || fail "apt-get update failed; check the network"
 fi
-# Lists that are too old name files that are gone: refresh them once.
+# Old lists name files that no longer exist. In that case, update the lists once.
 apt install -y --no-install-recommends $missing >/dev/null ||
     { apt update && apt install -y --no-install-recommends $missing >/dev/null; } ||
     fail "apt-get could not install: $missing"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# style.sh: the rules of form that a machine can check, over all C of the tree.
-# Prints "ok NAME" or "not ok NAME" and what breaks the rule.
+# style.sh: checks the rules of form that a program can check, for all files of the tree. Prints
+# "ok NAME" or "not ok NAME" and what breaks the rule.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=verdict.sh
@@ -12,7 +12,7 @@ mapfile -t texts < <(find $rooms Makefile README.md \
     \( -name '*.[chS]' -o -name '*.sh' -o -name '*.mk' -o -name '*.awk' -o -name Makefile \
     -o -name '*.ld' -o -name '*.tcl' -o -name '*.in' -o -path '.ci/*' \) -type f | sort)
 
-# "LENGTH FILE:LINE NAME" of each function.
+# Prints "LENGTH FILE:LINE NAME" for each function.
 functions() {
     ctags -x --_xformat='%{line} %{end} %F %N' --kinds-c=f --languages=C --langmap=C:.c.h \
         --fields=+e -o - "${sources[@]}" | awk '{print $2 - $1 + 1, $3 ":" $1, $4}' | sort -n

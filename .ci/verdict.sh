@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# verdict.sh: how the checks of form report. Sourced by style.sh and rooms.sh.
+# verdict.sh: prints the result of a check of form. style.sh and rooms.sh source it.
 # shellcheck shell=bash
 
 # Prints "ok NAME" if standard input is empty; otherwise "not ok NAME" and its first 20 lines.

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# The shared object that GDB loads, and the GDB script that loads it from where it was built.
+# The shared object that GDB loads, and the GDB script that loads it from the build directory.
 
 READER_SOURCES := $(sort $(wildcard gdb-reader/*.c gdb-reader/transport/*.c gdb-reader/stops/*.c))
 READER_OBJECTS := $(READER_SOURCES:%.c=$(BUILD)/obj/%.o)
 READER         := $(BUILD)/ringside-reader.so $(BUILD)/ringside.gdb
 
-# Exceptions of GDB's may pass through the reader's functions.
+# GDB's exceptions may pass through the reader's functions.
 $(READER_OBJECTS): COMPILE += -fexceptions
 
 # nodelete: the reader's state outlives GDB's jit-reader-unload.

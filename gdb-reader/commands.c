@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "commands.h"
 #include "query.h"
-#include "stops/record.h"
+#include "stops/stops.h"
 #include "templates.h"
 #include <extract/record.h>
 #include <extract/report.h>
@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum extract_code usage(struct call *call, const char *why)
+static enum extract_code refuse_usage(struct call *call, const char *why)
 {
-    return extract_error_set(&call->answer->error, EXTRACT_USAGE, call->request->verb,
+    return extract_error_set(&call->answer->error, EXTRACT_USAGE, call->request->command,
                              "run `help ringside` for a list of commands", "%s", why);
 }
 
@@ -33,9 +33,9 @@ static size_t find_filter(const char *key)
     return filter;
 }
 
-// Returns where the value of the argument `key` is stored, or NULL if there is no such argument. A
-// filter overrides that of `ringside set`. When repeated, it adds values; only of --last, the last
-// one applies.
+// Returns where the value of the argument `key` is stored; NULL for an unknown argument. A filter
+// overrides that of `ringside set`. A repeated filter adds values, but of several --last, only
+// the last one applies.
 static const char **find_option(struct query_options *options, const char *key)
 {
     const size_t filter = find_filter(key);
@@ -56,22 +56,22 @@ static const char **find_option(struct query_options *options, const char *key)
                                         : NULL;
 }
 
-// Parses the arguments from number `at` on. What they leave open is as `ringside set` has set it.
+// Parses the arguments from number `at` on. They override the options of `ringside set`.
 static enum extract_code parse_options(struct call *call, size_t at, struct query_options *options)
 {
     const struct request *request = call->request;
 
     *options = query_options_of(call->state);
-    for (; at < request->arguments; at += 2) {
-        const char *key = request->argument[at];
+    for (; at < request->argument_count; at += 2) {
+        const char *key = request->arguments[at];
         const char **value = find_option(options, key);
-        if (!value || at + 1 == request->arguments)
+        if (!value || at + 1 == request->argument_count)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "use --event NAME, --thread NAME, --object NAME, "
                                      "--class NAME, --from TIME, --to TIME, --last N, "
                                      "--rkh SETTINGS, --view VIEW or -O SETTINGS",
                                      value ? "value missing" : "unknown option");
-        *value = request->argument[at + 1];
+        *value = request->arguments[at + 1];
     }
     return EXTRACT_OK;
 }
@@ -128,8 +128,8 @@ static enum extract_code run_same_command(struct call *call)
     enum extract_code code = parse_options(call, 0, &options);
 
     if (!code && options.column_count > (call->state->options.columns != NULL))
-        return usage(call, "-O is only for dump, report, last and diff");
-    return code ? code : run_library_command(call, call->request->verb, &options);
+        return refuse_usage(call, "-O is only for dump, report, last and diff");
+    return code ? code : run_library_command(call, call->request->command, &options);
 }
 
 static enum extract_code run_report(struct call *call)
@@ -144,10 +144,10 @@ static enum extract_code run_last(struct call *call)
 {
     struct query_options options;
 
-    if (!call->request->arguments)
-        return usage(call, "number of events missing");
+    if (!call->request->argument_count)
+        return refuse_usage(call, "number of events missing");
     enum extract_code code = parse_options(call, 1, &options);
-    options.filter[EXTRACT_FILTER_LAST] = call->request->argument[0];
+    options.filter[EXTRACT_FILTER_LAST] = call->request->arguments[0];
     return code ? code : run_library_command(call, "report", &options);
 }
 
@@ -182,8 +182,8 @@ static enum extract_code print_new_at_stop(struct call *call)
     return code ? code : run_diff_query(call, &options, call->state->max_events_at_stop);
 }
 
-// Runs a command at a stop. The user asked for something else, so that an error is printed but does
-// not end the command that stopped the target.
+// Runs a command at a stop. An error is printed, but must not end the user's command that stopped
+// the target.
 static void try_at_stop(struct call *call, enum extract_code (*run)(struct call *call))
 {
     struct answer *answer = call->answer;
@@ -197,7 +197,7 @@ static void try_at_stop(struct call *call, enum extract_code (*run)(struct call 
     answer->error.code = EXTRACT_OK;
 }
 
-static enum extract_code run_stop(struct call *call)
+static enum extract_code run_at_stop(struct call *call)
 {
     if (call->state->recording)
         try_at_stop(call, recording_poll);
@@ -231,9 +231,9 @@ static enum extract_code run_save(struct call *call)
                                           .view = call->state->options.view};
     struct query query;
 
-    if (call->request->arguments != 1)
-        return usage(call, "pass one file");
-    char *path = state_expand_home(call->request->argument[0]);
+    if (call->request->argument_count != 1)
+        return refuse_usage(call, "pass one file");
+    char *path = state_expand_home(call->request->arguments[0]);
     if (!path)
         return EXTRACT_NOMEM;
     enum extract_code code = open_query(call, &options, &query);
@@ -247,7 +247,7 @@ static enum extract_code run_save(struct call *call)
     return code;
 }
 
-static enum extract_code flush_to(struct call *call, const char *path)
+static enum extract_code flush_ring(struct call *call, const char *path)
 {
     const struct options *set = &call->state->options;
     struct answer *answer = call->answer;
@@ -261,7 +261,7 @@ static enum extract_code flush_to(struct call *call, const char *path)
         return code;
     const struct extract_record_options record = {.size = sizeof record,
                                                   .format = set->format,
-                                                  .ring_known = set->ring_known,
+                                                  .ring_known = set->has_ring,
                                                   .ring = set->ring,
                                                   .rkh = &query.rkh,
                                                   .stream = state_stream(set)};
@@ -277,12 +277,12 @@ static enum extract_code flush_to(struct call *call, const char *path)
 
 static enum extract_code run_flush(struct call *call)
 {
-    if (call->request->arguments != 1)
-        return usage(call, "pass one log");
-    char *path = state_expand_home(call->request->argument[0]);
+    if (call->request->argument_count != 1)
+        return refuse_usage(call, "pass one log");
+    char *path = state_expand_home(call->request->arguments[0]);
     if (!path)
         return EXTRACT_NOMEM;
-    enum extract_code code = flush_to(call, path);
+    enum extract_code code = flush_ring(call, path);
     free(path);
     return code;
 }
@@ -291,21 +291,22 @@ static enum extract_code run_set(struct call *call)
 {
     const struct request *request = call->request;
 
-    if (!request->arguments) {
+    if (!request->argument_count) {
         state_print_options(call->state, &call->answer->text);
         return EXTRACT_OK;
     }
-    if (strcmp(request->argument[0], "templates") == 0)
+    if (strcmp(request->arguments[0], "templates") == 0)
         return templates_set_files(call);
-    if (request->arguments != 2)
-        return usage(call, "pass an option and its value");
-    if (strcmp(request->argument[0], "dialect") == 0)
-        return templates_set_dialect(call, request->argument[1]);
-    return state_set(call->state, request->argument[0], request->argument[1], &call->answer->error);
+    if (request->argument_count != 2)
+        return refuse_usage(call, "pass an option and its value");
+    if (strcmp(request->arguments[0], "dialect") == 0)
+        return templates_set_dialect(call, request->arguments[1]);
+    return state_set(call->state, request->arguments[0], request->arguments[1],
+                     &call->answer->error);
 }
 
 // Appends the status of the trace stream. The query is discarded, so that `diff` still compares
-// with the snapshot before.
+// with the previous snapshot.
 static void put_trace_status(struct call *call)
 {
     const struct query_options options = {.rkh = call->state->options.rkh,
@@ -444,28 +445,24 @@ const struct command commands[] = {
      "posix_trace_get_status.\n",
      false, run_status},
     {"help", "", "List the subcommands and their arguments.", "", false, run_help},
-    {"at-stop", "", "", "", false, run_stop},
+    {"at-stop", "", "", "", false, run_at_stop},
     {NULL, NULL, NULL, NULL, false, NULL},
 };
-
-static enum answer_status status_of(enum extract_code code)
-{
-    return code == EXTRACT_USAGE ? ANSWER_USAGE : ANSWER_UNREADABLE;
-}
 
 void command_run(struct call *call)
 {
     struct answer *answer = call->answer;
     const struct command *command = commands;
 
-    while (command->name && strcmp(command->name, call->request->verb) != 0)
+    while (command->name && strcmp(command->name, call->request->command) != 0)
         command++;
-    enum extract_code code = command->name ? command->run(call) : usage(call, "unknown command");
+    enum extract_code code =
+        command->name ? command->run(call) : refuse_usage(call, "unknown command");
     if (code && !answer->error.code)
-        extract_error_set(&answer->error, code, call->request->verb, NULL, "%s",
+        extract_error_set(&answer->error, code, call->request->command, NULL, "%s",
                           extract_code_name(code));
     if (code)
-        answer->status = status_of(code);
+        answer->status = code == EXTRACT_USAGE ? ANSWER_USAGE : ANSWER_UNREADABLE;
 }
 
 // Appends the body of a subcommand, each command in it after the prefix `with`. The body must pass

@@ -32,8 +32,8 @@ extern const struct command commands[];
 // Runs the command that the request names. Errors are stored in call->answer.
 void command_run(struct call *call);
 
-// Appends the GDB script that defines and documents the subcommands, and tells GDB the descriptors
-// of the request and answer files.
+// Appends the GDB script that defines and documents the subcommands, and sets the descriptors of
+// the request and answer files.
 void command_definitions(const struct channel *channel, struct extract_text *script);
 
 // Subcommands in stops/.

@@ -70,8 +70,10 @@ static bool count_events(void *context, const struct extract_event *events, size
     return true;
 }
 
-static enum extract_code count_new(const struct query *query, const struct query_options *options,
-                                   struct new_events *new_events, struct extract_error *error)
+static enum extract_code count_new_events(const struct query *query,
+                                          const struct query_options *options,
+                                          struct new_events *new_events,
+                                          struct extract_error *error)
 {
     const struct extract_sink sink = {.events = count_events, .context = new_events};
     struct extract_view *view;
@@ -103,7 +105,7 @@ enum extract_code query_print_new_events(struct query *query, const struct query
     if (was_overwritten)
         extract_text_puts(text, "The ring wrapped since the last snapshot: events are lost.\n");
     without_last.filter[EXTRACT_FILTER_LAST] = NULL;
-    enum extract_code code = count_new(query, &without_last, &new_events, error);
+    enum extract_code code = count_new_events(query, &without_last, &new_events, error);
     if (code)
         return code;
     if (max_events)
@@ -114,7 +116,7 @@ enum extract_code query_print_new_events(struct query *query, const struct query
         extract_text_puts(text, "Nothing new since the last snapshot.\n");
         return EXTRACT_OK;
     }
-    // New events are the newest that match: print that many.
+    // The new events are the newest ones that match, so --last N prints them.
     snprintf(number, sizeof number, "%" PRIu64, new_events.count);
     without_last.filter[EXTRACT_FILTER_LAST] = number;
     code = make_view(query, &without_last, &view, error);

@@ -2,8 +2,8 @@
 // gdb-reader: `ringside filter`, `start`, `stop` and `clear`, the only commands that write to the
 // target.
 //
-// The library computes what must be written: bytes of the filter tables for RKH, and for the other
-// formats a filter word or words that the target's recorder acts on. The reader never writes
+// The library computes what must be written. For RKH, that is bytes of the filter tables; for the
+// other formats, a filter word or a request to the target's recorder. The reader never writes
 // memory itself. The answer's script holds GDB `set` commands for it, so that GDB's own checks and
 // errors apply.
 #include "commands.h"
@@ -11,18 +11,19 @@
 #include <extract/filter.h>
 #include <string.h>
 
-static size_t copy_arguments(const struct request *request, const char *words[CHANNEL_ARGUMENTS])
+static size_t copy_arguments(const struct request *request,
+                             const char *words[CHANNEL_MAX_ARGUMENTS])
 {
-    for (size_t i = 0; i < request->arguments; i++)
-        words[i] = request->argument[i];
-    return request->arguments;
+    for (size_t i = 0; i < request->argument_count; i++)
+        words[i] = request->arguments[i];
+    return request->argument_count;
 }
 
 // ---- RKH: filter tables ----
 
 static enum extract_code change_tables(struct call *call, const struct query *query)
 {
-    const char *words[CHANNEL_ARGUMENTS];
+    const char *words[CHANNEL_MAX_ARGUMENTS];
     const size_t count = copy_arguments(call->request, words);
     struct answer *answer = call->answer;
     struct extract_control *control = NULL;
@@ -73,9 +74,9 @@ static void put_filter(const struct extract_request *request, bool has_changes,
 
 static enum extract_code make_request(struct call *call, const struct query *query)
 {
-    const char *words[CHANNEL_ARGUMENTS];
+    const char *words[CHANNEL_MAX_ARGUMENTS];
     const size_t count = copy_arguments(call->request, words);
-    const char *command = call->request->verb;
+    const char *command = call->request->command;
     struct answer *answer = call->answer;
     struct extract_request *request = NULL;
     enum extract_code code =
@@ -117,8 +118,8 @@ static bool is_for_request(const char *argument)
            strcmp(argument, "add") == 0 || strcmp(argument, "sub") == 0;
 }
 
-// Without a trace, the format is taken for RKH: its filter tables are found by symbols, and the
-// filter may be the very reason why the ring is empty.
+// Without a trace, the format is assumed to be RKH. Its filter tables are found by symbols, and the
+// filter may be the reason why the ring is empty.
 static bool is_rkh(const struct query *query)
 {
     return !query->session ||
@@ -130,7 +131,7 @@ enum extract_code command_filter(struct call *call)
     const struct query_options options = {.rkh = call->state->options.rkh};
     struct query query;
 
-    if (call->request->arguments && is_for_request(call->request->argument[0]))
+    if (call->request->argument_count && is_for_request(call->request->arguments[0]))
         return command_request(call);
     enum extract_code code = query_open_memory(&query, call->state, call->request, &options,
                                                call->target, &call->answer->error);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: one command's access to the trace ring.
 //
-// A query takes the ELF file that GDB uses, GDB's access to target memory and the options of
-// `ringside set`, and opens a session of the library on them. The session's commands print what the
-// program `ringside` prints, so that GDB and the command line show the same text.
+// A query opens a session of the library. It uses the ELF file that GDB uses, GDB's access to
+// target memory, and the options of `ringside set`. The session's commands print what the program
+// `ringside` prints, so that GDB and the command line show the same text.
 #include "query.h"
 #include "base/now.h"
 #include "templates.h"
@@ -66,8 +66,8 @@ struct query_options query_options_of(const struct state *state)
     return options;
 }
 
-// Returns whether templates may continue to run. GDB sees a Ctrl-C only while it reads memory, so
-// that every quarter of a second one byte is read.
+// Returns whether templates may continue to run. GDB notices a Ctrl-C only while it reads memory,
+// so one byte is read every quarter of a second.
 static bool templates_may_continue(void *context)
 {
     struct query *query = context;
@@ -80,7 +80,7 @@ static bool templates_may_continue(void *context)
     if (now_ns - query->last_gdb_check_ns < EXTRACT_SECOND / 4)
         return !query->templates_timed_out;
     query->last_gdb_check_ns = now_ns;
-    return !query->templates_timed_out && target_goes_on(query->target);
+    return !query->templates_timed_out && target_may_continue(query->target);
 }
 
 enum extract_code query_open_session(struct query *query, const struct query_options *options,
@@ -91,7 +91,7 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
     struct extract_session_options session = {
         .size = sizeof session,
         .format = set->format,
-        .ring_known = set->ring_known,
+        .ring_known = set->has_ring,
         .ring = set->ring,
         .stream = state_stream(set),
         .hz = set->hz,
@@ -101,7 +101,7 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .template_files = (const char *const *)set->templates.path,
         .template_count = set->templates.count,
         .columns = &query->columns,
-        .go_on = templates_may_continue,
+        .may_continue = templates_may_continue,
         .context = query,
     };
     enum extract_code code = EXTRACT_OK;
@@ -139,7 +139,7 @@ enum extract_code query_open_memory(struct query *query, struct state *state,
     char path[4096];
 
     *query = (struct query){.state = state, .target = target};
-    if (!target_is_there(target))
+    if (!target_exists(target))
         return extract_error_set(error, EXTRACT_UNREADABLE, "no target memory",
                                  "connect with `target remote`, or load a core with `core-file`",
                                  "GDB has no board, process or core");
@@ -155,7 +155,7 @@ enum extract_code query_open_memory(struct query *query, struct state *state,
         return code;
     const enum extract_byte_order order =
         state->symbols ? extract_symbols_byte_order(state->symbols) : EXTRACT_ORDER_UNKNOWN;
-    return target_memory(target, order, &query->memory, error);
+    return target_open_memory(target, order, &query->memory, error);
 }
 
 enum extract_code query_open(struct query *query, struct state *state,
@@ -172,8 +172,8 @@ enum extract_code query_open(struct query *query, struct state *state,
     return code;
 }
 
-// Markers of the recorder are in no slot, so that the newest event that is not a marker counts.
-static void remember_newest(const struct query *query, struct last_event *last)
+// Remembers the newest event. Markers of the recorder do not count, because they have no slot.
+static void remember_newest_event(const struct query *query, struct last_event *last)
 {
     const struct extract_trace *trace = extract_session_trace(query->session);
     const uint64_t ring = extract_trace_snapshot(trace)->ring.address;
@@ -202,7 +202,7 @@ void query_close(struct query *query)
     struct state *state = query->state;
 
     if (query->session)
-        remember_newest(query, &state->last_event);
+        remember_newest_event(query, &state->last_event);
     state->has_snapshot = true;
     state->cost = extract_memory_cost(query->memory);
     query_discard(query);
@@ -219,8 +219,8 @@ static enum extract_code report_templates(struct query *query, enum extract_code
                                           struct extract_text *text, struct extract_error *error)
 {
     if (code == EXTRACT_BAD)
-        extract_templates_tell(extract_session_templates(query->session), true,
-                               TEMPLATES_MAX_MESSAGES, text);
+        extract_templates_print_diagnostics(extract_session_templates(query->session), true,
+                                            TEMPLATES_MAX_MESSAGES, text);
     if (query->templates_timed_out)
         return extract_error_set(error, EXTRACT_LIMIT, "templates",
                                  "check them for a LOOP that hardly ends, or print fewer events: "

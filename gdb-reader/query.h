@@ -12,7 +12,7 @@
 #include "transport/target.h"
 #include <extract/session.h>
 
-enum { QUERY_MAX_CONDITIONS = STATE_FILTERS + CHANNEL_ARGUMENTS / 2 };
+enum { QUERY_MAX_CONDITIONS = STATE_FILTERS + CHANNEL_MAX_ARGUMENTS / 2 };
 
 // Filters and settings of one command: those of `ringside set`, replaced by the command's own.
 // Strings belong to the state or to the request.
@@ -20,9 +20,10 @@ struct query_options {
     const char *rkh, *view;            // settings of an RKH stream, its view
     const char *filter[STATE_FILTERS]; // by enum extract_filter_word; or NULL
     bool is_given[STATE_FILTERS];      // the command has this filter
-    struct extract_condition repeated[CHANNEL_ARGUMENTS / 2]; // second and later values of a filter
+    // Second and later values of a filter.
+    struct extract_condition repeated[CHANNEL_MAX_ARGUMENTS / 2];
     size_t repeated_count;
-    const char *columns[1 + CHANNEL_ARGUMENTS / 2]; // -O; later ones override earlier ones
+    const char *columns[1 + CHANNEL_MAX_ARGUMENTS / 2]; // -O; later ones override earlier ones
     size_t column_count;
 };
 
@@ -79,7 +80,7 @@ void query_close(struct query *query);
 void query_discard(struct query *query);
 
 // Appends the events that are newer than the last snapshot to `text`: at most `max_events` (0:
-// all). Says so if there are none, or if some were lost. *printed: their number. Errors: as
+// all). Reports if there are none, or if some were lost. *printed: their number. Errors: as
 // extract_session_run.
 enum extract_code query_print_new_events(struct query *query, const struct query_options *options,
                                          uint64_t max_events, struct extract_text *text,

@@ -3,8 +3,9 @@
 //
 // GDB asks a JIT reader for the unwinder of every frame that it meets, and passes a callback that
 // reads target memory. The reader never unwinds a frame. It uses the call to answer the request
-// that waits in the request file, if there is one, and then returns "not mine". Where there is no
+// that waits in the request file, if there is one, and then declines the frame. If there is no
 // frame, GDB unloads and loads the reader, and gdb_init_reader answers the request.
+//
 // Source: Debugging with GDB, "Writing JIT Debug Info Readers"; <gdb/jit-reader.h>, version 1.
 #include "transport/bulk.h"
 #include "commands.h"
@@ -34,7 +35,8 @@ struct transaction {
     struct answer answer;
 };
 
-static void run_command(void *context, struct target *target)
+// The work of target_run.
+static void run_request(void *context, struct target *target)
 {
     struct transaction *transaction = context;
     struct call call = {&reader.state, &transaction->request, target, &transaction->answer};
@@ -53,8 +55,7 @@ static void send_answer(struct answer *answer)
     extract_text_free(&script);
 }
 
-// Sends the answer. Also runs when an exception of GDB passes: the work has then ended with an
-// error.
+// Sends the answer. This also runs when an exception of GDB passes; the work has then failed.
 static void end_transaction(struct transaction *transaction)
 {
     send_answer(&transaction->answer);
@@ -73,8 +74,8 @@ static void answer_request(gdb_target_read *read)
     answer_init(&transaction.answer);
     if (channel_take(&reader.channel, &transaction.request, error))
         transaction.answer.status = ANSWER_USAGE;
-    else if (!target_run(read, run_command, &transaction))
-        extract_error_set(error, EXTRACT_NOMEM, transaction.request.verb, NULL, "out of memory");
+    else if (!target_run(read, run_request, &transaction))
+        extract_error_set(error, EXTRACT_NOMEM, transaction.request.command, NULL, "out of memory");
 }
 
 static enum gdb_status unwind(struct gdb_reader_funcs *self, struct gdb_unwind_callbacks *callbacks)

@@ -5,7 +5,7 @@
 // at the next snapshot. The symbols of the ELF file that GDB uses stay open until the file changes.
 #define _GNU_SOURCE // asprintf
 #include "state.h"
-#include "stops/record.h"
+#include "stops/stops.h"
 #include <extract/report.h>
 #include <errno.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static enum extract_code set_stream(struct options *options, const char *value,
                                  "number of a stream too large");
     if (code)
         return code;
-    options->stream_known = value != NULL;
+    options->has_stream = value != NULL;
     options->stream = stream;
     return EXTRACT_OK;
 }
@@ -190,7 +190,7 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
     if (strcmp(key, "view") == 0)
         return set_rkh(&options->view, true, value, error);
     if (strcmp(key, "ring") == 0) {
-        options->ring_known = value != NULL;
+        options->has_ring = value != NULL;
         return set_number(&options->ring, key, value, error);
     }
     if (strcmp(key, "stream") == 0)
@@ -235,9 +235,9 @@ void state_print_options(const struct state *state, struct extract_text *text)
 
     if (options->hz)
         extract_text_printf(text, "set hz %llu\n", (unsigned long long)options->hz);
-    if (options->ring_known)
+    if (options->has_ring)
         extract_text_printf(text, "set ring 0x%llx\n", (unsigned long long)options->ring);
-    if (options->stream_known)
+    if (options->has_stream)
         extract_text_printf(text, "set stream %llu\n", (unsigned long long)options->stream);
     put_option(text, "format", options->format);
     put_option(text, "elf", options->elf);

@@ -19,9 +19,9 @@ struct template_files {
 // Options of `ringside set`. Strings are owned; NULL means not set.
 struct options {
     uint64_t hz; // ticks per second of the trace clock; 0: unknown
-    bool ring_known;
+    bool has_ring;
     uint64_t ring; // address of the control header
-    bool stream_known;
+    bool has_stream;
     uint64_t stream; // number of a POSIX trace stream, from 0
     char *format;
     char *elf;
@@ -77,7 +77,7 @@ enum extract_code state_parse_rkh(struct extract_rkh *rkh, const char *settings,
 // Returns the stream as the library counts it: its number + 1, or 0 for the default.
 static inline uint32_t state_stream(const struct options *options)
 {
-    return options->stream_known ? (uint32_t)options->stream + 1 : 0;
+    return options->has_stream ? (uint32_t)options->stream + 1 : 0;
 }
 
 // Appends one line per option that is set: "set KEY VALUE", as it can be typed.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: the user's own templates, which determine the text of events.
 //
-// `ringside set templates` and `set dialect` compile all templates at once, report every error with
-// its file, line and column, and keep the setting only if there is none. Only the paths are kept:
-// each snapshot reads the files again, so that an edited file takes effect without another command.
+// `ringside set templates` and `set dialect` compile all templates at once. Every error is reported
+// with its file, line and column, and the setting is kept only if there is none. Only the paths are
+// kept: each snapshot reads the files again, so that an edited file takes effect without another
+// command.
 #include "templates.h"
 #include "base/file.h"
 #include <stdlib.h>
@@ -29,8 +30,10 @@ enum extract_code templates_are_files(const struct template_files *files,
     return code;
 }
 
-static enum extract_code compile(const struct options *options, const struct template_files *files,
-                                 struct extract_templates *templates, struct extract_error *error)
+static enum extract_code compile_templates(const struct options *options,
+                                           const struct template_files *files,
+                                           struct extract_templates *templates,
+                                           struct extract_error *error)
 {
     enum extract_code code = templates_are_files(files, error);
 
@@ -54,13 +57,14 @@ static enum extract_code check_templates(struct call *call, const struct templat
         code = extract_templates_open(&templates, bits, error);
     if (code)
         return code;
-    code = compile(&call->state->options, files, templates, error);
-    extract_templates_tell(templates, true, TEMPLATES_MAX_MESSAGES, &call->answer->text);
+    code = compile_templates(&call->state->options, files, templates, error);
+    extract_templates_print_diagnostics(templates, true, TEMPLATES_MAX_MESSAGES,
+                                        &call->answer->text);
     extract_templates_close(templates);
     return code;
 }
 
-// Adds a path with the highest precedence. A path that is there already moves.
+// Adds a path with the highest precedence. If the list has it already, it moves.
 static enum extract_code add_path(struct template_files *files, const char *path,
                                   struct extract_error *error)
 {
@@ -85,7 +89,7 @@ static enum extract_code add_path(struct template_files *files, const char *path
     return EXTRACT_OK;
 }
 
-// Joins the files that are set and, after them, those that the command names.
+// Lists the files that are set and, after them, those that the command names.
 static enum extract_code join_files(struct call *call, struct template_files *files)
 {
     const struct template_files *old = &call->state->options.templates;
@@ -94,8 +98,8 @@ static enum extract_code join_files(struct call *call, struct template_files *fi
 
     for (size_t i = 0; i < old->count && !code; i++)
         code = add_path(files, old->path[i], &call->answer->error);
-    for (size_t i = 1; i < request->arguments && !code; i++)
-        code = add_path(files, request->argument[i], &call->answer->error);
+    for (size_t i = 1; i < request->argument_count && !code; i++)
+        code = add_path(files, request->arguments[i], &call->answer->error);
     return code;
 }
 
@@ -105,8 +109,8 @@ enum extract_code templates_set_files(struct call *call)
     const struct request *request = call->request;
     struct template_files files = {.count = 0};
 
-    if (request->arguments == 1 ||
-        (request->arguments == 2 && strcmp(request->argument[1], "none") == 0)) {
+    if (request->argument_count == 1 ||
+        (request->argument_count == 2 && strcmp(request->arguments[1], "none") == 0)) {
         template_files_clear(&options->templates);
         return EXTRACT_OK;
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# libextract and the program `ringside`: sources are whatever lies in the rooms.
+# libextract and the program `ringside`. Their sources are all C files of the rooms.
 
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
                formats/rkh/target formats/posix snapshot events schedule control export report \
@@ -7,8 +7,7 @@ LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/h
                templates/compiler templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/commands/*.c \
-                 libextract/cli/top/*.c libextract/cli/templates/*.c \
-                 libextract/cli/control/*.c))
+                 libextract/cli/top/*.c libextract/cli/templates/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 CLI_OBJECTS := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
 HEADERS     := $(sort $(wildcard libextract/include/extract/*.h \
@@ -36,13 +35,13 @@ $(BUILD)/gen/$(subst -,_,$(1:libextract/formats/%.tsv=%)).inc: $(1) \
 endef
 $(foreach tsv,$(EVENT_TABLES),$(eval $(call event_table,$(tsv))))
 
-# The templates that come with the library, compiled in as a C string each.
+# The built-in templates, each compiled in as a C string.
 $(BUILD)/gen/%_fmt.inc: libextract/templates/%.fmt
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
 
-# A removed source must leave the archive too.
+# If a source is removed, its object must be removed from the archive, too.
 $(BUILD)/objects: FORCE
 	$(call stamp,$(LIB_OBJECTS))
 

@@ -3,9 +3,9 @@
 # Ringside: what all subcommands of ringside.tcl share.
 #
 # Description:
-#	Parses the arguments of a subcommand and chooses its target; reads target memory; checks files;
-#	and runs work that a timer or an event of the target starts. Such work has no caller: its errors
-#	are printed once, and counted.
+#	Parses the arguments of a subcommand, and chooses its target. Reads target memory, and checks
+#	files. Runs work that a timer or an event of the target starts. Such work has no caller, so its
+#	errors are printed once, and counted.
 
 # ---- Arguments ----
 
@@ -79,6 +79,7 @@ proc _ringside_options {sub allowed words {lists {}}} {
 	return $found
 }
 
+# Returns the value of an option, or a default.
 proc _ringside_option {options name default} {
 	if {[dict exists $options $name]} {
 		return [dict get $options $name]
@@ -123,6 +124,7 @@ proc _ringside_take_target {sub words_name} {
 	return $T
 }
 
+# Returns a number with a noun, in the plural unless the number is 1.
 proc _ringside_count {number noun} {
 	return "$number $noun[expr {$number == 1 ? "" : "s"}]"
 }
@@ -142,6 +144,7 @@ proc _ringside_block {T address count} {
 	return $words
 }
 
+# Returns `count` words from an address on. Counts reads, bytes and failures.
 proc _ringside_read {T address count} {
 	upvar #0 _ringside_ring_$T r
 	set words {}
@@ -152,7 +155,7 @@ proc _ringside_read {T address count} {
 			incr r(failed)
 			_ringside_fail "target $T" \
 				[format "%d bytes at 0x%x could not be read" [expr {4 * $part}] $address] \
-				"check that it is powered, connected and examined, and the address"
+				"check the address, and that the target is powered, connected and examined"
 		}
 		incr r(bytes) [expr {4 * $part}]
 		incr address [expr {4 * $part}]
@@ -178,7 +181,7 @@ proc _ringside_on {T script} {
 }
 
 proc _ringside_is_halted {T} {
-	# The state of a mem_ap says nothing about the cores that use the memory.
+	# The state of a mem_ap does not show whether the cores that use the memory are halted.
 	return [expr {[$T cget -type] ne "mem_ap" && [$T curstate] eq "halted"}]
 }
 
@@ -206,6 +209,7 @@ proc _ringside_bytes {words be} {
 
 # ---- Files ----
 
+# Creates a directory if it does not exist, and checks it.
 proc _ringside_make_directory {directory} {
 	if {![file isdirectory $directory] && [catch {file mkdir $directory} why]} {
 		_ringside_fail $directory "cannot be created: $why" \
@@ -214,8 +218,8 @@ proc _ringside_make_directory {directory} {
 	_ringside_check_directory $directory
 }
 
-# Checks the directory before the first file is created in it. That would fail much later, and
-# OpenOCD gives the reason only in its log.
+# Checks a directory before the first file is created in it. Otherwise an error would occur much
+# later, and OpenOCD would state its reason only in its log.
 proc _ringside_check_directory {directory} {
 	if {![file exists $directory]} {
 		_ringside_fail $directory "no such directory" "create it, or use another"
@@ -236,7 +240,8 @@ proc _ringside_kind {path} {
 	return $kind
 }
 
-# Fails if the path exists and is not a regular file, which would be replaced or written to.
+# Fails if the path exists and is not a regular file, so that nothing else is replaced or written
+# to.
 proc _ringside_check_file {path} {
 	set kind [_ringside_kind $path]
 	if {$kind ni {"" file}} {
@@ -262,8 +267,8 @@ proc _ringside_quiet_limits {} {
 
 # ---- Repeated work ----
 
-# Starts a timer that does not drift. `kind` is p or rec, r(KIND,every) its period in ms. The timer
-# is armed again before the work runs, so that an error does not end it.
+# Starts a timer that does not drift. `kind` is p or rec, and r(KIND,every) is its period in ms. The
+# timer is armed again before the work runs, so that an error in the work does not stop the timer.
 proc _ringside_arm {T kind work} {
 	upvar #0 _ringside_ring_$T r
 	set r($kind,due) [clock milliseconds]
@@ -271,12 +276,14 @@ proc _ringside_arm {T kind work} {
 	set r($kind,timer) [after 1 [list _ringside_tick $T $kind $work]]
 }
 
+# Runs the work of a timer, and arms the timer again.
 proc _ringside_tick {T kind work} {
 	upvar #0 _ringside_ring_$T r
 	set now [clock milliseconds]
 	_ringside_watch_timer $T $kind [expr {$now - $r($kind,due)}]
 	incr r($kind,due) $r($kind,every)
-	# If the clock was set back, the timer must not stop; if it jumped ahead, not run in a burst.
+	# If the clock was set back, the timer must not stop. If the clock jumped ahead, the timer must
+	# not run in a burst.
 	if {$r($kind,due) <= $now || $r($kind,due) > $now + 2 * $r($kind,every)} {
 		set r($kind,due) [expr {$now + 1}]
 	}
@@ -297,25 +304,27 @@ proc _ringside_watch_timer {T kind late} {
 	}
 }
 
+# Stops a timer.
 proc _ringside_disarm {T kind} {
 	upvar #0 _ringside_ring_$T r
 	catch {after cancel $r($kind,timer)}
 }
 
-# Adds a script to an event of the target, after the scripts that others have put there.
+# Adds a script to an event of the target, after the scripts that the event already has.
 proc _ringside_hook {T event script} {
 	set before [$T cget -event $event]
 	$T configure -event $event "$before\n$script"
 }
 
+# Removes a script from an event of the target.
 proc _ringside_unhook {T event script} {
 	set body [$T cget -event $event]
 	# OpenOCD ignores an empty body.
 	$T configure -event $event "[string map [list "\n$script" ""] $body] "
 }
 
-# Counts an error of a repeated action. Prints it once, and again only after the action succeeded or
-# with another message.
+# Counts an error of a repeated action. Prints it only once, until the action succeeds or the
+# message changes.
 proc _ringside_complain {T action message} {
 	upvar #0 _ringside_ring_$T r
 	set name error,$action
@@ -327,6 +336,7 @@ proc _ringside_complain {T action message} {
 	set r($name) [list $times $message]
 }
 
+# Notes that a repeated action has succeeded. Prints this if the action had failed before.
 proc _ringside_succeeded {T action} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(said,$action)]} {

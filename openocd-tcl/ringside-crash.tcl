@@ -15,6 +15,7 @@ proc _ringside_cmd_crash {args} {
 	return [_ringside_crash $T [lindex $args 0] "on request"]
 }
 
+# Saves a crash dump to a new directory. Returns the directory and what was saved, as text.
 proc _ringside_crash {T directory reason} {
 	regsub {([^/])/+$} $directory {\1} directory
 	if {[_ringside_kind $directory] ne ""} {
@@ -38,8 +39,8 @@ proc _ringside_crash {T directory reason} {
 	return "$directory: $text"
 }
 
-# Writes the files. What cannot be read is listed in the manifest, and the rest is written. Fails
-# only if a file cannot be written.
+# Writes the files of a crash dump. If something cannot be read, the manifest lists it as missing,
+# and the other files are written. Fails only if a file cannot be written.
 proc _ringside_crash_write {T directory reason} {
 	upvar #0 _ringside_ring_$T r
 	set lines [list "ringside-crash 1" \
@@ -50,7 +51,7 @@ proc _ringside_crash_write {T directory reason} {
 	lappend lines {*}[_ringside_crash_registers $T $directory missing]
 	set images {}
 	lappend lines {*}[_ringside_crash_ram $T $directory missing images]
-	if {[catch {_ringside_take $T [file join $directory ring.trx]} lost]} {
+	if {[catch {_ringside_save_snapshot $T [file join $directory ring.trx]} lost]} {
 		lappend missing "ring: $lost"
 	} elseif {$lost < 0} {
 		lappend missing "ring: the trace is not enabled"
@@ -89,7 +90,7 @@ proc _ringside_registers {T} {
 	return $found
 }
 
-# OpenOCD 0.11 has no get_reg.
+# Returns the value of a register. OpenOCD 0.11 has no get_reg.
 proc _ringside_register {T name} {
 	if {[catch {lindex [$T get_reg [list $name]] 1} value]} {
 		set text [_ringside_on $T {reg $name}]
@@ -100,10 +101,11 @@ proc _ringside_register {T name} {
 	return $value
 }
 
+# Saves the registers of a halted core. Returns their line of the manifest; appends to `missing`.
 proc _ringside_crash_registers {T directory missing_name} {
 	upvar 1 $missing_name missing
 	if {![_ringside_is_halted $T]} {
-		lappend missing "registers: the core runs, or has none"
+		lappend missing "registers: the core is running, or has none"
 		return {}
 	}
 	set registers [_ringside_registers $T]
@@ -123,12 +125,13 @@ proc _ringside_crash_registers {T directory missing_name} {
 	return [list "registers: registers.txt"]
 }
 
+# Saves the RAM ranges. Returns their lines of the manifest; appends to `missing` and `images`.
 proc _ringside_crash_ram {T directory missing_name images_name} {
 	upvar #0 _ringside_ring_$T r
 	upvar 1 $missing_name missing $images_name images
 	set lines {}
 	if {![llength $r(ram)]} {
-		lappend missing "RAM: ringside init names no -ram"
+		lappend missing "RAM: no -ram in ringside init"
 	}
 	foreach span $r(ram) {
 		lassign $span address length
@@ -204,8 +207,8 @@ proc _ringside_cmd_autocrash {args} {
 	_ringside_hook $T halted "_ringside_halted $T"
 	set text "dumps to $r(autocrash) when target $T halts in a fault handler"
 	if {![_ringside_catches $T]} {
-		append text "; nothing halts it there yet: cortex_m vector_catch hard_err bus_err\
-			mm_err, or a breakpoint in the handler"
+		append text "; nothing halts it there yet; use cortex_m vector_catch hard_err\
+			bus_err mm_err, or set a breakpoint in the handler"
 	}
 	return $text
 }
@@ -245,6 +248,7 @@ proc _ringside_halted {T} {
 	}
 }
 
+# Returns the write position of the ring, by which one crash is distinguished from the next.
 proc _ringside_crash_place {T} {
 	upvar #0 _ringside_ring_$T r
 	if {!$r(ready)} {

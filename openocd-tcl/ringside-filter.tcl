@@ -19,6 +19,7 @@ set _ringside_class_groups {
 	none 0 threadx 0x7ff filex 0x7800 netx 0xff8000 usbx 0x7f000000 all 0xffffffff
 }
 
+# Returns the filter bits of class names, group names and numbers.
 proc _ringside_filter_bits {words} {
 	global _ringside_classes _ringside_class_groups
 	set known [concat $_ringside_classes $_ringside_class_groups]
@@ -36,6 +37,7 @@ proc _ringside_filter_bits {words} {
 	return $bits
 }
 
+# Returns a filter word as text.
 proc _ringside_filter_text {bits} {
 	global _ringside_classes
 	set off {}
@@ -81,7 +83,7 @@ proc _ringside_cmd_filter {args} {
 		return [_ringside_posix_cmd_filter $T $args]
 	}
 	if {[info exists r(hook)]} {
-		_ringside_fail "ringside filter" "not supported by hook words" \
+		_ringside_fail "ringside filter" "not supported for hook words" \
 			"use start and stop"
 	}
 	set words [lassign $args verb]
@@ -106,6 +108,6 @@ proc _ringside_cmd_filter {args} {
 		_ringside_fail "ringside filter $verb" "the filter word could not be written" \
 			"check that it is in RAM that the debugger may write"
 	}
-	_ringside_record_filter $T $after
+	_ringside_record_mark_filter $T $after
 	return "before: [_ringside_filter_text $before]\nafter:  [_ringside_filter_text $after]"
 }

@@ -23,7 +23,7 @@ proc _ringside_hook_init {words} {
 		hook [_ringside_number -hook [dict get $options -hook]] \
 		be [expr {[$T cget -endian] eq "big"}]]
 	_ringside_init_spans new $options
-	_ringside_install $T $new
+	_ringside_set_ring $T $new
 }
 
 # Returns the words of the control block by name, and all of them as `words`.
@@ -55,7 +55,7 @@ proc _ringside_hook_info {T} {
 			$size [expr {$r(be) ? "big" : "little"}] $word_bytes] \
 		"state:    [expr {$flags & 1 ? "running" : "suspended"}], [expr {
 			$flags & 2 ? "stops when it is full" : "keeps the newest"}]" \
-		"records:  $records recorded, $there bytes of them are there" \
+		"records:  $records recorded, $there bytes in the ring" \
 		"lost:     $lost not written"] "\n"]
 }
 
@@ -69,7 +69,7 @@ proc _ringside_hook_copy {T} {
 		set from [expr {[dict get $h tail] / 4}]
 		set count [expr {(([dict get $h head] - [dict get $h tail]) & 0xffffffff) / 4}]
 		if {$count > $size} {
-			continue ;# the writer lapped the reader between the two words
+			continue ;# the writer lapped the reader between the reads of the two words
 		}
 		set words [_ringside_posix_fetch $T [expr {$r(hook) + 64}] $size $from $count]
 		set after [_ringside_hook_block $T]
@@ -86,8 +86,9 @@ proc _ringside_hook_copy {T} {
 		"use ringside stop first"
 }
 
-# Writes the file. Returns 0, because overwritten records are left out.
-proc _ringside_hook_take {T path} {
+# Saves a snapshot. Returns the number of overwritten entries, which is 0: the snapshot leaves
+# overwritten records out.
+proc _ringside_hook_save_snapshot {T path} {
 	upvar #0 _ringside_ring_$T r
 	lassign [_ringside_hook_copy $T] buffer tail block
 	set r(n) [expr {4 * [llength $buffer]}]
@@ -106,10 +107,11 @@ proc _ringside_hook_take {T path} {
 	return 0
 }
 
+# Starts or stops the recorder: writes the flag that it checks.
 proc _ringside_hook_request {T verb} {
 	upvar #0 _ringside_ring_$T r
 	if {$verb eq "clear"} {
-		_ringside_fail "ringside clear" "not supported by hook words" \
+		_ringside_fail "ringside clear" "not supported for hook words" \
 			"use start and stop"
 	}
 	set flags [dict get [_ringside_hook_block $T] flags]

@@ -12,8 +12,8 @@
 #	written. A failed write leaves the state unchanged.
 #
 #	Each section begins with the blocks that are needed to read it, and copies of them. The list
-#	"due" holds those that are not written yet, each as its type and whether it is the copy. They
-#	are written before the next block.
+#	"due" holds the blocks that are not written yet, each as its type and whether it is the copy.
+#	These blocks are written before the next block.
 
 set _ringside_log_policies {loop 0 until_full 1 append 2}
 set _ringside_log_types {
@@ -85,7 +85,7 @@ proc _ringside_log_block {number section type fields words length} {
 			[dict get $f a] [dict get $f b]] {
 		lappend head {*}[_ringside_wide $value]
 	}
-	# The head has a sum of its own, so that it can be trusted before the payload is read.
+	# The header has a sum of its own, so that it can be trusted before the payload is read.
 	lappend head {*}[_ringside_wide [lindex [_ringside_log_sum $head] 1]]
 	lassign [_ringside_log_sum [concat $head {0 0 0 0} $words]] one two
 	lappend head {*}[_ringside_wide $one] {*}[_ringside_wide $two]
@@ -103,8 +103,8 @@ proc _ringside_wall {} {
 
 # ---- The file ----
 
-# Writes bytes at an offset. After an error, the channel may still hold unwritten bytes, so that the
-# next write opens the file again.
+# Writes bytes at an offset. After an error, the channel may still hold unwritten bytes. So the next
+# write opens the file again.
 proc _ringside_log_bytes {T offset bytes} {
 	upvar #0 _ringside_log_$T l
 	if {$l(file) eq ""} {
@@ -134,6 +134,7 @@ proc _ringside_log_space {T {reserved 0}} {
 	return [expr {$reserved ? $space : $space - [_ringside_log_kept $T $l(number_of)]}]
 }
 
+# Returns the number of bytes that are kept free in a section for the end of the log.
 proc _ringside_log_kept {T section} {
 	global _ringside_log_reserve
 	upvar #0 _ringside_log_$T l
@@ -261,7 +262,7 @@ proc _ringside_log_mark {T kind text {value 0} {reserved 0}} {
 proc _ringside_log_describe {T type words length} {
 	upvar #0 _ringside_log_$T l
 	if {[_ringside_log_size $length] + 4096 > $l(section) / 2} {
-		return [_ringside_log_mark $T ERROR "the $type ($length bytes) need a larger log: left out"]
+		return [_ringside_log_mark $T ERROR "$type block of $length bytes left out; use a larger log"]
 	}
 	if {$l($type) ne [list $words $length]} {
 		set l($type) [list $words $length]
@@ -376,8 +377,8 @@ proc _ringside_log_lock {path} {
 	_ringside_log_name $draft $lock
 }
 
-# Gives the draft of a lock its name, and fails if another process has taken that name. On file
-# systems without links, the draft is renamed, which fails in the same case.
+# Gives the draft of a lock its name. Fails if another process has taken that name. On file systems
+# without links, renames the draft, which fails in the same case.
 proc _ringside_log_name {draft lock} {
 	set failed [catch {file link -hard $lock $draft} why]
 	if {$failed && ![file exists $lock]} {
@@ -426,7 +427,7 @@ proc _ringside_log_open {T path policy limit order} {
 	# Check the link itself, because its target may be missing.
 	_ringside_check_file $path
 	_ringside_log_lock $path
-	if {[catch {_ringside_log_begin $T} why]} {
+	if {[catch {_ringside_log_open_file $T} why]} {
 		catch {close $l(file)}
 		catch {file delete $path.lock}
 		unset l
@@ -453,7 +454,8 @@ proc _ringside_log_shape {T limit} {
 	set l(sections) [expr {$append ? 0 : $bytes / $section}]
 }
 
-proc _ringside_log_begin {T} {
+# Opens the file, continues or creates the log, and starts its next section.
+proc _ringside_log_open_file {T} {
 	upvar #0 _ringside_log_$T l
 	if {[file exists $l(path)] && [file size $l(path)]} {
 		if {$l(policy) != 2} {

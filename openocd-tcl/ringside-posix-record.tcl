@@ -3,34 +3,45 @@
 # Ringside: recording of a stream of POSIX trace, for ringside.tcl.
 #
 # Description:
-#	The oldest whole record begins at the tail, the next one will at the head, and the writer
-#	moves the tail before it overwrites what lies behind it: so what was read between the last
-#	place and the head is whole when the tail, read again, has not passed that place. A record that
-#	is not finished is waited for, unless it holds up half of the ring.
+#	Copies new records of a stream to a log. ringside-record.tcl calls _ringside_posix_poll at each
+#	poll, and _ringside_posix_end_recording at the end.
 #
-#	The stream counts its records, each before the head passes it. Its count holds at a head when
-#	two looks find both unchanged, and no record had been begun at that head in between. Without
-#	that, the count at a head is known to lie between that of the look before it, less one, and
-#	that of the look after it. A gap then states the least number that is missing. Once the count
-#	holds again, a loss in earlier gaps makes up the difference.
+#	The oldest complete record begins at the tail, and the next record will begin at the head. The
+#	writer moves the tail past a record before it overwrites that record. So a poll reads the words
+#	from the last position to the head, and then the tail again. If the tail has not passed the last
+#	position, all these words are complete. A poll stops at a record that is still being written,
+#	and reads it again later. It no longer waits if more than half of the ring follows that record.
 #
-#	Fields of the ring's array, while a log is written: block, at (addresses of the stream block
-#	and of the ring), n (its words), era (the stream's generation), pos (of the next word to read),
-#	least, most (records in front of it, as the stream counts them), told (the same, by what was had
-#	and was stated as lost), based (told began at a count that held), owes (gaps since then stated
-#	less than may be missing), refused (events that have been told), named (slots of names that the
-#	log has), nameless (an event has a type without one), running, passing (the end: nothing is
-#	waited for).
+#	The stream counts a record before the head passes it. A count is exact for a head if two reads
+#	find both unchanged, and no record was begun at that head between them. Otherwise the count has
+#	two bounds: the count before the head was read, minus one, and the count after it was read. A
+#	gap then states the minimum of lost records. When a later count is exact, a loss with the reason
+#	"earlier gaps" adds the difference.
+#
+#	Fields of the ring's array, while a log is written:
+#	block, ring_at		addresses of the stream block and of the ring
+#	n			words of the ring
+#	generation		of the stream, when it was found
+#	pos			position of the next word to read
+#	min_count, max_count	bounds of the stream's count of records before pos
+#	reported		records before pos that the log holds or states as lost
+#	reported_is_exact	reported started at an exact count
+#	gap_is_inexact		a gap since then stated only a minimum
+#	refused			refused events that the log states
+#	names_logged		slots of names that the log holds
+#	has_unnamed		an event has a type whose name the log does not hold
+#	running			the stream records
+#	passing			this is the last poll: do not wait for unfinished records
 #
 #	Sources: docs/formats/posix-ring.md and docs/formats/log.md of Ringside.
 
-# Returns how far a position is after another; negative: before it.
-proc _ringside_posix_apart {place from} {
+# Returns the distance from position `from` to position `place`; negative if `place` is earlier.
+proc _ringside_posix_distance {place from} {
 	set apart [expr {($place - $from) & 0xffffffff}]
 	return [expr {$apart < 0x80000000 ? $apart : $apart - 0x100000000}]
 }
 
-# Words of the record at the start of some; 0: none, or not all of it is there.
+# Returns the length in words of the record at index `at`, or 0 if no complete record is there.
 proc _ringside_posix_length {words at} {
 	set first [lindex $words $at]
 	set length [expr {$first >> 16 & 0xfff}]
@@ -42,7 +53,7 @@ proc _ringside_posix_length {words at} {
 	return $length
 }
 
-# Whether a word that was read at a head shows that a record had been begun there.
+# Returns whether a word that was read at a head shows that the writer has begun a record there.
 proc _ringside_posix_is_begun {word head} {
 	return [expr {$word >> 30 == 1 && ($word >> 16 & 0xfff) >= 3 && !(($word ^ $head) & 0xffff)}]
 }
@@ -60,11 +71,11 @@ proc _ringside_posix_count {words} {
 	return $count
 }
 
-# ---- polls ----
+# ---- Polls ----
 
-# A look at the stream. Its words are not read at one time: `before` is what the stream had counted
-# before the head was read, `recorded` what it had behind that.
-proc _ringside_posix_look {T} {
+# Reads the stream block. Its words are not read at the same time. So the field `before` holds the
+# stream's count before the head was read, and `recorded` holds the count after that.
+proc _ringside_posix_read_stream {T} {
 	upvar #0 _ringside_ring_$T r
 	set before [lindex [_ringside_read $T [expr {$r(block) + 4 * 14}] 1] 0]
 	set s [_ringside_posix_stream $T $r(block)]
@@ -72,38 +83,40 @@ proc _ringside_posix_look {T} {
 	return $s
 }
 
+# Runs one poll: finds the stream, or records what is new since the previous poll.
 proc _ringside_posix_poll {T} {
 	upvar #0 _ringside_ring_$T r
 	set r(rec,fill) 0
 	if {$r(rec,state) ne "on"} {
-		return [_ringside_posix_begin $T]
+		return [_ringside_posix_find_stream $T]
 	}
-	if {[catch {_ringside_posix_look $T} s]} {
+	if {[catch {_ringside_posix_read_stream $T} s]} {
 		if {![string match "*no stream block*" $s]} {
 			error $s
 		}
-		return [_ringside_record_reset $T "the target was reset: the stream is gone"]
+		return [_ringside_record_handle_reset $T "the target was reset: the stream is gone"]
 	}
-	set k [_ringside_posix_apart [dict get $s head] $r(pos)]
-	if {[dict get $s generation] != $r(era) || $k < 0} {
-		return [_ringside_record_reset $T "the target was reset, or the stream cleared"]
+	set k [_ringside_posix_distance [dict get $s head] $r(pos)]
+	if {[dict get $s generation] != $r(generation) || $k < 0} {
+		return [_ringside_record_handle_reset $T "the target was reset, or the stream cleared"]
 	}
 	set r(rec,fill) $k
 	set r(rec,most) [_ringside_max $r(rec,most) [_ringside_min $k $r(n)]]
 	if {[dict get $s state] & 2} {
-		_ringside_posix_state $T 1
+		_ringside_posix_note_running $T 1
 	}
 	if {$k} {
-		_ringside_posix_new $T $s 0
+		_ringside_posix_record_new $T $s 0
 	} else {
-		_ringside_posix_settle_count $T $s
+		_ringside_posix_complete_count $T $s
 	}
 	if {$r(rec,state) eq "on"} {
 		_ringside_posix_poll_background $T $s
 	}
 }
 
-proc _ringside_posix_state {T running} {
+# Writes a marker if the stream was started or stopped.
+proc _ringside_posix_note_running {T running} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(running) != $running} {
 		set r(running) $running
@@ -111,7 +124,8 @@ proc _ringside_posix_state {T running} {
 	}
 }
 
-# What the stream refused, names that came later, and that it has stopped.
+# Reports events that the stream refused, names that were registered later, and that the stream has
+# stopped.
 proc _ringside_posix_poll_background {T s} {
 	upvar #0 _ringside_ring_$T r
 	set refused [expr {([dict get $s refused] - $r(refused)) & 0xffffffff}]
@@ -119,16 +133,17 @@ proc _ringside_posix_poll_background {T s} {
 		set r(refused) [dict get $s refused]
 		_ringside_record_loss $T 5 $refused 0
 	}
-	if {$r(nameless) && [clock milliseconds] - $r(rec,objects) > 1000} {
+	if {$r(has_unnamed) && [clock milliseconds] - $r(rec,objects) > 1000} {
 		_ringside_posix_describe_names $T
 	}
 	if {!([dict get $s state] & 2) && $r(pos) == [dict get $s head]} {
-		_ringside_posix_state $T 0
+		_ringside_posix_note_running $T 0
 	}
 }
 
-# Waits for a stream, and takes what it holds.
-proc _ringside_posix_begin {T} {
+# Finds the stream, describes it in the log, and records what it holds. Returns without an error if
+# there is no stream yet.
+proc _ringside_posix_find_stream {T} {
 	upvar #0 _ringside_ring_$T r
 	if {[catch {_ringside_posix_locate $T} why]} {
 		if {![string match "*of a POSIX trace at*" $why]} {
@@ -136,40 +151,41 @@ proc _ringside_posix_begin {T} {
 		}
 		return
 	}
-	foreach {field value} [list block $block at [expr {$process + [dict get $s ring_at]}] \
-			process $process n [dict get $s ring_words] era [dict get $s generation] \
+	foreach {field value} [list block $block ring_at [expr {$process + [dict get $s ring_at]}] \
+			process $process n [dict get $s ring_words] generation [dict get $s generation] \
 			pos [dict get $s tail] refused [expr {$r(rec,resets) ? 0 : [dict get $s refused]}] \
-			named 0 nameless 0 over 0 \
-			held 0 unread 0 rec,restart 0 running [expr {[dict get $s state] >> 1 & 1}] \
+			names_logged 0 has_unnamed 0 lap_expected 0 \
+			provisional 0 reads_failed 0 rec,restart 0 running [expr {[dict get $s state] >> 1 & 1}] \
 			rec,state on] {
 		set r($field) $value
 	}
 	_ringside_posix_describe $T [dict get $s layout]
 	_ringside_posix_describe_names $T
-	_ringside_posix_new $T $s 1
+	_ringside_posix_record_new $T $s 1
 }
 
-# Copies from the last place to the head, or from the tail, where the writer has lapped the reader.
-proc _ringside_posix_new {T s fresh} {
+# Records the words from the last position to the head. If the writer has lapped the reader, starts
+# at the tail, and records the loss. `fresh` is 1 for the first records of a stream.
+proc _ringside_posix_record_new {T s fresh} {
 	upvar #0 _ringside_ring_$T r
 	for {set try 0} {$try < 8} {incr try} {
 		set from $r(pos)
-		if {[_ringside_posix_apart [dict get $s tail] $from] > 0} {
+		if {[_ringside_posix_distance [dict get $s tail] $from] > 0} {
 			set from [dict get $s tail]
 		}
-		set k [_ringside_posix_apart [dict get $s head] $from]
-		set words [_ringside_posix_fetch $T $r(at) $r(n) $from [_ringside_min $r(n) [expr {$k + 1}]]]
-		set after [_ringside_posix_look $T]
-		if {[dict get $after generation] != $r(era)} {
-			return [_ringside_record_reset $T "the target was reset, or the stream cleared"]
+		set k [_ringside_posix_distance [dict get $s head] $from]
+		set words [_ringside_posix_fetch $T $r(ring_at) $r(n) $from [_ringside_min $r(n) [expr {$k + 1}]]]
+		set after [_ringside_posix_read_stream $T]
+		if {[dict get $after generation] != $r(generation)} {
+			return [_ringside_record_handle_reset $T "the target was reset, or the stream cleared"]
 		}
-		set passed [_ringside_max 0 [_ringside_posix_apart [dict get $after tail] $from]]
+		set passed [_ringside_max 0 [_ringside_posix_distance [dict get $after tail] $from]]
 		if {$passed <= $k} {
 			break
 		}
 		set s $after
 	}
-	set r(over) [expr {$passed > 0}]
+	set r(lap_expected) [expr {$passed > 0}]
 	if {$passed > $k} {
 		return
 	}
@@ -185,32 +201,33 @@ proc _ringside_posix_new {T s fresh} {
 		_ringside_posix_count_from $T $least $most
 	} elseif {$from != $r(pos)} {
 		incr r(rec,laps)
-		set lost [_ringside_posix_apart $least $r(most)]
-		set exact [expr {$lost >= 0 && $least == $most && $r(least) == $r(most)}]
+		set lost [_ringside_posix_distance $least $r(max_count)]
+		set exact [expr {$lost >= 0 && $least == $most && $r(min_count) == $r(max_count)}]
 		set lost [_ringside_max 0 $lost]
-		set r(told) [expr {($r(told) + $lost) & 0xffffffff}]
-		set r(least) $least
-		set r(most) $most
-		set r(owes) [expr {$r(owes) || !$exact}]
+		set r(reported) [expr {($r(reported) + $lost) & 0xffffffff}]
+		set r(min_count) $least
+		set r(max_count) $most
+		set r(gap_is_inexact) [expr {$r(gap_is_inexact) || !$exact}]
 		_ringside_record_loss $T 1 $lost [expr {!$exact}]
 	}
 	set r(pos) $from
-	_ringside_posix_put $T $words
+	_ringside_posix_put_records $T $words
 }
 
-# Begins to count at the first records that are had. What lies in front of them is not lost, unless
-# the stream was followed before: then it has counted from 0 since it began again.
+# Sets the counts for the first records of a stream. Earlier records are not lost, because the
+# recording started later. If this recording already followed the stream, it was restarted: then
+# it has counted from 0, and earlier records are lost.
 proc _ringside_posix_count_from {T least most} {
 	upvar #0 _ringside_ring_$T r
 	set again [expr {$r(rec,resets) > 0}]
 	set least [expr {$least <= $most ? $least : 0}]
-	set r(least) $least
-	set r(most) $most
-	set r(told) [expr {$again ? $least : $most}]
-	set r(based) [expr {$again || $least == $most}]
-	set r(owes) [expr {$again && $least != $most}]
-	if {$again && ($least || $r(owes))} {
-		_ringside_record_loss $T 1 $least $r(owes)
+	set r(min_count) $least
+	set r(max_count) $most
+	set r(reported) [expr {$again ? $least : $most}]
+	set r(reported_is_exact) [expr {$again || $least == $most}]
+	set r(gap_is_inexact) [expr {$again && $least != $most}]
+	if {$again && ($least || $r(gap_is_inexact))} {
+		_ringside_record_loss $T 1 $least $r(gap_is_inexact)
 	}
 }
 
@@ -219,46 +236,47 @@ proc _ringside_posix_is_same {s after} {
 		[dict get $s recorded] == [dict get $after recorded]}]
 }
 
-# Takes the stream's count where nothing is new since a look, if it holds there, and tells what the
-# gaps before have left out.
-proc _ringside_posix_settle_count {T s} {
+# If the stream's count is exact at the last position, uses it, and records the loss that earlier
+# gaps did not state. The caller has found no new records.
+proc _ringside_posix_complete_count {T s} {
 	upvar #0 _ringside_ring_$T r
-	if {$r(based) && !$r(owes)} {
+	if {$r(reported_is_exact) && !$r(gap_is_inexact)} {
 		return
 	}
-	set next [lindex [_ringside_posix_fetch $T $r(at) $r(n) $r(pos) 1] 0]
+	set next [lindex [_ringside_posix_fetch $T $r(ring_at) $r(n) $r(pos) 1] 0]
 	if {![_ringside_posix_is_same $s [_ringside_posix_stream $T $r(block)]] ||
 			[_ringside_posix_is_begun $next $r(pos)]} {
 		return
 	}
-	set owed [_ringside_posix_apart [dict get $s recorded] $r(told)]
-	if {$r(owes)} {
-		_ringside_record_loss $T 7 [_ringside_max 0 $owed] [expr {!$r(based) || $owed < 0}]
+	set owed [_ringside_posix_distance [dict get $s recorded] $r(reported)]
+	if {$r(gap_is_inexact)} {
+		_ringside_record_loss $T 7 [_ringside_max 0 $owed] [expr {!$r(reported_is_exact) || $owed < 0}]
 	}
-	foreach field {least most told} {
+	foreach field {min_count max_count reported} {
 		set r($field) [dict get $s recorded]
 	}
-	set r(based) 1
-	set r(owes) 0
+	set r(reported_is_exact) 1
+	set r(gap_is_inexact) 0
 }
 
-# The last look at the count.
-proc _ringside_posix_stop {T} {
+# Completes the counts once more, at the end of the recording.
+proc _ringside_posix_end_recording {T} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(rec,state) ne "on" || [catch {_ringside_posix_stream $T $r(block)} s]} {
 		return
 	}
-	if {[dict get $s generation] == $r(era) && [dict get $s head] == $r(pos)} {
-		catch {_ringside_posix_settle_count $T $s}
+	if {[dict get $s generation] == $r(generation) && [dict get $s head] == $r(pos)} {
+		catch {_ringside_posix_complete_count $T $s}
 	}
 }
 
-# ---- what goes into the log ----
+# ---- What goes into the log ----
 
-# Writes records in blocks of 2 KiB or less, but for long ones.
-proc _ringside_posix_put {T words} {
+# Writes records in blocks of at most 2 KiB; a longer record has a block of its own. Stops at a
+# record that is still being written.
+proc _ringside_posix_put_records {T words} {
 	upvar #0 _ringside_ring_$T r
-	set piece {}
+	set part {}
 	set count 0
 	set all [llength $words]
 	for {set at 0} {$at < $all} {incr at $length} {
@@ -268,28 +286,28 @@ proc _ringside_posix_put {T words} {
 		}
 		if {!$length} {
 			set length [expr {$all - $at}]
-		} elseif {([lindex $words [expr {$at + 1}]] & 0xffff) >= 32 + $r(named)} {
-			set r(nameless) 1
+		} elseif {([lindex $words [expr {$at + 1}]] & 0xffff) >= 32 + $r(names_logged)} {
+			set r(has_unnamed) 1
 		}
-		if {$count && [llength $piece] + $length > 512} {
-			_ringside_posix_write $T $piece $count
-			set piece {}
+		if {$count && [llength $part] + $length > 512} {
+			_ringside_posix_write_part $T $part $count
+			set part {}
 			set count 0
 		}
-		lappend piece {*}[lrange $words $at [expr {$at + $length - 1}]]
+		lappend part {*}[lrange $words $at [expr {$at + $length - 1}]]
 		incr count
 	}
 	if {$count} {
-		_ringside_posix_write $T $piece $count
+		_ringside_posix_write_part $T $part $count
 	}
 }
 
-proc _ringside_posix_write {T words count} {
+proc _ringside_posix_write_part {T words count} {
 	upvar #0 _ringside_ring_$T r
 	set length [llength $words]
 	set first $r(number)
 	incr r(number) $count
-	foreach field {least most told} {
+	foreach field {min_count max_count reported} {
 		set r($field) [expr {($r($field) + $count) & 0xffffffff}]
 	}
 	set r(pos) [expr {($r(pos) + $length) & 0xffffffff}]
@@ -297,7 +315,7 @@ proc _ringside_posix_write {T words count} {
 		set words [_ringside_swap $words]
 	}
 	_ringside_record_try $T $first \
-		[list _ringside_rkh_write $T $first $words [expr {4 * $length}] $count]
+		[list _ringside_record_write_bytes $T $first $words [expr {4 * $length}] $count]
 }
 
 proc _ringside_posix_describe {T layout} {
@@ -319,11 +337,11 @@ proc _ringside_posix_describe_names {T} {
 		set used [dict get $p names_room]
 	}
 	set r(rec,objects) [clock milliseconds]
-	set r(nameless) 0
+	set r(has_unnamed) 0
 	if {!$used} {
 		return
 	}
-	set r(named) $used
+	set r(names_logged) $used
 	set length [expr {$used * $bytes}]
 	set words [_ringside_read $T [expr {$r(process) + [dict get $p names_at]}] [expr {$length / 4}]]
 	set words [concat [list $bytes 32] [expr {$r(be) ? [_ringside_swap $words] : $words}]]

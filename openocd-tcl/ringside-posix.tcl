@@ -3,14 +3,18 @@
 # Ringside: streams of POSIX trace, for ringside.tcl.
 #
 # Description:
-#	A stream is a block of words and a ring of words that lie in one object (docs/formats/
-#	posix-ring.md). A snapshot is the process block, the names, the stream block and the ring, as
-#	the program "ringside" reads them from a .ptr file. start, stop, clear and filter write a
-#	request to the stream block, which the target's recorder carries out at its next trace point.
+#	Finds a stream, saves snapshots of it, and sends it requests. Called by the subcommands info,
+#	snapshot, start, stop, clear and filter; ringside-posix-record.tcl uses it, too.
 #
-#	Fields of the ring's array: posix (address of the process block, or of a stream block), stream
-#	(wanted number; empty: the first that is bound), be. _ringside_posix_locate reads the rest again
-#	each time: process, block, number, and the words of both blocks by name.
+#	A stream has a block of words and a ring of words in one object of the target. A snapshot holds
+#	the process block, the names, the stream block and the ring, as a .ptr file. start, stop, clear
+#	and filter write a request to the stream block. The target's recorder carries it out at its next
+#	trace point.
+#
+#	Fields of the ring's array: posix (address of the process block or of a stream block), stream
+#	(number of the stream; empty: the first bound stream), be (big-endian). The recorder may make
+#	its block again at any time. So _ringside_posix_locate reads the other data each time: process,
+#	block, number, and the words of both blocks by name.
 #
 #	Sources: docs/formats/posix-ring.md of Ringside.
 
@@ -40,10 +44,10 @@ proc _ringside_posix_init {words} {
 		_ringside_number -stream [dict get $new stream] 0 31
 	}
 	_ringside_init_spans new $options
-	_ringside_install $T $new
+	_ringside_set_ring $T $new
 }
 
-# ---- where the stream is ----
+# ---- Finding the stream ----
 
 # Returns the words of a block by name, and fails if its first words are wrong.
 proc _ringside_posix_block {T address magic table what} {
@@ -59,6 +63,7 @@ proc _ringside_posix_block {T address magic table what} {
 	return $found
 }
 
+# Returns the words of the process block by name. Fails if they are not consistent.
 proc _ringside_posix_process {T address} {
 	global _ringside_posix_process_words
 	set p [_ringside_posix_block $T $address 0x43525450 $_ringside_posix_process_words \
@@ -67,25 +72,27 @@ proc _ringside_posix_process {T address} {
 	if {[dict get $p streams] < 1 || [dict get $p streams] > 32 || [dict get $p ids] > 65536 ||
 			[dict get $p ids] % 32 || [dict get $p name_bytes] % 4 ||
 			[dict get $p names_at] + $names > [dict get $p total]} {
-		_ringside_fail "target $T" [format "the process block at 0x%x contradicts itself" $address] \
+		_ringside_fail "target $T" [format "process block at 0x%x is inconsistent" $address] \
 			"check the address"
 	}
 	return $p
 }
 
+# Returns the words of a stream block by name. Fails if they are not consistent.
 proc _ringside_posix_stream {T address} {
 	global _ringside_posix_stream_words
 	set s [_ringside_posix_block $T $address 0x53525450 $_ringside_posix_stream_words \
 		"stream block"]
 	set words [dict get $s ring_words]
 	if {$words < 64 || $words > 1 << 24 || $words & ($words - 1)} {
-		_ringside_fail "target $T" [format "the stream block at 0x%x contradicts itself" $address] \
+		_ringside_fail "target $T" [format "stream block at 0x%x is inconsistent" $address] \
 			"check the address"
 	}
 	return $s
 }
 
-# Sets process, block, number, p and s of the caller.
+# Finds the stream. Sets variables of the caller: process and block (addresses), number (of the
+# stream), p and s (words of both blocks by name).
 proc _ringside_posix_locate {T} {
 	upvar #0 _ringside_ring_$T r
 	foreach name {process block number p s} {
@@ -131,14 +138,14 @@ proc _ringside_posix_info {T} {
 			[dict get $p streams] $block $ring_words [expr {$r(be) ? "big" : "little"}]] \
 		"state:    [expr {$state & 2 ? "running" : $state & 4 ? "suspended, full" : "suspended"}],\
 			policy [lindex $policies [expr {$state & 1 && $policy <= 3 ? $policy : 0}]]" \
-		"records:  $recorded recorded, $unread words of them are there" \
+		"records:  $recorded recorded, $unread words in the ring" \
 		"lost:     $overwritten overwritten, $refused refused" \
 		"filter:   [_ringside_posix_filter_text $T $process $p \
 			[_ringside_posix_filter $T $block $p [dict create request 0 request_done 0]]]" \
 		"request:  [expr {$request == $request_done ? "none" : "pending"}]"] "\n"]
 }
 
-# ---- a snapshot ----
+# ---- Snapshots ----
 
 # Returns words of the ring from a position on, with a second read if they wrap.
 proc _ringside_posix_fetch {T ring size from count} {
@@ -158,8 +165,8 @@ proc _ringside_posix_zeros {count} {
 	return [expr {$count ? [lrepeat $count 0] : {}}]
 }
 
-# Copies what is there until the tail has not passed all of it: the records from the later tail to
-# the earlier head. Returns the ring's words, the tail, and the stream block's dictionary.
+# Copies the records from the later tail to the earlier head. Tries again if the tail has passed all
+# of them. Returns the ring's words, the later tail, and the stream block's dictionary.
 proc _ringside_posix_copy {T process block} {
 	for {set try 0} {$try < 8} {incr try} {
 		set s [_ringside_posix_stream $T $block]
@@ -182,8 +189,9 @@ proc _ringside_posix_copy {T process block} {
 		"use ringside stop first"
 }
 
-# Writes the file. Returns 0, because overwritten records are left out.
-proc _ringside_posix_take {T path} {
+# Saves a snapshot. Returns the number of overwritten entries, which is 0: the snapshot leaves
+# overwritten records out.
+proc _ringside_posix_save_snapshot {T path} {
 	upvar #0 _ringside_ring_$T r
 	_ringside_posix_locate $T
 	set r(n) [dict get $s ring_words]
@@ -210,16 +218,16 @@ proc _ringside_posix_take {T path} {
 	return 0
 }
 
-# ---- requests ----
+# ---- Requests ----
 
-# The filter; of a request that is pending, the one that it asks for.
+# Returns the words of the filter. If a request is pending, returns the filter that it requests.
 proc _ringside_posix_filter {T block p s} {
 	set pending [expr {[dict get $s request] != [dict get $s request_done]}]
 	set ids [dict get $p ids]
 	return [_ringside_read $T [expr {$block + 144 + ($pending ? $ids / 8 : 0)}] [expr {$ids / 32}]]
 }
 
-# Names of user event types and their ids, by the target's table.
+# Returns the names of user event types and their ids, from the target's table: {name id ...}.
 proc _ringside_posix_names {T process p} {
 	upvar #0 _ringside_ring_$T r
 	set bytes [dict get $p name_bytes]
@@ -237,6 +245,7 @@ proc _ringside_posix_names {T process p} {
 	return $names
 }
 
+# Returns a filter as text: the names of the types that are not recorded.
 proc _ringside_posix_filter_text {T process p words} {
 	global _ringside_posix_system
 	set named {}
@@ -259,6 +268,7 @@ proc _ringside_posix_filter_text {T process p words} {
 	return "not recorded: [expr {[llength $named] ? [join $named " "] : "nothing"}]"
 }
 
+# Returns the ids of the event types that names, patterns, numbers and keywords select.
 proc _ringside_posix_ids {T process p words} {
 	global _ringside_posix_system
 	set known [concat $_ringside_posix_system [_ringside_posix_names $T $process $p]]
@@ -287,10 +297,12 @@ proc _ringside_posix_ids {T process p words} {
 	return $ids
 }
 
-# Writes what is wanted now, with what is asked for changed; the request; then the process' word.
-proc _ringside_posix_ask {T process block s changes filter} {
+# Writes a request: the wanted words with the requested changes, then the number of the request,
+# then the word `active` of the process block. Returns the number. `changes` is {word expression
+# ...}; `filter` is {offset word ...}.
+proc _ringside_posix_write_request {T process block s changes filter} {
 	dict with s {}
-	# An UNTIL_FULL stream that stopped itself is suspended until it was read, or is cleared.
+	# An UNTIL_FULL stream that stopped itself stays suspended until it is read or cleared.
 	set full [expr {$state & 4 && $policy == 2 && $read_pos != $head &&
 		$wanted_clears == $clears_done}]
 	if {$request == $request_done} {
@@ -323,8 +335,9 @@ proc _ringside_posix_ask {T process block s changes filter} {
 	return [expr {($request + 1) & 0xffffffff}]
 }
 
-# Whether the target has carried it out; one that runs is given half a second.
-proc _ringside_posix_outcome {T block verb request} {
+# Waits up to half a second until a running target has carried out a request. Returns the outcome as
+# text.
+proc _ringside_posix_await_request {T block verb request} {
 	for {set i 0} {$i < 10} {incr i} {
 		if {[dict get [_ringside_posix_stream $T $block] request_done] == $request} {
 			return "$verb: done"
@@ -343,8 +356,8 @@ proc _ringside_posix_request {T verb} {
 		clear {wanted {$full ? $wanted & ~2 : $wanted} wanted_clears {$wanted_clears + 1}}
 	} $verb]
 	_ringside_posix_locate $T
-	set request [_ringside_posix_ask $T $process $block $s $changes {}]
-	return [_ringside_posix_outcome $T $block $verb $request]
+	set request [_ringside_posix_write_request $T $process $block $s $changes {}]
+	return [_ringside_posix_await_request $T $block $verb $request]
 }
 
 proc _ringside_posix_cmd_filter {T words} {
@@ -355,7 +368,7 @@ proc _ringside_posix_cmd_filter {T words} {
 		return [_ringside_posix_filter_text $T $process $p $before]
 	}
 	if {$how ni {set add sub} || [llength $words] < 2} {
-		_ringside_fail "ringside filter" "\"$words\" is not a change of the filter" \
+		_ringside_fail "ringside filter" "\"$words\" is not expected" \
 			"use show, or set, add or sub and names of event types"
 	}
 	set after [expr {$how eq "set" ? [lrepeat [llength $before] 0] : $before}]
@@ -371,8 +384,8 @@ proc _ringside_posix_cmd_filter {T words} {
 		lappend filter $at $word
 		incr at 4
 	}
-	set request [_ringside_posix_ask $T $process $block $s {} $filter]
+	set request [_ringside_posix_write_request $T $process $block $s {} $filter]
 	return [join [list "before: [_ringside_posix_filter_text $T $process $p $before]" \
 		"after: [_ringside_posix_filter_text $T $process $p $after]" \
-		[_ringside_posix_outcome $T $block filter $request]] "\n"]
+		[_ringside_posix_await_request $T $block filter $request]] "\n"]
 }

@@ -16,23 +16,37 @@
 #	  minimum plus a multiple of the number of slots. If timestamps count events, the loss is exact.
 #	  Readers of the log estimate the likely number.
 #
-#	Fields of the ring's array, while a log is written: recording (its path), rec,every, rec,adapt
-#	(whether the period is chosen), rec,state (waiting, on, off), pos (slot behind the newest entry
-#	that was read), tail (the newest entries read, oldest first), held (how many of them are not
-#	written), number (of the next entry), over (laps are expected), share (entries that can be read
-#	safely then), counting (whether the last entries that were read in a row have stamps that count
-#	them), down (the clock's direction), wall, ticks, span (host's time of the last read; ticks and
-#	milliseconds without a lap), rec,restart (OpenOCD has reset the target),
-#	unread (whether reads failed since), unsaid (marks that the log had no room for), and counters.
+#	States (rec,state): waiting, until the trace is enabled; on; off, after the trace was disabled.
+#
+#	Fields of the ring's array, while a log is written:
+#	recording		path of the log
+#	rec,every, rec,adapt	poll interval in ms; whether it adapts to the load
+#	pos			slot after the newest entry that was read
+#	tail			the newest entries that were read, oldest first
+#	provisional		number of entries in tail that are not in the log
+#	number			number of the next entry
+#	lap_expected		the writer has lapped the reader since the last anchor
+#	safe_entries		number of entries that can be read without a lap
+#	stamps_count		timestamps of the last entries without a gap count events
+#	counts_down		the clock counts down
+#	wall			host's time of the last read, in ms
+#	ticks, span		clock ticks, and milliseconds, that were recorded without a lap
+#	rec,restart		OpenOCD has reset the target
+#	disconnected		the target does not respond
+#	reads_failed		a read has failed since the last entries
+#	pending_marks		markers that could not be written yet
+#	seen			number of the next entry when the registry was read
+#	rec,...			counters for the status
 
-# Returns how many entries stay provisional when a poll brings k. They are read twice, so that there
-# are fewer if k is large: a poll reads at most 8k + 48 words on a ring with entries of 8 words.
-proc _ringside_record_depth {k} {
+# Returns the maximum number of provisional entries after a poll with k new entries. Provisional
+# entries are read twice, so there are fewer if k is large.
+proc _ringside_record_max_provisional {k} {
 	return [expr {$k < 144 ? 3 : $k < 400 ? 2 : 1}]
 }
 
-proc _ringside_record_hold {k} {
-	return [_ringside_min $k [_ringside_record_depth $k]]
+# Returns the number of entries that stay provisional after a poll with k new entries.
+proc _ringside_record_provisional {k} {
+	return [_ringside_min $k [_ringside_record_max_provisional $k]]
 }
 
 proc _ringside_cmd_record {args} {
@@ -52,11 +66,11 @@ proc _ringside_record_start {T words} {
 	global _ringside_log_policies
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(recording)]} {
-		_ringside_fail "ringside record" "target $T is recorded already, to $r(recording)" \
+		_ringside_fail "ringside record" "target $T is already being recorded, to $r(recording)" \
 			"use ringside record stop first"
 	}
-	if {[_ringside_own $T] eq "hook"} {
-		_ringside_fail "ringside record" "not supported by hook words" \
+	if {[_ringside_format_of $T] eq "hook"} {
+		_ringside_fail "ringside record" "not supported for hook words" \
 			"use the program: ringside record --openocd"
 	}
 	set options [lassign $words path]
@@ -74,9 +88,9 @@ proc _ringside_record_start {T words} {
 	_ringside_quiet_limits
 	_ringside_log_open $T $path $policy [_ringside_size -size [_ringside_option $options -size 0]] \
 		[expr {[$T cget -endian] eq "big" ? 2 : 1}]
-	foreach {field value} {number 0 held 0 tail {} gone 0 unsaid {} seen 0 rec,state waiting
-			rec,restart 0 rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0 rec,exact 1 rec,gaps 0 rec,laps 0
-			rec,resets 0 rec,polls 0 rec,objects 0 rec,retry 0 passing 0} {
+	foreach {field value} {number 0 provisional 0 tail {} disconnected 0 pending_marks {} seen 0
+			rec,state waiting rec,restart 0 rec,fill 0 rec,most 0 rec,entries 0 rec,lost 0
+			rec,exact 1 rec,gaps 0 rec,laps 0 rec,resets 0 rec,polls 0 rec,objects 0 rec,retry 0 passing 0} {
 		set r($field) $value
 	}
 	foreach field {reads bytes failed} {
@@ -111,12 +125,13 @@ proc _ringside_record_try {T first script} {
 	}
 	_ringside_succeeded $T record
 	if {!$more} {
-		_ringside_record_full $T
+		_ringside_record_end_full $T
 	}
 	return $more
 }
 
-# Writes what could not be written earlier. Returns 0 if the log is full.
+# Writes the losses, markers and descriptions that could not be written earlier. Returns 0 if the
+# log is full.
 proc _ringside_record_write_pending {T first} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
@@ -129,25 +144,26 @@ proc _ringside_record_write_pending {T first} {
 		set l(next) $first
 		incr r(rec,lost) $missing
 	}
-	while {[llength $r(unsaid)]} {
-		if {![_ringside_log_mark $T {*}[lindex $r(unsaid) 0]]} {
+	while {[llength $r(pending_marks)]} {
+		if {![_ringside_log_mark $T {*}[lindex $r(pending_marks) 0]]} {
 			return 0
 		}
-		set r(unsaid) [lrange $r(unsaid) 1 end]
+		set r(pending_marks) [lrange $r(pending_marks) 1 end]
 	}
 	return [_ringside_log_write_descriptions $T]
 }
 
+# Writes a marker, or keeps it for later if it cannot be written now.
 proc _ringside_record_mark {T kind text {value 0}} {
 	upvar #0 _ringside_ring_$T r
 	if {![_ringside_record_try $T $r(number) [list _ringside_log_mark $T $kind $text $value]] &&
-		[info exists r(recording)] && [llength $r(unsaid)] < 64} {
-		lappend r(unsaid) [list $kind $text $value]
+		[info exists r(recording)] && [llength $r(pending_marks)] < 64} {
+		lappend r(pending_marks) [list $kind $text $value]
 	}
 }
 
 # Ends the recording, because the log has reached its limit.
-proc _ringside_record_full {T} {
+proc _ringside_record_end_full {T} {
 	upvar #0 _ringside_ring_$T r
 	set path $r(recording)
 	catch {_ringside_log_mark $T FULL "the log has reached its limit" 0 1}
@@ -156,7 +172,7 @@ proc _ringside_record_full {T} {
 }
 
 # Writes entries, the last `provisional` of which may not be final.
-proc _ringside_record_put {T words provisional} {
+proc _ringside_record_put_entries {T words provisional} {
 	upvar #0 _ringside_ring_$T r
 	set count [expr {[llength $words] / $r(ew)}]
 	if {!$count} {
@@ -169,10 +185,11 @@ proc _ringside_record_put {T words provisional} {
 		set words [_ringside_swap $words]
 	}
 	_ringside_record_try $T $first \
-		[list _ringside_record_write $T $first $words $provisional $stamp]
+		[list _ringside_record_write_entries $T $first $words $provisional $stamp]
 }
 
-proc _ringside_record_write {T first words provisional stamp} {
+# Writes ENTRIES blocks. Returns 0 if the log is full.
+proc _ringside_record_write_entries {T first words provisional stamp} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
 	try {
@@ -183,9 +200,11 @@ proc _ringside_record_write {T first words provisional stamp} {
 	return [expr {$done == [llength $words] / $r(ew)}]
 }
 
-# Records a loss of at least `lost` entries, plus any multiple of `modulo`; 0: exactly `lost`. Kind
-# 7 is not a gap: it adds to the loss of earlier gaps. `rec,exact`: 1 the losses add up to what the
-# target has counted, 0 gaps stated the least number, -1 and a restart leaves it at that.
+# Records a loss of at least `lost` entries, plus any multiple of `modulo`; if `modulo` is 0, the
+# loss is exact. Kind 7 is not a gap: it adds to the losses of earlier gaps.
+#
+# `rec,exact` is 1 if the losses add up to the number that the target has counted, and 0 if a gap
+# stated only a minimum. It is -1 if that can no longer be corrected, because the trace restarted.
 proc _ringside_record_loss {T kind lost modulo} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
@@ -209,7 +228,7 @@ proc _ringside_record_loss {T kind lost modulo} {
 
 # Describes the ring: its settings and header. On a 64-bit target with a 32-bit ULONG, pointers are
 # truncated.
-proc _ringside_record_ring {T} {
+proc _ringside_record_describe_ring {T} {
 	upvar #0 _ringside_ring_$T r
 	set header [expr {$r(be) ? [_ringside_swap $r(header)] : $r(header)}]
 	set near [expr {$r(pw) > $r(ws) ? $r(base) : 0}]
@@ -222,7 +241,7 @@ proc _ringside_record_ring {T} {
 }
 
 # Describes the registry if it has changed. It may change during a read: two reads must agree.
-proc _ringside_record_objects {T} {
+proc _ringside_record_describe_objects {T} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
 	set r(rec,objects) [clock milliseconds]
@@ -246,17 +265,18 @@ proc _ringside_record_objects {T} {
 		[list _ringside_log_describe $T objects $words [expr {8 + 4 * $r(rw)}]]
 }
 
-# New objects are rare: the registry is read again when the target is idle, and at least once a
-# minute.
-proc _ringside_record_idle {T k} {
+# Reads the registry again if entries were recorded since the last time. New objects are rare, so
+# the registry is read when the target is idle, and at least once per minute.
+proc _ringside_record_poll_background {T k} {
 	upvar #0 _ringside_ring_$T r
 	set age [expr {[clock milliseconds] - $r(rec,objects)}]
 	if {$r(number) != $r(seen) && ($age > 60000 || ($age > 10000 && $k == 0))} {
-		_ringside_record_objects $T
+		_ringside_record_describe_objects $T
 	}
 }
 
-proc _ringside_record_filter {T word} {
+# Writes a marker with the new filter word, if a recording is running.
+proc _ringside_record_mark_filter {T word} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(recording)]} {
 		_ringside_record_mark $T FILTER "" $word
@@ -269,52 +289,54 @@ proc _ringside_record_filter {T word} {
 proc _ringside_record_tick {T} {
 	upvar #0 _ringside_ring_$T r
 	# Poll a target that does not respond once a second only, to keep OpenOCD's own log short.
-	if {$r(gone) && [clock milliseconds] < $r(rec,retry)} {
+	if {$r(disconnected) && [clock milliseconds] < $r(rec,retry)} {
 		return
 	}
 	incr r(rec,polls)
 	if {[catch {_ringside_record_poll $T} why]} {
-		return [_ringside_record_gone $T $why]
+		return [_ringside_record_handle_failure $T $why]
 	}
 	if {![info exists r(recording)]} {
 		return
 	}
-	if {$r(gone)} {
-		set r(gone) 0
+	if {$r(disconnected)} {
+		set r(disconnected) 0
 		_ringside_succeeded $T "record: target"
 		_ringside_record_mark $T BACK ""
 	}
 	if {$r(rec,adapt)} {
-		_ringside_record_adapt $T
+		_ringside_record_adapt_interval $T
 	}
 }
 
-proc _ringside_record_gone {T why} {
+# Handles a poll that failed: prints the error once, and records that the target does not respond.
+proc _ringside_record_handle_failure {T why} {
 	upvar #0 _ringside_ring_$T r
 	if {![info exists r(recording)]} {
 		return
 	}
 	set r(rec,retry) [expr {[clock milliseconds] + 1000}]
-	set r(unread) 1
+	set r(reads_failed) 1
 	_ringside_complain $T "record: target" $why
-	if {!$r(gone)} {
-		set r(gone) 1
+	if {!$r(disconnected)} {
+		set r(disconnected) 1
 		_ringside_record_mark $T GONE $why
 	}
 }
 
 # Chooses the poll interval. A poll that brings up to a quarter of the ring leaves space for bursts.
-proc _ringside_record_adapt {T} {
+proc _ringside_record_adapt_interval {T} {
 	upvar #0 _ringside_ring_$T r
 	if {$r(rec,state) ne "on"} {
 		set r(rec,every) 100
-	} elseif {$r(over) || $r(rec,fill) > $r(n) / 4} {
+	} elseif {$r(lap_expected) || $r(rec,fill) > $r(n) / 4} {
 		set r(rec,every) [_ringside_max 2 [expr {$r(rec,every) / 2}]]
 	} elseif {$r(rec,fill) < $r(n) / 16} {
 		set r(rec,every) [_ringside_min 200 [expr {$r(rec,every) * 5 / 4 + 1}]]
 	}
 }
 
+# Polls the ring once, in the way of its format.
 proc _ringside_record_poll {T} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(rkh)]} {
@@ -325,30 +347,30 @@ proc _ringside_record_poll {T} {
 	}
 	set r(rec,fill) 0
 	if {$r(rec,state) ne "on"} {
-		return [_ringside_record_wait $T]
+		return [_ringside_record_wait_for_trace $T]
 	}
 	set slot [_ringside_pointer $T]
 	if {$slot < 0} {
-		return [_ringside_record_off $T $slot]
+		return [_ringside_record_handle_bad_position $T $slot]
 	}
 	set k [expr {($slot - $r(pos) + $r(n)) % $r(n)}]
-	if {$k || $r(held)} {
-		_ringside_record_new $T $slot $k
+	if {$k || $r(provisional)} {
+		_ringside_record_new_entries $T $slot $k
 	}
 	set r(rec,fill) $k
 	set r(rec,most) [_ringside_max $r(rec,most) $k]
 	if {$r(rec,state) eq "on"} {
-		_ringside_record_idle $T $k
+		_ringside_record_poll_background $T $k
 	}
 }
 
 # Waits for the trace to be enabled, and then starts to record.
-proc _ringside_record_wait {T} {
+proc _ringside_record_wait_for_trace {T} {
 	upvar #0 _ringside_ring_$T r
 	set here [_ringside_locate $T]
 	if {$r(rec,state) eq "off"} {
 		if {!$here} {
-			return [_ringside_record_reset $T "the target was reset: the ring is gone"]
+			return [_ringside_record_handle_reset $T "the target was reset: the ring is gone"]
 		}
 		if {[_ringside_pointer $T] < 0} {
 			return
@@ -357,19 +379,20 @@ proc _ringside_record_wait {T} {
 		set r(rec,state) waiting
 	}
 	if {$here && [_ringside_pointer $T] >= 0} {
-		_ringside_record_begin $T
+		_ringside_record_new_ring $T
 	}
 }
 
 # Records the contents of a ring that was not known before.
-proc _ringside_record_begin {T} {
+proc _ringside_record_new_ring {T} {
 	upvar #0 _ringside_ring_$T r
-	foreach {field value} {over 0 held 0 tail {} counting 0 down 0 wall 0 ticks 0 span 0 unread 0} {
+	foreach {field value} {lap_expected 0 provisional 0 tail {} stamps_count 0 counts_down 0 wall 0
+			ticks 0 span 0 reads_failed 0} {
 		set r($field) $value
 	}
-	set r(share) [expr {$r(n) - 2}]
-	_ringside_record_ring $T
-	_ringside_record_objects $T
+	set r(safe_entries) [expr {$r(n) - 2}]
+	_ringside_record_describe_ring $T
+	_ringside_record_describe_objects $T
 	set slot [_ringside_pointer $T]
 	if {$slot < 0} {
 		return
@@ -382,38 +405,40 @@ proc _ringside_record_begin {T} {
 
 # Handles a pointer outside the ring: tracing was disabled, the target was reset, or the ring has
 # moved.
-proc _ringside_record_off {T slot} {
+proc _ringside_record_handle_bad_position {T slot} {
 	upvar #0 _ringside_ring_$T r
 	set here $r(base)
 	set found [_ringside_locate $T]
-	if {$found && $slot == -1 && $r(base) == $here && [_ringside_record_rest $T]} {
+	if {$found && $slot == -1 && $r(base) == $here && [_ringside_record_drain $T]} {
 		_ringside_record_mark $T DISABLED ""
 		set r(rec,state) off
 		return
 	}
-	_ringside_record_reset $T [expr {$found ? "the target was reset, or its trace enabled again" :
+	_ringside_record_handle_reset $T [expr {$found ?
+		"the target was reset, or its trace enabled again" :
 		"the target was reset: the ring is gone"}]
 }
 
-# Records the last entries of a disabled ring. Its header keeps the write position. Returns 0 if it
-# is not the ring that was followed.
-proc _ringside_record_rest {T} {
+# Records the last entries of a ring whose trace was disabled; its header keeps the write position.
+# Returns 0 if the ring is not the one that was followed.
+proc _ringside_record_drain {T} {
 	upvar #0 _ringside_ring_$T r
 	set known [expr {[llength $r(tail)] / $r(ew)}]
 	set k [expr {($r(current_at) - $r(pos) + $r(n)) % $r(n)}]
 	set words [_ringside_entries $T [expr {$r(pos) - 1}] [expr {1 + $k}]]
-	if {!$known || [_ringside_record_half $T $words 0] ne
-			[_ringside_record_half $T $r(tail) [expr {$known - 1}]]} {
+	if {!$known || [_ringside_record_first_half $T $words 0] ne
+			[_ringside_record_first_half $T $r(tail) [expr {$known - 1}]]} {
 		return 0
 	}
-	_ringside_record_flush $T
+	_ringside_record_emit_provisional $T
 	set r(pos) $r(current_at)
-	_ringside_record_take $T $words 1 0
+	_ringside_record_accept_entries $T $words 1 0
 	return 1
 }
 
-# OpenOCD is about to reset the target: an event, which must not fail. The ring stays as it is until
-# start-up code clears it; when the known entries are gone, that was the reset and no lap.
+# Handles the event that OpenOCD is about to reset the target. It must not fail, because other
+# handlers may follow. Polls once more, because start-up code will clear the ring. If the anchor has
+# changed at a later poll, the reset was the cause, and not a lap.
 proc _ringside_record_before_reset {T} {
 	upvar #0 _ringside_ring_$T r
 	if {[info exists r(recording)] && $r(rec,state) eq "on"} {
@@ -422,12 +447,13 @@ proc _ringside_record_before_reset {T} {
 	}
 }
 
-proc _ringside_record_reset {T text} {
+# Handles a reset of the target: records the loss and a marker, and waits for a new ring.
+proc _ringside_record_handle_reset {T text} {
 	upvar #0 _ringside_ring_$T r
-	_ringside_record_flush $T
+	_ringside_record_emit_provisional $T
 	set r(rec,restart) 0
-	# What the target wrote between the last poll and the reset is lost, and nobody will know how
-	# much. The loss stands before the mark, since no later count includes it.
+	# Entries between the last poll and the reset are lost, and their number will never be known.
+	# The loss is written before the marker, since no later count includes it.
 	if {$r(rec,state) eq "on"} {
 		_ringside_record_loss $T 8 0 1
 	}
@@ -439,38 +465,38 @@ proc _ringside_record_reset {T text} {
 	set r(rec,state) waiting
 }
 
-# Writes the provisional entries as they were read.
-proc _ringside_record_flush {T} {
+# Writes the provisional entries unchanged, marked as provisional.
+proc _ringside_record_emit_provisional {T} {
 	upvar #0 _ringside_ring_$T r
-	if {$r(held)} {
-		set held $r(held)
-		set r(held) 0
-		_ringside_record_put $T [lrange $r(tail) end-[expr {$held * $r(ew) - 1}] end] $held
+	if {$r(provisional)} {
+		set count $r(provisional)
+		set r(provisional) 0
+		_ringside_record_put_entries $T [lrange $r(tail) end-[expr {$count * $r(ew) - 1}] end] $count
 	}
 }
 
 # Keeps the newest `hold` entries provisional, and writes the rest. The first `written` entries are
 # in the log already.
-proc _ringside_record_take {T words written hold} {
+proc _ringside_record_accept_entries {T words written hold} {
 	upvar #0 _ringside_ring_$T r
 	set count [expr {[llength $words] / $r(ew)}]
 	set hold [_ringside_min $hold [expr {$count - $written}]]
 	# Keep at least one, as an anchor.
 	set keep [_ringside_min $count [_ringside_max 1 $hold]]
 	set r(tail) [lrange $words end-[expr {$keep * $r(ew) - 1}] end]
-	set r(held) $hold
+	set r(provisional) $hold
 	set r(wall) [clock milliseconds]
-	set r(unread) 0
+	set r(reads_failed) 0
 	set steps [_ringside_record_steps $T $words]
 	if {[lindex $steps 0] >= 8 || ![lindex $steps 2]} {
-		set r(counting) [lindex $steps 2]
+		set r(stamps_count) [lindex $steps 2]
 	}
-	_ringside_record_put $T \
+	_ringside_record_put_entries $T \
 		[lrange $words [expr {$written * $r(ew)}] [expr {($count - $hold) * $r(ew) - 1}]] 0
 }
 
 # Returns the first half of the i-th entry.
-proc _ringside_record_half {T words i} {
+proc _ringside_record_first_half {T words i} {
 	upvar #0 _ringside_ring_$T r
 	set at [expr {$i * $r(ew)}]
 	return [lrange $words $at [expr {$at + $r(ew) / 2 - 1}]]
@@ -478,71 +504,72 @@ proc _ringside_record_half {T words i} {
 
 # Returns whether the first entry of a span is unchanged since it was read. If the clock runs, its
 # timestamp suffices.
-proc _ringside_record_stays {T words first} {
+proc _ringside_record_anchor_holds {T words first} {
 	upvar #0 _ringside_ring_$T r
-	set half [_ringside_record_half $T $words 0]
+	set half [_ringside_record_first_half $T $words 0]
 	set count [expr {[llength $words] / $r(ew)}]
 	if {[_ringside_stamp $T $words 0] == [_ringside_stamp $T $words [expr {$count - 1}]]} {
-		return [expr {[_ringside_half $T $first] eq $half}]
+		return [expr {[_ringside_first_half $T $first] eq $half}]
 	}
 	set at [expr {$r(start) + ($first + $r(n)) % $r(n) * $r(eb) + 12 * $r(ws)}]
 	return [expr {[_ringside_read $T $at $r(ws)] eq [lrange $half end-[expr {$r(ws) - 1}] end]}]
 }
 
 # Records the new entries: k, or after laps k + n, k + 2n ...
-proc _ringside_record_new {T slot k} {
+proc _ringside_record_new_entries {T slot k} {
 	upvar #0 _ringside_ring_$T r
 	set known [expr {[llength $r(tail)] / $r(ew)}]
-	if {$r(over) && $known && [_ringside_half $T [expr {$r(pos) - 1}]] eq
-			[_ringside_record_half $T $r(tail) [expr {$known - 1}]]} {
-		set r(over) 0
+	if {$r(lap_expected) && $known && [_ringside_first_half $T [expr {$r(pos) - 1}]] eq
+			[_ringside_record_first_half $T $r(tail) [expr {$known - 1}]]} {
+		set r(lap_expected) 0
 	}
 	# Entries that the writer has reached in the first lap cannot be read again.
-	set again [_ringside_min $known [expr {$r(n) - 1 - $k}] [_ringside_record_depth $k]]
-	if {$again <= 0 || $r(over)} {
-		return [_ringside_record_lap $T]
+	set again [_ringside_min $known [expr {$r(n) - 1 - $k}] [_ringside_record_max_provisional $k]]
+	if {$again <= 0 || $r(lap_expected)} {
+		return [_ringside_record_handle_lap $T]
 	}
 	set first [expr {$r(pos) - $again}]
 	set words [_ringside_entries $T $first [expr {$again + $k}]]
-	if {[_ringside_record_half $T $words 0] ne
-			[_ringside_record_half $T $r(tail) [expr {$known - $again}]] ||
-		![_ringside_record_stays $T $words $first]} {
-		return [_ringside_record_lap $T]
+	if {[_ringside_record_first_half $T $words 0] ne
+			[_ringside_record_first_half $T $r(tail) [expr {$known - $again}]] ||
+		![_ringside_record_anchor_holds $T $words $first]} {
+		return [_ringside_record_handle_lap $T]
 	}
 	# A slot after the known ones was never written: the ring was restarted.
 	if {$k && [_ringside_ulong $words [expr {8 * $again}] $r(ws) $r(be)] == 0} {
-		return [_ringside_record_reset $T "the target was reset, or its trace enabled again"]
+		return [_ringside_record_handle_reset $T "the target was reset, or its trace enabled again"]
 	}
-	_ringside_record_clock $T [lrange $words [expr {($again - 1) * $r(ew)}] end]
-	if {$again < $r(held)} {
+	_ringside_record_measure_clock $T [lrange $words [expr {($again - 1) * $r(ew)}] end]
+	if {$again < $r(provisional)} {
 		# The oldest provisional entries are not read again.
-		set gone [expr {$r(held) - $again}]
-		set r(held) $again
-		_ringside_record_put $T [lrange $r(tail) 0 [expr {$gone * $r(ew) - 1}]] $gone
+		set gone [expr {$r(provisional) - $again}]
+		set r(provisional) $again
+		_ringside_record_put_entries $T [lrange $r(tail) 0 [expr {$gone * $r(ew) - 1}]] $gone
 	}
 	set r(pos) $slot
-	_ringside_record_take $T $words [expr {$again - $r(held)}] [_ringside_record_hold $k]
+	_ringside_record_accept_entries $T $words [expr {$again - $r(provisional)}] \
+		[_ringside_record_provisional $k]
 }
 
 # ---- Laps ----
 
 # Handles a lap: the newest known entries were overwritten, or are being overwritten.
-proc _ringside_record_lap {T} {
+proc _ringside_record_handle_lap {T} {
 	upvar #0 _ringside_ring_$T r
 	set slot [_ringside_pointer $T]
 	if {$slot < 0} {
-		return [_ringside_record_off $T $slot]
+		return [_ringside_record_handle_bad_position $T $slot]
 	}
 	# A ring that has not wrapped cannot have lapped the reader: it was restarted.
 	set address [expr {$r(start) + $slot * $r(eb)}]
 	if {[_ringside_ulong [_ringside_read $T $address $r(ws)] 0 $r(ws) $r(be)] == 0} {
-		return [_ringside_record_reset $T "the target was reset, or its trace enabled again"]
+		return [_ringside_record_handle_reset $T "the target was reset, or its trace enabled again"]
 	}
 	if {$r(rec,restart)} {
-		return [_ringside_record_reset $T "OpenOCD reset the target"]
+		return [_ringside_record_handle_reset $T "OpenOCD reset the target"]
 	}
-	set r(over) 1
-	_ringside_record_newest $T $r(share)
+	set r(lap_expected) 1
+	_ringside_record_newest $T $r(safe_entries)
 }
 
 # Records the newest entries that can be verified, and the loss before them.
@@ -551,12 +578,12 @@ proc _ringside_record_newest {T want} {
 	for {set try 0; set count 0} {$try < 4 && !$count && $want} {incr try} {
 		lassign [_ringside_newest $T $want] slot count words
 		if {$slot < 0} {
-			return [_ringside_record_off $T $slot]
+			return [_ringside_record_handle_bad_position $T $slot]
 		}
 		# Next time, read as many as were verified; a few more if all were.
 		set next [expr {$count == 0 ? $want / 4 : $count < $want ? $count * 7 / 8 : $want * 5 / 4}]
-		set r(share) [_ringside_max 4 [_ringside_min [expr {$r(n) - 2}] $next]]
-		set want $r(share)
+		set r(safe_entries) [_ringside_max 4 [_ringside_min [expr {$r(n) - 2}] $next]]
+		set want $r(safe_entries)
 	}
 	if {!$count} {
 		return
@@ -565,47 +592,49 @@ proc _ringside_record_newest {T want} {
 	if {[llength $r(tail)]} {
 		set k [expr {($slot - $r(pos) + $r(n)) % $r(n)}]
 		set newest [lrange $r(tail) end-[expr {$r(ew) - 1}] end]
-		if {$count > $k && [_ringside_record_half $T $words [expr {$count - $k - 1}]] eq
-				[_ringside_record_half $T $newest 0]} {
+		if {$count > $k && [_ringside_record_first_half $T $words [expr {$count - $k - 1}]] eq
+				[_ringside_record_first_half $T $newest 0]} {
 			# The newest known entry is still there: nothing is lost.
-			set r(over) 0
+			set r(lap_expected) 0
 			set new $k
 			set words [lrange $words [expr {($count - $k - 1) * $r(ew)}] end]
-			_ringside_record_flush $T
+			_ringside_record_emit_provisional $T
 		} else {
-			_ringside_record_gap $T $k $count $words
+			_ringside_record_write_gap $T $k $count $words
 		}
 	}
 	set r(pos) $slot
 	set count [expr {[llength $words] / $r(ew)}]
 	if {$count >= 8} {
-		set r(down) [_ringside_record_is_down $T $words]
+		set r(counts_down) [_ringside_record_is_down $T $words]
 	}
-	_ringside_record_take $T $words [expr {$count - $new}] [_ringside_record_hold $new]
+	_ringside_record_accept_entries $T $words [expr {$count - $new}] \
+		[_ringside_record_provisional $new]
 }
 
 # Records what is lost between the last known entry and the `count` entries in `words`. The writer
 # has moved by k slots, or by k and some laps of the ring.
-proc _ringside_record_gap {T k count words} {
+proc _ringside_record_write_gap {T k count words} {
 	upvar #0 _ringside_ring_$T r
-	_ringside_record_flush $T
+	_ringside_record_emit_provisional $T
 	incr r(rec,laps)
-	set kind [expr {$r(unread) ? 3 : 1}]
+	set kind [expr {$r(reads_failed) ? 3 : 1}]
 	set known [expr {[llength $r(tail)] / $r(ew) - 1}]
 	set distance [_ringside_record_step $T [_ringside_stamp $T $r(tail) $known] \
 		[_ringside_stamp $T $words 0]]
 	if {[_ringside_record_went_back $T $distance]} {
 		_ringside_record_mark $T CLOCK "the clock of the target went back: reset or wrap"
-		# After a reset, the write position says nothing about the gap.
+		# After a reset, the write position does not show how large the gap is.
 		return [_ringside_record_loss $T $kind 0 1]
 	}
-	# Without a whole lap, the writer would have reached the last of the known entries only.
+	# The anchor has changed. So the writer has made a full lap, unless k is so large that it has
+	# overwritten the anchor already.
 	set least [expr {($k >= $r(n) - 3 ? $k : $k + $r(n)) - $count}]
 	set lost [expr {(($k - $count) % $r(n) + $r(n)) % $r(n)}]
 	while {$lost < $least} {
 		incr lost $r(n)
 	}
-	set counts [expr {$r(counting) && [lindex [_ringside_record_steps $T $words] 2]}]
+	set counts [expr {$r(stamps_count) && [lindex [_ringside_record_steps $T $words] 2]}]
 	set more [expr {$distance - 1 - $lost}]
 	if {$counts && $more >= 0 && $more % $r(n) == 0} {
 		_ringside_record_loss $T $kind [expr {$distance - 1}] 0
@@ -616,13 +645,13 @@ proc _ringside_record_gap {T k count words} {
 
 # ---- The clock ----
 
-# The step from stamp a to stamp b, in the direction of the clock.
+# Returns the ticks from timestamp a to timestamp b, in the direction of the clock.
 proc _ringside_record_step {T a b} {
 	upvar #0 _ringside_ring_$T r
-	return [expr {($r(down) ? $a - $b : $b - $a) & $r(mask)}]
+	return [expr {($r(counts_down) ? $a - $b : $b - $a) & $r(mask)}]
 }
 
-# Steps between the entries: {their number, their sum, whether each is one}.
+# Returns the steps between entries: {number of steps, their sum, whether each step is 1}.
 proc _ringside_record_steps {T words} {
 	upvar #0 _ringside_ring_$T r
 	set sum 0
@@ -633,7 +662,7 @@ proc _ringside_record_steps {T words} {
 	for {set i 1} {$i < $count} {incr i} {
 		set step [_ringside_record_step $T [_ringside_stamp $T $words [expr {$i - 1}]] \
 			[_ringside_stamp $T $words $i]]
-		# On a wide clock that is a step back: cores that share a ring may write out of order.
+		# On a wide clock, this is a step back. Cores that share a ring may write out of order.
 		if {$half >= 0x7fffff && ($step > $half || $step < 0)} {
 			continue
 		}
@@ -646,7 +675,7 @@ proc _ringside_record_steps {T words} {
 	return [list $steps $sum $ones]
 }
 
-# Returns whether the clock counts down: whether most steps do.
+# Returns whether the clock counts down: whether most steps go down.
 proc _ringside_record_is_down {T words} {
 	upvar #0 _ringside_ring_$T r
 	set half [expr {($r(mask) >> 1) & 0x7fffffffffffffff}]
@@ -660,8 +689,8 @@ proc _ringside_record_is_down {T words} {
 	return [expr {$down > 0}]
 }
 
-# Ticks and the host's milliseconds of what was recorded without a lap.
-proc _ringside_record_clock {T words} {
+# Adds the ticks of these entries, and the time since the last read, to r(ticks) and r(span).
+proc _ringside_record_measure_clock {T words} {
 	upvar #0 _ringside_ring_$T r
 	set now [clock milliseconds]
 	set last [expr {[llength $words] / $r(ew) - 1}]
@@ -676,8 +705,9 @@ proc _ringside_record_clock {T words} {
 	}
 }
 
-# Whether the stamps stepped back, `distance` ticks onward modulo the clock's period, although the
-# clock had no time to wrap. That is a reset, or a wrap after all: which, nobody can tell.
+# Returns whether the timestamps stepped back although the clock had no time to wrap. `distance` is
+# the step in the direction of the clock, modulo the clock's period. The cause is a reset, or
+# nevertheless a wrap; the timestamps cannot distinguish the two.
 proc _ringside_record_went_back {T distance} {
 	upvar #0 _ringside_ring_$T r
 	set period [expr {$r(mask) + 1.0}]
@@ -693,7 +723,7 @@ proc _ringside_record_went_back {T distance} {
 proc _ringside_record_stop {T} {
 	upvar #0 _ringside_ring_$T r
 	if {![info exists r(recording)]} {
-		_ringside_fail "ringside record stop" "target $T is not recorded"
+		_ringside_fail "ringside record stop" "target $T is not being recorded"
 	}
 	return [_ringside_record_end $T ""]
 }
@@ -704,23 +734,23 @@ proc _ringside_record_end {T text} {
 	if {![info exists r(recording)]} {
 		return
 	}
-	if {!$r(gone)} {
+	if {!$r(disconnected)} {
 		set r(passing) 1
 		catch {
 			_ringside_record_poll $T
 			[expr {[info exists r(posix)] ? "_ringside_posix_describe_names"
-				: "_ringside_record_objects"}] $T
+				: "_ringside_record_describe_objects"}] $T
 		}
 	}
 	# The last poll may have filled the log, which ends the recording by itself.
 	if {[info exists r(recording)]} {
-		_ringside_record_flush $T
+		_ringside_record_emit_provisional $T
 	}
 	if {[info exists r(recording)] && [info exists r(rkh)]} {
-		_ringside_rkh_stop $T
+		_ringside_rkh_end_recording $T
 	}
 	if {[info exists r(recording)] && [info exists r(posix)]} {
-		_ringside_posix_stop $T
+		_ringside_posix_end_recording $T
 	}
 	if {[info exists r(recording)]} {
 		_ringside_record_mark $T STOP $text
@@ -741,7 +771,7 @@ proc _ringside_record_close {T} {
 	set numbers [list $r(rec,entries) $r(rec,lost) [expr {$r(rec,exact) == 1}] $r(rec,polls) \
 		[expr {$r(reads) - $r(rec,reads)}] [expr {$r(bytes) - $r(rec,bytes)}] \
 		[expr {$r(failed) - $r(rec,failed)}] $r(rec,resets)]
-	foreach field {recording tail unsaid said,record} {
+	foreach field {recording tail pending_marks said,record} {
 		unset -nocomplain r($field)
 	}
 	if {[catch {_ringside_log_close $T $numbers} why]} {
@@ -749,6 +779,7 @@ proc _ringside_record_close {T} {
 	}
 }
 
+# Returns the status of the recording as text.
 proc _ringside_record_text {T} {
 	upvar #0 _ringside_ring_$T r
 	if {![info exists r(recording)]} {
@@ -757,7 +788,7 @@ proc _ringside_record_text {T} {
 	set text "to $r(recording), every $r(rec,every) ms: $r(rec,entries) entries,\
 		[expr {$r(rec,exact) == 1 ? "" : "at least "}]$r(rec,lost) lost in\
 		[_ringside_count $r(rec,gaps) gap], [_ringside_count $r(rec,resets) reset]"
-	if {$r(gone)} {
+	if {$r(disconnected)} {
 		append text ", the target does not answer"
 	} elseif {$r(rec,state) ne "on"} {
 		append text ", waiting for the trace to be enabled"

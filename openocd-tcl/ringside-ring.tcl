@@ -8,13 +8,15 @@
 #
 #	The array of a ring has the fields that ringside init sets: threadx, fixed, current, filter
 #	(addresses or empty), pw (words of a pointer), word, ram, faults; ready (the header has been
-#	read); and from then on base, be, ws (words of 32 bits in a ULONG), ew, eb (words and bytes of
-#	an entry), hw (words of the header), n (entries), start, end (their addresses), registry, rw
-#	(its address and words), slots (its slots), mask, header (its words), current_at (the slot that
-#	its pointer names).
+#	read). Once the header has been read, it also has these: base (address of the header), be
+#	(big-endian), ws (words of 32 bits in a ULONG), ew, eb (words and bytes of an entry), hw (words
+#	of the header), n (number of entries), start, end (addresses of the entries), registry, rw
+#	(address and words of the registry), slots (its slots), mask (valid bits of a timestamp), header
+#	(its words), current_at (the slot to which the header's pointer points).
 #
 #	Sources: TraceX user guide, chapter 11 (layout); docs/formats/threadx.md of Ringside.
 
+# Raises an error about a field of the header.
 proc _ringside_bad_header {T base field value why} {
 	_ringside_fail [format "trace header at 0x%x" $base] \
 		[format "%s is 0x%x: %s" $field $value $why] \
@@ -22,7 +24,7 @@ proc _ringside_bad_header {T base field value why} {
 }
 
 # Returns the width of a ULONG in 32-bit words, from the first twelve words of a header.
-proc _ringside_sniff {T base words be} {
+proc _ringside_ulong_width {T base words be} {
 	upvar #0 _ringside_ring_$T r
 	lassign $words id second self registry
 	if {$id == 0 && $second == 0x54585442 && $be} {
@@ -41,20 +43,21 @@ proc _ringside_sniff {T base words be} {
 	return [expr {$second == 0 && !$be && $registry - $self != 48 ? 2 : 1}]
 }
 
-# Returns the distance of a pointer from the base, which holds even if pointers are truncated to 32
-# bits.
+# Returns the distance of a pointer from the base. It is correct even if pointers are truncated to
+# 32 bits.
 proc _ringside_distance {pointer base ws} {
 	return [expr {$ws == 1 ? ($pointer - $base) & 0xffffffff : $pointer - $base}]
 }
 
-proc _ringside_lay_out {T base} {
+# Reads the header at an address, checks it, and sets the fields of the ring's array.
+proc _ringside_read_header {T base} {
 	upvar #0 _ringside_ring_$T r
 	set be [expr {[$T cget -endian] eq "big"}]
 	if {$base & 3} {
 		_ringside_bad_header $T $base address $base "must be a multiple of 4"
 	}
 	set words [_ringside_read $T $base 12]
-	set ws [_ringside_sniff $T $base $words $be]
+	set ws [_ringside_ulong_width $T $base $words $be]
 	if {$ws == 2} {
 		lappend words {*}[_ringside_read $T [expr {$base + 48}] 12]
 	}
@@ -72,11 +75,11 @@ proc _ringside_lay_out {T base} {
 	set slot [expr {16 * $ws + $names}]
 	set n [expr {($at(eend) - $at(estart)) / $eb}]
 	foreach {holds field why} {
-		{$names >= 1 && $names <= 1024} registry "the size of a name is not from 1 to 1024"
+		{$names >= 1 && $names <= 1024} registry "the size of a name must be from 1 to 1024"
 		{$at(registry) == 48 * $ws} registry "the registry does not follow the header"
 		{$at(rend) >= $at(registry)} rend "the registry ends before it begins"
 		{($at(rend) - $at(registry)) % $slot == 0} rend "the registry holds no whole slots"
-		{$at(estart) >= $at(rend)} estart "the entries lie in the registry"
+		{$at(estart) >= $at(rend)} estart "the entries overlap the registry"
 		{$n >= 2} eend "no space for entries"
 		{$at(eend) <= 0x10000000} eend "the ring would be larger than 256 MiB"
 		{($at(estart) | $at(registry)) % 4 == 0} estart "must be a multiple of 4"
@@ -118,7 +121,7 @@ proc _ringside_locate {T} {
 			return 0
 		}
 	}
-	_ringside_lay_out $T $base
+	_ringside_read_header $T $base
 	return 1
 }
 
@@ -157,7 +160,7 @@ proc _ringside_entries {T first count} {
 
 # Returns the first half of an entry: thread, priority, id, timestamp. It never changes once
 # written.
-proc _ringside_half {T slot} {
+proc _ringside_first_half {T slot} {
 	upvar #0 _ringside_ring_$T r
 	set slot [expr {($slot + $r(n)) % $r(n)}]
 	return [_ringside_read $T [expr {$r(start) + $slot * $r(eb)}] [expr {4 * $r(ws)}]]
@@ -174,11 +177,11 @@ proc _ringside_newest {T count} {
 		return [list $from 0 {}]
 	}
 	set count [expr {$count < $r(n) - 1 ? $count : $r(n) - 1}]
-	set anchor [_ringside_half $T [expr {$from - 1}]]
+	set anchor [_ringside_first_half $T [expr {$from - 1}]]
 	set words [_ringside_entries $T [expr {$from - $count}] $count]
 	set to [_ringside_pointer $T]
 	set safe [expr {$to < 0 ? 0 : $r(n) - 1 - ($to - $from + $r(n)) % $r(n)}]
-	if {[_ringside_half $T [expr {$from - 1}]] ne $anchor} {
+	if {[_ringside_first_half $T [expr {$from - 1}]] ne $anchor} {
 		set safe 0
 	}
 	if {$safe >= $count} {
@@ -187,6 +190,7 @@ proc _ringside_newest {T count} {
 	return [list $from $safe [lrange $words [expr {($count - $safe) * $r(ew)}] end]]
 }
 
+# Returns the timestamp of the i-th entry.
 proc _ringside_stamp {T words i} {
 	upvar #0 _ringside_ring_$T r
 	return [_ringside_ulong $words [expr {8 * $i + 3}] $r(ws) $r(be)]

@@ -3,15 +3,23 @@
 # Ringside: rings of RKH's trace facility, for ringside.tcl.
 #
 # Description:
-#	The ring is an array of bytes (trcstm), and its places are pointers (trcin, trcout) and a count
-#	(trcqty) that lie elsewhere. A snapshot is the array and these words (docs/formats/rkh.md, "A
-#	ring as a file"). A poll of a recording reads trcin, then in one read (two, where the array
-#	ends between) all bytes that are new together with the newest ones of the last poll, and those
-#	once more: they are the last that a writer that wraps comes to.
+#	Saves snapshots of the ring, records it to a log, and shows and changes its filters. Called by
+#	the subcommands, and by ringside-record.tcl at each poll.
 #
-#	Fields of the ring's array: rkh (address of the array), n (its bytes), at,in at,out at,qty
-#	at,chk (addresses; chk may be empty), width,qty (bytes of the count), pb (of a pointer), be,
-#	settings (of the wire, a dictionary), table,KIND (address and bytes of a filter).
+#	The ring is an array of bytes (trcstm). Pointers (trcin, trcout) and a count (trcqty) are stored
+#	elsewhere. A snapshot holds the array and these values (docs/formats/rkh.md, "As a file").
+#
+#	A poll reads trcin. Then it reads the new bytes together with the newest bytes of the previous
+#	poll, in one read (two if the array ends within them). Then it reads those older bytes again.
+#	They are the anchor: a writer that laps the reader overwrites them last. If they are unchanged,
+#	all bytes that were read are complete.
+#
+#	Fields of the ring's array: rkh (address of the array), n (its bytes); at,in at,out at,qty
+#	at,chk (addresses; chk may be empty); width,qty (bytes of the count), pb (bytes of a pointer),
+#	be (big-endian), settings (layout of the frames, a dictionary), table,KIND (address and bytes of
+#	a filter). While a log is written: pos (offset after the newest byte that was read), tail (the
+#	newest 32 bytes), near (the newest 256 bytes), seq (last known sequence number), lost_at_end
+#	(the newest bytes of the last poll could not be verified).
 #
 #	Sources: docs/formats/rkh.md of Ringside.
 
@@ -22,7 +30,7 @@ set _ringside_rkh_anchor 32
 set _ringside_rkh_groups {MP QUE SMA SM TMR FWK USR UT}
 # Names of groups in older versions.
 set _ringside_rkh_old_groups {RQ QUE TIM TMR}
-# By family: where a group's events begin in trceftbl, and how many bytes they have there.
+# By family: for each group, the offset of its events in trceftbl, and the number of their bytes.
 set _ringside_rkh_maps {
 	3 {0 1 1 1 2 2 4 3 7 1 8 3 11 4 15 2}
 	245 {0 1 1 1 2 1 3 3 6 1 7 3 10 4 14 2}
@@ -82,10 +90,10 @@ proc _ringside_rkh_init {words} {
 		dict set new settings $key $value
 	}
 	_ringside_init_spans new $options
-	_ringside_install $T $new
+	_ringside_set_ring $T $new
 }
 
-# ---- the array ----
+# ---- The array ----
 
 # Returns bytes of target memory.
 proc _ringside_rkh_read {T address length} {
@@ -96,14 +104,16 @@ proc _ringside_rkh_read {T address length} {
 	return [string byterange [_ringside_bytes $words $r(be)] $skip [expr {$skip + $length - 1}]]
 }
 
+# Returns the unsigned number of `width` bytes at an address.
 proc _ringside_rkh_number {T address width} {
 	upvar #0 _ringside_ring_$T r
 	set kind [expr {$width == 8 ? ($r(be) ? "-intbe" : "-intle") : $r(be) ? "-uintbe" : "-uintle"}]
 	return [unpack [_ringside_rkh_read $T $address $width] $kind 0 [expr {8 * $width}]]
 }
 
-# Returns the offset of a pointer in the array; -1: not initialized yet; -2: outside the array.
-proc _ringside_rkh_place {T which} {
+# Returns the offset in the array to which a pointer (in or out) points; -1: it is not initialized
+# yet; -2: it points outside the array.
+proc _ringside_rkh_offset {T which} {
 	upvar #0 _ringside_ring_$T r
 	set pointer [_ringside_rkh_number $T $r(at,$which) $r(pb)]
 	if {$pointer == 0} {
@@ -139,12 +149,12 @@ proc _ringside_rkh_zeros {count} {
 proc _ringside_rkh_newest {T} {
 	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r
-	set place [_ringside_rkh_place $T in]
+	set place [_ringside_rkh_offset $T in]
 	for {set length $r(n)} {$place >= 0 && $length >= $r(n) / 8} {set length [expr {$length / 2}]} {
 		set from [expr {$place - $_ringside_rkh_anchor}]
 		set anchor [_ringside_rkh_fetch $T $from $_ringside_rkh_anchor]
 		set bytes [_ringside_rkh_fetch $T [expr {$place - $length}] $length]
-		set now [_ringside_rkh_place $T in]
+		set now [_ringside_rkh_offset $T in]
 		if {$now < 0} {
 			return [list $now ""]
 		}
@@ -163,7 +173,7 @@ proc _ringside_rkh_newest {T} {
 }
 
 # Returns the description of the ring for a dump or a log: 128 bytes, as words.
-proc _ringside_rkh_record {T in pending valid chk settings} {
+proc _ringside_rkh_ring_record {T in pending valid chk settings} {
 	global _ringside_rkh_keys
 	upvar #0 _ringside_ring_$T r
 	set words [concat [_ringside_log_words RKHring] [list 1 [expr {$r(be) ? 2 : 1}]] \
@@ -173,19 +183,20 @@ proc _ringside_rkh_record {T in pending valid chk settings} {
 	foreach key $_ringside_rkh_keys {
 		set known [dict exists $settings $key]
 		lappend words [expr {$known ? [dict get $settings $key] : 0}]
-		# As the firmware's ELF says it.
+		# Source 2: the firmware's ELF.
 		set from [expr {$known ? $from | 2 << $bit : $from}]
 		incr bit 4
 	}
 	return [concat $words [_ringside_wide $from]]
 }
 
-# ---- snapshots ----
+# ---- Snapshots ----
 
-# Returns the number of bytes that were not taken out. The writer stores first and counts later.
+# Returns the number of bytes that the target has not taken out. The writer first stores a byte and
+# then counts it, so a full ring and an empty one may have equal pointers.
 proc _ringside_rkh_pending {T in} {
 	upvar #0 _ringside_ring_$T r
-	set out [_ringside_rkh_place $T out]
+	set out [_ringside_rkh_offset $T out]
 	set count [_ringside_rkh_number $T $r(at,qty) $r(width,qty)]
 	if {$out < 0} {
 		return 0
@@ -194,11 +205,11 @@ proc _ringside_rkh_pending {T in} {
 	return [expr {$count >= $r(n) || ($apart == 0 && $count > $r(n) / 2) ? $r(n) : $apart}]
 }
 
-# Saves a snapshot, as _ringside_take. Returns the number of overwritten bytes, or -1.
-proc _ringside_rkh_take {T path} {
+# Saves a snapshot. Returns the number of overwritten bytes, or -1 if the trace is not initialized.
+proc _ringside_rkh_save_snapshot {T path} {
 	upvar #0 _ringside_ring_$T r
 	set part $path.part
-	set place [_ringside_rkh_place $T in]
+	set place [_ringside_rkh_offset $T in]
 	if {$place == -1} {
 		return -1
 	}
@@ -210,15 +221,15 @@ proc _ringside_rkh_take {T path} {
 			"check that this firmware runs, and use a faster link if it does"
 	}
 	set valid [string bytelength $bytes]
-	# A byte that may be being stored is none when the writer stood still.
-	if {$valid == $r(n) - 1 && $at == $place && [_ringside_rkh_place $T in] == $at} {
+	# The byte at the write position may be half-stored, unless the writer has not moved.
+	if {$valid == $r(n) - 1 && $at == $place && [_ringside_rkh_offset $T in] == $at} {
 		set bytes "[_ringside_rkh_fetch $T $at 1]$bytes"
 		set valid $r(n)
 	}
 	set array "[_ringside_rkh_zeros [expr {$r(n) - $valid}]]$bytes"
 	# The oldest byte of the copy is at the write position.
 	set split [expr {$r(n) - $at}]
-	set words [_ringside_rkh_record $T $at $pending $valid $chk {}]
+	set words [_ringside_rkh_ring_record $T $at $pending $valid $chk {}]
 	set file [open $part w]
 	try {
 		puts -nonewline $file [_ringside_bytes $words 0]
@@ -235,9 +246,9 @@ proc _ringside_rkh_take {T path} {
 
 proc _ringside_rkh_info {T} {
 	upvar #0 _ringside_ring_$T r
-	set place [_ringside_rkh_place $T in]
+	set place [_ringside_rkh_offset $T in]
 	if {$place == -1} {
-		return "target $T: the trace is not initialised yet"
+		return "target $T: the trace is not initialized yet"
 	}
 	if {$place == -2} {
 		_ringside_fail "target $T" "trcin does not point into trcstm" \
@@ -249,18 +260,19 @@ proc _ringside_rkh_info {T} {
 		"pending:  [_ringside_rkh_pending $T $place] bytes, next byte $place"] "\n"]
 }
 
-# ---- recording ----
+# ---- Recording ----
 
+# Runs one poll: finds the ring, or records what is new since the previous poll.
 proc _ringside_rkh_poll {T} {
 	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r
 	set r(rec,fill) 0
-	set place [_ringside_rkh_place $T in]
+	set place [_ringside_rkh_offset $T in]
 	if {$r(rec,state) ne "on"} {
-		return [expr {$place < 0 ? "" : [_ringside_rkh_begin $T 0]}]
+		return [expr {$place < 0 ? "" : [_ringside_rkh_record_newest $T 0]}]
 	}
 	if {$place < 0} {
-		return [_ringside_record_reset $T "the trace is not initialised"]
+		return [_ringside_record_handle_reset $T "the trace is not initialized"]
 	}
 	set k [expr {($place - $r(pos) + $r(n)) % $r(n)}]
 	set r(rec,fill) $k
@@ -273,26 +285,28 @@ proc _ringside_rkh_poll {T} {
 	set bytes [_ringside_rkh_fetch $T $from [expr {$known + $k}]]
 	if {[string byterange $bytes 0 [expr {$known - 1}]] ne $r(tail) ||
 		[_ringside_rkh_fetch $T $from $known] ne $r(tail)} {
-		return [_ringside_rkh_lap $T $place]
+		return [_ringside_rkh_handle_lap $T $place]
 	}
-	set r(over) 0
+	set r(lap_expected) 0
 	set r(pos) $place
-	set r(tail) [_ringside_rkh_end $bytes $_ringside_rkh_anchor]
+	set r(tail) [_ringside_rkh_last_bytes $bytes $_ringside_rkh_anchor]
 	set new [string byterange $bytes $known end]
-	set r(near) [_ringside_rkh_end $r(near)$new 256]
-	_ringside_rkh_put $T $new
+	set r(near) [_ringside_rkh_last_bytes $r(near)$new 256]
+	_ringside_rkh_put_bytes $T $new
 }
 
-# Records an unknown loss if the newest bytes could not be read until the end.
-proc _ringside_rkh_stop {T} {
+# Records a loss of unknown size if the newest bytes could not be verified until the end of the
+# recording.
+proc _ringside_rkh_end_recording {T} {
 	upvar #0 _ringside_ring_$T r
-	if {[info exists r(behind)] && $r(behind)} {
+	if {[info exists r(lost_at_end)] && $r(lost_at_end)} {
 		_ringside_record_loss $T 1 0 1
 	}
-	set r(behind) 0
+	set r(lost_at_end) 0
 }
 
-proc _ringside_rkh_end {bytes length} {
+# Returns the last `length` bytes, or all if there are fewer.
+proc _ringside_rkh_last_bytes {bytes length} {
 	set from [expr {[string bytelength $bytes] - $length}]
 	return [string byterange $bytes [_ringside_max 0 $from] end]
 }
@@ -345,7 +359,7 @@ proc _ringside_rkh_is_numbered {T numbers} {
 }
 
 # Records the loss before the newest bytes, from the sequence numbers on both sides, modulo 256.
-proc _ringside_rkh_loss {T place bytes} {
+proc _ringside_rkh_record_loss {T place bytes} {
 	upvar #0 _ringside_ring_$T r
 	set before [lindex [_ringside_rkh_numbers $T $r(near)] end]
 	# Without a complete frame, the last known number remains.
@@ -359,12 +373,13 @@ proc _ringside_rkh_loss {T place bytes} {
 	_ringside_record_loss $T 1 $missing 256
 }
 
-# Records the newest bytes of a ring that is new, or whose writer has lapped the reader.
-proc _ringside_rkh_begin {T lapped} {
+# Records the newest bytes of the ring. `lapped` is 1 if the writer has lapped the reader;
+# otherwise, the ring is new.
+proc _ringside_rkh_record_newest {T lapped} {
 	global _ringside_rkh_anchor
 	upvar #0 _ringside_ring_$T r
 	lassign [_ringside_rkh_newest $T] place bytes
-	set r(behind) [expr {$lapped && ($place < 0 || $bytes eq "")}]
+	set r(lost_at_end) [expr {$lapped && ($place < 0 || $bytes eq "")}]
 	if {$place < 0 || $bytes eq ""} {
 		return
 	}
@@ -373,41 +388,42 @@ proc _ringside_rkh_begin {T lapped} {
 		set r(seq) ""
 	} else {
 		incr r(rec,laps)
-		_ringside_rkh_loss $T $place $bytes
+		_ringside_rkh_record_loss $T $place $bytes
 	}
-	foreach {field value} {held 0 unread 0 rec,state on rec,restart 0} {
+	foreach {field value} {provisional 0 reads_failed 0 rec,state on rec,restart 0} {
 		set r($field) $value
 	}
-	set r(over) $lapped
+	set r(lap_expected) $lapped
 	set r(pos) $place
-	set r(tail) [_ringside_rkh_end $bytes $_ringside_rkh_anchor]
-	set r(near) [_ringside_rkh_end $bytes 256]
-	_ringside_rkh_put $T $bytes
+	set r(tail) [_ringside_rkh_last_bytes $bytes $_ringside_rkh_anchor]
+	set r(near) [_ringside_rkh_last_bytes $bytes 256]
+	_ringside_rkh_put_bytes $T $bytes
 }
 
-# The bytes that were the newest are gone: the writer has lapped the reader, or the ring was
-# emptied. An emptied array is zero from the write position to its end, which a full one is not,
-# but for a short rest: the end of every frame is a byte that is not zero.
-proc _ringside_rkh_lap {T place} {
+# Handles an anchor that has changed: the writer has lapped the reader, or the ring was emptied. An
+# emptied array is zero from the write position to its end. A full array is not, except for a short
+# rest, because each frame ends with a byte that is not zero.
+proc _ringside_rkh_handle_lap {T place} {
 	upvar #0 _ringside_ring_$T r
 	set left [expr {$r(n) - $place}]
 	if {$r(rec,restart) || ($left >= 128 &&
 			[_ringside_rkh_fetch $T $place $left] eq [_ringside_rkh_zeros $left])} {
-		return [_ringside_record_reset $T "the target was reset, or its trace opened again"]
+		return [_ringside_record_handle_reset $T "the target was reset, or its trace opened again"]
 	}
-	_ringside_rkh_begin $T 1
+	_ringside_rkh_record_newest $T 1
 }
 
+# Describes the ring in the log.
 proc _ringside_rkh_describe {T place} {
 	upvar #0 _ringside_ring_$T r
 	set words [concat [_ringside_log_words rkh] {0 0 0} [_ringside_wide $r(rkh)] {0 0 0 0} \
 		[list 128 [expr {$r(be) ? 2 : 1}] 4 $r(pb)] \
-		[_ringside_rkh_record $T $place 0 0 0 $r(settings)]]
+		[_ringside_rkh_ring_record $T $place 0 0 0 $r(settings)]]
 	_ringside_record_try $T $r(number) [list _ringside_log_describe $T ring $words 184]
 }
 
 # Returns the number of frames that end in words. The flag byte occurs nowhere else.
-proc _ringside_rkh_flags {words} {
+proc _ringside_rkh_count_flags {words} {
 	set count 0
 	foreach w $words {
 		incr count [expr {(($w & 0xff) == 0x7e) + (($w & 0xff00) == 0x7e00) +
@@ -416,21 +432,24 @@ proc _ringside_rkh_flags {words} {
 	return $count
 }
 
-proc _ringside_rkh_put {T bytes} {
+# Writes bytes to the log, in blocks of at most 2 KiB.
+proc _ringside_rkh_put_bytes {T bytes} {
 	upvar #0 _ringside_ring_$T r
 	set length [string bytelength $bytes]
 	for {set at 0} {$at < $length} {incr at 2048} {
-		set piece [string byterange $bytes $at [expr {$at + 2047}]]
-		set words [_ringside_log_words $piece]
-		set count [_ringside_rkh_flags $words]
+		set part [string byterange $bytes $at [expr {$at + 2047}]]
+		set words [_ringside_log_words $part]
+		set count [_ringside_rkh_count_flags $words]
 		set first $r(number)
 		incr r(number) $count
-		_ringside_record_try $T $first [list _ringside_rkh_write $T $first $words \
-			[string bytelength $piece] $count]
+		_ringside_record_try $T $first [list _ringside_record_write_bytes $T $first $words \
+			[string bytelength $part] $count]
 	}
 }
 
-proc _ringside_rkh_write {T first words length count} {
+# Writes a BYTES block in which `count` entries end; the first has the number `first`. Returns 0 if
+# the log is full.
+proc _ringside_record_write_bytes {T first words length count} {
 	upvar #0 _ringside_ring_$T r
 	upvar #0 _ringside_log_$T l
 	set done [_ringside_log_put $T bytes [dict create count $count first $first] $words $length]
@@ -441,10 +460,11 @@ proc _ringside_rkh_write {T first words length count} {
 	return $done
 }
 
-# ---- filters ----
+# ---- Filters ----
 
-# By the version that the firmware tells, else by the size of its table, which is that of no other.
-# Empty: not known, or before 2.4.4.
+# Returns the family of versions (a key of _ringside_rkh_maps): by the version in the settings,
+# otherwise by the size of trceftbl, which differs between families. Returns an empty string if the
+# family is not known, or is before 2.4.4.
 proc _ringside_rkh_family {T} {
 	global _ringside_rkh_maps
 	upvar #0 _ringside_ring_$T r
@@ -461,8 +481,9 @@ proc _ringside_rkh_family {T} {
 	}
 }
 
-# The id that a family has for an event of 3.x; -1: none.
-proc _ringside_rkh_wire {family id} {
+# Returns the id that a family uses for an event of 3.x, or -1 if the family does not have the
+# event.
+proc _ringside_rkh_wire_id {family id} {
 	if {$family == 3} {
 		return $id
 	}
@@ -478,7 +499,7 @@ proc _ringside_rkh_wire {family id} {
 	return [expr {$id == 113 ? 71 : $id}]
 }
 
-# Names of events and their bits: {name bit ...}.
+# Returns the names of a family's events and their bits in trceftbl: {name bit ...}.
 proc _ringside_rkh_event_bits {family} {
 	global _ringside_rkh_events _ringside_rkh_maps
 	set map [dict get $_ringside_rkh_maps $family]
@@ -488,7 +509,7 @@ proc _ringside_rkh_event_bits {family} {
 	}
 	set names {}
 	foreach {name id} $events {
-		set wire [_ringside_rkh_wire $family $id]
+		set wire [_ringside_rkh_wire_id $family $id]
 		lassign [lrange $map [expr {$wire / 32 * 2}] [expr {$wire / 32 * 2 + 1}]] first bytes
 		if {$wire >= 0 && $wire % 32 / 8 < $bytes} {
 			lappend names $name [expr {8 * $first + $wire % 32}]
@@ -497,7 +518,8 @@ proc _ringside_rkh_event_bits {family} {
 	return $names
 }
 
-# The bits of a kind: {name bit ...}. Of events none, where it is not known where they lie.
+# Returns the bits of a kind of filter: {name bit ...}. For events, returns an empty list if the
+# positions of the bits are not known.
 proc _ringside_rkh_bits {T kind} {
 	global _ringside_rkh_groups
 	upvar #0 _ringside_ring_$T r
@@ -517,7 +539,8 @@ proc _ringside_rkh_bits {T kind} {
 	return $names
 }
 
-proc _ringside_rkh_tables {T} {
+# Reads the filters from the target. Returns a dictionary: kind, list of bytes.
+proc _ringside_rkh_read_tables {T} {
 	upvar #0 _ringside_ring_$T r
 	set tables [dict create]
 	foreach kind {group event ao signal} {
@@ -533,7 +556,8 @@ proc _ringside_rkh_tables {T} {
 	return $tables
 }
 
-proc _ringside_rkh_text {T tables} {
+# Returns filters as text, one line per kind.
+proc _ringside_rkh_filter_text {T tables} {
 	set lines {}
 	foreach {kind title} {group groups event events ao {active objects} signal signals} {
 		if {![dict exists $tables $kind]} {
@@ -550,7 +574,7 @@ proc _ringside_rkh_text {T tables} {
 			}
 		}
 		if {![llength $on] && ![llength $off]} {
-			lappend lines "$title: unknown (the version of the framework says where their bits are)"
+			lappend lines "$title: unknown (their bits depend on the version of the framework)"
 		} elseif {![llength $off]} {
 			lappend lines "$title: all"
 		} elseif {![llength $on]} {
@@ -564,8 +588,8 @@ proc _ringside_rkh_text {T tables} {
 	return [join $lines "\n"]
 }
 
-# Returns the tables with the change of one term.
-proc _ringside_rkh_change {T tables word on} {
+# Returns the filters with the change of one term, such as group=TMR. `on` is 1 or 0.
+proc _ringside_rkh_change_tables {T tables word on} {
 	global _ringside_rkh_old_groups
 	set found 0
 	if {$word eq "all"} {
@@ -576,7 +600,7 @@ proc _ringside_rkh_change {T tables word on} {
 	}
 	if {![regexp {^(group|event|ao|signal)=(.+)$} $word -> kind pattern] ||
 		![dict exists $tables $kind]} {
-		_ringside_fail "ringside filter" "\"$word\" is not a term of the filter" \
+		_ringside_fail "ringside filter" "\"$word\" is not a filter term" \
 			"use group=, event=, ao= or signal= with a name or a number, or all"
 	}
 	regsub {^RKH_TE_} $pattern "" pattern
@@ -605,13 +629,13 @@ proc _ringside_rkh_change {T tables word on} {
 	}
 	if {!$found} {
 		_ringside_fail "ringside filter" "unknown $kind \"$pattern\"" \
-			"use one of: [_ringside_rkh_there $pattern $bits]"
+			"use one of: [_ringside_rkh_suggestions $pattern $bits]"
 	}
 	return $tables
 }
 
-# What may have been meant: names that begin as a word does, or all.
-proc _ringside_rkh_there {pattern bits} {
+# Returns suggestions for an unknown name: the names with the same first part, or all names.
+proc _ringside_rkh_suggestions {pattern bits} {
 	set all {}
 	set some {}
 	set start "[lindex [split $pattern _] 0]_*"
@@ -624,7 +648,7 @@ proc _ringside_rkh_there {pattern bits} {
 	return [join [expr {[llength $some] ? $some : $all}] ", "]
 }
 
-# The group whose events have this bit.
+# Returns the group of the event with this bit in trceftbl.
 proc _ringside_rkh_group {T bit} {
 	global _ringside_rkh_maps
 	set map [dict get $_ringside_rkh_maps [_ringside_rkh_family $T]]
@@ -637,6 +661,7 @@ proc _ringside_rkh_group {T bit} {
 	return $group
 }
 
+# Carries out the subcommand filter: prints the filters, or changes them and prints both states.
 proc _ringside_rkh_filter {T words} {
 	upvar #0 _ringside_ring_$T r
 	set rest [lassign $words verb]
@@ -648,13 +673,13 @@ proc _ringside_rkh_filter {T words} {
 		_ringside_fail "ringside filter" "the addresses of the filters are unknown" \
 			"build the firmware with RKH_CFG_TRC_RTFIL_EN; see ringside openocd-config"
 	}
-	set before [_ringside_rkh_tables $T]
+	set before [_ringside_rkh_read_tables $T]
 	set after $before
 	foreach word $rest {
-		set after [_ringside_rkh_change $T $after $word [expr {$verb eq "on"}]]
+		set after [_ringside_rkh_change_tables $T $after $word [expr {$verb eq "on"}]]
 	}
 	if {![llength $rest]} {
-		return [_ringside_rkh_text $T $before]
+		return [_ringside_rkh_filter_text $T $before]
 	}
 	foreach {kind bytes} $after {
 		set address [lindex $r(table,$kind) 0]
@@ -665,10 +690,11 @@ proc _ringside_rkh_filter {T words} {
 			incr address
 		}
 	}
-	if {[_ringside_rkh_tables $T] ne $after} {
+	if {[_ringside_rkh_read_tables $T] ne $after} {
 		_ringside_fail "ringside filter $verb" "the filters could not be written" \
 			"check that they are in RAM that the debugger may write"
 	}
-	_ringside_record_filter $T [lindex [dict get $after group] 0]
-	return "before:\n[_ringside_rkh_text $T $before]\nafter:\n[_ringside_rkh_text $T $after]"
+	_ringside_record_mark_filter $T [lindex [dict get $after group] 0]
+	return "before:\n[_ringside_rkh_filter_text $T $before]\nafter:\n[
+		_ringside_rkh_filter_text $T $after]"
 }

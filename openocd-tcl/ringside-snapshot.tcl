@@ -3,9 +3,9 @@
 # Ringside: copies of a whole ring while the target runs, for ringside.tcl.
 #
 # Description:
-#	"ringside snapshot" saves one copy, "ringside periodic" one per interval. The file is a dump in
-#	the format of the ring. It is written as FILE.part and then renamed, so that it is complete or
-#	absent. Entries that the target overwrote while they were read are made invalid in it.
+#	"ringside snapshot" saves one copy. "ringside periodic" saves one copy per interval. The file is
+#	a dump in the format of the ring. It is written as FILE.part and then renamed, so it is complete
+#	or absent. In the file, entries that the target overwrote while they were read are invalid.
 
 # Writes words into the open dump, at the offset of a ring address.
 proc _ringside_patch {T file address words} {
@@ -69,7 +69,7 @@ proc _ringside_same_header {T file} {
 
 # Copies the ring to `part`. Returns {slot of the pointer, number of overwritten entries}, or an
 # empty list if the memory no longer holds this ring.
-proc _ringside_copy {T part} {
+proc _ringside_copy_ring {T part} {
 	upvar #0 _ringside_ring_$T r
 	set halted [_ringside_is_halted $T]
 	set from [_ringside_pointer $T]
@@ -78,7 +78,7 @@ proc _ringside_copy {T part} {
 	}
 	set off [expr {$from == -1}]
 	if {!$off && !$halted} {
-		set anchor [_ringside_half $T [expr {$from - 1}]]
+		set anchor [_ringside_first_half $T [expr {$from - 1}]]
 	}
 	_ringside_dump $T $part $r(base) [expr {$r(end) - $r(base)}]
 	set file [open $part r+b]
@@ -95,8 +95,8 @@ proc _ringside_copy {T part} {
 				return {}
 			}
 			set lost [expr {($to - $from + $r(n)) % $r(n)}]
-			# If little is left, a shorter read brings more of the newest entries.
-			if {[_ringside_half $T [expr {$from - 1}]] ne $anchor || $lost > $r(n) * 3 / 4} {
+			# If few entries are left, a shorter read gives more of the newest entries.
+			if {[_ringside_first_half $T [expr {$from - 1}]] ne $anchor || $lost > $r(n) * 3 / 4} {
 				lassign [_ringside_newest_part $T $file] to lost
 			} else {
 				_ringside_blank $T $file $from $lost
@@ -112,8 +112,8 @@ proc _ringside_copy {T part} {
 	return [list $to $lost]
 }
 
-# After a lap, or nearly one: reads the newest entries again, as many as can be verified, and makes
-# all others invalid.
+# Handles a lap, or nearly one: reads the newest entries that can be verified again, and makes all
+# others invalid.
 proc _ringside_newest_part {T file} {
 	upvar #0 _ringside_ring_$T r
 	set slot 0
@@ -132,8 +132,8 @@ proc _ringside_newest_part {T file} {
 }
 
 # Saves a snapshot. Returns the number of entries that were overwritten during the copy, or -1 if
-# the trace is not enabled. After an error, no file is left over.
-proc _ringside_take {T path} {
+# the trace is not enabled. After an error, no file remains.
+proc _ringside_save_snapshot {T path} {
 	upvar #0 _ringside_ring_$T r
 	set path [_ringside_follow $path]
 	set part $path.part
@@ -143,10 +143,10 @@ proc _ringside_take {T path} {
 		_ringside_check_file $path
 	}
 	_ringside_check_file $part
-	set own [_ringside_own $T]
+	set own [_ringside_format_of $T]
 	if {$own ne "threadx"} {
 		try {
-			return [_ringside_${own}_take $T $path]
+			return [_ringside_${own}_save_snapshot $T $path]
 		} finally {
 			catch {file delete $part}
 		}
@@ -157,7 +157,7 @@ proc _ringside_take {T path} {
 			if {(!$r(ready) || [_ringside_pointer $T] < 0) && ![_ringside_locate $T]} {
 				return -1
 			}
-			set done [_ringside_copy $T $part]
+			set done [_ringside_copy_ring $T $part]
 			if {[llength $done]} {
 				file rename -force $part $path
 				return [lindex $done 1]
@@ -178,13 +178,13 @@ proc _ringside_cmd_snapshot {args} {
 	}
 	set path [lindex $args 0]
 	upvar #0 _ringside_ring_$T r
-	set lost [_ringside_take $T $path]
+	set lost [_ringside_save_snapshot $T $path]
 	if {$lost < 0} {
 		_ringside_fail "ringside snapshot" "the trace is not enabled yet" "let the target run first"
 	}
 	set what [dict get {
 		threadx slots rkh "bytes of a ring" posix "words of a ring" hook "bytes of a ring"
-	} [_ringside_own $T]]
+	} [_ringside_format_of $T]]
 	set text "$path: $r(n) $what, [file size $path] bytes"
 	if {$lost} {
 		append text "; $lost were overwritten while they were read"
@@ -223,7 +223,7 @@ proc _ringside_periodic_start {T words} {
 	set every [_ringside_number MS $every 1 86400000]
 	set keep [_ringside_number -keep [_ringside_option $options -keep 0] 0 999999]
 	if {[info exists r(periodic)]} {
-		_ringside_fail "ringside periodic" "runs already, to $r(periodic)" \
+		_ringside_fail "ringside periodic" "already running, to $r(periodic)" \
 			"use ringside periodic stop first"
 	}
 	_ringside_make_directory $directory
@@ -251,8 +251,8 @@ proc _ringside_periodic_poll {T} {
 		incr r(p,number)
 	}
 	set path [file join $r(periodic) [format "snapshot-%06d.%s" [expr {$r(p,number) + 1}] \
-		[dict get {threadx trx rkh rkr posix ptr hook hook} [_ringside_own $T]]]]
-	if {[catch {_ringside_take $T $path} lost]} {
+		[dict get {threadx trx rkh rkr posix ptr hook hook} [_ringside_format_of $T]]]]
+	if {[catch {_ringside_save_snapshot $T $path} lost]} {
 		incr r(p,failed)
 		_ringside_complain $T periodic $lost
 		return

@@ -64,15 +64,15 @@ proc _ringside_cmd_init {args} {
 	dict set new pw [expr {$pointer / 4}]
 	set word [_ringside_option $options -word ""]
 	if {$word ni {"" 4 8}} {
-		_ringside_fail -word "\"$word\" is not allowed" "a ULONG has 4 or 8 bytes"
+		_ringside_fail -word "\"$word\" is not allowed" "use 4 or 8, the bytes of a ULONG"
 	}
 	dict set new word $word
 	_ringside_init_spans new $options
-	_ringside_install $T $new
+	_ringside_set_ring $T $new
 }
 
 # Returns the format of a ring: threadx, rkh, posix or hook.
-proc _ringside_own {T} {
+proc _ringside_format_of {T} {
 	upvar #0 _ringside_ring_$T r
 	foreach own {rkh posix hook} {
 		if {[info exists r($own)]} {
@@ -88,7 +88,7 @@ proc _ringside_init_target {options} {
 		set T [dict get $options -target]
 	} elseif {[catch {target current} T] || $T eq ""} {
 		_ringside_fail "ringside init" "no target is configured yet" \
-			"use it after the configuration of the board and init"
+			"run it after the configuration of the board and init"
 	}
 	if {$T ni [target names]} {
 		_ringside_fail "ringside init" "unknown target \"$T\"" "use one of: [target names]"
@@ -106,8 +106,8 @@ proc _ringside_init_spans {new_name options} {
 	}
 }
 
-# Makes `new` the state of a target's ring.
-proc _ringside_install {T new} {
+# Sets the state of a target's ring to `new`. Fails if the old ring is being recorded.
+proc _ringside_set_ring {T new} {
 	global _ringside_initialized
 	if {$T in [_ringside_targets]} {
 		upvar #0 _ringside_ring_$T old
@@ -153,7 +153,7 @@ proc _ringside_cmd_info {args} {
 	set T [_ringside_take_target info args]
 	_ringside_options info {} $args
 	upvar #0 _ringside_ring_$T r
-	set own [_ringside_own $T]
+	set own [_ringside_format_of $T]
 	if {$own ne "threadx"} {
 		return [_ringside_${own}_info $T]
 	}
@@ -178,10 +178,11 @@ proc _ringside_cmd_info {args} {
 	return [join $lines "\n"]
 }
 
+# Runs start, stop or clear.
 proc _ringside_request {verb words} {
 	set T [_ringside_take_target $verb words]
 	_ringside_options $verb {} $words
-	set own [_ringside_own $T]
+	set own [_ringside_format_of $T]
 	if {$own ni {posix hook}} {
 		_ringside_fail "ringside $verb" \
 			"only for POSIX trace and hook words" \
@@ -209,7 +210,7 @@ proc _ringside_cmd_status {args} {
 	}
 	_ringside_options status {} $args
 	if {![llength $chosen]} {
-		return "no ring is known; see ringside help init"
+		return "no ring is known; run ringside init first"
 	}
 	return [join [lmap T $chosen {_ringside_status $T}] "\n"]
 }

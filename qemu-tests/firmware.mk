@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The QEMU images: build/firmware/IMAGE-PORT.elf. Included by the top Makefile, or by itself:
+# Builds the QEMU images, build/firmware/IMAGE-PORT.elf. The top Makefile includes this file, which
+# also works alone:
 #   make -f qemu-tests/firmware.mk firmware
-# Kernel objects are shared by all images of a port that have the same configuration.
+# All images of a port with the same configuration share their kernel objects.
 
 FIRMWARE_PORTS := cortex-m3 rv64 coldfire
 FIRMWARE_hooks     := hooks hookstates hookstorm
@@ -22,8 +23,8 @@ CPU_cortex-m3   := -mcpu=cortex-m3 -mthumb
 CPU_rv64        := -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany
 CPU_coldfire    := -mcpu=5208 -malign-int
 
-# A configuration is a set of compiler flags and a recorder (a folder of rtos/; trace where none is
-# named); images that are not named have the plain one.
+# A configuration is a set of compiler flags and a recorder. The recorder is a directory of rtos/,
+# which is trace by default. An image without a configuration here has the plain one.
 CONFIG_storm := fast
 CONFIG_small := small
 $(foreach image,$(FIRMWARE_hooks),$(eval CONFIG_$(image) := hook))
@@ -52,8 +53,8 @@ LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
 LINK_RKH     := -Wl,--undefined=rkh_version
 $(foreach image,$(FIRMWARE_rkh),$(eval LINK_$(image) := $$(LINK_RKH)))
 
-# What an image is made of beside its own file and the kernel: product.c, or the folder of images
-# that have one. The sizes of RKH streams are chosen by their configurations.
+# The parts of an image, other than its own file and the kernel: product.c, or shared.c of the
+# directory of the image. The configurations choose the sizes of RKH streams.
 PARTS_product := demo filtered disabled never crash recycled demo64k
 FOLDER_hook   := hooks
 FOLDER_posix      := posix
@@ -63,8 +64,8 @@ $(foreach image,rkh rkhevents rkhstorm,\
   $(foreach size,16 small,$(eval SOURCE_$(image)$(size) := $(image))))
 
 FIRMWARE_OUT   := build/firmware
-# No loops that become calls of the functions they are in (memory.c), and no copies of functions
-# that scripts set breakpoints on.
+# The compiler must not replace a loop by a call of the function that contains it (memory.c). It
+# must not copy functions on which scripts set breakpoints.
 FIRMWARE_FLAGS := -std=gnu11 -ffreestanding -fno-builtin -fno-tree-loop-distribute-patterns \
   -fno-ipa-cp -fno-common -ffunction-sections -fno-pie -g3 \
   -Wall -Wextra -Wconversion -Wshadow -Werror \
@@ -72,7 +73,7 @@ FIRMWARE_FLAGS := -std=gnu11 -ffreestanding -fno-builtin -fno-tree-loop-distribu
 FIRMWARE_KERNEL := $(sort $(wildcard qemu-tests/rtos/*.c)) qemu-tests/images/image.c
 firmware_recorder = $(or $(RECORDER_$(1)),trace)
 
-# The top Makefile says whether commands are shown.
+# The top Makefile sets Q, which hides commands.
 Q ?= @
 
 .PHONY: firmware

@@ -96,17 +96,17 @@ static unsigned parse_count(const char *text)
 enum extract_code command_auto(struct call *call)
 {
     const struct request *request = call->request;
-    const char *action = request->arguments ? request->argument[0] : "";
+    const char *action = request->argument_count ? request->arguments[0] : "";
     unsigned count = DEFAULT_EVENTS;
 
-    if (request->arguments == 2)
-        count = parse_count(request->argument[1]);
-    if (strcmp(action, "on") == 0 && request->arguments <= 2 && count) {
+    if (request->argument_count == 2)
+        count = parse_count(request->arguments[1]);
+    if (strcmp(action, "on") == 0 && request->argument_count <= 2 && count) {
         call->state->max_events_at_stop = count;
         stops_update_hook(call);
         return EXTRACT_OK;
     }
-    if (strcmp(action, "off") == 0 && request->arguments == 1) {
+    if (strcmp(action, "off") == 0 && request->argument_count == 1) {
         call->state->max_events_at_stop = 0;
         stops_update_hook(call);
         return EXTRACT_OK;

@@ -3,9 +3,8 @@
 //
 // The library's recorder is kept from stop to stop. At each stop it polls the target, which GDB has
 // halted, and writes blocks to the log. A sink sees the same blocks, and collects losses and
-// markers for the answer. The host's clock says nothing about a target that is halted between
-// polls, so that the recorder ignores it.
-#include "record.h"
+// markers for the answer. The target is halted between polls, so the host's clock does not measure
+// its time, and the recorder ignores it.
 #include "../commands.h"
 #include "../query.h"
 #include "stops.h"
@@ -43,11 +42,7 @@ static size_t read_target(void *context, uint64_t address, void *buffer, size_t 
     return r->target ? target_read(r->target, address, buffer, length) : 0;
 }
 
-static bool is_reported_marker(const struct extract_log_block *block)
-{
-    return block->type == EXTRACT_LOG_MARK && block->length && block->kind != EXTRACT_MARK_START;
-}
-
+// The recorder's sink: notes losses, and prints markers except that of the start.
 static enum extract_code note_block(void *context, const struct extract_log_block *block,
                                     const void *payload, struct extract_error *error)
 {
@@ -61,7 +56,8 @@ static enum extract_code note_block(void *context, const struct extract_log_bloc
         report->gaps += is_gap;
         report->gaps_not_exact += is_gap && block->modulo;
     }
-    if (is_reported_marker(block) && report->text) {
+    if (block->type == EXTRACT_LOG_MARK && block->length && block->kind != EXTRACT_MARK_START &&
+        report->text) {
         extract_text_puts(report->text, "record: ");
         extract_text_put(report->text, payload, block->length);
         extract_text_putc(report->text, '\n');
@@ -170,7 +166,7 @@ static enum extract_code open_recorder(struct recording *r, const struct call *c
     const struct options *options = &call->state->options;
     struct extract_record_options record = {.size = sizeof record,
                                             .format = options->format,
-                                            .ring_known = options->ring_known,
+                                            .ring_known = options->has_ring,
                                             .ring = options->ring,
                                             .rkh = &r->rkh,
                                             .stream = state_stream(options),
@@ -270,42 +266,43 @@ static enum extract_code end_recording(struct call *call)
 
 // ---- The command ----
 
-static enum extract_code refuse(struct call *call, const char *what, const char *hint,
-                                const char *why)
+static enum extract_code refuse_argument(struct call *call, const char *what, const char *hint,
+                                         const char *why)
 {
     return extract_error_set(&call->answer->error, EXTRACT_USAGE, what, hint, "%s", why);
 }
 
-static enum extract_code read_value(struct call *call, const char *key, const char *value,
-                                    struct extract_log_options *log)
+static enum extract_code parse_value(struct call *call, const char *key, const char *value,
+                                     struct extract_log_options *log)
 {
     if (strcmp(key, "--policy") == 0)
         return extract_log_policy_parse(value, &log->policy)
                    ? EXTRACT_OK
-                   : refuse(call, value, "use loop, until_full or append", "unknown policy");
+                   : refuse_argument(call, value, "use loop, until_full or append",
+                                     "unknown policy");
     if (strcmp(key, "--size") == 0)
         return extract_log_size_parse(value, &log->limit)
                    ? EXTRACT_OK
-                   : refuse(call, value, "use bytes, or a number followed by k, M or G",
-                            "not a size");
-    return refuse(call, key, "use --policy POLICY, --size N or --sync", "unknown option");
+                   : refuse_argument(call, value, "use bytes, or a number followed by k, M or G",
+                                     "not a size");
+    return refuse_argument(call, key, "use --policy POLICY, --size N or --sync", "unknown option");
 }
 
-static enum extract_code read_options(struct call *call, struct extract_log_options *log)
+static enum extract_code parse_options(struct call *call, struct extract_log_options *log)
 {
     const struct request *request = call->request;
     enum extract_code code = EXTRACT_OK;
 
     *log = (struct extract_log_options){.size = sizeof *log};
-    for (size_t at = 1; !code && at < request->arguments; at++) {
-        const char *key = request->argument[at];
+    for (size_t at = 1; !code && at < request->argument_count; at++) {
+        const char *key = request->arguments[at];
         if (strcmp(key, "--sync") == 0)
             log->sync = true;
-        else if (at + 1 == request->arguments)
-            code = refuse(call, key, "use --policy POLICY, --size N or --sync",
-                          "unknown option, or value missing");
+        else if (at + 1 == request->argument_count)
+            code = refuse_argument(call, key, "use --policy POLICY, --size N or --sync",
+                                   "unknown option, or value missing");
         else
-            code = read_value(call, key, request->argument[++at], log);
+            code = parse_value(call, key, request->arguments[++at], log);
     }
     return code;
 }
@@ -313,29 +310,31 @@ static enum extract_code read_options(struct call *call, struct extract_log_opti
 static enum extract_code run_record(struct call *call)
 {
     const struct request *request = call->request;
-    const char *first = request->arguments ? request->argument[0] : "";
+    const char *first = request->argument_count ? request->arguments[0] : "";
     struct recording *recording = call->state->recording;
     struct extract_log_options log;
 
-    if (!request->arguments) {
+    if (!request->argument_count) {
         recording_show(recording, &call->answer->text);
         if (recording)
             set_counts(extract_recorder_status(recording->recorder), call->answer);
         return EXTRACT_OK;
     }
     const bool is_off = strcmp(first, "off") == 0 || strcmp(first, "stop") == 0;
-    if (is_off && request->arguments > 1)
-        return refuse(call, "record off", "pass ./off for a log of that name",
-                      "more arguments than expected");
+    if (is_off && request->argument_count > 1)
+        return refuse_argument(call, "record off", "pass ./off for a log of that name",
+                               "more arguments than expected");
     if (is_off)
-        return recording ? end_recording(call)
-                         : refuse(call, "record off", "use `ringside record LOG` to start one",
-                                  "no recording is running");
+        return recording
+                   ? end_recording(call)
+                   : refuse_argument(call, "record off", "use `ringside record LOG` to start one",
+                                     "no recording is running");
     if (*first == '-')
-        return refuse(call, first, "pass LOG before the options", "log missing");
+        return refuse_argument(call, first, "pass LOG before the options", "log missing");
     if (recording)
-        return refuse(call, "record", "use `ringside record off` first", "a recording is running");
-    enum extract_code code = read_options(call, &log);
+        return refuse_argument(call, "record", "use `ringside record off` first",
+                               "a recording is running");
+    enum extract_code code = parse_options(call, &log);
     return code ? code : start_recording(call, first, &log);
 }
 

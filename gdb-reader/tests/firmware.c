@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader tests: a Cortex-M3 program that writes a trace whose every word is known.
 //
-// In: EVENTS, 64 unless given. Out: a ThreadX trace ring of as many entries with two threads
-// (docs/formats/threadx.md). Event number n is user event 4096 with stamp 10 * n and fields n, 2 *
-// n, 3 * n, 4 * n; even ones come from thread alpha, odd ones from thread beta. checkpoint() is
-// called after 40, 100 and 120 events (the last: 56 more than there are entries), inner() is
-// inlined into work(), and a timer interrupt calls tick(). Standard: ThreadX 6.4, tx_trace.h;
-// Armv7-M Architecture Reference Manual, B3.3 (SysTick).
+// The ring is a ThreadX trace ring (docs/formats/threadx.md) with EVENTS entries, by default 64,
+// and two threads. Event number n is user event 4096 with stamp 10 * n and fields n, 2 * n, 3 * n,
+// 4 * n. Even events come from thread alpha, odd ones from thread beta. checkpoint() is called
+// after 40, 100 and EVENTS + 56 events. inner() is inlined into work(), and a timer interrupt calls
+// tick().
+//
+// Standard: ThreadX 6.4, tx_trace.h; Armv7-M Architecture Reference Manual, B3.3 (SysTick).
 #include <stdint.h>
 
 #ifndef EVENTS
@@ -101,7 +102,7 @@ __attribute__((noinline)) void tick(void)
     ticks++;
 }
 
-// GDB looks no further than main: what is behind it would make its core files huge.
+// GDB unwinds no further than main. Otherwise its core files would become huge.
 int main(void)
 {
     start_trace();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: stands in for GDB, so that everything can be made to fail.
+// gdb-reader tests: replaces GDB, so that every read and every allocation can be made to fail.
 //
-// In: host READER ELF IMAGE ADDRESS MODE COMMAND [ARGUMENT...]: the bytes of IMAGE lie at ADDRESS.
-// MODE "run" prints the answer. In the other modes the command is run again and again, with the
-// n-th read ("reads"), allocation ("allocations") or both ("throws": the n-th read leaves by
-// unwinding the stack, as GDB's exceptions do) failing, until nothing fails any more.
-// Out: the answer, or "N failures"; exit status 1 for a leak, a hang of the reader or no answer.
+// Usage: host READER ELF IMAGE ADDRESS MODE COMMAND [ARGUMENT...]. The target's memory holds the
+// bytes of IMAGE at ADDRESS. Mode "run" prints the answer. The other modes repeat the command. The
+// n-th attempt fails in its n-th read ("reads") or allocation ("allocations"), until there is no
+// n-th one. In mode "throws", the n-th read unwinds the stack, as GDB's exceptions do. These modes
+// print "N failures". The exit status is 1 for a leak, or if no answer is written.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <gdb/jit-reader.h>
@@ -18,7 +18,7 @@
 static unsigned char image[1 << 20];
 static size_t image_length;
 static unsigned long image_address;
-static char **words; // of the command
+static char **words; // the command and its arguments
 static const char *elf;
 static struct gdb_reader_funcs *reader;
 static int request = -1, answer = -1;
@@ -26,35 +26,35 @@ static long reads, fail_read, allocations, fail_allocation, in_use;
 static int throws;
 
 #if !defined(__SANITIZE_ADDRESS__)
-// Everybody's allocations come here. Only those of the reader's thread are counted.
+// All allocations of the process call these. Only those of the reader's thread are counted.
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void __libc_free(void *old);
 static __thread int counting;
 
-static int refuse(void)
+static int must_fail(void)
 {
     return counting && ++allocations == fail_allocation;
 }
 
 void *malloc(size_t size)
 {
-    void *made = refuse() ? NULL : __libc_malloc(size);
+    void *made = must_fail() ? NULL : __libc_malloc(size);
     in_use += counting && made;
     return made;
 }
 
 void *calloc(size_t count, size_t size)
 {
-    void *made = refuse() ? NULL : __libc_calloc(count, size);
+    void *made = must_fail() ? NULL : __libc_calloc(count, size);
     in_use += counting && made;
     return made;
 }
 
 void *realloc(void *old, size_t size)
 {
-    void *made = refuse() ? NULL : __libc_realloc(old, size);
+    void *made = must_fail() ? NULL : __libc_realloc(old, size);
     in_use += counting && made && !old;
     return made;
 }
@@ -81,7 +81,7 @@ static enum gdb_status target_read(GDB_CORE_ADDR address, void *buffer, int leng
     return GDB_SUCCESS;
 }
 
-static void put(const char *text, size_t length)
+static void write_bytes(const char *text, size_t length)
 {
     if (write(request, text, length) != (ssize_t)length)
         exit(2);
@@ -92,10 +92,10 @@ static void write_request(void)
     if (ftruncate(request, 0) || lseek(request, 0, SEEK_SET) || ftruncate(answer, 0))
         exit(2);
     for (char **word = words; *word; word++)
-        put(*word, strlen(*word) + 1);
-    put("\1\0Symbols from \"", 16);
-    put(elf, strlen(elf));
-    put("\".\nLocal exec file:\n\2", 21 + 1);
+        write_bytes(*word, strlen(*word) + 1);
+    write_bytes("\1\0Symbols from \"", 16);
+    write_bytes(elf, strlen(elf));
+    write_bytes("\".\nLocal exec file:\n\2", 21 + 1);
 }
 
 static void *unwind(void *unused)
@@ -109,8 +109,8 @@ static void *unwind(void *unused)
     return unused;
 }
 
-// The reader is asked twice, as for two frames: the request is answered once.
-static void ask(void)
+// Calls the reader as for two frames; it answers the request once.
+static void unwind_two_frames(void)
 {
     pthread_t thread;
 
@@ -135,7 +135,7 @@ static int find_file(const char *purpose)
     return -1;
 }
 
-static void load(const char *path)
+static void load_reader(const char *path)
 {
     void *object = dlopen(path, RTLD_NOW);
     struct gdb_reader_funcs *(*init)(void) =
@@ -152,34 +152,36 @@ static long answer_length(void)
     return (long)lseek(answer, 0, SEEK_END);
 }
 
-static int run(void)
+static int print_answer(void)
 {
     char bytes[4096];
     ssize_t got;
 
     write_request();
-    ask();
+    unwind_two_frames();
     lseek(answer, 0, SEEK_SET);
     while ((got = read(answer, bytes, sizeof bytes)) > 0)
         fwrite(bytes, 1, (size_t)got, stdout);
     return 0;
 }
 
-// The n-th of `counter` fails, for every n that is reached. A failed read has no effect on what is
-// kept between two requests, so nothing may stay in use; a failed allocation may have.
+// Makes the n-th of `counter` fail, for every n that is reached. If `strict`, each request must
+// write an answer and leave nothing allocated. That holds for failed reads, but a failed allocation
+// may change what the reader keeps between requests.
 static int run_failing(const long *counter, long *fail, int strict)
 {
     long n = 0;
 
-    for (*fail = strict; *fail >= 0; (*fail)--) { // fills the caches, also those of unwinding
+    for (*fail = strict; *fail >= 0;
+         (*fail)--) { // fills all caches, including those of stack unwinding
         write_request();
-        ask();
+        unwind_two_frames();
     }
     do {
         reads = allocations = in_use = 0;
         *fail = ++n;
         write_request();
-        ask();
+        unwind_two_frames();
         long reached = *counter;
         *fail = 0;
         if (strict && (in_use || !answer_length())) {
@@ -194,16 +196,16 @@ static int run_failing(const long *counter, long *fail, int strict)
     return 0;
 }
 
-// What stays in use between two equal requests is a leak; caches are filled by the first.
+// Returns whether equal requests leave more and more allocated. The first one fills the caches.
 static int leaks(void)
 {
     fail_read = fail_allocation = 0;
     write_request();
-    ask();
+    unwind_two_frames();
     in_use = 0;
     for (int i = 0; i < 10; i++) {
         write_request();
-        ask();
+        unwind_two_frames();
     }
     if (in_use)
         printf("%ld allocations leak in ten requests\n", in_use);
@@ -221,10 +223,10 @@ int main(int count, char **argument)
     elf = argument[2];
     image_address = strtoul(argument[4], NULL, 0);
     words = argument + 6;
-    load(argument[1]);
+    load_reader(argument[1]);
     int status = 2;
     if (strcmp(argument[5], "run") == 0)
-        status = run();
+        status = print_answer();
     if (strcmp(argument[5], "reads") == 0)
         status = run_failing(&reads, &fail_read, 1) || leaks();
     if (strcmp(argument[5], "allocations") == 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: firmware with the POSIX trace recorder. It records 3 events in each round, and
-// one checkpoint a round stops it.
+// gdb-reader tests: firmware with the POSIX trace recorder. In each round it records 3
+// events, and calls checkpoint(), where GDB stops it.
 #include "ringside_trace.h"
 
 static trace_event_id_t door, window;
@@ -12,7 +12,7 @@ __attribute__((noinline)) void checkpoint(unsigned round)
     __asm__ volatile("" : : "r"(round));
 }
 
-static void work(void)
+static void record_round(void)
 {
     static const uint8_t data[3] = {1, 2, 3};
     clock_of_test += 10;
@@ -28,7 +28,7 @@ int main(void)
     posix_trace_eventid_open("window", &window);
     ringside_trace_start(POSIX_TRACE_LOOP);
     for (;;) {
-        work();
+        record_round();
         checkpoint(++rounds);
     }
 }

@@ -227,7 +227,7 @@ test_program() {
     marks_are 'RINGSIDE_START 1' 'RINGSIDE_STOP 1'
 }
 
-# It runs to its end: what it wrote behind the last stop, nobody knows.
+# It runs to its end: what it wrote after the last stop is not known.
 test_program_that_ends() {
     build_program
     record_program "ringside record $log" continue 'delete' continue 'ringside record off' \

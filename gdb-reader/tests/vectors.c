@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: how a program of theirs starts on a Cortex-M3. In: main, and tick where the
-// timer interrupts it. Standard: Armv7-M Architecture Reference Manual, B1.5.2 and B1.5.3.
+// gdb-reader tests: the vector table of programs for a Cortex-M3. reset() calls main(); a program
+// that starts the timer defines tick().
+//
+// Standard: Armv7-M Architecture Reference Manual, B1.5.2 and B1.5.3.
 
 int main(void);
 

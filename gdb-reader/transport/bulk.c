@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // gdb-reader: the fast path for long texts into GDB.
 //
-// GDB reads scripts one character at a time, with a system call for each, so that a report of 2,000
+// GDB reads scripts one character at a time, with a system call for each, so a report of 2,000
 // lines takes nearly half a second. The fast path is a setting: GDB expands a leading tilde in the
-// value of a file-name setting through the readline library, which calls a hook for names that are
-// not users (GNU Readline Library, tilde.h: tilde_expansion_failure_hook). The hook expands
-// "~ringside-text" to the next chunk of the text. The setting is one that exists for GDB's own
-// tests, `maint set test-settings filename`.
+// value of a file-name setting through the readline library. For names that are not users, that
+// library calls a hook (GNU Readline Library, tilde.h: tilde_expansion_failure_hook). The hook
+// expands "~ringside-text" to the next chunk of the text. The setting is one that exists for GDB's
+// own tests, `maint set test-settings filename`.
 #define _GNU_SOURCE
 #include "bulk.h"
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ enum { CHUNK_BYTES = 32 << 10 };
 
 typedef char *tilde_hook(char *name);
 
-// The hook has no context parameter, so that this state is global.
+// Global, because the hook has no context parameter.
 static struct {
     tilde_hook **hook; // readline's variable; NULL: not installed
     tilde_hook *previous;
@@ -46,7 +46,8 @@ static char *take_next_chunk(void)
     return chunk;
 }
 
-static char *expand(char *name)
+// The hook.
+static char *expand_tilde(char *name)
 {
     if (strcmp(name, "ringside-text") == 0)
         return take_next_chunk();
@@ -61,13 +62,13 @@ bool bulk_install(void)
     if (!bulk.hook)
         return false;
     bulk.previous = *bulk.hook;
-    *bulk.hook = expand;
+    *bulk.hook = expand_tilde;
     return true;
 }
 
 void bulk_remove(void)
 {
-    if (bulk.hook && *bulk.hook == expand) {
+    if (bulk.hook && *bulk.hook == expand_tilde) {
         *bulk.hook = bulk.previous;
         bulk.hook = NULL;
     }

@@ -3,7 +3,7 @@
 //
 // The commands of ringside.gdb write a request as fields that end in NUL:
 //     command, arguments …, ["\3", output of `show user`], "\1", output of `info files` + "\2"
-// This file splits it into a struct request. The answer is a script that GDB sources.
+// Here it is split into a struct request. The answer is a script that GDB sources.
 // Source: memfd_create(2); proc(5) for /proc/self/fd.
 #define _GNU_SOURCE
 #include "channel.h"
@@ -16,10 +16,11 @@
 #include <unistd.h>
 
 enum {
-    MARK_FILES = 1,
-    MARK_END = 2,
-    MARK_HOOKS = 3,
-    REQUEST_MAX = 1 << 20 // longer output of `info files` is truncated: its first lines matter
+    MARKER_FILES = 1,
+    MARKER_END = 2,
+    MARKER_HOOKS = 3,
+    // Longer output of `info files` is truncated: only its first lines matter.
+    MAX_REQUEST_BYTES = 1 << 20
 };
 
 static enum extract_code io_error(struct extract_error *error, const char *what)
@@ -28,8 +29,7 @@ static enum extract_code io_error(struct extract_error *error, const char *what)
 }
 
 // Creates a memory file, with the descriptor *file if that is not -1. Its name contains the process
-// id, so that a GDB that was started inside this one, and inherited the files, does not take them
-// for its own.
+// id: a GDB that is started inside this one inherits the files, but must not use them.
 static bool create_file(int *file, const char *purpose)
 {
     char name[64];
@@ -70,22 +70,22 @@ bool channel_pending(const struct channel *channel)
     char end[2];
 
     return channel->request >= 0 && fstat(channel->request, &status) == 0 && status.st_size > 2 &&
-           pread(channel->request, end, 2, status.st_size - 2) == 2 && end[0] == MARK_END &&
+           pread(channel->request, end, 2, status.st_size - 2) == 2 && end[0] == MARKER_END &&
            end[1] == 0;
 }
 
-// Reads at most REQUEST_MAX bytes of the file, and empties it.
+// Reads at most MAX_REQUEST_BYTES of the file, and empties it.
 static enum extract_code read_request(int file, char **bytes, size_t *length,
                                       struct extract_error *error)
 {
     struct stat status;
-    size_t size = REQUEST_MAX;
+    size_t size = MAX_REQUEST_BYTES;
     ssize_t got;
 
     *bytes = NULL;
     if (fstat(file, &status))
         return io_error(error, "request");
-    if (status.st_size < REQUEST_MAX)
+    if (status.st_size < MAX_REQUEST_BYTES)
         size = (size_t)status.st_size;
     *bytes = malloc(size + 1);
     got = *bytes ? pread(file, *bytes, size, 0) : 0;
@@ -126,9 +126,9 @@ static char *next_field(char **at, char *end)
     return field;
 }
 
-static bool is_mark(const char *field, char mark)
+static bool is_marker(const char *field, char marker)
 {
-    return field[0] == mark && !field[1];
+    return field[0] == marker && !field[1];
 }
 
 enum extract_code channel_take(const struct channel *channel, struct request *request,
@@ -143,22 +143,22 @@ enum extract_code channel_take(const struct channel *channel, struct request *re
         return code;
     char *at = request->bytes;
     char *end = at + length;
-    request->verb = next_field(&at, end);
+    request->command = next_field(&at, end);
     request->files = "";
-    while ((field = next_field(&at, end)) && !is_mark(field, MARK_FILES)) {
-        if (is_mark(field, MARK_HOOKS)) {
+    while ((field = next_field(&at, end)) && !is_marker(field, MARKER_FILES)) {
+        if (is_marker(field, MARKER_HOOKS)) {
             request->hooks = next_field(&at, end);
-        } else if (*field && request->arguments == CHANNEL_ARGUMENTS) {
-            return extract_error_set(error, EXTRACT_LIMIT, request->verb, NULL,
-                                     "more than %d arguments", CHANNEL_ARGUMENTS);
+        } else if (*field && request->argument_count == CHANNEL_MAX_ARGUMENTS) {
+            return extract_error_set(error, EXTRACT_LIMIT, request->command, NULL,
+                                     "more than %d arguments", CHANNEL_MAX_ARGUMENTS);
         } else if (*field) { // some versions of GDB write the NUL of a value, and so an empty field
             unquote(field);
-            request->argument[request->arguments++] = field;
+            request->arguments[request->argument_count++] = field;
         }
     }
     if (field && at < end)
         request->files = at;
-    if (!request->verb)
+    if (!request->command)
         return extract_error_set(error, EXTRACT_BAD, "request", NULL, "empty");
     return EXTRACT_OK;
 }

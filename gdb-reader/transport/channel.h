@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { CHANNEL_ARGUMENTS = 32 }; // a request has at most this many
+enum { CHANNEL_MAX_ARGUMENTS = 32 }; // of a request
 
 // File descriptors of two memory files. Only this process and its children can reach them, under
 // /proc/self/fd.
@@ -19,9 +19,9 @@ struct channel {
 // One command as the user typed it. All strings point into `bytes`.
 struct request {
     char *bytes; // owned
-    const char *verb;
-    char *argument[CHANNEL_ARGUMENTS]; // quotes removed
-    size_t arguments;
+    const char *command;
+    char *arguments[CHANNEL_MAX_ARGUMENTS]; // quotes removed
+    size_t argument_count;
     const char *files; // output of GDB's `info files`
     const char *hooks; // output of GDB's `show user`; NULL if the command did not send it
 };
@@ -34,8 +34,8 @@ enum extract_code channel_open(struct channel *channel, struct extract_error *er
 // frame that it unwinds.
 bool channel_pending(const struct channel *channel);
 
-// Takes the waiting request out of the file, even if an error is returned. The caller frees it with
-// request_free in any case. Errors: IO, NOMEM, BAD, LIMIT (more than CHANNEL_ARGUMENTS).
+// Moves the waiting request out of the file, even if an error is returned. The caller frees it with
+// request_free in any case. Errors: IO, NOMEM, BAD, LIMIT (more than CHANNEL_MAX_ARGUMENTS).
 enum extract_code channel_take(const struct channel *channel, struct request *request,
                                struct extract_error *error);
 

@@ -25,41 +25,42 @@ struct target {
     uint64_t address; // of the read that the worker requests
     void *buffer;
     int length;
-    bool delivered; // the read succeeded
-    bool broken;    // all further reads fail
-    bool done;
+    bool read_succeeded;
+    bool reads_fail; // from now on, because an exception has passed or the work must end
+    bool work_is_done;
 };
 
-// makecontext passes only ints, so that the pointer arrives in two halves.
-static void start(unsigned high, unsigned low)
+// Runs on the stack of its own. makecontext passes only ints, so the pointer arrives in two halves.
+static void start_work(unsigned high, unsigned low)
 {
     struct target *target = (struct target *)(((uintptr_t)high << 16 << 16) | low);
 
     target->work(target->context, target);
-    target->done = true;
+    target->work_is_done = true;
 }
 
-static void resume(struct target *target)
+static void resume_work(struct target *target)
 {
     swapcontext(&target->caller, &target->worker);
 }
 
-// Runs the work to its end and frees everything, also when an exception passes.
-static void finish(struct target **target)
+// Runs the work to its end and frees everything. This also happens when an exception passes.
+static void finish_work(struct target **target)
 {
-    (*target)->broken = true;
-    while (!(*target)->done)
-        resume(*target);
+    (*target)->reads_fail = true;
+    while (!(*target)->work_is_done)
+        resume_work(*target);
     munmap((*target)->stack, STACK_BYTES);
     free(*target);
 }
 
-static void serve(struct target *target)
+// Calls GDB for each read that the work requests, until the work is done.
+static void serve_reads(struct target *target)
 {
-    for (resume(target); !target->done; resume(target)) {
-        target->delivered = false;
-        target->delivered = target->read((GDB_CORE_ADDR)target->address, target->buffer,
-                                         target->length) == GDB_SUCCESS;
+    for (resume_work(target); !target->work_is_done; resume_work(target)) {
+        target->read_succeeded = false;
+        target->read_succeeded = target->read((GDB_CORE_ADDR)target->address, target->buffer,
+                                              target->length) == GDB_SUCCESS;
     }
 }
 
@@ -85,7 +86,7 @@ bool target_run(gdb_target_read *read, void (*work)(void *context, struct target
 
     if (!made)
         return false;
-    struct target *target __attribute__((cleanup(finish))) = made;
+    struct target *target __attribute__((cleanup(finish_work))) = made;
     target->read = read;
     target->work = work;
     target->context = context;
@@ -94,35 +95,36 @@ bool target_run(gdb_target_read *read, void (*work)(void *context, struct target
     target->worker.uc_stack.ss_size = STACK_BYTES;
     target->worker.uc_link = &target->caller;
     uintptr_t self = (uintptr_t)target;
-    makecontext(&target->worker, (void (*)(void))start, 2, (unsigned)(self >> 16 >> 16),
+    makecontext(&target->worker, (void (*)(void))start_work, 2, (unsigned)(self >> 16 >> 16),
                 (unsigned)self);
-    serve(target);
+    serve_reads(target);
     return true;
 }
 
-bool target_is_there(const struct target *target)
+bool target_exists(const struct target *target)
 {
     return target->read != NULL;
 }
 
-static bool read_whole(struct target *target, uint64_t address, void *buffer, size_t length)
+// Reads all bytes or none.
+static bool read_span(struct target *target, uint64_t address, void *buffer, size_t length)
 {
-    if (target->broken || !target->read)
+    if (target->reads_fail || !target->read)
         return false;
     target->address = address;
     target->buffer = buffer;
     target->length = (int)length;
     swapcontext(&target->worker, &target->caller);
-    return target->delivered;
+    return target->read_succeeded;
 }
 
-// Any read serves the purpose, even one that fails. The last address can probably be read again.
-bool target_goes_on(struct target *target)
+// Any read lets GDB check for a Ctrl-C, even one that fails. The last address is probably readable.
+bool target_may_continue(struct target *target)
 {
     char byte;
 
-    read_whole(target, target->address, &byte, 1);
-    return !target->broken;
+    read_span(target, target->address, &byte, 1);
+    return !target->reads_fail;
 }
 
 // GDB reads everything or nothing. After a failure, halving the step finds the end of the readable
@@ -135,7 +137,7 @@ size_t target_read(void *target, uint64_t address, void *buffer, size_t length)
     while (step && done < length) {
         if (step > length - done)
             step = length - done;
-        if (read_whole(target, address + done, (char *)buffer + done, step))
+        if (read_span(target, address + done, (char *)buffer + done, step))
             done += step;
         else
             step /= 2;
@@ -143,8 +145,8 @@ size_t target_read(void *target, uint64_t address, void *buffer, size_t length)
     return done;
 }
 
-enum extract_code target_memory(struct target *target, enum extract_byte_order order,
-                                struct extract_memory **memory, struct extract_error *error)
+enum extract_code target_open_memory(struct target *target, enum extract_byte_order order,
+                                     struct extract_memory **memory, struct extract_error *error)
 {
     const struct extract_memory_source source = {
         .read = target_read,

@@ -3,11 +3,11 @@
 //
 // One walk over all events of a trace computes everything. Each event is handled together with the
 // next one, since the time between the two belongs to whatever runs after the first. So the walk is
-// one event behind: the last event of a batch is pending until the next batch comes.
+// one event late: the last event of a batch is pending until the next batch comes.
 //
 // Events outside the view's range, and events that its filter leaves out, are followed to know
-// which thread runs, but not counted. What was known before a gap
-// or restart in a log is forgotten there.
+// which thread runs, but not counted. What was known before a gap or restart in a log is forgotten
+// there.
 //
 // Source: TraceX user guide, chapter 4: execution profile, performance statistics, thread stack
 // usage, popular services.
@@ -74,7 +74,7 @@ static struct extract_thread_stats *find_thread(struct analysis *analysis, uint6
     return i ? thread_at(analysis, i - 1) : NULL;
 }
 
-// Takes note of the free stack that an event reports.
+// Notes the free stack that an event reports.
 static void note_stack(struct extract_thread_stats *thread, const struct extract_event *event)
 {
     uint64_t start = thread->thread->param1, size = thread->stack_size;
@@ -320,7 +320,7 @@ static void add_break(struct analysis *analysis, const struct extract_event *mar
 }
 
 // Handles a batch. Within it, the pending event is an index; only the last is copied, since the
-// events are invalid after the call. Markers that are no breaks say nothing about the target.
+// events are invalid after the call. Markers that are not breaks do not concern the target.
 static bool add_events(void *context, const struct extract_event *events, const uint8_t *standing,
                        size_t count)
 {

@@ -2,7 +2,7 @@
 // base: a host file that is written part by part and takes its name when it is complete.
 //
 // The bytes go to a temporary file in the same directory. When all are written and flushed to disk,
-// the file is renamed. So nobody ever sees a part of it: not another program, and not the user
+// the file is renamed. So a part of it is never seen: not by another program, and not by the user
 // after a crash. Standard: IEEE Std 1003.1-2017 (open, fsync, link, rename).
 #include "base/file.h"
 #include <errno.h>
@@ -64,140 +64,139 @@ static bool sync_directory(const char *path, char *directory)
 }
 
 // Stores the path, with space after it for the name of the temporary file.
-static enum extract_code keep_path(struct extract_atomic_file *draft, const char *path,
+static enum extract_code keep_path(struct extract_atomic_file *file, const char *path,
                                    struct extract_error *error)
 {
     size_t length = strlen(path) + 1;
 
-    draft->path = malloc(2 * length + TEMPORARY_TAIL);
-    if (!draft->path)
+    file->path = malloc(2 * length + TEMPORARY_TAIL);
+    if (!file->path)
         return extract_error_set(error, EXTRACT_NOMEM, path, "free some memory on this host",
                                  "no memory for %zu bytes", 2 * length + TEMPORARY_TAIL);
-    memcpy(draft->path, path, length);
+    memcpy(file->path, path, length);
     return EXTRACT_OK;
 }
 
-static enum extract_code open_beside(struct extract_atomic_file *draft, const char *path,
+static enum extract_code open_beside(struct extract_atomic_file *file, const char *path,
                                      const struct stat *old, struct extract_error *error)
 {
     size_t length = strlen(path) + 1;
-    enum extract_code code = keep_path(draft, path, error);
+    enum extract_code code = keep_path(file, path, error);
 
     if (code)
         return code;
-    draft->name = draft->path + length;
-    draft->fd = create_beside(path, draft->name, length + TEMPORARY_TAIL);
-    if (draft->fd >= 0 && (!old || keep_rights(draft->fd, old)))
+    file->name = file->path + length;
+    file->fd = create_beside(path, file->name, length + TEMPORARY_TAIL);
+    if (file->fd >= 0 && (!old || keep_rights(file->fd, old)))
         return EXTRACT_OK;
     return extract_file_error(path, way_out, error);
 }
 
 // Opens a pipe, a terminal or a device, which is written to directly.
-static enum extract_code open_through(struct extract_atomic_file *draft, const char *path,
+static enum extract_code open_through(struct extract_atomic_file *file, const char *path,
                                       struct extract_error *error)
 {
-    enum extract_code code = keep_path(draft, path, error);
+    enum extract_code code = keep_path(file, path, error);
 
     if (code)
         return code;
-    draft->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-    return draft->fd < 0 ? extract_file_error(path, NULL, error) : EXTRACT_OK;
+    file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return file->fd < 0 ? extract_file_error(path, NULL, error) : EXTRACT_OK;
 }
 
-static enum extract_code open_any(struct extract_atomic_file *draft, const char *path,
+static enum extract_code open_any(struct extract_atomic_file *file, const char *path,
                                   struct extract_error *error)
 {
     struct stat st;
     char real[PATH_MAX];
 
-    if (draft->exclusive || stat(path, &st) != 0)
-        return open_beside(draft, path, NULL, error);
+    if (file->exclusive || stat(path, &st) != 0)
+        return open_beside(file, path, NULL, error);
     if (S_ISDIR(st.st_mode))
         return extract_error_set(error, EXTRACT_IO, path, "use a file in it", "is a directory");
     if (!S_ISREG(st.st_mode))
-        return open_through(draft, path, error);
+        return open_through(file, path, error);
     if (!realpath(path, real)) // rename would replace a link, not what it points to
         return extract_file_error(path, NULL, error);
-    return open_beside(draft, real, &st, error);
+    return open_beside(file, real, &st, error);
 }
 
-enum extract_code extract_atomic_file_open(struct extract_atomic_file *draft, const char *path,
+enum extract_code extract_atomic_file_open(struct extract_atomic_file *file, const char *path,
                                            bool exclusive, struct extract_error *error)
 {
-    *draft = (struct extract_atomic_file){.fd = -1, .exclusive = exclusive};
-    enum extract_code code = open_any(draft, path, error);
+    *file = (struct extract_atomic_file){.fd = -1, .exclusive = exclusive};
+    enum extract_code code = open_any(file, path, error);
     if (code)
-        extract_atomic_file_drop(draft);
+        extract_atomic_file_drop(file);
     return code;
 }
 
-bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *bytes, size_t length)
+bool extract_atomic_file_write(struct extract_atomic_file *file, const void *bytes, size_t length)
 {
     const uint8_t *at = bytes;
-    uint64_t most = draft->name ? extract_file_most() : UINT64_MAX;
+    uint64_t most = file->name ? extract_file_most() : UINT64_MAX;
 
     while (length) {
-        uint64_t room = most > draft->bytes ? most - draft->bytes : 0;
-        size_t part = length < room ? length : (size_t)room;
+        uint64_t left = most > file->bytes ? most - file->bytes : 0;
+        size_t part = length < left ? length : (size_t)left;
         if (!part) {
             errno = EFBIG;
             return false;
         }
-        ssize_t n = write(draft->fd, at, part < SSIZE_MAX ? part : SSIZE_MAX);
+        ssize_t n = write(file->fd, at, part < SSIZE_MAX ? part : SSIZE_MAX);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
         at += n;
         length -= (size_t)n;
-        draft->bytes += (uint64_t)n;
+        file->bytes += (uint64_t)n;
     }
     return true;
 }
 
-void extract_atomic_file_drop(struct extract_atomic_file *draft)
+void extract_atomic_file_drop(struct extract_atomic_file *file)
 {
     int reason = errno;
 
-    if (draft->fd >= 0)
-        close(draft->fd);
-    if (draft->fd >= 0 && draft->name)
-        unlink(draft->name);
-    free(draft->path);
-    *draft = (struct extract_atomic_file){.fd = -1};
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->fd >= 0 && file->name)
+        unlink(file->name);
+    free(file->path);
+    *file = (struct extract_atomic_file){.fd = -1};
     errno = reason;
 }
 
 // Flushes the file to disk and gives it its name.
-static bool give_name(struct extract_atomic_file *draft)
+static bool publish_file(struct extract_atomic_file *file)
 {
-    if (fsync(draft->fd) != 0)
+    if (fsync(file->fd) != 0)
         return false;
-    bool named =
-        close(draft->fd) == 0 &&
-        (draft->exclusive ? link(draft->name, draft->path) : rename(draft->name, draft->path)) == 0;
+    bool named = close(file->fd) == 0 && (file->exclusive ? link(file->name, file->path)
+                                                          : rename(file->name, file->path)) == 0;
     int reason = errno;
-    draft->fd = -1;
-    if (!named || draft->exclusive)
-        unlink(draft->name);
+    file->fd = -1;
+    if (!named || file->exclusive)
+        unlink(file->name);
     errno = reason;
     return named;
 }
 
-enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
+enum extract_code extract_atomic_file_keep(struct extract_atomic_file *file,
                                            struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
 
-    if (!draft->name) {
-        int closed = close(draft->fd);
-        draft->fd = -1;
-        code = closed ? extract_file_error(draft->path, NULL, error) : EXTRACT_OK;
-    } else if (!give_name(draft)) {
-        code = extract_file_error(draft->path, way_out, error);
-    } else if (!sync_directory(draft->path, draft->name)) {
-        code = extract_file_error(draft->path, NULL, error);
+    if (!file->name) {
+        int closed = close(file->fd);
+        file->fd = -1;
+        code = closed ? extract_file_error(file->path, NULL, error) : EXTRACT_OK;
+    } else if (!publish_file(file)) {
+        code = extract_file_error(file->path, way_out, error);
+    } else if (!sync_directory(file->path, file->name)) {
+        code = extract_file_error(file->path, NULL, error);
     }
-    extract_atomic_file_drop(draft);
+    extract_atomic_file_drop(file);
     return code;
 }

@@ -267,29 +267,29 @@ enum extract_code extract_file_peek(const char *path, void *buffer, size_t size,
     return code;
 }
 
-static enum extract_code write_draft(const char *path, bool exclusive, const void *bytes,
-                                     size_t length, struct extract_error *error)
+static enum extract_code write_atomically(const char *path, bool exclusive, const void *bytes,
+                                          size_t length, struct extract_error *error)
 {
-    struct extract_atomic_file draft;
-    enum extract_code code = extract_atomic_file_open(&draft, path, exclusive, error);
+    struct extract_atomic_file file;
+    enum extract_code code = extract_atomic_file_open(&file, path, exclusive, error);
 
     if (code)
         return code;
-    if (extract_atomic_file_write(&draft, bytes, length))
-        return extract_atomic_file_keep(&draft, error);
+    if (extract_atomic_file_write(&file, bytes, length))
+        return extract_atomic_file_keep(&file, error);
     code = extract_file_error(path, NULL, error);
-    extract_atomic_file_drop(&draft);
+    extract_atomic_file_drop(&file);
     return code;
 }
 
 enum extract_code extract_file_replace(const char *path, const void *bytes, size_t length,
                                        struct extract_error *error)
 {
-    return write_draft(path, false, bytes, length, error);
+    return write_atomically(path, false, bytes, length, error);
 }
 
 enum extract_code extract_file_create(const char *path, const void *bytes, size_t length,
                                       struct extract_error *error)
 {
-    return write_draft(path, true, bytes, length, error);
+    return write_atomically(path, true, bytes, length, error);
 }

@@ -24,7 +24,7 @@ enum extract_code extract_file_read(const char *path, uint64_t limit, uint8_t **
 
 // Does the same for a file that accompanies a trace, with a time limit. A FIFO or device must
 // deliver something every EXTRACT_SILENCE_SECONDS, and its end within EXTRACT_PATIENCE_SECONDS.
-// Otherwise a command would wait silently for a FIFO that nobody writes to. "-" is read without a
+// Otherwise a command would wait silently for a FIFO that has no writer. "-" is read without a
 // time limit. Errors: also IO (nothing came in time).
 enum { EXTRACT_SILENCE_SECONDS = 10, EXTRACT_PATIENCE_SECONDS = 60 };
 enum extract_code extract_file_read_in_time(const char *path, uint64_t limit, uint8_t **bytes,
@@ -62,17 +62,17 @@ struct extract_atomic_file {
     uint64_t bytes; // bytes written so far
     bool exclusive; // the path must not exist
 };
-enum extract_code extract_atomic_file_open(struct extract_atomic_file *draft, const char *path,
+enum extract_code extract_atomic_file_open(struct extract_atomic_file *file, const char *path,
                                            bool exclusive, struct extract_error *error);
 // Appends bytes. Returns false, with errno, if they could not be written. At the limit of file
 // sizes errno is EFBIG; the limit is checked beforehand, since the system's SIGXFSZ would end the
 // process.
-bool extract_atomic_file_write(struct extract_atomic_file *draft, const void *bytes, size_t length);
+bool extract_atomic_file_write(struct extract_atomic_file *file, const void *bytes, size_t length);
 // Flushes the file to disk and gives it its name.
-enum extract_code extract_atomic_file_keep(struct extract_atomic_file *draft,
+enum extract_code extract_atomic_file_keep(struct extract_atomic_file *file,
                                            struct extract_error *error);
 // Removes the file. Keeps errno.
-void extract_atomic_file_drop(struct extract_atomic_file *draft);
+void extract_atomic_file_drop(struct extract_atomic_file *file);
 
 // Returns the maximum size in bytes of a file that this process may write now (RLIMIT_FSIZE).
 uint64_t extract_file_most(void);

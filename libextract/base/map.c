@@ -7,7 +7,7 @@
 
 // Takes the seed from the random bytes that the kernel gave the process (AT_RANDOM), or constants
 // if it gave none.
-static void take_seed(uint64_t seed[2])
+static void draw_seed(uint64_t seed[2])
 {
     const void *random = (const void *)(uintptr_t)getauxval(AT_RANDOM);
     seed[0] = UINT64_C(0x9E3779B97F4A7C15);
@@ -22,7 +22,7 @@ static bool allocate(struct extract_map *map, uint32_t size)
     *map = (struct extract_map){.keys = calloc(size, sizeof *map->keys),
                                 .values = calloc(size, sizeof *map->values),
                                 .mask = size - 1};
-    take_seed(map->seed);
+    draw_seed(map->seed);
     if (map->keys && map->values)
         return true;
     extract_map_free(map);

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 // The lowest character beyond Latin-1 that has variants. Those of "#", "*", digits and the like
-// look as they do without a selector, which could therefore hide behind them.
+// look as they do without a selector, which such a selector could therefore hide.
 enum { FIRST_WITH_VARIANTS = 0x203c };
 
 struct range {

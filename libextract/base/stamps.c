@@ -50,7 +50,7 @@ void extract_tally_clock(const struct extract_tally *tally, struct extract_clock
         clock->direction = clock->direction ? tally->direction : EXTRACT_CLOCK_NONE;
         return;
     }
-    // The Linux port's timestamps are the nanoseconds of a second, whatever the mask says. A pause
+    // The Linux port's timestamps are the nanoseconds of a second, whatever the mask is. A pause
     // in a debugger may end anywhere in a second, so that a fall may be a small one. A 32-bit clock
     // that falls without ever reaching 10^9 would have been silent for three quarters of its
     // period.

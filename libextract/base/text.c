@@ -52,7 +52,7 @@ static bool grow(struct extract_text *text, size_t length)
     return true;
 }
 
-char *extract_text_room(struct extract_text *text, size_t length)
+char *extract_text_reserve(struct extract_text *text, size_t length)
 {
     if (text->code)
         return NULL;
@@ -69,7 +69,7 @@ char *extract_text_room(struct extract_text *text, size_t length)
 
 void extract_text_put(struct extract_text *text, const char *bytes, size_t length)
 {
-    char *to = extract_text_room(text, length);
+    char *to = extract_text_reserve(text, length);
 
     if (to && length) {
         memcpy(to, bytes, length);
@@ -89,7 +89,7 @@ void extract_text_putc(struct extract_text *text, char c)
 
 void extract_text_pad(struct extract_text *text, char c, size_t count)
 {
-    char *to = extract_text_room(text, count);
+    char *to = extract_text_reserve(text, count);
 
     if (to) {
         memset(to, c, count);
@@ -105,7 +105,7 @@ void extract_text_printf(struct extract_text *text, const char *format, ...)
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    char *to = length < 0 ? NULL : extract_text_room(text, (size_t)length + 1);
+    char *to = length < 0 ? NULL : extract_text_reserve(text, (size_t)length + 1);
     if (to) {
         vsnprintf(to, (size_t)length + 1, format, again);
         text->used += (size_t)length;

@@ -23,7 +23,7 @@ const uint64_t text_writer_powers[20] = {1,
                                          UINT64_C(100000000000000000),
                                          UINT64_C(1000000000000000000),
                                          UINT64_C(10000000000000000000)};
-const char text_writer_blank[PEN_BLOCK] = "                                ";
+const char text_writer_blank[TEXT_WRITER_BLOCK] = "                                ";
 
 void text_writer_open(struct text_writer *writer, struct extract_text *text)
 {
@@ -44,7 +44,7 @@ void text_writer_close(struct text_writer *writer)
 bool text_writer_more(struct text_writer *writer, size_t length)
 {
     text_writer_close(writer);
-    bool fits = extract_text_room(writer->text, length) != NULL;
+    bool fits = extract_text_reserve(writer->text, length) != NULL;
     text_writer_open(writer, writer->text);
     return fits;
 }

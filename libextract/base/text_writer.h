@@ -5,17 +5,17 @@
 // the space (text_writer_need) for several items, and then appends them with plain stores. Strings
 // are copied in blocks of fixed size, and numbers are converted eight digits at a time, both
 // without a loop or a branch per character.
-#ifndef EXTRACT_BASE_PEN_H
-#define EXTRACT_BASE_PEN_H
+#ifndef EXTRACT_BASE_TEXT_WRITER_H
+#define EXTRACT_BASE_TEXT_WRITER_H
 
 #include <extract/text.h>
 #include <string.h>
 
 enum {
-    PEN_BLOCK = 32,        // bytes of a block; text_writer_piece copies at least one
-    PEN_NUMBER = 48,       // bytes that any number of this file needs, with its padding block
-    PEN_EIGHT = 100000000, // 10^8
-    PEN_NANO = 1000000000
+    TEXT_WRITER_BLOCK = 32,  // bytes of a block; text_writer_piece copies at least one
+    TEXT_WRITER_NUMBER = 48, // bytes that any number of this file needs, with its padding block
+    TEXT_WRITER_EIGHT = 100000000, // 10^8
+    TEXT_WRITER_NANO = 1000000000
 };
 
 struct text_writer {
@@ -23,7 +23,7 @@ struct text_writer {
     char *at, *end;            // where to write next, and the end of the buffer
 };
 
-extern const char text_writer_blank[PEN_BLOCK]; // spaces
+extern const char text_writer_blank[TEXT_WRITER_BLOCK]; // spaces
 
 // Opens a writer that appends to `text`.
 void text_writer_open(struct text_writer *writer, struct extract_text *text);
@@ -52,23 +52,25 @@ static inline void text_writer_copy(struct text_writer *writer, const void *byte
     writer->at += length;
 }
 
-#define PEN_LITERAL(writer, literal) text_writer_copy(writer, literal, sizeof(literal) - 1)
+#define TEXT_WRITER_LITERAL(writer, literal) text_writer_copy(writer, literal, sizeof(literal) - 1)
 
-// Appends a string. At least PEN_BLOCK bytes must be readable at `bytes`. Needs length + PEN_BLOCK.
+// Appends a string. At least TEXT_WRITER_BLOCK bytes must be readable at `bytes`. Needs length +
+// TEXT_WRITER_BLOCK.
 static inline void text_writer_piece(struct text_writer *writer, const char *bytes, size_t length)
 {
-    memcpy(writer->at, bytes, PEN_BLOCK);
-    if (length > PEN_BLOCK)
-        memcpy(writer->at + PEN_BLOCK, bytes + PEN_BLOCK, length - PEN_BLOCK);
+    memcpy(writer->at, bytes, TEXT_WRITER_BLOCK);
+    if (length > TEXT_WRITER_BLOCK)
+        memcpy(writer->at + TEXT_WRITER_BLOCK, bytes + TEXT_WRITER_BLOCK,
+               length - TEXT_WRITER_BLOCK);
     writer->at += length;
 }
 
-// Appends `count` spaces. Needs count + PEN_BLOCK.
+// Appends `count` spaces. Needs count + TEXT_WRITER_BLOCK.
 static inline void text_writer_pad(struct text_writer *writer, size_t count)
 {
-    memcpy(writer->at, text_writer_blank, PEN_BLOCK);
-    if (count > PEN_BLOCK)
-        memset(writer->at + PEN_BLOCK, ' ', count - PEN_BLOCK);
+    memcpy(writer->at, text_writer_blank, TEXT_WRITER_BLOCK);
+    if (count > TEXT_WRITER_BLOCK)
+        memset(writer->at + TEXT_WRITER_BLOCK, ' ', count - TEXT_WRITER_BLOCK);
     writer->at += count;
 }
 
@@ -109,15 +111,15 @@ static inline uint64_t text_writer_dec_eight(uint32_t value)
 static inline void text_writer_fixed(struct text_writer *writer, uint64_t value, unsigned digits)
 {
     unsigned low = digits < 8 ? digits : 8, more = digits - low;
-    uint64_t rest = value / PEN_EIGHT;
+    uint64_t rest = value / TEXT_WRITER_EIGHT;
     for (unsigned i = more; i > 0; i--, rest /= 10)
         writer->at[i - 1] = (char)('0' + rest % 10);
     writer->at += more;
-    text_writer_eight(writer, text_writer_dec_eight((uint32_t)(value % PEN_EIGHT)) >> (8 - low) * 8,
-                      low);
+    text_writer_eight(
+        writer, text_writer_dec_eight((uint32_t)(value % TEXT_WRITER_EIGHT)) >> (8 - low) * 8, low);
 }
 
-// Appends a decimal number. Needs PEN_NUMBER.
+// Appends a decimal number. Needs TEXT_WRITER_NUMBER.
 static inline void text_writer_dec(struct text_writer *writer, uint64_t value)
 {
     if (value < 10)
@@ -126,7 +128,7 @@ static inline void text_writer_dec(struct text_writer *writer, uint64_t value)
         text_writer_fixed(writer, value, text_writer_digits(value));
 }
 
-// Appends a value right-aligned in `width` columns. Needs PEN_NUMBER + width.
+// Appends a value right-aligned in `width` columns. Needs TEXT_WRITER_NUMBER + width.
 static inline void text_writer_dec_right(struct text_writer *writer, uint64_t value, unsigned width)
 {
     unsigned digits = text_writer_digits(value);
@@ -135,11 +137,11 @@ static inline void text_writer_dec_right(struct text_writer *writer, uint64_t va
     text_writer_fixed(writer, value, digits);
 }
 
-// Appends 0x and lower-case hexadecimal digits. Needs PEN_NUMBER.
+// Appends 0x and lower-case hexadecimal digits. Needs TEXT_WRITER_NUMBER.
 static inline void text_writer_hex(struct text_writer *writer, uint64_t value)
 {
     unsigned nibbles = (67u - (unsigned)__builtin_clzll(value | 1)) / 4;
-    PEN_LITERAL(writer, "0x");
+    TEXT_WRITER_LITERAL(writer, "0x");
     for (unsigned i = nibbles; i > 0; i--, value >>= 4)
         writer->at[i - 1] = "0123456789abcdef"[value & 15];
     writer->at += nibbles;
@@ -179,13 +181,13 @@ struct text_writer_seconds {
 static inline struct text_writer_seconds text_writer_split(uint64_t ticks, uint64_t hz)
 {
     uint64_t rest = ticks % hz;
-    bool wide = rest > UINT64_MAX / PEN_NANO;
-    return (struct text_writer_seconds){ticks / hz,
-                                        wide ? (uint32_t)((unsigned __int128)rest * PEN_NANO / hz)
-                                             : (uint32_t)(rest * PEN_NANO / hz)};
+    bool wide = rest > UINT64_MAX / TEXT_WRITER_NANO;
+    return (struct text_writer_seconds){
+        ticks / hz, wide ? (uint32_t)((unsigned __int128)rest * TEXT_WRITER_NANO / hz)
+                         : (uint32_t)(rest * TEXT_WRITER_NANO / hz)};
 }
 
-// Appends ticks as seconds with nine decimals. Needs PEN_NUMBER.
+// Appends ticks as seconds with nine decimals. Needs TEXT_WRITER_NUMBER.
 static inline void text_writer_seconds(struct text_writer *writer, uint64_t ticks, uint64_t hz)
 {
     struct text_writer_seconds s = text_writer_split(ticks, hz);

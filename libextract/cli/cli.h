@@ -14,7 +14,7 @@
 #include <extract/session.h>
 
 enum cli_status {
-    CLI_WHOLE = 0,      // everything was read and printed
+    CLI_SUCCESS = 0,    // everything was read and printed
     CLI_USAGE = 1,      // the arguments contain an error
     CLI_UNREADABLE = 2, // an input or output failed
     CLI_LOSSES = 3      // the input was read, but events were lost or damaged
@@ -75,7 +75,7 @@ struct cli_options {
     struct cli_reporting reporting;
     struct cli_feeding feeding;
     struct extract_why_options why; // of `why`
-    bool color_asked;               // --color=always or --color=never was given
+    bool color_is_fixed; // --color=always or --color=never was given
     bool quiet, cost, help, version;
     enum option_form given[OPTION_MAX]; // by rows of cli_option_table
 };
@@ -145,25 +145,26 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
                                       const struct cli_options *options, struct extract_log *log,
                                       struct cli_dates *dates, struct extract_error *error);
 
-// pager.c: sends standard output to the user's pager from here on, if it is a terminal. Returns
-// false if standard output stays as it was.
-bool cli_pager_open(int *child);
-// Waits until the pager ends. Returns false if it could not be run.
-bool cli_pager_close(int child);
-
 // input.c: opens the memory that all inputs make together, or that of a live target.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
 
-// process.c: opens the symbols of --elf, or of the process of --pid. Without either, *symbols is
+// Opens the only input if it is a log; otherwise *log is NULL.
+enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
+                               struct extract_error *error);
+
+// Opens the symbols of --elf, or of the process of --pid. Without either, *symbols is
 // NULL, which is not an error. Errors: as extract_symbols_open.
 enum extract_code cli_symbols_open(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error);
 
 // live.c: returns whether --openocd, --remote or --pid names a live target.
 bool cli_is_live(const struct cli_options *options);
-// Calls `handler` for a signal that asks the program to end. A second signal ends it by default.
-void cli_catch_ending(void (*handler)(int signal));
+// Catches a signal that requests the end of the program, so that the command can end in order. A
+// second signal ends the program by default.
+void cli_catch_ending(void);
+// Returns the signal that was caught; 0: none yet.
+int cli_ending_signal(void);
 // Sleeps at most 100 ms, or until a signal.
 void cli_nap(uint64_t ns);
 // Parses decimal seconds. Returns false for anything else, and outside of 0.001 to 3600.
@@ -183,33 +184,33 @@ int cli_feed_check(const struct cli_options *options, bool *is_feed);
 // Prints the events of the stream until it ends or a signal arrives.
 int cli_feed_run(const struct cli_options *options);
 
-// Opens the only input if it is a log; otherwise *log is NULL.
-enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
-                               struct extract_error *error);
-
 // output.c: standard output as a text, and messages. A failed write is reported once. EPIPE is not
 // reported: the reader has stopped reading.
 struct cli_output {
     struct extract_text text;
     const char *path;                // file that is written; NULL: standard output
-    struct extract_atomic_file file; // behind `path`
+    struct extract_atomic_file file; // becomes `path` when it is complete
     int fault;                       // errno of the write that failed; 0: none
     int pager;                       // process that reads standard output; 0: none
 };
 
 void cli_output_open(struct cli_output *output);
-// Opens the file of --output, or the pager of --pager, or standard output. Returns CLI_WHOLE, or
+// Opens the file of --output, or the pager of --pager, or standard output. Returns CLI_SUCCESS, or
 // another status after printing a message; then there is nothing to close.
 int cli_output_open_as(struct cli_output *output, const struct cli_options *options);
-// Flushes and frees the output. A file is kept if the status is CLI_WHOLE or CLI_LOSSES. Returns
+// Flushes and frees the output. A file is kept if the status is CLI_SUCCESS or CLI_LOSSES. Returns
 // `status`, or CLI_UNREADABLE if the output failed.
 int cli_output_close(struct cli_output *output, int status);
 // Prints "ringside: WHAT: WHY; HINT". Returns the status for the error's code.
 int cli_complain(const struct extract_error *error);
-// Prints an error in the arguments in the same form. Returns CLI_USAGE.
+// Prints "ringside: NAME: MESSAGE" on standard error, escaped as an error is. The exit status does
+// not depend on it.
+void cli_print_note(const char *name, const char *message, ...)
+    __attribute__((format(printf, 2, 3)));
+// Prints an error in the arguments in the form of cli_complain. Returns CLI_USAGE.
 int cli_refuse(const char *what, const char *hint, const char *why);
-// nearest.c: returns the word that is nearest to `word` by its letters, among known(context, 0) and
-// so on up to NULL; NULL if more than two letters differ, or half of them.
+// nearest.c: returns the known word that is nearest to `word` by its letters; NULL if more than two
+// letters differ, or half of them. The known words are known(context, 0) and so on, up to NULL.
 const char *cli_nearest(const char *word, const char *(*known)(const void *context, size_t i),
                         const void *context);
 // Prints that a word is unknown as a `kind` ("command"), with the nearest known word (NULL: none)
@@ -226,13 +227,13 @@ struct cli_snapshot {
     struct cli_dates dates;
 };
 
-// Opens a trace, and releases a live target. Returns CLI_WHOLE, or another status after printing a
-// message. The caller closes the snapshot in any case.
+// Opens a trace, and releases a live target. Returns CLI_SUCCESS, or another status after printing
+// a message. The caller closes the snapshot in any case.
 int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options);
 // Does the same without releasing a live target.
 int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_options *options);
-// Closes the snapshot. Prints losses on standard error unless quiet, and the cost if asked for.
-// Returns `status`, or CLI_LOSSES if it is CLI_WHOLE and there are losses.
+// Closes the snapshot. Prints losses on standard error unless quiet, and the cost with --cost.
+// Returns `status`, or CLI_LOSSES if it is CLI_SUCCESS and there are losses.
 int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *options,
                        int status);
 // Prints what extract_session_run answers to `query` ("info", "report" ...), to the output of

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: the table of commands, in the order of the overview. A new command is a file in
-// cli/commands, and a line here.
+// cli: the table of commands, in the order of the overview. A new command needs a file in
+// cli/commands and a line here.
 #include "cli/cli.h"
 #include <string.h>
 
@@ -27,7 +27,7 @@ const struct cli_command *cli_command_find(const char *name)
     return NULL;
 }
 
-static const char *name_at(const void *context, size_t i)
+static const char *command_name_at(const void *context, size_t i)
 {
     (void)context;
     const struct cli_command *command = cli_command_at(i);
@@ -36,6 +36,6 @@ static const char *name_at(const void *context, size_t i)
 
 int cli_command_refuse(const char *name)
 {
-    return cli_refuse_unknown(name, "command", cli_nearest(name, name_at, NULL),
+    return cli_refuse_unknown(name, "command", cli_nearest(name, command_name_at, NULL),
                               cli_option_table.hint);
 }

@@ -1,44 +1,49 @@
 // SPDX-License-Identifier: MIT
-// cli: opens the inputs of a command: dumps, memory images, cores, HEX files, logs, standard input.
+// cli: opens what a command reads: dumps, memory images, cores, HEX files, logs, standard input,
+// and the symbols of a program.
 //
-// The kind of a file is found by its first bytes. Images, HEX and S-record files together form one
-// memory; every other input stands alone.
+// The kind of a file is detected from its first bytes. Several raw images, HEX and S-record files
+// form one memory; any other file must be the only input. The symbols of a process are those of its
+// executable, at the addresses where it is loaded.
+//
+// Source: Linux proc(5), /proc/PID/exe.
 #include "cli/cli.h"
 #include <errno.h>
+#include <extract/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-// An input, taken apart.
 struct input {
-    char *path;         // owned
-    bool address_known; // IMAGE@ADDRESS
+    char *path;       // owned
+    bool has_address; // IMAGE@ADDRESS
     uint64_t address;
     const char *kind; // of extract_memory_detect; "raw" with an address
 };
 
-// Splits at the last "@" when an address stands behind it, or when no file has the whole name.
-static enum extract_code split(struct input *input, const char *argument,
-                               struct extract_error *error)
+// Splits an argument at its last "@" if an address follows. If none does, the argument must be the
+// name of a file.
+static enum extract_code split_argument(struct input *input, const char *argument,
+                                        struct extract_error *error)
 {
     const char *at = strrchr(argument, '@');
 
-    input->address_known = at && extract_number_parse(at + 1, &input->address);
-    if (at && !input->address_known && access(argument, F_OK))
+    input->has_address = at && extract_number_parse(at + 1, &input->address);
+    if (at && !input->has_address && access(argument, F_OK))
         return extract_error_set(error, EXTRACT_USAGE, argument,
                                  "use IMAGE@ADDRESS with a decimal or 0x-prefixed number",
                                  "\"%s\" is not an address", at + 1);
     input->path =
-        input->address_known ? strndup(argument, (size_t)(at - argument)) : strdup(argument);
+        input->has_address ? strndup(argument, (size_t)(at - argument)) : strdup(argument);
     return input->path ? EXTRACT_OK
                        : extract_error_set(error, EXTRACT_NOMEM, argument, NULL, "out of memory");
 }
 
-// What comes through a pipe can be read only once; a copy of it, in a file without a name, can be
-// looked at first.
-static enum extract_code keep_stdin(struct extract_error *error)
+// Replaces standard input by a temporary copy, unless it is a file. A pipe can be read only once,
+// but its kind must be detected first.
+static enum extract_code copy_stdin(struct extract_error *error)
 {
     struct stat status;
     char buffer[65536];
@@ -50,21 +55,22 @@ static enum extract_code keep_stdin(struct extract_error *error)
     while (copy && (got = read(STDIN_FILENO, buffer, sizeof buffer)) > 0)
         if (fwrite(buffer, 1, (size_t)got, copy) != (size_t)got)
             break;
-    bool whole = copy && !got && !fflush(copy) && !fseek(copy, 0, SEEK_SET) &&
-                 dup2(fileno(copy), STDIN_FILENO) >= 0;
+    bool is_copied = copy && !got && !fflush(copy) && !fseek(copy, 0, SEEK_SET) &&
+                     dup2(fileno(copy), STDIN_FILENO) >= 0;
     int fault = errno;
     if (copy)
         fclose(copy);
-    return whole ? EXTRACT_OK
-                 : extract_error_set(error, EXTRACT_IO, "standard input",
-                                     "free space in the directory for temporary files",
-                                     "no temporary copy can be made: %s", strerror(fault));
+    return is_copied ? EXTRACT_OK
+                     : extract_error_set(error, EXTRACT_IO, "standard input",
+                                         "free space in the directory for temporary files",
+                                         "no temporary copy can be made: %s", strerror(fault));
 }
 
-// The kind of what comes on standard input. Readers of a whole dump know "-"; others want a path.
-static enum extract_code look_at_stdin(struct input *input, struct extract_error *error)
+// Detects the kind of standard input. The readers of .trx and hook dumps accept "-" as a path; for
+// others, the path becomes /dev/stdin.
+static enum extract_code detect_stdin(struct input *input, struct extract_error *error)
 {
-    enum extract_code code = keep_stdin(error);
+    enum extract_code code = copy_stdin(error);
 
     if (!code)
         code = extract_memory_detect("/dev/stdin", &input->kind, error);
@@ -76,30 +82,33 @@ static enum extract_code look_at_stdin(struct input *input, struct extract_error
                        : extract_error_set(error, EXTRACT_NOMEM, "-", NULL, "out of memory");
 }
 
-static enum extract_code look_at(struct input *input, const char *argument,
-                                 const struct cli_options *options, struct extract_error *error)
+// Fills `input` with the parts and the kind of an argument. The caller frees its path.
+static enum extract_code detect_input(struct input *input, const char *argument,
+                                      const struct cli_options *options,
+                                      struct extract_error *error)
 {
     const char *format = options->session.format;
-    bool rkh = format && strcmp(format, "rkh") == 0;
-    bool hook = options->hook || (format && strcmp(format, "hook") == 0);
-    enum extract_code code = split(input, argument, error);
+    bool is_rkh = format && strcmp(format, "rkh") == 0;
+    bool is_hook = options->hook || (format && strcmp(format, "hook") == 0);
+    enum extract_code code = split_argument(input, argument, error);
 
     input->kind = "raw";
-    if (code || input->address_known)
+    if (code || input->has_address)
         return code;
     if (options->hook)
         input->kind = "hookstream";
     else if (strcmp(input->path, "-") == 0)
-        code = look_at_stdin(input, error);
+        code = detect_stdin(input, error);
     else
         code = extract_memory_detect(input->path, &input->kind, error);
-    // What can be read only once cannot be looked at first; only a dump says where it lay.
+    // USAGE: the file can be read only once, so its kind cannot be detected. A dump is assumed,
+    // because other kinds do not contain the address of their memory.
     if (code == EXTRACT_USAGE)
-        input->kind = rkh ? "rkh" : hook ? "hook" : "trx";
+        input->kind = is_rkh ? "rkh" : is_hook ? "hook" : "trx";
     else if (strcmp(input->kind, "raw") == 0 &&
-             (rkh || (!format && extract_rkh_stream_is(input->path))))
+             (is_rkh || (!format && extract_rkh_stream_is(input->path))))
         input->kind = "rkh";
-    else if (hook && strcmp(input->kind, "raw") == 0)
+    else if (is_hook && strcmp(input->kind, "raw") == 0)
         input->kind = "hookstream";
     return code == EXTRACT_USAGE ? EXTRACT_OK : code;
 }
@@ -107,7 +116,7 @@ static enum extract_code look_at(struct input *input, const char *argument,
 static enum extract_code add_image(struct extract_memory *memory, const struct input *input,
                                    struct extract_error *error)
 {
-    if (input->address_known)
+    if (input->has_address)
         return extract_memory_add_image(memory, input->path, input->address, error);
     if (strcmp(input->kind, "ihex") == 0)
         return extract_memory_add_hex(memory, input->path, error);
@@ -130,8 +139,9 @@ static enum extract_code add_image(struct extract_memory *memory, const struct i
                              strcmp(input->kind, "trx") == 0 ? ".trx" : input->kind);
 }
 
-static enum extract_code open_stream(struct extract_memory **memory, const struct input *input,
-                                     const struct cli_options *options, struct extract_error *error)
+static enum extract_code open_hook_stream(struct extract_memory **memory, const struct input *input,
+                                          const struct cli_options *options,
+                                          struct extract_error *error)
 {
     struct extract_hook_stream layout;
     enum extract_code code =
@@ -140,15 +150,17 @@ static enum extract_code open_stream(struct extract_memory **memory, const struc
     return code ? code : extract_hook_stream_open(memory, input->path, &layout, error);
 }
 
-static enum extract_code open_alone(struct extract_memory **memory, const struct input *input,
-                                    const struct cli_options *options, struct extract_error *error)
+static enum extract_code open_complete_file(struct extract_memory **memory,
+                                            const struct input *input,
+                                            const struct cli_options *options,
+                                            struct extract_error *error)
 {
     if (strcmp(input->kind, "trx") == 0)
         return extract_memory_open_trx(memory, input->path, error);
     if (strcmp(input->kind, "hook") == 0)
         return extract_memory_open_hooks(memory, input->path, error);
     if (strcmp(input->kind, "hookstream") == 0)
-        return open_stream(memory, input, options, error);
+        return open_hook_stream(memory, input, options, error);
     if (strcmp(input->kind, "rkh") == 0)
         return extract_rkh_stream_open(memory, input->path, error);
     if (strcmp(input->kind, "rkhring") == 0)
@@ -158,7 +170,8 @@ static enum extract_code open_alone(struct extract_memory **memory, const struct
     return extract_memory_open_core(memory, input->path, error);
 }
 
-static bool stands_alone(const struct input *input)
+// Returns whether a file holds a complete trace or memory, so that it is not added to others.
+static bool is_complete_file(const struct input *input)
 {
     return strcmp(input->kind, "trx") == 0 || strcmp(input->kind, "core") == 0 ||
            strcmp(input->kind, "ptr") == 0 || strncmp(input->kind, "rkh", strlen("rkh")) == 0 ||
@@ -175,9 +188,9 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
         return cli_live_open(memory, options, error);
     for (int i = 0; i < options->input_count && !code; i++) {
         struct input input = {0};
-        code = look_at(&input, options->inputs[i], options, error);
-        if (!code && options->input_count == 1 && stands_alone(&input)) {
-            code = open_alone(memory, &input, options, error);
+        code = detect_input(&input, options->inputs[i], options, error);
+        if (!code && options->input_count == 1 && is_complete_file(&input)) {
+            code = open_complete_file(memory, &input, options, error);
         } else if (!code) {
             code = *memory ? EXTRACT_OK : extract_memory_new_images(memory, error);
             code = code ? code : add_image(*memory, &input, error);
@@ -199,9 +212,30 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
     *log = NULL;
     if (options->input_count != 1 || cli_is_live(options))
         return EXTRACT_OK;
-    enum extract_code code = look_at(&input, options->inputs[0], options, error);
+    enum extract_code code = detect_input(&input, options->inputs[0], options, error);
     if (!code && strcmp(input.kind, "log") == 0)
         code = extract_log_open(log, input.path, error);
     free(input.path);
+    return code;
+}
+
+enum extract_code cli_symbols_open(struct extract_symbols **symbols,
+                                   const struct cli_options *options, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    char path[48];
+    uint64_t entry;
+
+    *symbols = NULL;
+    if (options->elf) {
+        code = extract_symbols_open(symbols, options->elf, error);
+    } else if (options->pid) { // without --elf, an executable that cannot be read is not an error
+        snprintf(path, sizeof path, "/proc/%llu/exe", (unsigned long long)options->pid);
+        if (extract_symbols_open(symbols, path, NULL))
+            *symbols = NULL;
+    }
+    if (!code && *symbols && options->pid &&
+        extract_process_entry(options->pid, extract_symbols_pointer_bytes(*symbols), &entry))
+        extract_symbols_move(*symbols, entry);
     return code;
 }

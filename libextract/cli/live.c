@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // cli: live targets of --openocd, --remote and --pid.
 //
-// However the program ends, a halted target is resumed first: signals that end the program only set
-// a flag while a target is open. At the end, the time that it was halted goes to standard error.
+// A halted target must be resumed before the program ends. So, while a target is open, signals that
+// end the program only set a flag, which also cancels a wait for the target. After the last read,
+// the time that the target was halted is printed on standard error.
 #include "cli/cli.h"
 #include <extract/memory.h>
 #include <signal.h>
@@ -12,49 +13,60 @@
 #include <time.h>
 
 enum {
-    MAX_TIMEOUT = 3600,         // seconds
-    MAX_NAP = 100 * 1000 * 1000 // ns: what is shown must go on
+    MAX_TIMEOUT_SECONDS = 3600,
+    MAX_NAP_NS = 100 * 1000 * 1000 // so that progress is printed in time
 };
 
-// What a signal handler can reach: the signal that asks the program to end.
-static volatile sig_atomic_t interrupted;
+// The first signal that requested the end; 0: none yet. The first variable is for commands that end
+// in order (cli_catch_ending), the second for all others while a target is open.
+static volatile sig_atomic_t ending_signal, cancel_signal;
 
-static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void note_signal(int signal)
+static void note_ending(int signal)
 {
-    interrupted = signal;
+    ending_signal = signal;
 }
 
-void cli_catch_ending(void (*handler)(int signal))
+static void note_cancel(int signal)
 {
-    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
-
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        sigaction(ending[i], &action, NULL);
+    cancel_signal = signal;
 }
 
-// A halted target must not be left behind: the first signal ends what is waited for, and a second
-// one ends the program as ever. Signals that a command handles itself are left alone.
+void cli_catch_ending(void)
+{
+    struct sigaction action = {.sa_handler = note_ending, .sa_flags = (int)SA_RESETHAND};
+
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+        sigaction(ending_signals[i], &action, NULL);
+}
+
+int cli_ending_signal(void)
+{
+    return ending_signal;
+}
+
+// Catches the first ending signal; a second one ends the program by default. Signals that a command
+// handles itself are left alone.
 static void catch_signals(void)
 {
-    struct sigaction old, ours = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old, ours = {.sa_handler = note_cancel, .sa_flags = (int)SA_RESETHAND};
 
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        if (!sigaction(ending[i], NULL, &old) && old.sa_handler == SIG_DFL)
-            sigaction(ending[i], &ours, NULL);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+        if (!sigaction(ending_signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
+            sigaction(ending_signals[i], &ours, NULL);
 }
 
-// Ends the program by the signal that has come meanwhile.
+// Restores the default handlers, and ends the program if a signal was caught.
 static void release_signals(void)
 {
     struct sigaction now;
 
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-        if (!sigaction(ending[i], NULL, &now) && now.sa_handler == note_signal)
-            signal(ending[i], SIG_DFL);
-    if (interrupted)
-        raise(interrupted);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
+        if (!sigaction(ending_signals[i], NULL, &now) && now.sa_handler == note_cancel)
+            signal(ending_signals[i], SIG_DFL);
+    if (cancel_signal)
+        raise(cancel_signal);
 }
 
 bool cli_is_live(const struct cli_options *options)
@@ -64,9 +76,9 @@ bool cli_is_live(const struct cli_options *options)
 
 void cli_nap(uint64_t ns)
 {
-    struct timespec t = {0, (long)(ns < MAX_NAP ? ns : MAX_NAP)};
+    struct timespec time = {0, (long)(ns < MAX_NAP_NS ? ns : MAX_NAP_NS)};
 
-    nanosleep(&t, NULL);
+    nanosleep(&time, NULL);
 }
 
 bool cli_timeout_parse(const char *seconds, unsigned *ms)
@@ -76,13 +88,14 @@ bool cli_timeout_parse(const char *seconds, unsigned *ms)
     if (!*seconds || strspn(seconds, "0123456789.") != strlen(seconds))
         return false;
     double value = strtod(seconds, &end);
-    if (*end || value < 0.001 || value > MAX_TIMEOUT)
+    if (*end || value < 0.001 || value > MAX_TIMEOUT_SECONDS)
         return false;
     *ms = (unsigned)(value * 1000 + 0.5);
     return true;
 }
 
-static enum extract_code check(const struct cli_options *options, struct extract_error *error)
+static enum extract_code check_options(const struct cli_options *options,
+                                       struct extract_error *error)
 {
     if (options->openocd && options->remote)
         return extract_error_set(error, EXTRACT_USAGE, "--remote", "use one of them",
@@ -106,8 +119,8 @@ enum extract_code cli_live_open(struct extract_memory **memory, const struct cli
     struct extract_live_options live = {.size = sizeof live,
                                         .target = options->target,
                                         .timeout_ms = options->timeout_ms,
-                                        .cancel = &interrupted};
-    enum extract_code code = check(options, error);
+                                        .cancel = &cancel_signal};
+    enum extract_code code = check_options(options, error);
 
     *memory = NULL;
     if (code)
@@ -133,11 +146,8 @@ void cli_live_release(struct extract_memory *memory, const struct cli_options *o
         cli_complain(&error);
     }
     struct extract_live_halts halts = extract_live_halts(memory);
-    if (halts.count && !options->quiet) {
-        char line[sizeof error.what + sizeof error.why + 8];
-        extract_error_set(&error, EXTRACT_OK, extract_memory_name(memory), NULL,
-                          "the target was halted for %.3g ms", (double)halts.nanoseconds / 1e6);
-        fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
-    }
+    if (halts.count && !options->quiet)
+        cli_print_note(extract_memory_name(memory), "the target was halted for %.3g ms",
+                       (double)halts.nanoseconds / 1e6);
     release_signals();
 }

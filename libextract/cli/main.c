@@ -25,7 +25,8 @@ static void list_takers(const struct option_row *row, char *text, size_t size)
                                  takers[i]->name);
 }
 
-// An option that the command would ignore is refused. The tables say which commands take it.
+// Refuses options that the command would ignore, and a command without the input that it needs.
+// Returns the status.
 static int check_options(const struct cli_command *command, const struct cli_options *options)
 {
     const struct option_row *row =
@@ -49,7 +50,7 @@ static int check_options(const struct cli_command *command, const struct cli_opt
         return cli_refuse(command->name,
                           "use FILE.trx, IMAGE@ADDRESS, - for standard input, or --openocd SERVER",
                           "no input is given");
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
 static int run_command(struct cli_options *options)
@@ -58,7 +59,7 @@ static int run_command(struct cli_options *options)
 
     if (options->version) {
         name = "version";
-    } else if (options->help) { // prints the help of the command that is given, if any
+    } else if (options->help) { // the help of the command, if one is given
         options->input_count = name != NULL;
         options->inputs[0] = name;
         name = "help";

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LETTERS_MAX = 24, EDITS_MAX = 2 };
+enum { MAX_LETTERS = 24, MAX_EDITS = 2 };
 
 static unsigned min(unsigned a, unsigned b)
 {
@@ -12,10 +12,10 @@ static unsigned min(unsigned a, unsigned b)
 }
 
 // Returns how many letters must be added, removed, replaced, or exchanged with their neighbor to
-// make one word of the other; both have at most LETTERS_MAX.
+// make one word of the other. Both have at most MAX_LETTERS.
 static unsigned edits_between(const char *from, const char *to)
 {
-    unsigned rows[3][LETTERS_MAX + 1] = {{0}};
+    unsigned rows[3][MAX_LETTERS + 1] = {{0}};
     unsigned *before = rows[0], *last = rows[1], *row = rows[2];
     size_t from_length = strlen(from), to_length = strlen(to);
 
@@ -41,10 +41,10 @@ const char *cli_nearest(const char *word, const char *(*known)(const void *conte
 {
     const char *candidate, *nearest = NULL;
     size_t length = strlen(word);
-    unsigned least = EDITS_MAX + 1;
+    unsigned least = MAX_EDITS + 1;
 
-    for (size_t i = 0; length <= LETTERS_MAX && (candidate = known(context, i)); i++) {
-        if (strlen(candidate) > LETTERS_MAX)
+    for (size_t i = 0; length <= MAX_LETTERS && (candidate = known(context, i)); i++) {
+        if (strlen(candidate) > MAX_LETTERS)
             continue;
         unsigned edits = edits_between(word, candidate);
         if (edits < least && edits * 2 < length) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: reads a table of options: for the parser, the help, suggestions and completion.
+// cli: reads a table of options, for the parser, the help, suggestions and completion.
 #include "cli/option_table.h"
 #include "cli/cli.h"
 #include <getopt.h>
@@ -35,7 +35,7 @@ static const char *long_name_at(const void *context, size_t i)
 
 // ---- parsing ----
 
-// Fills what getopt_long takes.
+// Fills the two lists of options that getopt_long needs.
 static void list_options(const struct option_table *table, struct option list[OPTION_MAX + 1],
                          char letters[2 + 3 * OPTION_MAX + 1])
 {
@@ -76,7 +76,7 @@ static bool refuse_argument(const struct option_table *table, int code, const ch
     const char *known = NULL;
 
     if (code == ':')
-        return !cli_refuse(is_short ? letter : argument, table->hint, "its value is missing");
+        return !cli_refuse(is_short ? letter : argument, table->hint, "the value is missing");
     if (optopt >= FIRST_LONG)
         return !cli_refuse(argument, table->hint, "the option takes no value");
     if (!is_short && strncmp(argument, "--", 2) == 0) {
@@ -103,7 +103,7 @@ bool option_table_parse(const struct option_table *table, void *options, enum op
         if (code == ':' || code == '?')
             return refuse_argument(table, code, argument);
         if (code == 1) {
-            if (!table->add_word(options, optarg))
+            if (!table->add_argument(options, optarg))
                 return false;
             continue;
         }
@@ -114,7 +114,7 @@ bool option_table_parse(const struct option_table *table, void *options, enum op
             return false;
     }
     while (optind < argc)
-        if (!table->add_word(options, argv[optind++]))
+        if (!table->add_argument(options, argv[optind++]))
             return false;
     return true;
 }

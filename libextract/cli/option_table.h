@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // cli: tables of options, and what is made of them.
 //
-// A row of a table says everything about one option: its names, its argument, the commands that
-// take it, its help, and how its value is stored. Parsing, the refusal of an option by a command
-// that does not take it, help, suggestions and completion all read the rows, so that a new option
-// is one new row. The program has two tables: the common one (options.c), and that of `templates`,
-// whose subcommands have options of their own (templates/options.c).
+// A row of a table contains everything about one option: its names, its argument, its commands, its
+// help, and how its value is stored. Parsing, error messages, help, suggestions and completion all
+// read the rows, so a new option is one new row. The program has two tables: the common one
+// (options.c), and that of `templates`, whose subcommands have options of their own
+// (templates/options.c).
 #ifndef RINGSIDE_OPTION_TABLE_H
 #define RINGSIDE_OPTION_TABLE_H
 
@@ -23,12 +23,12 @@ enum option_form { OPTION_ABSENT, OPTION_LETTER, OPTION_LONG };
 
 struct option_row;
 
-// An option as it was found among the arguments. `value` is NULL where there is none.
+// An option as it was found among the arguments.
 struct option_use {
     const struct option_row *row;
     enum option_form form;
-    const char *value;
-    char *argument; // the whole argument that ends with the value
+    const char *value; // NULL: none
+    char *argument;    // the whole argument that ends with the value
 };
 
 struct option_row {
@@ -40,8 +40,8 @@ struct option_row {
     const char *help;     // lines, each ending in "\n" but the last; NULL: the help omits the row
     // Stores the value in `options`. Returns false after printing a message.
     bool (*set)(void *options, const struct option_use *use);
-    size_t offset;   // of the field for the value, where the setter is one of those below
-    int word;        // for setters that serve several rows
+    size_t offset;   // of the field for the value; for the setters below
+    int parameter;   // for setters that several rows share
     bool needs_live; // the input must be a live target
 };
 
@@ -52,7 +52,7 @@ struct option_table {
     size_t group_count;
     const char *hint; // of messages on unknown options
     // Stores an argument that is not an option. Returns false after printing a message.
-    bool (*add_word)(void *options, char *word);
+    bool (*add_argument)(void *options, char *argument);
 };
 
 // Parses arguments in any order, argv[0] excepted (IEEE Std 1003.1-2017, 12.2, with long options

@@ -2,8 +2,8 @@
 // cli: the options of all commands but `templates`.
 //
 // Arguments come in, in any order, and struct cli_options goes out. The table below is the only
-// list of these options: to add one, add its row, and the field of struct cli_options that holds
-// its value. A value that is more than a text, a flag or a number has a setter of its own here.
+// list of these options. To add one, add its row, and a field of struct cli_options for its value.
+// A value that is more than a text, a flag or a number has a setter of its own here.
 #define _GNU_SOURCE // asprintf
 #include "cli/cli.h"
 #include "cli/option_table.h"
@@ -12,8 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-// Conditions beside those that are arguments: the N of `last`, times of -O, dates.
-enum { MORE_CONDITIONS = 5, MAX_BAUD = 100000000 };
+enum {
+    MORE_CONDITIONS = 5, // that are not arguments: the N of `last`, times of -O, dates
+    MAX_BAUD = 100000000
+};
 
 // ---- setters ----
 
@@ -40,11 +42,10 @@ static bool set_seconds(void *context, const struct option_use *use)
            option_refuse_value(use, "use seconds, from 0.001 to 3600");
 }
 
-// Stores a decimal number of units as nanoseconds. The row's word says how many nanoseconds make a
-// unit.
+// Stores a decimal number of units as nanoseconds. The row's parameter is the unit in nanoseconds.
 static bool set_duration(void *context, const struct option_use *use)
 {
-    double number = 0, unit = use->row->word;
+    double number = 0, unit = use->row->parameter;
     char *end = NULL;
 
     if (strspn(use->value, "0123456789.") == strlen(use->value))
@@ -82,14 +83,14 @@ static bool set_color(void *context, const struct option_use *use)
     if (!is_auto && !is_always && strcmp(when, "never") != 0)
         return option_refuse_value(use, "use auto, always or never");
     options->session.color = is_always || (is_auto && !is_plain && isatty(STDOUT_FILENO));
-    options->color_asked = !is_auto;
+    options->color_is_fixed = !is_auto;
     return true;
 }
 
 static bool set_rkh(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
-    const char *key = use->row->word ? "view=" : "";
+    const char *key = use->row->parameter ? "view=" : "";
     struct extract_error error;
     char *settings;
 
@@ -163,18 +164,18 @@ static bool add_setting(void *context, const struct option_use *use)
     return true;
 }
 
-// `conditions` has capacity for one per argument, and MORE_CONDITIONS.
+// Adds a condition. Their array has capacity for one per argument and MORE_CONDITIONS.
 static bool add_condition(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
     struct extract_condition *conditions = (struct extract_condition *)options->session.conditions;
 
     conditions[options->session.condition_count++] =
-        (struct extract_condition){(enum extract_filter_word)use->row->word, use->value};
+        (struct extract_condition){(enum extract_filter_word)use->row->parameter, use->value};
     return true;
 }
 
-// "-@ADDRESS" is standard input at an address; getopt takes it for an option.
+// Adds "-@ADDRESS", which is standard input at an address, although getopt finds an option there.
 static bool add_standard_input(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
@@ -185,15 +186,15 @@ static bool add_standard_input(void *context, const struct option_use *use)
     return true;
 }
 
-// The first word is the command, the others are its inputs.
-static bool add_word(void *context, char *word)
+// Stores an argument that is not an option: first the command, then its inputs.
+static bool add_argument(void *context, char *argument)
 {
     struct cli_options *options = context;
 
     if (!options->command)
-        options->command = word;
+        options->command = argument;
     else
-        options->inputs[options->input_count++] = word;
+        options->inputs[options->input_count++] = argument;
     return true;
 }
 
@@ -204,7 +205,7 @@ enum option_group { GENERAL, RUNNING, REPORT, FILTER, GROUPS };
 static const char *const headings[GROUPS] = {
     "Options", "Options of top, record and periodic", "Options of report and last",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
-     "a ! in front leaves out what matches)")};
+     "a leading ! leaves out what matches)")};
 
 #define FIELD(name)  offsetof(struct cli_options, name)
 #define TEXT(name)   .set = option_set_text, .offset = FIELD(name)
@@ -212,7 +213,7 @@ static const char *const headings[GROUPS] = {
 #define FLAG(name)   .set = option_set_flag, .offset = FIELD(name)
 #define NUMBER(name) .set = option_set_number, .offset = FIELD(name)
 #define COUNT(name)  .set = option_set_count, .offset = FIELD(name)
-#define MATCH(what)  .set = add_condition, .word = EXTRACT_FILTER_##what
+#define MATCH(what)  .set = add_condition, .parameter = EXTRACT_FILTER_##what
 
 // clang-format off
 static const struct option_row rows[] = {
@@ -225,7 +226,7 @@ static const struct option_row rows[] = {
      .set = set_pid},
     {GENERAL, 0, 0, "target", "NAME", "Choose one of several targets of OpenOCD.", TEXT(target),
      .needs_live = true},
-    {GENERAL, 0, 0, "timeout", "SECONDS", "Wait that long for an answer of a live target.",
+    {GENERAL, 0, 0, "timeout", "SECONDS", "Wait at most SECONDS for an answer of a live target.",
      .set = set_seconds, .offset = FIELD(timeout_ms), .needs_live = true},
     {GENERAL, 0, 0, "format", "NAME", "Read this format only: threadx, hook, rkh or posix.",
      TEXT(session.format)},
@@ -233,13 +234,13 @@ static const struct option_row rows[] = {
      "Read the input as a raw stream of hook words:\n"
      "bits=32,order=big,tid=4,stamp=4,stamps=typed,hz=N", TEXT(hook)},
     {GENERAL, 0, 0, "rkh", "SETTINGS",
-     "Set what an RKH stream does not tell: fun=4,\nts_hz=1000000,...,trazer.cfg=FILE",
+     "Set what an RKH stream does not contain: fun=4,\nts_hz=1000000,...,trazer.cfg=FILE",
      .set = set_rkh},
     {GENERAL, 0, 0, "view", "VIEW",
      "Show all that an RKH ring holds (history), or what\nwas not sent yet (pending).",
      .set = set_rkh,
-     .word = 1},
-    {GENERAL, 0, 0, "ring", "ADDRESS", "Use the ring whose control header is there.",
+     .parameter = 1},
+    {GENERAL, 0, 0, "ring", "ADDRESS", "Use the ring whose control header is at ADDRESS.",
      .set = set_ring,
      .offset = FIELD(session.ring)},
     {GENERAL, 0, 0, "stream", "N", "Choose one of several POSIX trace streams, from 0 on.",
@@ -251,11 +252,11 @@ static const struct option_row rows[] = {
     {GENERAL, 0, 0, "user-events", "FILE", "Read names of user events from FILE (.trxc).",
      TEXT(user_events)},
     {GENERAL, 0, 0, "json", NULL, "Print JSON instead of text.", FLAG(session.json)},
-    {GENERAL, 0, 0, "no-header", NULL, "Print text without column heads.",
+    {GENERAL, 0, 0, "no-header", NULL, "Print text without column headings.",
      FLAG(session.no_header)},
     {GENERAL, 0, 0, "color", "[=WHEN]", "Color the text: auto (default), always or never.",
      .set = set_color},
-    {GENERAL, 0, 0, "cost", NULL, "Print what reading the target has cost.", FLAG(cost)},
+    {GENERAL, 0, 0, "cost", NULL, "Print how much reading the target cost.", FLAG(cost)},
     {GENERAL, CLI_OUTPUT, 'o', "output", "FILE", "Write to FILE.", TEXT(output)},
     {GENERAL, 0, 'q', "quiet", NULL, "Do not report losses; the exit status still does.",
      FLAG(quiet)},
@@ -263,7 +264,7 @@ static const struct option_row rows[] = {
     {GENERAL, 0, 'V', "version", NULL, "Print the version.", FLAG(version)},
     {GENERAL, 0, '@', NULL, "ADDRESS", NULL, .set = add_standard_input},
 
-    {RUNNING, CLI_REFRESH, 0, "delay", "SECONDS", "Refresh the screen that often (1).",
+    {RUNNING, CLI_REFRESH, 0, "delay", "SECONDS", "Refresh the screen every SECONDS (1).",
      .set = set_seconds, .offset = FIELD(delay_ms)},
     {RUNNING, CLI_REFRESH, 0, "batch", NULL, "Print text, without a screen.", FLAG(batch)},
     {RUNNING, CLI_COUNT, 0, "count", "N", "Stop after N refreshes or files (no limit).",
@@ -275,10 +276,10 @@ static const struct option_row rows[] = {
     {RUNNING, CLI_TIMED, 0, "every", "MS",
      "Poll every MS milliseconds; by default, record adapts\nto the load.",
      .set = set_duration, .offset = FIELD(recording.every_ns),
-     .word = 1000000},
+     .parameter = 1000000},
     {RUNNING, CLI_TIMED, 0, "for", "SECONDS", "Stop after SECONDS.",
      .set = set_duration, .offset = FIELD(recording.duration_ns),
-     .word = 1000000000},
+     .parameter = 1000000000},
     {RUNNING, CLI_RECORD, 0, "until", "EVENT", "Stop after this event.", TEXT(recording.until)},
     {RUNNING, CLI_KEEP, 0, "keep", "N", "Keep the newest N files (all).", COUNT(recording.keep)},
     {RUNNING, CLI_RECORD, 0, "sync", NULL, "Flush each block to disk before reading the next.",
@@ -295,7 +296,7 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 0, "compat", "LAYOUT",
      "Print in the layout of AIX's trcrpt (trcrpt), or the\nlines of RKH's Trazer (trazer).",
      .set = set_compat},
-    {REPORT, CLI_REPORT, 'd', NULL, "LIST", "Leave these hook ids out.",
+    {REPORT, CLI_REPORT, 'd', NULL, "LIST", "Leave out these hook ids.",
      ONCE(session.not_hooks)},
     {REPORT, CLI_REPORT, 'k', NULL, "LIST", "Print these hook ids only.",
      ONCE(session.only_hooks)},
@@ -312,7 +313,7 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 'r', NULL, NULL, "Write the events as raw hook entries.",
      FLAG(reporting.raw)},
     {REPORT, CLI_REPORT, 0, "listen", "[=SERVER]",
-     "Print what comes to a TCP port (127.0.0.1:6602).", .set = set_listen},
+     "Print what a TCP port receives (127.0.0.1:6602).", .set = set_listen},
     {REPORT, CLI_REPORT, 0, "baud", "N", "Set the speed of a serial port (115200).",
      .set = set_baud,
      .offset = FIELD(feeding.baud)},
@@ -355,7 +356,7 @@ const struct option_table cli_option_table = {
     .headings = headings,
     .group_count = GROUPS,
     .hint = "see ringside --help",
-    .add_word = add_word,
+    .add_argument = add_argument,
 };
 
 // ---- parsing ----

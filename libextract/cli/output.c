@@ -4,22 +4,82 @@
 // A command writes its text to a struct cli_output, which leads to standard output, to the pager,
 // or to a file. A file appears under its name only when the whole text is in it. Closing the output
 // turns a failed write into the exit status.
+//
+// Standard: IEEE Std 1003.1-2017 (pipe, fork, dup2, waitpid).
 #include "cli/cli.h"
 #include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+// ---- the pager ----
+
+// Exit statuses of the shell if it cannot run the command (POSIX, 2.8.2).
+enum { NOT_EXECUTABLE = 126, NOT_FOUND };
+
+static void run_pager(const int ends[2])
+{
+    const char *command = getenv("PAGER");
+
+    if (!command || !*command)
+        command = "less";
+    dup2(ends[0], STDIN_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
+    setenv("LESS", "R", 0); // shows colors, unless the user has set options
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(NOT_FOUND);
+}
+
+// Sends standard output to the user's pager from here on, if it is a terminal. Returns false if
+// standard output stays as it was.
+static bool open_pager(int *child)
+{
+    int ends[2];
+
+    if (!isatty(STDOUT_FILENO) || pipe(ends) != 0)
+        return false;
+    *child = fork();
+    if (*child == 0)
+        run_pager(ends);
+    if (*child > 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        signal(SIGINT, SIG_IGN); // only the pager handles ^C
+    }
+    close(ends[0]);
+    close(ends[1]);
+    return *child > 0;
+}
+
+// Waits until the pager ends. Returns false if it could not be run.
+static bool close_pager(int child)
+{
+    int status = 0;
+
+    close(STDOUT_FILENO); // the pager reads an end of file
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return !WIFEXITED(status) || WEXITSTATUS(status) < NOT_EXECUTABLE;
+}
+
+// ---- output ----
 
 static bool write_file(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
-    bool good = extract_atomic_file_write(&output->file, data, length);
+    bool is_written = extract_atomic_file_write(&output->file, data, length);
 
-    output->fault = good ? 0 : errno;
-    return good;
+    output->fault = is_written ? 0 : errno;
+    return is_written;
 }
 
-static bool write_all(void *context, const char *data, size_t length)
+static bool write_stdout(void *context, const char *data, size_t length)
 {
     struct cli_output *output = context;
 
@@ -40,7 +100,7 @@ static bool write_all(void *context, const char *data, size_t length)
 void cli_output_open(struct cli_output *output)
 {
     *output = (struct cli_output){.path = NULL};
-    extract_text_init(&output->text, write_all, output);
+    extract_text_init(&output->text, write_stdout, output);
 }
 
 int cli_output_open_as(struct cli_output *output, const struct cli_options *options)
@@ -53,13 +113,13 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
             return cli_complain(&error);
         output->path = options->output;
         output->text.flush = write_file;
-    } else if (options->reporting.pager && !cli_pager_open(&output->pager)) {
+    } else if (options->reporting.pager && !open_pager(&output->pager)) {
         output->pager = 0;
     }
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
-static int complain_of(const char *name, int fault)
+static int complain_of_file(const char *name, int fault)
 {
     struct extract_error error;
 
@@ -68,48 +128,48 @@ static int complain_of(const char *name, int fault)
     return cli_complain(&error);
 }
 
-// Gives the file its name if the whole text is in it; otherwise removes it.
-static int end_file(struct cli_output *output, int status)
+// Gives the file its name if the whole text is in it; otherwise removes it. Returns the status.
+static int close_file(struct cli_output *output, int status)
 {
     struct extract_error error;
-    bool whole = !extract_text_flush(&output->text) && (!status || status == CLI_LOSSES);
+    bool is_complete = !extract_text_flush(&output->text) && (!status || status == CLI_LOSSES);
 
-    if (whole && extract_atomic_file_keep(&output->file, &error))
+    if (is_complete && extract_atomic_file_keep(&output->file, &error))
         return cli_complain(&error);
-    if (whole)
+    if (is_complete)
         return status;
     extract_atomic_file_drop(&output->file);
-    return output->fault ? complain_of(output->path, output->fault)
+    return output->fault ? complain_of_file(output->path, output->fault)
            : status      ? status
                          : CLI_UNREADABLE;
 }
 
-// A pager may end before it has read everything: EPIPE is then not an error.
-static int end_stream(struct cli_output *output, int status)
+// Flushes standard output, and returns the status. A pager may end before it has read everything:
+// EPIPE is then not an error.
+static int close_stdout(struct cli_output *output, int status)
 {
     if (!extract_text_flush(&output->text) || (output->pager && output->fault == EPIPE))
         return status;
-    return output->fault && output->fault != EPIPE ? complain_of("standard output", output->fault)
-                                                   : CLI_UNREADABLE;
-}
-
-static int refuse_pager(void)
-{
-    struct extract_error error;
-
-    extract_error_set(&error, EXTRACT_IO, "--pager", "set PAGER to a command that can be run",
-                      "the pager could not be run");
-    return cli_complain(&error);
+    return output->fault && output->fault != EPIPE
+               ? complain_of_file("standard output", output->fault)
+               : CLI_UNREADABLE;
 }
 
 int cli_output_close(struct cli_output *output, int status)
 {
-    status = output->path ? end_file(output, status) : end_stream(output, status);
-    if (output->pager && !cli_pager_close(output->pager))
-        status = refuse_pager();
+    struct extract_error error;
+
+    status = output->path ? close_file(output, status) : close_stdout(output, status);
+    if (output->pager && !close_pager(output->pager)) {
+        extract_error_set(&error, EXTRACT_IO, "--pager", "set PAGER to a command that can be run",
+                          "the pager could not be run");
+        status = cli_complain(&error);
+    }
     extract_text_free(&output->text);
     return status;
 }
+
+// ---- messages ----
 
 int cli_complain(const struct extract_error *error)
 {
@@ -117,6 +177,19 @@ int cli_complain(const struct extract_error *error)
 
     fprintf(stderr, "ringside: %s\n", extract_error_format(error, line, sizeof line));
     return error->code == EXTRACT_USAGE ? CLI_USAGE : CLI_UNREADABLE;
+}
+
+void cli_print_note(const char *name, const char *message, ...)
+{
+    struct extract_error error;
+    char text[sizeof error.why], line[sizeof error.what + sizeof error.why + 8];
+    va_list arguments;
+
+    va_start(arguments, message);
+    vsnprintf(text, sizeof text, message, arguments);
+    va_end(arguments);
+    extract_error_set(&error, EXTRACT_OK, name, NULL, "%s", text);
+    fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
 }
 
 int cli_refuse(const char *what, const char *hint, const char *why)

@@ -1,75 +1,68 @@
 // SPDX-License-Identifier: MIT
-// cli: prints what `record` and `periodic` report of themselves, on standard error.
+// cli: prints the progress of `record` and `periodic` on standard error.
 //
-// That is advice before a recording, one line that is kept up to date (without a terminal, one
-// every few seconds), and a summary, which --json prints as an object on standard output.
+// Advice is printed before a recording. A progress line is then updated in place, or printed every
+// few seconds if there is no terminal. A summary follows at the end; with --json, it is an object
+// on standard output.
 #include "cli/progress.h"
 #include "base/now.h"
+#include "cli/cli.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { TERMINAL_PAUSE = 250, PLAIN_PAUSE = 5000 }; // ms
+enum { TERMINAL_PAUSE_MS = 250, PLAIN_PAUSE_MS = 5000 }; // between progress lines
 
-static double milliseconds(uint64_t ns)
+static double to_ms(uint64_t ns)
 {
     return (double)ns / 1e6;
 }
 
-static void say(const struct progress *progress, const char *line)
-{
-    struct extract_error error;
-    char text[sizeof error.what + sizeof error.why + 8];
-
-    extract_error_set(&error, EXTRACT_OK, progress->name, NULL, "%s", line);
-    fprintf(stderr, "ringside: %s\n", extract_error_format(&error, text, sizeof text));
-}
-
-void progress_say(const struct progress *progress, const char *line)
+void progress_print(const struct progress *progress, const char *message)
 {
     if (!progress->quiet)
-        say(progress, line);
+        cli_print_note(progress->name, "%s", message);
 }
 
 void progress_start(struct progress *progress, const char *name, bool quiet)
 {
     const char *term = getenv("TERM");
 
-    *progress = (struct progress){.name = name, .quiet = quiet, .start = extract_now()};
-    progress->terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb");
-    progress->said = progress->start;
+    *progress = (struct progress){.name = name, .quiet = quiet, .start_ns = extract_now()};
+    progress->is_terminal = isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb");
+    progress->printed_ns = progress->start_ns;
 }
 
-void progress_advise(const struct progress *progress, const struct extract_record_status *status,
-                     const struct extract_live_halts *halts)
+void progress_print_advice(const struct progress *progress,
+                           const struct extract_record_status *status,
+                           const struct extract_live_halts *halts)
 {
     const struct extract_record_advice *advice = &status->advice;
-    char line[320], most[80];
+    char line[320], load[80];
 
     if (progress->quiet)
         return;
     if (advice->events)
-        snprintf(most, sizeof most, "up to %llu events/s can be recorded without loss",
+        snprintf(load, sizeof load, "up to %llu events/s can be recorded without loss",
                  (unsigned long long)advice->events);
     else
-        snprintf(most, sizeof most, "recording");
+        snprintf(load, sizeof load, "recording");
     if (!advice->slots)
         snprintf(line, sizeof line, "waiting for the target to enable its trace");
     else
         snprintf(line, sizeof line,
-                 "%s; ring of %u %s, %.3g ms per read, %.4g KB/s, one poll every %.3g ms", most,
-                 advice->slots, advice->in_bytes ? "bytes" : "entries",
-                 milliseconds(advice->latency), (double)advice->rate / 1e3,
-                 milliseconds(advice->period));
-    say(progress, line);
+                 "%s; ring of %u %s, %.3g ms per read, %.4g KB/s, one poll every %.3g ms", load,
+                 advice->slots, advice->in_bytes ? "bytes" : "entries", to_ms(advice->latency),
+                 (double)advice->rate / 1e3, to_ms(advice->period));
+    progress_print(progress, line);
     if (halts->count)
-        say(progress, "this server halts the target for each poll");
+        progress_print(progress, "this server halts the target for each poll");
 }
 
-// What the link or the ring lacks for the load, after a semicolon; "" when they suffice.
-static void lack(char *text, size_t size, const struct extract_record_status *status)
+// Writes what the link or the ring lacks for the load, after a semicolon; "" if nothing.
+static void write_lack(char *text, size_t size, const struct extract_record_status *status)
 {
     const struct extract_record_advice *advice = &status->advice;
 
@@ -83,8 +76,8 @@ static void lack(char *text, size_t size, const struct extract_record_status *st
                  advice->in_bytes ? "bytes" : "entries");
 }
 
-// How many are lost: what is certain, and in how many gaps.
-static void put_lost(char *text, size_t size, const struct extract_record_status *status)
+// Writes the number of lost events, and of gaps.
+static void write_losses(char *text, size_t size, const struct extract_record_status *status)
 {
     if (status->gaps)
         snprintf(text, size, "%s%llu lost in %llu gap%s", status->lost_is_exact ? "" : "at least ",
@@ -94,88 +87,83 @@ static void put_lost(char *text, size_t size, const struct extract_record_status
         snprintf(text, size, "0 lost");
 }
 
-static const char *state_of(const struct extract_record_status *status)
-{
-    return status->gone ? "no answer: " : !status->enabled ? "trace off: " : "";
-}
-
-// A line that is longer than the terminal is wide cannot be taken back.
-static int columns(void)
+// Returns the width of the terminal. A longer line could not be replaced.
+static int terminal_columns(void)
 {
     struct winsize size;
 
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) || size.ws_col < 2 ? 80 : size.ws_col;
 }
 
-static void draw(struct progress *progress, const struct extract_record_status *status,
-                 uint64_t now)
+static void print_line(struct progress *progress, const struct extract_record_status *status,
+                       uint64_t now)
 {
     const struct extract_record_advice *advice = &status->advice;
-    double seconds = (double)(now - progress->said) / 1e9;
-    double bytes = (double)(status->cost.bytes - progress->bytes) / (seconds > 0 ? seconds : 1);
+    double seconds = (double)(now - progress->printed_ns) / 1e9;
+    double bytes =
+        (double)(status->cost.bytes - progress->printed_bytes) / (seconds > 0 ? seconds : 1);
     unsigned fill = advice->slots ? (unsigned)(100.0 * status->fill / advice->slots) : 0;
+    const char *state = status->gone ? "no answer: " : !status->enabled ? "trace off: " : "";
     char more[64], lost[80], line[280];
 
-    lack(more, sizeof more, status);
-    put_lost(lost, sizeof lost, status);
+    write_lack(more, sizeof more, status);
+    write_losses(lost, sizeof lost, status);
     snprintf(line, sizeof line,
-             "%s%llu events, %s%llu/s, fill %u%%, %s, %.4g of %.4g KB/s, every %.3g ms%s",
-             state_of(status), (unsigned long long)status->entries,
-             status->rate_is_estimate ? "about " : "",
+             "%s%llu events, %s%llu/s, fill %u%%, %s, %.4g of %.4g KB/s, every %.3g ms%s", state,
+             (unsigned long long)status->entries, status->rate_is_estimate ? "about " : "",
              (unsigned long long)status->events_per_second, fill, lost, bytes / 1e3,
-             (double)advice->rate / 1e3, milliseconds(advice->period), more);
-    if (progress->terminal)
-        fprintf(stderr, "\r\033[K%.*s", columns() - 1, line);
+             (double)advice->rate / 1e3, to_ms(advice->period), more);
+    if (progress->is_terminal)
+        fprintf(stderr, "\r\033[K%.*s", terminal_columns() - 1, line);
     else
-        say(progress, line);
-    progress->shown |= progress->terminal;
-    progress->bytes = status->cost.bytes;
-    progress->said = now;
+        progress_print(progress, line);
+    progress->has_line |= progress->is_terminal;
+    progress->printed_bytes = status->cost.bytes;
+    progress->printed_ns = now;
 }
 
-void progress_show(struct progress *progress, const struct extract_record_status *status)
+void progress_update(struct progress *progress, const struct extract_record_status *status)
 {
     uint64_t now = extract_now();
-    uint64_t pause = progress->terminal ? TERMINAL_PAUSE : PLAIN_PAUSE;
-    bool turned = progress->gone != status->gone; // is said at once
+    uint64_t pause_ms = progress->is_terminal ? TERMINAL_PAUSE_MS : PLAIN_PAUSE_MS;
+    bool has_changed = progress->is_disconnected != status->gone; // is printed at once
 
-    progress->gone = status->gone;
-    if (!progress->quiet && (turned || now - progress->said >= pause * 1000000))
-        draw(progress, status, now);
+    progress->is_disconnected = status->gone;
+    if (!progress->quiet && (has_changed || now - progress->printed_ns >= pause_ms * 1000000))
+        print_line(progress, status, now);
 }
 
 void progress_clear(struct progress *progress)
 {
-    if (progress->shown)
+    if (progress->has_line)
         fputs("\r\033[K", stderr);
-    progress->shown = false;
+    progress->has_line = false;
 }
 
-void progress_sum(struct progress *progress, const struct extract_record_status *status,
-                  const struct extract_live_halts *halts, const char *path)
+void progress_print_summary(struct progress *progress, const struct extract_record_status *status,
+                            const struct extract_live_halts *halts, const char *path)
 {
-    uint64_t ns = extract_now() - progress->start;
+    uint64_t ns = extract_now() - progress->start_ns;
     char more[64], lost[80], line[280];
 
     progress_clear(progress);
     if (progress->quiet)
         return;
-    lack(more, sizeof more, status);
-    put_lost(lost, sizeof lost, status);
+    write_lack(more, sizeof more, status);
+    write_losses(lost, sizeof lost, status);
     snprintf(line, sizeof line,
              "%s: %llu events in %.1f s, %s, %llu resets; %llu polls, %llu KB read%s", path,
              (unsigned long long)status->entries, (double)ns / 1e9, lost,
              (unsigned long long)status->resets, (unsigned long long)status->polls,
              (unsigned long long)status->cost.bytes / 1000, more);
-    say(progress, line);
+    progress_print(progress, line);
     if (!halts->count)
         return;
     snprintf(line, sizeof line,
              "the target was halted %llu times: %.3g ms each, %.3g ms at most, %.2g%% of the time",
-             (unsigned long long)halts->count,
-             milliseconds(halts->nanoseconds) / (double)halts->count, milliseconds(halts->longest),
-             100.0 * (double)halts->nanoseconds / (double)(ns ? ns : 1));
-    say(progress, line);
+             (unsigned long long)halts->count, to_ms(halts->nanoseconds) / (double)halts->count,
+             to_ms(halts->longest), 100.0 * (double)halts->nanoseconds / (double)(ns ? ns : 1));
+    progress_print(progress, line);
 }
 
 static void put_number(struct extract_text *text, const char *key, uint64_t value)
@@ -191,11 +179,11 @@ static void put_or_null(struct extract_text *text, const char *key, uint64_t val
         extract_text_printf(text, "\"%s\":null,", key);
 }
 
-void progress_json(const struct progress *progress, struct extract_text *text,
-                   const struct extract_record_status *status,
-                   const struct extract_live_halts *halts, const char *path, const char *reason)
+void progress_put_json(const struct progress *progress, struct extract_text *text,
+                       const struct extract_record_status *status,
+                       const struct extract_live_halts *halts, const char *path, const char *reason)
 {
-    uint64_t ns = extract_now() - progress->start;
+    uint64_t ns = extract_now() - progress->start_ns;
 
     extract_text_puts(text, "{\"file\":");
     extract_text_json(text, path);

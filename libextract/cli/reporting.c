@@ -9,12 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#define NANO   1000000000
-#define BEFORE "before"
+#define NS_PER_SECOND 1000000000
+#define BEFORE_START  "before" // a date before the log starts
 
-// Adds the unit to a time: "1.5" becomes "1.5s".
-static enum extract_code set_time(char *time, size_t size, const char *word, const char *value,
-                                  struct extract_error *error)
+// Copies a time with its unit: "1.5" becomes "1.5s".
+static enum extract_code format_time(char *time, size_t size, const char *word, const char *value,
+                                     struct extract_error *error)
 {
     if (!value || !*value || strspn(value, "0123456789.") != strlen(value) ||
         strlen(value) + 2 > size)
@@ -25,16 +25,16 @@ static enum extract_code set_time(char *time, size_t size, const char *word, con
 }
 
 // Sets a key of -O that is not a column. Keys without a meaning for embedded traces may be off.
-static enum extract_code set_other(void *context, const char *word, const char *value,
-                                   struct extract_error *error)
+static enum extract_code set_other_key(void *context, const char *word, const char *value,
+                                       struct extract_error *error)
 {
     struct cli_reporting *reporting = context;
     bool off = value && strcmp(value, "off") == 0, on = !value || strcmp(value, "on") == 0;
 
     if (strcmp(word, "starttime") == 0)
-        return set_time(reporting->start_time, sizeof reporting->start_time, word, value, error);
+        return format_time(reporting->start_time, sizeof reporting->start_time, word, value, error);
     if (strcmp(word, "endtime") == 0)
-        return set_time(reporting->end_time, sizeof reporting->end_time, word, value, error);
+        return format_time(reporting->end_time, sizeof reporting->end_time, word, value, error);
     if (strcmp(word, "reportedcpus") == 0 && (on || off))
         return EXTRACT_OK;
     if (strcmp(word, "component") == 0 || strcmp(word, "PURR") == 0)
@@ -45,8 +45,9 @@ static enum extract_code set_other(void *context, const char *word, const char *
                              value ? "unknown key or value of -O" : "unknown key of -O");
 }
 
-static void add_condition(struct extract_session_options *session, enum extract_filter_word word,
-                          const char *value)
+// Appends a condition to those of the session, unless the value is empty.
+static void append_condition(struct extract_session_options *session, enum extract_filter_word word,
+                             const char *value)
 {
     struct extract_condition *conditions = (struct extract_condition *)session->conditions;
 
@@ -65,17 +66,17 @@ bool cli_reporting_finish(struct cli_options *options)
     reporting->columns.exec |= reporting->calls;
     reporting->columns.svc |= reporting->calls;
     for (size_t i = 0; i < reporting->setting_count; i++)
-        if (extract_columns_set(&reporting->columns, reporting->settings[i], set_other, reporting,
-                                &error))
+        if (extract_columns_set(&reporting->columns, reporting->settings[i], set_other_key,
+                                reporting, &error))
             return !cli_complain(&error);
-    add_condition(session, EXTRACT_FILTER_FROM, reporting->start_time);
-    add_condition(session, EXTRACT_FILTER_TO, reporting->end_time);
+    append_condition(session, EXTRACT_FILTER_FROM, reporting->start_time);
+    append_condition(session, EXTRACT_FILTER_TO, reporting->end_time);
     session->columns = &reporting->columns;
     session->template_files = reporting->templates;
     session->template_count = reporting->template_count;
     // With --compat, the file of -t replaces the built-in templates, as it does in trcrpt.
     session->only_templates |= reporting->compat && reporting->template_count;
-    if (options->output && !options->color_asked)
+    if (options->output && !options->color_is_fixed)
         session->color = false;
     return true;
 }
@@ -104,21 +105,21 @@ static bool parse_date(const char *date, int64_t *seconds)
 }
 
 // Finds when the oldest entries of a log were read from the target, in seconds since 1970.
-static bool first_wall(struct extract_log *log, int64_t *seconds)
+static bool find_first_wall(struct extract_log *log, int64_t *seconds)
 {
     struct extract_log_block block;
 
     for (size_t i = 0; log && extract_log_block_at(log, i, &block); i++)
         if (extract_log_holds_entries(&block)) {
-            *seconds = (int64_t)(block.wall / NANO);
+            *seconds = (int64_t)(block.wall / NS_PER_SECOND);
             return true;
         }
     return false;
 }
 
-// Turns a date into a time since the start of the log; BEFORE if the log starts later.
-static enum extract_code set_date(char *time, size_t size, const char *option, const char *date,
-                                  struct extract_log *log, struct extract_error *error)
+// Writes a date as a time since the start of the log, or as BEFORE_START.
+static enum extract_code format_date(char *time, size_t size, const char *option, const char *date,
+                                     struct extract_log *log, struct extract_error *error)
 {
     int64_t wanted, first;
 
@@ -126,12 +127,12 @@ static enum extract_code set_date(char *time, size_t size, const char *option, c
         return extract_error_set(error, EXTRACT_USAGE, option,
                                  "use month, day, hour, minute, second and year: mmddhhmmssyy",
                                  "\"%s\" is not a date", date);
-    if (!first_wall(log, &first))
+    if (!find_first_wall(log, &first))
         return extract_error_set(error, EXTRACT_USAGE, option,
                                  "use seconds from its start: -O starttime=SECONDS, endtime=",
                                  "only logs contain the date of recording");
     if (wanted < first)
-        snprintf(time, size, "%s", BEFORE);
+        snprintf(time, size, "%s", BEFORE_START);
     else
         snprintf(time, size, "%llds", (long long)(wanted - first));
     return EXTRACT_OK;
@@ -146,14 +147,15 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
 
     *dates = (struct cli_dates){"", ""};
     if (reporting->start_date)
-        code = set_date(dates->from, sizeof dates->from, "-s", reporting->start_date, log, error);
+        code =
+            format_date(dates->from, sizeof dates->from, "-s", reporting->start_date, log, error);
     if (!code && reporting->end_date)
-        code = set_date(dates->to, sizeof dates->to, "-e", reporting->end_date, log, error);
-    if (strcmp(dates->from, BEFORE) != 0)
-        add_condition(session, EXTRACT_FILTER_FROM, dates->from);
-    if (strcmp(dates->to, BEFORE) == 0)
-        add_condition(session, EXTRACT_FILTER_LAST, "0"); // the log starts after the end date
+        code = format_date(dates->to, sizeof dates->to, "-e", reporting->end_date, log, error);
+    if (strcmp(dates->from, BEFORE_START) != 0)
+        append_condition(session, EXTRACT_FILTER_FROM, dates->from);
+    if (strcmp(dates->to, BEFORE_START) == 0)
+        append_condition(session, EXTRACT_FILTER_LAST, "0"); // the log starts after the end date
     else
-        add_condition(session, EXTRACT_FILTER_TO, dates->to);
+        append_condition(session, EXTRACT_FILTER_TO, dates->to);
     return code;
 }

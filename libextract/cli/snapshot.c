@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: MIT
-// cli: opens one trace with the options of the command line, runs a query of the session on it, and
-// prints losses on standard error when it is closed.
+// cli: opens one trace with the options of the command line, and runs a query of the session on it.
+// When the trace is closed, losses are printed on standard error.
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/templates/commands.h"
 #include <stdio.h>
 #include <string.h>
 
-static void say_opened(const char *path)
+static void print_opened(const char *path)
 {
-    struct extract_error error;
-    char line[sizeof error.what + sizeof error.why + 8];
-
-    if (!path)
-        return;
-    extract_error_set(&error, EXTRACT_OK, extract_file_name(path), NULL, "opened");
-    fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
+    if (path)
+        cli_print_note(extract_file_name(path), "opened");
 }
 
-static void say_files(const struct cli_options *options)
+// Prints the names of all files that will be opened.
+static void print_files(const struct cli_options *options)
 {
     for (int i = 0; i < options->input_count; i++)
-        say_opened(options->inputs[i]);
-    say_opened(options->elf);
-    say_opened(options->user_events);
+        print_opened(options->inputs[i]);
+    print_opened(options->elf);
+    print_opened(options->user_events);
     for (size_t i = 0; i < options->reporting.template_count; i++)
-        say_opened(options->reporting.templates[i]);
+        print_opened(options->reporting.templates[i]);
 }
 
-// Of two that read standard input, the second would find nothing there.
-static bool streams_clash(const struct cli_options *options)
+// Returns whether several options read standard input: only the first would get its data.
+static bool shares_stdin(const struct cli_options *options)
 {
     size_t count = 0;
 
@@ -48,11 +44,11 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
     enum extract_code code;
 
     memset(snapshot, 0, sizeof *snapshot);
-    if (streams_clash(options))
+    if (shares_stdin(options))
         return cli_refuse("-", "use a file for all but one",
                           "standard input can be read only once");
     if (options->reporting.verbose)
-        say_files(options);
+        print_files(options);
     code = cli_log_open(&snapshot->log, options, &error);
     if (!code && !snapshot->log)
         code = cli_memory_open(&snapshot->memory, options, &error);
@@ -69,7 +65,7 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
     else if (!code)
         code = extract_session_open(&snapshot->session, snapshot->memory, snapshot->symbols,
                                     &session, &error);
-    return code ? cli_complain(&error) : CLI_WHOLE;
+    return code ? cli_complain(&error) : CLI_SUCCESS;
 }
 
 int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options)
@@ -81,13 +77,12 @@ int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *o
 }
 
 // Prints each line of a query's answer after "ringside: INPUT: ".
-static void name_lines(struct cli_snapshot *snapshot, const struct cli_options *options,
-                       const char *query)
+static void print_lines(struct cli_snapshot *snapshot, const struct cli_options *options,
+                        const char *query)
 {
     const char *name = snapshot->log ? options->inputs[0] : extract_memory_name(snapshot->memory);
     struct extract_text lines;
     struct extract_error error;
-    char line[sizeof error.what + sizeof error.why + 8];
 
     extract_text_init(&lines, NULL, NULL);
     if (extract_session_run(snapshot->session, query, &lines, &error))
@@ -95,8 +90,7 @@ static void name_lines(struct cli_snapshot *snapshot, const struct cli_options *
     for (size_t i = 0, length; i < lines.used; i += length + 1) {
         const char *end = memchr(lines.data + i, '\n', lines.used - i);
         length = end ? (size_t)(end - lines.data) - i : lines.used - i;
-        extract_error_set(&error, EXTRACT_BAD, name, NULL, "%.*s", (int)length, lines.data + i);
-        fprintf(stderr, "ringside: %s\n", extract_error_format(&error, line, sizeof line));
+        cli_print_note(name, "%.*s", (int)length, lines.data + i);
     }
     extract_text_free(&lines);
 }
@@ -107,9 +101,9 @@ int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *
         if (!status && !extract_session_is_whole(snapshot->session))
             status = CLI_LOSSES;
         if (!options->quiet)
-            name_lines(snapshot, options, "damage");
+            print_lines(snapshot, options, "damage");
         if (options->cost)
-            name_lines(snapshot, options, "cost");
+            print_lines(snapshot, options, "cost");
     }
     extract_session_close(snapshot->session);
     extract_user_types_close(snapshot->types);
@@ -117,14 +111,6 @@ int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *
     extract_log_free(snapshot->log);
     extract_memory_close(snapshot->memory);
     return status;
-}
-
-// Whether it is the templates that are at fault, and every fault of them has been said.
-static bool tell_templates(const struct cli_snapshot *snapshot, bool quiet)
-{
-    const struct extract_templates *templates = extract_session_templates(snapshot->session);
-
-    return templates && !quiet && templates_diagnose(templates, false);
 }
 
 int cli_snapshot_run(const struct cli_options *options, const char *query)
@@ -138,13 +124,14 @@ int cli_snapshot_run(const struct cli_options *options, const char *query)
         status = cli_output_open_as(&output, options);
     if (!status) {
         enum extract_code code = extract_session_run(snapshot.session, query, &output.text, &error);
-        bool told = tell_templates(&snapshot, options->quiet);
-        if (code == EXTRACT_BAD && told)
+        const struct extract_templates *templates = extract_session_templates(snapshot.session);
+        bool has_diagnosed = templates && !options->quiet && templates_diagnose(templates, false);
+        if (code == EXTRACT_BAD && has_diagnosed) // the error is among the diagnostics
             status = CLI_UNREADABLE;
         else if (code && !output.fault)
             status = cli_complain(&error);
         if (code == EXTRACT_NOTFOUND)
-            status = CLI_USAGE; // a filter names nothing of this trace
+            status = CLI_USAGE; // a filter matches nothing in this trace
         status = cli_output_close(&output, status);
     }
     return cli_snapshot_close(&snapshot, options, status);

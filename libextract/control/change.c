@@ -7,7 +7,7 @@
 #include "control/control.h"
 #include <fnmatch.h>
 
-static void put_bit(struct control_table *table, uint32_t bit, bool on)
+static void write_bit(struct control_table *table, uint32_t bit, bool on)
 {
     uint8_t mask = (uint8_t)(1u << bit % 8);
 
@@ -18,21 +18,21 @@ static void put_bit(struct control_table *table, uint32_t bit, bool on)
 
 // Returns whether a name matches a pattern. A name that is a pattern by accident ("cli[1]") matches
 // itself.
-static bool fits(const char *pattern, const char *name)
+static bool matches(const char *pattern, const char *name)
 {
     return strcmp(pattern, name) == 0 || fnmatch(pattern, name, 0) == 0;
 }
 
-// Returns whether the trace names a user event so that it matches.
-static bool is_told(const struct extract_control *control, unsigned id, const char *pattern)
+// Returns whether the trace gives a user event a name that matches.
+static bool is_traced_name(const struct extract_control *control, unsigned id, const char *pattern)
 {
     const char *name;
     uint64_t number;
     size_t n = 0;
 
     while (id >= RKH_USER && id < RKH_USER_END &&
-           control_known(control, EXTRACT_TARGET_EVENT, &n, &name, &number))
-        if (number == id && fits(pattern, name))
+           control_next_name(control, EXTRACT_TARGET_EVENT, &n, &name, &number))
+        if (number == id && matches(pattern, name))
             return true;
     return false;
 }
@@ -44,13 +44,13 @@ static bool change_events(struct extract_control *control, const char *pattern, 
 
     for (unsigned i = 0; i < RKH_GROUPS * RKH_GROUP_EVENTS; i++) {
         int id = rkh_places_event(&control->places, i, &bit);
-        if (id < 0 ||
-            (!rkh_event_fits((unsigned)id, pattern) && !is_told(control, (unsigned)id, pattern)))
+        if (id < 0 || (!rkh_event_fits((unsigned)id, pattern) &&
+                       !is_traced_name(control, (unsigned)id, pattern)))
             continue;
         found = true;
-        put_bit(&control->table[EXTRACT_TARGET_EVENT], bit, on);
+        write_bit(&control->table[EXTRACT_TARGET_EVENT], bit, on);
         if (on)
-            put_bit(&control->table[EXTRACT_TARGET_GROUP], i / RKH_GROUP_EVENTS, true);
+            write_bit(&control->table[EXTRACT_TARGET_GROUP], i / RKH_GROUP_EVENTS, true);
     }
     return found;
 }
@@ -61,7 +61,7 @@ static bool change_groups(struct extract_control *control, const char *pattern, 
 
     for (unsigned i = 0; i < RKH_GROUPS; i++)
         if (rkh_group_fits(i, pattern)) {
-            put_bit(&control->table[EXTRACT_TARGET_GROUP], i, on);
+            write_bit(&control->table[EXTRACT_TARGET_GROUP], i, on);
             found = true;
         }
     return found;
@@ -78,12 +78,12 @@ static bool change_numbers(struct extract_control *control, enum extract_target_
     if (extract_number_parse(pattern, &number)) {
         found = number < control_bits(control, kind);
         if (found)
-            put_bit(&control->table[kind], (uint32_t)number, on);
+            write_bit(&control->table[kind], (uint32_t)number, on);
         return found;
     }
-    while (control_known(control, kind, &n, &name, &number))
-        if (fits(pattern, name) && number < control_bits(control, kind)) {
-            put_bit(&control->table[kind], (uint32_t)number, on);
+    while (control_next_name(control, kind, &n, &name, &number))
+        if (matches(pattern, name) && number < control_bits(control, kind)) {
+            write_bit(&control->table[kind], (uint32_t)number, on);
             found = true;
         }
     // A name that neither trace nor signals have may still be an enumerator of the source, which
@@ -91,20 +91,13 @@ static bool change_numbers(struct extract_control *control, enum extract_target_
     if (!found && kind == EXTRACT_TARGET_SIGNAL &&
         rkh_signal_number(control->symbols, pattern, &number) &&
         number < control_bits(control, kind)) {
-        put_bit(&control->table[kind], (uint32_t)number, on);
+        write_bit(&control->table[kind], (uint32_t)number, on);
         found = true;
     }
     return found;
 }
 
-static void change_all(struct extract_control *control, bool on)
-{
-    for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS; kind++)
-        if (control->table[kind].bytes)
-            memset(control->table[kind].after, on ? 0xFF : 0, control->table[kind].bytes);
-}
-
-static enum extract_code refuse(const char *word, struct extract_error *error)
+static enum extract_code set_usage_error(const char *word, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_USAGE, word,
                              "use on or off, then group=, event=, ao= or signal= with a name, "
@@ -112,18 +105,20 @@ static enum extract_code refuse(const char *word, struct extract_error *error)
                              "not a change of the filters");
 }
 
-static enum extract_code change(struct extract_control *control, const char *word, bool on,
-                                struct extract_error *error)
+static enum extract_code apply_term(struct extract_control *control, const char *word, bool on,
+                                    struct extract_error *error)
 {
     enum extract_target_kind kind;
     const char *name;
 
     if (strcmp(word, rkh_target_filter.all) == 0) {
-        change_all(control, on);
+        for (unsigned i = 0; i < EXTRACT_TARGET_KINDS; i++)
+            if (control->table[i].bytes)
+                memset(control->table[i].after, on ? 0xFF : 0, control->table[i].bytes);
         return EXTRACT_OK;
     }
     if (!rkh_target_filter.parse(word, &kind, &name))
-        return refuse(word, error);
+        return set_usage_error(word, error);
     if (kind == EXTRACT_TARGET_EVENT && control->unplaced.code) {
         if (error)
             *error = control->unplaced;
@@ -144,9 +139,9 @@ enum extract_code extract_control_change(struct extract_control *control, const 
     if (!count)
         return EXTRACT_OK;
     if (count < 2 || (!on && strcmp(words[0], "off") != 0))
-        return refuse(words[0], error);
+        return set_usage_error(words[0], error);
     for (size_t i = 1; i < count && !code; i++)
-        code = change(control, words[i], on, error);
+        code = apply_term(control, words[i], on, error);
     for (unsigned kind = 0; code && kind < EXTRACT_TARGET_KINDS; kind++)
         if (control->table[kind].bytes)
             memcpy(control->table[kind].after, control->table[kind].before,

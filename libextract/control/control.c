@@ -6,7 +6,7 @@
 #include "symbols/dwarf.h"
 #include <stdlib.h>
 
-enum { MAX_TABLE = 4096, MAX_ACTORS = 256, MAP_ROOM = 2 * RKH_GROUPS };
+enum { MAX_TABLE = 4096, MAX_ACTORS = 256, MAP_CAPACITY = 2 * RKH_GROUPS };
 
 // ---- reading ----
 
@@ -35,13 +35,13 @@ static enum extract_code read_table(struct control_table *table, const char *nam
 
 // Reads the target's map of its event table: constants, from the ELF or else from memory. Returns
 // its length in bytes.
-static size_t read_map(uint8_t map[static MAP_ROOM], struct extract_memory *memory,
+static size_t read_map(uint8_t map[static MAP_CAPACITY], struct extract_memory *memory,
                        struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
     size_t got = 0;
 
-    if (!extract_symbols_by_name(symbols, "trcgmtbl", &symbol) || symbol.size > MAP_ROOM)
+    if (!extract_symbols_by_name(symbols, "trcgmtbl", &symbol) || symbol.size > MAP_CAPACITY)
         return 0;
     size_t length = (size_t)symbol.size;
     if (extract_symbols_read_constant(symbols, symbol.address, map, length) == length ||
@@ -51,15 +51,15 @@ static size_t read_map(uint8_t map[static MAP_ROOM], struct extract_memory *memo
 }
 
 // Returns RKH's version, or 0 if it is not known for certain.
-static uint32_t version_of(const struct extract_control *control, struct extract_symbols *symbols,
-                           const struct extract_rkh *told)
+static uint32_t find_version(const struct extract_control *control, struct extract_symbols *symbols,
+                             const struct extract_rkh *settings)
 {
     struct extract_rkh rkh = {.view = 0};
 
     if (control->trace)
         rkh = extract_trace_snapshot(control->trace)->ring.rkh;
-    else if (told)
-        rkh = *told;
+    else if (settings)
+        rkh = *settings;
     rkh_from_symbols(&rkh, symbols);
     return rkh.from[EXTRACT_RKH_VERSION] > EXTRACT_RKH_INFERENCE ? rkh.value[EXTRACT_RKH_VERSION]
                                                                  : 0;
@@ -83,9 +83,10 @@ static enum extract_code read_actors(struct extract_control *control, struct ext
 }
 
 // Finds the signals that the ELF names. A trace already has them among its objects.
-static enum extract_code name_signals(struct extract_control *control,
+static enum extract_code find_signals(struct extract_control *control,
                                       struct extract_symbols *symbols,
-                                      const struct extract_rkh *told, struct extract_error *error)
+                                      const struct extract_rkh *settings,
+                                      struct extract_error *error)
 {
     const struct extract_numbers none = {.count = 0};
     struct extract_rkh rkh = {.view = 0};
@@ -93,8 +94,8 @@ static enum extract_code name_signals(struct extract_control *control,
     control->symbols = symbols;
     if (control->trace)
         return EXTRACT_OK;
-    if (told)
-        rkh = *told;
+    if (settings)
+        rkh = *settings;
     rkh_from_symbols(&rkh, symbols);
     return rkh_signals_find(&control->signals, &rkh, symbols, &none, error);
 }
@@ -106,7 +107,7 @@ static enum extract_code explain_missing(const struct extract_symbols *symbols,
 
     return extract_error_set(error, EXTRACT_NOTFOUND, "filters",
                              is_stripped
-                                 ? "use the ELF file from before 'strip': the filters of RKH "
+                                 ? "use the ELF file from before 'strip': RKH's filters "
                                    "are found by their symbols"
                                  : "build it with RKH_CFG_TRC_RTFIL_EN, and pass its ELF, not "
                                    "stripped",
@@ -114,14 +115,15 @@ static enum extract_code explain_missing(const struct extract_symbols *symbols,
                                          : "the firmware has no trcgfilter and trceftbl");
 }
 
-static enum extract_code read_all(struct extract_control *control, struct extract_memory *memory,
-                                  struct extract_symbols *symbols, const struct extract_rkh *told,
-                                  struct extract_error *error)
+static enum extract_code read_tables(struct extract_control *control, struct extract_memory *memory,
+                                     struct extract_symbols *symbols,
+                                     const struct extract_rkh *settings,
+                                     struct extract_error *error)
 {
     static const char *const names[EXTRACT_TARGET_KINDS] = {"trcgfilter", "trceftbl", "trcsmaftbl",
                                                             "trcsigftbl"};
     enum extract_code code = EXTRACT_OK;
-    uint8_t map[MAP_ROOM];
+    uint8_t map[MAP_CAPACITY];
 
     for (unsigned kind = 0; kind < EXTRACT_TARGET_KINDS && symbols && !code; kind++)
         code = read_table(&control->table[kind], names[kind], memory, symbols, error);
@@ -130,10 +132,10 @@ static enum extract_code read_all(struct extract_control *control, struct extrac
     if (!control->table[EXTRACT_TARGET_GROUP].bytes || !control->table[EXTRACT_TARGET_EVENT].bytes)
         return explain_missing(symbols, error);
     size_t length = read_map(map, memory, symbols);
-    control->unplaced.code = rkh_places_find(&control->places, version_of(control, symbols, told),
-                                             control->table[EXTRACT_TARGET_EVENT].bytes, map,
-                                             length, &control->unplaced);
-    enum extract_code found = name_signals(control, symbols, told, error);
+    control->unplaced.code = rkh_places_find(
+        &control->places, find_version(control, symbols, settings),
+        control->table[EXTRACT_TARGET_EVENT].bytes, map, length, &control->unplaced);
+    enum extract_code found = find_signals(control, symbols, settings, error);
     return found ? found : read_actors(control, memory, symbols, error);
 }
 
@@ -149,7 +151,7 @@ enum extract_code extract_control_read(struct extract_control **control,
     // The trace may be of another kernel's ring in the same firmware.
     if (trace && extract_trace_snapshot(trace)->ring.format == &extract_format_rkh)
         (*control)->trace = trace;
-    enum extract_code code = read_all(*control, memory, symbols, rkh, error);
+    enum extract_code code = read_tables(*control, memory, symbols, rkh, error);
     if (code) {
         extract_control_free(*control);
         *control = NULL;
@@ -170,12 +172,12 @@ void extract_control_free(struct extract_control *control)
 
 // Reads bit `i` of a kind: its name, and whether it is set. Returns false if it stands for nothing.
 static bool read_bit(const struct extract_control *control, enum extract_target_kind kind,
-                     const uint8_t *bytes, uint32_t i, char room[static RKH_NAME_ROOM],
+                     const uint8_t *bytes, uint32_t i, char buffer[static RKH_NAME_BYTES],
                      const char **name, bool *set)
 {
     uint32_t bit = i;
 
-    *name = control_bit_name(control, kind, i, room);
+    *name = control_bit_name(control, kind, i, buffer);
     if (!*name || (kind == EXTRACT_TARGET_EVENT && rkh_places_event(&control->places, i, &bit) < 0))
         return false;
     *set = bytes[bit / 8] >> bit % 8 & 1;
@@ -184,10 +186,10 @@ static bool read_bit(const struct extract_control *control, enum extract_target_
 
 // Writes the bits of a kind, as "all but SMA_GET SMA_FIFO" or, if fewer are set, as "only
 // SMA_TERM".
-static void show_bits(const struct extract_control *control, enum extract_target_kind kind,
-                      const uint8_t *bytes, struct extract_text *text)
+static void print_bits(const struct extract_control *control, enum extract_target_kind kind,
+                       const uint8_t *bytes, struct extract_text *text)
 {
-    char room[RKH_NAME_ROOM];
+    char buffer[RKH_NAME_BYTES];
     const char *name;
     bool set;
     uint32_t on = 0, all = 0, count = control_bits(control, kind);
@@ -195,7 +197,7 @@ static void show_bits(const struct extract_control *control, enum extract_target
     if (kind == EXTRACT_TARGET_EVENT)
         count = RKH_GROUPS * RKH_GROUP_EVENTS;
     for (uint32_t i = 0; i < count; i++)
-        if (read_bit(control, kind, bytes, i, room, &name, &set)) {
+        if (read_bit(control, kind, bytes, i, buffer, &name, &set)) {
             on += set;
             all++;
         }
@@ -206,7 +208,7 @@ static void show_bits(const struct extract_control *control, enum extract_target
     bool shows = on * 2 <= all; // names the bits that are set
     extract_text_puts(text, shows ? "only" : "all but");
     for (uint32_t i = 0; i < count; i++)
-        if (read_bit(control, kind, bytes, i, room, &name, &set) && set == shows) {
+        if (read_bit(control, kind, bytes, i, buffer, &name, &set) && set == shows) {
             extract_text_putc(text, ' ');
             extract_text_escaped(text, name);
         }
@@ -227,8 +229,8 @@ void extract_control_show(const struct extract_control *control, bool changed,
             extract_text_printf(text, "unknown (%s; %s)", control->unplaced.why,
                                 control->unplaced.hint);
         else
-            show_bits(control, (enum extract_target_kind)kind,
-                      changed ? table->after : table->before, text);
+            print_bits(control, (enum extract_target_kind)kind,
+                       changed ? table->after : table->before, text);
         extract_text_putc(text, '\n');
     }
 }

@@ -18,7 +18,7 @@ struct extract_control {
     const struct extract_trace *trace; // an RKH trace, or NULL
     struct control_table table[EXTRACT_TARGET_KINDS];
     struct rkh_places places;
-    struct extract_error unplaced; // why the bits of events are not known; code 0 if they are
+    struct extract_error unplaced; // why the bits of events are not known; code 0 if they are known
     struct extract_symbols *symbols;
     struct rkh_signals signals; // signals that the ELF names, if there is no trace
     struct rkh_actor *actors;   // active objects that the ELF names; owned
@@ -33,12 +33,12 @@ static inline uint32_t control_bits(const struct extract_control *control,
 
 // Returns the *n-th name of an active object, a signal or a user event that the trace or the ELF
 // knows, with its number: priority, signal, id. Advances *n. Returns false after the last.
-bool control_known(const struct extract_control *control, enum extract_target_kind kind, size_t *n,
-                   const char **name, uint64_t *number);
+bool control_next_name(const struct extract_control *control, enum extract_target_kind kind,
+                       size_t *n, const char **name, uint64_t *number);
 // Returns the name of a bit, or its number if no name is known; `name` is a buffer for either. Bits
 // of events are counted as in rkh_places_event. Returns NULL if the bit stands for nothing.
 const char *control_bit_name(const struct extract_control *control, enum extract_target_kind kind,
-                             uint32_t bit, char name[static RKH_NAME_ROOM]);
+                             uint32_t bit, char name[static RKH_NAME_BYTES]);
 // Fills *error with the names that exist, since nothing has the name in `word`. Returns NOTFOUND.
 enum extract_code control_refuse_name(const struct extract_control *control,
                                       enum extract_target_kind kind, const char *word,

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 // Finds the bit number that an object of the trace has in a table. Returns false if it has none.
-static bool number_of(const struct extract_object *object, enum extract_target_kind kind,
-                      uint64_t *number)
+static bool find_bit_number(const struct extract_object *object, enum extract_target_kind kind,
+                            uint64_t *number)
 {
     *number = object->address;
     switch (kind) {
@@ -24,15 +24,15 @@ static bool number_of(const struct extract_object *object, enum extract_target_k
     }
 }
 
-bool control_known(const struct extract_control *control, enum extract_target_kind kind, size_t *n,
-                   const char **name, uint64_t *number)
+bool control_next_name(const struct extract_control *control, enum extract_target_kind kind,
+                       size_t *n, const char **name, uint64_t *number)
 {
     const struct extract_object *objects;
     size_t count = control->trace ? extract_trace_objects(control->trace, &objects) : 0;
 
     for (; *n < count; ++*n) {
         const struct extract_object *object = &objects[*n];
-        if (!number_of(object, kind, number))
+        if (!find_bit_number(object, kind, number))
             continue;
         *name = *object->name ? object->name : object->shown; // the printed name
         ++*n;
@@ -58,17 +58,8 @@ bool control_known(const struct extract_control *control, enum extract_target_ki
     return true;
 }
 
-static const char *event_name(const struct extract_control *control, uint32_t bit,
-                              char name[static RKH_NAME_ROOM])
-{
-    uint32_t place;
-    int id = rkh_places_event(&control->places, bit, &place);
-
-    return id < 0 ? NULL : rkh_event_name((unsigned)id, name);
-}
-
 const char *control_bit_name(const struct extract_control *control, enum extract_target_kind kind,
-                             uint32_t bit, char name[static RKH_NAME_ROOM])
+                             uint32_t bit, char name[static RKH_NAME_BYTES])
 {
     const char *known;
     uint64_t number;
@@ -76,12 +67,15 @@ const char *control_bit_name(const struct extract_control *control, enum extract
 
     if (kind == EXTRACT_TARGET_GROUP)
         return rkh_group_name(bit);
-    if (kind == EXTRACT_TARGET_EVENT)
-        return event_name(control, bit, name);
-    while (control_known(control, kind, &n, &known, &number))
+    if (kind == EXTRACT_TARGET_EVENT) {
+        uint32_t place;
+        int id = rkh_places_event(&control->places, bit, &place);
+        return id < 0 ? NULL : rkh_event_name((unsigned)id, name);
+    }
+    while (control_next_name(control, kind, &n, &known, &number))
         if (number == bit)
             return known;
-    snprintf(name, RKH_NAME_ROOM, "%u", (unsigned)bit);
+    snprintf(name, RKH_NAME_BYTES, "%u", (unsigned)bit);
     return name;
 }
 
@@ -94,7 +88,7 @@ static bool is_listed(const struct extract_control *control, enum extract_target
     uint64_t number;
     size_t i = 0;
 
-    while (control_known(control, kind, &i, &other, &number) && i <= n)
+    while (control_next_name(control, kind, &i, &other, &number) && i <= n)
         if (strcmp(name, other) == 0)
             return true;
     return false;
@@ -112,7 +106,7 @@ static void list_known(const struct extract_control *control, enum extract_targe
              kind == EXTRACT_TARGET_OBJECT ? "priorities" : "numbers",
              control_bits(control, kind) - 1);
     extract_listing_put(listing, numbers);
-    while (control_known(control, kind, &n, &name, &number))
+    while (control_next_name(control, kind, &n, &name, &number))
         if (!is_listed(control, kind, n - 1, name))
             extract_listing_put(listing, name);
 }
@@ -134,5 +128,5 @@ enum extract_code control_refuse_name(const struct extract_control *control,
         list_known(control, kind, &listing);
     snprintf(hint, sizeof hint, "use one of: %s", listing.text);
     return extract_error_set(error, EXTRACT_NOTFOUND, word, hint,
-                             "the target's filters know no such name");
+                             "no such name in the target's filters");
 }

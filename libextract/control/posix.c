@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // control: requests to the recorder of a POSIX trace. Reads the stream block, applies what the user
-// asks for to the wanted words in it, and lists the words to write. A request that the target has
+// requests to the wanted words in it, and lists the words to write. A request that the target has
 // not carried out yet is extended, not replaced.
 //
 // Source: docs/formats/posix-ring.md, "Requests"; IEEE Std 1003.1-2008, posix_trace_set_filter.
@@ -13,20 +13,20 @@
 
 enum { MAX_DATA = 64 }; // bytes of data per record, for a stream that was never bound
 
-static enum extract_code refuse(enum extract_code code, const char *what, const char *why,
-                                const char *hint, struct extract_error *error)
+static enum extract_code set_error(enum extract_code code, const char *what, const char *why,
+                                   const char *hint, struct extract_error *error)
 {
     return extract_error_set(error, code, what, hint, "%s", why);
 }
 
 // ---- names ----
 
-static bool get_bit(const uint8_t *bits, uint32_t id)
+static bool is_bit_set(const uint8_t *bits, uint32_t id)
 {
     return bits[id / 8] >> id % 8 & 1;
 }
 
-static void put_bit(uint8_t *bits, uint32_t id, bool on)
+static void write_bit(uint8_t *bits, uint32_t id, bool on)
 {
     uint8_t mask = (uint8_t)(1u << id % 8);
 
@@ -34,7 +34,7 @@ static void put_bit(uint8_t *bits, uint32_t id, bool on)
 }
 
 // Returns the name of an event type, escaped for printing if `shown`, or NULL if it has none.
-static const char *name_of(const struct extract_request *request, uint32_t id, bool shown)
+static const char *find_name(const struct extract_request *request, uint32_t id, bool shown)
 {
     const struct extract_object *object;
     const struct extract_event_type *type = extract_format_posix.type(id);
@@ -58,10 +58,10 @@ static enum extract_code set_named_bits(const struct extract_request *request, c
     bool numbered = extract_number_parse(word, &number);
 
     for (uint32_t id = 0; id < ids && !found; id++) {
-        const char *name = name_of(request, id, false);
+        const char *name = find_name(request, id, false);
         bool is = numbered ? id == number : id < POSIX_USER ? all || (system && name) : user;
         if (is || (!numbered && name && (strcmp(word, name) == 0 || !fnmatch(word, name, 0))))
-            put_bit(bits, id, true);
+            write_bit(bits, id, true);
     }
     for (uint32_t i = 0; i < request->filter_bytes; i++)
         found |= bits[i] != 0;
@@ -74,32 +74,25 @@ static enum extract_code set_named_bits(const struct extract_request *request, c
 
 // ---- filters ----
 
-static void apply(struct extract_request *request, const char *how, const uint8_t *bits)
+// Changes the filter as the words request: set, add or sub, then names of event types.
+static enum extract_code change_filter(struct extract_request *request, const char *const *words,
+                                       size_t count, struct extract_error *error)
 {
-    for (uint32_t i = 0; i < request->filter_bytes; i++) {
-        if (how[0] == 'a')
-            request->after[i] |= bits[i];
-        else
-            request->after[i] = (uint8_t)(request->after[i] & ~bits[i]);
-    }
-}
-
-static enum extract_code change(struct extract_request *request, const char *const *words,
-                                size_t count, struct extract_error *error)
-{
-    const char *how = words[0];
-    bool set = strcmp(how, "set") == 0;
+    bool set = strcmp(words[0], "set") == 0, adds = set || words[0][0] == 'a';
     uint8_t *bits = malloc(request->filter_bytes);
     enum extract_code code = EXTRACT_OK;
 
     if (!bits)
-        return refuse(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
+        return set_error(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
     if (set)
         memset(request->after, 0, request->filter_bytes);
     for (size_t i = 1; i < count && !code; i++) {
         memset(bits, 0, request->filter_bytes);
         code = set_named_bits(request, words[i], bits, error);
-        apply(request, set ? "add" : how, bits);
+        for (uint32_t k = 0; k < request->filter_bytes; k++) {
+            uint8_t after = request->after[k];
+            request->after[k] = adds ? after | bits[k] : (uint8_t)(after & ~bits[k]);
+        }
     }
     free(bits);
     return code;
@@ -116,13 +109,6 @@ static void load_filter(uint8_t *bits, const uint8_t *block, uint32_t at, uint32
         extract_store(bits + i, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
 }
 
-static uint32_t filter_word(const uint8_t *bits, uint32_t at)
-{
-    struct extract_cursor c = extract_cursor_make(bits + at, 4, EXTRACT_LITTLE);
-
-    return extract_cursor_u32(&c);
-}
-
 static enum extract_code read_filter(struct extract_request *request, const uint8_t *block,
                                      const struct posix_stream *stream, struct extract_error *error)
 {
@@ -131,7 +117,7 @@ static enum extract_code read_filter(struct extract_request *request, const uint
 
     request->before = malloc(2 * (size_t)bytes + 1);
     if (!request->before)
-        return refuse(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
+        return set_error(EXTRACT_NOMEM, "filter", "out of memory", NULL, error);
     request->filter_bytes = bytes;
     request->after = request->before + bytes;
     load_filter(request->before, block,
@@ -141,30 +127,33 @@ static enum extract_code read_filter(struct extract_request *request, const uint
     return EXTRACT_OK;
 }
 
-static bool put_filter(struct extract_request *request)
+static bool write_filter(struct extract_request *request)
 {
     uint64_t at = request->ring->address + posix_wanted_filter_at(request->ring->posix.ids);
+    struct extract_cursor c =
+        extract_cursor_make(request->after, request->filter_bytes, EXTRACT_LITTLE);
     bool fits = true;
 
     for (uint32_t i = 0; i < request->filter_bytes && fits; i += 4)
-        fits = request_put(request, at + i, filter_word(request->after, i));
+        fits = request_put(request, at + i, extract_cursor_u32(&c));
     return fits;
 }
 
 // ---- what is shown ----
 
-static void show(const struct extract_request *request, bool changed, struct extract_text *text)
+static void print_filter(const struct extract_request *request, bool changed,
+                         struct extract_text *text)
 {
     const uint8_t *bits = changed ? request->after : request->before;
     uint32_t named = 0, others = 0, ids = bits ? 8 * request->filter_bytes : 0;
 
     extract_text_puts(text, "not recorded:");
     for (uint32_t id = 0; id < ids; id++) {
-        const char *name = get_bit(bits, id) ? name_of(request, id, true) : NULL;
+        const char *name = is_bit_set(bits, id) ? find_name(request, id, true) : NULL;
         if (name)
             extract_text_printf(text, " %s", name);
         named += name != NULL;
-        others += get_bit(bits, id) && !name;
+        others += is_bit_set(bits, id) && !name;
     }
     if (others)
         extract_text_printf(text, "%s %u type%s without a name", named ? "," : "", (unsigned)others,
@@ -174,8 +163,8 @@ static void show(const struct extract_request *request, bool changed, struct ext
 
 // ---- requests ----
 
-// Returns what is wanted now: by a request that is pending, or else the present state.
-static struct posix_stream wanted_now(const struct posix_stream *stream)
+// Returns what is wanted now: by a request that is pending; otherwise, the present state.
+static struct posix_stream find_wanted(const struct posix_stream *stream)
 {
     struct posix_stream now = *stream;
 
@@ -192,34 +181,34 @@ static struct posix_stream wanted_now(const struct posix_stream *stream)
     return now;
 }
 
-static enum extract_code set_wanted(struct posix_stream *now, const struct posix_stream *stream,
-                                    enum request_verb verb, struct extract_error *error)
+static enum extract_code apply_action(struct posix_stream *now, const struct posix_stream *stream,
+                                      enum request_action action, struct extract_error *error)
 {
     bool bound = now->wanted & POSIX_STATE_BOUND;
 
-    if (!bound && (verb != REQUEST_START || now->layout.shared))
-        return refuse(EXTRACT_ABSENT, "POSIX trace",
-                      "nobody has bound the stream, so it records nothing",
-                      now->layout.shared ? "create one with posix_trace_create"
-                                         : "bind it with ringside start",
-                      error);
+    if (!bound && (action != REQUEST_START || now->layout.shared))
+        return set_error(EXTRACT_ABSENT, "POSIX trace",
+                         "stream is not bound, so it records nothing",
+                         now->layout.shared ? "create one with posix_trace_create"
+                                            : "bind it with ringside start",
+                         error);
     if (!bound &&
         (now->wanted_policy < POSIX_POLICY_LOOP || now->wanted_policy > POSIX_POLICY_FLUSH))
         now->wanted_policy = POSIX_POLICY_LOOP;
     if (!bound && !now->wanted_max_data)
         now->wanted_max_data = now->max_data ? now->max_data : MAX_DATA;
-    if (verb == REQUEST_START)
+    if (action == REQUEST_START)
         now->wanted |= POSIX_STATE_BOUND | POSIX_STATE_RUNNING;
-    if (verb == REQUEST_STOP)
+    if (action == REQUEST_STOP)
         now->wanted &= ~(uint32_t)POSIX_STATE_RUNNING;
-    if (verb == REQUEST_CLEAR && posix_stream_stays_full(stream))
+    if (action == REQUEST_CLEAR && posix_stream_stays_full(stream))
         now->wanted &= ~(uint32_t)POSIX_STATE_RUNNING; // clear keeps a suspended stream suspended
-    if (verb == REQUEST_CLEAR)
+    if (action == REQUEST_CLEAR)
         now->wanted_clears++;
     return EXTRACT_OK;
 }
 
-static bool put_wanted(struct extract_request *request, const struct posix_stream *now)
+static bool write_wanted(struct extract_request *request, const struct posix_stream *now)
 {
     const struct extract_ring *ring = request->ring;
     uint64_t at = ring->address;
@@ -229,15 +218,16 @@ static bool put_wanted(struct extract_request *request, const struct posix_strea
            request_put(request, at + POSIX_STREAM_AT_WANTED + 4, now->wanted_policy) &&
            request_put(request, at + POSIX_STREAM_AT_WANTED + 8, now->wanted_max_data) &&
            request_put(request, at + POSIX_STREAM_AT_WANTED_CLEARS, now->wanted_clears) &&
-           (!request->before || put_filter(request)) &&
+           (!request->before || write_filter(request)) &&
            request_put(request, at + POSIX_STREAM_AT_REQUEST, now->request + 1) &&
            request_put(request, ring->posix.process + POSIX_BLOCK_AT_ACTIVE, UINT32_MAX);
 }
 
-// Reads the filter and changes it as the words say; sets *shows if they only ask for it.
-static enum extract_code ask_filter(struct extract_request *request, const uint8_t *block,
-                                    const struct posix_stream *stream, const char *const *words,
-                                    size_t count, bool *shows, struct extract_error *error)
+// Reads the filter, and changes it as the words request; sets *shows if they only request its
+// state.
+static enum extract_code edit_filter(struct extract_request *request, const uint8_t *block,
+                                     const struct posix_stream *stream, const char *const *words,
+                                     size_t count, bool *shows, struct extract_error *error)
 {
     enum extract_code code = request_is_change(words, count,
                                                "names of event types, all, system, "
@@ -245,7 +235,7 @@ static enum extract_code ask_filter(struct extract_request *request, const uint8
                                                shows, error);
 
     code = code ? code : read_filter(request, block, stream, error);
-    return code || *shows ? code : change(request, words, count, error);
+    return code || *shows ? code : change_filter(request, words, count, error);
 }
 
 enum extract_code request_posix(struct extract_request *request, struct extract_memory *memory,
@@ -256,25 +246,25 @@ enum extract_code request_posix(struct extract_request *request, struct extract_
     struct posix_stream stream, now;
     bool shows = false;
 
-    request->show = show;
+    request->show = print_filter;
     if (!ring->posix.process_known)
-        return refuse(EXTRACT_UNSUPPORTED, "POSIX trace", "its process block is not in this memory",
-                      "pass the whole memory", error);
+        return set_error(EXTRACT_UNSUPPORTED, "POSIX trace", "process block is not in this memory",
+                         "pass the whole memory", error);
     uint8_t *block = malloc(length);
     if (!block)
-        return refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
+        return set_error(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
     enum extract_code code = request_read(request, memory, block, length, error);
     if (!code && !posix_stream_read(&stream, block, length))
-        code = refuse(EXTRACT_BAD, "POSIX trace", "the stream block is gone",
-                      "check whether the target was reset", error);
-    if (!code && request->verb == REQUEST_FILTER)
-        code = ask_filter(request, block, &stream, words, count, &shows, error);
+        code = set_error(EXTRACT_BAD, "POSIX trace", "stream block is no longer there",
+                         "check whether the target was reset", error);
+    if (!code && request->action == REQUEST_FILTER)
+        code = edit_filter(request, block, &stream, words, count, &shows, error);
     free(block);
     if (code || shows)
         return code;
-    now = wanted_now(&stream);
-    code = set_wanted(&now, &stream, request->verb, error);
-    if (!code && !put_wanted(request, &now))
-        code = refuse(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
+    now = find_wanted(&stream);
+    code = apply_action(&now, &stream, request->action, error);
+    if (!code && !write_wanted(request, &now))
+        code = set_error(EXTRACT_NOMEM, "POSIX trace", "out of memory", NULL, error);
     return code;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // control: requests to a target that records: start, stop, clear and filter. Each format turns the
-// user's words into words to write to the target. A target carries some of them out later, so that
-// the caller asks extract_request_is_done until it has.
+// user's words into words to write to the target. A target carries some of them out later, so
+// the caller polls extract_request_is_done.
 #include "control/request.h"
 #include "base/cursor.h"
 #include "base/grow.h"
@@ -40,26 +40,26 @@ static enum extract_code out_of_memory(struct extract_error *error)
 // ---- formats ----
 
 // Fills in a request to the recorder of hook words, which obeys one bit of its flags.
-static enum extract_code ask_hook(struct extract_request *request, struct extract_memory *memory,
-                                  const char *const *words, size_t count,
-                                  struct extract_error *error)
+static enum extract_code request_hook(struct extract_request *request,
+                                      struct extract_memory *memory, const char *const *words,
+                                      size_t count, struct extract_error *error)
 {
     uint8_t header[EXTRACT_HOOKS_HEADER];
     uint64_t at = request->ring->address + EXTRACT_HOOKS_AT_FLAGS;
 
     (void)words;
     (void)count;
-    if (request->verb > REQUEST_STOP)
+    if (request->action > REQUEST_STOP)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "hook ring",
-                                 "start and stop work; what is recorded is the firmware's matter",
-                                 "the recorder has no word for that");
+                                 "use start or stop, or change in the firmware what is recorded",
+                                 "not supported by the recorder");
     enum extract_code code = request_read(request, memory, header, sizeof header, error);
     if (code)
         return code;
     struct extract_cursor c = extract_cursor_make(header, sizeof header, request->ring->byte_order);
     extract_cursor_seek(&c, EXTRACT_HOOKS_AT_FLAGS);
     uint32_t flags = extract_cursor_u32(&c) & ~(uint32_t)HOOK_RUNS;
-    flags |= request->verb == REQUEST_START ? HOOK_RUNS : 0;
+    flags |= request->action == REQUEST_START ? HOOK_RUNS : 0;
     request->done = (struct extract_word){at, flags};
     return request_put(request, at, flags) ? EXTRACT_OK : out_of_memory(error);
 }
@@ -67,28 +67,29 @@ static enum extract_code ask_hook(struct extract_request *request, struct extrac
 // The formats, and either their function or why they take no requests.
 static const struct {
     const char *format;
-    enum extract_code (*ask)(struct extract_request *, struct extract_memory *, const char *const *,
-                             size_t, struct extract_error *);
-    const char *why, *hint; // error if `ask` is NULL
+    enum extract_code (*make)(struct extract_request *, struct extract_memory *,
+                              const char *const *, size_t, struct extract_error *);
+    const char *why, *hint; // error if `make` is NULL
 } formats[] = {
     {"posix", request_posix, NULL, NULL},
-    {"hook", ask_hook, NULL, NULL},
+    {"hook", request_hook, NULL, NULL},
     {"threadx", request_threadx, NULL, NULL},
-    {"rkh", NULL, "RKH's trace has filters, and no word that starts, stops or clears it",
-     "use ringside filter on|off WHAT"},
+    {"rkh", NULL, "trace has only filters, and cannot be started, stopped or cleared",
+     "use ringside filter on|off TERM"},
 };
 
-static enum extract_code ask(struct extract_request *request, struct extract_memory *memory,
-                             const char *const *words, size_t count, struct extract_error *error)
+static enum extract_code make_request(struct extract_request *request,
+                                      struct extract_memory *memory, const char *const *words,
+                                      size_t count, struct extract_error *error)
 {
     const char *name = extract_ring_format(request->ring);
 
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         if (strcmp(formats[i].format, name) != 0)
             continue;
-        return formats[i].ask ? formats[i].ask(request, memory, words, count, error)
-                              : extract_error_set(error, EXTRACT_UNSUPPORTED, name, formats[i].hint,
-                                                  "%s", formats[i].why);
+        return formats[i].make ? formats[i].make(request, memory, words, count, error)
+                               : extract_error_set(error, EXTRACT_UNSUPPORTED, name,
+                                                   formats[i].hint, "%s", formats[i].why);
     }
     return extract_error_set(error, EXTRACT_UNSUPPORTED, name, NULL,
                              "requests to its recorder are not supported");
@@ -118,26 +119,26 @@ void extract_request_show(const struct extract_request *request, bool changed,
 
 // ---- requests ----
 
-static enum extract_code find_verb(struct extract_request *request, const char *verb, size_t count,
-                                   struct extract_error *error)
+static enum extract_code parse_action(struct extract_request *request, const char *action,
+                                      size_t count, struct extract_error *error)
 {
-    static const char *const verbs[] = {"start", "stop", "clear", "filter"};
+    static const char *const actions[] = {"start", "stop", "clear", "filter"};
     unsigned i = 0;
 
-    while (i <= REQUEST_FILTER && strcmp(verbs[i], verb) != 0)
+    while (i <= REQUEST_FILTER && strcmp(actions[i], action) != 0)
         i++;
     if (i > REQUEST_FILTER)
-        return extract_error_set(error, EXTRACT_USAGE, verb, "use start, stop, clear or filter",
+        return extract_error_set(error, EXTRACT_USAGE, action, "use start, stop, clear or filter",
                                  "unknown request");
     if (i != REQUEST_FILTER && count)
-        return extract_error_set(error, EXTRACT_USAGE, verb, "omit them", "takes no arguments");
-    request->verb = (enum request_verb)i;
+        return extract_error_set(error, EXTRACT_USAGE, action, "omit them", "takes no arguments");
+    request->action = (enum request_action)i;
     return EXTRACT_OK;
 }
 
 enum extract_code extract_request_new(struct extract_request **request,
                                       const struct extract_trace *trace,
-                                      struct extract_memory *memory, const char *verb,
+                                      struct extract_memory *memory, const char *action,
                                       const char *const *words, size_t count,
                                       struct extract_error *error)
 {
@@ -147,9 +148,9 @@ enum extract_code extract_request_new(struct extract_request **request,
         return out_of_memory(error);
     r->trace = trace;
     r->ring = &extract_trace_snapshot(trace)->ring;
-    enum extract_code code = find_verb(r, verb, count, error);
+    enum extract_code code = parse_action(r, action, count, error);
     if (!code)
-        code = ask(r, memory, words, count, error);
+        code = make_request(r, memory, words, count, error);
     if (!code)
         return EXTRACT_OK;
     extract_request_free(r);

@@ -7,12 +7,12 @@
 #include "formats/format.h"
 #include <extract/filter.h>
 
-enum request_verb { REQUEST_START, REQUEST_STOP, REQUEST_CLEAR, REQUEST_FILTER };
+enum request_action { REQUEST_START, REQUEST_STOP, REQUEST_CLEAR, REQUEST_FILTER };
 
 struct extract_request {
     const struct extract_trace *trace;
     const struct extract_ring *ring;
-    enum request_verb verb;
+    enum request_action action;
     struct extract_word *words; // owned
     size_t count, capacity;
     struct extract_word done;  // the word that shows completion, and the value that it then has

@@ -5,6 +5,7 @@
 // Source: docs/formats/threadx.md, "The filter word".
 #include "base/cursor.h"
 #include "control/request.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ static const struct {
     {"netx", 0x00FF8000}, {"usbx", 0x7F000000}, {"all", UINT32_MAX},
 };
 
-static bool bits_of(const char *word, uint32_t *bits)
+static bool parse_class(const char *word, uint32_t *bits)
 {
     uint64_t number;
 
@@ -73,19 +74,21 @@ static bool bits_of(const char *word, uint32_t *bits)
     return numbered;
 }
 
-static enum extract_code refuse_class(const char *word, struct extract_error *error)
+static enum extract_code set_class_error(const char *word, struct extract_error *error)
 {
     struct extract_listing listing = {.used = 0};
+    char hint[sizeof listing.text + 16];
 
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         extract_listing_put(&listing, groups[i].name);
     for (unsigned i = 0; i < BITS; i++)
         extract_listing_put(&listing, classes[i]);
-    return extract_error_set(error, EXTRACT_NOTFOUND, word, NULL,
-                             "no class of events has that name; these are: %s", listing.text);
+    snprintf(hint, sizeof hint, "use one of: %s", listing.text);
+    return extract_error_set(error, EXTRACT_NOTFOUND, word, hint, "unknown class of events");
 }
 
-static void show(const struct extract_request *request, bool changed, struct extract_text *text)
+static void print_filter(const struct extract_request *request, bool changed,
+                         struct extract_text *text)
 {
     struct extract_cursor c =
         extract_cursor_make(changed ? request->after : request->before, BYTES, EXTRACT_LITTLE);
@@ -103,7 +106,7 @@ static void show(const struct extract_request *request, bool changed, struct ext
 
 // Returns the address of the 32 bits that count. A big-endian ULONG of 8 bytes has them in its
 // second half.
-static uint64_t word_at(const struct extract_ring *ring)
+static uint64_t word_address(const struct extract_ring *ring)
 {
     bool high = ring->byte_order == EXTRACT_BIG && ring->word_bytes == 8;
 
@@ -121,23 +124,23 @@ static enum extract_code read_word(struct extract_request *request, struct extra
         return extract_error_set(
             error, EXTRACT_UNSUPPORTED, "ThreadX trace",
             "pass the firmware with --elf: the word is _tx_trace_event_enable_bits",
-            "the address of its filter word is not known");
+            "address of the filter word is not known");
     enum extract_code code =
-        extract_memory_read(memory, word_at(ring), bytes, sizeof bytes, &got, error);
+        extract_memory_read(memory, word_address(ring), bytes, sizeof bytes, &got, error);
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, ring->byte_order);
     *bits = code ? 0 : extract_cursor_u32(&c);
     return code;
 }
 
-static enum extract_code change(const char *const *words, size_t count, uint32_t *bits,
-                                struct extract_error *error)
+static enum extract_code change_bits(const char *const *words, size_t count, uint32_t *bits,
+                                     struct extract_error *error)
 {
     uint32_t named = 0;
 
     for (size_t i = 1; i < count; i++) {
         uint32_t more;
-        if (!bits_of(words[i], &more))
-            return refuse_class(words[i], error);
+        if (!parse_class(words[i], &more))
+            return set_class_error(words[i], error);
         named |= more;
     }
     *bits = words[0][0] == 'a'             ? *bits | named
@@ -153,25 +156,24 @@ enum extract_code request_threadx(struct extract_request *request, struct extrac
     uint32_t bits = 0;
     bool shows;
 
-    if (request->verb != REQUEST_FILTER)
+    if (request->action != REQUEST_FILTER)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "threadx",
-                                 "call tx_trace_enable or tx_trace_disable in the firmware; filter "
-                                 "works",
-                                 "ThreadX's trace is switched by functions of the kernel, and by "
-                                 "no word");
+                                 "call tx_trace_enable or tx_trace_disable in the firmware, or use "
+                                 "filter",
+                                 "only functions of the kernel start and stop ThreadX's trace");
     enum extract_code code = request_is_change(words, count, "classes", &shows, error);
     code = code ? code : read_word(request, memory, &bits, error);
     if (code)
         return code;
-    request->show = show;
+    request->show = print_filter;
     request->before = malloc(2 * BYTES);
     if (!request->before)
         return extract_error_set(error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
     request->after = request->before + BYTES;
     extract_store(request->before, bits, BYTES, EXTRACT_LITTLE);
-    code = shows ? EXTRACT_OK : change(words, count, &bits, error);
+    code = shows ? EXTRACT_OK : change_bits(words, count, &bits, error);
     extract_store(request->after, bits, BYTES, EXTRACT_LITTLE);
-    request->done = (struct extract_word){word_at(request->ring), bits};
+    request->done = (struct extract_word){word_address(request->ring), bits};
     request->takes_effect_at_once = true;
     if (!code && !shows && !request_put(request, request->done.address, bits))
         code = extract_error_set(error, EXTRACT_NOMEM, "filter", NULL, "out of memory");

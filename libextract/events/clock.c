@@ -7,7 +7,7 @@
 // that only those in the block headers. The rate comes from pairs of blocks without a gap between
 // them: the ticks between their newest entries, and the time between their reads.
 //
-// If the clock wraps faster than the host polls, two timestamps do not tell how often it wrapped in
+// If the clock wraps faster than the host polls, two timestamps do not show how often it wrapped in
 // between. guess_rate therefore adds up every step from entry to entry; longest_rate extends the
 // result over the whole log, with the guess as a measure of the hidden wraps.
 #include "base/stamps.h"
@@ -25,7 +25,7 @@ enum {
 
 // Adds the first timestamp, or the first after a break: what is in between is not a step of the
 // clock.
-static void tally_start(struct extract_tally *tally, uint64_t raw_stamp)
+static void tally_first(struct extract_tally *tally, uint64_t raw_stamp)
 {
     uint64_t to = raw_stamp & tally->mask;
 
@@ -37,7 +37,7 @@ static void tally_start(struct extract_tally *tally, uint64_t raw_stamp)
 static void tally_add(struct extract_tally *tally, uint64_t raw_stamp, bool *broken)
 {
     if (*broken)
-        tally_start(tally, raw_stamp);
+        tally_first(tally, raw_stamp);
     else
         extract_tally_add(tally, raw_stamp);
     *broken = false;
@@ -56,7 +56,7 @@ static void tally_slots(struct extract_tally *tally, const struct extract_snapsh
 }
 
 // A walk over the block headers of a log.
-struct heads {
+struct header_walk {
     struct extract_log_snapshots *snapshots;
     size_t next, end;
     bool has_block; // `block` is valid
@@ -74,48 +74,50 @@ static bool breaks_time(const struct extract_log_block *block)
 }
 
 // Moves to the next block of entries. Returns false at the end.
-static bool next_head(struct heads *heads)
+static bool next_header(struct header_walk *walk)
 {
     const struct extract_log_block *block;
 
-    heads->joined = heads->has_block;
-    heads->before = heads->block;
-    while (heads->next < heads->end &&
-           (block = extract_log_snapshots_block(heads->snapshots, heads->next))) {
-        heads->next++;
-        heads->joined &= !breaks_time(block);
+    walk->joined = walk->has_block;
+    walk->before = walk->block;
+    while (walk->next < walk->end &&
+           (block = extract_log_snapshots_block(walk->snapshots, walk->next))) {
+        walk->next++;
+        walk->joined &= !breaks_time(block);
         if (!extract_log_holds_entries(block) || !block->count)
             continue;
-        heads->joined &= block->first == heads->expected;
-        heads->expected = block->first + block->count;
-        heads->block = *block;
-        heads->has_block = true;
+        walk->joined &= block->first == walk->expected;
+        walk->expected = block->first + block->count;
+        walk->block = *block;
+        walk->has_block = true;
         return true;
     }
     return false;
 }
 
-static struct heads heads_of(const struct extract_trace *trace, const struct extract_epoch *epoch)
+static struct header_walk start_header_walk(const struct extract_trace *trace,
+                                            const struct extract_epoch *epoch)
 {
-    struct heads heads = {.snapshots = trace->snapshots, .next = epoch->from, .end = epoch->to};
+    struct header_walk walk = {
+        .snapshots = trace->snapshots, .next = epoch->from, .end = epoch->to};
 
-    return heads;
+    return walk;
 }
 
 // Tallies the timestamps of an epoch: those of its first entries, then those in block headers. The
-// headers only tell the largest timestamp and whether the timestamps ever fell.
+// headers only show the largest timestamp and whether the timestamps ever fell.
 static void tally_log(const struct extract_trace *trace, const struct extract_epoch *epoch,
                       struct extract_tally *tally)
 {
-    struct heads heads = heads_of(trace, epoch);
+    struct header_walk walk = start_header_walk(trace, epoch);
     struct extract_tally rest = *tally;
     bool broken = true, rest_broken = true;
     uint64_t tallied = 0;
 
-    while (next_head(&heads)) {
-        const struct extract_log_block *block = &heads.block;
-        broken |= !heads.joined;
-        rest_broken |= !heads.joined;
+    while (next_header(&walk)) {
+        const struct extract_log_block *block = &walk.block;
+        broken |= !walk.joined;
+        rest_broken |= !walk.joined;
         if (tallied < MAX_TALLIED_ENTRIES) {
             const struct extract_snapshot *entries =
                 extract_log_snapshots_entries(trace->snapshots, block);
@@ -142,7 +144,7 @@ uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanosecond
     return ticks > UINT64_MAX ? UINT64_MAX : (uint64_t)ticks;
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_sizes(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -152,13 +154,13 @@ static int by_size(const void *a, const void *b)
 // Moves to the next block and computes ticks and time from the newest entry of the block before to
 // its own; 0 nanoseconds if entries are missing in between or the times are not known. Returns
 // false at the end.
-static bool next_rate(struct heads *heads, const struct extract_clock *clock,
+static bool next_rate(struct header_walk *walk, const struct extract_clock *clock,
                       struct extract_rate *rate)
 {
-    if (!next_head(heads))
+    if (!next_header(walk))
         return false;
-    const struct extract_log_block *block = &heads->block, *last = &heads->before;
-    bool has_stamps = heads->joined && block->flags & last->flags & EXTRACT_LOG_STAMPS;
+    const struct extract_log_block *block = &walk->block, *last = &walk->before;
+    bool has_stamps = walk->joined && block->flags & last->flags & EXTRACT_LOG_STAMPS;
     *rate = (struct extract_rate){0, 0};
     if (has_stamps && last->wall && block->wall > last->wall)
         *rate = (struct extract_rate){extract_clock_step(clock, last->last_stamp & clock->mask,
@@ -178,17 +180,17 @@ static uint64_t count_wraps(uint64_t modulus, uint64_t wanted, uint64_t step)
 // Returns the ticks from the newest entry of the block before to that of this one, added up over
 // all entries in between: the clock may wrap more often than the host polls. Returns 0 if not
 // known.
-static uint64_t ticks_by_entries(const struct heads *heads, const struct extract_clock *clock)
+static uint64_t ticks_by_entries(const struct header_walk *walk, const struct extract_clock *clock)
 {
     const struct extract_snapshot *entries =
-        extract_log_snapshots_entries(heads->snapshots, &heads->block);
+        extract_log_snapshots_entries(walk->snapshots, &walk->block);
     uint64_t first, span, ticks;
 
     if (!entries || !extract_snapshot_valid(entries))
         return 0;
     span = extract_snapshot_span(entries, clock, &first);
     struct extract_step step =
-        extract_clock_advance(clock, heads->before.last_stamp & clock->mask, first);
+        extract_clock_advance(clock, walk->before.last_stamp & clock->mask, first);
     return step.back || __builtin_add_overflow(span, step.ticks, &ticks) ? 0 : ticks;
 }
 
@@ -209,14 +211,14 @@ static uint64_t usual_time(const struct extract_trace *trace, const struct extra
 {
     uint64_t times[MAX_TIMES];
     struct extract_rate one;
-    struct heads heads = heads_of(trace, epoch);
+    struct header_walk walk = start_header_walk(trace, epoch);
     size_t count = 0;
 
-    while (count < MAX_TIMES && next_rate(&heads, &epoch->clock, &one))
+    while (count < MAX_TIMES && next_rate(&walk, &epoch->clock, &one))
         if (one.nanoseconds)
             times[count++] = one.nanoseconds;
     if (count)
-        qsort(times, count, sizeof *times, by_size);
+        qsort(times, count, sizeof *times, compare_sizes);
     return count ? times[count / 2] : 0;
 }
 
@@ -226,13 +228,13 @@ static struct extract_rate guess_rate(const struct extract_trace *trace,
                                       const struct extract_epoch *epoch)
 {
     struct extract_rate one, sum = {0, 0}, longest = {0, 0};
-    struct heads heads = heads_of(trace, epoch);
+    struct header_walk walk = start_header_walk(trace, epoch);
     uint64_t usual = usual_time(trace, epoch);
 
-    for (unsigned i = 0; i < MAX_RATE_BLOCKS && next_rate(&heads, &epoch->clock, &one); i++) {
+    for (unsigned i = 0; i < MAX_RATE_BLOCKS && next_rate(&walk, &epoch->clock, &one); i++) {
         if (one.nanoseconds && one.nanoseconds / LONG_TIME > usual)
             continue;
-        uint64_t ticks = one.nanoseconds ? ticks_by_entries(&heads, &epoch->clock) : 0;
+        uint64_t ticks = one.nanoseconds ? ticks_by_entries(&walk, &epoch->clock) : 0;
         if (!ticks || !add_rate(&sum, &one, ticks))
             sum = (struct extract_rate){0, 0};
         else if (sum.nanoseconds > longest.nanoseconds)
@@ -242,16 +244,16 @@ static struct extract_rate guess_rate(const struct extract_trace *trace,
 }
 
 // Returns the rate over the longest part of the epoch without a gap, from block headers. The guess
-// tells how often the clock wrapped between two of them.
+// shows how often the clock wrapped between two of them.
 static struct extract_rate longest_rate(const struct extract_trace *trace,
                                         const struct extract_epoch *epoch,
                                         const struct extract_rate *guess)
 {
     struct extract_rate one, sum = {0, 0}, longest = *guess;
     uint64_t modulus = epoch->clock.modulus, hidden, ticks;
-    struct heads heads = heads_of(trace, epoch);
+    struct header_walk walk = start_header_walk(trace, epoch);
 
-    while (next_rate(&heads, &epoch->clock, &one)) {
+    while (next_rate(&walk, &epoch->clock, &one)) {
         uint64_t wanted = extract_rate_ticks(guess, one.nanoseconds);
         uint64_t wraps = modulus ? count_wraps(modulus, wanted, one.ticks) : 0;
         if (!one.nanoseconds || __builtin_mul_overflow(wraps, modulus, &hidden) ||
@@ -264,7 +266,7 @@ static struct extract_rate longest_rate(const struct extract_trace *trace,
 }
 
 // Sets the rate of an epoch. If the clock may wrap while the host is late, only the guess is right.
-static void study_rate(const struct extract_trace *trace, struct extract_epoch *epoch)
+static void find_rate(const struct extract_trace *trace, struct extract_epoch *epoch)
 {
     const struct extract_clock *clock = &epoch->clock;
     struct extract_rate guess = guess_rate(trace, epoch);
@@ -290,7 +292,7 @@ const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, 
     return &trace->epochs[low];
 }
 
-// Returns whether two rings are of the same run of the same firmware, as far as their words tell.
+// Returns whether two rings are of the same run of the same firmware, as far as their words show.
 static bool is_same_clock(const struct extract_ring *a, const struct extract_ring *b)
 {
     return a->format == b->format && a->timer_mask == b->timer_mask &&
@@ -333,7 +335,7 @@ static bool find_epochs(struct extract_trace *trace)
     return trace->epoch_count || add_epoch(trace, &capacity, 0, &trace->snapshot->ring);
 }
 
-// Fills a clock with what the timestamps tell. The options take precedence.
+// Fills a clock with what the timestamps show. The options take precedence.
 static enum extract_code set_clock(struct extract_clock *clock, const struct extract_tally *tally,
                                    const struct extract_trace_options *options,
                                    struct extract_error *error)
@@ -350,9 +352,9 @@ static enum extract_code set_clock(struct extract_clock *clock, const struct ext
     return EXTRACT_OK;
 }
 
-static enum extract_code study_epoch(struct extract_trace *trace, struct extract_epoch *epoch,
-                                     const struct extract_trace_options *options,
-                                     struct extract_error *error)
+static enum extract_code find_epoch_clock(struct extract_trace *trace, struct extract_epoch *epoch,
+                                          const struct extract_trace_options *options,
+                                          struct extract_error *error)
 {
     struct extract_tally tally;
 
@@ -363,7 +365,7 @@ static enum extract_code study_epoch(struct extract_trace *trace, struct extract
     if (options && options->hz)
         epoch->rate = (struct extract_rate){options->hz, NANOSECONDS};
     else if (!code && epoch->clock.direction != EXTRACT_CLOCK_NONE && !epoch->clock.counts_events)
-        study_rate(trace, epoch);
+        find_rate(trace, epoch);
     return code;
 }
 
@@ -385,7 +387,7 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
         return set_clock(&trace->info.clock, &tally, options, error);
     }
     for (size_t i = 0; i < trace->epoch_count && !code; i++)
-        code = study_epoch(trace, &trace->epochs[i], options, error);
+        code = find_epoch_clock(trace, &trace->epochs[i], options, error);
     trace->info.clock = trace->epochs[trace->epoch_count - 1].clock;
     return code;
 }

@@ -60,7 +60,7 @@ struct filter_set {
 
 bool filter_set_has(const struct filter_set *set, uint64_t address);
 
-// The conditions of one word on an address: it must be in `in`, if has_in, and not in `out`.
+// The conditions of one word on an address: if has_in, `in` must contain it; `out` must not.
 struct filter_addresses {
     bool has_in;
     struct filter_set in, out;

@@ -17,7 +17,7 @@ enum {
     LOSS_CHECKS = 1 << EXTRACT_FILTER_EVENT | TIME_CHECKS
 };
 
-static bool type_passes(const struct extract_view *view, const struct extract_event *event)
+static bool passes_type(const struct extract_view *view, const struct extract_event *event)
 {
     uint32_t id = event->id;
 
@@ -41,7 +41,7 @@ static bool holds_address(const struct extract_trace *trace, const struct filter
     return object && filter_set_has(objects, (uint64_t)(object - trace->objects));
 }
 
-static bool thread_passes(const struct extract_trace *trace, const struct filter_addresses *threads,
+static bool passes_thread(const struct extract_trace *trace, const struct filter_addresses *threads,
                           const struct extract_event *event)
 {
     if (event->context == EXTRACT_RECORDER)
@@ -58,8 +58,9 @@ static bool thread_passes(const struct extract_trace *trace, const struct filter
     return (in || !threads->has_in) && !out;
 }
 
-static bool objects_pass(const struct extract_trace *trace, const struct filter_addresses *objects,
-                         const struct extract_event *event)
+static bool passes_objects(const struct extract_trace *trace,
+                           const struct filter_addresses *objects,
+                           const struct extract_event *event)
 {
     const struct extract_event_type *type = event->type;
     bool in = !objects->has_in, out = false;
@@ -93,12 +94,12 @@ static bool meets_conditions(const struct extract_view *view, const struct extra
 
     if (extract_id_is_loss(event->id))
         checks &= LOSS_CHECKS;
-    return (!(checks & 1u << EXTRACT_FILTER_EVENT) || type_passes(view, event)) &&
+    return (!(checks & 1u << EXTRACT_FILTER_EVENT) || passes_type(view, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_CLASS) || view->classes >> event->type->class_ & 1) &&
            (!(checks & 1u << EXTRACT_FILTER_THREAD) ||
-            thread_passes(view->trace, &view->threads, event)) &&
+            passes_thread(view->trace, &view->threads, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_OBJECT) ||
-            objects_pass(view->trace, &view->objects, event));
+            passes_objects(view->trace, &view->objects, event));
 }
 
 // Sets the standing of each event of a batch. The first *skip wanted events are too old for LAST;

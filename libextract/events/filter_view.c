@@ -2,7 +2,7 @@
 // events: compiles a filter for one trace: the names that the user wrote become bitmaps of event
 // ids, sorted sets of addresses, and numbers.
 //
-// Each item of the filter becomes a wish: the item as the trace's format understands it. The wishes
+// Each item of the filter becomes a condition: the item as the trace's format defines it. Those
 // of each word are then compiled together: positive ones widen the word, negative ones leave events
 // out.
 //
@@ -10,8 +10,8 @@
 //   thread, object          compared with names and addresses           ──► view->threads, objects
 //   class, from, to, last   numbers already                             ──► view->classes, from, …
 //
-// A wish that matches nothing is an error: the user most likely misspelled a name. The view is
-// usable all the same, and lets nothing through for that wish.
+// A condition that matches nothing is an error: the user most likely misspelled a name. The view is
+// usable all the same, and lets nothing through for that condition.
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include "events/filter.h"
 #include "formats/format.h"
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An item as the trace's format understands it: "ao=server" is about threads, whatever its word is.
-struct wish {
+// An item as the trace's format defines it: "ao=server" is about threads, whatever its word is.
+struct condition {
     enum extract_filter_word word;
     enum extract_target_kind kind; // NONE: it is not a term of the target's own filters
     const char *value;
@@ -34,7 +34,7 @@ struct compile {
     struct extract_view *view;
     const struct extract_trace *trace;
     uint64_t hz;
-    struct wish *wishes;
+    struct condition *conditions;
     size_t count;
     struct extract_error *error;
 };
@@ -90,7 +90,7 @@ bool filter_set_has(const struct filter_set *set, uint64_t address)
     return false;
 }
 
-// ---- wishes ----
+// ---- conditions ----
 static enum extract_code out_of_memory(const struct compile *c)
 {
     return extract_error_set(c->error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
@@ -107,26 +107,28 @@ static const struct extract_format *format_of(const struct extract_trace *trace)
     return extract_trace_snapshot(trace)->ring.format;
 }
 
-// Returns what an item asks for. Terms of the target's filters may be used wherever events are
+// Returns the condition of an item. Terms of the target's filters may be used wherever events are
 // named.
-static struct wish wish_of(const struct filter_item *item,
-                           const struct extract_target_filter *target)
+static struct condition make_condition(const struct filter_item *item,
+                                       const struct extract_target_filter *target)
 {
     static const enum extract_filter_word words[EXTRACT_TARGET_KINDS] = {
         EXTRACT_FILTER_EVENT, EXTRACT_FILTER_EVENT, EXTRACT_FILTER_THREAD, EXTRACT_FILTER_OBJECT};
-    struct wish wish = {item->word, EXTRACT_TARGET_NONE, item->value, item->negative, false};
+    struct condition condition = {item->word, EXTRACT_TARGET_NONE, item->value, item->negative,
+                                  false};
 
     if (!target || item->word > EXTRACT_FILTER_OBJECT)
-        return wish;
-    if (target->parse(item->value, &wish.kind, &wish.value))
-        wish.word = words[wish.kind];
+        return condition;
+    if (target->parse(item->value, &condition.kind, &condition.value))
+        condition.word = words[condition.kind];
     else if (strcmp(item->value, target->all) == 0)
-        wish = (struct wish){EXTRACT_FILTER_EVENT, EXTRACT_TARGET_NONE, "*", item->negative, false};
-    return wish;
+        condition = (struct condition){EXTRACT_FILTER_EVENT, EXTRACT_TARGET_NONE, "*",
+                                       item->negative, false};
+    return condition;
 }
 
 // Returns whether an entry of the trace gives a user event a name that matches.
-static bool is_user_event_name(const struct extract_trace *trace, const struct wish *item,
+static bool is_user_event_name(const struct extract_trace *trace, const struct condition *item,
                                uint32_t id)
 {
     const struct extract_object *objects;
@@ -142,7 +144,7 @@ static bool is_user_event_name(const struct extract_trace *trace, const struct w
 }
 
 // Returns whether an item means an event type, by its id, symbol or name.
-static bool item_is_type(const struct extract_trace *trace, const struct wish *item,
+static bool item_is_type(const struct extract_trace *trace, const struct condition *item,
                          const struct extract_event_type *type, uint32_t id)
 {
     const struct extract_target_filter *target = format_of(trace)->target;
@@ -160,20 +162,20 @@ static bool item_is_type(const struct extract_trace *trace, const struct wish *i
            (target && target->fits(EXTRACT_TARGET_EVENT, id, item->value));
 }
 
-// What the items of the filter say about one event type.
+// Which items of the filter concern one event type.
 struct pick {
-    bool has_positive; // some items say what is wanted
+    bool has_positive; // some items are positive
     bool in, out;      // positive and negative items match the type
 };
 
 // Compares all items with a type, and notes which of them match.
-static struct pick pick_type(const struct compile *c, const struct extract_event_type *type,
-                             uint32_t id)
+static struct pick match_type(const struct compile *c, const struct extract_event_type *type,
+                              uint32_t id)
 {
     struct pick pick = {false, false, false};
 
     for (size_t i = 0; i < c->count; i++) {
-        struct wish *item = &c->wishes[i];
+        struct condition *item = &c->conditions[i];
         if (item->word != EXTRACT_FILTER_EVENT)
             continue;
         bool is = item_is_type(c->trace, item, type, id);
@@ -185,9 +187,10 @@ static struct pick pick_type(const struct compile *c, const struct extract_event
     return pick;
 }
 
-static bool type_wanted(const struct compile *c, const struct extract_event_type *type, uint32_t id)
+static bool is_type_wanted(const struct compile *c, const struct extract_event_type *type,
+                           uint32_t id)
 {
-    struct pick pick = pick_type(c, type, id);
+    struct pick pick = match_type(c, type, id);
 
     return (pick.in || !pick.has_positive) && !pick.out;
 }
@@ -200,9 +203,9 @@ static bool compile_marks(struct compile *c)
     bool named = false, added = true;
 
     for (size_t i = 0; (mark = extract_mark_type_at(i)); i++)
-        named |= extract_id_is_loss(mark->id) && pick_type(c, mark, mark->id).in;
+        named |= extract_id_is_loss(mark->id) && match_type(c, mark, mark->id).in;
     for (size_t i = 0; added && (mark = extract_mark_type_at(i)); i++) {
-        struct pick pick = pick_type(c, mark, mark->id);
+        struct pick pick = match_type(c, mark, mark->id);
         bool must_match = extract_id_is_loss(mark->id) ? named : pick.has_positive;
         if ((pick.in || !must_match) && !pick.out)
             added = filter_set_add(&c->view->rare_ids, mark->id);
@@ -219,17 +222,17 @@ static enum extract_code compile_seen_types(struct compile *c)
 
     for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++) {
         uint8_t bit = (uint8_t)(1u << id % 8);
-        if (trace->seen[id / 8] & bit && type_wanted(c, extract_trace_type(trace, id), id))
+        if (trace->seen[id / 8] & bit && is_type_wanted(c, extract_trace_type(trace, id), id))
             c->view->ids[id / 8] |= bit;
     }
     bool has_marks = trace->snapshots || trace->snapshot->index;
     return has_marks && !compile_marks(c) ? out_of_memory(c) : EXTRACT_OK;
 }
 
-static bool types_all_found(const struct compile *c)
+static bool are_all_types_found(const struct compile *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (c->wishes[i].word == EXTRACT_FILTER_EVENT && !c->wishes[i].found)
+        if (c->conditions[i].word == EXTRACT_FILTER_EVENT && !c->conditions[i].found)
             return false;
     return true;
 }
@@ -242,17 +245,17 @@ static enum extract_code compile_types(struct compile *c)
     const struct extract_event_type *mark;
     enum extract_code code = compile_seen_types(c);
 
-    if (code || types_all_found(c))
+    if (code || are_all_types_found(c))
         return code;
     for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++)
-        type_wanted(c, format->type(id), id);
+        is_type_wanted(c, format->type(id), id);
     for (size_t i = 0; (mark = extract_mark_type_at(i)); i++)
-        type_wanted(c, mark, mark->id);
+        is_type_wanted(c, mark, mark->id);
     return EXTRACT_OK;
 }
 
 // Returns whether a value names a context, by its short name or as reports print it.
-static bool context_is(const char *value, enum extract_context context)
+static bool names_context(const char *value, enum extract_context context)
 {
     const char *shown = context == EXTRACT_ISR ? "interrupt" : "start-up";
 
@@ -261,7 +264,7 @@ static bool context_is(const char *value, enum extract_context context)
 
 // Returns whether an item names an object. `by_number` is set if the item is a number, which may be
 // a thread's priority.
-static bool names_object(const struct wish *item, const struct extract_object *object,
+static bool names_object(const struct condition *item, const struct extract_object *object,
                          bool by_number, uint64_t number)
 {
     bool threads = item->word == EXTRACT_FILTER_THREAD;
@@ -275,7 +278,7 @@ static bool names_object(const struct wish *item, const struct extract_object *o
 }
 
 // Adds the objects that an item names to the sets of its word.
-static enum extract_code compile_objects(struct compile *c, struct wish *item, bool by_number,
+static enum extract_code compile_objects(struct compile *c, struct condition *item, bool by_number,
                                          uint64_t number, struct filter_addresses *word)
 {
     struct filter_set *set = item->negative ? &word->out : &word->in;
@@ -299,7 +302,7 @@ static enum extract_code compile_objects(struct compile *c, struct wish *item, b
 }
 
 // Adds an address to a set, with as many bits as the trace stores.
-static enum extract_code add_address(struct compile *c, struct wish *item, uint64_t address,
+static enum extract_code add_address(struct compile *c, struct condition *item, uint64_t address,
                                      struct filter_set *set)
 {
     if (extract_trace_snapshot(c->trace)->ring.word_bytes == 4)
@@ -310,7 +313,7 @@ static enum extract_code add_address(struct compile *c, struct wish *item, uint6
 
 // Adds a number, which is an address. If the target has filters of its own, the number may also be
 // a signal, or a priority, for which compile_objects has searched already.
-static enum extract_code compile_number(struct compile *c, struct wish *item, uint64_t number,
+static enum extract_code compile_number(struct compile *c, struct condition *item, uint64_t number,
                                         struct filter_set *set)
 {
     bool target = format_of(c->trace)->target != NULL;
@@ -326,7 +329,7 @@ static enum extract_code compile_number(struct compile *c, struct wish *item, ui
 }
 
 // Searches the firmware's ELF for the name of a signal that the trace does not know.
-static enum extract_code compile_signal(struct compile *c, struct wish *item,
+static enum extract_code compile_signal(struct compile *c, struct condition *item,
                                         struct filter_set *set)
 {
     struct extract_symbols *symbols = extract_trace_symbols(c->trace);
@@ -343,7 +346,7 @@ static enum extract_code compile_signal(struct compile *c, struct wish *item,
 
 // Adds what an item names to the addresses of its word: a context, objects by name, a number, or a
 // symbol of the firmware.
-static enum extract_code compile_address(struct compile *c, struct wish *item,
+static enum extract_code compile_address(struct compile *c, struct condition *item,
                                          struct filter_addresses *word)
 {
     bool *contexts = item->negative ? word->out_context : word->in_context;
@@ -355,7 +358,7 @@ static enum extract_code compile_address(struct compile *c, struct wish *item,
     word->has_in |= !item->negative;
     for (int context = EXTRACT_ISR;
          threads && item->kind == EXTRACT_TARGET_NONE && context <= EXTRACT_INIT; context++)
-        if (context_is(item->value, (enum extract_context)context))
+        if (names_context(item->value, (enum extract_context)context))
             contexts[context] = item->found = true;
     bool is_number = extract_number_parse(item->value, &number);
     bool by_number = is_number && format_of(c->trace)->target && number != EXTRACT_NO_PRIORITY;
@@ -377,7 +380,7 @@ static void compile_classes(struct compile *c)
     unsigned in = 0, out = 0, all = (1u << EXTRACT_CLASSES) - 1;
 
     for (size_t i = 0; i < c->count; i++) {
-        struct wish *item = &c->wishes[i];
+        struct condition *item = &c->conditions[i];
         if (item->word != EXTRACT_FILTER_CLASS)
             continue;
         unsigned bit = 1u << filter_class_parse(item->value);
@@ -390,7 +393,7 @@ static void compile_classes(struct compile *c)
 
 // Sets the start or end of the time range. Of several times, the earliest start and the latest end
 // count, as several names of one word widen it.
-static enum extract_code compile_time(struct compile *c, const struct wish *item)
+static enum extract_code compile_time(struct compile *c, const struct condition *item)
 {
     struct extract_view *view = c->view;
     bool from = item->word == EXTRACT_FILTER_FROM;
@@ -410,7 +413,7 @@ static enum extract_code compile_time(struct compile *c, const struct wish *item
     return EXTRACT_OK;
 }
 
-static enum extract_code compile_item(struct compile *c, struct wish *item)
+static enum extract_code compile_item(struct compile *c, struct condition *item)
 {
     enum extract_code code = EXTRACT_OK;
     uint64_t number = 0;
@@ -462,7 +465,7 @@ static enum extract_code compile_all(struct compile *c)
     enum extract_code code = EXTRACT_OK;
 
     for (size_t i = 0; i < c->count && !code; i++)
-        code = compile_item(c, &c->wishes[i]);
+        code = compile_item(c, &c->conditions[i]);
     compile_classes(c);
     if (!code && view->checks & 1u << EXTRACT_FILTER_EVENT)
         code = compile_types(c);
@@ -473,8 +476,8 @@ static enum extract_code compile_all(struct compile *c)
 
 // Returns a hint for a name that matches nothing. Fills `listing` with the names that exist, if the
 // target has filters of its own.
-static const char *hint_of(const struct compile *c, const struct wish *item,
-                           struct extract_listing *listing)
+static const char *make_hint(const struct compile *c, const struct condition *item,
+                             struct extract_listing *listing)
 {
     const struct extract_target_filter *target = format_of(c->trace)->target;
     const struct extract_object *objects;
@@ -495,16 +498,16 @@ static const char *hint_of(const struct compile *c, const struct wish *item,
                : "use a name that 'objects' lists; patterns may contain * ? and []";
 }
 
-// Reports the first wish that matches nothing.
-static enum extract_code first_unfound(const struct compile *c)
+// Reports the first condition that matches nothing.
+static enum extract_code report_unmatched(const struct compile *c)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const struct wish *item = &c->wishes[i];
+        const struct condition *item = &c->conditions[i];
         struct extract_listing listing = {.used = 0};
         char names[sizeof listing.text + 16];
         if (item->found)
             continue;
-        const char *hint = hint_of(c, item, &listing);
+        const char *hint = make_hint(c, item, &listing);
         snprintf(names, sizeof names, "use one of: %s", listing.text);
         return extract_error_set(c->error, EXTRACT_NOTFOUND, extract_filter_word_name(item->word),
                                  listing.used ? names : hint, "\"%s\": no such name in this trace",
@@ -515,12 +518,12 @@ static enum extract_code first_unfound(const struct compile *c)
 
 static enum extract_code compile_filter(struct compile *c, const struct extract_filter *filter)
 {
-    c->wishes = calloc(filter->count, sizeof *c->wishes);
-    if (!c->wishes)
+    c->conditions = calloc(filter->count, sizeof *c->conditions);
+    if (!c->conditions)
         return out_of_memory(c);
     c->count = filter->count;
     for (size_t i = 0; i < filter->count; i++)
-        c->wishes[i] = wish_of(&filter->items[i], format_of(c->trace)->target);
+        c->conditions[i] = make_condition(&filter->items[i], format_of(c->trace)->target);
     return compile_all(c);
 }
 
@@ -541,9 +544,9 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
         extract_view_free(c.view);
         *view = NULL;
     } else {
-        code = first_unfound(&c);
+        code = report_unmatched(&c);
     }
-    free(c.wishes);
+    free(c.conditions);
     return code;
 }
 

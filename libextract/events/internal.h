@@ -11,8 +11,8 @@
 //                filter*.c    views: which of these events a user wants
 //
 // A log is read one block at a time, so a trace of a log never holds all of its entries.
-#ifndef EXTRACT_EVENTS_ROOM_H
-#define EXTRACT_EVENTS_ROOM_H
+#ifndef EXTRACT_EVENTS_INTERNAL_H
+#define EXTRACT_EVENTS_INTERNAL_H
 
 #include "base/grow.h"
 #include "base/map.h"
@@ -49,7 +49,7 @@ struct extract_epoch {
     uint64_t first;                         // for a run: seq of its first event
 };
 
-// If a clock wraps faster than this, the host's times do not tell how often it wrapped between two
+// If a clock wraps faster than this, the host's times do not show how often it wrapped between two
 // blocks without a gap: the host does not poll regularly enough.
 #define EXTRACT_MIN_WRAP_NS UINT64_C(1000000000)
 
@@ -134,11 +134,11 @@ struct extract_step extract_clock_advance(const struct extract_clock *clock, uin
 
 // Replaces the snapshot by the next chunk of a stream: times and names continue. `restarted` is set
 // if earlier names are no longer valid. Errors: NOMEM.
-enum extract_code extract_trace_go_on(struct extract_trace *trace,
-                                      const struct extract_snapshot *snapshot, bool restarted,
-                                      struct extract_error *error);
-// Finds the event that another one is about (`inner` of struct extract_telling). Returns false if
-// there is none.
+enum extract_code extract_trace_continue(struct extract_trace *trace,
+                                         const struct extract_snapshot *snapshot, bool restarted,
+                                         struct extract_error *error);
+// Finds the event that another one describes (`inner` of extract_describing_entries). Returns false
+// if there is none.
 bool extract_trace_inner(const struct extract_trace *trace, const struct extract_event *event,
                          struct extract_event *inner);
 
@@ -185,10 +185,10 @@ void extract_mark_put(const struct extract_reader *reader, const struct extract_
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
                                       struct extract_error *error);
 void extract_names_free(struct extract_trace *trace);
-// Adds what the events of the next chunk tell. `restarted` is set if earlier names are no longer
+// Adds what the events of the next chunk report. `restarted` is set if earlier names are no longer
 // valid. Errors: NOMEM.
-enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarted,
-                                      struct extract_error *error);
+enum extract_code extract_names_continue(struct extract_trace *trace, bool restarted,
+                                         struct extract_error *error);
 // Returns the object, or the thread, at an address at the time of an event; NULL if unknown.
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
                                                 uint64_t address, uint64_t seq);

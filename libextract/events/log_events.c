@@ -7,11 +7,11 @@
 //   blocks  ENTRIES   ENTRIES   LOSS           ENTRIES     (damaged)         MARK RESET
 //   events  e0 … e9   e10 e11   RINGSIDE_LOST  e12 … e20   RINGSIDE_DAMAGED  RINGSIDE_RESET
 //
-// Every block states the number of its first entry. A number that is too high tells how many
+// Every block states the number of its first entry. A number that is too high shows how many
 // entries a damaged or missing block held.
 //
-// Timestamps alone do not tell how long a gap is: the clock may have wrapped in it. The host's
-// times at which the blocks were read tell how often (hidden_ticks).
+// Timestamps alone do not show how long a gap is: the clock may have wrapped in it. The host's
+// times at which the blocks were read show how often (hidden_ticks).
 //
 // The first walk over a log also collects what is known of it as a whole: the sums of its losses,
 // the samples for the loss estimator, and the seek points at which later walks can start.
@@ -56,7 +56,7 @@ uint64_t extract_snapshot_span(const struct extract_snapshot *snapshot,
 
 // Returns the ticks of whole clock periods between the last entry and the next snapshot, which the
 // timestamps do not show. When the two blocks were read, their newest entries were about equally
-// old, so the time between the reads (`passed`) tells how many periods there were.
+// old, so the time between the reads (`passed`) shows how many periods there were.
 static uint64_t hidden_ticks(const struct extract_reader *reader, const struct extract_clock *clock,
                              uint64_t first, uint64_t span, uint64_t passed)
 {
@@ -74,7 +74,7 @@ static uint64_t hidden_ticks(const struct extract_reader *reader, const struct e
     return wraps < UINT64_MAX / modulus ? wraps * modulus : UINT64_MAX;
 }
 
-// Returns whether the host's times are needed to tell how much time passed since the last entry.
+// Returns whether the host's times are needed to find how much time passed since the last entry.
 static bool needs_host_time(const struct extract_reader *reader, const struct extract_epoch *epoch,
                             uint64_t passed)
 {

@@ -2,8 +2,8 @@
 // events: estimates how many events a gap of a recording holds (loss_estimator.h).
 //
 // The number in a gap is one of at_least + k * modulo, its candidates. Hypotheses compete for it.
-// Each says that the target ran in the gap at one of a few reference rates, with one of a few
-// relative spreads. One more knows nothing but the largest number possible. Each hypothesis is a
+// Each assumes that the target ran in the gap at one of a few reference rates, with one of a few
+// relative spreads. One more assumes only the largest number possible. Each hypothesis is a
 // distribution over the candidates. Its fit is what it gives to the candidates, compared with all
 // numbers: a narrow hypothesis that is wrong mostly falls between them. Weights follow the fit from
 // gap to gap. A part of every weight returns to its start after each gap, because loads change. The
@@ -148,8 +148,8 @@ static double share_broadly(const struct candidates *list, double lap, double *s
 }
 
 // Computes the shares of every hypothesis for a gap, and weighs each hypothesis by its fit.
-static void weigh(struct loss_estimator *e, const struct loss_estimate *gap,
-                  const struct candidates *list)
+static void weigh_hypotheses(struct loss_estimator *e, const struct loss_estimate *gap,
+                             const struct candidates *list)
 {
     const double rates[LOSS_REFERENCES] = {rate_of(&gap->around), rate_of(&gap->lately),
                                            rate_of(&e->all)};
@@ -200,8 +200,8 @@ static double cut_interval(const struct loss_estimator *e, const struct candidat
 }
 
 // Finds the largest number of the gap's candidates that the fastest load allows. Returns whether
-// enough was seen to say so.
-static bool find_most(const struct loss_estimator *e, struct loss_estimate *gap)
+// enough was seen to know it.
+static bool find_at_most(const struct loss_estimator *e, struct loss_estimate *gap)
 {
     double load = e->fastest * gap->ticks * headroom + e->lap / 2, laps = 0;
 
@@ -222,11 +222,11 @@ void loss_estimator_end(struct loss_estimator *e)
         e->is_starved = true;
     for (size_t i = 0; e->share && i < e->count; i++) {
         struct loss_estimate *gap = &e->gaps[i];
-        gap->is_known = find_most(e, gap);
+        gap->is_known = find_at_most(e, gap);
         if (!gap->is_known)
             continue;
         struct candidates list = list_candidates(gap);
-        weigh(e, gap, &list);
+        weigh_hypotheses(e, gap, &list);
         add_load(&e->all, cut_interval(e, &list, gap), gap->ticks);
         for (unsigned h = 0; h < LOSS_HYPOTHESES; h++)
             e->weight[h] = (1 - returning) * e->weight[h] + returning * start_weight(h);

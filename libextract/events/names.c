@@ -48,7 +48,7 @@ struct build {
 };
 
 // Appends a string to the storage and returns its offset.
-static size_t store(struct extract_text *names, const char *bytes, size_t length)
+static size_t store_string(struct extract_text *names, const char *bytes, size_t length)
 {
     size_t at = names->used;
 
@@ -62,7 +62,7 @@ static void store_name(struct build *build, size_t i, const char *name)
 {
     struct extract_text *names = &build->trace->names;
 
-    build->offsets[i].name = store(names, name, strlen(name));
+    build->offsets[i].name = store_string(names, name, strlen(name));
     build->offsets[i].shown = names->used;
     extract_text_escaped(names, name);
     extract_text_putc(names, 0);
@@ -128,7 +128,7 @@ static void find_name(struct build *build, size_t i)
         snprintf(name, sizeof name, "0x%08" PRIx64, object->address);
     store_name(build, i, name);
     if (!object->from_memory)
-        build->offsets[i].name = store(&build->trace->names, "", 0);
+        build->offsets[i].name = store_string(&build->trace->names, "", 0);
 }
 
 // ---- versions: which object was at an address, and when ----
@@ -222,7 +222,7 @@ const struct extract_object *extract_names_find(const struct extract_trace *trac
 
 // ---- objects of registries ----
 
-// Makes room for one more object.
+// Reserves space for one more object.
 static bool grow_objects(struct build *build)
 {
     struct extract_trace *trace = build->trace;
@@ -292,16 +292,8 @@ static bool add_registry(struct build *build, const struct extract_snapshot *sna
     return true;
 }
 
-// Returns whether object i has the same type and name: a name may have moved to another kind.
-static bool is_same(const struct build *build, size_t i, const struct extract_object *object,
-                    const char *name)
-{
-    return strcmp(build->trace->objects[i].type_name, object->type_name) == 0 &&
-           strcmp(build->trace->names.data + build->offsets[i].name, name) == 0;
-}
-
 // Returns the index of an object of an older registry, if a newer registry of its epoch, or of the
-// next, has the same object; otherwise SIZE_MAX.
+// next, has an object with the same type and name; otherwise SIZE_MAX.
 static size_t find_same(const struct build *build, const struct extract_epoch *epoch,
                         const struct extract_object *object, const char *name)
 {
@@ -310,9 +302,12 @@ static size_t find_same(const struct build *build, const struct extract_epoch *e
 
     if (!head && epoch < trace->epochs + trace->epoch_count - 1)
         head = extract_map_get(&epoch[1].by_address, key_of(object));
-    if (!head || !is_same(build, trace->versions[head].object, object, name))
+    if (!head)
         return SIZE_MAX;
-    return trace->versions[head].object;
+    uint32_t i = trace->versions[head].object;
+    bool is_same = strcmp(trace->objects[i].type_name, object->type_name) == 0 &&
+                   strcmp(trace->names.data + build->offsets[i].name, name) == 0;
+    return is_same ? i : SIZE_MAX;
 }
 
 static bool add_old_object(struct build *build, struct extract_epoch *epoch, uint64_t block,
@@ -428,7 +423,7 @@ static bool begin_run(struct build *build, uint64_t seq)
 }
 
 // Updates an object that has a name already, or that an event named: the last name is valid. A name
-// entry for objects of any type says nothing about the type.
+// entry for objects of any type does not define the type.
 static void update_named(struct build *build, size_t i, const struct extract_name_entry *entry,
                          const char *name)
 {
@@ -477,7 +472,7 @@ static bool note_name_entry(struct build *build, const struct extract_event *eve
     char name[NAME_CAPACITY];
 
     build->begins_run = false;
-    if (!ring->format->telling || !ring->format->telling->name(event, &entry))
+    if (!ring->format->describing || !ring->format->describing->name(event, &entry))
         return true;
     build->begins_run = entry.restarted;
     if (entry.restarted && !begin_run(build, event->seq))
@@ -508,7 +503,7 @@ static bool add_threads(struct build *build, const struct extract_event *event)
 {
     const struct extract_role_fields *role =
         extract_format_role(build->trace->snapshot->ring.format, event->id);
-    uint64_t next = role->next >= 0 ? event->field[role->next] : 0;
+    uint64_t next = extract_role_field(event, role->next);
 
     return add_thread(build, event->thread, event->priority, event->seq) &&
            add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);
@@ -559,7 +554,7 @@ static bool walk_events(struct build *build)
             return false;
         trace->events += got;
     }
-    if (trace->snapshot->ring.format->telling) { // objects with a name entry are registered
+    if (trace->snapshot->ring.format->describing) { // objects with a name entry are registered
         trace->info.objects = 0;
         for (size_t i = 0; i < trace->object_count; i++)
             trace->info.objects += trace->objects[i].registered;
@@ -567,7 +562,7 @@ static bool walk_events(struct build *build)
     trace->info.span_ticks = reader.ticks; // of the newest event
     count_cores(trace);
     trace->end = reader;
-    trace->end.started &= trace->snapshot->ring.rkh.walked.stamped;
+    trace->end.started &= trace->snapshot->ring.rkh.walked.stamp_known;
     if (trace->snapshots)
         extract_log_events_end(trace, &reader);
     extract_runs_end(trace);
@@ -645,7 +640,7 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_numbers numbers = {.count = 0};
 
-    if (!trace->symbols || !ring->format->telling)
+    if (!trace->symbols || !ring->format->describing)
         return EXTRACT_OK;
     set_name_pointers(build); // the list below points to names
     struct extract_number *list = extract_signals_list(trace, &numbers.count);
@@ -653,8 +648,8 @@ static enum extract_code name_signals(struct build *build, struct extract_error 
     trace->has_unnamed = false;
     enum extract_code code = EXTRACT_NOMEM;
     if (list)
-        code = ring->format->telling->name_signals(ring, trace->symbols, &numbers, add_signal,
-                                                   build, &trace->signals, error);
+        code = ring->format->describing->name_signals(ring, trace->symbols, &numbers, add_signal,
+                                                      build, &trace->signals, error);
     else
         extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
     free(list);
@@ -667,7 +662,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
 {
     struct build build = {.trace = trace, .memory = memory, .max_objects = SIZE_MAX};
 
-    if (trace->snapshots || trace->snapshot->ring.format->telling)
+    if (trace->snapshots || trace->snapshot->ring.format->describing)
         build.max_objects = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);
@@ -733,8 +728,8 @@ static bool restore_offsets(struct build *build)
     return build->offsets;
 }
 
-enum extract_code extract_names_go_on(struct extract_trace *trace, bool restarted,
-                                      struct extract_error *error)
+enum extract_code extract_names_continue(struct extract_trace *trace, bool restarted,
+                                         struct extract_error *error)
 {
     struct build build = {.trace = trace, .max_objects = LOG_OBJECTS};
 

@@ -10,17 +10,12 @@
 //                            └─────────────────────────────────────────┘
 #include "events/internal.h"
 
-enum { RUNS_MAX = 1 << 12 }; // runs beyond this number are counted with the last one
-
-static bool is_rkh(const struct extract_trace *trace)
-{
-    return trace->snapshot->ring.rkh.layouts != 0;
-}
+enum { MAX_RUNS = 1 << 12 }; // runs beyond this number are counted with the last one
 
 static bool begin_run(struct extract_trace *trace, const struct extract_event *event)
 {
-    if (trace->run_count == RUNS_MAX) {
-        trace->runs[RUNS_MAX - 1].further++;
+    if (trace->run_count == MAX_RUNS) {
+        trace->runs[MAX_RUNS - 1].further++;
         return true;
     }
     struct extract_run *runs =
@@ -64,7 +59,7 @@ bool extract_runs_note(struct extract_trace *trace, const struct extract_event *
 {
     bool is_mark = extract_event_is_mark(event);
 
-    if (!is_rkh(trace))
+    if (!trace->snapshot->ring.rkh.layouts) // not a trace of RKH
         return true;
     struct extract_run *run = trace->run_count ? &trace->runs[trace->run_count - 1] : NULL;
     bool is_new = !is_mark && (begins || trace->run_ends) && run && run->entries_valid;
@@ -82,8 +77,8 @@ bool extract_runs_note(struct extract_trace *trace, const struct extract_event *
     return true;
 }
 
-// A recorder knows what it has not read. Without one, only the numbers of frames tell what is lost,
-// and these do not tell what is lost before the first frame of a ring that has wrapped.
+// A recorder knows what it has not read. Without one, only the numbers of frames show what is lost,
+// and these do not show what is lost before the first frame of a ring that has wrapped.
 void extract_runs_end(struct extract_trace *trace)
 {
     for (size_t i = 0; i < trace->run_count; i++) {

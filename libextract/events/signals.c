@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEEN_MAX = 1 << 12 }; // a trace with more signals is damaged, and fits no enumeration
+enum { MAX_SEEN = 1 << 12 }; // a trace with more signals is damaged, and fits no enumeration
 
 bool extract_signals_note(struct extract_trace *trace, const struct extract_event *event)
 {
-    bool may_name = trace->symbols && trace->snapshot->ring.format->telling;
+    bool may_name = trace->symbols && trace->snapshot->ring.format->describing;
 
     for (unsigned i = 0; may_name && i < event->fields && i < event->type->fields; i++) {
         uint64_t number = event->field[i];
         if (event->type->field[i].kind != EXTRACT_KIND_SIGNAL ||
-            extract_map_get(&trace->seen_signals, number) || trace->seen_signals.used >= SEEN_MAX)
+            extract_map_get(&trace->seen_signals, number) || trace->seen_signals.used >= MAX_SEEN)
             continue;
         uint32_t *place = extract_map_at(&trace->seen_signals, number);
         if (!place)
@@ -28,7 +28,7 @@ bool extract_signals_note(struct extract_trace *trace, const struct extract_even
     return true;
 }
 
-static int by_value(const void *left, const void *right)
+static int compare_numbers(const void *left, const void *right)
 {
     const struct extract_number *a = left, *b = right;
 
@@ -38,7 +38,7 @@ static int by_value(const void *left, const void *right)
 }
 
 // Removes duplicates from a sorted list. A number with two different names gets an empty name,
-// which tells the format not to rely on it.
+// so the format does not rely on it.
 static size_t merge_numbers(struct extract_number *list, size_t count)
 {
     size_t kept = 0;
@@ -68,7 +68,7 @@ struct extract_number *extract_signals_list(const struct extract_trace *trace, s
     for (size_t i = 0; seen->values && i <= seen->mask; i++)
         if (seen->values[i])
             list[used++] = (struct extract_number){seen->keys[i], NULL};
-    qsort(list, used, sizeof *list, by_value);
+    qsort(list, used, sizeof *list, compare_numbers);
     *count = merge_numbers(list, used);
     return list;
 }

@@ -18,7 +18,7 @@
 
 enum { WIDE_CLOCK_BITS = 24 };
 
-static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
+static bool is_valid_entry(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     return snapshot->verdict[slot] <= EXTRACT_PROVISIONAL;
 }
@@ -31,7 +31,7 @@ static uint8_t lost_before(const struct extract_snapshot *snapshot, uint32_t slo
 
 // Returns whether an entry must begin a new run: entries before it are missing, timestamps start
 // again, or its layout is another one.
-static bool breaks_before(const struct extract_snapshot *snapshot, uint32_t slot)
+static bool must_begin_run(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     const struct extract_extent *index = snapshot->index;
 
@@ -66,7 +66,7 @@ static void fill_info(struct extract_trace *trace)
     }
     for (uint32_t i = 0; snapshot->index && i < info->entries_total; i++)
         info->gaps += snapshot->index[i].lost != 0;
-    info->gaps_not_exact = info->gaps; // numbers of 8 bits do not tell how often they wrapped
+    info->gaps_not_exact = info->gaps; // numbers of 8 bits do not show how often they wrapped
     info->lost_at_least = info->lost_known ? info->events_lost : snapshot->lost;
     info->lost_known &= !info->gaps_not_exact;
     info->lost_at_most = info->lost_known ? info->events_lost : UINT64_MAX;
@@ -88,9 +88,9 @@ static enum extract_code new_trace(struct extract_trace **trace,
 
 // Does what is the same for a ring and a log: clock, names, first walk. Closes the trace on
 // failure.
-static enum extract_code study_trace(struct extract_trace **trace,
-                                     const struct extract_trace_options *options,
-                                     struct extract_error *error)
+static enum extract_code prepare_trace(struct extract_trace **trace,
+                                       const struct extract_trace_options *options,
+                                       struct extract_error *error)
 {
     struct extract_trace *t = *trace;
 
@@ -118,7 +118,7 @@ enum extract_code extract_trace_open(struct extract_trace **trace,
         return code;
     (*trace)->snapshot = snapshot;
     (*trace)->oldest = snapshot->wrapped && !snapshot->index ? snapshot->current : 0;
-    return study_trace(trace, options, error);
+    return prepare_trace(trace, options, error);
 }
 
 enum extract_code extract_trace_open_log(struct extract_trace **trace, struct extract_log *log,
@@ -146,12 +146,12 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
         *trace = NULL;
         return code;
     }
-    return study_trace(trace, options, error);
+    return prepare_trace(trace, options, error);
 }
 
-enum extract_code extract_trace_go_on(struct extract_trace *trace,
-                                      const struct extract_snapshot *snapshot, bool restarted,
-                                      struct extract_error *error)
+enum extract_code extract_trace_continue(struct extract_trace *trace,
+                                         const struct extract_snapshot *snapshot, bool restarted,
+                                         struct extract_error *error)
 {
     struct extract_clock *clock = &trace->info.clock;
     struct extract_tally tally;
@@ -165,7 +165,7 @@ enum extract_code extract_trace_go_on(struct extract_trace *trace,
     trace->start.done = trace->start.reported = 0;
     trace->events = 0;
     fill_info(trace);
-    return extract_names_go_on(trace, restarted, error);
+    return extract_names_continue(trace, restarted, error);
 }
 
 void extract_trace_close(struct extract_trace *trace)
@@ -280,8 +280,8 @@ bool extract_trace_inner(const struct extract_trace *trace, const struct extract
     const struct extract_format *format = trace->snapshot->ring.format;
     const struct extract_snapshot *snapshot = copy_of(trace);
 
-    return format->telling && snapshot && !extract_event_is_mark(event) &&
-           format->telling->inner(snapshot, event, inner);
+    return format->describing && snapshot && !extract_event_is_mark(event) &&
+           format->describing->inner(snapshot, event, inner);
 }
 
 bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
@@ -293,8 +293,8 @@ bool extract_trace_text(const struct extract_trace *trace, uint64_t number,
         return trace->snapshots &&
                extract_log_snapshots_text(trace->snapshots, (size_t)(number & ~EXTRACT_TEXT_OF_LOG),
                                           text);
-    return snapshot && snapshot->ring.format->telling &&
-           snapshot->ring.format->telling->text(snapshot, number, text);
+    return snapshot && snapshot->ring.format->describing &&
+           snapshot->ring.format->describing->text(snapshot, number, text);
 }
 
 enum extract_code extract_trace_image(const struct extract_trace *trace,
@@ -338,7 +338,7 @@ static size_t next_run(struct extract_reader *reader, const struct extract_snaps
 
     for (; reader->done < count; reader->done++) {
         slot = (uint32_t)(((uint64_t)oldest + reader->done) % count);
-        if (is_shown(snapshot, slot))
+        if (is_valid_entry(snapshot, slot))
             break;
         reader->gap |= reader->started && snapshot->verdict[slot] != EXTRACT_UNUSED;
         reader->skipped += snapshot->verdict[slot] != EXTRACT_UNUSED;
@@ -346,8 +346,8 @@ static size_t next_run(struct extract_reader *reader, const struct extract_snaps
     size_t run = 0, left = count - reader->done, to_end = count - slot;
     max = max < left ? max : left;
     max = max < to_end ? max : to_end;
-    while (run < max && is_shown(snapshot, slot + (uint32_t)run) &&
-           (!run || !breaks_before(snapshot, slot + (uint32_t)run)))
+    while (run < max && is_valid_entry(snapshot, slot + (uint32_t)run) &&
+           (!run || !must_begin_run(snapshot, slot + (uint32_t)run)))
         run++;
     *first = slot;
     return run;

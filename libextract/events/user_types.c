@@ -22,7 +22,7 @@ struct extract_user_types {
     size_t count, capacity;
 };
 
-static int by_id(const void *a, const void *b)
+static int compare_ids(const void *a, const void *b)
 {
     const struct extract_event_type *x = a, *y = b;
 
@@ -34,10 +34,10 @@ const struct extract_event_type *extract_user_types_find(const struct extract_us
 {
     struct extract_event_type key = {.id = id};
 
-    return types->count ? bsearch(&key, types->types, types->count, sizeof key, by_id) : NULL;
+    return types->count ? bsearch(&key, types->types, types->count, sizeof key, compare_ids) : NULL;
 }
 
-static char *trim(char *s)
+static char *trim_blanks(char *s)
 {
     while (isspace((unsigned char)*s))
         s++;
@@ -55,7 +55,7 @@ static size_t split_items(char *line, char *items[ITEMS])
     for (char *rest = line; rest; count++) {
         char *item = strsep(&rest, ",");
         if (count < ITEMS)
-            items[count] = trim(item);
+            items[count] = trim_blanks(item);
     }
     return count;
 }
@@ -90,8 +90,8 @@ static bool add_type(struct extract_user_types *types, uint32_t id, char *items[
     return true;
 }
 
-static enum extract_code bad_line(const char *path, size_t number, const char *why,
-                                  struct extract_error *error)
+static enum extract_code set_line_error(const char *path, size_t number, const char *why,
+                                        struct extract_error *error)
 {
     char what[128];
 
@@ -109,11 +109,11 @@ static enum extract_code parse_line(struct extract_user_types *types, const char
     size_t count = split_items(line, items);
 
     if (count != ITEMS)
-        return bad_line(path, number, "not 13 items", error);
+        return set_line_error(path, number, "not 13 items", error);
     if (!parse_id(items[0], &id))
-        return bad_line(path, number, "event number is not from 0 to 65535", error);
+        return set_line_error(path, number, "event number is not from 0 to 65535", error);
     if (!*items[1])
-        return bad_line(path, number, "event has no name", error);
+        return set_line_error(path, number, "event has no name", error);
     if (!add_type(types, id, items))
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     return EXTRACT_OK;
@@ -127,7 +127,7 @@ static enum extract_code parse_file(struct extract_user_types *types, const char
     enum extract_code code = EXTRACT_OK;
 
     for (char *rest = types->text; rest && !ended && !code;) {
-        char *line = trim(strsep(&rest, "\n"));
+        char *line = trim_blanks(strsep(&rest, "\n"));
         number++;
         if (!started)
             started = strcasecmp(line, "Start") == 0;
@@ -137,7 +137,7 @@ static enum extract_code parse_file(struct extract_user_types *types, const char
             code = parse_line(types, path, number, line, error);
     }
     if (!code && !started)
-        code = bad_line(path, number, "no line 'Start' in the file", error);
+        code = set_line_error(path, number, "line 'Start' is missing", error);
     return code;
 }
 
@@ -145,7 +145,7 @@ static enum extract_code sort_types(struct extract_user_types *types, const char
                                     struct extract_error *error)
 {
     if (types->count)
-        qsort(types->types, types->count, sizeof *types->types, by_id);
+        qsort(types->types, types->count, sizeof *types->types, compare_ids);
     for (size_t i = 1; i < types->count; i++)
         if (types->types[i].id == types->types[i - 1].id)
             return extract_error_set(error, EXTRACT_BAD, path, "remove one of the two lines",

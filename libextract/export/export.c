@@ -24,7 +24,7 @@ static enum extract_code write_ring(struct extract_text *text, const struct extr
         if (writers[i].format == ring->format)
             return writers[i].write(text, trace, error);
     return extract_error_set(error, EXTRACT_UNSUPPORTED, ring->format->title, NULL,
-                             "this format has no dump file");
+                             "format has no dump file");
 }
 
 // The newest entries of a log become a ring first.

@@ -32,7 +32,7 @@ static void put_clock(struct image *image, const struct extract_ring *ring)
 
 // Blanks bytes that hold no valid entry, so that reading the file gives the same events. They may
 // be more than the length of one entry can express.
-static void blank(struct image *image, uint32_t at, uint32_t length)
+static void blank_bytes(struct image *image, uint32_t at, uint32_t length)
 {
     while (length) {
         uint32_t part = length < HOOK_MAX_FRAME ? length : HOOK_MAX_FRAME;
@@ -55,7 +55,7 @@ static void put_entries(struct image *image, const struct extract_snapshot *snap
     for (uint32_t i = 0; i < snapshot->ring.entries.count; i++) {
         const struct extract_extent *place = &snapshot->index[i];
         if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
-            blank(image, place->at, place->length);
+            blank_bytes(image, place->at, place->length);
         length += place->length;
     }
     put_word(image, EXTRACT_HOOKS_AT_HEAD, head);
@@ -63,7 +63,7 @@ static void put_entries(struct image *image, const struct extract_snapshot *snap
 }
 
 // Makes the file of a ring, as it was copied.
-static bool put_ring(struct image *image, const struct extract_snapshot *snapshot)
+static bool copy_ring(struct image *image, const struct extract_snapshot *snapshot)
 {
     const struct extract_ring *ring = &snapshot->ring;
 
@@ -77,11 +77,11 @@ static bool put_ring(struct image *image, const struct extract_snapshot *snapsho
 }
 
 // Makes the file of a log's entries, as a ring that is large enough for them.
-static bool put_recording(struct image *image, const struct extract_snapshot *snapshot)
+static bool copy_recording(struct image *image, const struct extract_snapshot *snapshot)
 {
     uint32_t at = 0, count = snapshot->ring.entries.count;
 
-    image->size = HOOK_BUFFER_LEAST;
+    image->size = HOOK_MIN_BUFFER;
     while (image->size < snapshot->ring.length)
         image->size *= 2;
     image->bytes = calloc(1, (size_t)EXTRACT_HOOKS_HEADER + image->size);
@@ -91,7 +91,7 @@ static bool put_recording(struct image *image, const struct extract_snapshot *sn
     for (uint32_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[i];
         if (snapshot->verdict[i] > EXTRACT_PROVISIONAL)
-            blank(image, at, place->length);
+            blank_bytes(image, at, place->length);
         else
             memcpy(image->bytes + EXTRACT_HOOKS_HEADER + at, snapshot->bytes + place->offset,
                    place->length);
@@ -114,7 +114,7 @@ enum extract_code export_hook(struct extract_text *text, const struct extract_tr
     struct image image = {.order = ring->byte_order};
     bool is_ring = ring->address != ring->entries.start;
 
-    if (!(is_ring ? put_ring : put_recording)(&image, snapshot))
+    if (!(is_ring ? copy_ring : copy_recording)(&image, snapshot))
         return extract_error_set(error, EXTRACT_NOMEM, "hook ring", NULL, "out of memory");
     uint64_t address = ring->entries.start - EXTRACT_HOOKS_HEADER;
     put_clock(&image, ring);

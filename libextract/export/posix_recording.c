@@ -2,7 +2,7 @@
 // export: writes the POSIX trace records of a log as a file: a process block, and a stream whose
 // ring is large enough for all of them.
 //
-// A record holds its own position in the ring, so that each gets a new one. The stream block keeps
+// A record contains its own position in the ring, so each gets a new one. The stream block keeps
 // its offset in the object; names and ring follow it.
 //
 // Source: docs/formats/posix-ring.md, "The file".
@@ -21,52 +21,40 @@ struct recording {
     const struct extract_snapshot *snapshot;
     const struct extract_ring *ring;
     enum extract_byte_order order;
-    struct posix_stream stream; // as the log tells it
+    struct posix_stream stream; // as the log describes it
     uint64_t address;           // of the object
     uint32_t names_room, name_bytes, ids, ring_words;
     uint32_t stream_bytes, names_at, ring_at; // offsets in it
 };
 
-static uint32_t pad(uint32_t bytes)
+static uint32_t round_to_words(uint32_t bytes)
 {
     return (bytes + 3) / 4 * 4;
 }
 
-// ---- what there is to be ----
+// ---- the sizes of the parts ----
 
-// Returns the words of the smallest ring that all records fit into, 0 if none is large enough.
-static uint32_t count_words(const struct extract_snapshot *snapshot)
-{
-    uint64_t bytes = 0;
-    uint32_t words = POSIX_RING_LEAST;
-
-    for (uint32_t i = 0; i < snapshot->ring.entries.count; i++)
-        bytes += pad(snapshot->index[i].length);
-    while (words < POSIX_MAX_RING && (uint64_t)words * 4 < bytes)
-        words *= 2;
-    return (uint64_t)words * 4 < bytes ? 0 : words;
-}
-
-// Chooses the table of names. Names that are longer than a slot may be are omitted.
-static void plan_names(struct recording *r)
+// Chooses the smallest ring that all records fit into, and the table of names. Names that are
+// longer than a slot may be are omitted.
+static enum extract_code plan_file(struct recording *r, struct extract_error *error)
 {
     const struct extract_slots *slots = &r->ring->registry;
-    uint32_t most = POSIX_MAX_IDS - POSIX_USER;
+    uint32_t max_names = POSIX_MAX_IDS - POSIX_USER;
     bool named = slots->count && slots->slot_bytes && slots->slot_bytes <= POSIX_MAX_NAME;
+    uint64_t bytes = 0;
 
-    r->names_room = !named ? 1 : slots->count < most ? slots->count : most;
-    r->name_bytes = named ? pad(slots->slot_bytes) : 4;
-    r->ids = (POSIX_USER + r->names_room + 31) / 32 * 32;
-}
-
-static enum extract_code plan(struct recording *r, struct extract_error *error)
-{
-    r->ring_words = count_words(r->snapshot);
-    if (!r->ring_words)
+    for (uint32_t i = 0; i < r->ring->entries.count; i++)
+        bytes += round_to_words(r->snapshot->index[i].length);
+    r->ring_words = POSIX_MIN_RING;
+    while (r->ring_words < POSIX_MAX_RING && (uint64_t)r->ring_words * 4 < bytes)
+        r->ring_words *= 2;
+    if ((uint64_t)r->ring_words * 4 < bytes)
         return extract_error_set(error, EXTRACT_LIMIT, "POSIX trace",
                                  "use the log, which all commands read",
-                                 "a file of a stream has room for 64 MiB of events");
-    plan_names(r);
+                                 "more than 64 MiB of events do not fit into the file of a stream");
+    r->names_room = !named ? 1 : slots->count < max_names ? slots->count : max_names;
+    r->name_bytes = named ? round_to_words(slots->slot_bytes) : 4;
+    r->ids = (POSIX_USER + r->names_room + 31) / 32 * 32;
     r->address = r->ring->entries.start - r->stream.ring_at;
     r->stream_bytes = POSIX_STREAM_AT_FILTER + 2 * posix_filter_bytes(r->ids);
     uint64_t names_at = (uint64_t)r->stream.back + r->stream_bytes;
@@ -74,7 +62,7 @@ static enum extract_code plan(struct recording *r, struct extract_error *error)
     uint64_t total = ring_at + (uint64_t)r->ring_words * 4;
     if (total > UINT32_MAX || r->address + total < r->address)
         return extract_error_set(error, EXTRACT_BAD, "POSIX trace", "use the log instead",
-                                 "its stream block lies too far from its process block");
+                                 "stream block is too far from the process block");
     r->names_at = (uint32_t)names_at;
     r->ring_at = (uint32_t)ring_at;
     return EXTRACT_OK;
@@ -170,7 +158,7 @@ static uint32_t put_records(const struct recording *r, uint8_t *to, uint32_t *co
             put_place(r, to + at + place->length - 4, at / 4);
             ++*count;
         }
-        at += pad(place->length);
+        at += round_to_words(place->length);
     }
     return at;
 }
@@ -183,7 +171,7 @@ enum extract_code export_posix_recording(struct extract_text *text,
         .snapshot = snapshot, .ring = &snapshot->ring, .order = snapshot->ring.byte_order};
 
     posix_stream_read(&r.stream, r.ring->header, sizeof r.ring->header);
-    enum extract_code code = plan(&r, error);
+    enum extract_code code = plan_file(&r, error);
     if (code)
         return code;
     size_t front = POSIX_HEADER + (size_t)r.names_room * r.name_bytes + r.stream_bytes;

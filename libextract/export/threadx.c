@@ -41,20 +41,9 @@ static void put_thread(struct image *image, uint8_t *slot, const struct extract_
     put_name(image, slot, object->name);
 }
 
-static bool is_new(const struct extract_object *object)
+static bool needs_slot(const struct extract_object *object)
 {
     return object->from_memory && !object->registered;
-}
-
-static uint64_t count_new(const struct extract_trace *trace)
-{
-    const struct extract_object *objects;
-    size_t count = extract_trace_objects(trace, &objects);
-    uint64_t added = 0;
-
-    for (size_t i = 0; i < count; i++)
-        added += is_new(&objects[i]);
-    return added;
 }
 
 static void put_names(struct image *image, const struct extract_trace *trace)
@@ -65,7 +54,7 @@ static void put_names(struct image *image, const struct extract_trace *trace)
     uint8_t *added = image->bytes + image->ring->header_bytes, *old = added + image->added;
 
     for (size_t i = 0; i < count; i++) {
-        if (is_new(&objects[i])) {
+        if (needs_slot(&objects[i])) {
             put_thread(image, added, &objects[i]);
             added += slot_bytes;
         } else if (objects[i].from_memory) {
@@ -88,7 +77,7 @@ static void put_header(struct image *image, const struct extract_snapshot *snaps
     put_pointer(image, 8, current);
 }
 
-// Blanks entries of which nothing is known. One that was written gets a thread and the id of no
+// Blanks entries whose contents are unknown. One that was written gets a thread and the id of no
 // event, and one that was never written gets no thread: whether the ring has wrapped stays visible.
 static void blank_lost(struct image *image, const struct extract_snapshot *snapshot)
 {
@@ -114,8 +103,11 @@ enum extract_code export_threadx(struct extract_text *text, const struct extract
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
     const struct extract_ring *ring = &snapshot->ring;
     struct image image = {ring, NULL, ring->length, 0};
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(trace, &objects);
 
-    image.added = count_new(trace) * ring->registry.slot_bytes;
+    for (size_t i = 0; i < count; i++)
+        image.added += needs_slot(&objects[i]) ? ring->registry.slot_bytes : 0;
     image.length += image.added;
     image.bytes = malloc((size_t)image.length);
     if (!image.bytes)

@@ -24,11 +24,11 @@ bool feed_await(int fd, int other, unsigned wait_ms, bool *from_other)
     return any && two[0].revents;
 }
 
-enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *format, ...)
+enum feed_news feed_note_news(struct feed *feed, enum feed_news news, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(feed->said, sizeof feed->said, format, args);
+    vsnprintf(feed->message, sizeof feed->message, format, args);
     va_end(args);
     return news;
 }
@@ -56,7 +56,7 @@ enum feed_news feed_take(struct feed *feed, uint8_t *bytes, size_t size, size_t 
     }
     close(feed->fd);
     feed->fd = -1;
-    return feed_say(feed, FEED_WENT, "%s", gone);
+    return feed_note_news(feed, FEED_LOST, "%s", gone);
 }
 
 void feed_note_frame(struct feed *feed)

@@ -8,11 +8,11 @@
 //
 //               bytes: FEED_BYTES; none: FEED_QUIET
 //                   ┌────┐
-//                   ▼    │     lost: FEED_WENT
+//                   ▼    │     lost: FEED_LOST
 //   open ────────► CONNECTED ──────────────────► WAITING     serial port, TCP port
 //                   ▲  │ │                          │
-//                   │  │ └─ replaced: FEED_CAME     │        file, TCP port
-//                   └──┼──── returned: FEED_CAME ───┘
+//                   │  │ └─ replaced: FEED_OPEN     │        file, TCP port
+//                   └──┼──── returned: FEED_OPEN ───┘
 //                      ├──── end: FEED_END                   pipe
 //                      └──── read error: FEED_FAULT          pipe, file
 #ifndef EXTRACT_FEED_FEED_H
@@ -26,8 +26,8 @@
 enum feed_news {
     FEED_BYTES,
     FEED_QUIET, // no bytes came within the time
-    FEED_CAME,  // the source connected, reconnected or was replaced; `said` is the message
-    FEED_WENT,  // the source is lost and its return is awaited; `said` is the message
+    FEED_OPEN,  // the source is open: connected, reconnected or replaced; `message` says which
+    FEED_LOST,  // the source is lost and its return is awaited; `message` says how
     FEED_END,   // no more bytes will come
     FEED_FAULT  // no more bytes will come; `error` is the reason
 };
@@ -40,16 +40,16 @@ struct feed {
     enum feed_news (*next)(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
                            unsigned wait_ms);
     void (*close)(struct feed *feed);
-    const char *path;           // path or address that the user gave
-    char name[FEED_TEXT];       // name in messages
-    char said[2 * FEED_TEXT];   // message of the last news
-    struct extract_error error; // reason of FEED_FAULT
-    int fd;                     // descriptor that is read; -1 if no source is connected
-    int listener;               // listening socket; -1 if there is none
-    uint64_t heard;             // extract_now() of the last readable frame or connection
-    bool has_rest;              // bytes came after `heard`, but no readable frame
-    uint64_t offset;            // bytes of a file that were read
-    uint64_t device, inode;     // identity of a file
+    const char *path;            // path or address that the user gave
+    char name[FEED_TEXT];        // name in messages
+    char message[2 * FEED_TEXT]; // message of the last news
+    struct extract_error error;  // reason of FEED_FAULT
+    int fd;                      // descriptor that is read; -1 if no source is connected
+    int listener;                // listening socket; -1 if there is none
+    uint64_t heard;              // extract_now() of the last readable frame or connection
+    bool has_rest;               // bytes came after `heard`, but no readable frame
+    uint64_t offset;             // bytes of a file that were read
+    uint64_t device, inode;      // identity of a file
     uint32_t baud;
     struct feed_serial *serial;
 };
@@ -91,10 +91,10 @@ void feed_close(struct feed *feed);
 // sets *from_other to whether `other` has.
 bool feed_await(int fd, int other, unsigned wait_ms, bool *from_other);
 // Formats the message of news, and returns the news.
-enum feed_news feed_say(struct feed *feed, enum feed_news news, const char *format, ...)
+enum feed_news feed_note_news(struct feed *feed, enum feed_news news, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Reads available bytes from a source that may return. If it is lost, closes it and returns
-// FEED_WENT with the message `gone`.
+// FEED_LOST with the message `gone`.
 enum feed_news feed_take(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
                          const char *gone);
 // Reads available bytes. Returns their number, 0 at the end, -1 if there are none now, or -2 after

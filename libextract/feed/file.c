@@ -45,11 +45,11 @@ static enum feed_news check_replaced(struct feed *feed, unsigned wait_ms)
         if (lseek(feed->fd, 0, SEEK_SET))
             return FEED_QUIET;
         feed->offset = 0;
-        return feed_say(feed, FEED_CAME, "truncated, and read again from its start");
+        return feed_note_news(feed, FEED_OPEN, "truncated, and read again from its start");
     }
     if (stat(feed->path, &there) == 0 &&
         (there.st_dev != feed->device || there.st_ino != feed->inode) && reopen(feed))
-        return feed_say(feed, FEED_CAME, "another file has its name now, and is read");
+        return feed_note_news(feed, FEED_OPEN, "another file has its name now, and is read");
     poll(NULL, 0, (int)(wait_ms < ASK_MS ? wait_ms : ASK_MS));
     return FEED_QUIET;
 }

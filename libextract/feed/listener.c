@@ -40,7 +40,7 @@ static void enable_keepalive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-static enum feed_news take_client(struct feed *feed)
+static enum feed_news accept_client(struct feed *feed)
 {
     struct sockaddr_storage from;
     socklen_t length = sizeof from;
@@ -62,7 +62,7 @@ static enum feed_news take_client(struct feed *feed)
                            : "%s is connected; the one before was silent";
     feed->fd = fd;
     feed_note_frame(feed);
-    return feed_say(feed, FEED_CAME, what, name);
+    return feed_note_news(feed, FEED_OPEN, what, name);
 }
 
 static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,
@@ -74,7 +74,7 @@ static enum feed_news next_of_clients(struct feed *feed, uint8_t *bytes, size_t 
 
     // Bytes after a silence may be a frame: they are read before the client is replaced.
     if (other && (!there || feed->has_rest))
-        return take_client(feed);
+        return accept_client(feed);
     if (!there)
         return FEED_QUIET;
     return feed_take(feed, bytes, size, got, "the connection has ended; waiting for the next");
@@ -90,17 +90,17 @@ static void close_listener(struct feed *feed)
 
 // ---- the place ----
 
-static bool split(const char *place, char host[static PEER_HOST], char port[static PEER_PORT])
+static bool split(const char *place, char host[static MAX_HOST], char port[static MAX_PORT])
 {
     if (connection_split(place, true, host, port)) {
         if (strcmp(host, "localhost") == 0)
             strcpy(host, "127.0.0.1");
         return true;
     }
-    if (!*place || strchr(place, ':') || strlen(place) >= PEER_HOST)
+    if (!*place || strchr(place, ':') || strlen(place) >= MAX_HOST)
         return false;
     strcpy(host, place);
-    snprintf(port, PEER_PORT, "%d", FEED_PORT);
+    snprintf(port, MAX_PORT, "%d", FEED_PORT);
     return true;
 }
 
@@ -135,7 +135,7 @@ static enum extract_code listen_on(struct feed *feed, const struct addrinfo *at,
 enum extract_code feed_open_listener(struct feed *feed, const char *place,
                                      struct extract_error *error)
 {
-    char host[PEER_HOST], port[PEER_PORT];
+    char host[MAX_HOST], port[MAX_PORT];
     struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *list;
 
     *feed = (struct feed){.next = next_of_clients, .path = place, .fd = -1, .listener = -1};

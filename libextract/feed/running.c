@@ -95,7 +95,7 @@ enum extract_code extract_running_open(struct extract_running **running, const c
     }
     r->options = *options;
     r->options.format = extract_format_rkh.name;
-    r->options.ring_known = r->options.goes_on = true;
+    r->options.ring_known = r->options.is_continued = true;
     r->options.ring = 0;
     r->symbols = symbols;
     extract_text_init(&r->rates, NULL, NULL);
@@ -195,7 +195,8 @@ static enum extract_code open_session(struct extract_running *r, size_t end,
     return extract_session_open(&r->session, r->memory, r->symbols, &r->options, error);
 }
 
-static enum extract_code go_on(struct extract_running *r, size_t end, struct extract_error *error)
+static enum extract_code continue_session(struct extract_running *r, size_t end,
+                                          struct extract_error *error)
 {
     struct extract_ring ring = extract_trace_snapshot(extract_session_trace(r->session))->ring;
     const uint8_t *stream = stream_of(r);
@@ -207,15 +208,16 @@ static enum extract_code go_on(struct extract_running *r, size_t end, struct ext
     bool restarted = flag && is_tcfg(r, at, (size_t)(flag - stream), false);
     ring.rkh.damage = (struct extract_rkh_damage){0};
     ring.rkh.partial = 0;
-    rkh_stream_lay(&ring, RKH_STREAM_HEADER, (uint32_t)end);
-    return extract_session_go_on(r->session, r->memory, &ring, restarted, error);
+    rkh_stream_set_bounds(&ring, RKH_STREAM_HEADER, (uint32_t)end);
+    return extract_session_continue(r->session, r->memory, &ring, restarted, error);
 }
 
 // Decodes the buffer up to a flag and prints its events.
 static enum extract_code report_chunk(struct extract_running *r, size_t end,
                                       struct extract_text *text, struct extract_error *error)
 {
-    enum extract_code code = r->session ? go_on(r, end, error) : open_session(r, end, error);
+    enum extract_code code =
+        r->session ? continue_session(r, end, error) : open_session(r, end, error);
 
     if (code)
         return code;

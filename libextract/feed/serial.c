@@ -102,7 +102,7 @@ static enum feed_news try_again(struct feed *feed, unsigned wait_ms)
     if (open_port(feed, &before, NULL))
         return FEED_QUIET;
     feed->heard = extract_now();
-    return feed_say(feed, FEED_CAME, "reconnected");
+    return feed_note_news(feed, FEED_OPEN, "reconnected");
 }
 
 static enum feed_news next_of_port(struct feed *feed, uint8_t *bytes, size_t size, size_t *got,

@@ -10,7 +10,7 @@
 #include "follow/internal.h"
 
 enum {
-    SETTLING_ENTRIES = 9, // a new kind of clock is believed after so many
+    SETTLING_ENTRIES = 9, // a new kind of clock is believed after that many
     RATE_LAPS = 4         // laps of the ring that the clock's rate remembers
 };
 

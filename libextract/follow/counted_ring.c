@@ -291,7 +291,7 @@ static enum ring_result read_counted(struct extract_recorder *r, unsigned part,
         return RING_NOTHING_NEW;
     if (r->phase != RECORD_FOLLOWING || r->resync_pending || fill > bytes_size(r) ||
         distance(counters->tail, from) > 0 || (b->safe_bytes && fill > b->safe_bytes))
-        return RING_LAPPED;
+        return RING_RESYNC;
     if (!fill && !r->must_verify_anchor)
         return RING_NOTHING_NEW;
     if (distance(counters->tail, from - anchor) > 0) // a part of the anchor has left the ring
@@ -304,7 +304,7 @@ static enum ring_result read_counted(struct extract_recorder *r, unsigned part,
     return bytes_read(r, b->place - anchor, anchor + fill, r->buffer) ? RING_OK : RING_NO_RESPONSE;
 }
 
-// Notes that `written` bytes were written while `length` bytes were read: that tells how many bytes
+// Notes that `written` bytes were written while `length` bytes were read. This shows how many bytes
 // are safe to read at this speed. If entries are found from the head back, three quarters of the
 // ring may be written by then; otherwise the tail is to come to the middle of what is read. The
 // estimate sinks at once and rises bit by bit.
@@ -333,7 +333,7 @@ static enum ring_result verify_counted(struct extract_recorder *r, struct ring_s
     b->safe_bytes = 0;
     if (distance(after.tail, from) > 0) {
         note_safe_bytes(r, anchor + span->count, after.head - before.head);
-        return RING_LAPPED;
+        return RING_RESYNC;
     }
     bool has_anchor = distance(after.tail, from - anchor) <= 0;
     if (has_anchor &&
@@ -506,8 +506,12 @@ static enum extract_code resynchronize_counted(struct extract_recorder *r, enum 
         has_newest = !passed && (newest.length || newest.counters.head == newest.counters.tail);
     }
     r->resync_pending = !has_newest;
-    if (!has_newest)
+    if (!has_newest && r->phase == RECORD_FOLLOWING)
         return EXTRACT_OK;
+    if (!has_newest) { // of a ring that is new: what is written from here on and not read is lost
+        newest.from = newest.counters.head;
+        newest.length = 0;
+    }
     uint32_t count = count_entries(r, r->buffer, newest.length);
     enum extract_code code = EXTRACT_OK;
     if (r->phase != RECORD_FOLLOWING) {
@@ -526,8 +530,8 @@ static enum extract_code resynchronize_counted(struct extract_recorder *r, enum 
 
 // Takes the ring's count at the place that was read up to, if it holds there. The gaps since the
 // last such count reported the least number that was missing; the rest is a loss in earlier gaps.
-static enum extract_code take_count(struct extract_recorder *r, enum ring_result *result,
-                                    struct extract_error *error)
+static enum extract_code adopt_count(struct extract_recorder *r, enum ring_result *result,
+                                     struct extract_error *error)
 {
     struct byte_ring *b = &r->bytes;
     struct extract_ring_counters counters, before = b->counters;
@@ -563,7 +567,7 @@ static enum extract_code conclude_counts(struct extract_recorder *r, enum ring_r
     struct byte_ring *b = &r->bytes;
 
     *result = RING_OK;
-    enum extract_code code = take_count(r, result, error);
+    enum extract_code code = adopt_count(r, result, error);
     if (code || *result)
         return code;
     // Entries that the target itself had no space for.
@@ -589,7 +593,7 @@ static enum extract_code start_counted(struct extract_recorder *r, struct extrac
     return code;
 }
 
-// The count of a ring that restarted cannot be read any more: what it had counted, and was not
+// The count of a ring that restarted can no longer be read: what it had counted, and was not
 // read, is lost, and what came after that is unknown. The loss comes before the mark of the
 // restart, since no later count includes it.
 static enum extract_code report_counted_restart(struct extract_recorder *r,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// follow: declarations that the files of this room share. See recorder.c for how a ring is
+// follow: what the files of this directory share. See recorder.c for how a ring is
 // followed.
 #ifndef EXTRACT_FOLLOW_INTERNAL_H
 #define EXTRACT_FOLLOW_INTERNAL_H
@@ -96,7 +96,7 @@ void ring_clock_add(struct ring_clock *clock, const struct extract_ring *ring,
 void ring_clock_note_poll(struct ring_clock *clock, const struct extract_ring *ring, uint64_t now);
 // Returns whether the timestamp of `newest`, found at `now` after a gap, is earlier than the last
 // one that was added, although the clock had no time to wrap. The target was reset, or its clock
-// wrapped after all. `ignore_host_clock`: host time says nothing about the target's time.
+// wrapped after all. `ignore_host_clock`: host time does not show the target's time.
 bool ring_clock_went_back(const struct ring_clock *clock, const struct extract_ring *ring,
                           const uint8_t *newest, uint64_t now, bool ignore_host_clock);
 // Returns whether the clock counts events. If so, *distance is the number of events from the last
@@ -119,7 +119,7 @@ struct out {
     uint64_t modulo;            // modulus of `unlogged` (extract_log_block.modulo)
     uint64_t wall;              // host's time of the last poll, ns since 1970 (UTC)
     bool is_held;               // a debugger holds the target between polls
-    enum log_loss_sum loss_sum; // of this recording, whatever the log had room for
+    enum log_loss_sum loss_sum; // of this recording, whether or not the log had space for them
     struct extract_record_status *status;
 };
 
@@ -157,7 +157,7 @@ enum ring_result {
     RING_NOTHING_NEW, // there is nothing to read
     RING_NO_RESPONSE, // the target does not answer
     RING_UNREADABLE,  // it answers, but this cannot be read now: the next poll tries again
-    RING_LAPPED,      // nothing was read yet, or what is next is (being) overwritten: resynchronize
+    RING_RESYNC,      // nothing was read yet, or what is next is (being) overwritten: resynchronize
     RING_RESTARTED,   // the ring is another one, or was emptied
     RING_REENABLED    // its trace was disabled, and enabled again with an empty ring
 };
@@ -168,7 +168,7 @@ struct ring_span {
     uint32_t asked;        // entries or bytes to read; 0 if only the anchor is to be verified
     uint32_t count;        // of those, how many were read, and later how many of them are verified
     bool is_short;         // not all could be read, or verified
-    uint32_t anchor_bytes; // bytes of the anchor, which were read in front of them
+    uint32_t anchor_bytes; // bytes of the anchor, which were read before them
     uint8_t *data;         // in the recorder's buffer
 };
 
@@ -185,10 +185,10 @@ struct ring_kind {
     // OK, NO_RESPONSE, UNREADABLE, RESTARTED, REENABLED.
     enum ring_result (*locate)(struct extract_recorder *r);
     // Reads the next part of what is new; `part` counts those of this poll. OK, NOTHING_NEW,
-    // NO_RESPONSE, LAPPED.
+    // NO_RESPONSE, RESYNC.
     enum ring_result (*read)(struct extract_recorder *r, unsigned part, struct ring_span *span);
     // Rereads the anchor, and so shows whether a span was still there when its read ended. What is
-    // not verified leaves the span. OK, NO_RESPONSE, UNREADABLE, LAPPED, RESTARTED.
+    // not verified leaves the span. OK, NO_RESPONSE, UNREADABLE, RESYNC, RESTARTED.
     enum ring_result (*verify)(struct extract_recorder *r, struct ring_span *span);
     // Sends a verified span to the log and the sink, and makes its newest entry the anchor.
     enum extract_code (*emit)(struct extract_recorder *r, struct ring_span *span,
@@ -305,12 +305,12 @@ struct extract_recorder {
     uint64_t read_ns;        // time when its last read began
     uint64_t reading_ns;     // duration of its reads
     uint64_t rest_ns;        // least time to the next poll: the target was halted for this one
-    bool ring_was_replaced;  // entries of an earlier ring were lost
+    bool ring_was_replaced;  // entries of an earlier ring, or before the first read, were lost
     bool gap_is_unknown;     // how many of them is not known
     bool must_verify_anchor; // even if nothing is new: the writer may be exactly one lap ahead
     bool resync_pending;     // the last resync was not completed
     bool trace_disabled;     // as read last
-    bool drained;            // it is, all that it left is emitted, and the log says so
+    bool drained;            // it is, all that it left is emitted, and the log has the marker
     bool log_is_full;
 };
 

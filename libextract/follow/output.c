@@ -23,7 +23,7 @@ static struct extract_log_block loss_block(const struct out *out, enum extract_l
 }
 
 // The sum of two numbers that are known modulo `a` and `b` is known modulo their greatest common
-// divisor. 0 stands for an exact number, 1 for one of which only the least is known.
+// divisor. 0 means an exact number, 1 a number of which only the least value is known.
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
@@ -60,8 +60,8 @@ static uint32_t count_taken(const struct out *out, const struct extract_log_bloc
     return next <= block->first ? 0 : next < end ? (uint32_t)(next - block->first) : block->count;
 }
 
-// Notes what a block that failed would have told: it becomes a part of the next loss. After the end
-// of a log that is full, nothing counts as lost.
+// Notes what a block that failed would have stated. It becomes a part of the next loss. After the
+// end of a log that is full, nothing counts as lost.
 static void note_unlogged(struct out *out, const struct extract_log_block *block, uint32_t entries,
                           enum extract_code code)
 {

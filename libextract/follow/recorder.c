@@ -43,9 +43,9 @@
 enum {
     SEARCH_PERIOD = 100 * 1000 * 1000,         // ns between polls that search for a ring
     MAX_RECONNECT_PERIOD = 1000 * 1000 * 1000, // ns
-    HALT_REST = 4, // a target that is halted for a poll runs so many times longer before the next
-    IGNORED_CLOCK = 1,  // the time of every poll if the host's clock says nothing about the target
-    PROBE_BYTES = 4096, // bytes of the long read that measures the link
+    HALT_REST = 4, // a target that is halted for a poll runs that many times longer before the next
+    IGNORED_CLOCK = 1, // the time of every poll if the host's clock does not show the target's time
+    PROBE_BYTES = 4096,                     // bytes of the long read that measures the link
     BACKGROUND_PERIOD = 1000 * 1000 * 1000, // ns
     WAKE_LATE = 100 * 1000 // ns that the host may be late to begin a poll that is due
 };
@@ -175,7 +175,7 @@ static enum extract_code start_ring(struct extract_recorder *r, struct extract_e
     return code;
 }
 
-// Returns whether the ring is a stream of a process of this host that nobody has created.
+// Returns whether the ring is a stream of a process of this host that no controller has created.
 static bool is_unbound(const struct extract_ring *ring)
 {
     const struct extract_stream *stream = ring->format->stream;
@@ -333,9 +333,9 @@ static enum extract_code act_on(struct extract_recorder *r, enum ring_result res
         return restart(r, error);
     case RING_REENABLED:
         return reenable(r, error);
-    case RING_LAPPED: {
+    case RING_RESYNC: {
         enum extract_code code = r->kind->resynchronize(r, &result, error);
-        return code || result == RING_LAPPED ? code : act_on(r, result, error);
+        return code || result == RING_RESYNC ? code : act_on(r, result, error);
     }
     case RING_OK:
     case RING_NOTHING_NEW:
@@ -616,10 +616,10 @@ static enum extract_code poll_to_end(struct extract_recorder *r, struct extract_
     }
     if (code || !r->kind)
         return code;
-    bool can_read =
+    bool can_read_objects =
         r->phase != RECORD_SEARCHING && !r->status.gone && !extract_live_halt(r->memory, NULL);
     code = r->kind->report_unread(r, true, error);
-    if (can_read) {
+    if (can_read_objects) {
         code = code ? code : objects_read(r, error);
         extract_live_resume(r->memory, NULL);
     }

@@ -139,7 +139,7 @@ enum extract_code slots_emit_verified(struct extract_recorder *r,
     uint64_t lost = span->first - s->due;
     bool is_exact = !s->is_lapped || s->gap_is_counted;
     // A log without space takes neither the loss nor the entries: each is accounted for.
-    if (s->clock_went_back) // after a reset, the write position says nothing about the gap
+    if (s->clock_went_back) // after a reset, the write position does not show the gap
         code = put_loss(r, 0, EXTRACT_LOG_ANY_MORE, error);
     else if (has_gap)
         code = put_loss(r, lost, is_exact ? 0 : r->ring.entries.count, error);
@@ -304,8 +304,9 @@ static void end_resync(struct extract_recorder *r, enum extract_follower_result 
     if (r->phase == RECORD_FOLLOWING)
         return;
     s->follower.anchored = false; // no entry is known that the next ones could follow
-    // If the ring was empty, all that comes from now on is lost unless it is read.
-    r->ring_was_replaced |= !r->resync_pending;
+    // What is overwritten before any entry was read is lost, and so is, if the ring was empty, all
+    // that comes from now on unless it is read.
+    r->ring_was_replaced |= result == EXTRACT_FOLLOWER_ANCHOR_CHANGED || !r->resync_pending;
 }
 
 enum extract_code slots_resynchronize(struct extract_recorder *r, enum ring_result *result,

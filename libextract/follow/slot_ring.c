@@ -9,7 +9,7 @@
 // one by one. If the writer is too near even for a part, the newest entries are worth more than
 // the oldest, and the recorder resynchronizes.
 //
-// If the trace is disabled, the target clears its live pointer, and the header's copy of it tells
+// If the trace is disabled, the target clears its live pointer, and the header's copy of it shows
 // where the writer stopped. What the trace left is read from there. A trace that is enabled again
 // begins with an empty ring.
 #include "follow/internal.h"
@@ -97,7 +97,7 @@ static enum ring_result locate_slots(struct extract_recorder *r)
     struct extract_follower *follower = &r->slots.follower;
     bool was_stopped = follower->stopped;
 
-    follower->stopped = false; // the live pointer says whether the trace is disabled
+    follower->stopped = false; // the live pointer shows whether the trace is disabled
     enum extract_follower_result result = extract_follower_poll(follower);
     follower->stopped = was_stopped && result == EXTRACT_FOLLOWER_NO_RESPONSE;
     record_note_located(r);
@@ -156,7 +156,7 @@ static enum ring_result read_slots(struct extract_recorder *r, unsigned part,
     if (r->trace_disabled && r->drained)
         return RING_NOTHING_NEW;
     if (!s->follower.anchored)
-        return RING_LAPPED;
+        return RING_RESYNC;
     bool has_more =
         part ? s->next < head : head != s->next || s->provisional_count || r->must_verify_anchor;
     if (!has_more || part >= MAX_PARTS)
@@ -165,7 +165,7 @@ static enum ring_result read_slots(struct extract_recorder *r, unsigned part,
     if (part && extract_follower_poll(&s->follower))
         return RING_NOTHING_NEW;
     if (!count && s->follower.head != s->next)
-        return RING_LAPPED;
+        return RING_RESYNC;
     *span = (struct ring_span){
         .first = s->next - s->provisional_count, .asked = count, .data = r->buffer};
     span->count = extract_follower_fetch(&s->follower, span->first, count, r->buffer);
@@ -186,7 +186,7 @@ static enum ring_result verify_slots(struct extract_recorder *r, struct ring_spa
             return RING_RESTARTED;
         result = extract_follower_poll(follower);
         record_note_located(r);
-        return result ? RING_UNREADABLE : RING_LAPPED;
+        return result ? RING_UNREADABLE : RING_RESYNC;
     }
     span->is_short |= result != EXTRACT_FOLLOWER_OK;
     span->first = verified.first;

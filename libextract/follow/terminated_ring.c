@@ -86,7 +86,7 @@ static enum ring_result read_terminated(struct extract_recorder *r, unsigned par
     uint32_t size = bytes_size(r), anchor = b->anchor_bytes;
 
     if (r->phase != RECORD_FOLLOWING)
-        return RING_LAPPED;
+        return RING_RESYNC;
     uint32_t fill = (uint32_t)((b->head + size - b->place % size) % size);
     if (part || (!fill && !r->must_verify_anchor))
         return RING_NOTHING_NEW;
@@ -115,12 +115,12 @@ static enum ring_result lapped_or_emptied(struct extract_recorder *r)
     uint32_t left = bytes_size(r) - r->bytes.head;
 
     if (left < EMPTY_BYTES)
-        return RING_LAPPED;
+        return RING_RESYNC;
     if (!bytes_read(r, r->bytes.head, left, r->buffer))
         return RING_NO_RESPONSE;
     for (uint32_t i = 0; i < left; i++)
         if (r->buffer[i])
-            return RING_LAPPED;
+            return RING_RESYNC;
     return RING_RESTARTED;
 }
 
@@ -282,14 +282,17 @@ static enum extract_code resynchronize_terminated(struct extract_recorder *r,
     *result = read_newest(r, &newest);
     if (*result)
         return EXTRACT_OK;
+    bool had_failed = r->resync_pending;
     r->resync_pending = !newest.length;
     if (r->resync_pending)
         return EXTRACT_OK;
+    // Before the first entry could be read, everything in the ring was overwritten.
+    r->ring_was_replaced |= had_failed && !had_bytes;
     uint32_t apart = (uint32_t)((newest.head + size - b->place % size) % size);
     b->frame_bytes = b->anchor_bytes = 0;
     b->is_aligned = r->status.has_all = newest.has_not_wrapped;
     b->place += had_bytes ? apart + size : newest.head;
-    // A place that is known modulo the array's size says nothing of the load.
+    // A place that is known modulo the array's size does not show the load.
     poll_interval_start(&r->poll_interval);
     int missing = count_missing(r, newest.bytes, newest.length);
     if (had_bytes) {

@@ -4,7 +4,7 @@
 #
 # With EXTRACT_CATALOGUE_INDEX defined, the same file gives the rows' numbers + 1 by id instead (ids
 # below 4096), for a look-up without a search. With EXTRACT_CATALOGUE_WORD(word) defined, it gives
-# what stands behind "/" in the fields, label:kind/word: how they lie in an entry.
+# what follows "/" in the fields, label:kind/word: how they are stored in an entry.
 BEGIN {
     FS = "\t"
     print "#if !defined EXTRACT_CATALOGUE_INDEX && !defined EXTRACT_CATALOGUE_WORD"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // formats: the interface between a trace format and the rest of the library.
 //
-// A format is one directory with one `struct extract_format`, and one line in formats.c. It knows
-// how its ring is found in target memory, how its entries are copied and validated, and what their
-// bytes mean. It knows nothing of GDB, OpenOCD or files.
+// A format is one directory with one `struct extract_format`, and one line in formats.c;
+// docs/architecture.md, "A new trace format", lists the other steps. It knows how its ring is found
+// in target memory, how its entries are copied and validated, and what their bytes mean. It knows
+// nothing of GDB, OpenOCD or files.
 //
 // The structs below are in the order in which a trace passes through them:
 //
@@ -13,7 +14,7 @@
 //     struct extract_counted_ring       ... that can be followed by the counters in its header
 //     struct extract_terminated_ring    ... that can be followed by a byte that ends each entry
 //   struct extract_kernel             what its events mean for the scheduler
-//   struct extract_telling_entries    entries that describe objects, values and other entries
+//   struct extract_describing_entries entries that describe objects, values and other entries
 //   struct extract_target_filter      the filter that the target itself has
 //   struct extract_hook_entries       how an event is presented to report templates
 //
@@ -47,7 +48,7 @@ enum extract_head { EXTRACT_HEAD_AT = 0, EXTRACT_HEAD_OFF, EXTRACT_HEAD_WILD };
 //
 // The snapshot calls `validate` once per copy; the reader of a log calls `validate_recorded` once
 // per block. All other callbacks serve the ring follower (snapshot/follower.h) and the recorder;
-// the snapshot also uses is_same. In them, `entry`, `before` and `after` are the
+// the snapshot also uses is_same and stamp. In them, `entry`, `before` and `after` are the
 // ring.entries.slot_bytes bytes of one slot.
 struct extract_slot_ring {
     // Sets snapshot->verdict for all entries of a copied ring, and `current`, `wrapped`, `moved`
@@ -212,8 +213,6 @@ struct extract_stream {
 };
 
 // Defaults for members of extract_stream, for formats that do not need them (defaults.c).
-
-// Members of extract_stream for formats that need nothing of the kind.
 void extract_stream_has_no_side_data(struct extract_snapshot *snapshot,
                                      struct extract_memory *memory);
 enum extract_code extract_stream_has_one_layout(struct extract_snapshot *snapshot, uint32_t from,
@@ -257,12 +256,10 @@ struct extract_item {
     uint32_t length; // of `bytes`
 };
 
-typedef void extract_item_taker(void *context, const struct extract_item *item);
+typedef void extract_item_callback(void *context, const struct extract_item *item);
 
 // Returns the key under which a number of a kind is stored among addresses. Addresses never have
 // these upper bits.
-
-// A number of such a kind as a key among addresses, which never have these upper bits.
 static inline uint64_t extract_number_key(enum extract_kind kind, uint64_t number)
 {
     return ((uint64_t)0xE000 + kind) << 48 | (number & UINT64_C(0xFFFFFFFFFFFF));
@@ -324,7 +321,7 @@ struct extract_numbers {
     size_t count;
 };
 
-typedef bool extract_name_taker(void *context, uint64_t number, const char *name);
+typedef bool extract_name_callback(void *context, uint64_t number, const char *name);
 
 // ---- The target's own filter ----
 
@@ -353,7 +350,7 @@ void extract_listing_put(struct extract_listing *listing, const char *name);
 // user's filter is parsed, and when a filter of the target is changed.
 struct extract_target_filter {
     const char *all; // the term that selects everything
-    // Splits a term such as "group=SMA" into its kind and name. Returns false if it is no such
+    // Splits a term such as "group=SMA" into its kind and name. Returns false if it is not such a
     // term.
     bool (*parse)(const char *word, enum extract_target_kind *kind, const char **name);
     // Returns whether a name or pattern matches an event, or the event's group.
@@ -385,12 +382,12 @@ struct extract_kernel {
 };
 
 // Entries that describe something: names, values, and the arguments of other entries.
-struct extract_telling_entries {
+struct extract_describing_entries {
     // Extracts the name that an event reports. Returns false if it reports none.
-    bool (*name)(const struct extract_event *event, struct extract_name_entry *told);
+    bool (*name)(const struct extract_event *event, struct extract_name_entry *entry);
     // Passes the values of a user event to `take` (may be NULL), and sets *number to the number of
     // the user event. Returns false if the event is not a user event.
-    bool (*items)(const struct extract_event *event, extract_item_taker *take, void *context,
+    bool (*items)(const struct extract_event *event, extract_item_callback *take, void *context,
                   uint32_t *number);
     // Constructs the event that another event describes, with its arguments. Returns false if it
     // describes none.
@@ -406,7 +403,7 @@ struct extract_telling_entries {
     enum extract_code (*name_signals)(const struct extract_ring *ring,
                                       struct extract_symbols *symbols,
                                       const struct extract_numbers *numbers,
-                                      extract_name_taker *take, void *context,
+                                      extract_name_callback *take, void *context,
                                       struct extract_signals *signals, struct extract_error *error);
 };
 
@@ -423,7 +420,6 @@ struct extract_hook_entries {
 };
 
 // Default for loss_mark: no event is a saved marker.
-
 uint32_t extract_hook_entry_is_no_mark(const struct extract_ring *ring,
                                        const struct extract_event *event);
 
@@ -498,7 +494,7 @@ struct extract_format {
     const struct extract_slot_ring *slots; // exactly one of `slots` and `stream` is set
     const struct extract_stream *stream;
     const struct extract_kernel *kernel;
-    const struct extract_telling_entries *telling;
+    const struct extract_describing_entries *describing;
     const struct extract_target_filter *target;
     const struct extract_hook_entries *entries; // NULL: templates see the event's words unchanged
 };
@@ -513,6 +509,9 @@ bool extract_format_has_no_objects(const struct extract_snapshot *snapshot, uint
 
 // Returns the format of a name; NULL if there is none.
 const struct extract_format *extract_format_by_name(const char *name);
+// Finds the format of a name. Fails with EXTRACT_USAGE, and a hint that lists the names.
+enum extract_code extract_format_find(const struct extract_format **format, const char *name,
+                                      struct extract_error *error);
 // Returns the i-th format; NULL after the last.
 const struct extract_format *extract_format_at(size_t i);
 
@@ -554,7 +553,7 @@ enum extract_code extract_checks_run(const struct extract_check *checks, size_t 
 extern const struct extract_format extract_format_threadx, extract_format_hook, extract_format_rkh,
     extract_format_posix;
 
-// Returns the word for a value of an enumerated kind ("sleep", "or clear" …); NULL if there is
+// Returns the word for a value of an enumerated kind ("sleep", "or clear" …); NULL if it has
 // none.
 const char *extract_kind_word(enum extract_kind kind, uint64_t value);
 

@@ -36,8 +36,8 @@ struct scan {
 
 // Tests whether a header begins at a word of the memory. For a big-endian header with 8-byte words,
 // the id is 4 bytes after the start.
-static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, size_t before,
-                       uint64_t address)
+static void scan_word(struct scan *scan, const uint8_t *bytes, size_t left, size_t before,
+                      uint64_t address)
 {
     const struct extract_format *format;
     struct extract_ring ring;
@@ -58,11 +58,6 @@ static void scan_place(struct scan *scan, const uint8_t *bytes, size_t left, siz
     }
 }
 
-static bool is_zero(const uint8_t *bytes, size_t length)
-{
-    return !length || (!bytes[0] && memcmp(bytes, bytes + 1, length - 1) == 0);
-}
-
 // Scans one region. No header begins with a zero word, except for the upper half of a big-endian
 // 8-byte word, which is found through its lower half. Therefore zeros are skipped, and holes of
 // files are not even read.
@@ -81,9 +76,9 @@ static void scan_region(struct scan *scan, const struct extract_region *region)
         size_t got, length = want < sizeof scan->bytes ? (size_t)want : sizeof scan->bytes;
         extract_memory_read(scan->memory, region->address + start, scan->bytes, length, &got, NULL);
         size_t end = got < sizeof scan->bytes ? got : SCAN_CHUNK;
-        bool has_any = !is_zero(scan->bytes, got);
-        for (size_t i = before; has_any && i + SCAN_STEP <= end && !scan->stopped; i += SCAN_STEP)
-            scan_place(scan, scan->bytes + i, got - i, i, region->address + start + i);
+        bool is_zero = !got || (!scan->bytes[0] && !memcmp(scan->bytes, scan->bytes + 1, got - 1));
+        for (size_t i = before; !is_zero && i + SCAN_STEP <= end && !scan->stopped; i += SCAN_STEP)
+            scan_word(scan, scan->bytes + i, got - i, i, region->address + start + i);
         if (got < length)
             return; // a hole: the rest of the region may not exist
         at = start + end;
@@ -181,52 +176,45 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
     return EXTRACT_OK;
 }
 
-// The error of the formats that found no ring. The first that is not NOTFOUND wins.
-struct verdict {
+// Why a format found no ring.
+struct failure {
     enum extract_code code;
     struct extract_error error;
 };
 
-static void keep_error(struct verdict *verdict, enum extract_code code,
-                       const struct extract_error *error)
-{
-    if (verdict->code && (verdict->code != EXTRACT_NOTFOUND || code == EXTRACT_NOTFOUND))
-        return;
-    verdict->code = code;
-    verdict->error = *error;
-}
-
 // Returns a ring of which only the user's settings are known.
-static struct extract_ring blank(const struct extract_ring *ring)
+static struct extract_ring ring_of_settings(const struct extract_ring *ring)
 {
     return (struct extract_ring){.rkh = ring->rkh, .posix.wanted = ring->posix.wanted};
 }
 
-// Tries each format, or only the wanted one, until one finds its ring through the symbols.
+// Tries each format, or only the wanted one, until one finds its ring through the symbols. If none
+// does, the first error that is not NOTFOUND is returned.
 static enum extract_code find_by_symbols(struct extract_ring *ring, struct extract_memory *memory,
                                          struct extract_symbols *symbols,
                                          const struct extract_format *wanted,
                                          struct extract_error *error)
 {
     const struct extract_format *format;
-    struct verdict verdict = {EXTRACT_OK, {0}}, meant = verdict;
+    struct failure reported = {EXTRACT_OK, {0}}, meant = reported;
 
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
         struct extract_error own_error;
         if (wanted && format != wanted)
             continue;
-        *ring = blank(ring);
+        *ring = ring_of_settings(ring);
         enum extract_code code = format->find(ring, memory, symbols, &own_error);
         ring->origin = EXTRACT_FROM_SYMBOL;
         if (!code)
             return EXTRACT_OK;
-        keep_error(&verdict, code, &own_error);
+        if (!reported.code || (reported.code == EXTRACT_NOTFOUND && code != EXTRACT_NOTFOUND))
+            reported = (struct failure){code, own_error};
         if (format->is_meant(ring, symbols))
-            meant = (struct verdict){code, own_error};
+            meant = (struct failure){code, own_error};
     }
-    if (verdict.code == EXTRACT_NOTFOUND && meant.code)
-        verdict = meant;
-    else if (verdict.code == EXTRACT_NOTFOUND && !wanted && !extract_symbols_count(symbols))
+    if (reported.code == EXTRACT_NOTFOUND && meant.code)
+        reported = meant;
+    else if (reported.code == EXTRACT_NOTFOUND && !wanted && !extract_symbols_count(symbols))
         return extract_error_set(
             error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
             "use the ELF file from before 'strip'; for all but RKH, the "
@@ -234,8 +222,8 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
             "the ELF file is stripped: it has neither _tx_trace_header_ptr "
             "(ThreadX) nor trcstm (RKH), ringside_posix or ringside_hooks");
     if (error)
-        *error = verdict.error;
-    return verdict.code;
+        *error = reported.error;
+    return reported.code;
 }
 
 // Reads the header at an address. The error of the first format is returned unless another format
@@ -251,7 +239,7 @@ static enum extract_code find_at(struct extract_ring *ring, struct extract_memor
 
     for (size_t i = 1; is_open && (format = extract_format_at(i)); i++) {
         struct extract_error own_error;
-        struct extract_ring other = blank(ring);
+        struct extract_ring other = ring_of_settings(ring);
         enum extract_code found = format->read_header(&other, memory, symbols, address, &own_error);
         if (found == EXTRACT_NOTFOUND || found == EXTRACT_UNREADABLE)
             continue;
@@ -273,10 +261,11 @@ static bool has_regions(const struct extract_memory *memory)
 }
 
 // Finds the ring by the best of what is known.
-static enum extract_code locate(struct extract_ring *ring, struct extract_memory *memory,
-                                struct extract_symbols *symbols,
-                                const struct extract_ring_options *options,
-                                const struct extract_format *wanted, struct extract_error *error)
+static enum extract_code locate_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                     struct extract_symbols *symbols,
+                                     const struct extract_ring_options *options,
+                                     const struct extract_format *wanted,
+                                     struct extract_error *error)
 {
     enum extract_code code = EXTRACT_NOTFOUND;
     uint64_t start;
@@ -315,8 +304,8 @@ struct load {
     uint64_t entry;
 };
 
-static struct load place_symbols(struct extract_symbols *symbols,
-                                 const struct extract_memory *memory)
+static struct load relocate_symbols(struct extract_symbols *symbols,
+                                    const struct extract_memory *memory)
 {
     const struct extract_core *core = extract_core_of(memory);
     struct load load = {0};
@@ -362,9 +351,8 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
     uint64_t start;
 
     memset(ring, 0, sizeof *ring);
-    if (options && options->format && !(wanted = extract_format_by_name(options->format)))
-        return extract_error_set(error, EXTRACT_USAGE, options->format,
-                                 "use threadx, hook, rkh or posix", "unknown trace format");
+    if (options && options->format && extract_format_find(&wanted, options->format, error))
+        return EXTRACT_USAGE;
     if (options && options->rkh)
         ring->rkh = *options->rkh;
     ring->posix.wanted = options ? options->stream : 0;
@@ -374,8 +362,8 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
         return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
                                  "load the firmware's ELF, or pass the header's address",
                                  "address of the trace ring is unknown");
-    struct load load = place_symbols(symbols, memory);
-    enum extract_code code = locate(ring, memory, symbols, options, wanted, error);
+    struct load load = relocate_symbols(symbols, memory);
+    enum extract_code code = locate_ring(ring, memory, symbols, options, wanted, error);
     if (load.is_unknown)
         code = check_load(&load, ring, symbols, code, error);
     if (!code && options && options->stream && !ring->format->streams)

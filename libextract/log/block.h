@@ -192,7 +192,7 @@ enum extract_code extract_log_put_program(struct extract_log_writer *writer, uin
 
 // Returns the number of bytes that an UNTIL_FULL log has left; UINT64_MAX for LOOP and APPEND,
 // which are never full.
-uint64_t extract_log_room(const struct extract_log_writer *writer);
+uint64_t extract_log_space_left(const struct extract_log_writer *writer);
 
 // Starts a new section with the next block, if the policy allows another section.
 void extract_log_turn(struct extract_log_writer *writer);
@@ -209,7 +209,7 @@ bool extract_log_is(const uint8_t *bytes, size_t length);
 // Returns "loop", "until_full" or "append"; never NULL.
 const char *extract_log_policy_name(enum extract_log_policy policy);
 
-// Returns the name of a type of blocks, "unknown" if there is no such type; never NULL.
+// Returns the name of a type of blocks, "unknown" if the type is unknown; never NULL.
 const char *extract_log_type_name(unsigned type);
 
 #endif

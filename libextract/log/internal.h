@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // log: the index of an open log. The reader builds it, and so does a writer before it continues a
 // log. All bytes of the file are untrusted, and a writer may change them at any time.
-#ifndef EXTRACT_LOG_ROOM_H
-#define EXTRACT_LOG_ROOM_H
+#ifndef EXTRACT_LOG_INTERNAL_H
+#define EXTRACT_LOG_INTERNAL_H
 
 #include "base/grow.h"
 #include "log/block.h"

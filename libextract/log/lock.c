@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // log: the lock file FILE.lock, which contains one line, "PID START CREATOR", of the process that
-// writes FILE. The start time tells a process from a later one with the same PID, so the lock file
-// of a dead process can be taken over.
+// writes FILE. The start time distinguishes a process from a later one with the same PID, so the
+// lock file of a dead process can be taken over.
 //
 // Sources: IEEE Std 1003.1-2017 (open with O_EXCL); flock(2) and proc(5) of Linux.
 #define _GNU_SOURCE // O_TMPFILE
@@ -126,8 +126,8 @@ static bool is_regular(int fd)
 
 // Takes over an existing lock file if its process has ended. Sets *again if the file disappeared in
 // the meantime.
-static enum extract_code take_over(struct log_lock *lock, const char *path, bool *again,
-                                   struct extract_error *error)
+static enum extract_code take_over_lock(struct log_lock *lock, const char *path, bool *again,
+                                        struct extract_error *error)
 {
     struct holder holder;
     char line[LINE];
@@ -195,7 +195,7 @@ static enum extract_code try_lock(struct log_lock *lock, const char *path, const
         return extract_file_error(lock->path, errno == EFBIG ? NULL : hint, error);
     lock->fd = open(lock->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
     if (lock->fd >= 0)
-        return take_over(lock, path, again, error);
+        return take_over_lock(lock, path, again, error);
     *again = errno == ENOENT;
     return *again ? EXTRACT_OK : extract_file_error(lock->path, hint, error);
 }
@@ -282,12 +282,12 @@ bool extract_log_file_is_locked(int fd)
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     int own = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    bool held = own >= 0 && flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool is_locked = own >= 0 && flock(own, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (own >= 0) {
         flock(own, LOCK_UN); // also for a copy that a child has by now
         close(own);
     }
-    return held;
+    return is_locked;
 }
 
 enum extract_code extract_log_is_locked(bool *locked, const char *path, struct extract_error *error)

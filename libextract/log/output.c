@@ -79,7 +79,7 @@ static enum extract_code adopt_log(struct log_output *output, struct log_setting
 }
 
 // Continues the log after the section that holds its last block. Its blocks do not change, not even
-// one that was half-written: the next section says where the log ended.
+// one that was half-written: the next section states where the log ended.
 static enum extract_code continue_log(struct log_output *output, struct log_settings *settings,
                                       struct extract_error *error)
 {

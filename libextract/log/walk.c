@@ -364,7 +364,7 @@ static bool is_begun(struct walk *walk)
 }
 
 // Removes the last block of one writer from the log, if that block is not valid.
-static void take_out_torn(struct walk *walk)
+static void remove_torn(struct walk *walk)
 {
     struct extract_log *log = walk->log;
     const struct extract_log_block *b = &walk->last;
@@ -414,7 +414,7 @@ static void finish_walk(struct walk *walk)
     struct extract_log *log = walk->log;
     struct extract_log_status *s = &log->status;
 
-    take_out_torn(walk);
+    remove_torn(walk);
     count_last_block(walk);
     bool torn = walk->is_out || is_begun(walk);
     s->closed = !torn && walk->last.type == EXTRACT_LOG_STATUS;
@@ -435,7 +435,7 @@ enum extract_code extract_log_walk(struct extract_log *log, struct extract_error
     for (; walk.sections < log->section_count; walk.sections++) {
         struct log_section *section = &log->sections[walk.sections];
         if (section->follows_torn)
-            take_out_torn(&walk);
+            remove_torn(&walk);
         if (!walk_section(&walk, section))
             return extract_error_set(error, EXTRACT_NOMEM, log->path, NULL,
                                      "out of memory for an index of its blocks");

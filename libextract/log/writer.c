@@ -381,8 +381,8 @@ static struct extract_log_block make_part(const struct extract_log_writer *w,
     part.count = count_part_slots(w, left, slot_bytes);
     part.length = part.count * slot_bytes;
     part.first = all->first + w->split_done;
-    uint32_t behind = left - part.count; // entries that follow it
-    part.provisional = all->provisional > behind ? all->provisional - behind : 0;
+    uint32_t after = left - part.count; // entries that follow it
+    part.provisional = all->provisional > after ? all->provisional - after : 0;
     if (part.provisional > part.count)
         part.provisional = part.count;
     part.flags &= ~(uint32_t)EXTRACT_LOG_STAMPS;
@@ -724,7 +724,7 @@ uint64_t extract_log_next(const struct extract_log_writer *writer)
     return writer->next;
 }
 
-uint64_t extract_log_room(const struct extract_log_writer *writer)
+uint64_t extract_log_space_left(const struct extract_log_writer *writer)
 {
     if (writer->settings.policy != EXTRACT_LOG_UNTIL_FULL)
         return UINT64_MAX;

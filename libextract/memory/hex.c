@@ -14,9 +14,9 @@ struct hex_state {
     bool is_segmented; // type 02: 64 KiB segments
 };
 
-static enum extract_code take_data(struct extract_records *records, const struct hex_state *state,
-                                   uint64_t offset, const uint8_t *data, size_t length,
-                                   struct extract_error *error)
+static enum extract_code store_data(struct extract_records *records, const struct hex_state *state,
+                                    uint64_t offset, const uint8_t *data, size_t length,
+                                    struct extract_error *error)
 {
     // In section 2 such data wrap within their segment, but most tools let them run on. Guessing
     // would put bytes at wrong addresses.
@@ -39,8 +39,8 @@ static enum extract_code set_base(struct extract_records *records, struct hex_st
     return EXTRACT_OK;
 }
 
-static enum extract_code take_record(struct extract_records *records, void *context,
-                                     struct extract_error *error)
+static enum extract_code store_record(struct extract_records *records, void *context,
+                                      struct extract_error *error)
 {
     struct hex_state *state = context;
     struct extract_cursor c = extract_cursor_make(records->record, records->length, EXTRACT_BIG);
@@ -50,7 +50,7 @@ static enum extract_code take_record(struct extract_records *records, void *cont
 
     switch ((enum record_type)type) {
     case DATA:
-        return take_data(records, state, offset, extract_cursor_span(&c, length), length, error);
+        return store_data(records, state, offset, extract_cursor_span(&c, length), length, error);
     case END:
         records->ended = true;
         return EXTRACT_OK;
@@ -70,7 +70,7 @@ static const struct extract_record_format hex_format = {
     .overhead = 5, // length, 2 of address, type, checksum
     .sum = 0,
     .end = "write it again; it should end with the line :00000001FF",
-    .take = take_record,
+    .take = store_record,
 };
 
 enum extract_code extract_hex_load(struct extract_images *images, struct extract_input *input,

@@ -50,8 +50,8 @@ uint64_t extract_memory_missing(const struct extract_memory *memory);
 bool extract_memory_region(const struct extract_memory *memory, size_t i,
                            struct extract_region *region);
 
-// Where the source itself says that a ring's control header lies: a dump of a ring does. False when
-// it does not say.
+// The address of a ring's control header, if the source itself states it, as a dump of a ring does.
+// False when it does not say.
 bool extract_memory_start(const struct extract_memory *memory, uint64_t *address);
 
 #endif

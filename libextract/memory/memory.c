@@ -67,7 +67,7 @@ static enum extract_code unreadable(const struct extract_memory *memory, uint64_
                            : "check the address, and that the target is connected and stopped";
     const struct extract_memory_source *source = &memory->source;
 
-    if (!error) // while memory is searched, most reads fail and nobody wants the text
+    if (!error) // while memory is searched, most reads fail and the text is not needed
         return EXTRACT_UNREADABLE;
     if (at >= address && source->explain && source->explain(source->context, at, error))
         error->code = EXTRACT_UNREADABLE;

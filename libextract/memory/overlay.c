@@ -75,7 +75,7 @@ static size_t first_free(struct cells *cells, size_t i)
     return i;
 }
 
-static void take_cells(struct cells *cells, const struct extract_segment *s, size_t index)
+static void claim_cells(struct cells *cells, const struct extract_segment *s, size_t index)
 {
     size_t end = end_of(s) ? cell_of(cells, end_of(s)) : cells->count;
     size_t i = first_free(cells, cell_of(cells, s->address));
@@ -119,7 +119,7 @@ static bool overlay(struct cells *cells, const struct extract_segment *segments,
         return false;
     find_cells(cells, segments, count);
     for (size_t i = 0; i < count; i++)
-        take_cells(cells, &segments[i], i);
+        claim_cells(cells, &segments[i], i);
     *span_count = put_spans(cells, segments, NULL);
     *spans = calloc(*span_count ? *span_count : 1, sizeof **spans);
     if (*spans)

@@ -91,9 +91,9 @@ static bool sum_is_good(const struct extract_records *records, uint8_t wanted)
     return (sum & 0xff) == wanted;
 }
 
-static enum extract_code take_line(struct extract_records *records,
-                                   const struct extract_record_format *format, void *state,
-                                   struct extract_cursor *line, struct extract_error *error)
+static enum extract_code parse_line(struct extract_records *records,
+                                    const struct extract_record_format *format, void *state,
+                                    struct extract_cursor *line, struct extract_error *error)
 {
     if (!extract_cursor_left(line))
         return EXTRACT_OK;
@@ -130,7 +130,7 @@ static enum extract_code read_lines(struct extract_records *records,
 
     while (next_line(&text, &line)) {
         records->line++;
-        enum extract_code code = take_line(records, format, state, &line, error);
+        enum extract_code code = parse_line(records, format, state, &line, error);
         if (code)
             return code;
     }

@@ -23,8 +23,8 @@ static enum extract_code check_count(struct extract_records *records, uint64_t c
     return EXTRACT_OK;
 }
 
-static enum extract_code take_record(struct extract_records *records, void *context,
-                                     struct extract_error *error)
+static enum extract_code store_record(struct extract_records *records, void *context,
+                                      struct extract_error *error)
 {
     struct srec_state *state = context;
     struct extract_cursor c = extract_cursor_make(records->record, records->length, EXTRACT_BIG);
@@ -58,7 +58,7 @@ static const struct extract_record_format srec_format = {
     .overhead = 1, // the length byte
     .sum = 0xff,
     .end = "write it again; it should end with an S7, S8 or S9 record",
-    .take = take_record,
+    .take = store_record,
 };
 
 enum extract_code extract_srec_load(struct extract_images *images, struct extract_input *input,

@@ -19,7 +19,8 @@
 
 // ---- finding the blocks ----
 
-static enum extract_code damaged(struct extract_error *error, uint64_t address, const char *why)
+static enum extract_code set_damage_error(struct extract_error *error, uint64_t address,
+                                          const char *why)
 {
     char what[64];
 
@@ -47,9 +48,10 @@ static enum extract_code find_process(struct posix_target *target, uint64_t addr
     bool is_stream = posix_stream_read(&block, bytes, sizeof bytes);
     target->address = is_stream ? address - block.back : address;
     if (posix_target_load(target))
-        return damaged(error, target->address,
-                       is_stream ? "no process block here, although a stream block refers to it"
-                                 : "no process block that fits its memory");
+        return set_damage_error(error, target->address,
+                                is_stream
+                                    ? "no process block here, although a stream block refers to it"
+                                    : "no process block that fits its memory");
     if (!is_stream)
         return EXTRACT_OK;
 
@@ -57,7 +59,7 @@ static enum extract_code find_process(struct posix_target *target, uint64_t addr
     uint64_t offset = address - target->address, distance = offset - process->streams_at;
     if (offset < process->streams_at || distance % process->stream_bytes != 0 ||
         distance / process->stream_bytes >= process->streams)
-        return damaged(error, address, "not a stream of its process block");
+        return set_damage_error(error, address, "not a stream of its process block");
     *stream = (int)(distance / process->stream_bytes);
     return EXTRACT_OK;
 }
@@ -90,8 +92,8 @@ static enum extract_code open_target(struct posix_target **target, struct extrac
 
 // ---- the public functions ----
 
-static enum extract_code pid_error(pid_t pid, struct extract_error *error, enum extract_code code,
-                                   const char *why)
+static enum extract_code set_pid_error(pid_t pid, struct extract_error *error,
+                                       enum extract_code code, const char *why)
 {
     char what[32];
 
@@ -107,7 +109,7 @@ enum extract_code extract_posix_attach(pid_t pid, struct extract_memory *memory,
     int stream = -1;
 
     if (pid <= 0)
-        return pid_error(pid, error, EXTRACT_USAGE, "must be above 0");
+        return set_pid_error(pid, error, EXTRACT_USAGE, "must be above 0");
     enum extract_code code = open_target(&target, memory, symbols, address, &stream, error);
     if (code != EXTRACT_OK)
         return code;
@@ -116,18 +118,18 @@ enum extract_code extract_posix_attach(pid_t pid, struct extract_memory *memory,
     if (!posix_target_add(target))
         return EXTRACT_OK;
     posix_target_free(target);
-    return pid_error(pid, error, EXTRACT_USAGE, "already attached to a target");
+    return set_pid_error(pid, error, EXTRACT_USAGE, "already attached to a target");
 }
 
 enum extract_code extract_posix_detach(pid_t pid, struct extract_error *error)
 {
     if (posix_target_detach(pid))
-        return pid_error(pid, error, EXTRACT_NOTFOUND, "not attached to a target");
+        return set_pid_error(pid, error, EXTRACT_NOTFOUND, "not attached to a target");
     return EXTRACT_OK;
 }
 
 // Returns the number of the first stream that is bound; 0 if none is.
-static int first_bound(struct posix_target *target)
+static int find_first_bound(struct posix_target *target)
 {
     struct posix_stream block;
     unsigned bound = 0;
@@ -191,7 +193,7 @@ enum extract_code extract_posix_open_memory(struct extract_memory *memory,
 
     if (code != EXTRACT_OK)
         return code;
-    int number = stream >= 0 ? stream : of_address >= 0 ? of_address : first_bound(target);
+    int number = stream >= 0 ? stream : of_address >= 0 ? of_address : find_first_bound(target);
     switch (open_trace(target, number, trid)) {
     case 0:
         return EXTRACT_OK;

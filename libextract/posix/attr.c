@@ -22,8 +22,8 @@ enum {
 static const struct posix_layout host_layout = {
     .address_bytes = sizeof(void *), .stamp_bits = 64, .pids = true};
 
-// Returns the bytes of a record on this host besides its data.
-static uint32_t host_head(void)
+// Returns the bytes of a record on this host without its data.
+static uint32_t count_host_head_bytes(void)
 {
     return posix_record_head(&host_layout) + 4;
 }
@@ -36,7 +36,7 @@ const struct posix_attr *posix_attr_of(const trace_attr_t *attr)
 }
 
 // Returns the attributes in `attr` to be changed; NULL if they were not initialized.
-static struct posix_attr *writable(trace_attr_t *attr)
+static struct posix_attr *find_writable(trace_attr_t *attr)
 {
     struct posix_attr *a = (struct posix_attr *)attr;
 
@@ -51,7 +51,7 @@ void posix_attr_defaults(struct posix_attr *attr)
     attr->stream_size = STREAM_SIZE;
     attr->log_size = LOG_SIZE;
     attr->max_data = DATA_SIZE;
-    attr->head_bytes = host_head();
+    attr->head_bytes = count_host_head_bytes();
     attr->set_bytes = sizeof(trace_event_set_t);
     attr->log_policy = POSIX_TRACE_LOOP;
     attr->inherited = POSIX_TRACE_CLOSE_FOR_CHILD;
@@ -80,7 +80,7 @@ int posix_trace_attr_init(trace_attr_t *attr)
 
 int posix_trace_attr_destroy(trace_attr_t *attr)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
     if (!a)
         return EINVAL;
@@ -129,7 +129,7 @@ int posix_trace_attr_getname(const trace_attr_t *attr, char *tracename)
 
 int posix_trace_attr_setname(trace_attr_t *attr, const char *tracename)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
     if (!a || !tracename)
         return EINVAL;
@@ -158,7 +158,7 @@ static int set_choice(int32_t *to, int value, int min, int max)
 
 int posix_trace_attr_setinherited(trace_attr_t *attr, int inheritancepolicy)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
     return set_choice(a ? &a->inherited : NULL, inheritancepolicy, POSIX_TRACE_CLOSE_FOR_CHILD,
                       POSIX_TRACE_INHERITED);
@@ -173,7 +173,7 @@ int posix_trace_attr_getlogfullpolicy(const trace_attr_t *restrict attr, int *re
 
 int posix_trace_attr_setlogfullpolicy(trace_attr_t *attr, int logpolicy)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
     if (logpolicy == POSIX_TRACE_FLUSH)
         return EINVAL;
@@ -192,7 +192,7 @@ int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict attr,
 
 int posix_trace_attr_setstreamfullpolicy(trace_attr_t *attr, int streampolicy)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
     return set_choice(a ? &a->stream_policy : NULL, streampolicy, POSIX_TRACE_LOOP,
                       POSIX_TRACE_FLUSH);
@@ -218,7 +218,7 @@ int posix_trace_attr_getlogsize(const trace_attr_t *restrict attr, size_t *restr
 
 int posix_trace_attr_setlogsize(trace_attr_t *attr, size_t logsize)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
     if (!a)
         return EINVAL;
@@ -235,9 +235,9 @@ int posix_trace_attr_getmaxdatasize(const trace_attr_t *restrict attr, size_t *r
 
 int posix_trace_attr_setmaxdatasize(trace_attr_t *attr, size_t maxdatasize)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
-    if (!a || maxdatasize > POSIX_MAX_RECORD - host_head())
+    if (!a || maxdatasize > POSIX_MAX_RECORD - count_host_head_bytes())
         return EINVAL;
     a->max_data = maxdatasize;
     a->data_set = true;
@@ -269,7 +269,7 @@ int posix_trace_attr_getstreamsize(const trace_attr_t *restrict attr, size_t *re
 
 int posix_trace_attr_setstreamsize(trace_attr_t *attr, size_t streamsize)
 {
-    struct posix_attr *a = writable(attr);
+    struct posix_attr *a = find_writable(attr);
 
     if (!a)
         return EINVAL;

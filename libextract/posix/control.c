@@ -30,7 +30,7 @@ bool posix_request_is_done(const struct posix_stream *block)
 }
 
 // Returns the number of words of a filter.
-static uint32_t filter_words(const struct posix_target *target)
+static uint32_t count_filter_words(const struct posix_target *target)
 {
     return target->block.ids / 32;
 }
@@ -47,7 +47,7 @@ static int write_wants(struct posix_trace *trace, uint64_t address, bool bound)
         error = posix_write_words(target, address + POSIX_STREAM_AT_WANTED_CLEARS, &w->clears, 1);
     if (!error)
         error = posix_write_words(target, address + posix_wanted_filter_at(target->block.ids),
-                                  w->filter.ringside_words, filter_words(target));
+                                  w->filter.ringside_words, count_filter_words(target));
     return error;
 }
 
@@ -81,7 +81,7 @@ int posix_read_wants(struct posix_trace *trace)
     wants.is_running = block.wanted & POSIX_STATE_RUNNING;
     wants.clears = block.wanted_clears;
     error = posix_read_words(target, address + posix_wanted_filter_at(target->block.ids),
-                             wants.filter.ringside_words, filter_words(target));
+                             wants.filter.ringside_words, count_filter_words(target));
     if (!error)
         trace->wants = wants;
     return error;
@@ -129,7 +129,7 @@ static int enter_stream(struct posix_use *use, trace_id_t trid)
 // Requests a change. If the request cannot be written, what was wanted before is restored, in the
 // target as well: otherwise, the next request would carry out this one. For a stream that must be
 // bound again, the change is requested when it is bound.
-static int change(struct posix_trace *trace, const struct posix_wants *wants)
+static int request_change(struct posix_trace *trace, const struct posix_wants *wants)
 {
     struct posix_wants before = trace->wants;
 
@@ -163,7 +163,7 @@ static int set_running(trace_id_t trid, bool is_running)
     struct posix_wants wants = use.trace->wants;
     wants.is_running = is_running;
     if (is_running || !stays_full(use.trace))
-        error = change(use.trace, &wants);
+        error = request_change(use.trace, &wants);
     posix_leave(&use);
     return error;
 }
@@ -189,7 +189,7 @@ int posix_trace_clear(trace_id_t trid)
     wants.clears++;
     // A stream that stopped itself stays suspended after a clear.
     wants.is_running = wants.is_running && !stays_full(use.trace);
-    error = change(use.trace, &wants);
+    error = request_change(use.trace, &wants);
     if (!error) {
         posix_reader_restart(&use.trace->reader);
         use.trace->reader.is_overrun = false;
@@ -212,14 +212,6 @@ int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
     return 0;
 }
 
-// Returns a word of a filter after a change: replaced by, extended by, or reduced by another one.
-static uint32_t combine(uint32_t old, uint32_t word, int how)
-{
-    return how == POSIX_TRACE_ADD_EVENTSET   ? old | word
-           : how == POSIX_TRACE_SUB_EVENTSET ? old & ~word
-                                             : word;
-}
-
 int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int how)
 {
     struct posix_use use;
@@ -230,10 +222,13 @@ int posix_trace_set_filter(trace_id_t trid, const trace_event_set_t *set, int ho
     if (error)
         return error;
     struct posix_wants wants = use.trace->wants;
-    for (unsigned i = 0; i < POSIX_SET_WORDS; i++)
-        wants.filter.ringside_words[i] =
-            combine(wants.filter.ringside_words[i], set->ringside_words[i], how);
-    error = change(use.trace, &wants);
+    for (unsigned i = 0; i < POSIX_SET_WORDS; i++) {
+        uint32_t old = wants.filter.ringside_words[i], word = set->ringside_words[i];
+        wants.filter.ringside_words[i] = how == POSIX_TRACE_ADD_EVENTSET   ? old | word
+                                         : how == POSIX_TRACE_SUB_EVENTSET ? old & ~word
+                                                                           : word;
+    }
+    error = request_change(use.trace, &wants);
     posix_leave(&use);
     return error;
 }

@@ -3,17 +3,17 @@
 //
 // Creating a trace takes four steps, and any of them can fail:
 //
-//   take_attributes ──► posix_target_acquire ──► posix_bind ──► posix_table_add
+//   apply_attributes ─► posix_target_acquire ──► posix_bind ──► posix_table_add
 //   checks, defaults    the process by its id    a stream        trace id for the caller
 //
 // A program on this host has streams of any size: its object gives one that is free, with pages for
-// the ring. Firmware has the streams that it was compiled with. The first that nobody uses is
-// taken; if there is none, the first that the firmware bound itself, after it was released:
+// the ring. Firmware has the streams that it was compiled with. The first unused one is taken; if
+// there is none, the first that the firmware bound itself, after its release:
 //
 //                 free          posix_send_request(bound)        trace point
 //   choose_stream ────────────────────────────────────► REQUESTED ──────────► BOUND
 //        │                          ▲
-//        │ bound by the firmware    │ released within a second (else EAGAIN)
+//        │ bound by the firmware    │ released within a second (or EAGAIN)
 //        └────► take_over ──────────┘
 //
 // A reset of the target clears its memory. posix_rebind recognizes that and requests again what was
@@ -31,12 +31,12 @@
 enum { AT_WANTED_POLICY = 100, AT_PID = 116 };
 enum { MAX_RELEASE_WAITS = 100, RELEASE_WAIT_NS = 10000000 };
 
-// Returns the words of a ring that holds `stream_size` bytes of events, besides the events that the
-// system records at a start and a stop; 0 if that is more than a ring can have.
-static uint32_t ring_words(const struct posix_attr *attr)
+// Returns the words of a ring that holds `stream_size` bytes of events, in addition to the events
+// that the system records at a start and a stop; 0 if that is more than a ring can have.
+static uint32_t count_ring_words(const struct posix_attr *attr)
 {
     uint64_t bytes = attr->stream_size + 2 * (uint64_t)posix_attr_system_bytes(attr);
-    uint32_t min_bytes = 4 * posix_attr_event_bytes(attr, attr->max_data), words = POSIX_RING_LEAST;
+    uint32_t min_bytes = 4 * posix_attr_event_bytes(attr, attr->max_data), words = POSIX_MIN_RING;
 
     if (attr->stream_size > (uint64_t)POSIX_MAX_RING * 4)
         return 0;
@@ -53,7 +53,7 @@ static int bind_object(struct posix_trace *trace)
 {
     const struct posix_attr *attr = &trace->attr;
     struct ringside_trace_bind bind = {.policy = attr->stream_policy,
-                                       .ring_words = ring_words(attr),
+                                       .ring_words = count_ring_words(attr),
                                        .max_data = (uint32_t)attr->max_data,
                                        .inherit = attr->inherited == POSIX_TRACE_INHERITED,
                                        .name = attr->name};
@@ -83,7 +83,7 @@ static int write_binding(struct posix_trace *trace)
     uint64_t address = posix_stream_address(target, trace->stream);
     const struct posix_attr *attr = &trace->attr;
     const uint32_t max_data = attr->data_set ? (uint32_t)attr->max_data : UINT32_MAX;
-    const uint32_t taken[] = {(uint32_t)attr->stream_policy, max_data};
+    const uint32_t binding[] = {(uint32_t)attr->stream_policy, max_data};
     const uint32_t owner[] = {target->block.pid, 0, 0};
     uint8_t bytes[POSIX_STREAM_NAME];
     uint32_t name[POSIX_STREAM_NAME / 4];
@@ -93,7 +93,7 @@ static int write_binding(struct posix_trace *trace)
     memcpy(name, bytes, sizeof name);
     for (unsigned i = 0; swap && i < POSIX_STREAM_NAME / 4; i++)
         name[i] = __builtin_bswap32(name[i]); // keeps the order of bytes when words are swapped
-    int error = posix_write_words(target, address + AT_WANTED_POLICY, taken, 2);
+    int error = posix_write_words(target, address + AT_WANTED_POLICY, binding, 2);
     if (!error)
         error = posix_write_words(target, address + AT_PID, owner, 3);
     return error ? error
@@ -117,7 +117,7 @@ static int take_over(struct posix_trace *trace, struct posix_stream *block)
     return error ? error : EAGAIN;
 }
 
-// Finds the first stream that nobody uses. If there is none, takes over the first that no other
+// Finds the first stream that is not used. If there is none, takes over the first that no other
 // controller uses.
 static int choose_stream(struct posix_trace *trace, struct posix_stream *block)
 {
@@ -140,7 +140,7 @@ static int choose_stream(struct posix_trace *trace, struct posix_stream *block)
 }
 
 // Binds a stream of firmware. The ring's size is compiled in, so a larger size that the caller
-// asked for is an error. The request takes effect at the target's next trace point.
+// requests is an error. The request takes effect at the target's next trace point.
 static int bind_memory(struct posix_trace *trace)
 {
     struct posix_stream block;
@@ -237,8 +237,8 @@ struct posix_trace *posix_new(enum posix_kind kind)
 }
 
 // Copies the caller's attributes, or the defaults, to the trace. Returns EINVAL if they are not
-// initialized, or ask for the policy FLUSH without a log.
-static int take_attributes(struct posix_trace *trace, const trace_attr_t *attr)
+// initialized, or request the policy FLUSH without a log.
+static int apply_attributes(struct posix_trace *trace, const trace_attr_t *attr)
 {
     const struct posix_attr *from = posix_attr_of(attr);
     struct posix_attr *to = &trace->attr, host;
@@ -257,7 +257,7 @@ static int take_attributes(struct posix_trace *trace, const trace_attr_t *attr)
 }
 
 // Binds the stream and gives the trace its id. The target stays locked until both are done, so
-// nobody can use the id before.
+// no other call can use the id before.
 static int bind_and_add(struct posix_trace *trace, trace_id_t *trid)
 {
     struct posix_target *target = trace->target;
@@ -281,7 +281,7 @@ static int make_trace(enum posix_kind kind, pid_t pid, const trace_attr_t *attr,
 
     if (!trace)
         return ENOMEM;
-    int error = take_attributes(trace, attr);
+    int error = apply_attributes(trace, attr);
     if (!error)
         error = pid < 0 ? ESRCH : posix_target_acquire(&trace->target, pid ? pid : getpid());
     if (!error && (trace->waker_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0)

@@ -44,13 +44,13 @@
 //   OVER       `is_over` is set, and the id is invalid. Waiting readers wake up, and the last user
 //              frees the trace.
 //
-// Functions return 0 or a number of <errno.h>, as the functions of <trace.h> do, if not said
+// Functions return 0 or a number of <errno.h>, as the functions of <trace.h> do, unless stated
 // otherwise.
 //
 // Source: IEEE Std 1003.1-2008, 2.11 (Tracing). Layout of the target's memory:
 // docs/formats/posix-ring.md.
-#ifndef EXTRACT_POSIX_ROOM_H
-#define EXTRACT_POSIX_ROOM_H
+#ifndef EXTRACT_POSIX_INTERNAL_H
+#define EXTRACT_POSIX_INTERNAL_H
 
 #include "formats/posix/posix.h"
 #include <errno.h>
@@ -72,16 +72,16 @@ enum {
 enum posix_kind {
     POSIX_ACTIVE = 1,   // a stream without a log
     POSIX_LOGGED = 2,   // a stream with a log
-    POSIX_RECORDED = 4, // a pre-recorded stream: a log, or a stream block that nobody writes to
+    POSIX_RECORDED = 4, // a pre-recorded stream: a log, or a stream block without a writer
     POSIX_ALL = POSIX_ACTIVE | POSIX_LOGGED | POSIX_RECORDED
 };
 
 // The contents of a trace_attr_t. The type may alias, since callers allocate a trace_attr_t.
 struct posix_attr {
-    uint64_t magic; // tells whether posix_trace_attr_init was called
+    uint64_t magic; // shows whether posix_trace_attr_init was called
     struct timespec resolution, created;
     uint64_t stream_size, log_size, max_data; // bytes
-    uint32_t head_bytes;                      // bytes of a record besides its data
+    uint32_t head_bytes;                      // bytes of a record without its data
     uint32_t set_bytes;                       // bytes of a filter in a record
     int32_t stream_policy;                    // 0 if not set
     int32_t log_policy, inherited;
@@ -186,7 +186,7 @@ struct posix_trace {
     trace_id_t id;
     unsigned users;              // calls in progress; guarded by the table's lock
     bool is_over;                // the trace is being shut down
-    int waker_fd;                // eventfd that ends waits; -1 if nobody can wait
+    int waker_fd;                // eventfd that ends waits; -1 if no call can wait
     struct posix_target *target; // its lock guards the trace
     unsigned stream;             // number of the stream block
     uint32_t process_generation; // generation of the process block when the stream was bound

@@ -43,7 +43,7 @@ static uint64_t slot_address(const struct posix_target *target, uint32_t slot)
 }
 
 // Returns whether the target or a controller has registered a name in the slot.
-static bool is_used(const struct posix_block *block, uint32_t slot)
+static bool is_slot_used(const struct posix_block *block, uint32_t slot)
 {
     return slot < block->names_room && slot < POSIX_SET_IDS - POSIX_USER &&
            (slot < block->names_used || block->names_room - slot <= block->names_claimed);
@@ -73,7 +73,7 @@ int posix_ring_name(struct posix_trace *trace, trace_event_id_t id, char *name)
 
     if (error)
         return error;
-    if (id < POSIX_USER || !is_used(&trace->target->block, id - POSIX_USER))
+    if (id < POSIX_USER || !is_slot_used(&trace->target->block, id - POSIX_USER))
         return EINVAL;
     error = read_slot(trace->target, id - POSIX_USER, name);
     return error == ENAMETOOLONG ? 0 : error;
@@ -86,7 +86,7 @@ trace_event_id_t posix_ring_next_named(struct posix_trace *trace, trace_event_id
     if (posix_target_load(trace->target))
         return 0;
     for (uint32_t slot = id - POSIX_USER; slot < block->names_room; slot++)
-        if (is_used(block, slot))
+        if (is_slot_used(block, slot))
             return POSIX_USER + slot;
     return 0;
 }
@@ -193,7 +193,7 @@ int posix_trace_eventid_get_name(trace_id_t trid, trace_event_id_t event, char *
 
 // Returns the next id of the list: first the standard's event types, then those with a name; 0 at
 // the end.
-static trace_event_id_t next_listed(struct posix_trace *trace)
+static trace_event_id_t find_next_listed(struct posix_trace *trace)
 {
     for (trace_event_id_t id = trace->next_listed; id < SYSTEM_END; id++)
         if (system_names[id])
@@ -210,7 +210,7 @@ int posix_trace_eventtypelist_getnext_id(trace_id_t trid, trace_event_id_t *rest
 
     if (error)
         return error;
-    trace_event_id_t id = next_listed(use.trace);
+    trace_event_id_t id = find_next_listed(use.trace);
     *unavailable = !id;
     if (id) {
         *event = id;

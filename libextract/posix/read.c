@@ -2,8 +2,8 @@
 // posix: posix_trace_getnext_event, its variants with a timeout and without waiting, and the
 // functions that rewind and close a pre-recorded stream.
 //
-// A call locks the target, asks the trace for its next event and copies that to the caller. If
-// there is no event, the call waits and asks again. The writer cannot wake a reader, which may be
+// A call locks the target, reads the next event of the trace and copies that to the caller. If
+// there is no event, the call waits and reads again. The writer cannot wake a reader, which may be
 // in another process or on another machine, so waiting is polling: after 1, 2, 4, … 16 ms.
 //
 //            event               ┌────────────────────────────────────────────┐
@@ -34,7 +34,7 @@ enum {
 };
 
 // How long a call may wait for an event.
-enum patience { NO_WAIT, UNTIL, FOREVER };
+enum wait_limit { NO_WAIT, UNTIL, FOREVER };
 
 // Where the caller wants the event.
 struct destination {
@@ -47,7 +47,7 @@ struct destination {
 
 // The waiting of one call. Signals are blocked from the first pause on, except during pauses.
 struct wait {
-    enum patience patience;
+    enum wait_limit wait_limit;
     const struct timespec *end; // absolute time, for UNTIL
     struct timespec pause;      // length of the next pause
     sigset_t mask;              // the thread's signal mask, if signals are blocked
@@ -116,14 +116,14 @@ static int limit_pause(struct timespec *pause, const struct timespec *end)
 }
 
 // What a thread that is canceled during a pause must clean up. The target is unlocked then.
-struct cancelled {
+struct canceled {
     struct posix_use *use;
     struct wait *wait;
     bool was_running; // whether the target was running when the call locked it
 };
 
 // Locks the target again after a pause, so that the call leaves it running if it found it running.
-static int relock(const struct cancelled *c)
+static int relock(const struct canceled *c)
 {
     int over = posix_resume(c->use);
 
@@ -133,9 +133,9 @@ static int relock(const struct cancelled *c)
 
 // Runs when the thread is canceled during a pause: locks the target, leaves the trace as the end of
 // the call would, and restores the signal mask.
-static void clean_up(void *context)
+static void leave_canceled(void *context)
 {
-    const struct cancelled *c = context;
+    const struct canceled *c = context;
 
     relock(c);
     posix_leave(c->use);
@@ -146,18 +146,18 @@ static void clean_up(void *context)
 static int pause_for(struct posix_use *use, struct wait *wait, const struct timespec *pause)
 {
     struct posix_target *target = use->trace->target;
-    struct cancelled cancelled = {use, wait, target->was_running};
+    struct canceled canceled = {use, wait, target->was_running};
     struct pollfd waker = {.fd = use->trace->waker_fd, .events = POLLIN};
     int disabled;
 
     posix_target_let_run(target);
     posix_pause(use);
-    pthread_cleanup_push(clean_up, &cancelled);
+    pthread_cleanup_push(leave_canceled, &canceled);
     pthread_setcancelstate(use->cancel_state, &disabled);
     wait->error = ppoll(&waker, 1, pause, &wait->mask) < 0 ? errno : 0;
     pthread_setcancelstate(disabled, NULL);
     pthread_cleanup_pop(0);
-    int over = relock(&cancelled);
+    int over = relock(&canceled);
     return over ? over : wait->error;
 }
 
@@ -166,12 +166,12 @@ static int wait_once(struct posix_use *use, struct wait *wait)
 {
     const struct timespec *end = wait->end;
 
-    if (wait->patience == UNTIL && (end->tv_nsec < 0 || end->tv_nsec >= 1000000000))
+    if (wait->wait_limit == UNTIL && (end->tv_nsec < 0 || end->tv_nsec >= 1000000000))
         return EINVAL;
     if (!wait->signals_blocked)
         block_signals(wait);
     struct timespec pause = wait->pause;
-    int error = wait->patience == UNTIL ? limit_pause(&pause, end) : 0;
+    int error = wait->wait_limit == UNTIL ? limit_pause(&pause, end) : 0;
     if (wait->pause.tv_nsec < MAX_WAIT_NS)
         wait->pause.tv_nsec *= 2;
     return error ? error : pause_for(use, wait, &pause);
@@ -185,11 +185,12 @@ static int next_event(struct posix_use *use, struct wait *wait, struct posix_eve
 {
     struct posix_trace *trace = use->trace;
     int error = trace->ops->next(trace, event);
-    bool waits = wait->patience != NO_WAIT && trace->kind != POSIX_RECORDED;
+    bool waits = wait->wait_limit != NO_WAIT && trace->kind != POSIX_RECORDED;
 
     while (waits && error == EAGAIN) {
         if (posix_stream_has_ended(trace->target, trace->stream)) {
-            // Records that the process left open are closed first: nobody else will finish them.
+            // Records that the process left open are closed first: no other process will finish
+            // them.
             ringside_trace_object_attend(trace->target->object);
             error = trace->ops->next(trace, event);
             return error == EAGAIN ? ESRCH : error;
@@ -204,15 +205,15 @@ static int next_event(struct posix_use *use, struct wait *wait, struct posix_eve
 // Reads one event for the three functions below. `unavailable` is set as the standard demands:
 // there was no event, and the call did not fail. A process that has ended yields ESRCH after its
 // last event.
-static int getnext(trace_id_t trid, const struct destination *to, enum patience patience,
-                   const struct timespec *end)
+static int read_event(trace_id_t trid, const struct destination *to, enum wait_limit wait_limit,
+                      const struct timespec *end)
 {
     struct posix_use use;
     struct posix_event event;
-    struct wait wait = {.patience = patience, .end = end, .pause = {0, MIN_WAIT_NS}};
-    unsigned kinds = patience == NO_WAIT ? POSIX_ACTIVE | POSIX_LOGGED : POSIX_ALL;
+    struct wait wait = {.wait_limit = wait_limit, .end = end, .pause = {0, MIN_WAIT_NS}};
+    unsigned kinds = wait_limit == NO_WAIT ? POSIX_ACTIVE | POSIX_LOGGED : POSIX_ALL;
     bool given = to->event && to->data_len && to->unavailable && (to->data || !to->capacity) &&
-                 (end || patience != UNTIL);
+                 (end || wait_limit != UNTIL);
     int error = given ? posix_enter(&use, trid, kinds) : EINVAL;
 
     if (error)
@@ -234,7 +235,7 @@ int posix_trace_getnext_event(trace_id_t trid, struct posix_trace_event_info *re
 {
     const struct destination to = {event, data, num_bytes, data_len, unavailable};
 
-    return getnext(trid, &to, FOREVER, NULL);
+    return read_event(trid, &to, FOREVER, NULL);
 }
 
 int posix_trace_timedgetnext_event(trace_id_t trid, struct posix_trace_event_info *restrict event,
@@ -244,7 +245,7 @@ int posix_trace_timedgetnext_event(trace_id_t trid, struct posix_trace_event_inf
 {
     const struct destination to = {event, data, num_bytes, data_len, unavailable};
 
-    return getnext(trid, &to, UNTIL, abstime);
+    return read_event(trid, &to, UNTIL, abstime);
 }
 
 int posix_trace_trygetnext_event(trace_id_t trid, struct posix_trace_event_info *restrict event,
@@ -253,7 +254,7 @@ int posix_trace_trygetnext_event(trace_id_t trid, struct posix_trace_event_info 
 {
     const struct destination to = {event, data, num_bytes, data_len, unavailable};
 
-    return getnext(trid, &to, NO_WAIT, NULL);
+    return read_event(trid, &to, NO_WAIT, NULL);
 }
 
 // ---- pre-recorded streams ----

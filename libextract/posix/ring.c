@@ -3,7 +3,7 @@
 //
 // The reader keeps a position (`at`) and a window: a verified copy of the words from there on,
 // which window.c makes. Each call of `next` decodes one record of the window. When the window is
-// used up, the room of the records before the position is given back to the writer (read_pos), and
+// used up, the space of the records before the position is given back to the writer (read_pos), and
 // the next window is copied.
 //
 //            read_pos     at                          head
@@ -24,7 +24,8 @@
 //   POSIX_RESUMED     RESUME is returned or filtered out, too.
 //
 // A record is first stored as open, then done. An open record ends the reading for now, since its
-// data are still being copied. In a stream that is over, nobody will finish it, and it is skipped.
+// data are still being copied. In a stream that is over, no process will finish it, and it is
+// skipped.
 #include "posix/internal.h"
 #include <string.h>
 
@@ -39,13 +40,13 @@ void posix_reader_restart(struct posix_reader *reader)
 }
 
 // Positions wrap at 2^32, so they are compared by their distance from the head: the reader is
-// lapped if it is further behind the head than the tail is.
+// lapped if its distance from the head is larger than that of the tail.
 bool posix_ring_is_lapped(const struct posix_reader *r)
 {
     return r->block.head - r->at > r->block.head - r->block.tail;
 }
 
-// Two words tell of losses. `refused` counts events that were not recorded. A tail beyond the
+// Two words show losses. `refused` counts events that were not recorded. A tail beyond the
 // reading position means that records were overwritten; the reader then continues at the tail.
 void posix_ring_note_loss(struct posix_reader *r)
 {
@@ -64,7 +65,7 @@ void posix_ring_note_loss(struct posix_reader *r)
 
 // Returns whether the stream belongs to this trace: the target has carried out the request that
 // bound it and the last clear that was requested. Later requests may be pending.
-static bool is_ours(const struct posix_trace *trace)
+static bool is_bound_for_trace(const struct posix_trace *trace)
 {
     const struct posix_stream *block = &trace->reader.block;
 
@@ -82,14 +83,15 @@ int posix_ring_poll(struct posix_trace *trace)
     int error = posix_stream_load(trace->target, trace->stream, &r->block);
 
     // Head and tail are two words. A target that runs can change one between the two reads.
-    for (unsigned i = 1; !error && i < POSIX_MAX_TRIES && !posix_stream_places(&r->block); i++)
+    for (unsigned i = 1;
+         !error && i < POSIX_MAX_TRIES && !posix_stream_has_valid_positions(&r->block); i++)
         error = posix_stream_load(trace->target, trace->stream, &r->block);
 
     if (error)
         return error == ENOENT && trace->kind != POSIX_RECORDED ? EAGAIN : error;
-    if (!posix_stream_places(&r->block))
+    if (!posix_stream_has_valid_positions(&r->block))
         return EAGAIN;
-    if (!is_ours(trace)) {
+    if (!is_bound_for_trace(trace)) {
         posix_reader_restart(r);
         posix_rebind(trace, &r->block);
         return EAGAIN;
@@ -270,7 +272,7 @@ static bool make_gap_event(struct posix_trace *trace, struct posix_event *event)
 }
 
 // If the window holds no complete record, the next window is copied, a few times at most. For a
-// stream without a log, room is given back before the copy, so that the writer need not overwrite
+// stream without a log, space is given back before the copy, so that the writer need not overwrite
 // while the reader copies. The window is discarded if no record is found: it may hold half of one.
 int posix_ring_find_record(struct posix_trace *trace, struct posix_record *record,
                            const uint8_t **bytes)

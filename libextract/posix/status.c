@@ -5,7 +5,7 @@
 // stream that stopped itself since it was full (UNTIL_FULL, FLUSH) starts again with its next event
 // once all of it was read:
 //
-//           start requested            no room left
+//           start requested            no space left
 //   STOPPED ───────────────► RUNNING ───────────────► STOPPED_FULL
 //      ▲                        │  ▲                        │
 //      └───── stop requested ───┘  └── everything was read ─┘
@@ -106,7 +106,7 @@ int posix_trace_get_status(trace_id_t trid, struct posix_trace_status_info *stat
 
 // Returns the resolution of the stream's clock, rounded up to nanoseconds; 0 if its rate is
 // unknown.
-static struct timespec resolution_of(const struct posix_stream *block)
+static struct timespec find_resolution(const struct posix_stream *block)
 {
     uint64_t hz = block->layout.realtime ? 1000000000 : block->clock_hz;
     long ns = hz ? (long)((hz + 999999999) / hz) : 0;
@@ -114,7 +114,7 @@ static struct timespec resolution_of(const struct posix_stream *block)
     return ns == 1000000000 ? (struct timespec){1, 0} : (struct timespec){0, ns};
 }
 
-// The ring is larger than the stream size: it has room for the events of a start and a stop.
+// The ring is larger than the stream size: it has space for the events of a start and a stop.
 void posix_attr_from_ring(struct posix_attr *attr, const struct posix_stream *block, uint32_t ids)
 {
     uint64_t bytes = (uint64_t)block->ring_words * 4, reserve;
@@ -127,7 +127,7 @@ void posix_attr_from_ring(struct posix_attr *attr, const struct posix_stream *bl
         block->flags & POSIX_FLAG_INHERIT ? POSIX_TRACE_INHERITED : POSIX_TRACE_CLOSE_FOR_CHILD;
     reserve = 2 * (uint64_t)posix_attr_system_bytes(attr);
     attr->stream_size = bytes > reserve ? bytes - reserve : 0;
-    attr->resolution = resolution_of(block);
+    attr->resolution = find_resolution(block);
 }
 
 // The ring of a program has what was requested. The ring of other memory was sized when the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// posix: trace ids, the targets behind them, and their life.
+// posix: trace ids, their targets, and the life of both.
 //
 // The functions of <trace.h> name a stream by a number that is valid in the whole process. So this
 // table belongs to the process: it holds the only variables of this directory.
@@ -58,7 +58,7 @@ static void end_slot(unsigned slot, const struct posix_target *target)
 }
 
 // Ends all traces when the process exits, so that their logs are complete.
-static void at_exit(void)
+static void end_all_traces(void)
 {
     for (unsigned i = 0; i < TABLE_SLOTS && getpid() == table.process; i++)
         end_slot(i, NULL);
@@ -66,12 +66,12 @@ static void at_exit(void)
 
 // The table is locked across a fork, so the child's copy of it is consistent. The targets' locks
 // are not taken: a thread may hold one for as long as a broken link takes.
-static void before_fork(void)
+static void lock_before_fork(void)
 {
     pthread_mutex_lock(&table.lock);
 }
 
-static void in_parent(void)
+static void unlock_in_parent(void)
 {
     pthread_mutex_unlock(&table.lock);
 }
@@ -88,7 +88,7 @@ static bool was_idle(struct posix_target *target)
 
 // Frees what the child inherited, without finishing it. The table gets a new lock and a new
 // condition: threads of the parent that waited for the old ones do not exist in the child.
-static void in_child(void)
+static void free_in_child(void)
 {
     pthread_mutex_init(&table.lock, NULL);
     pthread_cond_init(&table.left, NULL);
@@ -110,8 +110,8 @@ static void in_child(void)
 static void set_up_process(void)
 {
     table.process = getpid();
-    pthread_atfork(before_fork, in_parent, in_child);
-    atexit(at_exit);
+    pthread_atfork(lock_before_fork, unlock_in_parent, free_in_child);
+    atexit(end_all_traces);
 }
 
 static void lock_table(void)
@@ -226,7 +226,7 @@ int posix_end(struct posix_use *use)
 
 // ---- targets ----
 
-static struct posix_target *target_of(pid_t pid)
+static struct posix_target *find_target(pid_t pid)
 {
     struct posix_target *target = table.targets;
 
@@ -248,7 +248,7 @@ int posix_target_acquire(struct posix_target **target, pid_t pid)
     int error = 0;
 
     lock_table();
-    *target = target_of(pid);
+    *target = find_target(pid);
     if (*target && posix_target_is_alive(*target))
         (*target)->users++;
     else if (!(error = posix_target_open(target, pid)))
@@ -282,7 +282,7 @@ void posix_target_release(struct posix_target *target)
 int posix_target_add(struct posix_target *target)
 {
     lock_table();
-    struct posix_target *other = target_of(target->pid);
+    struct posix_target *other = find_target(target->pid);
     bool free = !other || !other->is_attached;
     if (free)
         link_target(target);
@@ -322,7 +322,7 @@ static void wait_for_target(struct posix_target *target)
 int posix_target_detach(pid_t pid)
 {
     lock_table();
-    struct posix_target *target = target_of(pid);
+    struct posix_target *target = find_target(pid);
     if (target && !target->is_attached)
         target = NULL;
     if (target) {

@@ -38,7 +38,7 @@ static bool is_time_of_day(const struct posix_layout *layout)
 
 // Extends a timestamp to 64 bits. If `may_be_older` is set, the timestamp may be of an event before
 // the last one, whose timestamp is returned then.
-static uint64_t extend(const struct posix_reader *r, uint64_t stamp, bool may_be_older)
+static uint64_t extend_stamp(const struct posix_reader *r, uint64_t stamp, bool may_be_older)
 {
     uint64_t mask = stamp_mask(&r->block.layout), forward = (stamp - r->last_stamp) & mask;
 
@@ -49,7 +49,7 @@ static uint64_t extend(const struct posix_reader *r, uint64_t stamp, bool may_be
 
 // Returns the time of an extended timestamp: the time of day itself, or the origin plus the ticks
 // since.
-static struct timespec time_of(const struct posix_reader *r, uint64_t stamp)
+static struct timespec convert_stamp(const struct posix_reader *r, uint64_t stamp)
 {
     static const struct timespec zero = {0, 0};
     bool day = is_time_of_day(&r->block.layout);
@@ -76,13 +76,13 @@ struct timespec posix_time_of_event(struct posix_trace *trace, uint64_t stamp)
     struct posix_reader *r = &trace->reader;
     if (!r->clock_is_set)
         set_clock_origin(trace, stamp);
-    r->last_stamp = extend(r, stamp, false);
-    return time_of(r, r->last_stamp);
+    r->last_stamp = extend_stamp(r, stamp, false);
+    return convert_stamp(r, r->last_stamp);
 }
 
 struct timespec posix_time_of_loss(struct posix_trace *trace, uint64_t stamp)
 {
     if (!trace->reader.clock_is_set)
         set_clock_origin(trace, stamp);
-    return time_of(&trace->reader, extend(&trace->reader, stamp, true));
+    return convert_stamp(&trace->reader, extend_stamp(&trace->reader, stamp, true));
 }

@@ -143,7 +143,7 @@ static int poll_head(struct posix_trace *trace)
         return EIO;
     r->block.head = head_and_tail[0];
     r->block.tail = head_and_tail[1];
-    return posix_stream_places(&r->block) ? 0 : posix_ring_poll(trace);
+    return posix_stream_has_valid_positions(&r->block) ? 0 : posix_ring_poll(trace);
 }
 
 // Copies the last `safe_words` words before the head and moves the reading position to the first

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 
 enum {
-    NUMBERS_CAPACITY = 7 * PEN_NUMBER + 160, // bytes for the numbers of an event, with their keys
+    NUMBERS_CAPACITY =
+        7 * TEXT_WRITER_NUMBER + 160, // bytes for the numbers of an event, with their keys
     FLAGS_CAPACITY = 64,
     PLAN_BITS = 9,
     PLAN_SLOTS = 1 << PLAN_BITS
@@ -165,7 +166,7 @@ static const struct plan *make_plan(struct json_report *report, const struct ext
         }
         end_part(out, start, &plan->label[i]);
     }
-    extract_text_put(out, text_writer_blank, PEN_BLOCK);
+    extract_text_put(out, text_writer_blank, TEXT_WRITER_BLOCK);
 
     char *bytes = out->code ? NULL : realloc(plan->bytes, out->used);
     if (!bytes) {
@@ -201,7 +202,7 @@ static void put_optional(struct text_writer *writer, uint64_t number, bool is_kn
     if (is_known)
         text_writer_dec(writer, number);
     else
-        PEN_LITERAL(writer, "null");
+        TEXT_WRITER_LITERAL(writer, "null");
 }
 
 static void put_numbers(struct json_report *report, const struct extract_event *event)
@@ -209,26 +210,26 @@ static void put_numbers(struct json_report *report, const struct extract_event *
     struct text_writer *writer = &report->writer;
     bool is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED);
 
-    PEN_LITERAL(writer, "{\"seq\":");
+    TEXT_WRITER_LITERAL(writer, "{\"seq\":");
     text_writer_dec(writer, event->seq);
-    PEN_LITERAL(writer, ",\"ticks\":");
+    TEXT_WRITER_LITERAL(writer, ",\"ticks\":");
     put_optional(writer, event->ticks, is_timed);
     if (report->options.hz)
-        PEN_LITERAL(writer, ",\"seconds\":");
+        TEXT_WRITER_LITERAL(writer, ",\"seconds\":");
     if (report->options.hz && !is_timed)
-        PEN_LITERAL(writer, "null");
+        TEXT_WRITER_LITERAL(writer, "null");
     else if (report->options.hz)
         text_writer_seconds(writer, event->ticks, report->options.hz);
-    PEN_LITERAL(writer, ",\"raw_stamp\":");
+    TEXT_WRITER_LITERAL(writer, ",\"raw_stamp\":");
     text_writer_dec(writer, event->raw_stamp);
-    PEN_LITERAL(writer, ",\"core\":");
+    TEXT_WRITER_LITERAL(writer, ",\"core\":");
     text_writer_dec(writer, event->core);
 }
 
 // Writes padded text, and reserves space for a number after it.
 static bool put_padded(struct text_writer *writer, const char *bytes, uint32_t length)
 {
-    if (!text_writer_need(writer, length + 1 + PEN_BLOCK + PEN_NUMBER))
+    if (!text_writer_need(writer, length + 1 + TEXT_WRITER_BLOCK + TEXT_WRITER_NUMBER))
         return false;
     text_writer_piece(writer, bytes, length);
     return true;
@@ -306,12 +307,12 @@ static bool put_data(struct text_writer *writer, const struct extract_event *eve
 
     if (!text_writer_need(writer, 2 * (size_t)event->data_bytes + 128))
         return false;
-    PEN_LITERAL(writer, "\"data\":\"");
+    TEXT_WRITER_LITERAL(writer, "\"data\":\"");
     for (uint32_t i = 0; i < event->data_bytes; i++) {
         text_writer_char(writer, digits[event->data[i] >> 4]);
         text_writer_char(writer, digits[event->data[i] & 15]);
     }
-    PEN_LITERAL(writer, "\",");
+    TEXT_WRITER_LITERAL(writer, "\",");
     return true;
 }
 
@@ -355,11 +356,11 @@ static bool put_items(struct json_report *report, const struct extract_event *ev
     struct extract_text *out = &report->scratch;
     uint32_t number;
 
-    if (extract_event_is_mark(event) || !format->telling ||
-        !format->telling->items(event, NULL, NULL, &number))
+    if (extract_event_is_mark(event) || !format->describing ||
+        !format->describing->items(event, NULL, NULL, &number))
         return true;
     out->used = 0;
-    format->telling->items(event, put_item, report, &number);
+    format->describing->items(event, put_item, report, &number);
     const char *name = value_names_find(&report->names, EXTRACT_KIND_USER_EVENT, number);
     extract_text_printf(out, "],\"user_event\":{\"number\":%u,\"name\":", (unsigned)number);
     if (name)
@@ -372,7 +373,7 @@ static bool put_items(struct json_report *report, const struct extract_event *ev
         report->writer.text->code = EXTRACT_NOMEM;
         return false;
     }
-    PEN_LITERAL(&report->writer, "\"items\":[");
+    TEXT_WRITER_LITERAL(&report->writer, "\"items\":[");
     text_writer_copy(&report->writer, out->data, out->used);
     return true;
 }
@@ -390,17 +391,17 @@ static bool put_expected(struct json_report *report, const struct extract_event 
         return true;
     if (!text_writer_need(writer, 64))
         return false;
-    PEN_LITERAL(writer, "\"expected\":{");
+    TEXT_WRITER_LITERAL(writer, "\"expected\":{");
     if (!put_data(writer, &expected) || !put_items(report, &expected))
         return false;
     const struct plan *plan = find_plan(report, &expected);
     if (!plan || !put_padded(writer, plan->head.bytes + 1, plan->head.length - 1) ||
-        !put_fields(report, plan, &expected) || !text_writer_need(writer, PEN_NUMBER))
+        !put_fields(report, plan, &expected) || !text_writer_need(writer, TEXT_WRITER_NUMBER))
         return false;
-    PEN_LITERAL(writer, "},\"names\":{");
-    if (!put_names(report, plan, &expected) || !text_writer_need(writer, PEN_NUMBER))
+    TEXT_WRITER_LITERAL(writer, "},\"names\":{");
+    if (!put_names(report, plan, &expected) || !text_writer_need(writer, TEXT_WRITER_NUMBER))
         return false;
-    PEN_LITERAL(writer, "}},");
+    TEXT_WRITER_LITERAL(writer, "}},");
     return true;
 }
 
@@ -415,20 +416,20 @@ static bool put_loss(struct text_writer *writer, const struct extract_event *eve
 
     if (event->id != EXTRACT_ID_LOST)
         return true;
-    if (!text_writer_need(writer, 4 * PEN_NUMBER + 128))
+    if (!text_writer_need(writer, 4 * TEXT_WRITER_NUMBER + 128))
         return false;
-    PEN_LITERAL(writer, "\"lost_at_least\":");
+    TEXT_WRITER_LITERAL(writer, "\"lost_at_least\":");
     text_writer_dec(writer, event->field[EXTRACT_LOST_AT_LEAST]);
-    PEN_LITERAL(writer, ",\"lost_at_most\":");
+    TEXT_WRITER_LITERAL(writer, ",\"lost_at_most\":");
     put_optional(writer, event->field[at_most], is_known);
-    PEN_LITERAL(writer, ",\"lost_exact\":");
+    TEXT_WRITER_LITERAL(writer, ",\"lost_exact\":");
     if (is_exact)
-        PEN_LITERAL(writer, "true");
+        TEXT_WRITER_LITERAL(writer, "true");
     else
-        PEN_LITERAL(writer, "false");
-    PEN_LITERAL(writer, ",\"lost_low\":");
+        TEXT_WRITER_LITERAL(writer, "false");
+    TEXT_WRITER_LITERAL(writer, ",\"lost_low\":");
     put_optional(writer, event->field[low], is_known);
-    PEN_LITERAL(writer, ",\"lost_high\":");
+    TEXT_WRITER_LITERAL(writer, ",\"lost_high\":");
     put_optional(writer, event->field[high], is_known);
     text_writer_char(writer, ',');
     return true;
@@ -437,16 +438,16 @@ static bool put_loss(struct text_writer *writer, const struct extract_event *eve
 // Writes the flags and ends the line.
 static void put_flags(struct text_writer *writer, const struct extract_event *event)
 {
-    PEN_LITERAL(writer, "\"flags\":[");
+    TEXT_WRITER_LITERAL(writer, "\"flags\":[");
     char *start = writer->at;
     if (event->flags & EXTRACT_FLAG_PROVISIONAL)
-        PEN_LITERAL(writer, "\"provisional\",");
+        TEXT_WRITER_LITERAL(writer, "\"provisional\",");
     if (event->flags & EXTRACT_FLAG_GAP)
-        PEN_LITERAL(writer, "\"gap\",");
+        TEXT_WRITER_LITERAL(writer, "\"gap\",");
     if (event->flags & EXTRACT_FLAG_BACKWARDS)
-        PEN_LITERAL(writer, "\"backwards\",");
+        TEXT_WRITER_LITERAL(writer, "\"backwards\",");
     writer->at -= writer->at != start; // the last comma
-    PEN_LITERAL(writer, "]}\n");
+    TEXT_WRITER_LITERAL(writer, "]}\n");
 }
 
 // Writes one event as a line. Returns false if the text has failed, with the error in its code.
@@ -461,26 +462,26 @@ static bool put_event(struct json_report *report, const struct extract_event *ev
     if (!context || !put_padded(writer, context->bytes, context->length) ||
         !text_writer_need(writer, NUMBERS_CAPACITY))
         return false;
-    PEN_LITERAL(writer, ",\"priority\":");
+    TEXT_WRITER_LITERAL(writer, ",\"priority\":");
     put_optional(writer, event->priority, report_has_priority(event));
-    PEN_LITERAL(writer, ",\"threshold\":");
+    TEXT_WRITER_LITERAL(writer, ",\"threshold\":");
     put_optional(writer, event->threshold, report_has_threshold(event));
 
     const struct plan *plan = find_plan(report, event);
     if (!plan || !put_padded(writer, plan->head.bytes, plan->head.length) ||
-        !put_fields(report, plan, event) || !text_writer_need(writer, PEN_NUMBER))
+        !put_fields(report, plan, event) || !text_writer_need(writer, TEXT_WRITER_NUMBER))
         return false;
-    PEN_LITERAL(writer, "},\"names\":{");
+    TEXT_WRITER_LITERAL(writer, "},\"names\":{");
     if (!put_names(report, plan, event) ||
-        !text_writer_need(writer, EXTRACT_FIELDS_MAX * PEN_NUMBER + 128))
+        !text_writer_need(writer, EXTRACT_FIELDS_MAX * TEXT_WRITER_NUMBER + 128))
         return false;
-    PEN_LITERAL(writer, "},\"info\":[");
+    TEXT_WRITER_LITERAL(writer, "},\"info\":[");
     for (unsigned i = 0; i < event->fields; i++) {
         if (i)
             text_writer_char(writer, ',');
         put_field(writer, event, i);
     }
-    PEN_LITERAL(writer, "],");
+    TEXT_WRITER_LITERAL(writer, "],");
     if ((event->data && !put_data(writer, event)) || !put_items(report, event) ||
         !put_expected(report, event) || !put_loss(writer, event) ||
         !text_writer_need(writer, FLAGS_CAPACITY))
@@ -504,7 +505,7 @@ static bool put_events(void *context, const struct extract_event *events, size_t
         if (!put_event(report, &events[i]))
             return false;
     }
-    return !report->options.go_on || report->options.go_on(report->options.context);
+    return !report->options.may_continue || report->options.may_continue(report->options.context);
 }
 
 static enum extract_code print_json(struct extract_text *text, const struct extract_view *view,

@@ -164,13 +164,13 @@ static const char *why_lost_is_unknown(const struct extract_info *info,
         return info->overrun ? "the ring is full, and keeps no count of what it overwrites"
                : lacks_sequence_numbers(&ring->rkh)
                    ? "frames have no numbers"
-                   : "the stream has more layouts than can be told apart";
+                   : "the stream has more layouts than can be distinguished";
     return is_counted ? "damage hides some, or the target recorded while its count was read"
                       : "the ring keeps no count of what it overwrites";
 }
 
-// Writes how many events were lost. JSON has every number; text leaves out those that say no more
-// than the one before. Intervals belong to single gaps, so the sum of all gaps has none.
+// Writes how many events were lost. JSON has every number; text leaves out those that add nothing
+// to the one before. Intervals belong to single gaps, so the sum of all gaps has none.
 static void put_lost_events(struct kv_writer *kv, const struct extract_info *info,
                             const struct extract_ring *ring)
 {

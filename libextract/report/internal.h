@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report: what the files of this room share.
+// report: what the files of this directory share.
 #ifndef EXTRACT_REPORT_INTERNAL_H
 #define EXTRACT_REPORT_INTERNAL_H
 
@@ -50,9 +50,9 @@ struct extract_session;
 // the addresses of the new bytes; `memory` must outlive the session. If `restarted`, names from
 // earlier chunks no longer hold. After an error, the session can only be closed. Errors:
 // UNREADABLE, NOMEM, UNSUPPORTED (a framework older than 2.3).
-enum extract_code extract_session_go_on(struct extract_session *session,
-                                        struct extract_memory *memory,
-                                        const struct extract_ring *ring, bool restarted,
-                                        struct extract_error *error);
+enum extract_code extract_session_continue(struct extract_session *session,
+                                           struct extract_memory *memory,
+                                           const struct extract_ring *ring, bool restarted,
+                                           struct extract_error *error);
 
 #endif

@@ -120,7 +120,7 @@ void kv_put_seconds(struct kv_writer *kv, uint64_t ticks, uint64_t hz)
 void kv_put_date(struct kv_writer *kv, uint64_t nanoseconds)
 {
     char date[32];
-    time_t seconds = (time_t)(nanoseconds / PEN_NANO);
+    time_t seconds = (time_t)(nanoseconds / TEXT_WRITER_NANO);
     struct tm utc;
 
     if (gmtime_r(&seconds, &utc) && strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc))

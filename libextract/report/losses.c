@@ -104,8 +104,8 @@ static void put_losses(struct extract_text *text, const struct extract_log_info 
         "the target overwrote them before they were read",
         "the target was writing them while they were read",
         "the target did not respond",
-        "the log had no room for them",
-        "the target had no room for them",
+        "the log had no space for them",
+        "the target had no space for them",
         "the entries' own numbers skip some",
         NULL,
         "they were not read before the trace restarted"};

@@ -208,10 +208,16 @@ enum extract_code extract_report_schedule(struct extract_text *text,
                                           struct extract_error *error)
 {
     struct schedule_report report = {text, trace, options};
-    const struct extract_schedule_sink lines = {&report, put_interval, put_state, put_wake,
-                                                put_owner};
-    const struct extract_schedule_sink objects = {&report, put_json_interval, put_json_state,
-                                                  put_json_wake, put_json_owner};
+    const struct extract_schedule_sink lines = {.context = &report,
+                                                .interval = put_interval,
+                                                .state = put_state,
+                                                .wake = put_wake,
+                                                .owner = put_owner};
+    const struct extract_schedule_sink objects = {.context = &report,
+                                                  .interval = put_json_interval,
+                                                  .state = put_json_state,
+                                                  .wake = put_json_wake,
+                                                  .owner = put_json_owner};
 
     if (!options->json && !options->no_header)
         extract_text_printf(text, "%14s %14s %12s  %s\n", "FROM", "TO", "TICKS", "WHAT");

@@ -13,18 +13,18 @@ const struct text_cache_entry *text_cache_add(struct text_cache *cache, uint64_t
     if (probe == TEXT_CACHE_PROBES)
         probe = cache->next_victim++ % TEXT_CACHE_PROBES;
     struct text_cache_entry *entry = &cache->entry[(home + probe) % TEXT_CACHE_SLOTS];
-    if (length > UINT32_MAX - PEN_BLOCK)
+    if (length > UINT32_MAX - TEXT_WRITER_BLOCK)
         return NULL;
-    if (entry->capacity < length + PEN_BLOCK) {
-        char *larger = realloc(entry->bytes, length + PEN_BLOCK);
+    if (entry->capacity < length + TEXT_WRITER_BLOCK) {
+        char *larger = realloc(entry->bytes, length + TEXT_WRITER_BLOCK);
         if (!larger)
             return NULL;
         entry->bytes = larger;
-        entry->capacity = (uint32_t)length + PEN_BLOCK;
+        entry->capacity = (uint32_t)length + TEXT_WRITER_BLOCK;
     }
     if (length)
         memcpy(entry->bytes, bytes, length);
-    memset(entry->bytes + length, ' ', PEN_BLOCK);
+    memset(entry->bytes + length, ' ', TEXT_WRITER_BLOCK);
     cache->used_slots += !entry->tag;
     entry->key = key;
     entry->tag = tag;

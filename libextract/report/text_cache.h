@@ -27,7 +27,7 @@ struct text_cache_entry {
     uint32_t length;   // bytes of text
     uint32_t columns;  // width of the text on a terminal
     uint32_t capacity; // bytes allocated
-    char *bytes;       // the text, with PEN_BLOCK blanks after it for text_writer_piece; owned
+    char *bytes; // the text, with TEXT_WRITER_BLOCK blanks after it for text_writer_piece; owned
 };
 
 struct text_cache {

@@ -33,9 +33,9 @@ struct extract_session {
     unsigned dialect;
 };
 
-static enum extract_code make_filter(struct extract_session *session,
-                                     const struct extract_session_options *options,
-                                     struct extract_error *error)
+static enum extract_code create_filter(struct extract_session *session,
+                                       const struct extract_session_options *options,
+                                       struct extract_error *error)
 {
     enum extract_code code = extract_filter_new(&session->filter, error);
 
@@ -46,8 +46,8 @@ static enum extract_code make_filter(struct extract_session *session,
 }
 
 // Adds a marker to the filter. Markers have ids of their own, which reports print as F00 to FFF.
-static enum extract_code add_mark(struct extract_session *session, const char *digits, bool drop,
-                                  struct extract_error *error)
+static enum extract_code add_marker(struct extract_session *session, const char *digits, bool drop,
+                                    struct extract_error *error)
 {
     char value[16];
     uint64_t id;
@@ -59,8 +59,8 @@ static enum extract_code add_mark(struct extract_session *session, const char *d
 }
 
 // Adds a list of hook ids, as reports print them, to the filter as event ids of the trace's format.
-static enum extract_code add_hooks(struct extract_session *session, const char *list, bool drop,
-                                   struct extract_error *error)
+static enum extract_code add_hook_ids(struct extract_session *session, const char *list, bool drop,
+                                      struct extract_error *error)
 {
     const char *name = extract_trace_info(session->trace)->format;
     const struct extract_format *format = extract_format_by_name(name);
@@ -78,7 +78,7 @@ static enum extract_code add_hooks(struct extract_session *session, const char *
                  digits == 3 && !wide ? "0" : "");
         code = extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
         if (!code && digits == 3 && (*list == 'F' || *list == 'f'))
-            code = add_mark(session, list, drop, error);
+            code = add_marker(session, list, drop, error);
         if (!list[digits])
             break;
         list += digits + 1;
@@ -86,8 +86,8 @@ static enum extract_code add_hooks(struct extract_session *session, const char *
     return code;
 }
 
-static struct extract_trace_options meaning_of(struct extract_symbols *symbols,
-                                               const struct extract_session_options *options)
+static struct extract_trace_options
+make_trace_options(struct extract_symbols *symbols, const struct extract_session_options *options)
 {
     return (struct extract_trace_options){.size = sizeof(struct extract_trace_options),
                                           .symbols = symbols,
@@ -104,14 +104,14 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
 {
     struct extract_ring_options where = {sizeof where,  options->format, options->ring_known,
                                          options->ring, options->rkh,    options->stream};
-    struct extract_trace_options meaning = meaning_of(symbols, options);
+    struct extract_trace_options meaning = make_trace_options(symbols, options);
     struct extract_ring ring;
 
     meaning.memory = memory;
     enum extract_code code = extract_ring_find(&ring, memory, symbols, &where, error);
     if (!code)
         code = extract_snapshot_take(&session->snapshot, memory, &ring, error);
-    if (options->goes_on)
+    if (options->is_continued)
         meaning.direction = ring.format->direction; // few timestamps do not show it
     if (!code)
         code = extract_trace_open(&session->trace, &session->snapshot, &meaning, error);
@@ -120,7 +120,7 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
 
 // Uses the rate that the stream announces, until a clock of the stream has another rate. From then
 // on there is none: ticks of two rates do not add up to seconds.
-static void take_rate(struct extract_session *session, const struct extract_ring *ring)
+static void update_rate(struct extract_session *session, const struct extract_ring *ring)
 {
     if (session->hz || (session->has_stamps && !ring->rkh.value[EXTRACT_RKH_TS]))
         return;
@@ -129,10 +129,10 @@ static void take_rate(struct extract_session *session, const struct extract_ring
     session->has_stamps = ring->rkh.value[EXTRACT_RKH_TS];
 }
 
-enum extract_code extract_session_go_on(struct extract_session *session,
-                                        struct extract_memory *memory,
-                                        const struct extract_ring *ring, bool restarted,
-                                        struct extract_error *error)
+enum extract_code extract_session_continue(struct extract_session *session,
+                                           struct extract_memory *memory,
+                                           const struct extract_ring *ring, bool restarted,
+                                           struct extract_error *error)
 {
     struct extract_snapshot old = session->snapshot, next;
     enum extract_code code = extract_snapshot_take(&next, memory, ring, error);
@@ -140,8 +140,8 @@ enum extract_code extract_session_go_on(struct extract_session *session,
     if (code)
         return code;
     session->snapshot = next;
-    take_rate(session, &next.ring);
-    code = extract_trace_go_on(session->trace, &session->snapshot, restarted, error);
+    update_rate(session, &next.ring);
+    code = extract_trace_continue(session->trace, &session->snapshot, restarted, error);
     extract_snapshot_free(&old);
     return code;
 }
@@ -153,7 +153,7 @@ static enum extract_code read_log(struct extract_session *session, struct extrac
                                   const struct extract_session_options *options,
                                   struct extract_error *error)
 {
-    struct extract_trace_options meaning = meaning_of(symbols, options);
+    struct extract_trace_options meaning = make_trace_options(symbols, options);
     uint64_t entry;
 
     if (symbols && extract_log_program(log, &entry))
@@ -173,8 +173,8 @@ static enum extract_code read_log(struct extract_session *session, struct extrac
     return EXTRACT_OK;
 }
 
-static void take_options(struct extract_session *session,
-                         const struct extract_session_options *options)
+static void apply_options(struct extract_session *session,
+                          const struct extract_session_options *options)
 {
     if (options->columns)
         session->columns = *options->columns;
@@ -186,9 +186,9 @@ static void take_options(struct extract_session *session,
                                                       .no_header = options->no_header,
                                                       .color = options->color,
                                                       .columns = &session->columns,
-                                                      .go_on = options->go_on,
+                                                      .may_continue = options->may_continue,
                                                       .context = options->context};
-    session->report.part = options->goes_on ? &session->part : NULL;
+    session->report.part = options->is_continued ? &session->part : NULL;
     session->hz = options->hz;
     session->template_files = options->template_files;
     session->template_count = options->template_count;
@@ -208,17 +208,17 @@ static enum extract_code open_session(struct extract_session **session,
     *session = NULL;
     if (!s)
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
-    take_options(s, options);
-    enum extract_code code = make_filter(s, options, error);
+    apply_options(s, options);
+    enum extract_code code = create_filter(s, options, error);
     if (!code)
         code = memory ? read_trace(s, memory, symbols, options, error)
                       : read_log(s, log, symbols, options, error);
     if (!code)
-        take_rate(s, &extract_trace_snapshot(s->trace)->ring);
+        update_rate(s, &extract_trace_snapshot(s->trace)->ring);
     if (!code && options->only_hooks)
-        code = add_hooks(s, options->only_hooks, false, error);
+        code = add_hook_ids(s, options->only_hooks, false, error);
     if (!code && options->not_hooks)
-        code = add_hooks(s, options->not_hooks, true, error);
+        code = add_hook_ids(s, options->not_hooks, true, error);
     if (code) {
         extract_session_close(s);
         return code;
@@ -278,7 +278,7 @@ static enum extract_code run_objects(struct extract_session *session, struct ext
 }
 
 // Writes what the last report could not format, and what it omitted.
-static void put_outcome(const struct extract_report_outcome *outcome, struct extract_text *text)
+static void print_outcome(const struct extract_report_outcome *outcome, struct extract_text *text)
 {
     if (outcome->faults)
         extract_text_printf(text,
@@ -290,7 +290,7 @@ static void put_outcome(const struct extract_report_outcome *outcome, struct ext
                             outcome->fault_seq, outcome->fault_hook);
     if (outcome->merged)
         extract_text_printf(text,
-                            "%" PRIu64 " event%s the one in front and %s not shown "
+                            "%" PRIu64 " event%s the previous one and %s not shown "
                             "(removedups)\n",
                             outcome->merged, outcome->merged == 1 ? " repeats" : "s repeat",
                             outcome->merged == 1 ? "is" : "are");
@@ -308,7 +308,7 @@ static enum extract_code run_damage(struct extract_session *session, struct extr
     extract_report_damage(text, session->trace);
     if (!session->hz)
         report_rkh_rates(text, session->trace);
-    put_outcome(&session->outcome, text);
+    print_outcome(&session->outcome, text);
     return text->code;
 }
 
@@ -332,23 +332,18 @@ static enum extract_code read_templates(struct extract_session *session)
     return code ? code : extract_templates_link(session->templates, error);
 }
 
-static enum extract_code check_trazer(const struct extract_session *session,
-                                      struct extract_error *error)
+// Reads the templates, once, if the report uses any. JSON has everything without templates, and
+// Trazer's layout uses none.
+static enum extract_code prepare_templates(struct extract_session *session,
+                                           struct extract_error *error)
 {
     const char *format = extract_trace_info(session->trace)->format;
 
-    if (!session->columns.trazer || strcmp(format, "rkh") == 0)
-        return EXTRACT_OK;
-    return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "omit it",
-                             "only for RKH, the trace is one of format %s", format);
-}
-
-// Reads the templates, once, if the report uses any. JSON holds everything without templates.
-static enum extract_code need_templates(struct extract_session *session,
-                                        struct extract_error *error)
-{
+    if (session->columns.trazer && strcmp(format, "rkh") != 0)
+        return extract_error_set(error, EXTRACT_USAGE, "layout of Trazer", "omit it",
+                                 "only for RKH, but the format of this trace is %s", format);
     if ((session->report.json && !session->template_count) || session->columns.trazer)
-        return check_trazer(session, error);
+        return EXTRACT_OK;
     if (!session->templates)
         session->templates_code = read_templates(session);
     enum extract_code code = session->templates_code;
@@ -366,7 +361,7 @@ enum extract_code extract_session_report(struct extract_session *session,
                                          const struct extract_view *view, struct extract_text *text,
                                          struct extract_error *error)
 {
-    enum extract_code code = need_templates(session, error);
+    enum extract_code code = prepare_templates(session, error);
 
     if (!code)
         code =
@@ -378,7 +373,7 @@ static enum extract_code run_report(struct extract_session *session, struct extr
                                     struct extract_error *error)
 {
     struct extract_view *view = NULL;
-    enum extract_code code = need_templates(session, error);
+    enum extract_code code = prepare_templates(session, error);
 
     session->outcome = (struct extract_report_outcome){0};
     if (code)
@@ -489,31 +484,32 @@ enum extract_code extract_session_why(struct extract_session *session,
     return code ? text_fault(text, error) : EXTRACT_OK;
 }
 
-enum extract_code extract_session_run(struct extract_session *session, const char *verb,
+enum extract_code extract_session_run(struct extract_session *session, const char *command,
                                       struct extract_text *text, struct extract_error *error)
 {
     static const struct {
         const char *name;
         enum extract_code (*run)(struct extract_session *, struct extract_text *,
                                  struct extract_error *);
-    } verbs[] = {{"info", run_info},     {"objects", run_objects},  {"report", run_report},
-                 {"stats", run_stats},   {"damage", run_damage},    {"cost", run_cost},
-                 {"raw", run_raw},       {"chart", run_svg},        {"signalling", run_signalling},
-                 {"status", run_status}, {"schedule", run_schedule}};
+    } commands[] = {
+        {"info", run_info},     {"objects", run_objects},  {"report", run_report},
+        {"stats", run_stats},   {"damage", run_damage},    {"cost", run_cost},
+        {"raw", run_raw},       {"chart", run_svg},        {"signalling", run_signalling},
+        {"status", run_status}, {"schedule", run_schedule}};
 
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(verb, verbs[i].name) != 0)
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(command, commands[i].name) != 0)
             continue;
-        enum extract_code code = verbs[i].run(session, text, error);
+        enum extract_code code = commands[i].run(session, text, error);
         return text->code ? text_fault(text, error) : code;
     }
-    return extract_error_set(error, EXTRACT_USAGE, verb,
+    return extract_error_set(error, EXTRACT_USAGE, command,
                              "use info, objects, report, stats, schedule, damage, cost, raw, "
                              "chart, signalling or status",
                              "unknown command");
 }
 
-static bool log_is_whole(const struct extract_log_info *log)
+static bool is_complete_log(const struct extract_log_info *log)
 {
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++)
         if (log->losses[i].gaps)
@@ -527,7 +523,7 @@ bool extract_session_is_whole(const struct extract_session *session)
     const struct extract_info *info = extract_trace_info(session->trace);
     const struct extract_snapshot *snapshot = extract_trace_snapshot(session->trace);
 
-    return !session->outcome.faults && (!info->log || log_is_whole(info->log)) &&
+    return !session->outcome.faults && (!info->log || is_complete_log(info->log)) &&
            !info->entries_damaged && !snapshot->unwritten && !snapshot->registry_missing &&
            !snapshot->ring.doubtful;
 }

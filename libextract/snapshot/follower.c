@@ -166,10 +166,10 @@ static enum extract_follower_result verify_front(struct extract_follower *follow
 }
 
 enum extract_follower_result extract_follower_verify_span(struct extract_follower *follower,
-                                                          uint32_t asked,
+                                                          uint32_t requested,
                                                           struct extract_follower_span *span)
 {
-    bool front = follower->number >= span->first + asked || !follower->proven;
+    bool front = follower->number >= span->first + requested || !follower->proven;
     enum extract_follower_result result =
         front ? verify_front(follower, span) : extract_follower_verify(follower);
 

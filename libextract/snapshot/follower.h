@@ -84,11 +84,11 @@ enum extract_follower_result extract_follower_read(struct extract_follower *foll
                                                    struct extract_follower_span *span);
 
 // Verifies a span right after it was read: rereads the anchor, and the write position if the anchor
-// comes after the span. `asked` entries were to be read, span->count of them could be. What the
+// comes after the span. `requested` entries were to be read, span->count of them could be. What the
 // writer may have touched leaves the span; if the result is not OK, the span is empty. Errors:
 // NO_RESPONSE, TRACE_DISABLED, BAD_HEAD, ANCHOR_CHANGED.
 enum extract_follower_result extract_follower_verify_span(struct extract_follower *follower,
-                                                          uint32_t asked,
+                                                          uint32_t requested,
                                                           struct extract_follower_span *span);
 
 // Reads the slots of entries without verifying them. Returns how many were read completely.

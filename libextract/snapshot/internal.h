@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // snapshot: what the copies of slot rings (snapshot.c) and of byte rings (stream.c) share.
-#ifndef EXTRACT_SNAPSHOT_ROOM_H
-#define EXTRACT_SNAPSHOT_ROOM_H
+#ifndef EXTRACT_SNAPSHOT_INTERNAL_H
+#define EXTRACT_SNAPSHOT_INTERNAL_H
 
 #include "formats/format.h"
 

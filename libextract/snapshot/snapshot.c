@@ -196,11 +196,11 @@ static void read_anchor(struct extract_memory *memory, const struct extract_ring
                         struct anchor *anchor)
 {
     const struct extract_slots *entries = &ring->entries;
-    uint64_t behind = ring->current == entries->start ? entries->end : ring->current;
+    uint64_t end = ring->current == entries->start ? entries->end : ring->current;
     size_t got;
 
     anchor->is_known = entries->slot_bytes <= sizeof anchor->bytes &&
-                       !extract_memory_read(memory, behind - entries->slot_bytes, anchor->bytes,
+                       !extract_memory_read(memory, end - entries->slot_bytes, anchor->bytes,
                                             entries->slot_bytes, &got, NULL);
 }
 
@@ -235,7 +235,7 @@ static bool has_run(const struct extract_ring *ring, uint64_t pointer)
     return (to + slots - from) % slots > 1;
 }
 
-// Returns whether the header's write position moves although the target is said to be halted. That
+// Returns whether the header's write position moves although the target is reported halted. That
 // happens if a debugger attached without halting it.
 static bool is_running_after_all(struct extract_memory *memory, struct extract_ring *ring,
                                  uint64_t pointer)
@@ -254,8 +254,8 @@ static bool copy_slots(struct extract_snapshot *snapshot, struct extract_memory 
                        uint32_t first, uint32_t count)
 {
     const struct extract_ring *ring = &snapshot->ring;
-    uint32_t bytes = ring->entries.slot_bytes, behind = ring->entries.count - first;
-    uint32_t row = count < behind ? count : behind;
+    uint32_t bytes = ring->entries.slot_bytes, after = ring->entries.count - first;
+    uint32_t row = count < after ? count : after;
     uint64_t at = ring->entries.start + (uint64_t)first * bytes;
     size_t got;
 
@@ -304,7 +304,7 @@ static void save_newest(struct extract_snapshot *snapshot, struct extract_memory
     mark_all_overwritten(snapshot);
 }
 
-// Copies and validates registry and entries. Returns false if the target was said to be halted and
+// Copies and validates registry and entries. Returns false if the target was reported halted and
 // has moved; its write position is then updated.
 static bool copy_and_validate(struct extract_snapshot *snapshot, struct extract_memory *memory,
                               bool running)
@@ -380,8 +380,8 @@ static void count_verdicts(struct extract_snapshot *snapshot)
         snapshot->counts[snapshot->verdict[slot]]++;
 }
 
-static enum extract_code take_slots(struct extract_snapshot *snapshot,
-                                    struct extract_memory *memory, struct extract_error *error)
+static enum extract_code take_slot_ring(struct extract_snapshot *snapshot,
+                                        struct extract_memory *memory, struct extract_error *error)
 {
     const struct extract_ring *ring = &snapshot->ring;
     enum extract_code code = extract_snapshot_allocate(snapshot, memory, 0, error);
@@ -402,7 +402,7 @@ enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->ring = *ring;
     enum extract_code code =
-        (ring->format->stream ? extract_stream_take : take_slots)(snapshot, memory, error);
+        (ring->format->stream ? extract_stream_take : take_slot_ring)(snapshot, memory, error);
     if (code)
         return code;
     count_verdicts(snapshot);

@@ -14,7 +14,7 @@ enum {
     TRIES = 8, // attempts to copy, each with half as many bytes as the one before
     READS = 4, // attempts to read a header whose words contradict each other
     POLLS = 4, // reads of the header until two are alike: then the counts are those of the copy
-    HOLES = 64 // holes that are told apart; further ones extend the last
+    HOLES = 64 // holes that are kept apart; further ones extend the last
 };
 
 struct hole {
@@ -195,7 +195,7 @@ static enum outcome copy_newest(struct copy *copy, uint64_t most, struct extract
 }
 
 // Sums up a ring without counts. Numbers of entries show what is missing between them. If the ring
-// is full, nobody knows how many entries were overwritten.
+// is full, it is not known how many entries were overwritten.
 static void sum_up_uncounted(struct copy *copy, bool copied)
 {
     struct extract_snapshot *snapshot = copy->snapshot;

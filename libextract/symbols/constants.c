@@ -21,7 +21,7 @@ struct places {
 
 struct search {
     struct extract_symbols *symbols;
-    struct asking asking;
+    struct query query;
     const char *type;
     extract_value_taker *take;
     void *context;
@@ -33,7 +33,7 @@ static bool follow(struct search *s, const Dwarf_Attribute *attribute, struct di
     Dwarf_Attribute copy = *attribute;
     Dwarf_Die at;
 
-    return copy.form && dwarf_formref_die(&copy, &at) && extract_die_read(&s->asking, &at, die);
+    return copy.form && dwarf_formref_die(&copy, &at) && extract_die_read(&s->query, &at, die);
 }
 
 static bool is_name_of(const struct die *die)
@@ -49,9 +49,9 @@ static void find_in_struct(struct search *s, const struct die *type, uint64_t of
                            unsigned depth, struct places *places)
 {
     struct die member;
-    bool more = extract_die_child(&s->asking, &type->die, &member);
+    bool more = extract_die_child(&s->query, &type->die, &member);
 
-    for (; more && places->count < PLACES_MAX; more = extract_die_sibling(&s->asking, &member))
+    for (; more && places->count < PLACES_MAX; more = extract_die_sibling(&s->query, &member))
         if (member.tag == DW_TAG_member && !member.bitfield)
             find_places(s, &member, offset + member.location, depth + 1, places);
 }
@@ -65,8 +65,8 @@ static void find_places(struct search *s, const struct die *holder, uint64_t off
     while (depth++ < TYPE_DEPTH_MAX && follow(s, &type.type, &type)) {
         if (type.tag == DW_TAG_typedef && type.name && strcmp(type.name, s->type) == 0) {
             struct die value;
-            if (extract_types_of(&s->asking, &type, &value) &&
-                extract_types_size(&s->asking, &value, &places->size))
+            if (extract_types_of(&s->query, &type, &value) &&
+                extract_types_size(&s->query, &value, &places->size))
                 places->offset[places->count++] = offset;
             return;
         }
@@ -77,7 +77,7 @@ static void find_places(struct search *s, const struct die *holder, uint64_t off
     }
 }
 
-static void take_values(struct search *s, uint64_t address, const struct places *places)
+static void add_values(struct search *s, uint64_t address, const struct places *places)
 {
     bool is_big = extract_symbols_byte_order(s->symbols) == EXTRACT_BIG;
     uint8_t bytes[VALUE_BYTES];
@@ -119,19 +119,19 @@ static void search_variable(struct search *s, const struct placed_entry *entry)
     uint8_t byte;
 
     if (!extract_symbols_read_constant(s->symbols, address, &byte, 1) ||
-        !extract_die_read(&s->asking, &entry->die, &variable) ||
+        !extract_die_read(&s->query, &entry->die, &variable) ||
         (!variable.type.form && !follow(s, &variable.declared, &variable)))
         return;
     if (find_array(s, &variable, &array)) {
-        if (!extract_types_array(&s->asking, &array, &element, &count) ||
-            !extract_types_size(&s->asking, &element, &stride) || !stride)
+        if (!extract_types_array(&s->query, &array, &element, &count) ||
+            !extract_types_size(&s->query, &element, &stride) || !stride)
             return;
         find_places(s, &array, 0, 0, &places);
     } else {
         find_places(s, &variable, 0, 0, &places);
     }
     for (uint64_t i = 0; places.count && i < count && i < ELEMENTS_MAX; i++)
-        take_values(s, address + i * stride, &places);
+        add_values(s, address + i * stride, &places);
 }
 
 static bool search_all(void *context)
@@ -139,7 +139,7 @@ static bool search_all(void *context)
     struct search *s = context;
     const struct type_index *index = &s->symbols->types;
 
-    for (size_t i = 0; i < index->placed_count && s->taken < VALUES_MAX && s->asking.steps; i++)
+    for (size_t i = 0; i < index->placed_count && s->taken < VALUES_MAX && s->query.steps; i++)
         search_variable(s, &index->placed[i]);
     return true;
 }
@@ -149,8 +149,8 @@ void extract_symbols_constants(struct extract_symbols *symbols, const char *type
 {
     struct search s = {.symbols = symbols, .type = type, .take = take, .context = context};
 
-    s.asking = (struct asking){extract_types_dwarf(symbols), &symbols->types, STEPS_OF_A_QUESTION};
-    if (s.asking.dwarf)
+    s.query = (struct query){extract_types_dwarf(symbols), &symbols->types, STEPS_OF_A_QUESTION};
+    if (s.query.dwarf)
         extract_dwarf_run(&symbols->types.dwarf, search_all, &s);
 }
 #endif

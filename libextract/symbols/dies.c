@@ -8,11 +8,11 @@
 #ifdef EXTRACT_HAVE_DW
 #include "dies.h"
 
-bool extract_die_spend(struct asking *asking, uint64_t steps)
+bool extract_die_spend(struct query *query, uint64_t steps)
 {
-    bool enough = steps <= asking->steps;
+    bool enough = steps <= query->steps;
 
-    asking->steps = enough ? asking->steps - steps : 0;
+    query->steps = enough ? query->steps - steps : 0;
     return enough;
 }
 
@@ -46,7 +46,7 @@ static uint64_t member_location(Dwarf_Attribute *attribute)
 }
 
 // Reads an address that is stored in a table of the unit (7.27).
-static bool take_indexed(Dwarf_Attribute *attribute, uint64_t *address)
+static bool read_indexed_address(Dwarf_Attribute *attribute, uint64_t *address)
 {
     Dwarf_Attribute entry;
     Dwarf_Op *expression;
@@ -62,14 +62,14 @@ static bool take_indexed(Dwarf_Attribute *attribute, uint64_t *address)
 }
 
 // Reads the location of a variable. It is fixed if it is an address and nothing else (2.5.1.1).
-static void take_place(Dwarf_Attribute *attribute, struct die *die)
+static void read_location(Dwarf_Attribute *attribute, struct die *die)
 {
     Dwarf_Block block;
 
     if (die->tag != DW_TAG_variable || dwarf_formblock(attribute, &block) != 0)
         return;
     if (block.length && block.data[0] == DW_OP_addrx) {
-        die->placed = take_indexed(attribute, &die->address);
+        die->placed = read_indexed_address(attribute, &die->address);
         return;
     }
     struct extract_cursor c = extract_cursor_make(block.data, block.length, die->file->order);
@@ -79,7 +79,7 @@ static void take_place(Dwarf_Attribute *attribute, struct die *die)
 }
 
 // Reads the value of an enumerator. Negative values have signed forms.
-static void take_value(Dwarf_Attribute *attribute, struct die *die)
+static void read_value(Dwarf_Attribute *attribute, struct die *die)
 {
     bool is_signed = attribute->form == DW_FORM_sdata || attribute->form == DW_FORM_implicit_const;
     Dwarf_Sword with_sign;
@@ -96,7 +96,7 @@ static void take_value(Dwarf_Attribute *attribute, struct die *die)
     }
 }
 
-static int take_attribute(Dwarf_Attribute *attribute, void *context)
+static int read_attribute(Dwarf_Attribute *attribute, void *context)
 {
     struct die *die = context;
     Dwarf_Word value;
@@ -118,7 +118,7 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
         die->count = number(attribute);
         break;
     case DW_AT_const_value:
-        take_value(attribute, die);
+        read_value(attribute, die);
         break;
     case DW_AT_data_member_location:
         die->location = member_location(attribute);
@@ -130,7 +130,7 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
         die->type = *attribute;
         break;
     case DW_AT_location:
-        take_place(attribute, die);
+        read_location(attribute, die);
         break;
     case DW_AT_specification:
         die->declared = *attribute;
@@ -144,40 +144,40 @@ static int take_attribute(Dwarf_Attribute *attribute, void *context)
     return DWARF_CB_OK;
 }
 
-bool extract_die_read(struct asking *asking, const Dwarf_Die *at, struct die *die)
+bool extract_die_read(struct query *query, const Dwarf_Die *at, struct die *die)
 {
     memset(die, 0, sizeof *die);
-    die->file = asking->dwarf->file;
+    die->file = query->dwarf->file;
     die->die = *at;
     die->tag = dwarf_tag(&die->die);
-    if (die->tag == DW_TAG_invalid || !extract_die_spend(asking, 1) ||
-        dwarf_getattrs(&die->die, take_attribute, die, 0) != 1)
+    if (die->tag == DW_TAG_invalid || !extract_die_spend(query, 1) ||
+        dwarf_getattrs(&die->die, read_attribute, die, 0) != 1)
         return false;
-    if (die->name && (!*die->name || !extract_die_spend(asking, strlen(die->name) / 16) ||
+    if (die->name && (!*die->name || !extract_die_spend(query, strlen(die->name) / 16) ||
                       !extract_elf_clean(die->name)))
         die->name = NULL;
     return true;
 }
 
-bool extract_die_child(struct asking *asking, const Dwarf_Die *parent, struct die *child)
+bool extract_die_child(struct query *query, const Dwarf_Die *parent, struct die *child)
 {
     Dwarf_Die at = *parent;
 
-    return dwarf_child(&at, &at) == 0 && extract_die_read(asking, &at, child);
+    return dwarf_child(&at, &at) == 0 && extract_die_read(query, &at, child);
 }
 
 // To find a sibling, libdw walks over all that is inside the entry. Hence the cost is the distance.
-bool extract_die_sibling(struct asking *asking, struct die *die)
+bool extract_die_sibling(struct query *query, struct die *die)
 {
     uint64_t before = dwarf_dieoffset(&die->die);
     Dwarf_Die at;
 
     if (dwarf_siblingof(&die->die, &at) != 0) {
         if (dwarf_haschildren(&die->die))
-            extract_die_spend(asking, asking->dwarf->largest);
+            extract_die_spend(query, query->dwarf->largest);
         return false;
     }
-    return extract_die_spend(asking, dwarf_dieoffset(&at) - before) &&
-           extract_die_read(asking, &at, die);
+    return extract_die_spend(query, dwarf_dieoffset(&at) - before) &&
+           extract_die_read(query, &at, die);
 }
 #endif

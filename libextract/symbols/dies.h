@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // symbols: shared by the files that read types: DWARF entries (DIEs), and queries about types.
 //
-// extract_types_ask finds a type and calls a function to answer the query. Both spend steps from
+// extract_types_query finds a type and calls a function to answer the query. Both spend steps from
 // the budget of the query, which ends it if the DWARF is hostile.
 #ifndef EXTRACT_SYMBOLS_DIES_H
 #define EXTRACT_SYMBOLS_DIES_H
@@ -44,42 +44,42 @@ struct type_entry {
 
 // A variable with a fixed address.
 struct placed_entry {
-    uint64_t address; // must be the first field: see room_count_up_to
+    uint64_t address; // must be the first field: see keys_count_up_to
     Dwarf_Die die;
 };
 
 // A query in progress, or the building of the index, with the steps that it has left. A step is
 // about one byte of .debug_info.
-struct asking {
+struct query {
     struct extract_dwarf *dwarf;
     const struct type_index *index;
     uint64_t steps; // steps left
 };
 
 // Spends `steps` of the budget. Returns false, and sets the budget to 0, if fewer are left.
-bool extract_die_spend(struct asking *asking, uint64_t steps);
+bool extract_die_spend(struct query *query, uint64_t steps);
 
 // Reads the attributes of an entry. Returns false if the entry is damaged or the budget is spent.
-bool extract_die_read(struct asking *asking, const Dwarf_Die *at, struct die *die);
+bool extract_die_read(struct query *query, const Dwarf_Die *at, struct die *die);
 
 // Reads the first child of an entry, or replaces an entry with its next sibling. Returns false
 // after the last one, at damage, and if the budget is spent.
-bool extract_die_child(struct asking *asking, const Dwarf_Die *parent, struct die *child);
-bool extract_die_sibling(struct asking *asking, struct die *die);
+bool extract_die_child(struct query *query, const Dwarf_Die *parent, struct die *child);
+bool extract_die_sibling(struct query *query, struct die *die);
 
 // Returns true for a struct, class or union.
 bool extract_die_is_struct(const struct die *die);
 
 // Gets the type of an entry, without typedefs and qualifiers. A declaration is replaced with the
 // definition of the same name and tag. Returns false if there is no type, or at damage.
-bool extract_types_of(struct asking *asking, const struct die *die, struct die *type);
+bool extract_types_of(struct query *query, const struct die *die, struct die *type);
 
 // Gets the size of a type in bytes. Returns false if DWARF does not give it.
-bool extract_types_size(struct asking *asking, const struct die *type, uint64_t *size);
+bool extract_types_size(struct query *query, const struct die *type, uint64_t *size);
 
 // Gets the element type of an array, and its number of elements over all dimensions (0 if DWARF
 // does not give it). Returns false for any other type.
-bool extract_types_array(struct asking *asking, const struct die *type, struct die *element,
+bool extract_types_array(struct query *query, const struct die *type, struct die *element,
                          uint64_t *total);
 
 // A query about a type. The fields after `answer` are its arguments and results; each `answer` uses
@@ -87,14 +87,14 @@ bool extract_types_array(struct asking *asking, const struct die *type, struct d
 struct type_question {
     const char *type; // name of the type; NULL for the type of the variable at `address`
     uint64_t address; // address in the ELF file
-    bool (*answer)(struct asking *asking, const struct die *type, struct type_question *question);
-    const char *member, *beside;
+    bool (*answer)(struct query *query, const struct die *type, struct type_question *question);
+    const char *member, *second;
     uint64_t offset, size;
-    bool behind; // search also in the targets of pointers
+    bool is_indirect; // search also in the targets of pointers
     struct extract_inner *inner;
     char *buffer;
     size_t buffer_size;
-    struct asking asking; // set by extract_types_ask
+    struct query query; // set by extract_types_query
 };
 
 // Returns the DWARF of the ELF file, and builds the index of types on the first call. Returns NULL
@@ -103,6 +103,6 @@ struct extract_dwarf *extract_types_dwarf(struct extract_symbols *symbols);
 
 // Finds the type of the query and calls `answer`. Returns false if the type is not found, or what
 // `answer` returns. The first query builds the index.
-bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question);
+bool extract_types_query(struct extract_symbols *symbols, struct type_question *question);
 
 #endif

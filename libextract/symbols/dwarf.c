@@ -129,14 +129,14 @@ struct checking {
 static bool load_unit(const struct checking *k, Dwarf_Off at, bool types, size_t abbrevs)
 {
     // Volatile, because otherwise compilers remove an allocation that is only freed.
-    void *volatile room = malloc(65536 + 32 * abbrevs + 64 * (size_t)k->units);
+    void *volatile space = malloc(65536 + 32 * abbrevs + 64 * (size_t)k->units);
     Dwarf_Abbrev *abbrev;
     Dwarf_Die unit;
     size_t length, offset = 0;
 
-    if (!room)
+    if (!space)
         return false;
-    free(room);
+    free(space);
     if (!(types ? dwarf_offdie_types : dwarf_offdie)(k->dwarf->dw, at, &unit))
         return true;
     while ((abbrev = dwarf_getabbrev(&unit, offset, &length)) && abbrev != DWARF_END_ABBREV)

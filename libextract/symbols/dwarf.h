@@ -14,7 +14,7 @@
 
 // A line table in .debug_line.
 struct line_start {
-    uint64_t offset; // offset in .debug_line; must be the first field: see room_count_up_to
+    uint64_t offset; // offset in .debug_line; must be the first field: see keys_count_up_to
     bool taken;      // true after the table was read
 };
 
@@ -27,7 +27,7 @@ struct extract_dwarf {
     size_t table_capacity;
 };
 
-// Opens the DWARF of a file. `zero_is_code` tells that a function starts at address 0. Returns NULL
+// Opens the DWARF of a file. `zero_is_code`: a function starts at address 0. Returns NULL
 // if the file has no DWARF, if its DWARF needs other files or exceeds the limits, or if memory runs
 // out. The file must outlive the result.
 struct extract_dwarf *extract_dwarf_open(const struct elf_file *file, bool zero_is_code);
@@ -74,11 +74,11 @@ bool extract_symbols_enumerator(struct extract_symbols *symbols,
 bool extract_symbols_has_text(const struct extract_symbols *symbols, const char *text);
 
 // Finds the member named `member` in the variable at an address. The search covers the struct of
-// the variable and the structs in it. If it fails and `behind` is true, the targets of the pointers
-// in these structs are searched. `beside` (may be NULL) names a second member of the same struct.
-// Returns false without DWARF, or if no such member exists.
+// the variable and the structs in it. If it fails and `is_indirect` is true, the targets of the
+// pointers in these structs are searched. `second` (may be NULL) names a second member of the same
+// struct. Returns false without DWARF, or if no such member exists.
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
-                           const char *beside, bool behind, struct extract_inner *inner);
+                           const char *second, bool is_indirect, struct extract_inner *inner);
 
 // Gets the offset and size in bytes of a member of a type. The path "a.b" is a member of a nested
 // struct; members of anonymous structs are found without a prefix. The type is named as in

@@ -13,7 +13,7 @@ enum { ENUMERATORS_MAX = 1 << 20, NAMES_MAX = 1 << 26 };
 
 struct building {
     struct extract_symbols *symbols;
-    struct asking asking;
+    struct query query;
     size_t unit; // index of the first enumeration of the current unit
 };
 
@@ -58,8 +58,8 @@ static bool add_enumeration(struct building *b, const struct die *type)
     table->list = list;
     if (type->name)
         one.name = store_name(table, type->name);
-    bool more = extract_die_child(&b->asking, &type->die, &die);
-    for (; more && has_room(table); more = extract_die_sibling(&b->asking, &die))
+    bool more = extract_die_child(&b->query, &type->die, &die);
+    for (; more && has_room(table); more = extract_die_sibling(&b->query, &die))
         if (die.tag == DW_TAG_enumerator && die.name && die.valued && !add_enumerator(table, &die))
             return false;
     one.count = (uint32_t)table->enumerator_count - one.first;
@@ -100,14 +100,14 @@ static bool add_unit(struct building *b, const Dwarf_Die *unit)
     struct die die;
 
     b->unit = table->count;
-    bool more = extract_die_child(&b->asking, unit, &die);
-    for (; more && has_room(table); more = extract_die_sibling(&b->asking, &die))
+    bool more = extract_die_child(&b->query, unit, &die);
+    for (; more && has_room(table); more = extract_die_sibling(&b->query, &die))
         if (die.tag == DW_TAG_enumeration_type && !die.declaration && !add_enumeration(b, &die))
             return false;
     if (table->count == b->unit)
         return true;
-    more = extract_die_child(&b->asking, unit, &die);
-    for (; more && has_room(table); more = extract_die_sibling(&b->asking, &die))
+    more = extract_die_child(&b->query, unit, &die);
+    for (; more && has_room(table); more = extract_die_sibling(&b->query, &die))
         if (die.tag == DW_TAG_typedef)
             name_by_typedef(b, &die);
     return true;
@@ -119,7 +119,7 @@ static bool build(void *context)
     Dwarf_CU *cu = NULL;
     Dwarf_Die unit;
 
-    while (dwarf_get_units(b->asking.dwarf->dw, cu, &cu, NULL, NULL, &unit, NULL) == 0)
+    while (dwarf_get_units(b->query.dwarf->dw, cu, &cu, NULL, NULL, &unit, NULL) == 0)
         if (!add_unit(b, &unit))
             return false;
     return !b->symbols->enums.names.code;
@@ -174,9 +174,9 @@ static void read_all(struct extract_symbols *symbols)
 
     table->read = true;
     extract_text_init(&table->names, NULL, NULL);
-    b.asking.dwarf = extract_types_dwarf(symbols);
-    b.asking.steps = UINT64_MAX;
-    if (b.asking.dwarf && extract_dwarf_run(&symbols->types.dwarf, build, &b))
+    b.query.dwarf = extract_types_dwarf(symbols);
+    b.query.steps = UINT64_MAX;
+    if (b.query.dwarf && extract_dwarf_run(&symbols->types.dwarf, build, &b))
         drop_repeated(table);
     else
         extract_enums_free(table);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// symbols: shared by the files of this room: struct extract_symbols and its tables.
+// symbols: what the files of this directory share: struct extract_symbols and its tables.
 //
 // Each table has one owner: table.c and segments.c fill the symbols, lines.c the source lines,
 // types.c the types, and enums.c the enumerations. All addresses in the tables are those of the ELF
 // file; the lookups add `load_bias`.
-#ifndef EXTRACT_SYMBOLS_ROOM_H
-#define EXTRACT_SYMBOLS_ROOM_H
+#ifndef EXTRACT_SYMBOLS_INTERNAL_H
+#define EXTRACT_SYMBOLS_INTERNAL_H
 
 #include <extract/symbols.h>
 #include <extract/text.h>
@@ -112,7 +112,7 @@ void extract_enums_free(struct enum_table *enums);
 // Returns the index of the last of `count` ascending keys that is <= key. The caller makes sure
 // that count > 0 and keys[0] <= key. The loop has no branches that depend on the data, because a
 // wrong prediction costs more than a step.
-static inline size_t room_last_at_or_below(const uint64_t *keys, size_t count, uint64_t key)
+static inline size_t keys_last_at_or_below(const uint64_t *keys, size_t count, uint64_t key)
 {
     const uint64_t *base = keys;
 
@@ -126,7 +126,7 @@ static inline size_t room_last_at_or_below(const uint64_t *keys, size_t count, u
 
 // Returns how many of `count` items have a key <= key. The items are in ascending order of their
 // keys. The key of an item is the uint64_t at its start.
-static inline size_t room_count_up_to(const void *items, size_t count, size_t item_bytes,
+static inline size_t keys_count_up_to(const void *items, size_t count, size_t item_bytes,
                                       uint64_t key)
 {
     size_t low = 0, high = count;

@@ -22,7 +22,7 @@ struct row {
 };
 
 struct span {
-    uint64_t start; // must be the first field: see room_count_up_to
+    uint64_t start; // must be the first field: see keys_count_up_to
     uint64_t end;
 };
 
@@ -74,7 +74,7 @@ static bool find_code(struct building *b, const struct elf_file *file)
 
 static bool is_code(const struct building *b, uint64_t address)
 {
-    size_t n = room_count_up_to(b->code, b->code_count, sizeof *b->code, address);
+    size_t n = keys_count_up_to(b->code, b->code_count, sizeof *b->code, address);
 
     return n > 0 && address < b->code[n - 1].end;
 }
@@ -152,9 +152,9 @@ static bool put_rows(struct building *b, const struct unit_lines *u)
 }
 
 // Returns true, and marks the table as read, if the offset has a table that was not read yet.
-static bool take_table(struct extract_dwarf *d, uint64_t offset)
+static bool read_table(struct extract_dwarf *d, uint64_t offset)
 {
-    size_t n = room_count_up_to(d->tables, d->table_count, sizeof *d->tables, offset);
+    size_t n = keys_count_up_to(d->tables, d->table_count, sizeof *d->tables, offset);
 
     if (!n || d->tables[n - 1].offset != offset || d->tables[n - 1].taken)
         return false;
@@ -168,7 +168,7 @@ static bool read_unit(struct building *b, Dwarf_Die *unit)
     Dwarf_Word offset;
 
     if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
-        !take_table(b->dwarf, offset) || dwarf_getsrclines(unit, &u.lines, &u.line_count) != 0 ||
+        !read_table(b->dwarf, offset) || dwarf_getsrclines(unit, &u.lines, &u.line_count) != 0 ||
         dwarf_getsrcfiles(unit, &u.files, &u.file_count) != 0)
         return true;
     u.directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
@@ -288,7 +288,7 @@ bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
     if (!lines->count || address < lines->addresses[0])
         return false;
     const struct line_row *row =
-        &lines->rows[room_last_at_or_below(lines->addresses, lines->count, address)];
+        &lines->rows[keys_last_at_or_below(lines->addresses, lines->count, address)];
     if (!row->line || !row->file)
         return false;
     place->file = lines->names.data + row->file;

@@ -30,7 +30,7 @@ static bool is_member(const struct die *die)
 }
 
 // Finds the member named `name` (`length` bytes) in a struct, and in its members without a name.
-static bool find_in(struct asking *asking, const struct member *outer, const char *name,
+static bool find_in(struct query *query, const struct member *outer, const char *name,
                     size_t length, struct member *found, unsigned depth)
 {
     const struct die *type = &outer->type;
@@ -38,32 +38,32 @@ static bool find_in(struct asking *asking, const struct member *outer, const cha
 
     if (depth >= TYPE_DEPTH_MAX || !extract_die_is_struct(type))
         return false;
-    bool more = extract_die_child(asking, &type->die, &die);
-    for (; more; more = extract_die_sibling(asking, &die)) {
+    bool more = extract_die_child(query, &type->die, &die);
+    for (; more; more = extract_die_sibling(query, &die)) {
         bool named = die.name && die.tag == DW_TAG_member;
         if (!is_member(&die) ||
             (named && (strncmp(die.name, name, length) != 0 || die.name[length])))
             continue;
         struct member inner = {.offset = outer->offset + die.location};
-        if (!extract_types_of(asking, &die, &inner.type))
+        if (!extract_types_of(query, &die, &inner.type))
             continue;
         if (named) {
             *found = inner;
             return true;
         }
-        if (find_in(asking, &inner, name, length, found, depth + 1))
+        if (find_in(query, &inner, name, length, found, depth + 1))
             return true;
     }
     return false;
 }
 
 // Follows a path like "a.b".
-static bool follow(struct asking *asking, const char *path, struct member *member)
+static bool follow(struct query *query, const char *path, struct member *member)
 {
     for (;;) {
         struct member inner;
         size_t length = strcspn(path, ".");
-        if (!length || !find_in(asking, member, path, length, &inner, 0))
+        if (!length || !find_in(query, member, path, length, &inner, 0))
             return false;
         *member = inner;
         if (!path[length])
@@ -72,23 +72,23 @@ static bool follow(struct asking *asking, const char *path, struct member *membe
     }
 }
 
-static bool tell_member(struct asking *asking, const struct die *type,
-                        struct type_question *question)
+static bool answer_member(struct query *query, const struct die *type,
+                          struct type_question *question)
 {
     struct member at = {.type = *type};
 
-    if (!follow(asking, question->member, &at))
+    if (!follow(query, question->member, &at))
         return false;
     question->offset = at.offset;
-    return extract_types_size(asking, &at.type, &question->size);
+    return extract_types_size(query, &at.type, &question->size);
 }
 
 bool extract_symbols_member(struct extract_symbols *symbols, const char *type, const char *member,
                             uint64_t *offset, uint64_t *size)
 {
-    struct type_question question = {.type = type, .answer = tell_member, .member = member};
+    struct type_question question = {.type = type, .answer = answer_member, .member = member};
 
-    if (!extract_types_ask(symbols, &question))
+    if (!extract_types_query(symbols, &question))
         return false;
     *offset = question.offset;
     *size = question.size;
@@ -118,15 +118,14 @@ static bool append_index(struct path *path, uint64_t i)
 // Replaces an array with its element at the offset, and the offset with that in the element. The
 // elements of several dimensions are numbered in one sequence. Other types stay as they are.
 // Returns false if the index does not fit into the path.
-static bool enter_array(struct asking *asking, struct die *type, uint64_t *offset,
-                        struct path *path)
+static bool enter_array(struct query *query, struct die *type, uint64_t *offset, struct path *path)
 {
     struct die element;
     uint64_t total, bytes;
 
-    if (!extract_types_array(asking, type, &element, &total))
+    if (!extract_types_array(query, type, &element, &total))
         return true;
-    if (!extract_types_size(asking, &element, &bytes) || !bytes)
+    if (!extract_types_size(query, &element, &bytes) || !bytes)
         return true;
     if (!append_index(path, *offset / bytes))
         return false;
@@ -135,23 +134,22 @@ static bool enter_array(struct asking *asking, struct die *type, uint64_t *offse
     return true;
 }
 
-static bool name_offset(struct asking *asking, const struct die *type, uint64_t offset,
+static bool name_offset(struct query *query, const struct die *type, uint64_t offset,
                         struct path *path, unsigned depth);
 
 // Writes the name of a member, and the path inside it. The offset is counted from the member, which
 // covers it.
-static bool name_member(struct asking *asking, const struct die *die, struct die *type,
+static bool name_member(struct query *query, const struct die *die, struct die *type,
                         uint64_t offset, struct path *path, unsigned depth)
 {
     bool named = die->name && die->tag == DW_TAG_member;
     size_t before = path->used;
 
-    bool fits =
-        !named || (append(path, ".", die->name) && enter_array(asking, type, &offset, path));
+    bool fits = !named || (append(path, ".", die->name) && enter_array(query, type, &offset, path));
     size_t whole = path->used;
     if (fits && named && path->outermost && !offset)
         return true;
-    if (fits && name_offset(asking, type, offset, path, depth + 1))
+    if (fits && name_offset(query, type, offset, path, depth + 1))
         return true;
     // If the offset is in the padding of a named member, the path ends with that member.
     path->used = named && fits ? whole : before;
@@ -159,7 +157,7 @@ static bool name_member(struct asking *asking, const struct die *die, struct die
     return named && fits;
 }
 
-static bool name_offset(struct asking *asking, const struct die *type, uint64_t offset,
+static bool name_offset(struct query *query, const struct die *type, uint64_t offset,
                         struct path *path, unsigned depth)
 {
     struct die die;
@@ -168,53 +166,41 @@ static bool name_offset(struct asking *asking, const struct die *type, uint64_t 
 
     if (depth >= TYPE_DEPTH_MAX || !extract_die_is_struct(type))
         return false;
-    bool more = extract_die_child(asking, &type->die, &die);
-    for (; more; more = extract_die_sibling(asking, &die)) {
-        if (!is_member(&die) || die.location > offset || !extract_types_of(asking, &die, &inner) ||
-            !extract_types_size(asking, &inner, &size) || offset - die.location >= size)
+    bool more = extract_die_child(query, &type->die, &die);
+    for (; more; more = extract_die_sibling(query, &die)) {
+        if (!is_member(&die) || die.location > offset || !extract_types_of(query, &die, &inner) ||
+            !extract_types_size(query, &inner, &size) || offset - die.location >= size)
             continue;
-        if (name_member(asking, &die, &inner, offset - die.location, path, depth))
+        if (name_member(query, &die, &inner, offset - die.location, path, depth))
             return true;
     }
     return false;
 }
 
-static bool tell_path(struct asking *asking, const struct die *type, struct type_question *question)
+static bool answer_path(struct query *query, const struct die *type, struct type_question *question)
 {
     struct path path = {question->buffer, question->buffer_size, 0, false};
 
-    return name_offset(asking, type, question->offset, &path, 0);
+    return name_offset(query, type, question->offset, &path, 0);
 }
 
-static bool tell_place(struct asking *asking, const struct die *type,
-                       struct type_question *question)
+static bool answer_place(struct query *query, const struct die *type,
+                         struct type_question *question)
 {
     struct path path = {question->buffer, question->buffer_size, 0, true};
     struct die inner = *type;
     uint64_t offset = question->offset;
 
-    if (!enter_array(asking, &inner, &offset, &path))
+    if (!enter_array(query, &inner, &offset, &path))
         return false;
-    return (path.used && !offset) || name_offset(asking, &inner, offset, &path, 0);
+    return (path.used && !offset) || name_offset(query, &inner, offset, &path, 0);
 }
 
 bool extract_symbols_member_at(struct extract_symbols *symbols, const char *type, uint64_t offset,
                                char *buffer, size_t size)
 {
-    struct type_question question = {
-        .type = type, .answer = tell_path, .offset = offset, .buffer = buffer, .buffer_size = size};
-
-    if (!size)
-        return false;
-    *buffer = 0;
-    return extract_types_ask(symbols, &question);
-}
-
-bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t address,
-                                     uint64_t offset, char *buffer, size_t size)
-{
-    struct type_question question = {.address = address - symbols->load_bias,
-                                     .answer = tell_place,
+    struct type_question question = {.type = type,
+                                     .answer = answer_path,
                                      .offset = offset,
                                      .buffer = buffer,
                                      .buffer_size = size};
@@ -222,7 +208,22 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
     if (!size)
         return false;
     *buffer = 0;
-    return extract_types_ask(symbols, &question);
+    return extract_types_query(symbols, &question);
+}
+
+bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t address,
+                                     uint64_t offset, char *buffer, size_t size)
+{
+    struct type_question question = {.address = address - symbols->load_bias,
+                                     .answer = answer_place,
+                                     .offset = offset,
+                                     .buffer = buffer,
+                                     .buffer_size = size};
+
+    if (!size)
+        return false;
+    *buffer = 0;
+    return extract_types_query(symbols, &question);
 }
 
 // ---- searching for a member at any depth ----
@@ -232,93 +233,93 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
 
 // A search for one or two members. The position goes to `inner`.
 struct search {
-    const char *name, *beside;
+    const char *name, *second;
     struct extract_inner *inner;
 };
 
 // Searches a struct and the structs in it.
-static bool search_nested(struct asking *asking, const struct member *outer,
+static bool search_nested(struct query *query, const struct member *outer,
                           const struct search *search, unsigned depth)
 {
-    struct member found, beside, inner;
+    struct member found, second, inner;
     struct die die;
 
     if (depth >= NESTED_MAX || !extract_die_is_struct(&outer->type))
         return false;
-    if (find_in(asking, outer, search->name, strlen(search->name), &found, 0)) {
+    if (find_in(query, outer, search->name, strlen(search->name), &found, 0)) {
         search->inner->member = found.offset;
-        search->inner->has_beside = search->beside && find_in(asking, outer, search->beside,
-                                                              strlen(search->beside), &beside, 0);
-        search->inner->beside = search->inner->has_beside ? beside.offset : 0;
-        return extract_types_size(asking, &found.type, &search->inner->size);
+        search->inner->has_second = search->second && find_in(query, outer, search->second,
+                                                              strlen(search->second), &second, 0);
+        search->inner->second = search->inner->has_second ? second.offset : 0;
+        return extract_types_size(query, &found.type, &search->inner->size);
     }
-    bool more = extract_die_child(asking, &outer->type.die, &die);
-    for (; more; more = extract_die_sibling(asking, &die)) {
+    bool more = extract_die_child(query, &outer->type.die, &die);
+    for (; more; more = extract_die_sibling(query, &die)) {
         inner.offset = outer->offset + die.location;
-        if (is_member(&die) && extract_types_of(asking, &die, &inner.type) &&
-            search_nested(asking, &inner, search, depth + 1))
+        if (is_member(&die) && extract_types_of(query, &die, &inner.type) &&
+            search_nested(query, &inner, search, depth + 1))
             return true;
     }
     return false;
 }
 
 // Searches the targets of the pointers in a struct and in the structs in it.
-static bool search_behind(struct asking *asking, const struct member *outer,
-                          const struct search *search, unsigned depth)
+static bool search_pointers(struct query *query, const struct member *outer,
+                            const struct search *search, unsigned depth)
 {
     struct member inner, target = {.offset = 0};
     struct die die;
 
     if (depth >= NESTED_MAX || !extract_die_is_struct(&outer->type))
         return false;
-    bool more = extract_die_child(asking, &outer->type.die, &die);
-    for (; more; more = extract_die_sibling(asking, &die)) {
+    bool more = extract_die_child(query, &outer->type.die, &die);
+    for (; more; more = extract_die_sibling(query, &die)) {
         inner.offset = outer->offset + die.location;
-        if (!is_member(&die) || !extract_types_of(asking, &die, &inner.type))
+        if (!is_member(&die) || !extract_types_of(query, &die, &inner.type))
             continue;
         search->inner->pointer = inner.offset;
         bool found = inner.type.tag == DW_TAG_pointer_type
-                         ? extract_types_of(asking, &inner.type, &target.type) &&
-                               search_nested(asking, &target, search, 0)
-                         : search_behind(asking, &inner, search, depth + 1);
+                         ? extract_types_of(query, &inner.type, &target.type) &&
+                               search_nested(query, &target, search, 0)
+                         : search_pointers(query, &inner, search, depth + 1);
         if (found)
             return true;
     }
     return false;
 }
 
-static bool tell_inner(struct asking *asking, const struct die *type,
-                       struct type_question *question)
+static bool answer_inner(struct query *query, const struct die *type,
+                         struct type_question *question)
 {
-    struct search search = {question->member, question->beside, question->inner};
+    struct search search = {question->member, question->second, question->inner};
     struct member outer = {.type = *type};
     struct die element;
     uint64_t count;
 
-    asking->steps = STEPS_OF_A_SEARCH;
+    query->steps = STEPS_OF_A_SEARCH;
     *search.inner = (struct extract_inner){.count = 1};
-    if (extract_types_array(asking, type, &element, &count)) {
+    if (extract_types_array(query, type, &element, &count)) {
         outer.type = element;
         search.inner->count = count;
-        if (!extract_types_size(asking, &element, &search.inner->stride))
+        if (!extract_types_size(query, &element, &search.inner->stride))
             return false;
     }
-    if (search_nested(asking, &outer, &search, 0))
+    if (search_nested(query, &outer, &search, 0))
         return true;
-    search.inner->behind = question->behind;
-    return question->behind && search_behind(asking, &outer, &search, 0);
+    search.inner->is_indirect = question->is_indirect;
+    return question->is_indirect && search_pointers(query, &outer, &search, 0);
 }
 
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
-                           const char *beside, bool behind, struct extract_inner *inner)
+                           const char *second, bool is_indirect, struct extract_inner *inner)
 {
     struct type_question question = {.address = address - symbols->load_bias,
-                                     .answer = tell_inner,
+                                     .answer = answer_inner,
                                      .member = member,
-                                     .beside = beside,
-                                     .behind = behind,
+                                     .second = second,
+                                     .is_indirect = is_indirect,
                                      .inner = inner};
 
-    return extract_types_ask(symbols, &question);
+    return extract_types_query(symbols, &question);
 }
 #endif

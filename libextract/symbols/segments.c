@@ -44,7 +44,7 @@ static void close_until(struct sweep *s, uint64_t address)
 
 // Returns true if symbol i becomes the owner at its start. `best` is the first symbol of that
 // address: next to a sized symbol, a label adds nothing.
-static bool takes(const struct sweep *s, size_t i, size_t best)
+static bool becomes_owner(const struct sweep *s, size_t i, size_t best)
 {
     const struct extract_symbol *symbols = s->table->symbols;
 
@@ -67,7 +67,7 @@ static size_t sweep_group(struct sweep *s, size_t first)
     while (end < s->table->count && symbols[end].address == address)
         end++;
     for (size_t i = end; i-- > first;) {
-        if (takes(s, i, first)) {
+        if (becomes_owner(s, i, first)) {
             s->open[s->depth++] = (uint32_t)i;
             cut(s->table, address, (uint32_t)i);
         }

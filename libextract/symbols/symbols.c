@@ -4,7 +4,7 @@
 // The object is built from an ELF file or from its bytes. The file is read into memory and not
 // mapped: a build that shrinks a mapped file would kill the debugger that runs this code (SIGBUS).
 // Lookups here need only the symbol table and the sections; those that need DWARF are in the other
-// files of this room.
+// files of this directory.
 #define _GNU_SOURCE // memmem
 #include "base/file.h"
 #include "internal.h"
@@ -251,7 +251,7 @@ static size_t find_segment(const struct symbol_table *table, uint64_t address, s
     if (at < table->segment_count && table->starts[at] <= address &&
         (at + 1 == table->segment_count || address < table->starts[at + 1]))
         return at;
-    at = room_last_at_or_below(table->starts, table->segment_count, address);
+    at = keys_last_at_or_below(table->starts, table->segment_count, address);
     if (cache)
         *cache = at;
     return at;

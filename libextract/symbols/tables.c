@@ -36,7 +36,7 @@ static void cut_strings(const struct elf_file *file, const char *section)
 }
 
 // Reads an extended opcode (6.2.5.3), and moves a sequence at address 0 away if it is not code.
-static void extended(struct walk *w)
+static void read_extended(struct walk *w)
 {
     const uint64_t length = extract_dwarf_uleb(&w->c);
     struct extract_cursor operand = w->c;
@@ -58,14 +58,14 @@ static void extended(struct walk *w)
         memset(address, length == 5 ? 0xff : 0x80, (size_t)length - 1);
 }
 
-static void run(struct walk *w)
+static void read_opcodes(struct walk *w)
 {
     while (extract_cursor_left(&w->c) && !w->c.failed) {
         uint8_t opcode = extract_cursor_u8(&w->c);
         if (opcode >= w->first)
             continue;
         if (opcode == 0)
-            extended(w);
+            read_extended(w);
         else if (opcode == DW_LNS_fixed_advance_pc)
             extract_cursor_u16(&w->c);
         else
@@ -136,7 +136,7 @@ bool extract_dwarf_tables(struct extract_dwarf *dwarf, bool zero_is_code)
             return false;
         dwarf->tables = grown;
         dwarf->tables[dwarf->table_count++] = (struct line_start){at, false};
-        run(&w);
+        read_opcodes(&w);
     }
     return true;
 }

@@ -50,11 +50,11 @@ static bool add_placed(struct type_index *index, const struct die *die)
 // Adds the types and variables at the top level of a unit. Damage ends the unit, but not the index.
 static bool add_unit(struct type_index *index, const Dwarf_Die *unit)
 {
-    struct asking asking = {.dwarf = index->dwarf, .steps = UINT64_MAX};
+    struct query query = {.dwarf = index->dwarf, .steps = UINT64_MAX};
     struct die die;
 
-    bool more = extract_die_child(&asking, unit, &die);
-    for (; more; more = extract_die_sibling(&asking, &die))
+    bool more = extract_die_child(&query, unit, &die);
+    for (; more; more = extract_die_sibling(&query, &die))
         if ((is_indexed(&die) && !add_entry(index, &die)) ||
             (die.placed && !add_placed(index, &die)))
             return false;
@@ -142,7 +142,7 @@ static size_t find_name(const struct type_index *index, const char *name)
 }
 
 // Finds the definition of a name. If `tag` is not 0, only types with that tag count.
-static bool find_definition(struct asking *asking, const char *name, int tag, struct die *type,
+static bool find_definition(struct query *query, const char *name, int tag, struct die *type,
                             unsigned depth);
 
 // Gets the entry that an attribute refers to. Returns false if there is none, as in a typedef of
@@ -156,9 +156,9 @@ static bool refer(const Dwarf_Attribute *attribute, Dwarf_Die *at)
 
 // Reads a type, and replaces typedefs, qualifiers and declarations with the type that they stand
 // for.
-static bool peel(struct asking *asking, Dwarf_Die at, struct die *type, unsigned depth)
+static bool peel(struct query *query, Dwarf_Die at, struct die *type, unsigned depth)
 {
-    for (; depth < TYPE_DEPTH_MAX && extract_die_read(asking, &at, type); depth++) {
+    for (; depth < TYPE_DEPTH_MAX && extract_die_read(query, &at, type); depth++) {
         const Dwarf_Attribute *next = &type->definition;
         switch (type->tag) {
         case DW_TAG_typedef:
@@ -173,8 +173,7 @@ static bool peel(struct asking *asking, Dwarf_Die at, struct die *type, unsigned
             if (!type->declaration && !type->definition.form)
                 return true;
             if (!type->definition.form)
-                return type->name &&
-                       find_definition(asking, type->name, type->tag, type, depth + 1);
+                return type->name && find_definition(query, type->name, type->tag, type, depth + 1);
         }
         if (!refer(next, &at))
             return false;
@@ -182,34 +181,34 @@ static bool peel(struct asking *asking, Dwarf_Die at, struct die *type, unsigned
     return false;
 }
 
-static bool find_definition(struct asking *asking, const char *name, int tag, struct die *type,
+static bool find_definition(struct query *query, const char *name, int tag, struct die *type,
                             unsigned depth)
 {
-    const struct type_index *index = asking->index;
+    const struct type_index *index = query->index;
 
     // The cost of the comparisons is the length of the name.
-    if (!extract_die_spend(asking, strlen(name)))
+    if (!extract_die_spend(query, strlen(name)))
         return false;
     for (size_t i = find_name(index, name);
          i < index->count && strcmp(index->entries[i].name, name) == 0; i++) {
         if (tag && index->entries[i].tag != tag)
             continue;
-        if (peel(asking, index->entries[i].die, type, depth))
+        if (peel(query, index->entries[i].die, type, depth))
             return true;
     }
     return false;
 }
 
-bool extract_types_of(struct asking *asking, const struct die *die, struct die *type)
+bool extract_types_of(struct query *query, const struct die *die, struct die *type)
 {
     Dwarf_Die at;
 
-    return refer(&die->type, &at) && peel(asking, at, type, 0);
+    return refer(&die->type, &at) && peel(query, at, type, 0);
 }
 
 // Finds a type by name ("TX_THREAD", "struct TX_THREAD_STRUCT", "TX_THREAD_STRUCT"), without
 // typedefs and qualifiers.
-static bool type_of_name(struct asking *asking, const char *name, struct die *type)
+static bool type_of_name(struct query *query, const char *name, struct die *type)
 {
     static const struct {
         const char *word;
@@ -222,12 +221,12 @@ static bool type_of_name(struct asking *asking, const char *name, struct die *ty
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = strlen(words[i].word);
         if (strncmp(name, words[i].word, length) == 0)
-            return find_definition(asking, name + length, words[i].tag, type, 0);
+            return find_definition(query, name + length, words[i].tag, type, 0);
     }
-    return find_definition(asking, name, 0, type, 0);
+    return find_definition(query, name, 0, type, 0);
 }
 
-bool extract_types_array(struct asking *asking, const struct die *type, struct die *element,
+bool extract_types_array(struct query *query, const struct die *type, struct die *element,
                          uint64_t *total)
 {
     struct die range;
@@ -235,15 +234,15 @@ bool extract_types_array(struct asking *asking, const struct die *type, struct d
 
     if (type->tag != DW_TAG_array_type)
         return false;
-    bool more = extract_die_child(asking, &type->die, &range);
-    for (; more; more = extract_die_sibling(asking, &range))
+    bool more = extract_die_child(query, &type->die, &range);
+    for (; more; more = extract_die_sibling(query, &range))
         if (range.tag == DW_TAG_subrange_type && __builtin_mul_overflow(count, range.count, &count))
             return false;
     *total = count;
-    return extract_types_of(asking, type, element);
+    return extract_types_of(query, type, element);
 }
 
-static bool size_of(struct asking *asking, const struct die *type, uint64_t *size, unsigned depth)
+static bool size_of(struct query *query, const struct die *type, uint64_t *size, unsigned depth)
 {
     struct die element;
     uint64_t count, bytes;
@@ -251,45 +250,45 @@ static bool size_of(struct asking *asking, const struct die *type, uint64_t *siz
     *size = type->size;
     if (type->sized)
         return true;
-    *size = asking->dwarf->file->word;
+    *size = query->dwarf->file->word;
     if (type->tag == DW_TAG_pointer_type || type->tag == DW_TAG_reference_type)
         return true;
-    if (depth >= TYPE_DEPTH_MAX || !extract_types_array(asking, type, &element, &count))
+    if (depth >= TYPE_DEPTH_MAX || !extract_types_array(query, type, &element, &count))
         return false;
-    return size_of(asking, &element, &bytes, depth + 1) &&
+    return size_of(query, &element, &bytes, depth + 1) &&
            !__builtin_mul_overflow(bytes, count, size);
 }
 
-bool extract_types_size(struct asking *asking, const struct die *type, uint64_t *size)
+bool extract_types_size(struct query *query, const struct die *type, uint64_t *size)
 {
-    return size_of(asking, type, size, 0);
+    return size_of(query, type, size, 0);
 }
 
 // Finds the type of the variable at an address.
-static bool type_of_variable(struct asking *asking, uint64_t address, struct die *type)
+static bool type_of_variable(struct query *query, uint64_t address, struct die *type)
 {
-    const struct type_index *index = asking->index;
+    const struct type_index *index = query->index;
     size_t up_to =
-        room_count_up_to(index->placed, index->placed_count, sizeof *index->placed, address);
+        keys_count_up_to(index->placed, index->placed_count, sizeof *index->placed, address);
     struct die die;
     Dwarf_Die at;
 
     if (!up_to || index->placed[up_to - 1].address != address ||
-        !extract_die_read(asking, &index->placed[up_to - 1].die, &die))
+        !extract_die_read(query, &index->placed[up_to - 1].die, &die))
         return false;
-    if (!die.type.form && (!refer(&die.declared, &at) || !extract_die_read(asking, &at, &die)))
+    if (!die.type.form && (!refer(&die.declared, &at) || !extract_die_read(query, &at, &die)))
         return false;
-    return extract_types_of(asking, &die, type);
+    return extract_types_of(query, &die, type);
 }
 
-static bool ask(void *context)
+static bool answer_question(void *context)
 {
     struct type_question *q = context;
     struct die type;
-    bool found = q->type ? type_of_name(&q->asking, q->type, &type)
-                         : type_of_variable(&q->asking, q->address, &type);
+    bool found = q->type ? type_of_name(&q->query, q->type, &type)
+                         : type_of_variable(&q->query, q->address, &type);
 
-    return found && q->answer(&q->asking, &type, q);
+    return found && q->answer(&q->query, &type, q);
 }
 
 struct extract_dwarf *extract_types_dwarf(struct extract_symbols *symbols)
@@ -305,25 +304,25 @@ struct extract_dwarf *extract_types_dwarf(struct extract_symbols *symbols)
     return index->dwarf;
 }
 
-bool extract_types_ask(struct extract_symbols *symbols, struct type_question *question)
+bool extract_types_query(struct extract_symbols *symbols, struct type_question *question)
 {
     struct type_index *index = &symbols->types;
 
     extract_types_dwarf(symbols);
-    question->asking = (struct asking){index->dwarf, index, STEPS_OF_A_QUESTION};
-    return extract_dwarf_run(&index->dwarf, ask, question);
+    question->query = (struct query){index->dwarf, index, STEPS_OF_A_QUESTION};
+    return extract_dwarf_run(&index->dwarf, answer_question, question);
 }
 
-static bool tell_size(struct asking *asking, const struct die *type, struct type_question *question)
+static bool answer_size(struct query *query, const struct die *type, struct type_question *question)
 {
-    return extract_types_size(asking, type, &question->size);
+    return extract_types_size(query, type, &question->size);
 }
 
 bool extract_symbols_type_size(struct extract_symbols *symbols, const char *name, uint64_t *size)
 {
-    struct type_question question = {.type = name, .answer = tell_size};
+    struct type_question question = {.type = name, .answer = answer_size};
 
-    if (!extract_types_ask(symbols, &question))
+    if (!extract_types_query(symbols, &question))
         return false;
     *size = question.size;
     return true;

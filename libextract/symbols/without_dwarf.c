@@ -79,9 +79,9 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
 }
 
 bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, const char *member,
-                           const char *beside, bool behind, struct extract_inner *inner)
+                           const char *second, bool is_indirect, struct extract_inner *inner)
 {
-    (void)symbols, (void)address, (void)member, (void)beside, (void)behind, (void)inner;
+    (void)symbols, (void)address, (void)member, (void)second, (void)is_indirect, (void)inner;
     return false;
 }
 #endif

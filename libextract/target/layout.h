@@ -10,8 +10,7 @@
 //   │ process       │ names    │ streams[]      │ port's  │ rings[0]     │ rings[] │
 //   │ 128 bytes     │          │ one block each │ own     │ power of two │         │
 //   └───────────────┴──────────┴────────────────┴─────────┴──────────────┴─────────┘
-//   offsets told in   names_at   streams_at, back           ring_at of its stream block
-//   the blocks
+//   offsets are in    names_at   streams_at, back           ring_at of its stream block
 #ifndef RINGSIDE_TRACE_LAYOUT_H
 #define RINGSIDE_TRACE_LAYOUT_H
 
@@ -66,7 +65,7 @@ struct ringside_stream {
     uint32_t filter[RINGSIDE_IDS / 32], wanted_filter[RINGSIDE_IDS / 32];
     // The recorder's own words, after those that the format defines.
     uint32_t limit;     // maximum words in use after an event was recorded
-    uint32_t data_end;  // max_data + 1 in bytes while the stream runs, else 0
+    uint32_t data_end;  // max_data + 1 in bytes while the stream runs, otherwise 0
     uint32_t loop_read; // read_pos when a loop last overwrote an unread record, or another value
     RINGSIDE_PORT_STREAM
 };

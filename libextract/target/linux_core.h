@@ -47,7 +47,8 @@ RINGSIDE_CORE int ringside_core_known(struct ringside_memory *m, const char *nam
         return 0;
     if (is_too_long(name))
         return RINGSIDE_TRACE_ENAMETOOLONG;
-    uint32_t used = m ? least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS) : 0;
+    uint32_t used =
+        m ? smaller_of(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS) : 0;
     uint32_t slot = used ? find_name(m, name, 0, used) : 0;
     *event = POSIX_TRACE_UNNAMED_USEREVENT + (slot < used ? slot : 0);
     return 0;
@@ -73,7 +74,7 @@ RINGSIDE_CORE void ringside_core_close(struct ringside_memory *m, unsigned i, ui
     struct ringside_stream *s = &m->streams[i];
     uint32_t head = RINGSIDE_LOAD(s->head), tail = RINGSIDE_LOAD(s->tail);
     uint32_t first = word_of(m, i, at);
-    if (at - tail < head - tail && sound(first, at, head - at) && STATE(first) == OPEN)
+    if (at - tail < head - tail && is_sound(first, at, head - at) && STATE(first) == OPEN)
         close_open(m, i, at);
 }
 
@@ -85,7 +86,7 @@ RINGSIDE_CORE void ringside_core_mend(struct ringside_memory *m, unsigned i, uin
     uint32_t head = RINGSIDE_LOAD(s->head), at = RINGSIDE_LOAD(s->tail);
     while (most-- && at != head) {
         uint32_t first = word_of(m, i, at), pid = word_of(m, i, at + 2 + 2 * ADDRESS_WORDS);
-        if (!sound(first, at, head - at))
+        if (!is_sound(first, at, head - at))
             break;
         if (STATE(first) == OPEN && ringside_process_dead(m, pid))
             close_open(m, i, at);

@@ -9,7 +9,7 @@
 //   1. Define one `struct ringside_rtos_events ringside_rtos_events` in one source file.
 //   2. Call ringside_rtos_hooks_open() after ringside_trace_init(). Until then, the events have the
 //      id 0 and are not recorded.
-//   3. Put the macros RINGSIDE_RTOS_… at the places that their names say.
+//   3. Call the macros RINGSIDE_RTOS_… where the kernel does what their names say.
 //
 // Threads and objects are identified by the addresses of their control blocks, 64-bit addresses by
 // their lower halves.

@@ -3,8 +3,8 @@
 //
 // A program calls a trace point (posix_trace_event), and the recorder writes a record to the ring
 // of every stream that runs. A controller (the firmware, a debugger, another process) writes
-// requests to the same memory, and the next trace point carries them out. Nobody else takes part:
-// a reader on the debugger's side only reads, and must be able to tell what is complete.
+// requests to the same memory, and the next trace point carries them out. There is no third writer:
+// a reader on the debugger's side only reads, and must be able to see which records are complete.
 // docs/formats/posix-ring.md specifies every word.
 //
 // The main idea is a record that is written in three steps. The recorder opens it in a critical
@@ -12,7 +12,8 @@
 // are locked out for a short time that does not depend on the length of the data. An interrupt may
 // therefore record events of its own between an open record and its completion.
 //
-//   a record      none ── begin(), in the critical section ──► OPEN ── finish() ──► DONE
+//                      open_record(),                    complete_record()
+//   a record      none ── in the critical section ─────► OPEN ───────────────────► DONE
 //                   ▲                                            │                    │
 //                   │                              never while OPEN          pass_oldest(),
 //                   │                                                          overwrite()
@@ -23,19 +24,20 @@
 //
 //   writer                                          what a reader concludes
 //   1. tail, past the records to be overwritten     If `tail` is unchanged after the copy, no word
-//   ── barrier in make_room() and overwrite()       from `tail` on was overwritten during it.
+//   ── barrier in make_space() and overwrite()      from `tail` on was overwritten during it.
 //   2. first word (OPEN), all but the data, trailer If `head` is past a record, its first and last
-//   ── barrier in begin()                           words are those of this record, not older ones.
+//   ── barrier in open_record()                     words are those of this record, not older ones.
 //   3. head, past the record
 //   4. the data, after the critical section
-//   ── barrier in finish() or last_word()           If the first word says DONE, the data that are
-//   5. first word (DONE)                            read after it are complete.
+//   ── barrier in complete_record()                 If the first word is DONE, the data that are
+//      or store_last_word()                         read after it are complete.
+//   5. first word (DONE)
 //
 // A reader that finds a record OPEN leaves it for later, or reports it as being written.
 //
 // The states of a stream are the bits of its word `state`:
 //
-//             bind               start              no room, and not a loop
+//             bind               start              no space, not a loop
 //   UNBOUND ────────► SUSPENDED ───────► RUNNING ────────────────────────────► FULL
 //      ▲                │  ▲ ◄───────────── │ ▲                                │ │ │
 //      │                │  │      stop      │ └── all is read, run is wanted ──┘ │ │
@@ -116,15 +118,15 @@ INLINE uint32_t word_of(struct ringside_memory *m, unsigned i, uint32_t position
 // Returns whether a record that begins with the word `first` can lie in the `used` words from
 // `tail` on. Memory may be damaged, and a wrong length would make the tail run away: the length
 // must fit, the tag must be the position's own, and the state must be OPEN or DONE.
-INLINE bool sound(uint32_t first, uint32_t tail, uint32_t used)
+INLINE bool is_sound(uint32_t first, uint32_t tail, uint32_t used)
 {
     return LENGTH(first) >= OVERHEAD && LENGTH(first) <= used && (first ^ tail) << 16 == 0 &&
            STATE(first);
 }
 
 // Returns whether losses belong to the episode that is already counted. An episode is a series of
-// losses during which nobody read, so it ends when `read_pos` changes. `read` is `read_pos`.
-INLINE bool same_episode(const struct ringside_stream *s, uint32_t read)
+// losses during which no reader read, so it ends when `read_pos` changes. `read` is `read_pos`.
+INLINE bool is_same_episode(const struct ringside_stream *s, uint32_t read)
 {
     return RINGSIDE_LOAD(s->episode_read) == read && RINGSIDE_LOAD(s->episodes);
 }
@@ -139,10 +141,10 @@ static SLOW void begin_episode(struct ringside_stream *s, const uint32_t *stamp)
 }
 
 // Counts `count` events that were not recorded, the first of which happened at `stamp`.
-static SLOW void refuse_many(struct ringside_stream *s, uint32_t count, const uint32_t *stamp)
+static SLOW void refuse_events(struct ringside_stream *s, uint32_t count, const uint32_t *stamp)
 {
     ADD(s->refused, count);
-    if (!same_episode(s, RINGSIDE_LOAD(s->read_pos)))
+    if (!is_same_episode(s, RINGSIDE_LOAD(s->read_pos)))
         begin_episode(s, stamp);
 }
 
@@ -151,12 +153,12 @@ static SLOW void refuse(struct ringside_memory *m, unsigned i)
 {
     uint32_t stamp[STAMP_WORDS];
     ringside_port_stamp(stamp);
-    refuse_many(&m->streams[i], 1, stamp);
+    refuse_events(&m->streams[i], 1, stamp);
     ringside_port_stuck(m, i);
 }
 
-// Counts the event of the present call as not recorded. The note tells a port whose calls can be
-// abandoned (Linux) what to complete if this one is.
+// Counts the event of the present call as not recorded. From the note, a port whose calls can be
+// abandoned (Linux) knows what to complete if this one is.
 static void refuse_event(struct ringside_memory *m, unsigned i)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
@@ -183,7 +185,7 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
     struct ringside_stream *s = &m->streams[i];
     uint32_t first = word_of(m, i, tail), read = RINGSIDE_LOAD(s->read_pos);
     bool unread = read - tail - 1 >= used; // `read` is not in (tail, head], also after a wrap
-    if (!sound(first, tail, used)) {
+    if (!is_sound(first, tail, used)) {
         RINGSIDE_STORE(s->tail, tail + used);
         return used;
     }
@@ -194,7 +196,7 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
     RINGSIDE_STORE(s->tail, tail + LENGTH(first));
     if (unread) {
         RINGSIDE_STORE(s->loop_read, read);
-        if (!same_episode(s, read))
+        if (!is_same_episode(s, read))
             begin_episode_at(m, i, tail);
         ADD(s->overwritten, 1);
     }
@@ -203,7 +205,7 @@ static bool pass_oldest(struct ringside_memory *m, unsigned i, uint32_t tail, ui
 
 // Moves the tail until `words` more words leave at most `limit` in use. Returns false if a record
 // that must stay is in the way. After the barrier the words before the tail may be overwritten.
-static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words, uint32_t limit)
+static SLOW bool make_space(struct ringside_memory *m, unsigned i, uint32_t words, uint32_t limit)
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t head = RINGSIDE_LOAD(s->head), tail;
@@ -214,25 +216,25 @@ static SLOW bool make_room(struct ringside_memory *m, unsigned i, uint32_t words
     return true;
 }
 
-// Does what make_room() does for the usual case of a full ring: a loop that was overwritten before
-// and that nobody has read since. No episode begins then, so the counts are two stores. Moves the
-// tail until at most `room` words are in use. Returns false, with whatever was moved, if the case
-// is another one; the caller then takes the slow path.
+// Does what make_space() does for the usual case of a full ring: a loop that was overwritten before
+// and not read since. No episode begins then, so the counts are two stores. Moves the tail until at
+// most `max_used` words are in use. Returns false, with whatever was moved, if the case is another
+// one; the caller then takes the slow path.
 INLINE bool overwrite(struct ringside_memory *m, unsigned i, uint32_t tail, uint32_t head,
-                      uint32_t room)
+                      uint32_t max_used)
 {
     struct ringside_stream *s = &m->streams[i];
     if (RINGSIDE_LOAD(s->read_pos) != RINGSIDE_LOAD(s->loop_read))
         return false;
     do {
         uint32_t first = word_of(m, i, tail);
-        if (!sound(first, tail, head - tail) || !(first & DONE))
+        if (!is_sound(first, tail, head - tail) || !(first & DONE))
             return false;
         tail += LENGTH(first);
         ringside_port_note(s, i, RINGSIDE_PASSES);
         RINGSIDE_STORE(s->tail, tail);
         ADD(s->overwritten, 1);
-    } while (head - tail > room);
+    } while (head - tail > max_used);
     ringside_port_barrier();
     return true;
 }
@@ -250,17 +252,17 @@ INLINE uint32_t put_address(uint32_t *ring, uint32_t mask, uint32_t at, uintptr_
 }
 
 // Opens a record at position `head`, whose first word is ring[at]: stores all of it but the data,
-// then moves the head past it. The caller is in the critical section and has made room.
+// then moves the head past it. The caller is in the critical section and has made space.
 //
 // The barrier before the head makes the opened record visible first: a reader that sees the new
 // head never takes words of an older lap for this record. The trailer carries the same tag as the
 // first word, so that a reader can find the boundaries of records from `head` backward.
 //
 // `mask` is the words of the ring - 1, or all ones if the record does not cross the ring's end;
-// the compiler then drops the masking. Returns the first word, for finish().
-INLINE uint32_t begin(struct ringside_stream *s, uint32_t head, uint32_t *ring, uint32_t mask,
-                      uint32_t at, uint32_t words, uint32_t second, uintptr_t caller,
-                      uint32_t flags)
+// the compiler then drops the masking. Returns the first word, for complete_record().
+INLINE uint32_t open_record(struct ringside_stream *s, uint32_t head, uint32_t *ring, uint32_t mask,
+                            uint32_t at, uint32_t words, uint32_t second, uintptr_t caller,
+                            uint32_t flags)
 {
     uint32_t tag = (head & 0xFFFF) | words << 16, trailer = at + words - 1, stamp[STAMP_WORDS];
     uint32_t first = tag | flags;
@@ -289,8 +291,8 @@ struct unaligned {
 
 // Stores the last 1 to 3 bytes of data in the order of memory, padded with zeros, and completes the
 // record. Not inlined: it is needed by some events only and would cost the others registers.
-static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
-                                                const uint8_t *data, uint32_t bytes)
+static __attribute__((noinline)) void store_last_word(uint32_t *word, uint32_t *first,
+                                                      const uint8_t *data, uint32_t bytes)
 {
     union {
         uint8_t bytes[4];
@@ -307,8 +309,8 @@ static __attribute__((noinline)) void last_word(uint32_t *word, uint32_t *first,
 // barrier before that store is what a reader relies on that reads the first word, sees DONE, and
 // then reads the data. Interrupts may record events of their own in the meantime: their records
 // come after this one in the ring, and this one keeps the tail from passing it while it is open.
-INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, const uint8_t *data,
-                   uint32_t bytes)
+INLINE void complete_record(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first,
+                            const uint8_t *data, uint32_t bytes)
 {
     uint32_t to = at + OVERHEAD - 1;
     for (uint32_t words = bytes / 4; words; words--, data += 4) {
@@ -317,7 +319,8 @@ INLINE void finish(uint32_t *ring, uint32_t mask, uint32_t at, uint32_t first, c
     }
     if (bytes % 4) { // the length in `first` is not used: a damaged block may have changed it
         HIDE(bytes);
-        last_word(&ring[(at + OVERHEAD - 1 + bytes / 4) & mask], &ring[at & mask], data, bytes % 4);
+        store_last_word(&ring[(at + OVERHEAD - 1 + bytes / 4) & mask], &ring[at & mask], data,
+                        bytes % 4);
         return;
     }
     ringside_port_barrier();
@@ -340,7 +343,7 @@ static SLOW void set_state(struct ringside_stream *s, uint32_t state)
 }
 
 // Records a complete event of the system's and sets the state that it reports. The caller is in the
-// critical section and has made room. The address of the call is 0, since the program made none.
+// critical section and has made space. The address of the call is 0, since the program made none.
 static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
                             const uint32_t *data, uint32_t words, uint32_t state)
 {
@@ -349,67 +352,68 @@ static SLOW void put_system(struct ringside_memory *m, unsigned i, uint32_t id,
     ringside_port_turn(s, state);
     ringside_port_note(s, i, RINGSIDE_SYSTEM);
     uint32_t first =
-        begin(s, head, m->rings[i], mask, head, OVERHEAD + words, id | words << 18, 0, OPEN);
-    finish(m->rings[i], mask, head, first, (const uint8_t *)data, words * 4);
+        open_record(s, head, m->rings[i], mask, head, OVERHEAD + words, id | words << 18, 0, OPEN);
+    complete_record(m->rings[i], mask, head, first, (const uint8_t *)data, words * 4);
     set_state(s, state);
     ringside_port_note(s, i, RINGSIDE_NOTHING);
     ringside_port_turn(s, 0);
 }
 
-// Stops a stream that is full and records a STOP with 1, "by itself". Room for that record is kept:
-// `limit` leaves STOP_WORDS free in every stream that is not a loop.
+// Stops a stream that is full and records a STOP with 1, "by itself". Space for that record is
+// kept: `limit` leaves STOP_WORDS free in every stream that is not a loop.
 static SLOW void stop_full(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_itself = 1;
     struct ringside_stream *s = &m->streams[i];
     if (RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING && is_wanted(s, POSIX_TRACE_STOP) &&
-        make_room(m, i, STOP_WORDS, ring_words(s)))
+        make_space(m, i, STOP_WORDS, ring_words(s)))
         put_system(m, i, POSIX_TRACE_STOP, &by_itself, 1, RINGSIDE_BOUND | RINGSIDE_FULL);
     else
         set_state(s, RINGSIDE_BOUND | RINGSIDE_FULL);
 }
 
-// Makes room for an event of `words` words. If that fails, a stream that is not a loop stops. (A
+// Makes space for an event of `words` words. If that fails, a stream that is not a loop stops. (A
 // loop fails while its oldest record is open; it continues with the next event.)
-static SLOW bool have_room(struct ringside_memory *m, unsigned i, uint32_t words)
+static SLOW bool ensure_space(struct ringside_memory *m, unsigned i, uint32_t words)
 {
     struct ringside_stream *s = &m->streams[i];
-    if (make_room(m, i, words, RINGSIDE_LOAD(s->limit)))
+    if (make_space(m, i, words, RINGSIDE_LOAD(s->limit)))
         return true;
     if (RINGSIDE_LOAD(s->policy) != POSIX_TRACE_LOOP)
         stop_full(m, i);
     return false;
 }
 
-// Starts a stream with a START event whose data are the filter in force. If the event has no room,
-// it is counted as refused, and only a loop starts all the same.
-static SLOW void start(struct ringside_memory *m, unsigned i)
+// Starts a stream with a START event whose data are the filter in force. If there is no space for
+// it, it is counted as refused, and only a loop starts all the same.
+static SLOW void start_stream(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
     const uint32_t runs = RINGSIDE_BOUND | RINGSIDE_RUNNING;
-    bool tells = is_wanted(s, POSIX_TRACE_START), has_room = !tells || have_room(m, i, START_WORDS);
-    if (tells && has_room) {
+    bool records_event = is_wanted(s, POSIX_TRACE_START);
+    bool has_space = !records_event || ensure_space(m, i, START_WORDS);
+    if (records_event && has_space) {
         put_system(m, i, POSIX_TRACE_START, s->filter, FILTER_WORDS, runs);
         return;
     }
-    if (tells)
+    if (records_event)
         refuse(m, i);
-    if (has_room || RINGSIDE_LOAD(s->policy) == POSIX_TRACE_LOOP)
+    if (has_space || RINGSIDE_LOAD(s->policy) == POSIX_TRACE_LOOP)
         set_state(s, runs);
 }
 
-// Stops a stream by request, with a STOP event that holds 0. A stream stops even if the event has
-// no room; it is then counted as refused.
-static SLOW void stop(struct ringside_memory *m, unsigned i)
+// Stops a stream by request, with a STOP event that holds 0. A stream stops even if there is no
+// space for the event, which is then counted as refused.
+static SLOW void stop_stream(struct ringside_memory *m, unsigned i)
 {
     static const uint32_t by_request = 0;
     struct ringside_stream *s = &m->streams[i];
-    bool tells = is_wanted(s, POSIX_TRACE_STOP);
-    if (tells && make_room(m, i, STOP_WORDS, ring_words(s))) {
+    bool records_event = is_wanted(s, POSIX_TRACE_STOP);
+    if (records_event && make_space(m, i, STOP_WORDS, ring_words(s))) {
         put_system(m, i, POSIX_TRACE_STOP, &by_request, 1, RINGSIDE_BOUND);
         return;
     }
-    if (tells)
+    if (records_event)
         refuse(m, i);
     set_state(s, RINGSIDE_BOUND);
 }
@@ -429,9 +433,9 @@ static SLOW void set_running(struct ringside_memory *m, unsigned i, bool wanted)
     if (state & RINGSIDE_FULL && !is_read(s))
         return;
     if (wanted && !(state & RINGSIDE_RUNNING))
-        start(m, i);
+        start_stream(m, i);
     else if (!wanted && state & RINGSIDE_RUNNING)
-        stop(m, i);
+        stop_stream(m, i);
     else if (state & RINGSIDE_FULL)
         set_state(s, RINGSIDE_BOUND);
 }
@@ -449,7 +453,7 @@ static SLOW bool is_running(struct ringside_memory *m, unsigned i)
 }
 
 // Returns whether the filter holds a user event back. User events have ids from 32 on.
-INLINE bool filtered(const struct ringside_stream *s, uint32_t id)
+INLINE bool is_filtered(const struct ringside_stream *s, uint32_t id)
 {
     uint32_t user = id - POSIX_TRACE_UNNAMED_USEREVENT;
     return RINGSIDE_LOAD(s->filter[1 + user / 32]) >> (user % 32) & 1;
@@ -458,12 +462,12 @@ INLINE bool filtered(const struct ringside_stream *s, uint32_t id)
 // Returns whether a user event counts as lost if it is not recorded.
 INLINE bool loses(const struct ringside_stream *s, uint32_t id)
 {
-    return RINGSIDE_LOAD(s->state) & (RINGSIDE_RUNNING | RINGSIDE_FULL) && !filtered(s, id);
+    return RINGSIDE_LOAD(s->state) & (RINGSIDE_RUNNING | RINGSIDE_FULL) && !is_filtered(s, id);
 }
 
 // Counts an event that could not enter the critical section (Linux only: the lock was not free).
 // The count is kept outside of the blocks; the next call that enters moves it to `refused`.
-static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
+static SLOW void miss_event(struct ringside_memory *m, unsigned i, uint32_t id)
 {
     ringside_port_note(&m->streams[i], i, RINGSIDE_REFUSES);
     if (loses(&m->streams[i], id))
@@ -471,7 +475,7 @@ static SLOW void miss(struct ringside_memory *m, unsigned i, uint32_t id)
 }
 
 // Records a user event in stream `i`, whatever must be done first: restart a stream that was full,
-// make room, truncate the data, cross the end of the ring. This is the slow and complete form of
+// make space, truncate the data, cross the end of the ring. This is the slow and complete form of
 // record().
 static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                             size_t length, uintptr_t caller)
@@ -480,31 +484,32 @@ static SLOW void record_any(struct ringside_memory *m, unsigned i, uint32_t id, 
     ringside_port_note(s, i, RINGSIDE_TURNS);
     ringside_port_state inside = ringside_port_enter(m);
     if (!ringside_port_entered(inside)) {
-        miss(m, i, id);
+        miss_event(m, i, id);
         return;
     }
     uint32_t mask = ring_words(s) - 1, max = RINGSIDE_LOAD(s->max_data);
     uint32_t bytes = length > max ? max : (uint32_t)length, words = OVERHEAD + (bytes + 3) / 4;
-    bool runs = !filtered(s, id) && is_running(m, i), has_room = runs && have_room(m, i, words);
-    if (runs && !has_room)
+    bool runs = !is_filtered(s, id) && is_running(m, i);
+    bool has_space = runs && ensure_space(m, i, words);
+    if (runs && !has_space)
         refuse_event(m, i);
     uint32_t head = RINGSIDE_LOAD(s->head), flags = length > max ? OPEN | CUT : OPEN;
-    if (has_room && (head ^ (head + words)) & ~mask)
+    if (has_space && (head ^ (head + words)) & ~mask)
         ringside_port_lap(m, i); // Linux: releases the stream if its controller is gone
-    if (!has_room || !(RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING)) {
+    if (!has_space || !(RINGSIDE_LOAD(s->state) & RINGSIDE_RUNNING)) {
         ringside_port_leave(m, inside);
         return;
     }
     ringside_port_note(s, i, RINGSIDE_RECORDS);
     uint32_t first =
-        begin(s, head, m->rings[i], mask, head, words, id | bytes << 16, caller, flags);
+        open_record(s, head, m->rings[i], mask, head, words, id | bytes << 16, caller, flags);
     ringside_port_leave(m, inside);
-    finish(m->rings[i], mask, head, first, data, bytes);
+    complete_record(m->rings[i], mask, head, first, data, bytes);
 }
 
 // Records a user event in stream `i` on the fast path, without a call: the stream runs, the data
-// are not truncated, the record does not reach the ring's end, and room is free or is had by
-// overwriting a loop that nobody reads. Everything else goes to record_any().
+// are not truncated, the record does not reach the ring's end, and there is free space, or a loop
+// that has no reader is overwritten. Everything else goes to record_any().
 INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uint8_t *data,
                    size_t length, uintptr_t caller)
 {
@@ -512,19 +517,19 @@ INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uin
     ringside_port_note(s, i, RINGSIDE_TURNS);
     ringside_port_state inside = ringside_port_enter(m);
     if (!ringside_port_entered(inside)) {
-        miss(m, i, id);
+        miss_event(m, i, id);
         return;
     }
-    if (filtered(s, id)) {
+    if (is_filtered(s, id)) {
         ringside_port_leave(m, inside);
         return;
     }
     uint32_t bytes = (uint32_t)length, words = (bytes + 4 * OVERHEAD + 3) / 4;
     HIDE(words);
     uint32_t head = RINGSIDE_LOAD(s->head), tail = RINGSIDE_LOAD(s->tail);
-    uint32_t room = RINGSIDE_LOAD(s->limit) - words, size = ring_words(s);
+    uint32_t max_used = RINGSIDE_LOAD(s->limit) - words, size = ring_words(s);
     if (length >= RINGSIDE_LOAD(s->data_end) ||
-        (head - tail > room && !overwrite(m, i, tail, head, room)) ||
+        (head - tail > max_used && !overwrite(m, i, tail, head, max_used)) ||
         (head & (size - 1)) + words >= size) {
         ringside_port_leave(m, inside);
         record_any(m, i, id, data, length, caller);
@@ -533,9 +538,10 @@ INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uin
     uint32_t *ring = m->rings[i] + (head & (size - 1));
     HIDE(ring);
     ringside_port_note(s, i, RINGSIDE_RECORDS);
-    uint32_t first = begin(s, head, ring, UINT32_MAX, 0, words, id | bytes << 16, caller, OPEN);
+    uint32_t first =
+        open_record(s, head, ring, UINT32_MAX, 0, words, id | bytes << 16, caller, OPEN);
     ringside_port_leave(m, inside);
-    finish(ring, UINT32_MAX, 0, first, data, bytes);
+    complete_record(ring, UINT32_MAX, 0, first, data, bytes);
 }
 
 // ---- requests ----
@@ -545,7 +551,7 @@ INLINE void record(struct ringside_memory *m, unsigned i, uint32_t id, const uin
 //
 //   controller                              recorder, at the next trace point or poll
 //   wanted, wanted_policy, wanted_filter …  sees that `active` is ALL
-//   request + 1                             reads `request`, then the wanted words, and obeys
+//   request + 1                             reads `request`, then the wanted words; does it
 //   active = ALL                            ── barrier ──  stores `request_done` = request
 //                                           stores `active`, the streams that run
 //                                           ── fence: the store comes before the loads below ──
@@ -564,7 +570,7 @@ static bool any_open(struct ringside_memory *m, unsigned i)
     uint32_t head = RINGSIDE_LOAD(s->head), at = RINGSIDE_LOAD(s->tail);
     while (at != head) {
         uint32_t first = word_of(m, i, at);
-        if (!sound(first, at, head - at))
+        if (!is_sound(first, at, head - at))
             return false;
         if (STATE(first) == OPEN)
             return true;
@@ -576,7 +582,7 @@ static bool any_open(struct ringside_memory *m, unsigned i)
 // Empties the stream. Positions continue, counts begin again, and `generation` changes first, so
 // that a reader that sees the moved tail also sees that what it read before is gone. Both notes of
 // `read_pos` get a value that it does not have: no episode and no fast overwriting continue.
-static void empty(struct ringside_stream *s)
+static void empty_stream(struct ringside_stream *s)
 {
     ADD(s->generation, 1);
     ringside_port_barrier();
@@ -590,7 +596,7 @@ static void empty(struct ringside_stream *s)
     RINGSIDE_STORE(s->clears_done, RINGSIDE_LOAD(s->wanted_clears));
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t smaller_of(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -598,15 +604,15 @@ static uint32_t least(uint32_t a, uint32_t b)
 // Binds a stream to the policy, the filter and the size of data that are wanted. `max_data` is
 // limited so that START, one event with all its data and STOP fit into the ring together, and so
 // that the words of a record fit into its length field.
-static void bind(struct ringside_stream *s)
+static void bind_stream(struct ringside_stream *s)
 {
     uint32_t policy = RINGSIDE_LOAD(s->wanted_policy), words = ring_words(s);
-    uint32_t most = least(words - STOP_WORDS - START_WORDS, LONGEST) - OVERHEAD;
-    empty(s);
+    uint32_t max_data = smaller_of(words - STOP_WORDS - START_WORDS, LONGEST) - OVERHEAD;
+    empty_stream(s);
     RINGSIDE_STORE(s->policy, policy);
     RINGSIDE_STORE(s->limit, policy == POSIX_TRACE_LOOP ? words : words - STOP_WORDS);
-    most = least(most * 4, RINGSIDE_TRACE_MAX_DATA);
-    RINGSIDE_STORE(s->max_data, least(most, RINGSIDE_LOAD(s->wanted_max_data)));
+    max_data = smaller_of(max_data * 4, RINGSIDE_TRACE_MAX_DATA);
+    RINGSIDE_STORE(s->max_data, smaller_of(max_data, RINGSIDE_LOAD(s->wanted_max_data)));
     for (unsigned k = 0; k < FILTER_WORDS; k++)
         RINGSIDE_STORE(s->filter[k], RINGSIDE_LOAD(s->wanted_filter[k]));
     set_state(s, RINGSIDE_BOUND);
@@ -626,10 +632,10 @@ static void set_filter(struct ringside_memory *m, unsigned i)
     if (!differ)
         return;
     uint32_t state = RINGSIDE_LOAD(s->state);
-    bool tells = state & RINGSIDE_RUNNING && is_wanted(s, POSIX_TRACE_FILTER);
-    if (tells && have_room(m, i, OVERHEAD + 2 * FILTER_WORDS))
+    bool records_event = state & RINGSIDE_RUNNING && is_wanted(s, POSIX_TRACE_FILTER);
+    if (records_event && ensure_space(m, i, OVERHEAD + 2 * FILTER_WORDS))
         put_system(m, i, POSIX_TRACE_FILTER, both, 2 * FILTER_WORDS, state);
-    else if (tells)
+    else if (records_event)
         refuse(m, i);
     for (unsigned k = 0; k < FILTER_WORDS; k++)
         RINGSIDE_STORE(s->filter[k], both[FILTER_WORDS + k]);
@@ -653,9 +659,9 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
     if (clears && state & RINGSIDE_FULL)
         set_state(s, RINGSIDE_BOUND);
     if (binds)
-        bind(s);
+        bind_stream(s);
     else if (clears)
-        empty(s);
+        empty_stream(s);
     if (bound || binds) {
         set_filter(m, i);
         set_running(m, i,
@@ -668,13 +674,13 @@ static void attend_stream(struct ringside_memory *m, unsigned i)
     RINGSIDE_STORE(s->request_done, request);
 }
 
-// Moves the events that could not enter the critical section (miss()) to `refused`.
+// Moves the events that could not enter the critical section (miss_event()) to `refused`.
 static void count_missed(struct ringside_memory *m, unsigned i)
 {
     struct ringside_stream *s = &m->streams[i];
     uint32_t stamp[2], missed = ringside_port_take_missed(m, i, stamp);
     if (missed && RINGSIDE_LOAD(s->state))
-        refuse_many(s, missed, stamp);
+        refuse_events(s, missed, stamp);
     if (missed)
         ringside_port_counted_missed(m, i);
 }
@@ -738,7 +744,7 @@ static trace_event_id_t find_predefined(const char *name)
 }
 
 // Returns whether a slot holds exactly this name, ended by a zero within the slot.
-static bool same_name(const char *slot, const char *name)
+static bool is_same_name(const char *slot, const char *name)
 {
     unsigned k = 0;
     while (k < RINGSIDE_TRACE_NAME_BYTES && slot[k] == name[k] && name[k])
@@ -749,7 +755,7 @@ static bool same_name(const char *slot, const char *name)
 // Returns the slot of `name` among [from, to), or `to` if none of them holds it.
 static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t from, uint32_t to)
 {
-    while (from < to && !same_name(m->names[from], name))
+    while (from < to && !is_same_name(m->names[from], name))
         from++;
     return from;
 }
@@ -759,8 +765,9 @@ static uint32_t find_name(struct ringside_memory *m, const char *name, uint32_t 
 // that a controller has claimed. Returns 0, the unnamed event's slot, if the table is full.
 static uint32_t add_name(struct ringside_memory *m, const char *name, uint32_t seen)
 {
-    uint32_t used = least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
-    uint32_t claimed = least(RINGSIDE_LOAD(m->process.names_claimed), RINGSIDE_TRACE_USER_EVENTS);
+    uint32_t used = smaller_of(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
+    uint32_t claimed =
+        smaller_of(RINGSIDE_LOAD(m->process.names_claimed), RINGSIDE_TRACE_USER_EVENTS);
     uint32_t end = RINGSIDE_TRACE_USER_EVENTS - claimed, slot = find_name(m, name, seen, used);
     if (slot < used)
         return slot;
@@ -793,7 +800,7 @@ RINGSIDE_CORE int ringside_core_name(struct ringside_memory *m, const char *name
                                      trace_event_id_t *event)
 {
     uint32_t slot;
-    uint32_t used = least(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
+    uint32_t used = smaller_of(RINGSIDE_LOAD(m->process.names_used), RINGSIDE_TRACE_USER_EVENTS);
     *event = find_predefined(name);
     if (*event)
         return 0;
@@ -835,12 +842,12 @@ static void make_stream(struct ringside_memory *m, unsigned i)
     s->clock_hz = m->process.clock_hz;
     set_state(s, 0);
     s->request_done = s->request;
-    empty(s);
+    empty_stream(s);
 }
 
 // Makes the process block, the names and the stream blocks. The memory is all zeros, or holds a
 // block that was made before a reset. `magic` is 0 from the first store to the last: a reader takes
-// the block for valid only when all of it is, and tells two makings apart by `generation`.
+// the block for valid only when all of it is, and distinguishes two makings by `generation`.
 RINGSIDE_CORE void ringside_core_make(struct ringside_memory *m, uint32_t pid)
 {
     static const char unnamed[] = "posix_trace_unnamed_userevent";
@@ -924,7 +931,7 @@ void ringside_trace_init(void)
 }
 
 // Makes a request as a controller does, and carries it out at once.
-static void ask(uint32_t wanted)
+static void make_request(uint32_t wanted)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
     RINGSIDE_STORE(s->wanted, wanted);
@@ -938,12 +945,12 @@ void ringside_trace_start(int policy)
     struct ringside_stream *s = &ringside_posix.streams[0];
     RINGSIDE_STORE(s->wanted_policy, (uint32_t)policy);
     RINGSIDE_STORE(s->wanted_max_data, RINGSIDE_TRACE_MAX_DATA);
-    ask(RINGSIDE_BOUND | RINGSIDE_RUNNING);
+    make_request(RINGSIDE_BOUND | RINGSIDE_RUNNING);
 }
 
 void ringside_trace_stop(void)
 {
-    ask(RINGSIDE_BOUND);
+    make_request(RINGSIDE_BOUND);
 }
 
 void ringside_trace_poll(void)

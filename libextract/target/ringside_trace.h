@@ -8,15 +8,15 @@
 // To use it in firmware:
 //   1. Compile ringside_trace.c with the rest. It is freestanding C11: it needs no libc and
 //      allocates nothing.
-//   2. Name the port of the core with -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"'. A port says how
-//      the critical section, the clock and the running thread are had. ports/firmware.h lists what
-//      firmware can add.
+//   2. Name the port of the core with -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"'. A port defines
+//      how to enter the critical section, read the clock and find the running thread.
+//      ports/firmware.h lists what firmware can add.
 //   3. Call ringside_trace_init() once, before the first trace point that is to count.
 //   4. Call ringside_trace_start(), or let `ringside start` do it from the debugger's side.
 //
 // A trace point costs one load and a branch while no stream records. While one does, interrupts are
-// locked out for a time that does not depend on the data. An event that has no room is never
-// waited for: it is counted as refused.
+// locked out for a time that does not depend on the data. A trace point never waits for space: an
+// event that does not fit is counted as refused.
 //
 // Source: IEEE Std 1003.1-2008, 2.11 and posix_trace_event, posix_trace_eventid_open.
 #ifndef RINGSIDE_TRACE_H
@@ -40,7 +40,7 @@ extern "C" {
 #endif
 #ifndef RINGSIDE_TRACE_MAX_DATA
 #define RINGSIDE_TRACE_MAX_DATA                                                                    \
-    64 // maximum bytes of data in a record, unless a controller asks for less
+    64 // maximum bytes of data in a record, unless a controller requests fewer
 #endif
 #ifndef RINGSIDE_TRACE_USER_EVENTS
 #define RINGSIDE_TRACE_USER_EVENTS 32 // user event types, with the unnamed one: 1 to 256
@@ -63,9 +63,9 @@ typedef uint32_t trace_event_id_t;
 #define POSIX_TRACE_UNNAMED_USEREVENT  ((trace_event_id_t)32)
 #define POSIX_TRACE_UNNAMED_USER_EVENT POSIX_TRACE_UNNAMED_USEREVENT
 
-// What happens to an event that has no room. LOOP overwrites the oldest record. UNTIL_FULL stops
-// the stream until everything was read. FLUSH stops it likewise; a controller on Linux writes it to
-// a log.
+// What happens to an event for which there is no space. LOOP overwrites the oldest record.
+// UNTIL_FULL stops the stream until everything was read. FLUSH stops it likewise; a controller on
+// Linux writes it to a log.
 #define POSIX_TRACE_LOOP       1
 #define POSIX_TRACE_UNTIL_FULL 2
 #define POSIX_TRACE_FLUSH      3
@@ -79,7 +79,7 @@ struct ringside_memory;
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event);
 
 // Records an event with `bytes` bytes of data in every running stream whose filter lets it through.
-// Data beyond the stream's maximum are truncated, and the record says so. The data are copied
+// Data beyond the stream's maximum are truncated, and the record is marked. The data are copied
 // before it returns. May be called from threads, interrupt handlers (also nested ones) and signal
 // handlers.
 void(posix_trace_event)(trace_event_id_t event, const void *data, size_t bytes);

@@ -2,7 +2,7 @@
 // templates: the templates that are built into the library. The .fmt files of this directory are
 // compiled in as strings. Those of a trace format, and those of markers, are added beneath the
 // templates of users.
-#include "templates/builtin.h"
+#include "templates/program.h"
 #include <string.h>
 
 static const char threadx[] =
@@ -27,10 +27,10 @@ static const struct {
     const char *text;
     size_t length;
 } builtin[] = {
-    {"threadx", "(shipped)/threadx.fmt", threadx, sizeof threadx - 1},
-    {"rkh", "(shipped)/rkh.fmt", rkh, sizeof rkh - 1},
-    {"posix", "(shipped)/posix.fmt", posix, sizeof posix - 1},
-    {NULL, "(shipped)/marks.fmt", marks, sizeof marks - 1},
+    {"threadx", "(built-in)/threadx.fmt", threadx, sizeof threadx - 1},
+    {"rkh", "(built-in)/rkh.fmt", rkh, sizeof rkh - 1},
+    {"posix", "(built-in)/posix.fmt", posix, sizeof posix - 1},
+    {NULL, "(built-in)/marks.fmt", marks, sizeof marks - 1},
 };
 
 enum extract_code extract_templates_add_builtin(struct extract_templates *templates,

@@ -46,21 +46,18 @@ struct graph {
     uint32_t call_count, call_capacity;
 };
 
-// Returns the node that a call enters. If the dialect mutes labels, each template is followed by a
-// copy without its label, and the call enters that copy.
-static uint32_t called_node(const struct extract_templates *t, const struct template_op *call)
-{
-    return call->arg - template_is_muted(t, &t->list[call->arg]);
-}
-
+// Appends a call. If the dialect mutes labels, each template is followed by a copy without its
+// label, and the call enters that copy. Returns false if memory runs out.
 static bool add_call(struct graph *graph, uint32_t from, const struct template_op *op,
                      bool is_certain)
 {
+    const struct extract_templates *t = graph->templates;
+
     if (!template_grow((void **)&graph->calls, &graph->call_capacity, graph->call_count,
                        sizeof *graph->calls))
         return false;
-    graph->calls[graph->call_count++] =
-        (struct call){from, called_node(graph->templates, op), op, is_certain};
+    uint32_t to = op->arg - template_is_muted(t, &t->list[op->arg]);
+    graph->calls[graph->call_count++] = (struct call){from, to, op, is_certain};
     return true;
 }
 
@@ -141,19 +138,19 @@ static const char *macro_name(const struct extract_template *in, const struct te
     return at;
 }
 
-static bool tell_unset(struct extract_templates *t, uint32_t at, const struct node *node)
+static bool warn_of_unset(struct extract_templates *t, uint32_t at, const struct node *node)
 {
     const struct extract_template *in = &t->list[at];
-    struct macro_set told = {{0}};
+    struct macro_set reported = {{0}};
 
     for (uint32_t i = in->program; t->ops[i].code != OP_END; i++) {
         const struct template_op *op = &t->ops[i];
         struct template_place place = {in->file, op->line, op->width};
         int length;
         if (op->code != OP_MACRO || !op->width || macro_set_has(&node->event, op->arg) ||
-            macro_set_has(&told, op->arg))
+            macro_set_has(&reported, op->arg))
             continue;
-        macro_set_add(&told, op->arg);
+        macro_set_add(&reported, op->arg);
         const char *name = macro_name(in, op, &length);
         if (!template_diagnose(t, &place, TEMPLATE_UNSET,
                                "set it in {{ }}, or name it in {{ }} if a caller sets it",
@@ -165,7 +162,7 @@ static bool tell_unset(struct extract_templates *t, uint32_t at, const struct no
 
 // ---- templates that call themselves ----
 
-static bool tell_cycle(struct extract_templates *t, const struct call *call)
+static bool warn_of_cycle(struct extract_templates *t, const struct call *call)
 {
     static const char hint[] = "remove the call, or put it in a case that depends on data";
     const struct extract_template *from = &t->list[call->from], *to = &t->list[call->to];
@@ -199,7 +196,7 @@ static bool find_cycles(struct graph *graph, uint32_t start)
         if (!call->is_certain || to->state == NODE_DONE)
             continue;
         if (to->state == NODE_OPEN) {
-            if (!tell_cycle(graph->templates, call))
+            if (!warn_of_cycle(graph->templates, call))
                 return false;
             continue;
         }
@@ -220,7 +217,7 @@ bool template_warn_of_calls(struct extract_templates *templates)
         propagate(&graph);
     for (uint32_t i = 0; i < templates->order_count && good; i++) {
         uint32_t at = templates->order[i];
-        good = tell_unset(templates, at, &graph.nodes[at]) && find_cycles(&graph, at);
+        good = warn_of_unset(templates, at, &graph.nodes[at]) && find_cycles(&graph, at);
     }
     free(graph.nodes);
     free(graph.calls);

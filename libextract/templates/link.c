@@ -19,8 +19,8 @@ static uint32_t find_called(const struct extract_templates *t, const struct temp
     return found ? found : t->by_hook[hook];
 }
 
-static bool resolve(struct extract_templates *t, const struct extract_template *in,
-                    struct template_op *call)
+static bool resolve_call(struct extract_templates *t, const struct extract_template *in,
+                         struct template_op *call)
 {
     uint32_t found = find_called(t, call);
     struct template_place place = {in->file, call->line, call->width};
@@ -35,18 +35,8 @@ static bool resolve(struct extract_templates *t, const struct extract_template *
                              "template %0*X, which is called, does not exist", (int)digits, id);
 }
 
-static bool resolve_all(struct extract_templates *t)
-{
-    for (uint32_t i = 0; i < t->order_count; i++) {
-        const struct extract_template *in = &t->list[t->order[i]];
-        for (struct template_op *op = t->ops + in->program; op->code != OP_END; op++)
-            if (op->code == OP_CALL && !resolve(t, in, op))
-                return false;
-    }
-    return true;
-}
-
-static enum extract_code first_error(const struct extract_templates *t, struct extract_error *error)
+static enum extract_code set_first_error(const struct extract_templates *t,
+                                         struct extract_error *error)
 {
     const struct extract_diagnostic *d = t->diagnostics;
     char place[160];
@@ -62,15 +52,22 @@ enum extract_code extract_templates_link(struct extract_templates *templates,
 {
     template_forgive_link(templates);
     uint32_t errors = templates->errors, warnings = templates->warnings;
+    bool has_memory = true;
+    for (uint32_t i = 0; i < templates->order_count && has_memory; i++) {
+        const struct extract_template *in = &templates->list[templates->order[i]];
+        struct template_op *op = templates->ops + in->program;
+        for (; op->code != OP_END && has_memory; op++)
+            has_memory = op->code != OP_CALL || resolve_call(templates, in, op);
+    }
     // A template with an error is missing from the set, and what it sets or calls is not known. So
     // warnings wait until everything compiles.
-    bool good = resolve_all(templates) && (templates->errors || template_warn_of_calls(templates));
+    has_memory = has_memory && (templates->errors || template_warn_of_calls(templates));
     templates->link_errors = templates->errors - errors;
     templates->link_warnings = templates->warnings - warnings;
-    if (!good)
+    if (!has_memory)
         return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
     if (templates->errors)
-        return first_error(templates, error);
+        return set_first_error(templates, error);
     template_optimize(templates);
     templates->linked = true;
     return EXTRACT_OK;

@@ -145,8 +145,8 @@ enum template_system {
     SYSTEM_COUNT
 };
 
-// A set of templates. Programs are appended to it: a template that is replaced leaves its
-// operations behind.
+// A set of templates. Programs are appended to it: the operations of a template that
+// is replaced stay in it.
 struct extract_templates {
     unsigned dialect;
     struct template_op *ops; // all programs; a template's begins at `program`, with its label
@@ -172,6 +172,9 @@ struct extract_templates {
 // optimize.c: joins operations of linked programs, without changing what they print.
 // extract_templates_link calls it for all of `ops`. Jump targets remain valid.
 void template_optimize(struct extract_templates *templates);
+
+// builtin.c: returns whether a template is built into the library.
+bool template_is_builtin(const struct extract_template *chosen);
 
 // names.c: returns the name of an error number of AIX; NULL if it is unknown.
 const char *template_error_name(uint64_t number);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// templates: a set of templates: adds texts and files, and finds templates by their ids.
+// templates: a set of templates: its dialect, adding texts and files, and finding templates by
+// their ids.
 //
 // The compiler appends programs to the set (compiler/compile.c). Tables of indices then give the
 // template of an id in constant time: by_hook for hook ids of 16 bits, by_digits for ids as they
@@ -15,6 +16,34 @@ enum { MAX_TEXT = 16 << 20, THREE_DIGITS = 0x1000, FOUR_DIGITS = 0x10000 };
 static enum extract_code no_memory(struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_NOMEM, "templates", NULL, "out of memory");
+}
+
+enum extract_code extract_dialect_parse(unsigned *dialect, const char *words,
+                                        struct extract_error *error)
+{
+    static const char *const words_of_bits[] = {"generic-8", "octal-flags", "blank-equals",
+                                                "show-unmatched", "mute-subroutines"};
+    enum { WORDS = sizeof words_of_bits / sizeof *words_of_bits };
+    unsigned bits = 0;
+
+    for (const char *word = words;; word++) {
+        size_t length = strcspn(word, ","), i = 0;
+        while (i < WORDS &&
+               (strlen(words_of_bits[i]) != length || memcmp(words_of_bits[i], word, length) != 0))
+            i++;
+        if (i == WORDS)
+            return extract_error_set(error, EXTRACT_USAGE, "dialect",
+                                     "use generic-8, octal-flags, blank-equals, show-unmatched or "
+                                     "mute-subroutines",
+                                     "unknown word \"%.*s\"", (int)(length < 40 ? length : 40),
+                                     word);
+        bits |= 1u << i;
+        word += length;
+        if (!*word)
+            break;
+    }
+    *dialect = bits;
+    return EXTRACT_OK;
 }
 
 enum extract_code extract_templates_open(struct extract_templates **templates, unsigned dialect,
@@ -114,8 +143,8 @@ size_t extract_templates_diagnostics(const struct extract_templates *templates,
     return templates->diagnostic_count;
 }
 
-void extract_templates_tell(const struct extract_templates *templates, bool warnings, size_t most,
-                            struct extract_text *text)
+void extract_templates_print_diagnostics(const struct extract_templates *templates, bool warnings,
+                                         size_t max, struct extract_text *text)
 {
     size_t left = 0;
 
@@ -123,11 +152,11 @@ void extract_templates_tell(const struct extract_templates *templates, bool warn
         const struct extract_diagnostic *d = &templates->diagnostics[i];
         if (d->warning && !warnings)
             continue;
-        if (!most) {
+        if (!max) {
             left++;
             continue;
         }
-        most--;
+        max--;
         extract_text_printf(text, "%s:%u:%u: %s: %s%s%s\n", d->file, d->line, d->column, d->name,
                             d->what, *d->hint ? "; " : "", d->hint);
     }

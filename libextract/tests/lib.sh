@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# lib.sh: what the tests of the program `ringside` and of the GDB reader share. A test sources it.
-# Tests of the program run it, judge the run and end with `finish`. Tests of the reader call
-# use_gdb first and end with run_tests.
+# lib.sh: functions that the tests of the program `ringside` and of the GDB reader share. Each test
+# sources this file. A test of the program runs it, checks the run, and ends with `finish`. A test
+# of the reader calls use_gdb first, and ends with run_tests.
 #
-# Reads BUILD. Prints "ok NAME" and "not ok NAME: why"; the status of `finish` is 1 if any failed.
-# Files lie in $work, which is removed at the end.
+# Reads BUILD. Prints "ok NAME" or "not ok NAME: why" for each test; the status of `finish` is 1 if
+# any failed. Files are in $work, which is removed at the end.
 # shellcheck shell=bash
 set -u
 ringside=$(realpath "${BUILD:-build}/ringside")
@@ -21,12 +21,12 @@ fail() {
 }
 finish() { exit $((failures > 0)); }
 
-# is NAME GOT EXPECTED
+# is NAME GOT EXPECTED: checks that two values are equal.
 is() {
     if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
 }
 
-# Waits until a command succeeds, for 20 s at most.
+# Waits until a command succeeds, at most 20 s.
 wait_until() {
     local i
     for ((i = 0; i < 200; i++)); do
@@ -36,13 +36,13 @@ wait_until() {
     return 1
 }
 
-# Runs the program; keeps what it printed and its status.
+# Runs the program. Keeps its output and its status.
 run() {
     timeout "$limit" "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
 }
 
-# check NAME STATUSES [out|err|no-out|no-err PATTERN]...: judges the last run.
+# check NAME STATUSES [out|err|no-out|no-err PATTERN]...: checks the last run.
 check() {
     local name=$1 expected=$2 why=''
     shift 2
@@ -59,7 +59,7 @@ check() {
     if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
 }
 
-# as_parts NAME: the last report and the one before, kept in "parts", are the same bytes.
+# as_parts NAME: checks that the last report has the same bytes as the one before, in "parts".
 as_parts() {
     if cmp -s "$work/out" "$work/parts"; then
         ok "$1"
@@ -68,8 +68,8 @@ as_parts() {
     fi
 }
 
-# every_cut NAME FILE STEP: the file as it is cut at each STEP bytes gives a status, never a signal,
-# and a message.
+# every_cut NAME FILE STEP: truncates the file at each multiple of STEP bytes. Checks that the
+# program ends with a status and a message, never by a signal.
 every_cut() {
     local length size bad=''
     size=$(wc -c <"$2")
@@ -82,7 +82,8 @@ every_cut() {
     if [ -z "$bad" ]; then ok "$1"; else fail "$1" "$bad"; fi
 }
 
-# words N...: 32-bit little-endian words; bigs N...: big-endian ones. zeros N: as many zero bytes.
+# words N...: prints 32-bit little-endian words. bigs N...: prints big-endian words. zeros N: prints
+# N zero bytes.
 words() {
     local w
     for w in "$@"; do
@@ -99,8 +100,8 @@ bigs() {
 }
 zeros() { head -c "$1" /dev/zero; }
 
-# A ring at 0x20000000 (TraceX user guide, chapter 11): 48 bytes of header, 2 objects of 48 bytes,
-# 6 entries of 32, of which 4 were written.
+# Prints a ring at 0x20000000 (TraceX user guide, chapter 11): a header of 48 bytes, 2 objects of 48
+# bytes, and 6 entries of 32 bytes, of which 4 were written.
 ring() {
     local thread=0x20004000
     words 0x54585442 0xffffffff 0x20000000 0x20000030
@@ -115,7 +116,7 @@ ring() {
     zeros 64
 }
 
-# The ring as a file, $trx, as the bytes "ring.bin", and in the middle of "ram.bin".
+# Writes the ring as the file $trx, as the bytes "ring.bin", and in the middle of "ram.bin".
 ring_files() {
     trx=$work/a.trx
     ring >"$trx"
@@ -126,7 +127,7 @@ ring_files() {
 
 # ---- the reader in GDB ----
 
-# Ends the boards, whatever way a test of the reader ends.
+# Ends the boards, however a test of the reader ends.
 end_boards() {
     local board
     for board in "${boards[@]}"; do
@@ -136,8 +137,8 @@ end_boards() {
     rm -rf "$work"
 }
 
-# Makes the script one of the reader: an error ends it, $elf is firmware for a board in QEMU, and
-# $here is the directory of the test.
+# Prepares a test of the reader: an error ends the script. Sets $elf to the firmware for a board in
+# QEMU, and $here to the directory of the test.
 use_gdb() {
     set -eo pipefail
     BUILD=$(cd "${BUILD:-build}" && pwd)
@@ -148,7 +149,7 @@ use_gdb() {
     boards=()
     trap end_boards EXIT
     trap 'exit 1' INT TERM HUP
-    # The sanitizers that the reader may have been built with, which GDB was not built with.
+    # The reader may have been built with sanitizers, but GDB was not.
     preload=$(ldd "$BUILD/ringside-reader.so" | grep -oE '/[^ ]*lib(asan|ubsan)\.so[^ ]*' |
         tr '\n' ' ' || true)
     build_firmware "$elf"
@@ -159,7 +160,7 @@ build_firmware() { # FILE [COMPILER OPTION...]
         -Wl,--build-id=none -T "$here/firmware.ld" "$here/firmware.c" "$here/vectors.c" \
         -o "$@"
 }
-# boot NAME [EMULATOR OPTION...]: a halted board, to be reached at $work/NAME.sock
+# boot NAME [EMULATOR OPTION...]: starts a halted board, with its GDB server at $work/NAME.sock.
 boot() {
     local name=$1 emulator=(qemu-system-arm -M mps2-an385 -kernel "$elf") i
     shift
@@ -183,7 +184,7 @@ bare_gdb() {
         gdb-multiarch -nx -q "$@"
 }
 
-# GDB 13 of Debian 12 hangs when AddressSanitizer is preloaded; failures.sh does without GDB.
+# GDB 13 of Debian 12 hangs if AddressSanitizer is preloaded. failures.sh does not use GDB.
 needs_gdb() {
     [ -z "$preload" ] || timeout 10 env LD_PRELOAD="$preload" gdb-multiarch -nx -batch \
         >/dev/null 2>&1 </dev/null || {
@@ -192,22 +193,22 @@ needs_gdb() {
     }
 }
 
-# session FILE COMMAND...: GDB on FILE with the reader; all that it prints goes to $out.
+# session FILE COMMAND...: runs GDB on FILE with the reader. Its output goes to $out.
 session() {
     local file=$1
     shift
     printf '%s\n' "$@" >"$work/commands"
     bare_gdb -batch -x "$loader" -x "$work/commands" "$file" >"$out" 2>&1 </dev/null || true
 }
-# at_checkpoint COMMAND...: the same on a fresh board, stopped after 40 events. GDB may have ended
-# the board already: it detaches, or kills it.
+# at_checkpoint COMMAND...: runs GDB on a new board, which is stopped after 40 events. GDB may
+# already have detached from the board or killed it.
 at_checkpoint() {
     boot board
     session "$elf" "target remote $work/board.sock" 'tbreak checkpoint' continue 'echo <<<\n' "$@"
     kill -9 "$board" 2>/dev/null || true
 }
 
-# The output has a line that matches; has none.
+# has PATTERN: checks that a line of the output matches. lacks PATTERN: checks that none matches.
 has() {
     grep -qE -- "$1" "$out" || {
         echo "the output lacks: $1"

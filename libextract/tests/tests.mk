@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Unit tests, fuzz targets and benchmarks (one program a source file), and the targets that run
-# tests. What a test prints and how it is counted: .ci/run-tests.
+# Unit tests, fuzz targets and benchmarks (one program per source file), and the make targets that
+# run tests. .ci/run-tests documents what a test prints and how it is counted.
 
 UNIT_SOURCES  := $(sort $(wildcard libextract/tests/unit/test_*.c libextract/tests/unit/*/test_*.c))
 UNIT_PROGRAMS := $(UNIT_SOURCES:libextract/tests/unit/%.c=$(BUILD)/unit/%)
@@ -17,7 +17,7 @@ SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
 .SECONDARY:
 
 JOBS     := $(shell nproc 2>/dev/null || echo 2)
-# With `make -jN`, the jobs of the caller are used.
+# With `make -jN`, the caller's jobs are used.
 SUBMAKE   = $(MAKE) --no-print-directory $(if $(filter 1,$(V)),,-s) \
               $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 STRICT   := CFLAGS='-O1 -g -Werror'
@@ -25,7 +25,7 @@ ASAN     := BUILD=build/asan SANITIZE=address,undefined $(STRICT)
 UBSAN    := BUILD=build/ubsan SANITIZE=undefined $(STRICT)
 FUZZING  := BUILD=build/clang-fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined $(STRICT)
 
-# A test that defines __wrap_NAME takes the place of the library's calls of NAME.
+# If a test defines __wrap_NAME, that function replaces the library's calls of NAME.
 wraps = $$(nm $(filter %.o,$^) | sed -n 's/.* T __wrap_/-Wl,--wrap=/p')
 
 $(BUILD)/unit/%: $(BUILD)/obj/libextract/tests/unit/%.o $(SUPPORT_OBJECTS) $(BUILD)/libextract.a
@@ -33,7 +33,7 @@ $(BUILD)/unit/%: $(BUILD)/obj/libextract/tests/unit/%.o $(SUPPORT_OBJECTS) $(BUI
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -pie $(filter %.o,$^) $(wraps) $(BUILD)/libextract.a -o $@ -lcmocka $(LIBS)
 
-# What lies in the program and not in the library.
+# These tests use objects of the program, which the library does not contain.
 $(BUILD)/unit/cli/test_top $(BUILD)/unit/cli/test_top_stream: $(filter-out %/main.o,$(CLI_OBJECTS))
 
 define fuzz_program
@@ -49,7 +49,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/libextract/tests/bench/%.o $(BUILD)/libextract.a
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
 
-# The same as programs have it that are linked to the shared library.
+# The benchmark bench_posix, linked to the shared library.
 $(BUILD)/bench/bench_posix_shared: $(BUILD)/obj/libextract/tests/bench/bench_posix.o \
                                    $(BUILD)/libextract.so
 	$(call say,LINK,$@)
@@ -57,21 +57,21 @@ $(BUILD)/bench/bench_posix_shared: $(BUILD)/obj/libextract/tests/bench/bench_pos
 	$(Q)$(LINK) -pie $^ -o $@ -Wl,-rpath,'$$ORIGIN/..'
 BENCH_PROGRAMS += $(BUILD)/bench/bench_posix_shared
 
-# What judges the storm images' events.
+# Programs that check the events of the storm images.
 CHECKERS := build/proofcheck build/recordcheck build/hookcheck build/posixcheck
 $(CHECKERS): build/%: build/obj/qemu-tests/checkers/%.o
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ -o $@
 
-# The library's calls, on targets.
-ATTACHED := build/posix_attach
+# The assertions of POSIX trace: on a process of this host, and on targets.
+ATTACHED := $(BUILD)/posix_attach
 ATTACH_SOURCES := $(wildcard qemu-tests/checkers/attach/*.c)
-$(ATTACHED): $(ATTACH_SOURCES:%.c=build/obj/%.o) build/libextract.a
+$(ATTACHED): $(ATTACH_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/libextract.a
 	$(call say,LINK,$@)
 	$(Q)$(LINK) -pie $^ $(wraps) -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)
 
-unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) # some of them start it
+unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(ATTACHED) # some of them start it
 test-programs: all unit-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)

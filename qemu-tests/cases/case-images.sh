@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Each image that records: before its ring wraps, at the wrap callback, and long after. At each
-# moment the reports are equal from every source, and what `info` says is what the firmware's own
-# counters and pointers say.
+# moment the reports are equal from every source, and what `info` reports is what the firmware's own
+# counters and pointers state.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 images=${IMAGES:-demo storm small filtered}
@@ -30,7 +30,7 @@ session() { # ELF: three moments
     oracle wrap
     look wrap "$1"
     echo 'delete'
-    run_for 3
+    run_for 1.5 # every ring wraps once more
     oracle after
     look after "$1"
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # GDB and openocd-tcl/ringside.tcl at the same time, in one stock OpenOCD with a cortex_m target,
 # over the probe and QEMU: neither disturbs the other, and GDB reads a target that it did not halt.
-# What is shown is judged by the numbers that the events carry (images/proof.h).
+# What is shown is checked by the numbers that the events carry (images/proof.h).
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -42,7 +42,7 @@ runs() {
 went_on() { [ "$(produced)" -gt "$1" ]; }
 state_is() { [ "$(tcl chip.cpu curstate)" = "$1" ]; }
 
-# A GDB that stays; its commands, behind the attach, come from standard input.
+# A GDB that stays; its commands, after the attach, come from standard input.
 gdb_begin() {
     rm -f "$work/gdb.pid" "$work/gdb.log"
     {
@@ -190,7 +190,7 @@ numbers_go_on() { # LOG
     echo "the numbers of the events have gaps"
     return 1
 }
-check "reset run and reset halt: marks in the recording, which goes on" resets
+check "reset run and reset halt: marks in the recording, which continues" resets
 
 # ---- GDB reads a target that it did not halt ----
 # The events of `ringside dump` as lines for proofcheck.
@@ -232,7 +232,7 @@ attached() {
         return 1
     state_is running && [ "$(produced)" -gt "$before" ] && runs
 }
-check "attached without a halt: the target runs on, before and behind the detach" \
+check "attached without a halt: the target runs on, before and after the detach" \
     attached 6000000
 attached_proofs() {
     local i

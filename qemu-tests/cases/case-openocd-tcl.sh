@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # openocd-tcl/ringside.tcl in the stock OpenOCD, over the probe: every command and every failure on
 # a ring that a writer advances while it is read, what it costs in clocks, and the same on firmware
-# in QEMU. What a recording holds is judged by the numbers that the events carry (images/proof.h).
+# in QEMU. What a recording holds is checked by the numbers that the events carry (images/proof.h).
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -55,7 +55,7 @@ advance() {
 }
 tck() { ask counters | grep -o 'tck=[0-9]*' | cut -d= -f2; }
 
-# ---- What is asked ----
+# ---- What is queried ----
 check "starts" start_static
 place() {
     says 'at 0x20000100, 9008 bytes, little-endian, words of 4' ringside info &&
@@ -79,7 +79,7 @@ no_target() {
     openocd -s openocd-tcl -c 'gdb_port disabled; telnet_port disabled; tcl_port disabled' \
         -c 'source [find ringside.tcl]' -c 'ringside init -threadx 0x20000000' -c shutdown \
         >"$work/no_target" 2>&1 </dev/null
-    has "$(cat "$work/no_target")" 'no target is configured yet; use it after .* and init'
+    has "$(cat "$work/no_target")" 'no target is configured yet; run it after .* and init'
 }
 check "init: no target is configured" no_target
 wrong_arguments() {
@@ -96,7 +96,7 @@ wrong_arguments() {
         says '-threadx or -header missing' ringside init -current 1 &&
         says 'not a span of memory' ringside init -header 4 -ram 77 &&
         says 'not running' ringside periodic stop &&
-        says 'is not recorded' ringside record stop &&
+        says 'is not being recorded' ringside record stop &&
         says 'a memory port' ringside autocrash on "$work/crashes" && [ ! -e "$work/x" ]
 }
 check "arguments that make no sense" wrong_arguments
@@ -156,7 +156,7 @@ no_snapshot() {
     [ ! -e "$work/fault.trx" ] && [ -z "$(find "$work" -name '*.part')" ]
 }
 check "snapshot: a failure leaves no file" no_snapshot
-# Only a file is replaced, also under the name that it has meanwhile; a link to one stays.
+# Only a file is replaced, also under the name that it has by then; a link to one stays.
 snapshot_places() {
     local nodes=$work/nodes kind=
     mkdir "$nodes" && mkfifo "$nodes/fifo" "$nodes/b.trx.part" || return 1
@@ -180,7 +180,7 @@ check "snapshot: replaces files only, and what a link leads to" snapshot_places
 # ---- Periodic ----
 periodic() {
     says 'every 20 ms' ringside periodic start 20 "$work/many" -keep 3 &&
-        says 'runs already' ringside periodic start 20 "$work/many" &&
+        says 'already running' ringside periodic start 20 "$work/many" &&
         wait_for 10 status_says '[1-9][0-9] taken, 0 failed' &&
         says '[1-9][0-9] taken' ringside periodic stop || return 1
     [ "$(find "$work/many" -name 'snapshot-0*.trx' | wc -l)" = 3 ] || { ls "$work/many"; return 1; }
@@ -190,7 +190,7 @@ periodic() {
     says "from number $((10#$(basename "$last" .trx | cut -d- -f2) + 1)) on" \
         ringside periodic start 1000 "$work/many" && tcl ringside periodic stop >/dev/null
 }
-check "periodic: numbered, the newest are kept, goes on behind them" periodic
+check "periodic: numbered, the newest are kept, continues after them" periodic
 periodic_fault() {
     tcl ringside periodic start 20 "$work/faulty" >/dev/null
     ask fault $base 4 >/dev/null
@@ -203,14 +203,14 @@ periodic_fault() {
     [ "$(grep -c 'ringside periodic: ' "$work/openocd.log")" -le 4 ]
 }
 more_snapshots() { [ "$(find "$work/faulty" -name '*.trx' | wc -l)" -gt $(($1 + 2)) ]; }
-check "periodic: goes on behind a fault, which is said once" periodic_fault
+check "periodic: continues after a fault, which is reported once" periodic_fault
 periodic_folder_gone() {
     tcl ringside periodic start 20 "$work/removed" >/dev/null
     wait_for 10 status_says '[1-9][0-9]* taken' && rm -r "$work/removed" || return 1
     wait_for 10 status_says "$work/removed: no such directory" || return 1
     tcl ringside periodic stop >/dev/null
 }
-check "periodic: a folder that was removed is named" periodic_folder_gone
+check "periodic: a directory that was removed is named" periodic_folder_gone
 periodic_not_enabled() {
     ask poke 0x20000000 0 >/dev/null
     ask poke 0x20000004 0 >/dev/null
@@ -223,7 +223,7 @@ periodic_not_enabled() {
 check "periodic: waits for a trace that is not enabled" periodic_not_enabled
 
 # ---- Recording ----
-# The number behind that of the newest entry, as it lies in memory.
+# The number after that of the newest entry, as it lies in memory.
 written() {
     local entries=$((base + 48 + 16 * 48)) live
     live=$(ask peek 0x20000004)
@@ -352,7 +352,7 @@ policies() {
     local policy
     moves 10 1
     tcl ringside record start "$work/loop.log" -every 2 -size 64k >/dev/null
-    says 'recorded already, to' ringside record start "$work/again.log" || return 1
+    says 'already being recorded, to' ringside record start "$work/again.log" || return 1
     wait_for 60 status_says ' [3-9][0-9]{3} entries' || return 1
     tcl ringside record stop >/dev/null
     adds_up "$work/loop.log" || return 1
@@ -370,7 +370,7 @@ policies() {
     marks "$work/append.log" START STOP START STOP START STOP
 }
 check "record: the policies loop, until_full and append" policies
-check "record: loop has written over its oldest" log_is "$work/loop.log" '.wrapped and .log.closed'
+check "record: loop has overwritten its oldest" log_is "$work/loop.log" '.wrapped and .log.closed'
 started() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f20; }
 refusals() {
     cp "$work/loop.log" "$work/kept.log"
@@ -411,7 +411,7 @@ zombie_lock() {
 }
 is_zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 check "record: the lock of a writer that has ended is taken over" zombie_lock
-# One that is killed before its lock says whose it is leaves none behind.
+# One that is killed before its lock names its owner leaves none.
 killed_lock() {
     local lock=$work/killed.log.lock
     timeout 60 openocd -f openocd-tcl/ringside.tcl -c "
@@ -505,7 +505,7 @@ unmount_disk() { umount "$work/disk" 2>/dev/null; }
 trap 'unmount_disk; finish' EXIT
 if mkdir "$work/try" && mount -t tmpfs -o size=16k none "$work/try" 2>/dev/null; then
     umount "$work/try"
-    check "a full disk is said once, and what is missing is in the log" full_disk
+    check "a full disk is reported once, and what is missing is in the log" full_disk
     unmount_disk
 else
     echo "skip a full disk: no tmpfs can be mounted"
@@ -559,7 +559,7 @@ check "SIGKILL: what was recorded can be read, the lock is taken over" sigkill
 
 crash_dump() {
     start_static || return 1
-    says 'init names no -ram' ringside crash "$work/crash0" || return 1
+    says 'no -ram in ringside init' ringside crash "$work/crash0" || return 1
     advance 300
     tcl "ringside init $globals -ram 0x20000000+0x2800 -ram 0x20900000+16" >/dev/null
     says '1 image of RAM; missing: registers.*0x20900000' ringside crash "$work/crash" || return 1
@@ -579,7 +579,7 @@ crash_names() {
     says 'taken.part: the dump is complete but could not be renamed' ringside crash "$work/taken" &&
         [ -s "$work/taken.part/ring.trx" ] && [ -s "$work/taken.part/manifest.txt" ]
 }
-check "crash: a slash behind the name; a dump is not lost for its name" crash_names
+check "crash: a slash after the name; a dump is not lost for its name" crash_names
 unplugged() {
     start_static || return 1
     moves 60 1
@@ -629,7 +629,7 @@ storm() { # PAUSE
     sleep 0.5
     tcl ringside record stop
     total=$(ask peek "$(symbol bout_trace_inserted)")
-    # On a busy host QEMU stands for longer than the ring lasts, and its rate is not steady: what
+    # On a busy host QEMU stops for longer than the ring lasts, and its rate is not steady: what
     # was lost then is right modulo the ring, but may be estimated wrongly.
     adds_up "$work/storm.log" "$total" >"$work/verdict" ||
         grep ' proofs, 0 bad; ' "$work/verdict" || { cat "$work/verdict"; return 1; }
@@ -656,7 +656,7 @@ autocrash() {
         $(sed -n 's/.*init \(-threadx.*\) \\/\1/p' "$work/ring.cfg") \
         -ram 0x20000000+0x8000 -fault $(symbol HardFault_Handler)+0x18" >/dev/null
     tcl chip.cpu arp_poll >/dev/null
-    says 'fault handler; nothing halts it there yet: cortex_m vector_catch hard_err' \
+    says 'fault handler; nothing halts it there yet; use cortex_m vector_catch hard_err' \
         ringside autocrash -target chip.cpu on "$work/crashes" || return 1
     tcl 'poll on; targets chip.cpu; reset halt' >/dev/null
     tcl "bp $(symbol HardFault_Handler) 2 hw; resume" >/dev/null

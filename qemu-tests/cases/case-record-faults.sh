@@ -2,23 +2,29 @@
 # SPDX-License-Identifier: MIT
 # What goes wrong while `ringside record` follows a board through OpenOCD: memory that faults, a
 # probe that keeps saying WAIT, OpenOCD killed and started again, the probe killed, the target
-# reset. The recording goes on where it can, the log is whole and says what is missing.
+# reset. The recording continues where it can, the log is whole and reports what is missing.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 elf=$firmware/storm-cortex-m3.elf
 
 pause=0.7 # of each trouble, seconds
 
+# A busy machine may let the recorder wait: trouble begins when it has read what came for a while.
+has_recorded() { # NAME
+    local entries
+    entries=$("$ringside" report -q --json "$work/$1.log" | jq -c 'select(.id >= 4096)' | wc -l)
+    [ "$entries" -ge 100 ]
+}
+start_trickle() { # NAME
+    filter 0
+    load 200 $rest
+    start_recorder "$1" && filter $user_events && wait_for 20 has_recorded "$1"
+}
 # trouble NAME COMMAND...: a recording at a steady trickle, with trouble in its middle.
 trouble() {
     local name=$1
     shift
-    filter 0
-    load 200 $rest
-    start_recorder "$name" || return 1
-    filter $user_events
-    sleep $pause
-    "$@" || return 1
+    start_trickle "$name" && "$@" || return 1
     sleep $pause
     filter 0
     sleep 1
@@ -88,11 +94,7 @@ check "faults: reset: the log is whole" ends_whole reset
 
 # The board goes with its probe: what was recorded until then is there.
 probe_dies() {
-    filter 0
-    load 200 $rest
-    start_recorder unplugged || return 1
-    filter $user_events
-    sleep $pause
+    start_trickle unplugged || return 1
     kill -9 "$probe_pid"
     wait "$probe_pid" 2>/dev/null
     probe_pid=

@@ -88,20 +88,20 @@ recycled_scan() {
     [ "$decoys" -ge 11 ] || { echo "only $decoys header ids in memory"; return 1; }
     tell "$work/scan" scan "$ram" || return 1
     [ "$(grep -o '^0x[0-9a-f]*' "$work/scan" | xargs printf '%d\n')" = "$base" ] && return 0
-    echo "the ring lies at $(printf 0x%x "$base"); the scan says:"
+    echo "the ring lies at $(printf 0x%x "$base"); the scan reports:"
     cat "$work/scan"
     return 1
 }
 
-check "never: GDB says so and stops the script" never_stops_script
-check "never: the command line says so" never_in_image
+check "never: GDB reports it and stops the script" never_stops_script
+check "never: the command line reports it" never_in_image
 
 check "disabled: GDB session" look_at disabled 3
 four_ways disabled disabled "$elf"
 check "disabled: recording is suspended" says "$work/disabled.info" suspended
 
 check "crash: GDB session" look_at crash 4 'info symbol $pc' 'ringside last 5'
-check "crash: stands in the fault handler" says "$work/gdb.log" '^HardFault_Handler'
+check "crash: stopped in the fault handler" says "$work/gdb.log" '^HardFault_Handler'
 four_ways crash crash "$elf"
 
 check "recycled: GDB session" look_at recycled 3 "$(into_file "$work/recycled.base" \
@@ -112,7 +112,7 @@ check "recycled: a scan finds the ring among decoys" recycled_scan
 check "small: GDB session" look_at small 3
 check "small: a 16-bit down counter" info_is '.timer_mask == 65535 and .time_direction == "down"'
 check "small: the registry is full" memory_is '.objects == 8 and .registry_slots == 8'
-check "small: the saved file names the threads that it had no room for" info_is '.objects > 8'
+check "small: the saved file names the threads that it had no space for" info_is '.objects > 8'
 check "small: another firmware's ELF is doubted by the width of its names" \
     doubted "$firmware/demo-cortex-m3.elf" "$work/small.trx"
 check "small: ticks never run backwards" events_are \

@@ -6,7 +6,7 @@
 // The id and the numbers are decimal, the words separated by commas, the buffer hexadecimal; -
 // where there is none. Records of the images that prove themselves (images/hooks/shared.h) are
 // checked. Exit status 1 when one of them is torn or does not follow, or when the ring breaks a
-// rule. With `gaps` in front of the file some may be missing, but none comes twice or goes back.
+// rule. With `gaps` before the file some may be missing, but none comes twice or goes back.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static uint64_t take(const struct ring *ring, const uint8_t *record, uint32_t *l
                      unsigned bytes)
 {
     if (*length < FRAME_BYTES + bytes)
-        broken("a record is too short for what its frame says");
+        broken("a record is too short for its frame");
     *length -= bytes;
     return number(ring, record + *length, bytes);
 }

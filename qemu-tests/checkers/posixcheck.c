@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests: reads a stream of POSIX trace by itself, as docs/formats/posix-ring.md has it, so
 // that what Ringside shows can be compared with it. In: the file that is named, a copy of
-// ringside_posix of a target that stood, and the number of a stream. Out: a line for each done
+// ringside_posix of a halted target, and the number of a stream. Out: a line for each done
 // record, oldest first:
 //   id context thread-or-interrupt stamp address cut data
 // the data hexadecimal, - where there are none; then "= NAME=NUMBER...", what the blocks say, and
@@ -27,7 +27,7 @@ enum { HEAD = 12, TAIL, RECORDED, OVERWRITTEN, REFUSED };
 struct object {
     bool big;
     uint32_t bytes;
-    uint32_t stream;      // where its block lies
+    uint32_t stream;      // where its block is
     unsigned address, at; // words of an address; the word where a record's data begin
     uint8_t memory[MAX_FILE];
 };
@@ -50,7 +50,7 @@ struct seen {
 static uint32_t word(const struct object *object, uint64_t at)
 {
     if (at + 4 > object->bytes)
-        broken("offset %" PRIu64 " lies behind the end", at);
+        broken("offset %" PRIu64 " is after the end", at);
     uint32_t value = 0;
     for (unsigned i = 0; i < 4; i++)
         value = value << 8 | object->memory[at + (object->big ? i : 3 - i)];
@@ -179,7 +179,7 @@ static void proof_check(struct seen *seen, const uint8_t *data, uint32_t length,
                         uint32_t source, uint32_t thread)
 {
     if (!proof_is_right(data, length, big, source, thread))
-        broken("an event of source %u is torn: behind number %u", (unsigned)source,
+        broken("an event of source %u is torn: after number %u", (unsigned)source,
                (unsigned)seen->next[source] - 1);
     uint32_t running = number(data, big);
     if (seen->known[source] && seen->next[source] > running)

@@ -14,7 +14,7 @@ struct line {
     uint32_t id;
     char context[8];
     uint64_t thread;
-    int gap; // the report itself says that events before this one are missing
+    int gap; // the report itself states that events before this one are missing
     uint32_t info[4];
 };
 
@@ -39,7 +39,7 @@ static bool line_proves(const struct line *line)
     return proof_holds(line->id, thread, line->info);
 }
 
-// It is the next one of its source, or the report has said that some are missing.
+// It is the next one of its source, or the report has stated that some are missing.
 static bool line_follows(const struct line *line, struct seen *seen)
 {
     uint32_t source = line->id - PROOF_FIRST_ID;

@@ -2,14 +2,13 @@
 // qemu-tests: checks a recording of a storm image against the numbers that its events carry
 // (images/proof.h). In, on standard input, in the order of the report:
 //   E ID CONTEXT THREAD INFO1 INFO2 INFO3 INFO4   an entry, whatever it is
-//   L LEAST MODULO LOW HIGH   a loss: at least so many, and any multiple of MODULO more; 0 stands
-//   for
-//                             an exact number, 1 for any. LOW to HIGH is the likely interval; "-
-//                             -": there is none
-//   R                         the target was reset, or nobody knows
+//   L LEAST MODULO LOW HIGH   a loss: LEAST entries, or any multiple of MODULO more. MODULO is 0
+//                             when LEAST is exact, and 1 for any number. LOW to HIGH is the likely
+//                             interval, "- -" where there is none
+//   R                         the target was reset, or that is unknown
 //   T NUMBER                  entries that the target wrote, at the very end
 // With the argument "certain" the intervals are counted but not judged.
-// Out: a line for each event whose words do not belong together, and for each whose number says
+// Out: a line for each event whose words do not belong together, and for each whose number shows
 // that entries before it are missing, doubled or invented; then counts. Exit status 1 when there
 // was any, when fewer than four of five of at least 20 intervals hold, or when there was nothing to
 // check.
@@ -21,7 +20,7 @@
 enum { LINE = 256, INTERVALS_JUDGED = 20 };
 
 struct check {
-    bool is_numbered; // an event has told its number
+    bool is_numbered; // the number of an event is known
     uint32_t next;    // the least number that the next entry can have
     // Losses since the last proof that are not exact:
     unsigned inexact;

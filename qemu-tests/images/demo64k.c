@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images: the product with a ring of 64 KiB: for measuring how long a look takes.
+// qemu-tests/images: the product with a ring of 64 KiB: for measuring how long a snapshot takes.
 #include "image.h"
 
 static ULONG trace_ring[64 * 1024 / sizeof(ULONG)];

@@ -7,7 +7,7 @@
 enum { EVENT_DECOY = 4300 };
 enum { FAULTY_HEADERS = 4 };
 
-// The ring's neighbours, for which a scan might take it.
+// The ring's neighbors, for which a scan might take it.
 static struct {
     TX_TRACE_HEADER faulty[FAULTY_HEADERS];
     ULONG ring[IMAGE_RING_BYTES / sizeof(ULONG)];
@@ -26,7 +26,7 @@ static void fill_with_garbage(void)
     }
 }
 
-// As the true header, but for the one thing that tells them.
+// As the true header, except for the one difference.
 static void make_decoys(void)
 {
     recycled.copy = *_tx_trace_header_ptr;

@@ -10,7 +10,7 @@ enum { SOURCE_INTERRUPT = 2, TURN = 100 };
 
 // What each source has written; the last event of a source has the number below it.
 volatile uint32_t storm_produced[PROOF_SOURCES];
-// Turns of an empty loop in front of each event of a thread; written by tests.
+// Turns of an empty loop before each event of a thread; written by tests.
 volatile uint32_t storm_pause;
 
 static ULONG trace_ring[IMAGE_RING_BYTES / sizeof(ULONG)];

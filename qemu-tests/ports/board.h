@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/ports: what an image asks of its board, the same on all of them. In: a wish for a
-// second interrupt source beside the tick. Out: calls of the image's handler.
+// qemu-tests/ports: what an image requires of its board, the same on all of them. In: a wish for a
+// second interrupt source in addition to the tick. Out: calls of the image's handler.
 #ifndef BOUT_BOARD_H
 #define BOUT_BOARD_H
 

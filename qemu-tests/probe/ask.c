@@ -35,7 +35,7 @@ static bool send_all(int fd, const char *data, size_t length)
 static bool receive_line(int fd, struct extract_text *answer)
 {
     while (answer->used < ANSWER_LIMIT) {
-        char *room = extract_text_room(answer, 4096);
+        char *room = extract_text_reserve(answer, 4096);
         ssize_t got = room ? recv(fd, room, 4096, 0) : -1;
         if (room && got < 0 && errno == EINTR)
             continue;

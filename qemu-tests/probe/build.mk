@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# ringside-probe: a debug probe for OpenOCD whose target is QEMU or images of memory.
+# ringside-probe: a debug probe for OpenOCD, whose target is QEMU or a set of memory images.
 
 PROBE_SOURCES := $(sort $(wildcard qemu-tests/probe/*.c qemu-tests/probe/*/*.c))
 PROBE_OBJECTS := $(PROBE_SOURCES:%.c=$(BUILD)/obj/%.o)

@@ -7,7 +7,7 @@
 
 enum { WORDS = 64, PEEK_WORDS = 1024 };
 
-// A command under way. The words behind its name, and where the answer goes.
+// A command that runs: the words after its name, and where the answer goes.
 struct request {
     struct probe *probe;
     const char *name;
@@ -30,7 +30,7 @@ static enum extract_code number(const struct request *request, size_t at, uint64
         return wrong(request, "a number is missing");
     if (!extract_number_parse(request->words[at], value))
         return extract_error_set(request->error, EXTRACT_USAGE, request->name,
-                                 "write it in decimal, or in hexadecimal behind 0x",
+                                 "write it in decimal, or in hexadecimal after 0x",
                                  "\"%s\" is no number", request->words[at]);
     if (*value < least || *value > most)
         return extract_error_set(request->error, EXTRACT_USAGE, request->name, NULL,
@@ -56,7 +56,7 @@ static enum extract_code run_fault(struct request *request)
     if (!code)
         code = number(request, 1, 1, UINT64_C(1) << 32, &range.length);
     if (!code && request->count > 2)
-        code = wrong(request, "it takes an address and a length");
+        code = wrong(request, "more than an address and a length");
     if (!code && knobs->fault_count == FAULT_RANGES)
         code = extract_error_set(request->error, EXTRACT_LIMIT, "fault", "fault clear",
                                  "%d ranges are set", FAULT_RANGES);
@@ -73,7 +73,7 @@ static enum extract_code run_wait(struct request *request)
     if (!code && request->count > 1)
         code = number(request, 1, 1, UINT32_MAX, &times);
     if (!code && request->count > 2)
-        code = wrong(request, "it takes N and how many WAIT answers");
+        code = wrong(request, "more than N and the number of WAIT answers");
     if (code)
         return code;
     probe->knobs.wait_every = every;
@@ -87,7 +87,7 @@ static enum extract_code run_limit(struct request *request)
     uint64_t value;
     enum extract_code code = number(request, 0, 0, UINT32_MAX, &value);
     if (!code && request->count > 1)
-        code = wrong(request, "it takes one number");
+        code = wrong(request, "more than one number");
     if (!code)
         request->probe->knobs.link.limit = value;
     return code;
@@ -98,7 +98,7 @@ static enum extract_code run_latency(struct request *request)
     uint64_t value;
     enum extract_code code = number(request, 0, 0, 60000000, &value);
     if (!code && request->count > 1)
-        code = wrong(request, "it takes one number");
+        code = wrong(request, "more than one number");
     if (!code)
         request->probe->knobs.link.latency_ns = value * 1000;
     return code;
@@ -111,7 +111,7 @@ static enum extract_code tear_write(struct request *request)
     if (!code)
         code = number(request, 2, 0, UINT32_MAX, &address);
     if (!code && address % 4)
-        code = wrong(request, "it writes words: the address is a multiple of 4");
+        code = wrong(request, "the address is no multiple of 4");
     if (!code)
         code = number(request, 3, 0, UINT32_MAX, &value);
     if (code)
@@ -169,7 +169,7 @@ static enum extract_code run_tear(struct request *request)
         return tear_ring(request, 1);
     if (request->count == 3 && is_word(request, 0, "run"))
         return tear_run(request);
-    return wrong(request, "it is followed by off, write, ring, stores or run");
+    return wrong(request, "expects off, write, ring, stores or run");
 }
 
 static enum extract_code run_counters(struct request *request)
@@ -236,7 +236,7 @@ static enum extract_code run_cont(struct request *request)
 static enum extract_code no_memory(const struct request *request, uint32_t address)
 {
     return extract_error_set(request->error, EXTRACT_UNREADABLE, request->name, "see map",
-                             "there is no memory at 0x%08" PRIx32, address);
+                             "no memory at 0x%08" PRIx32, address);
 }
 
 static enum extract_code run_peek(struct request *request)
@@ -247,7 +247,7 @@ static enum extract_code run_peek(struct request *request)
     if (!code && request->count > 1)
         code = number(request, 1, 1, PEEK_WORDS, &count);
     if (!code && (address % 4 || request->count > 2))
-        code = wrong(request, "it takes a multiple of 4, and how many words");
+        code = wrong(request, "expects a multiple of 4, and the number of words");
     for (uint64_t i = 0; i < count && !code; i++) {
         uint32_t at = (uint32_t)(address + i * 4);
         if (!target->read(target->context, at, 4, &value))
@@ -264,7 +264,7 @@ static enum extract_code run_poke(struct request *request)
     uint64_t address, value;
     enum extract_code code = number(request, 0, 0, UINT32_MAX, &address);
     if (!code && (address % 4 || request->count < 2))
-        code = wrong(request, "it takes a multiple of 4, and words");
+        code = wrong(request, "expects a multiple of 4, and words");
     for (size_t i = 1; i < request->count && !code; i++) {
         uint32_t at = (uint32_t)(address + (i - 1) * 4);
         code = number(request, i, 0, UINT32_MAX, &value);
@@ -343,7 +343,7 @@ static enum extract_code dispatch(struct request *request)
         return command->run(request);
     }
     return extract_error_set(request->error, EXTRACT_USAGE, request->name, "see help",
-                             "there is no such command");
+                             "no such command");
 }
 
 bool control_run(struct probe *probe, char *line, struct extract_text *answer)

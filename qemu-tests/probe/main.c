@@ -21,7 +21,7 @@ static int complain(const struct extract_error *error)
     return error->code == EXTRACT_USAGE ? USAGE : FAILED;
 }
 
-// What a probe may stand in front of.
+// The target of a probe.
 struct back_end {
     bool is_qemu;
     struct qemu qemu;
@@ -29,7 +29,7 @@ struct back_end {
     struct hart hart;
 };
 
-// The processor in front of QEMU, as far as there is one that the probe knows.
+// The processor of the guest, if the probe knows it.
 static enum extract_code open_processor(struct probe *probe, struct back_end *back_end,
                                         const struct options *options, struct extract_error *error)
 {

@@ -50,7 +50,7 @@ static enum extract_code add(const char *list[], size_t *count, struct extract_e
 {
     if (*count == OPTION_LIST)
         return extract_error_set(error, EXTRACT_USAGE, optarg, NULL,
-                                 "there are more than %d of these options", OPTION_LIST);
+                                 "more than %d of these options", OPTION_LIST);
     list[(*count)++] = optarg;
     return EXTRACT_OK;
 }
@@ -58,7 +58,7 @@ static enum extract_code add(const char *list[], size_t *count, struct extract_e
 static enum extract_code unknown(char **argv, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_USAGE, argv[optind - 1], "see --help",
-                             "it is unknown, or its value is missing");
+                             "unknown, or its value is missing");
 }
 
 static const char **place_of(struct options *options, int option)
@@ -120,7 +120,7 @@ static enum extract_code check(const struct options *options, struct extract_err
                                                           "try: --ask PATH help", "no command");
     if (!options->socket)
         return extract_error_set(error, EXTRACT_USAGE, "--socket", "see --help",
-                                 "it says where OpenOCD connects, and is missing");
+                                 "the path where OpenOCD connects is missing");
     if (sources != 1)
         return extract_error_set(error, EXTRACT_USAGE, "target", "see --help",
                                  "give images, --qemu, or --qtest and --qmp, and one of these");
@@ -132,7 +132,7 @@ static enum extract_code check(const struct options *options, struct extract_err
                                  "--tap takes arm or riscv");
     if (options->is_riscv && (options->operand_count || options->no_cortex_m))
         return extract_error_set(error, EXTRACT_USAGE, "--tap riscv", "see --help",
-                                 "it debugs a RISC-V guest in QEMU, and nothing else");
+                                 "only a RISC-V guest in QEMU can be debugged");
     if (options->operand_count && options->map_count)
         return extract_error_set(error, EXTRACT_USAGE, "--map", NULL, "images are a map already");
     return EXTRACT_OK;
@@ -144,7 +144,7 @@ enum extract_code options_parse(struct options *options, int argc, char **argv,
     int option;
     *options = (struct options){0};
     opterr = 0;
-    // "+": what stands behind the first word of --ask is no option of ours.
+    // "+": the words after the first one of --ask are no options.
     while ((option = getopt_long(argc, argv, "+s:c:q:m:t:x:a:hV", names, NULL)) != -1) {
         enum extract_code code = take(options, option, argv, error);
         if (code)

@@ -13,7 +13,7 @@ struct options {
     const char *socket, *control;
     const char *qemu;                  // a command that starts QEMU
     const char *qtest, *qmp, *gdbstub; // sockets of a QEMU that runs
-    const char *tap;                   // the device behind the JTAG TAP: arm or riscv
+    const char *tap;                   // the device of the JTAG TAP: arm or riscv
     const char *maps[OPTION_LIST];     // ADDRESS:LENGTH
     size_t map_count;
     const char *settings[OPTION_LIST]; // control commands

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-    SPIN = 60000 // ns: a sleep takes about so much longer than asked for
+    SPIN = 60000 // ns by which a sleep takes longer than requested
 };
 
 enum slot { SIGNALS, BACK_END, LISTENER, OPENOCD, CONTROL, FIRST_CLIENT };
@@ -211,7 +211,7 @@ static bool answer_line(struct probe *probe, struct control_client *client)
     *end = '\0';
     if (client->skipping || memchr(client->line, '\0', length))
         extract_text_printf(&client->answers, "error: line: %s; see help\n",
-                            client->skipping ? "it is too long" : "it holds a NUL byte");
+                            client->skipping ? "too long" : "holds a NUL byte");
     else
         control_run(probe, client->line, &client->answers);
     client->skipping = false;
@@ -297,7 +297,7 @@ enum extract_code probe_run(struct probe *probe, struct extract_error *error)
         if (slots[SIGNALS].revents)
             break;
         if (slots[BACK_END].revents && !probe->target.pump(probe->target.context))
-            return extract_error_set(error, EXTRACT_ABSENT, "QEMU", NULL, "it has ended");
+            return extract_error_set(error, EXTRACT_ABSENT, "QEMU", NULL, "has ended");
         serve(probe, slots);
     }
     return EXTRACT_OK;

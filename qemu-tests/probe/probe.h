@@ -37,7 +37,7 @@ struct probe {
     char *in, *out;                         // owned, PROBE_BATCH each
     size_t in_at, in_used, out_at, out_used;
     struct control_client clients[CONTROL_CLIENTS];
-    bool drop, quit; // asked for on the control socket
+    bool drop, quit; // requested on the control socket
 };
 
 // Joins the parts. The target, and dm.hart for a RISC-V TAP, are set already.

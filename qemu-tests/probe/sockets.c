@@ -20,7 +20,7 @@ enum extract_code socket_address(const char *path, struct sockaddr_un *address, 
     *length = sizeof *address;
     if (!used || used >= sizeof address->sun_path)
         return extract_error_set(error, EXTRACT_USAGE, used ? path : "socket",
-                                 "use a short path, as of a folder in /tmp",
+                                 "use a short path, as of a directory in /tmp",
                                  "a socket's path has 1 to %zu bytes",
                                  sizeof address->sun_path - 1);
     memcpy(address->sun_path, path, used);
@@ -52,7 +52,7 @@ enum extract_code socket_connect(const char *path, int *fd, struct extract_error
     return code;
 }
 
-// What stands at `path` already goes only if it is a socket without a listener.
+// A file at `path` is removed only if it is a socket without a listener.
 static enum extract_code make_room(const char *path, struct extract_error *error)
 {
     struct stat status;
@@ -61,7 +61,7 @@ static enum extract_code make_room(const char *path, struct extract_error *error
         return EXTRACT_OK;
     if (!S_ISSOCK(status.st_mode))
         return extract_error_set(error, EXTRACT_USAGE, path, "name a path that is free",
-                                 "it exists and is no socket");
+                                 "exists and is no socket");
     if (!socket_connect(path, &fd, NULL)) {
         close(fd);
         return extract_error_set(error, EXTRACT_USAGE, path, "name another path",

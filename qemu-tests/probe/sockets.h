@@ -11,7 +11,7 @@
 enum extract_code socket_address(const char *path, struct sockaddr_un *address, socklen_t *length,
                                  struct extract_error *error);
 
-// Listens at `path`; takes the place of a socket that nobody listens on any more. Errors: USAGE
+// Listens at `path`; replaces a socket without a listener. Errors: USAGE
 // (too long, in use, no socket), IO.
 enum extract_code socket_listen(const char *path, int *fd, struct extract_error *error);
 

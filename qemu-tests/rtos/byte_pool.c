@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/rtos: pools of bytes, first fit. In: an area of memory. Out: pieces of any size. The
-// area is a chain of pieces in the order of their addresses; neighbours that are free become one
+// area is a chain of pieces in the order of their addresses; neighbors that are free become one
 // when somebody looks for room.
 #include "kernel.h"
 

@@ -60,7 +60,7 @@ void *bout_switch(void *stack_ptr);
 void bout_ready(TX_THREAD *thread);
 void bout_suspend(TX_THREAD *thread, enum bout_thread_state state);
 void bout_rotate(UINT priority);                // the first of a priority becomes the last
-void bout_release_threshold(TX_THREAD *thread); // its preemption threshold is not in force any more
+void bout_release_threshold(TX_THREAD *thread); // its preemption threshold is no longer in force
 void bout_reprioritize(TX_THREAD *thread, UINT priority, UINT threshold);
 void bout_time_slice(void);
 

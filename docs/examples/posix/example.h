@@ -123,7 +123,7 @@ static inline void print_recorded(trace_id_t trid)
     size_t room = data_bytes(trid), bytes;
     unsigned char *data = malloc(room);
     int unavailable;
-    need(data ? 0 : ENOMEM, "room for data");
+    need(data ? 0 : ENOMEM, "memory for data");
     for (;;) {
         need(posix_trace_getnext_event(trid, &event, data, room, &bytes, &unavailable),
              "posix_trace_getnext_event");

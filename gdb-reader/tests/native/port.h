@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: the port of the POSIX trace recorder for a program of one thread on this host,
-// with its ring in the program's own memory, as on a board.
+// gdb-reader tests: the port of the POSIX trace recorder for a host program with one thread. The
+// ring is in the program's own memory, as on a board.
 #ifndef NATIVE_PORT_H
 #define NATIVE_PORT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: a program of this host with a ring of POSIX trace. It records ROUNDS times
-// BURST events, which carry their numbers, and one checkpoint a round stops it; then it ends.
+// gdb-reader tests: a host program with a POSIX trace ring. In each of ROUNDS rounds it records
+// BURST events, whose data is their number, and calls checkpoint(), where GDB stops it.
 #include "ringside_trace.h"
 
 enum { ROUNDS = 20 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: a program of this host that writes a ThreadX trace as the kernel's Linux port
-// does: words of 4 bytes, which hold the lower halves of addresses. Five events of a thread whose
-// control block is `worker`, which no registry slot names; then it calls checkpoint() and aborts.
+// gdb-reader tests: a host program that writes a ThreadX trace as the kernel's Linux port does.
+// Words have 4 bytes, and hold the lower halves of addresses. It records five events of a thread
+// whose control block is `worker`, which no registry slot names. Then it calls checkpoint() and
+// aborts.
 //
 // Standard: ThreadX 6.4, tx_trace.h; docs/formats/threadx.md.
 #include <stdint.h>

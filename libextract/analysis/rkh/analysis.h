@@ -85,7 +85,7 @@ struct rkh_moment {
     uint64_t layout;  // index of the layout of the event's run; other layouts are other firmware
 };
 
-// A gap or restart, after which nothing that held before is known to hold.
+// A gap or restart, after which nothing that was known before is certain.
 struct rkh_break {
     struct rkh_moment at;
     uint64_t resumed_at; // ticks of the first event after it

@@ -3,14 +3,14 @@
 #include "cli/cli.h"
 #include <string.h>
 
-static bool ends_in(const char *name, const char *end)
+static bool has_suffix(const char *name, const char *suffix)
 {
-    size_t length = strlen(name), tail = strlen(end);
+    size_t length = strlen(name), tail = strlen(suffix);
 
-    return length > tail && strcmp(name + length - tail, end) == 0;
+    return length > tail && strcmp(name + length - tail, suffix) == 0;
 }
 
-static int run(const struct cli_options *options)
+static int run_chart(const struct cli_options *options)
 {
     struct cli_options rest = *options;
     const char *output = options->output;
@@ -18,10 +18,10 @@ static int run(const struct cli_options *options)
     if (!output)
         return cli_refuse("chart", "use -o FILE.svg or -o FILE.signalling, or -o - for SVG",
                           "no output file is given");
-    bool signalling = ends_in(output, ".signalling") || ends_in(output, ".msc");
+    bool is_signalling = has_suffix(output, ".signalling") || has_suffix(output, ".msc");
     if (strcmp(output, "-") == 0)
         rest.output = NULL;
-    return cli_snapshot_run(&rest, signalling ? "signalling" : "chart");
+    return cli_snapshot_run(&rest, is_signalling ? "signalling" : "chart");
 }
 
 const struct cli_command cli_chart = {
@@ -34,5 +34,5 @@ const struct cli_command cli_chart = {
         "other\n"
         "is SVG. -o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT,
-    .run = run,
+    .run = run_chart,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside flush` appends to a log what is new in a ring, in one pass, and prints how many
-// events that were.
+// cli: `ringside flush` appends the new entries of a ring to a log, in one pass, and prints their
+// number.
 #include "cli/cli.h"
 #include <extract/record.h>
 #include <string.h>
@@ -11,8 +11,9 @@ struct flushing {
     struct extract_symbols *symbols;
 };
 
-static enum extract_code flush(struct flushing *f, const char *path,
-                               struct extract_record_status *status, struct extract_error *error)
+static enum extract_code flush_ring(struct flushing *f, const char *path,
+                                    struct extract_record_status *status,
+                                    struct extract_error *error)
 {
     const struct extract_session_options *session = &f->options->session;
     const struct extract_record_options record = {.size = sizeof record,
@@ -21,7 +22,7 @@ static enum extract_code flush(struct flushing *f, const char *path,
                                                   .ring = session->ring,
                                                   .rkh = session->rkh,
                                                   .stream = session->stream};
-    struct cli_options rest = *f->options; // the log is no input
+    struct cli_options rest = *f->options; // without the log, which is not an input
 
     rest.inputs++;
     rest.input_count--;
@@ -30,7 +31,7 @@ static enum extract_code flush(struct flushing *f, const char *path,
     return code ? code : extract_record_flush(path, f->memory, f->symbols, &record, status, error);
 }
 
-static int run(const struct cli_options *options)
+static int run_flush(const struct cli_options *options)
 {
     struct flushing f = {.options = options};
     struct extract_record_status status;
@@ -45,8 +46,8 @@ static int run(const struct cli_options *options)
         return cli_refuse("flush", "use a file name for the log",
                           "a log cannot go to standard output");
     cli_output_open(&output);
-    enum extract_code code = flush(&f, options->inputs[0], &status, &error);
-    int end = code ? cli_complain(&error) : status.gaps ? CLI_LOSSES : CLI_WHOLE;
+    enum extract_code code = flush_ring(&f, options->inputs[0], &status, &error);
+    int end = code ? cli_complain(&error) : status.gaps ? CLI_LOSSES : CLI_SUCCESS;
     if (!code)
         extract_record_flushed(&status, options->session.json, &output.text);
     end = cli_output_close(&output, end);
@@ -67,5 +68,5 @@ const struct cli_command cli_flush = {
             "target.\n"
             "Exit status 3: events after the end of the log are no longer in the ring.\n",
     .takes = 0,
-    .run = run,
+    .run = run_flush,
 };

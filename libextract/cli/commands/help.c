@@ -89,7 +89,7 @@ static void put_completion(struct extract_text *text)
                             "complete -o filenames -F _ringside ringside\n");
 }
 
-static int run(const struct cli_options *options)
+static int run_help(const struct cli_options *options)
 {
     bool is_completion = options->input_count && strcmp(options->inputs[0], "bash-completion") == 0;
     const struct cli_command *command = NULL;
@@ -107,7 +107,7 @@ static int run(const struct cli_options *options)
         put_command(&output.text, command);
     else
         put_overview(&output.text);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
 const struct cli_command cli_help = {
@@ -118,5 +118,5 @@ const struct cli_command cli_help = {
     .help = "To complete commands, options and files in bash:\n"
             "  source <(ringside help bash-completion)\n",
     .takes = CLI_NO_INPUT | CLI_FILTERS | CLI_OUTPUT,
-    .run = run,
+    .run = run_help,
 };

@@ -2,7 +2,7 @@
 // cli: `ringside info` prints the layout, the state and the losses of a trace.
 #include "cli/cli.h"
 
-static int run(const struct cli_options *options)
+static int run_info(const struct cli_options *options)
 {
     return cli_snapshot_run(options, "info");
 }
@@ -12,6 +12,6 @@ const struct cli_command cli_info = {
     .name = "info",
     .arguments = "INPUT...",
     .summary = "show layout, state and losses",
-    .help = "Prints `key: value` lines, or with --json one object.\n",
-    .run = run,
+    .help = "Print `key: value` lines, or with --json one object.\n",
+    .run = run_info,
 };

@@ -2,7 +2,7 @@
 // cli: `ringside objects` lists the kernel objects of a trace.
 #include "cli/cli.h"
 
-static int run(const struct cli_options *options)
+static int run_objects(const struct cli_options *options)
 {
     return cli_snapshot_run(options, "objects");
 }
@@ -12,6 +12,7 @@ const struct cli_command cli_objects = {
     .name = "objects",
     .arguments = "INPUT...",
     .summary = "list kernel objects",
-    .help = "Names that the trace lacks are taken from --elf. With --json one object a line.\n",
-    .run = run,
+    .help = "Names that the trace lacks are taken from --elf. With --json, print one object per "
+            "line.\n",
+    .run = run_objects,
 };

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside openocd-config` prints the lines for OpenOCD's configuration that tell
-// ringside.tcl the addresses of the ring, the fault handlers and the RAM. It takes them from the
+// cli: `ringside openocd-config` prints lines for OpenOCD's configuration. They pass the addresses
+// of the ring, the fault handlers and the RAM to ringside.tcl. The addresses are those of the
 // firmware's ELF.
 #include "cli/cli.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { RAM_SPANS = 64, GAP = 4096 };
+enum {
+    MAX_RAM_SPANS = 64,
+    MAX_GAP_BYTES = 4096 // between sections that are printed as one span
+};
 
-// Where a core stops when it has gone wrong: the names of CMSIS, libopencm3, the Pico SDK, Zephyr,
-// and of vector tables of Cortex-A and -R.
+// Functions that a core enters after a fault. The names are those of CMSIS, libopencm3, the Pico
+// SDK and Zephyr, and of vector tables of Cortex-A and -R.
 static const char *const fault_handlers[] = {
     "HardFault_Handler",
     "MemManage_Handler",
@@ -36,7 +39,7 @@ static const char *const fault_handlers[] = {
     NULL,
 };
 
-static int by_address(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
     uint64_t left = ((const struct extract_region *)a)->address;
     uint64_t right = ((const struct extract_region *)b)->address;
@@ -44,18 +47,19 @@ static int by_address(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-// The writable sections, those that lie close together as one. Returns how many spans there are.
+// Lists the writable sections, and merges those that are close together. Returns the number of
+// spans.
 static size_t collect_ram(const struct extract_symbols *symbols, struct extract_region *ram)
 {
     size_t count = 0, spans = 0;
 
-    while (count < RAM_SPANS && extract_symbols_writable(symbols, count, &ram[count]))
+    while (count < MAX_RAM_SPANS && extract_symbols_writable(symbols, count, &ram[count]))
         count++;
-    qsort(ram, count, sizeof *ram, by_address);
+    qsort(ram, count, sizeof *ram, compare_addresses);
     for (size_t i = 0; i < count; i++) {
         struct extract_region *last = spans ? &ram[spans - 1] : NULL;
         uint64_t end = ram[i].address + ram[i].length;
-        if (!last || ram[i].address > last->address + last->length + GAP)
+        if (!last || ram[i].address > last->address + last->length + MAX_GAP_BYTES)
             ram[spans++] = ram[i];
         else if (end > last->address + last->length)
             last->length = end - last->address;
@@ -65,7 +69,7 @@ static size_t collect_ram(const struct extract_symbols *symbols, struct extract_
 
 static void put_ram(struct extract_text *text, const struct extract_symbols *symbols)
 {
-    struct extract_region ram[RAM_SPANS];
+    struct extract_region ram[MAX_RAM_SPANS];
     size_t spans = collect_ram(symbols, ram);
 
     for (size_t i = 0; i < spans; i++)
@@ -73,7 +77,7 @@ static void put_ram(struct extract_text *text, const struct extract_symbols *sym
                             (unsigned long long)ram[i].length);
 }
 
-// Vector tables give several names to one handler: each place is named once.
+// Writes the address of each fault handler once, although it may have several names.
 static void put_faults(struct extract_text *text, const struct extract_symbols *symbols)
 {
     uint64_t seen[sizeof fault_handlers / sizeof *fault_handlers];
@@ -83,10 +87,10 @@ static void put_faults(struct extract_text *text, const struct extract_symbols *
         struct extract_symbol symbol;
         if (!extract_symbols_by_name(symbols, fault_handlers[i], &symbol) || !symbol.size)
             continue;
-        size_t known = 0;
-        while (known < count && seen[known] != symbol.address)
-            known++;
-        if (known < count)
+        size_t k = 0;
+        while (k < count && seen[k] != symbol.address)
+            k++;
+        if (k < count)
             continue;
         seen[count++] = symbol.address;
         extract_text_printf(text, " \\\n\t-fault 0x%08llx+0x%llx",
@@ -113,19 +117,19 @@ static void put_span(struct extract_text *text, const struct extract_symbols *sy
                             (unsigned long long)symbol.size);
 }
 
-// What the firmware's types say of frames: a recorder in OpenOCD cannot find it out.
+// Writes the settings of frames that follow from the firmware's types. OpenOCD cannot read types.
 static void put_settings(struct extract_text *text, struct extract_symbols *symbols)
 {
     struct extract_rkh rkh = {0};
-    bool first = true;
+    bool is_first = true;
 
     extract_rkh_of_symbols(&rkh, symbols);
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++) {
         if (rkh.from[key] != EXTRACT_RKH_DWARF)
             continue;
-        extract_text_printf(text, "%s%s=%u", first ? " \\\n\t-settings " : ",",
+        extract_text_printf(text, "%s%s=%u", is_first ? " \\\n\t-settings " : ",",
                             extract_rkh_name((enum extract_rkh_key)key), (unsigned)rkh.value[key]);
-        first = false;
+        is_first = false;
     }
 }
 
@@ -133,89 +137,49 @@ static void put_rkh(struct extract_text *text, struct extract_symbols *symbols)
 {
     struct extract_symbol pointer;
 
-    extract_text_puts(text, "# RKH's trace, for OpenOCD; behind the target's own configuration.\n"
-                            "# Of several targets, name one: ringside init -target NAME ...\n"
-                            "source [find ringside.tcl]\n"
-                            "ringside init");
     put_span(text, symbols, "-rkh", "trcstm");
     put_address(text, symbols, "-in", "trcin");
     put_address(text, symbols, "-out", "trcout");
     extract_text_puts(text, " \\\n");
     put_span(text, symbols, "-qty", "trcqty");
     put_address(text, symbols, "-chk", "chk");
-    bool known = extract_symbols_by_name(symbols, "trcin", &pointer) && pointer.size;
+    bool has_size = extract_symbols_by_name(symbols, "trcin", &pointer) && pointer.size;
     extract_text_printf(text, " -pointer %u",
-                        known ? (unsigned)pointer.size : extract_symbols_pointer_bytes(symbols));
+                        has_size ? (unsigned)pointer.size : extract_symbols_pointer_bytes(symbols));
     put_settings(text, symbols);
     extract_text_puts(text, " \\\n");
     put_span(text, symbols, "-groups", "trcgfilter");
     put_span(text, symbols, "-events", "trceftbl");
     put_span(text, symbols, "-actors", "trcsmaftbl");
     put_span(text, symbols, "-signals", "trcsigftbl");
-    put_ram(text, symbols);
-    put_faults(text, symbols);
-    extract_text_puts(text, "\n");
 }
 
 static void put_threadx(struct extract_text *text, struct extract_symbols *symbols)
 {
     struct extract_symbol filter;
 
-    extract_text_puts(text, "# The ThreadX event trace, for OpenOCD; behind the target's own "
-                            "configuration.\n"
-                            "# Of several targets, name one: ringside init -target NAME ...\n"
-                            "source [find ringside.tcl]\n"
-                            "ringside init");
     put_address(text, symbols, "-threadx", "_tx_trace_header_ptr");
     put_address(text, symbols, "-current", "_tx_trace_buffer_current_ptr");
     put_address(text, symbols, "-filter", "_tx_trace_event_enable_bits");
     extract_text_printf(text, " \\\n\t-pointer %u", extract_symbols_pointer_bytes(symbols));
-    // That word is one ULONG.
+    // The filter word is one ULONG.
     if (extract_symbols_by_name(symbols, "_tx_trace_event_enable_bits", &filter) &&
         (filter.size == 4 || filter.size == 8))
         extract_text_printf(text, " -word %u", (unsigned)filter.size);
-    put_ram(text, symbols);
-    put_faults(text, symbols);
-    extract_text_puts(text, "\n");
 }
 
-// A trace whose place is one address.
-static void put_placed(struct extract_text *text, struct extract_symbols *symbols,
-                       const char *title, const char *option, const char *name)
-{
-    extract_text_printf(text,
-                        "# %s, for OpenOCD; behind the target's own configuration.\n"
-                        "# Of several targets, name one: ringside init -target NAME ...\n"
-                        "source [find ringside.tcl]\n"
-                        "ringside init",
-                        title);
-    put_address(text, symbols, option, name);
-    put_ram(text, symbols);
-    put_faults(text, symbols);
-    extract_text_puts(text, "\n");
-}
-
-static void put_posix(struct extract_text *text, struct extract_symbols *symbols)
-{
-    put_placed(text, symbols, "POSIX trace", "-posix", "ringside_posix");
-}
-
-static void put_hook(struct extract_text *text, struct extract_symbols *symbols)
-{
-    put_placed(text, symbols, "A ring of hook words", "-hook", "ringside_hooks");
-}
-
-// What tells that a firmware has a trace, and the lines for it.
+// A firmware that has the symbol has this trace. `option` passes the symbol's address; a trace that
+// needs more has a function.
 static const struct {
-    const char *symbol;
+    const char *symbol, *title, *option;
     void (*put)(struct extract_text *text, struct extract_symbols *symbols);
-} traces[] = {{"trcstm", put_rkh},
-              {"_tx_trace_header_ptr", put_threadx},
-              {"ringside_posix", put_posix},
-              {"ringside_hooks", put_hook}};
+} traces[] = {{"trcstm", "The RKH trace", NULL, put_rkh},
+              {"_tx_trace_header_ptr", "The ThreadX event trace", NULL, put_threadx},
+              {"ringside_posix", "POSIX trace", "-posix", NULL},
+              {"ringside_hooks", "A ring of hook words", "-hook", NULL}};
 
-// The ring of RKH is found by local symbols. Those of its functions are global, and `strip -x`
-// leaves them.
+// Returns whether the firmware has RKH's trace, but not the local symbols of its ring. `strip -x`
+// removes those, and leaves the global names of RKH's functions.
 static bool is_rkh_without_locals(const struct extract_symbols *symbols, const char *format)
 {
     static const char prefix[] = "rkh_trc_";
@@ -237,25 +201,38 @@ static int print_config(struct extract_symbols *symbols, const char *format)
         if (!extract_symbols_by_name(symbols, traces[i].symbol, &symbol))
             continue;
         cli_output_open(&output);
-        traces[i].put(&output.text, symbols);
-        return cli_output_close(&output, CLI_WHOLE);
+        extract_text_printf(
+            &output.text,
+            "# %s, for OpenOCD. Load this after the target's own configuration.\n"
+            "# If there are several targets, name one: ringside init -target NAME ...\n"
+            "source [find ringside.tcl]\n"
+            "ringside init",
+            traces[i].title);
+        if (traces[i].put)
+            traces[i].put(&output.text, symbols);
+        else
+            put_address(&output.text, symbols, traces[i].option, traces[i].symbol);
+        put_ram(&output.text, symbols);
+        put_faults(&output.text, symbols);
+        extract_text_puts(&output.text, "\n");
+        return cli_output_close(&output, CLI_SUCCESS);
     }
     if (is_rkh_without_locals(symbols, format)) {
         extract_error_set(&error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
                           "use the ELF file from before 'strip', with RKH's trace in it",
-                          "no symbol trcstm, which is local");
+                          "the local symbol trcstm is missing");
         return cli_complain(&error);
     }
     extract_error_set(
         &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
-        "is the kernel built with TX_ENABLE_EVENT_TRACE (RKH: with its trace), and the ELF not "
-        "stripped?",
+        "build the kernel with TX_ENABLE_EVENT_TRACE (RKH: with its trace), and do not strip the "
+        "ELF",
         "no symbol _tx_trace_header_ptr");
     return cli_complain(&error);
 }
 
-// OpenOCD is told addresses once and for all.
-static int refuse_moving(const struct extract_symbols *symbols)
+// OpenOCD gets fixed addresses, so a firmware that may be loaded anywhere is refused.
+static int refuse_position_independent(const struct extract_symbols *symbols)
 {
     struct extract_error error;
 
@@ -265,7 +242,7 @@ static int refuse_moving(const struct extract_symbols *symbols)
     return cli_complain(&error);
 }
 
-static int run(const struct cli_options *options)
+static int run_openocd_config(const struct cli_options *options)
 {
     struct extract_symbols *symbols;
     struct extract_error error;
@@ -279,7 +256,7 @@ static int run(const struct cli_options *options)
     if (extract_symbols_open(&symbols, options->elf, &error))
         return cli_complain(&error);
     int status = extract_symbols_is_position_independent(symbols)
-                     ? refuse_moving(symbols)
+                     ? refuse_position_independent(symbols)
                      : print_config(symbols, options->session.format);
     extract_symbols_close(symbols);
     return status;
@@ -293,5 +270,5 @@ const struct cli_command cli_openocd_config = {
     .help = "Add the lines to the configuration of OpenOCD; see ringside-openocd(7) for what they "
             "enable.\n",
     .takes = CLI_NO_INPUT,
-    .run = run,
+    .run = run_openocd_config,
 };

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <extract/report.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,144 +20,132 @@
 enum {
     DIGITS = 6,
     MAX_NUMBER = 999999,
-    NAME_ROOM = 32, // of "snapshot-000001.trx"
-    NAME_TRIES = 100
+    NAME_BYTES = 32, // capacity for "snapshot-000001.trx"
+    NAME_TRIES = 100 // while other programs write to the directory, too
 };
 
-static const char stem[] = "snapshot-";
+static const char prefix[] = "snapshot-";
 
-// What a signal handler can reach.
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-    stopped = signal;
-}
-
-// A file that was written here, and may be removed.
-struct own {
-    char name[NAME_ROOM];
+// A file that this process wrote. Its identity shows whether another file has replaced it.
+struct written_file {
+    char name[NAME_BYTES];
     dev_t device;
     ino_t inode;
 };
 
 struct periodic {
     const struct cli_options *options;
-    struct cli_options live; // the same without the folder, which is no input
-    const char *folder;
+    struct cli_options live; // the options without the directory, which is not an input
+    const char *directory;
     struct extract_memory *memory;
     struct extract_symbols *symbols;
-    struct own *own; // the newest; --keep of them
-    uint32_t number; // of the last file
-    uint64_t taken, doubtful, failed, absent, removed;
-    struct extract_error said; // the trouble that was said last
-    bool troubled;             // and it is not over
-    bool looked;               // at a ring
+    struct written_file *written; // the newest files, as many as --keep allows; circular
+    uint32_t number;              // of the last file
+    uint64_t saved, failed, removed;
+    uint64_t with_losses; // of the saved snapshots
+    uint64_t not_enabled; // times that the target had no ring yet
+    struct extract_error last_error;
+    bool has_trouble;   // the last snapshot failed with `last_error`
+    bool has_read_ring; // at least once
     struct progress progress;
-    const char *reason;
+    const char *reason; // why the command ended, as --json prints it
 };
 
-// ---- the folder ----
+// ---- the directory ----
 
-// The number of a file of such a name; 0: it has another one.
-static uint32_t number_of(const char *name)
+// Returns the number in the name of a snapshot; 0 for other names.
+static uint32_t parse_number(const char *name)
 {
-    size_t length = sizeof stem - 1;
+    size_t length = sizeof prefix - 1;
 
-    if (strncmp(name, stem, length) || strspn(name + length, "0123456789") != DIGITS ||
+    if (strncmp(name, prefix, length) || strspn(name + length, "0123456789") != DIGITS ||
         name[length + DIGITS] != '.')
         return 0;
     return (uint32_t)strtoul(name + length, NULL, 10);
 }
 
-// The largest number that is taken, by whomever.
+// Finds the largest number among the files, whichever program wrote them.
 static enum extract_code find_number(struct periodic *p, struct extract_error *error)
 {
     const struct dirent *entry;
 
-    DIR *folder = opendir(p->folder);
-    if (!folder)
-        return extract_file_error(p->folder, "use a directory that can be read and written", error);
-    while ((entry = readdir(folder))) {
-        uint32_t number = number_of(entry->d_name);
+    DIR *directory = opendir(p->directory);
+    if (!directory)
+        return extract_file_error(p->directory, "use a directory that can be read and written",
+                                  error);
+    while ((entry = readdir(directory))) {
+        uint32_t number = parse_number(entry->d_name);
         p->number = number > p->number ? number : p->number;
     }
-    closedir(folder);
+    closedir(directory);
     return EXTRACT_OK;
-}
-
-static enum extract_code open_folder(struct periodic *p, struct extract_error *error)
-{
-    if (mkdir(p->folder, 0777) && errno != EEXIST)
-        return extract_file_error(p->folder, "use a path in a directory that can be written to",
-                                  error);
-    return find_number(p, error);
 }
 
 static char *path_of(const struct periodic *p, const char *name)
 {
-    size_t size = strlen(p->folder) + 1 + NAME_ROOM;
+    size_t size = strlen(p->directory) + 1 + NAME_BYTES;
     char *path = malloc(size);
 
     if (path)
-        snprintf(path, size, "%s/%s", p->folder, name);
+        snprintf(path, size, "%s/%s", p->directory, name);
     return path;
 }
 
-// The oldest of our own goes when there are too many; a file that somebody has put in its place
-// stays.
-static void keep(struct periodic *p, const char *path, const char *name)
+// Remembers a file that was written. If there are too many, removes the oldest, unless another file
+// has replaced it.
+static void remember_file(struct periodic *p, const char *path, const char *name)
 {
-    uint64_t most = p->options->recording.keep;
+    uint64_t max_files = p->options->recording.keep;
     struct stat st;
 
-    if (!most)
+    if (!max_files)
         return;
-    struct own *own = &p->own[p->taken % most];
-    char *old = p->taken >= most ? path_of(p, own->name) : NULL;
-    if (old && !stat(old, &st) && st.st_dev == own->device && st.st_ino == own->inode)
+    struct written_file *file = &p->written[p->saved % max_files];
+    char *old = p->saved >= max_files ? path_of(p, file->name) : NULL;
+    if (old && !stat(old, &st) && st.st_dev == file->device && st.st_ino == file->inode)
         p->removed += unlink(old) == 0;
     free(old);
-    *own = (struct own){0};
+    *file = (struct written_file){0};
     if (stat(path, &st))
         return;
-    own->device = st.st_dev;
-    own->inode = st.st_ino;
-    memcpy(own->name, name, NAME_ROOM);
+    file->device = st.st_dev;
+    file->inode = st.st_ino;
+    memcpy(file->name, name, NAME_BYTES);
 }
 
-static enum extract_code create(struct periodic *p, const struct extract_text *ring,
-                                const char *suffix, bool *met, struct extract_error *error)
+// Writes a file with the next number. *exists: another program has written a file of that name.
+static enum extract_code create_file(struct periodic *p, const struct extract_text *ring,
+                                     const char *suffix, bool *exists, struct extract_error *error)
 {
-    char name[NAME_ROOM];
+    char name[NAME_BYTES];
 
     if (p->number >= MAX_NUMBER)
-        return extract_error_set(error, EXTRACT_LIMIT, p->folder,
+        return extract_error_set(error, EXTRACT_LIMIT, p->directory,
                                  "use another directory, or move its files away",
-                                 "the numbers of its snapshots have come to their end");
-    snprintf(name, sizeof name, "%s%0*u.%s", stem, DIGITS, p->number + 1, suffix);
+                                 "no snapshot numbers are left");
+    snprintf(name, sizeof name, "%s%0*u.%s", prefix, DIGITS, p->number + 1, suffix);
     char *path = path_of(p, name);
     if (!path)
-        return extract_error_set(error, EXTRACT_NOMEM, p->folder, NULL, "out of memory");
+        return extract_error_set(error, EXTRACT_NOMEM, p->directory, NULL, "out of memory");
     enum extract_code code = extract_file_create(path, ring->data, ring->used, error);
-    *met = code && !access(path, F_OK);
+    *exists = code && !access(path, F_OK);
     if (!code)
-        keep(p, path, name);
+        remember_file(p, path, name);
     free(path);
     return code;
 }
 
-// A file of the next number that is free: another writer may have had it meanwhile.
-static enum extract_code write_file(struct periodic *p, const struct extract_text *ring,
-                                    const char *suffix, struct extract_error *error)
+// Writes a file with the next number that is free.
+static enum extract_code write_numbered_file(struct periodic *p, const struct extract_text *ring,
+                                             const char *suffix, struct extract_error *error)
 {
-    bool met = false;
-    enum extract_code code = create(p, ring, suffix, &met, error);
+    bool exists = false;
+    enum extract_code code = create_file(p, ring, suffix, &exists, error);
 
-    for (unsigned i = 0; met && i < NAME_TRIES; i++) {
-        met = false;
+    for (unsigned i = 0; exists && i < NAME_TRIES; i++) {
+        exists = false;
         code = find_number(p, error);
-        code = code ? code : create(p, ring, suffix, &met, error);
+        code = code ? code : create_file(p, ring, suffix, &exists, error);
     }
     p->number += code == EXTRACT_OK;
     return code;
@@ -166,182 +153,175 @@ static enum extract_code write_file(struct periodic *p, const struct extract_tex
 
 // ---- one snapshot ----
 
-static enum extract_code look(struct periodic *p, struct extract_session **session,
-                              struct extract_error *error)
+static enum extract_code save_snapshot(struct periodic *p, struct extract_error *error)
 {
+    struct extract_session *session = NULL;
+    struct extract_text ring;
     enum extract_code code = extract_live_halt(p->memory, error);
 
     if (code)
         return code;
-    code = extract_session_open(session, p->memory, p->symbols, &p->options->session, error);
+    code = extract_session_open(&session, p->memory, p->symbols, &p->options->session, error);
     extract_live_resume(p->memory, NULL);
-    return code;
-}
-
-static enum extract_code take(struct periodic *p, struct extract_error *error)
-{
-    struct extract_session *session = NULL;
-    struct extract_text ring;
-    enum extract_code code = look(p, &session, error);
-
     if (code)
         return code;
-    p->looked = true;
+    p->has_read_ring = true;
     const struct extract_trace *trace = extract_session_trace(session);
     extract_text_init(&ring, NULL, NULL);
     code = extract_export_ring(&ring, trace, error);
     if (!code)
-        code =
-            write_file(p, &ring, extract_ring_suffix(&extract_trace_snapshot(trace)->ring), error);
+        code = write_numbered_file(
+            p, &ring, extract_ring_suffix(&extract_trace_snapshot(trace)->ring), error);
     if (!code) {
-        p->taken++;
-        p->doubtful += !extract_session_is_whole(session);
+        p->saved++;
+        p->with_losses += !extract_session_is_whole(session);
     }
     extract_text_free(&ring);
     extract_session_close(session);
     return code;
 }
 
-static bool is_same(const struct extract_error *a, const struct extract_error *b)
+static bool is_same_error(const struct extract_error *a, const struct extract_error *b)
 {
     return strcmp(a->what, b->what) == 0 && strcmp(a->why, b->why) == 0;
 }
 
-// Trouble is said once, until it changes or is over.
-static void note(struct periodic *p, enum extract_code code, const struct extract_error *error)
+// Counts a failed snapshot. Prints an error once, until it changes or a snapshot succeeds.
+static void note_result(struct periodic *p, enum extract_code code,
+                        const struct extract_error *error)
 {
-    p->absent += code == EXTRACT_ABSENT;
+    p->not_enabled += code == EXTRACT_ABSENT;
     p->failed += code && code != EXTRACT_ABSENT;
-    if (!code && p->troubled)
-        progress_say(&p->progress, "goes on");
-    if (code && (!p->troubled || !is_same(&p->said, error)) &&
+    if (!code && p->has_trouble)
+        progress_print(&p->progress, "snapshots succeed again");
+    if (code && (!p->has_trouble || !is_same_error(&p->last_error, error)) &&
         (code != EXTRACT_ABSENT || !p->options->quiet))
         cli_complain(error);
     if (code)
-        p->said = *error;
-    p->troubled = code != EXTRACT_OK;
+        p->last_error = *error;
+    p->has_trouble = code != EXTRACT_OK;
 }
 
-// ---- all of them ----
+// ---- all snapshots ----
 
+// Returns why the command is to end; NULL: it continues.
 static const char *reason_to_stop(const struct periodic *p)
 {
-    uint64_t duration = p->options->recording.duration_ns, count = p->options->count;
-    if (stopped)
+    uint64_t duration_ns = p->options->recording.duration_ns, count = p->options->count;
+
+    if (cli_ending_signal())
         return "signal";
-    if (count && p->taken >= count)
+    if (count && p->saved >= count)
         return "count";
-    return duration && extract_now() - p->progress.start >= duration ? "time" : NULL;
+    return duration_ns && extract_now() - p->progress.start_ns >= duration_ns ? "time" : NULL;
 }
 
-// A wrong port or firmware: at the first snapshot, what is no file's fault is no matter of
-// patience.
-static bool is_hopeless(const struct periodic *p, enum extract_code code)
-{
-    return code && code != EXTRACT_ABSENT && !p->looked && p->absent + p->failed == 1;
-}
-
-// A poll that took too long is followed by the next; those that it has missed are left out.
-static int follow(struct periodic *p)
+// Saves snapshots until there is a reason to stop. If a snapshot takes longer than the interval,
+// the ones that were due in the meantime are left out.
+static int save_until_end(struct periodic *p)
 {
     struct extract_error error;
-    uint64_t every = p->options->recording.every_ns, due = p->progress.start;
+    uint64_t every_ns = p->options->recording.every_ns, due_ns = p->progress.start_ns;
 
     while (!(p->reason = reason_to_stop(p))) {
         uint64_t now = extract_now();
-        if (now < due) {
-            if (!stopped)
-                cli_nap(due - now);
+        if (now < due_ns) {
+            if (!cli_ending_signal())
+                cli_nap(due_ns - now);
             continue;
         }
-        bool has_ended = extract_memory_has_ended(p->memory); // before the last look at it
-        enum extract_code code = take(p, &error);
-        note(p, code, &error);
-        if (is_hopeless(p, code))
+        bool has_ended = extract_memory_has_ended(p->memory); // one last snapshot follows
+        enum extract_code code = save_snapshot(p, &error);
+        note_result(p, code, &error);
+        // If the first snapshot cannot read a ring, the port or the firmware is probably wrong.
+        if (code && code != EXTRACT_ABSENT && !p->has_read_ring && p->not_enabled + p->failed == 1)
             return CLI_UNREADABLE;
         if (has_ended) {
             p->reason = "ended";
             break;
         }
-        due += (extract_now() - due) / every * every + every;
+        due_ns += (extract_now() - due_ns) / every_ns * every_ns + every_ns;
     }
-    return CLI_WHOLE;
+    return CLI_SUCCESS;
 }
 
-static void say_sum(const struct periodic *p, const struct extract_live_halts *halts)
+static void print_summary(const struct periodic *p, const struct extract_live_halts *halts)
 {
     char line[240], more[64] = "";
 
-    if (p->absent)
-        snprintf(more, sizeof more, "; %llu times its trace was not enabled",
-                 (unsigned long long)p->absent);
+    if (p->not_enabled)
+        snprintf(more, sizeof more, "; %llu times the trace was not enabled",
+                 (unsigned long long)p->not_enabled);
     snprintf(line, sizeof line, "%llu snapshots, %llu of them with losses; %llu failed%s",
-             (unsigned long long)p->taken, (unsigned long long)p->doubtful,
+             (unsigned long long)p->saved, (unsigned long long)p->with_losses,
              (unsigned long long)p->failed, more);
-    progress_say(&p->progress, line);
+    progress_print(&p->progress, line);
     if (!halts->count)
         return;
     snprintf(line, sizeof line, "the target was halted %llu times, %.3g ms at most",
              (unsigned long long)halts->count, (double)halts->longest / 1e6);
-    progress_say(&p->progress, line);
+    progress_print(&p->progress, line);
 }
 
-// Returns the status of writing it.
-static int put_sum(const struct periodic *p, const struct extract_live_halts *halts)
+// Prints the summary as a JSON object. Returns the status of printing it.
+static int print_json_summary(const struct periodic *p, const struct extract_live_halts *halts)
 {
     struct extract_memory_cost cost = extract_memory_cost(p->memory);
     struct cli_output output;
 
     cli_output_open(&output);
     extract_text_puts(&output.text, "{\"folder\":");
-    extract_text_json(&output.text, p->folder);
+    extract_text_json(&output.text, p->directory);
     extract_text_printf(&output.text,
                         ",\"reason\":\"%s\",\"seconds\":%.3f,\"taken\":%llu,\"with_losses\":%llu,"
                         "\"failed\":%llu,\"not_enabled\":%llu,\"removed\":%llu,\"reads\":%llu,"
                         "\"bytes\":%llu,\"halts\":{\"count\":%llu,\"longest_ns\":%llu}}\n",
-                        p->reason, (double)(extract_now() - p->progress.start) / 1e9,
-                        (unsigned long long)p->taken, (unsigned long long)p->doubtful,
-                        (unsigned long long)p->failed, (unsigned long long)p->absent,
+                        p->reason, (double)(extract_now() - p->progress.start_ns) / 1e9,
+                        (unsigned long long)p->saved, (unsigned long long)p->with_losses,
+                        (unsigned long long)p->failed, (unsigned long long)p->not_enabled,
                         (unsigned long long)p->removed, (unsigned long long)cost.reads,
                         (unsigned long long)cost.bytes, (unsigned long long)halts->count,
                         (unsigned long long)halts->longest);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
-static int take_all(struct periodic *p)
+static int save_all(struct periodic *p)
 {
     char line[64];
 
     progress_start(&p->progress, extract_memory_name(p->memory), p->options->quiet);
     snprintf(line, sizeof line, "a snapshot every %.6g ms, from number %u on",
              (double)p->options->recording.every_ns / 1e6, p->number + 1);
-    progress_say(&p->progress, line);
-    int status = follow(p);
+    progress_print(&p->progress, line);
+    int status = save_until_end(p);
     struct extract_live_halts halts = extract_live_halts(p->memory);
     if (status)
         return status;
-    say_sum(p, &halts);
+    print_summary(p, &halts);
     if (p->options->session.json)
-        status = put_sum(p, &halts);
-    if (status || !p->taken)
+        status = print_json_summary(p, &halts);
+    if (status || !p->saved)
         return CLI_UNREADABLE;
-    return p->failed || p->doubtful ? CLI_LOSSES : CLI_WHOLE;
+    return p->failed || p->with_losses ? CLI_LOSSES : CLI_SUCCESS;
 }
 
-static enum extract_code begin(struct periodic *p, struct extract_error *error)
+static enum extract_code open_all(struct periodic *p, struct extract_error *error)
 {
-    uint64_t most = p->options->recording.keep;
+    uint64_t max_files = p->options->recording.keep;
     enum extract_code code = EXTRACT_OK;
 
-    p->own = calloc(most ? most : 1, sizeof *p->own);
-    if (!p->own)
+    p->written = calloc(max_files ? max_files : 1, sizeof *p->written);
+    if (!p->written)
         return extract_error_set(error, EXTRACT_NOMEM, "--keep", "keep fewer", "out of memory");
     code = cli_symbols_open(&p->symbols, p->options, error);
     code = code ? code : cli_live_open(&p->memory, &p->live, error);
-    return code ? code : open_folder(p, error);
+    if (!code && mkdir(p->directory, 0777) && errno != EEXIST)
+        return extract_file_error(p->directory, "use a path in a directory that can be written to",
+                                  error);
+    return code ? code : find_number(p, error);
 }
 
-static int check(const struct cli_options *options)
+static int check_arguments(const struct cli_options *options)
 {
     const char *hint = "use --openocd SERVER or --remote SERVER, --every MS, and a directory";
 
@@ -354,27 +334,27 @@ static int check(const struct cli_options *options)
     if (!options->recording.every_ns)
         return cli_refuse("periodic", hint, "no --every is given");
     return options->recording.keep <= MAX_NUMBER
-               ? CLI_WHOLE
+               ? CLI_SUCCESS
                : cli_refuse("--keep", "use a number up to 999999", "too many files");
 }
 
-static int run(const struct cli_options *options)
+static int run_periodic(const struct cli_options *options)
 {
     struct periodic p = {.options = options, .live = *options};
     struct extract_error error;
-    int status = check(options);
+    int status = check_arguments(options);
 
     if (status)
         return status;
-    p.folder = options->inputs[0];
+    p.directory = options->inputs[0];
     p.live.input_count = 0;
-    cli_catch_ending(stop); // a signal ends it in order
-    enum extract_code code = begin(&p, &error);
-    status = code ? cli_complain(&error) : take_all(&p);
+    cli_catch_ending(); // after a signal, the summary is printed
+    enum extract_code code = open_all(&p, &error);
+    status = code ? cli_complain(&error) : save_all(&p);
     cli_live_release(p.memory, &p.live);
     extract_symbols_close(p.symbols);
     extract_memory_close(p.memory);
-    free(p.own);
+    free(p.written);
     return status;
 }
 
@@ -393,5 +373,5 @@ const struct cli_command cli_periodic = {
         "once and counted, and the next snapshot is tried. Interrupt the command to end it. Exit\n"
         "status 3: some snapshots failed, or have losses.\n",
     .takes = CLI_TIMED | CLI_KEEP | CLI_COUNT | CLI_NO_INPUT,
-    .run = run,
+    .run = run_periodic,
 };

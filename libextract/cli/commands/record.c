@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: MIT
 // cli: `ringside record` copies a live ring to a log until a signal, a time or an event ends it.
 //
-// The library's recorder does the work; this file polls it when a poll is due, prints its progress,
+// The library's recorder does the work. This file polls it when a poll is due, prints its progress,
 // and turns its final status into the exit status.
 #include "base/now.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-
-// What a signal handler can reach.
-static volatile sig_atomic_t stopped;
-
-static void stop(int signal)
-{
-    stopped = signal;
-}
 
 struct recording {
     const struct cli_options *options;
@@ -24,33 +15,36 @@ struct recording {
     struct extract_symbols *symbols;
     struct extract_log_writer *log;
     struct extract_recorder *recorder;
-    struct extract_filter *until; // NULL: nothing is waited for
+    struct extract_filter *until; // the event that ends the recording; NULL: none
     struct extract_ring ring;
-    bool met;      // the event has come
-    bool doubtful; // the ELF's symbols contradict the ring
+    bool has_met_until;   // the event was recorded
+    bool elf_is_doubtful; // its symbols contradict the ring
     struct progress progress;
-    const char *reason;
+    const char *reason; // why the recording ended, as --json prints it
 };
 
-static bool note_met(void *context, const struct extract_event *events, size_t count)
+// The sink of a view of the events that end the recording. The first one is enough.
+static bool note_until_met(void *context, const struct extract_event *events, size_t count)
 {
     struct recording *r = context;
 
     (void)events;
-    r->met |= count > 0;
+    r->has_met_until |= count > 0;
     return false;
 }
 
-// Whether the event that is waited for is among these entries.
-static enum extract_code look_for(struct recording *r, const struct extract_log_block *block,
-                                  const void *payload, struct extract_error *error)
+// Searches a block of entries for the event that ends the recording. It decodes them as a ring that
+// has no header and no registry.
+static enum extract_code find_until_event(struct recording *r,
+                                          const struct extract_log_block *block,
+                                          const void *payload, struct extract_error *error)
 {
     struct extract_snapshot snapshot = {.ring = r->ring, .bytes = (uint8_t *)payload};
-    const struct extract_sink sink = {.events = note_met, .context = r};
+    const struct extract_sink sink = {.events = note_until_met, .context = r};
     struct extract_ring *ring = &snapshot.ring;
     struct extract_trace *trace = NULL;
     struct extract_view *view = NULL;
-    uint8_t *verdicts = calloc(block->count, 1); // all good
+    uint8_t *verdicts = calloc(block->count, 1); // EXTRACT_GOOD
 
     ring->address = ring->registry.start = ring->registry.end = ring->entries.start;
     ring->registry.count = 0;
@@ -59,9 +53,9 @@ static enum extract_code look_for(struct recording *r, const struct extract_log_
     ring->length = block->length;
     snapshot.verdict = verdicts;
     snapshot.counts[EXTRACT_GOOD] = block->count;
-    enum extract_code code = EXTRACT_NOMEM;
-    if (verdicts)
-        code = extract_trace_open(&trace, &snapshot, NULL, error);
+    enum extract_code code =
+        verdicts ? extract_trace_open(&trace, &snapshot, NULL, error)
+                 : extract_error_set(error, EXTRACT_NOMEM, "--until", NULL, "out of memory");
     if (!code)
         code = extract_view_new(&view, r->until, trace, 0, error);
     if (!code)
@@ -72,8 +66,9 @@ static enum extract_code look_for(struct recording *r, const struct extract_log_
     return code;
 }
 
-static enum extract_code take(void *context, const struct extract_log_block *block,
-                              const void *payload, struct extract_error *error)
+// The sink of the recorder.
+static enum extract_code check_block(void *context, const struct extract_log_block *block,
+                                     const void *payload, struct extract_error *error)
 {
     struct recording *r = context;
 
@@ -82,10 +77,10 @@ static enum extract_code take(void *context, const struct extract_log_block *blo
     if (r->until && r->ring.format && !r->ring.entries.slot_bytes)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, "--until", "use --for",
                                  "events of a byte ring are not decoded while it is recorded");
-    if (block->type != EXTRACT_LOG_ENTRIES || !r->until || r->met)
+    if (block->type != EXTRACT_LOG_ENTRIES || !r->until || r->has_met_until)
         return EXTRACT_OK;
-    enum extract_code code = look_for(r, block, payload, error);
-    r->met &= r->recorder != NULL; // what the ring held before is not waited for
+    enum extract_code code = find_until_event(r, block, payload, error);
+    r->has_met_until &= r->recorder != NULL; // events from before the recording do not count
     return code;
 }
 
@@ -116,15 +111,15 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
                                             .ring = r->options->session.ring,
                                             .rkh = r->options->session.rkh,
                                             .stream = r->options->session.stream,
-                                            .sink = take,
+                                            .sink = check_block,
                                             .context = r,
                                             .period = recording->every_ns};
     struct extract_ring ring;
 
-    // Before a log is created: a wrong port or firmware leaves no file behind. A board's trace may
-    // be enabled later, and is waited for; a process without a stream is a mistake.
+    // The ring is searched before the log is created, so that a wrong port or firmware leaves no
+    // file. A board may enable its trace later; a process without a stream is an error.
     enum extract_code code = extract_record_find(&ring, r->memory, r->symbols, &record, error);
-    r->doubtful = !code && ring.doubtful;
+    r->elf_is_doubtful = !code && ring.doubtful;
     if (code && (code != EXTRACT_ABSENT || r->options->pid))
         return code;
     code = extract_log_create(&r->log, r->options->output, &log, error);
@@ -132,34 +127,30 @@ static enum extract_code open_log(struct recording *r, struct extract_error *err
     return code ? code : extract_recorder_open(&r->recorder, r->memory, r->symbols, &record, error);
 }
 
-// Whether the traced process has ended, and all that it recorded was read.
-static bool has_ended(const struct recording *r)
-{
-    const struct extract_record_status *status = extract_recorder_status(r->recorder);
-
-    return (!status->enabled || status->gone) && extract_memory_has_ended(r->memory);
-}
-
+// Returns why the recording is to end; NULL: it continues.
 static const char *reason_to_stop(const struct recording *r)
 {
-    uint64_t duration = r->options->recording.duration_ns;
-    if (stopped)
+    const struct extract_record_status *status = extract_recorder_status(r->recorder);
+    uint64_t duration_ns = r->options->recording.duration_ns;
+
+    if (cli_ending_signal())
         return "signal";
-    if (r->met)
+    if (r->has_met_until)
         return "event";
-    if (has_ended(r))
+    // The traced process has ended, and everything that it recorded was read.
+    if ((!status->enabled || status->gone) && extract_memory_has_ended(r->memory))
         return "ended";
-    return duration && extract_now() - r->progress.start >= duration ? "time" : NULL;
+    return duration_ns && extract_now() - r->progress.start_ns >= duration_ns ? "time" : NULL;
 }
 
-static enum extract_code follow(struct recording *r, struct extract_error *error)
+static enum extract_code poll_until_end(struct recording *r, struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
 
     while (!code && !(r->reason = reason_to_stop(r))) {
         uint64_t due = extract_recorder_due(r->recorder);
-        progress_show(&r->progress, extract_recorder_status(r->recorder));
-        if (due && !stopped)
+        progress_update(&r->progress, extract_recorder_status(r->recorder));
+        if (due && !cli_ending_signal())
             cli_nap(due);
         else if (!due)
             code = extract_recorder_poll(r->recorder, error);
@@ -167,75 +158,76 @@ static enum extract_code follow(struct recording *r, struct extract_error *error
     return code;
 }
 
-// A log that is full as its policy has it is an end like others.
-static int validate_end(struct recording *r, enum extract_code code, struct extract_error *error)
+// Prints an error that ended the recording. Returns the status. With the policy until_full, a full
+// log is not an error.
+static int report_end(struct recording *r, enum extract_code code, struct extract_error *error)
 {
     if (code == EXTRACT_LIMIT && r->options->recording.policy == EXTRACT_LOG_UNTIL_FULL) {
         r->reason = "full";
-        return CLI_WHOLE;
+        return CLI_SUCCESS;
     }
     if (!code)
-        return CLI_WHOLE;
+        return CLI_SUCCESS;
     progress_clear(&r->progress);
     r->reason = "error";
     return cli_complain(error);
 }
 
-// Returns the status of writing the summary.
-static int finish(struct recording *r, struct extract_record_status *status)
+// Prints the summary. Returns the status of printing it.
+static int print_summary(struct recording *r, struct extract_record_status *status)
 {
     struct extract_live_halts halts = extract_live_halts(r->memory);
     struct cli_output output;
 
-    progress_sum(&r->progress, status, &halts, r->options->output);
+    progress_print_summary(&r->progress, status, &halts, r->options->output);
     if (!r->options->session.json)
-        return CLI_WHOLE;
+        return CLI_SUCCESS;
     cli_output_open(&output);
-    progress_json(&r->progress, &output.text, status, &halts, r->options->output, r->reason);
-    return cli_output_close(&output, CLI_WHOLE);
+    progress_put_json(&r->progress, &output.text, status, &halts, r->options->output, r->reason);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
-// How a recording that ended in order went.
-static int validate_whole(const struct recording *r, const struct extract_record_status *status)
+// Prints what went wrong in a recording that ended without an error. Returns the status.
+static int report_success(const struct recording *r, const struct extract_record_status *status)
 {
     if (!status->entries && !status->gaps && !status->advice.slots) {
-        progress_say(&r->progress, "the trace was never enabled: the log is empty");
+        progress_print(&r->progress, "the trace was never enabled: the log is empty");
         return CLI_UNREADABLE;
     }
     if (strcmp(r->reason, "ended") == 0)
-        progress_say(&r->progress, "the process has ended");
-    if (r->doubtful)
-        progress_say(&r->progress,
-                     "the ELF file contradicts this trace; it may belong to another firmware");
+        progress_print(&r->progress, "the traced process has ended");
+    if (r->elf_is_doubtful)
+        progress_print(&r->progress,
+                       "the ELF file contradicts this trace; it may belong to another firmware");
     if (status->gone)
-        progress_say(&r->progress, "the target no longer answers");
-    bool whole = !status->gaps && !status->gone && !r->doubtful;
-    return whole ? CLI_WHOLE : CLI_LOSSES;
+        progress_print(&r->progress, "the target no longer answers");
+    bool is_complete = !status->gaps && !status->gone && !r->elf_is_doubtful;
+    return is_complete ? CLI_SUCCESS : CLI_LOSSES;
 }
 
-static int record(struct recording *r)
+static int record_ring(struct recording *r)
 {
     struct extract_error error;
     struct extract_live_halts halts = extract_live_halts(r->memory);
     enum extract_code code = EXTRACT_OK;
 
     progress_start(&r->progress, extract_memory_name(r->memory), r->options->quiet);
-    progress_advise(&r->progress, extract_recorder_status(r->recorder), &halts);
-    code = follow(r, &error);
-    int worst = validate_end(r, code, &error);
+    progress_print_advice(&r->progress, extract_recorder_status(r->recorder), &halts);
+    code = poll_until_end(r, &error);
+    int status_of_polls = report_end(r, code, &error);
     struct extract_record_status status = *extract_recorder_status(r->recorder);
     code = extract_recorder_finish(r->recorder, &status, &error);
     r->recorder = NULL;
-    int end = worst ? worst : validate_end(r, code, &error);
+    int end = status_of_polls ? status_of_polls : report_end(r, code, &error);
     if (extract_log_close(r->log, &error) && !end)
         end = cli_complain(&error);
     r->log = NULL;
-    int summed_up = finish(r, &status);
-    end = end ? end : summed_up;
-    return end ? end : validate_whole(r, &status);
+    int status_of_summary = print_summary(r, &status);
+    end = end ? end : status_of_summary;
+    return end ? end : report_success(r, &status);
 }
 
-static int run(const struct cli_options *options)
+static int run_record(const struct cli_options *options)
 {
     struct recording r = {.options = options};
     struct extract_error error;
@@ -246,10 +238,10 @@ static int run(const struct cli_options *options)
                           options->output ? "no live target is given" : "no output file is given");
     if (strcmp(options->output, "-") == 0)
         return cli_refuse("record", "use -o FILE.log", "a log cannot go to standard output");
-    cli_catch_ending(stop); // a signal ends the recording in order
+    cli_catch_ending(); // after a signal, the log is closed and the summary printed
     enum extract_code code = open_target(&r, &error);
     code = code ? code : open_log(&r, &error);
-    int status = code ? cli_complain(&error) : record(&r);
+    int status = code ? cli_complain(&error) : record_ring(&r);
     if (code == EXTRACT_NOTFOUND && r.log)
         status = CLI_USAGE; // --until names no event
     extract_log_close(r.log, NULL);
@@ -272,5 +264,5 @@ const struct cli_command cli_record = {
         "recording. The log never replaces a file. Exit status 3: some events were lost; the log\n"
         "contains where.\n",
     .takes = CLI_OUTPUT | CLI_RECORD | CLI_TIMED | CLI_NO_INPUT,
-    .run = run,
+    .run = run_record,
 };

@@ -5,8 +5,8 @@
 #include "cli/templates/commands.h"
 #include <unistd.h>
 
-// The work of `ringside templates check` and `list`, as trcrpt -c and -j.
-static int run_templates(const struct cli_options *options)
+// Runs `ringside templates check` or `list`: options -c and -j, as in trcrpt.
+static int check_or_list_templates(const struct cli_options *options)
 {
     const struct cli_reporting *reporting = &options->reporting;
 
@@ -27,7 +27,7 @@ static int run_templates(const struct cli_options *options)
     return reporting->check ? templates_check(&templates) : templates_list(&templates);
 }
 
-static int run_events(struct cli_options *options)
+static int report_events(struct cli_options *options)
 {
     struct cli_reporting *reporting = &options->reporting;
 
@@ -43,8 +43,8 @@ static int run_events(struct cli_options *options)
     return cli_snapshot_run(options, reporting->raw ? "raw" : "report");
 }
 
-// What would be passed over in silence: two kinds of output at once.
-static bool kinds_clash(const struct cli_options *options)
+// Returns whether several kinds of output are requested, of which all but one would be ignored.
+static bool has_several_outputs(const struct cli_options *options)
 {
     const struct cli_reporting *reporting = &options->reporting;
     bool json = options->session.json && !reporting->list;
@@ -54,38 +54,38 @@ static bool kinds_clash(const struct cli_options *options)
            1;
 }
 
-static int refuse_kinds(void)
+static int refuse_several_outputs(void)
 {
     return cli_refuse("report", "use one of them",
-                      "-c, -j, -r, -O hist and --json each make another output");
+                      "-c, -j, -r, -O hist and --json select different outputs");
 }
 
 static int run_report(const struct cli_options *options)
 {
     struct cli_options rest = *options;
 
-    if (kinds_clash(options))
-        return refuse_kinds();
+    if (has_several_outputs(options))
+        return refuse_several_outputs();
     if (options->reporting.check || options->reporting.list)
-        return run_templates(options);
-    return run_events(&rest);
+        return check_or_list_templates(options);
+    return report_events(&rest);
 }
 
-// `last N INPUT...` is `report --last N INPUT...`.
+// Runs `last N INPUT...` as `report --last N INPUT...`.
 static int run_last(const struct cli_options *options)
 {
     struct cli_options rest = *options;
     struct extract_condition *conditions = (struct extract_condition *)rest.session.conditions;
 
-    if (kinds_clash(options))
-        return refuse_kinds();
+    if (has_several_outputs(options))
+        return refuse_several_outputs();
     if (rest.input_count + cli_is_live(options) < 2)
         return cli_refuse("last", "use ringside last N INPUT", "no input is given");
     conditions[rest.session.condition_count++] =
         (struct extract_condition){EXTRACT_FILTER_LAST, rest.inputs[0]};
     rest.inputs++;
     rest.input_count--;
-    return run_events(&rest);
+    return report_events(&rest);
 }
 
 const struct cli_command cli_report = {
@@ -94,7 +94,9 @@ const struct cli_command cli_report = {
     .alias = "dump",
     .arguments = "[FILTER...] INPUT...",
     .summary = "show all events, oldest first",
-    .help = "In columns, as templates say it: ringside-report(1); with --json one object a line.\n",
+    .help = "Print columns and texts as templates define them: ringside-report(1). With --json, "
+            "print one\n"
+            "object per line.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
     .run = run_report,
 };
@@ -104,7 +106,7 @@ const struct cli_command cli_last = {
     .name = "last",
     .arguments = "N [FILTER...] INPUT...",
     .summary = "show the newest N events",
-    .help = "The same as report --last N.\n",
+    .help = "Do the same as report --last N.\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT,
     .run = run_last,
 };

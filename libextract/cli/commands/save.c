@@ -5,39 +5,40 @@
 #include <extract/report.h>
 #include <string.h>
 
-static int write_out(const struct extract_text *ring, const char *path)
+static int write_dump(const struct extract_text *ring, const char *path)
 {
     struct extract_error error;
     struct cli_output output;
 
     if (strcmp(path, "-"))
         return extract_file_replace(path, ring->data, ring->used, &error) ? cli_complain(&error)
-                                                                          : CLI_WHOLE;
+                                                                          : CLI_SUCCESS;
     cli_output_open(&output);
     extract_text_put(&output.text, ring->data, ring->used);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
-// A ring has no room for marks. What the entries' own numbers tell (reason 0) is saved with them.
-static void tell_losses(const struct cli_snapshot *snapshot, const struct cli_options *options)
+// Warns that a ring cannot hold the loss markers of a log. Losses of reason 0 need no marker: they
+// follow from the numbers of the saved entries.
+static void warn_of_markers(const struct cli_snapshot *snapshot, const struct cli_options *options)
 {
     const struct extract_log_info *log =
         extract_trace_info(extract_session_trace(snapshot->session))->log;
     struct extract_error error;
-    uint64_t marks = 0;
+    uint64_t markers = 0;
 
     for (unsigned i = 1; log && i < EXTRACT_LOSS_REASONS; i++)
-        marks += log->losses[i].gaps;
-    if (!marks || options->quiet)
+        markers += log->losses[i].gaps;
+    if (!markers || options->quiet)
         return;
     const char *to = strcmp(options->output, "-") ? options->output : "standard output";
     extract_error_set(&error, EXTRACT_BAD, to, "keep the log",
                       "a dump has no space for the %llu loss markers of the log",
-                      (unsigned long long)marks);
+                      (unsigned long long)markers);
     cli_complain(&error);
 }
 
-static int run(const struct cli_options *options)
+static int run_save(const struct cli_options *options)
 {
     struct extract_error error;
     struct extract_text ring;
@@ -52,10 +53,10 @@ static int run(const struct cli_options *options)
     if (!status) {
         const struct extract_trace *trace = extract_session_trace(snapshot.session);
         status = extract_export_ring(&ring, trace, &error) ? cli_complain(&error)
-                                                           : write_out(&ring, options->output);
+                                                           : write_dump(&ring, options->output);
     }
     if (!status)
-        tell_losses(&snapshot, options);
+        warn_of_markers(&snapshot, options);
     extract_text_free(&ring);
     return cli_snapshot_close(&snapshot, options, status);
 }
@@ -66,11 +67,12 @@ const struct cli_command cli_save = {
     .alias = "snapshot",
     .arguments = "INPUT... -o FILE",
     .summary = "save the ring to a dump file",
-    .help = "The file has the format of the trace: FILE.trx for ThreadX, FILE.hook for hook words, "
-            "FILE.rkr\n"
-            "for an RKH ring, FILE.ptr for POSIX trace; a stream of RKH frames stays one. It gives "
-            "the\n"
-            "same report. It is replaced in one step. -o - writes to standard output.\n",
+    .help =
+        "The file has the format of the trace: FILE.trx for ThreadX, FILE.hook for hook words, "
+        "FILE.rkr\n"
+        "for an RKH ring, FILE.ptr for POSIX trace; a stream of RKH frames remains a stream. It "
+        "gives\n"
+        "the same report. It is replaced in one step. -o - writes to standard output.\n",
     .takes = CLI_OUTPUT,
-    .run = run,
+    .run = run_save,
 };

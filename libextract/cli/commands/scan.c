@@ -4,8 +4,8 @@
 
 struct scan {
     struct extract_text *text;
-    bool json, heads;
-    unsigned found;
+    bool json, has_headings;
+    unsigned found_count;
 };
 
 static const char *order_name(enum extract_byte_order order)
@@ -13,7 +13,7 @@ static const char *order_name(enum extract_byte_order order)
     return order == EXTRACT_BIG ? "big" : "little";
 }
 
-// How many entries the ring can hold. Where they differ in length, nobody knows.
+// Writes how many entries the ring can hold. For a byte ring, that is unknown.
 static void put_count(struct extract_text *text, const struct extract_ring *ring, int width,
                       const char *unknown)
 {
@@ -40,12 +40,12 @@ static bool put_ring(void *context, const struct extract_ring *ring)
 {
     struct scan *scan = context;
 
-    scan->found++;
+    scan->found_count++;
     if (scan->json) {
         put_json(scan->text, ring);
         return !scan->text->code;
     }
-    if (scan->heads && scan->found == 1)
+    if (scan->has_headings && scan->found_count == 1)
         extract_text_puts(
             scan->text, "address             format    order   word      bytes  slots  entries\n");
     extract_text_printf(scan->text, "0x%016llx  %-8s  %-6s  %4u  %9llu  %5u  ",
@@ -57,7 +57,7 @@ static bool put_ring(void *context, const struct extract_ring *ring)
     return !scan->text->code;
 }
 
-static int search(struct extract_memory *memory, const struct cli_options *options)
+static int print_rings(struct extract_memory *memory, const struct cli_options *options)
 {
     struct cli_output output;
     struct extract_error error;
@@ -65,9 +65,9 @@ static int search(struct extract_memory *memory, const struct cli_options *optio
 
     cli_output_open(&output);
     struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
-    int status = CLI_WHOLE;
+    int status = CLI_SUCCESS;
     enum extract_code code = extract_ring_scan(memory, put_ring, &scan, &candidates, &error);
-    if (!code && !scan.found)
+    if (!code && !scan.found_count)
         code = extract_error_set(&error, EXTRACT_NOTFOUND, extract_memory_name(memory),
                                  "check that this memory holds the trace, and its address",
                                  "no trace ring found (%llu words looked like one at first)",
@@ -77,8 +77,8 @@ static int search(struct extract_memory *memory, const struct cli_options *optio
     return cli_output_close(&output, status);
 }
 
-// A log says what was recorded.
-static int tell_log(const struct cli_options *options)
+// Prints the last ring of a log, which need not be searched.
+static int print_ring_of_log(const struct cli_options *options)
 {
     struct cli_snapshot snapshot;
     struct cli_output output;
@@ -93,7 +93,7 @@ static int tell_log(const struct cli_options *options)
     return cli_snapshot_close(&snapshot, options, status);
 }
 
-static int run(const struct cli_options *options)
+static int run_scan(const struct cli_options *options)
 {
     struct extract_memory *memory;
     struct extract_log *log;
@@ -104,10 +104,10 @@ static int run(const struct cli_options *options)
         return cli_complain(&error);
     extract_log_free(log);
     if (log)
-        return tell_log(options);
+        return print_ring_of_log(options);
     if (cli_memory_open(&memory, options, &error))
         return cli_complain(&error);
-    status = search(memory, options);
+    status = print_rings(memory, options);
     cli_live_release(memory, options);
     extract_memory_close(memory);
     return status;
@@ -121,5 +121,5 @@ const struct cli_command cli_scan = {
     .help = "Pass an address that it prints to other commands with --ring ADDRESS. For a log, it "
             "prints the\n"
             "ring that was recorded last.\n",
-    .run = run,
+    .run = run_scan,
 };

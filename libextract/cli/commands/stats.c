@@ -3,7 +3,7 @@
 // leave.
 #include "cli/cli.h"
 
-static int run(const struct cli_options *options)
+static int run_stats(const struct cli_options *options)
 {
     return cli_snapshot_run(options, "stats");
 }
@@ -19,5 +19,5 @@ const struct cli_command cli_stats = {
         "object. For RKH, print latencies from post to get, queues, pools, timers, and the time\n"
         "in each state.\n",
     .takes = CLI_FILTERS,
-    .run = run,
+    .run = run_stats,
 };

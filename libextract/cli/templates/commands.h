@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // cli: what the files of `ringside templates` share.
 //
-// The arguments after the word `templates` are parsed to struct templates_options, and one of the
-// subcommands runs. It prints its text, and the diagnostics of template files, and returns the exit
+// The arguments after the word `templates` are parsed to struct templates_options. Then one of the
+// subcommands runs: it prints its text and the diagnostics of template files, and returns the exit
 // status.
 #ifndef RINGSIDE_TEMPLATES_COMMANDS_H
 #define RINGSIDE_TEMPLATES_COMMANDS_H
@@ -52,13 +52,13 @@ bool templates_options_parse(struct templates_options *options, int argc, char *
 void templates_options_free(struct templates_options *options);
 
 // Parses hexadecimal digits, which may have blanks between them, to bytes. `bytes` has capacity for
-// half as many bytes as `digits` has characters, and one. Returns false after printing a message.
+// strlen(digits) / 2 + 1 bytes. Returns false after printing a message.
 bool templates_hex_parse(uint8_t *bytes, size_t *length, const char *option, const char *digits);
 
 // load.c: prints the diagnostics of files, "FILE:LINE:COLUMN: NAME: what; hint", without warnings
 // if `quiet`. Returns whether one is an error.
 bool templates_diagnose(const struct extract_templates *templates, bool quiet);
-// Opens a set of templates, adds the files and links them. Returns CLI_WHOLE, or another status
+// Opens a set of templates, adds the files and links them. Returns CLI_SUCCESS, or another status
 // after printing messages. The caller closes *templates in any case.
 int templates_load(struct extract_templates **templates, const struct templates_options *options);
 

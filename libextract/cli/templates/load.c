@@ -13,7 +13,7 @@ bool templates_diagnose(const struct extract_templates *templates, bool quiet)
     struct extract_text text;
 
     extract_text_init(&text, NULL, NULL);
-    extract_templates_tell(templates, !quiet, SIZE_MAX, &text);
+    extract_templates_print_diagnostics(templates, !quiet, SIZE_MAX, &text);
     if (text.used)
         fwrite(text.data, 1, text.used, stderr);
     extract_text_free(&text);
@@ -22,14 +22,14 @@ bool templates_diagnose(const struct extract_templates *templates, bool quiet)
     return has_error;
 }
 
-// A file that cannot be read does not keep the others from being looked at.
+// Adds all files, even if one cannot be read, so that the errors of all are printed.
 static int add_files(struct extract_templates *templates, const struct templates_options *options)
 {
     struct extract_error error;
-    int status = CLI_WHOLE, streams = 0;
+    int status = CLI_SUCCESS, stdin_count = 0;
 
     for (int i = 0; i < options->file_count; i++)
-        if (strcmp(options->files[i], "-") == 0 && streams++)
+        if (strcmp(options->files[i], "-") == 0 && stdin_count++)
             return cli_refuse("-", "use it once", "standard input can be read only once");
         else if (extract_templates_add_file(templates, options->files[i], &error))
             status = cli_complain(&error);
@@ -46,7 +46,7 @@ int templates_load(struct extract_templates **templates, const struct templates_
     int status = add_files(*templates, options);
     enum extract_code code = extract_templates_link(*templates, &error);
     templates_diagnose(*templates, options->quiet && !options->is_strict);
-    if (code == EXTRACT_BAD) // the diagnostics have said it
+    if (code == EXTRACT_BAD) // the error is among the diagnostics
         return CLI_UNREADABLE;
     return code ? cli_complain(&error) : status;
 }

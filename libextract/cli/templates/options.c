@@ -25,7 +25,7 @@ static bool set_bits(void *context, const struct option_use *use)
     return true;
 }
 
-// No template can print the time of an entry, so the value is only checked.
+// Checks a time without storing it, because no template can print the time of an entry.
 static bool check_time(void *context, const struct option_use *use)
 {
     char *end = NULL;
@@ -71,11 +71,12 @@ static bool set_dialect(void *context, const struct option_use *use)
     return !extract_dialect_parse(&options->dialect, use->value, &error) || !cli_complain(&error);
 }
 
-static bool add_file(void *context, char *word)
+// Stores an argument that is not an option.
+static bool add_file(void *context, char *file)
 {
     struct templates_options *options = context;
 
-    options->files[options->file_count++] = word;
+    options->files[options->file_count++] = file;
     return true;
 }
 
@@ -142,19 +143,19 @@ const struct option_table templates_option_table = {
     .headings = headings,
     .group_count = GROUPS,
     .hint = "see ringside templates --help",
-    .add_word = add_file,
+    .add_argument = add_file,
 };
 
 // ---- parsing ----
 
-static const char *subcommand_at(const void *context, size_t i)
+static const char *subcommand_name_at(const void *context, size_t i)
 {
     (void)context;
     return templates_subcommands[i];
 }
 
-// Returns the bit of a subcommand; SUBCOMMAND_NONE if there is none of that name.
-static unsigned subcommand_of(const char *name)
+// Returns the bit of a subcommand; SUBCOMMAND_NONE for an unknown name.
+static unsigned find_subcommand(const char *name)
 {
     for (unsigned i = 0; templates_subcommands[i]; i++)
         if (strcmp(templates_subcommands[i], name) == 0)
@@ -189,9 +190,9 @@ bool templates_options_parse(struct templates_options *options, int argc, char *
         return true;
     if (!name)
         return !cli_refuse("templates", hint, "no subcommand is given");
-    options->subcommand = subcommand_of(name);
+    options->subcommand = find_subcommand(name);
     if (!options->subcommand)
-        return !cli_refuse_unknown(name, "subcommand", cli_nearest(name, subcommand_at, NULL),
+        return !cli_refuse_unknown(name, "subcommand", cli_nearest(name, subcommand_name_at, NULL),
                                    hint);
     options->files = calloc((size_t)argc, sizeof *options->files);
     options->processes = calloc((size_t)argc, sizeof *options->processes);
@@ -237,8 +238,8 @@ bool templates_hex_parse(uint8_t *bytes, size_t *length, const char *option, con
             continue;
         if (digit > 15)
             return refuse_hex(option, "not a hexadecimal digit", at + 1);
-        unsigned above = count % 2 ? bytes[count / 2] : 0u;
-        bytes[count / 2] = (uint8_t)(above << 4 | digit);
+        unsigned high_digit = count % 2 ? bytes[count / 2] : 0u;
+        bytes[count / 2] = (uint8_t)(high_digit << 4 | digit);
         count++;
     }
     if (!count || count % 2)

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside templates run` prints the text that a file of templates gives one raw entry.
+// cli: `ringside templates run` prints the text that a file of templates makes of one raw entry.
 #include "cli/templates/commands.h"
 #include <stdlib.h>
 #include <string.h>
 
-// The names of processes that --process gives, ready to be printed.
-struct names {
+// The context of name_process.
+struct process_names {
     const struct templates_options *options;
-    struct extract_text clean;
+    struct extract_text clean; // the last name, escaped
 };
 
+// Returns the path that --process sets for a process; NULL: none.
 static const char *path_of(const struct templates_options *options, uint64_t pid)
 {
     for (size_t i = options->process_count; i > 0; i--)
@@ -18,10 +19,11 @@ static const char *path_of(const struct templates_options *options, uint64_t pid
     return NULL;
 }
 
-static const char *name(void *context, const struct extract_entry *entry, uint64_t value,
-                        unsigned word, size_t *length)
+// The callback of a formatter for the names of processes.
+static const char *name_process(void *context, const struct extract_entry *entry, uint64_t value,
+                                unsigned word, size_t *length)
 {
-    struct names *names = context;
+    struct process_names *names = context;
     const char *path = path_of(names->options, value);
 
     (void)entry;
@@ -34,7 +36,7 @@ static const char *name(void *context, const struct extract_entry *entry, uint64
     return names->clean.code ? NULL : names->clean.data;
 }
 
-static const char *mark_of(enum extract_ending ending)
+static const char *text_of_ending(enum extract_ending ending)
 {
     switch (ending) {
     case EXTRACT_ENDS_BREAK:
@@ -50,23 +52,23 @@ static const char *mark_of(enum extract_ending ending)
     }
 }
 
-static int print(const struct extract_outcome *outcome)
+static int print_outcome(const struct extract_outcome *outcome)
 {
     struct cli_output output;
 
     cli_output_open(&output);
     extract_text_put(&output.text, outcome->text, outcome->length);
-    extract_text_puts(&output.text, mark_of(outcome->ending));
+    extract_text_puts(&output.text, text_of_ending(outcome->ending));
     extract_text_puts(&output.text, "\n");
     return cli_output_close(&output,
-                            outcome->ending == EXTRACT_ENDS_FAULT ? CLI_LOSSES : CLI_WHOLE);
+                            outcome->ending == EXTRACT_ENDS_FAULT ? CLI_LOSSES : CLI_SUCCESS);
 }
 
-static int format(const struct extract_templates *templates, const struct extract_entry *entry,
-                  const struct templates_options *options)
+static int format_entry(const struct extract_templates *templates,
+                        const struct extract_entry *entry, const struct templates_options *options)
 {
-    struct names names = {.options = options};
-    struct extract_template_host host = {.context = &names, .name = name};
+    struct process_names names = {.options = options};
+    struct extract_template_host host = {.context = &names, .name = name_process};
     struct extract_formatter *formatter;
     struct extract_outcome outcome;
     struct extract_error error;
@@ -77,26 +79,16 @@ static int format(const struct extract_templates *templates, const struct extrac
     extract_formatter_run(formatter,
                           extract_templates_find(templates, EXTRACT_HOOKS_16, entry->hook), entry,
                           0, options->expand, &outcome);
-    int status = print(&outcome);
+    int status = print_outcome(&outcome);
     extract_formatter_close(formatter);
     extract_text_free(&names.clean);
     return status;
 }
 
-static int load_and_format(const struct extract_entry *entry,
-                           const struct templates_options *options)
+// Parses the entry to `bytes`, and prints its text.
+static int print_entry(uint8_t *bytes, const struct templates_options *options)
 {
     struct extract_templates *templates;
-    int status = templates_load(&templates, options);
-
-    if (!status)
-        status = format(templates, entry, options);
-    extract_templates_close(templates);
-    return status;
-}
-
-static int run_bytes(uint8_t *bytes, const struct templates_options *options)
-{
     struct extract_entry entry;
     struct extract_error error;
     size_t length;
@@ -112,7 +104,11 @@ static int run_bytes(uint8_t *bytes, const struct templates_options *options)
     entry.pid = options->pid;
     entry.tid = options->tid;
     entry.exec = path_of(options, options->pid);
-    return load_and_format(&entry, options);
+    int status = templates_load(&templates, options);
+    if (!status)
+        status = format_entry(templates, &entry, options);
+    extract_templates_close(templates);
+    return status;
 }
 
 int templates_run(const struct templates_options *options)
@@ -126,7 +122,7 @@ int templates_run(const struct templates_options *options)
     uint8_t *bytes = malloc(strlen(options->entry) / 2 + 1);
     if (!bytes)
         return cli_refuse("--entry", NULL, "out of memory");
-    int status = run_bytes(bytes, options);
+    int status = print_entry(bytes, options);
     free(bytes);
     return status;
 }

@@ -10,7 +10,7 @@ static int print_help(void)
     return cli_help.run(&options);
 }
 
-static int run_named(const struct templates_options *options)
+static int run_chosen(const struct templates_options *options)
 {
     switch (options->subcommand) {
     case SUBCOMMAND_RUN:
@@ -30,11 +30,12 @@ static int run_subcommand(int argc, char **argv)
     int status = CLI_USAGE;
 
     if (templates_options_parse(&options, argc, argv))
-        status = options.help ? print_help() : run_named(&options);
+        status = options.help ? print_help() : run_chosen(&options);
     templates_options_free(&options);
     return status;
 }
 
+// Runs if an option comes before the word `templates`.
 static int refuse_order(const struct cli_options *options)
 {
     (void)options;
@@ -50,7 +51,7 @@ const struct cli_command cli_templates = {
     .help = "The language of these files: ringside-templates(5).\n"
             "\n"
             "  run FILE --entry HEX       print the text of one entry\n"
-            "  check FILE...              print what is wrong in the files, which are one set\n"
+            "  check FILE...              print the errors in the files, which are one set\n"
             "  list [FILE...]             print hook ids and labels\n"
             "  update TARGET UPDATE-FILE  add, replace and delete templates in one step\n"
             "  update TARGET -x ID,...    print templates of TARGET as an update file\n",

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// The template that an id of -x names: by its digits, else by its other spelling.
-static const struct extract_template *find(const struct extract_templates *templates,
-                                           const char *word, size_t length)
+// Finds the template that an id of -x names: first with exactly these digits, then by hook.
+static const struct extract_template *find_by_id(const struct extract_templates *templates,
+                                                 const char *word, size_t length)
 {
     char id[8] = "0x";
     uint64_t number;
@@ -17,11 +17,11 @@ static const struct extract_template *find(const struct extract_templates *templ
     memcpy(id + 2, word, length);
     if (strspn(id + 2, "0123456789abcdefABCDEF") != length || !extract_number_parse(id, &number))
         return NULL;
-    const struct extract_template *plain =
+    const struct extract_template *exact =
         extract_templates_find(templates, EXTRACT_HOOKS_PLAIN, (uint32_t)number);
     uint32_t hook = (uint32_t)(length == 3 ? number << 4 : number);
-    return plain && strlen(plain->id) == length
-               ? plain
+    return exact && strlen(exact->id) == length
+               ? exact
                : extract_templates_find(templates, EXTRACT_HOOKS_16, hook);
 }
 
@@ -30,7 +30,7 @@ static bool put_template(struct extract_text *text, const struct extract_templat
 {
     struct extract_error error;
     char id[16];
-    const struct extract_template *template = find(templates, word, length);
+    const struct extract_template *template = find_by_id(templates, word, length);
 
     if (!template) {
         snprintf(id, sizeof id, "%.*s", (int)(length < sizeof id ? length : sizeof id - 1), word);
@@ -46,7 +46,7 @@ static bool put_template(struct extract_text *text, const struct extract_templat
     return true;
 }
 
-// All of them or none: the text goes out when it is complete.
+// Writes all templates. Returns false after printing a message; then the text must not be printed.
 static bool put_templates(struct extract_text *text, const struct extract_templates *templates,
                           const char *ids)
 {
@@ -71,13 +71,13 @@ static int print_templates(const struct extract_templates *templates, const char
     extract_text_init(&text, NULL, NULL);
     if (put_templates(&text, templates, ids) && !text.code) {
         extract_text_put(&output.text, text.data, text.used);
-        status = CLI_WHOLE;
+        status = CLI_SUCCESS;
     }
     extract_text_free(&text);
     return cli_output_close(&output, status);
 }
 
-static int extract(const struct templates_options *options)
+static int extract_chosen(const struct templates_options *options)
 {
     struct extract_templates *templates;
 
@@ -100,10 +100,11 @@ static int print_counts(const char *target, const struct extract_template_update
     extract_text_printf(&output.text, ": %u added, %u replaced, %u deleted, %u kept\n",
                         (unsigned)update->added, (unsigned)update->replaced,
                         (unsigned)update->deleted, (unsigned)update->kept);
-    return cli_output_close(&output, CLI_WHOLE);
+    return cli_output_close(&output, CLI_SUCCESS);
 }
 
-static int apply(struct extract_templates *templates, const struct templates_options *options)
+static int apply_update(struct extract_templates *templates,
+                        const struct templates_options *options)
 {
     struct extract_template_update update = {
         .size = sizeof update, .undo = options->undo, .any_version = options->any_version};
@@ -114,7 +115,7 @@ static int apply(struct extract_templates *templates, const struct templates_opt
     templates_diagnose(templates, options->quiet);
     if (code)
         return cli_complain(&error);
-    return options->verbose ? print_counts(options->files[0], &update) : CLI_WHOLE;
+    return options->verbose ? print_counts(options->files[0], &update) : CLI_SUCCESS;
 }
 
 int templates_update(const struct templates_options *options)
@@ -123,13 +124,13 @@ int templates_update(const struct templates_options *options)
     struct extract_error error;
 
     if (options->ids)
-        return extract(options);
+        return extract_chosen(options);
     if (options->file_count != 2)
         return cli_refuse("templates update", "use ringside templates update TARGET UPDATE-FILE",
                           "exactly two files are needed");
     if (extract_templates_open(&templates, 0, &error))
         return cli_complain(&error);
-    int status = apply(templates, options);
+    int status = apply_update(templates, options);
     extract_templates_close(templates);
     return status;
 }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// cli/top: the window over a recording of a stream, whose entries differ in length. In: its blocks.
-// Out: the newest of them, as a log in memory, which is read as any other.
+// cli/top: the newest blocks of a byte ring, whose entries have different lengths.
+//
+// Blocks are kept whole. To be decoded, they are written to a log in memory, which is then read
+// like any other log.
 #define _GNU_SOURCE // memfd_create
+#include "base/grow.h"
 #include "cli/top/top.h"
 #include <errno.h>
-#include "base/grow.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SECTION = 1024 * 1024 }; // bytes of that log's
+enum { SECTION_BYTES = 1024 * 1024 }; // of the log in memory
 
 static struct top_block *block_at(struct top_blocks *blocks, size_t i)
 {
@@ -28,9 +30,9 @@ static void drop_oldest(struct top_blocks *blocks)
     blocks->count--;
 }
 
-void top_blocks_shrink(struct top_blocks *blocks, uint64_t entries)
+void top_blocks_shrink(struct top_blocks *blocks, uint64_t max_entries)
 {
-    while (blocks->count && blocks->entries > entries)
+    while (blocks->count && blocks->entries > max_entries)
         drop_oldest(blocks);
 }
 
@@ -48,7 +50,8 @@ void top_blocks_free(struct top_blocks *blocks)
     *blocks = (struct top_blocks){.list = NULL};
 }
 
-// Room for one more: what was dropped in front makes capacity first.
+// Makes capacity for one more block. If the list is full and more than half of it was dropped, the
+// rest moves to its start. Otherwise the list grows if it must. Returns false if memory is short.
 static bool make_capacity(struct top_blocks *blocks)
 {
     if (blocks->oldest > blocks->capacity / 2 &&
@@ -63,8 +66,8 @@ static bool make_capacity(struct top_blocks *blocks)
     return list != NULL;
 }
 
-bool top_blocks_put(struct top_blocks *blocks, const struct extract_log_block *block,
-                    const void *payload)
+bool top_blocks_append(struct top_blocks *blocks, const struct extract_log_block *block,
+                       const void *payload)
 {
     uint8_t *copy = malloc((size_t)block->length + 1);
 
@@ -77,14 +80,14 @@ bool top_blocks_put(struct top_blocks *blocks, const struct extract_log_block *b
     *block_at(blocks, blocks->count++) = (struct top_block){*block, copy};
     blocks->bytes += block->length;
     blocks->entries += block->count;
-    while (blocks->bytes > TOP_BYTES)
+    while (blocks->bytes > TOP_MAX_BYTES)
         drop_oldest(blocks);
     return true;
 }
 
-static enum extract_code put_registry(const struct top_window *window,
-                                      struct extract_log_writer *writer,
-                                      struct extract_error *error)
+static enum extract_code write_registry(const struct top_window *window,
+                                        struct extract_log_writer *writer,
+                                        struct extract_error *error)
 {
     const struct extract_log_block names = {.type = EXTRACT_LOG_NAMES,
                                             .length = (uint32_t)window->registry_bytes};
@@ -97,37 +100,29 @@ static enum extract_code put_registry(const struct top_window *window,
                                    window->registry_bytes, error);
 }
 
-static enum extract_code put_all(const struct top_window *window, struct extract_log_writer *writer,
-                                 struct extract_error *error)
-{
-    const struct top_blocks *blocks = &window->blocks;
-    enum extract_code code = extract_log_put_ring(writer, &window->ring, error);
-
-    code = code ? code : put_registry(window, writer, error);
-    for (size_t i = 0; !code && i < blocks->count; i++) {
-        const struct top_block *entry = &blocks->list[blocks->oldest + i];
-        code = extract_log_put(writer, &entry->block, entry->payload, error);
-    }
-    return code;
-}
-
 static enum extract_code write_log(const struct top_window *window, int fd,
                                    struct extract_error *error)
 {
     const struct extract_log_options options = {
-        .size = sizeof options, .policy = EXTRACT_LOG_APPEND, .section_bytes = SECTION};
+        .size = sizeof options, .policy = EXTRACT_LOG_APPEND, .section_bytes = SECTION_BYTES};
+    const struct top_blocks *blocks = &window->blocks;
     struct extract_log_writer *writer;
     enum extract_code code = extract_log_create_fd(&writer, fd, &options, error);
 
     if (code)
         return code;
-    code = put_all(window, writer, error);
+    code = extract_log_put_ring(writer, &window->ring, error);
+    code = code ? code : write_registry(window, writer, error);
+    for (size_t i = 0; !code && i < blocks->count; i++) {
+        const struct top_block *entry = &blocks->list[blocks->oldest + i];
+        code = extract_log_put(writer, &entry->block, entry->payload, error);
+    }
     enum extract_code closed = extract_log_close(writer, code ? NULL : error);
     return code ? code : closed;
 }
 
-enum extract_code top_window_log(const struct top_window *window, struct extract_log **log,
-                                 struct extract_error *error)
+enum extract_code top_window_make_log(const struct top_window *window, struct extract_log **log,
+                                      struct extract_error *error)
 {
     int fd = memfd_create("ringside-top", MFD_CLOEXEC);
 

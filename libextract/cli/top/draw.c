@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli/top: a look as lines of text. In: a look, what the user has chosen, the room. Out: facts on
-// the recording, its threads, the most frequent events, the newest events.
+// cli/top: a snapshot as lines of text: facts on the recording, the threads, the most frequent
+// events, and the newest events. On a screen, each part gets a share of the rows.
 #include "cli/top/top.h"
 #include "report/kv_writer.h"
 #include "report/text_table.h"
@@ -8,25 +8,18 @@
 #include <string.h>
 
 enum {
-    NAME_COLUMNS = 24, // of a thread on a screen
+    NAME_COLUMNS = 24, // for the name of a thread on a screen
     BAR_COLUMNS = 10,
-    BATCH_ROWS = 10, // of event types, and of events, where the room is not bounded
+    BATCH_ROWS = 10, // for event types, and for events, in batch mode
     NO_LIMIT = 1 << 30
 };
 
-// A thread's line; what has the larger key comes first.
+// The line of a thread.
 struct row {
     const struct extract_thread_stats *thread;
-    const struct top_last *last;
-    uint64_t key;
+    const struct top_last_event *last;
+    uint64_t sort_key; // larger keys come first
 };
-
-static const char *column_name(enum top_column column)
-{
-    static const char *const names[TOP_COLUMNS] = {"thread", "prio", "load %", "events/s",
-                                                   "min free"};
-    return names[column];
-}
 
 static unsigned count_lines(const struct extract_text *text)
 {
@@ -37,7 +30,7 @@ static unsigned count_lines(const struct extract_text *text)
     return lines;
 }
 
-// A number of thousandths with one decimal; large ones without.
+// Writes a number of thousandths with one decimal; without one from 1000 on.
 static void put_thousandths(struct extract_text *text, uint64_t value)
 {
     extract_text_dec(text, value / 1000);
@@ -53,13 +46,13 @@ static void put_share(struct extract_text *text, uint64_t part, uint64_t whole)
         extract_text_putc(text, '-');
 }
 
-// The part of the rate of all events that `count` events of the window stand for.
+// Writes the rate of `count` events of the window: their share of the rate of all events.
 static void put_rate(struct extract_text *text, const struct top_snapshot *snapshot, uint64_t count)
 {
-    const struct top_number *rate = &snapshot->facts.rate;
+    const struct top_number *rate = &snapshot->facts.events_per_1000_s;
     uint64_t all = snapshot->stats->events;
 
-    if (rate->known && all)
+    if (rate->is_known && all)
         put_thousandths(text, (uint64_t)((unsigned __int128)rate->value * count / all));
     else
         extract_text_putc(text, '-');
@@ -78,35 +71,36 @@ static void put_target(struct extract_text *text, const struct top_snapshot *sna
     if (facts->counts.resets)
         extract_text_printf(text, ", %llu reset%s", (unsigned long long)facts->counts.resets,
                             facts->counts.resets == 1 ? "" : "s");
-    if (facts->quiet.known && facts->quiet.value > 2 * EXTRACT_SECOND)
+    if (facts->quiet_ns.is_known && facts->quiet_ns.value > 2 * EXTRACT_SECOND)
         extract_text_printf(text, ", nothing new for %llu s",
-                            (unsigned long long)(facts->quiet.value / EXTRACT_SECOND));
-    extract_text_puts(text, view->paused ? "  [paused]" : "");
+                            (unsigned long long)(facts->quiet_ns.value / EXTRACT_SECOND));
+    extract_text_puts(text, view->is_paused ? "  [paused]" : "");
     extract_text_puts(text, view->report.color ? "\x1b[0m\n" : "\n");
 }
 
-static void put_link(struct extract_text *text, const struct top_facts *facts)
+static void put_rates(struct extract_text *text, const struct top_facts *facts)
 {
     extract_text_puts(text, "events/s: ");
-    if (facts->rate.known)
-        put_thousandths(text, facts->rate.value);
+    if (facts->events_per_1000_s.is_known)
+        put_thousandths(text, facts->events_per_1000_s.value);
     else
         extract_text_putc(text, '-');
     extract_text_printf(text, "  lost: %s%llu", facts->counts.gaps_not_exact ? "at least " : "",
                         (unsigned long long)facts->counts.lost);
-    if (facts->fill.known)
+    if (facts->fill.is_known)
         extract_text_printf(text, "  fill: %llu of %u%s", (unsigned long long)facts->fill.value,
-                            facts->slots, facts->bytes ? " bytes" : "");
-    if (facts->link.known)
-        extract_text_printf(text, "  link: %llu bytes/s", (unsigned long long)facts->link.value);
-    if (facts->period.known) {
+                            facts->ring_entries, facts->in_bytes ? " bytes" : "");
+    if (facts->link_bytes_per_second.is_known)
+        extract_text_printf(text, "  link: %llu bytes/s",
+                            (unsigned long long)facts->link_bytes_per_second.value);
+    if (facts->poll_period_ns.is_known) {
         extract_text_puts(text, "  poll: ");
-        put_thousandths(text, facts->period.value / 1000);
+        put_thousandths(text, facts->poll_period_ns.value / 1000);
         extract_text_puts(text, " ms");
     }
-    if (facts->halted.known) {
+    if (facts->halted_thousandths.is_known) {
         extract_text_puts(text, "  halted: ");
-        put_thousandths(text, facts->halted.value * 100);
+        put_thousandths(text, facts->halted_thousandths.value * 100);
         extract_text_puts(text, " %");
     }
     extract_text_putc(text, '\n');
@@ -137,42 +131,42 @@ static void put_load(struct extract_text *text, const struct top_snapshot *snaps
     extract_text_putc(text, '\n');
 }
 
-static uint16_t priority_of(const struct extract_thread_stats *thread)
+static uint16_t current_priority(const struct extract_thread_stats *thread)
 {
     return thread->last_priority != EXTRACT_NO_PRIORITY ? thread->last_priority
                                                         : thread->thread->priority;
 }
 
-static uint64_t key_of(const struct extract_thread_stats *thread, enum top_column column)
+static uint64_t sort_key(const struct extract_thread_stats *thread, enum top_column column)
 {
-    uint64_t used = thread->stack_size - thread->stack_free;
+    uint64_t stack_used = thread->stack_size - thread->stack_free;
 
     switch (column) {
     case TOP_PRIORITY:
-        return EXTRACT_NO_PRIORITY - (uint64_t)priority_of(thread);
+        return EXTRACT_NO_PRIORITY - (uint64_t)current_priority(thread);
     case TOP_LOAD:
         return thread->ticks;
     case TOP_EVENTS:
         return thread->events;
     case TOP_STACK: // the fullest stack first
         return thread->stack_known && thread->stack_size
-                   ? 1 + (uint64_t)((unsigned __int128)used * UINT32_MAX / thread->stack_size)
+                   ? 1 + (uint64_t)((unsigned __int128)stack_used * UINT32_MAX / thread->stack_size)
                    : 0;
     default:
         return 0;
     }
 }
 
-static int by_key(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
     const struct row *x = a, *y = b;
 
-    if (x->key != y->key)
-        return x->key < y->key ? 1 : -1;
+    if (x->sort_key != y->sort_key)
+        return x->sort_key < y->sort_key ? 1 : -1;
     return strcmp(x->thread->thread->shown, y->thread->thread->shown);
 }
 
-// The threads that are there or were active, in the order of a column. NULL: out of memory.
+// Returns the threads that exist or were active, sorted by a column; NULL if memory is short.
 static struct row *sort_threads(const struct top_snapshot *snapshot, enum top_column column,
                                 size_t *count)
 {
@@ -185,25 +179,25 @@ static struct row *sort_threads(const struct top_snapshot *snapshot, enum top_co
     for (size_t i = 0; rows && i < stats->thread_count; i++) {
         const struct extract_thread_stats *thread = &stats->threads[i];
         if (thread->thread->in_use || thread->events || thread->ticks)
-            rows[(*count)++] = (struct row){thread, &snapshot->last[thread->thread - first],
-                                            key_of(thread, column)};
+            rows[(*count)++] = (struct row){thread, &snapshot->last_events[thread->thread - first],
+                                            sort_key(thread, column)};
     }
     if (rows)
-        qsort(rows, *count, sizeof *rows, by_key);
+        qsort(rows, *count, sizeof *rows, compare_rows);
     return rows;
 }
 
-static void optional_cell(struct text_table *table, bool known, uint64_t value)
+static void put_optional_cell(struct text_table *table, bool is_known, uint64_t value)
 {
-    if (known)
+    if (is_known)
         extract_text_dec(&table->cells, value);
     else
         extract_text_putc(&table->cells, '-');
     text_table_end_cell(table);
 }
 
-static void type_cell(struct text_table *table, const struct extract_event_type *type, uint32_t id,
-                      const struct extract_object *named)
+static void put_type_cell(struct text_table *table, const struct extract_event_type *type,
+                          uint32_t id, const struct extract_object *named)
 {
     if (type)
         extract_text_escaped(&table->cells, type->name);
@@ -214,8 +208,8 @@ static void type_cell(struct text_table *table, const struct extract_event_type 
     text_table_end_cell(table);
 }
 
-// What the trace calls a user event.
-static const struct extract_object *name_of(const struct top_snapshot *snapshot, uint32_t id)
+// Returns the object that gives a user event its name; NULL: none.
+static const struct extract_object *name_of_event(const struct top_snapshot *snapshot, uint32_t id)
 {
     const struct extract_stats *stats = snapshot->stats;
     for (size_t i = 0; i < stats->service_count; i++)
@@ -224,7 +218,7 @@ static const struct extract_object *name_of(const struct top_snapshot *snapshot,
     return NULL;
 }
 
-static void bar_cell(struct text_table *table, uint64_t part, uint64_t whole)
+static void put_bar_cell(struct text_table *table, uint64_t part, uint64_t whole)
 {
     uint64_t marks =
         whole ? (uint64_t)(((unsigned __int128)part * BAR_COLUMNS + whole / 2) / whole) : 0;
@@ -234,49 +228,54 @@ static void bar_cell(struct text_table *table, uint64_t part, uint64_t whole)
 }
 
 static void put_row(struct text_table *table, const struct top_snapshot *snapshot,
-                    const struct row *row, bool screen)
+                    const struct row *row, bool is_screen)
 {
     const struct extract_thread_stats *thread = row->thread;
-    uint16_t priority = priority_of(thread);
-    uint64_t loaded =
-        snapshot->stats->has_loads ? snapshot->stats->span_ticks : 0; // 0: shares are unknown
+    uint16_t priority = current_priority(thread);
+    uint64_t span = snapshot->stats->has_loads ? snapshot->stats->span_ticks : 0; // 0: no loads
 
-    top_truncate(&table->cells, thread->thread->shown, screen ? NAME_COLUMNS : NO_LIMIT);
+    top_truncate(&table->cells, thread->thread->shown, is_screen ? NAME_COLUMNS : NO_LIMIT);
     text_table_end_cell(table);
-    optional_cell(table, priority != EXTRACT_NO_PRIORITY, priority);
-    put_share(&table->cells, thread->ticks, loaded);
+    put_optional_cell(table, priority != EXTRACT_NO_PRIORITY, priority);
+    put_share(&table->cells, thread->ticks, span);
     text_table_end_cell(table);
-    bar_cell(table, thread->ticks, loaded);
+    put_bar_cell(table, thread->ticks, span);
     put_rate(&table->cells, snapshot, thread->events);
     text_table_end_cell(table);
-    optional_cell(table, thread->stack_size != 0, thread->stack_size);
-    optional_cell(table, thread->stack_known, thread->stack_free);
-    type_cell(table, row->last->type, row->last->id, name_of(snapshot, row->last->id));
+    put_optional_cell(table, thread->stack_size != 0, thread->stack_size);
+    put_optional_cell(table, thread->stack_known, thread->stack_free);
+    put_type_cell(table, row->last->type, row->last->id, name_of_event(snapshot, row->last->id));
 }
 
-// A column by which the threads are sorted has brackets. The blanks keep columns in their place
-// while numbers grow.
-static void head_cell(struct text_table *table, const char *name, enum top_column column,
-                      enum top_column sort, size_t width)
+// Writes the heading of a column, in brackets if the threads are sorted by it. Blanks make it as
+// wide as its numbers can become, so that columns do not move.
+static void put_heading(struct text_table *table, const char *name, enum top_column column,
+                        enum top_column sort, size_t width)
 {
-    bool sorted = column == sort;
-    size_t used = strlen(name) + 2 * sorted;
+    bool is_sorted = column == sort;
+    size_t used = strlen(name) + 2 * is_sorted;
 
     if (column != TOP_NAME)
         extract_text_pad(&table->cells, ' ', width > used ? width - used : 0);
-    extract_text_printf(&table->cells, sorted ? "[%s]" : "%s", name);
+    extract_text_printf(&table->cells, is_sorted ? "[%s]" : "%s", name);
     if (column == TOP_NAME)
         extract_text_pad(&table->cells, ' ', width > used ? width - used : 0);
     text_table_end_cell(table);
 }
 
-static void put_heads(struct text_table *table, enum top_column sort)
+static void put_headings(struct text_table *table, enum top_column sort)
 {
-    static const size_t widths[TOP_COLUMNS] = {
-        [TOP_NAME] = 16, [TOP_PRIORITY] = 6, [TOP_LOAD] = 8, [TOP_EVENTS] = 10, [TOP_STACK] = 10};
+    static const struct {
+        const char *name;
+        size_t width;
+    } columns[TOP_COLUMNS] = {[TOP_NAME] = {"thread", 16},
+                              [TOP_PRIORITY] = {"prio", 6},
+                              [TOP_LOAD] = {"load %", 8},
+                              [TOP_EVENTS] = {"events/s", 10},
+                              [TOP_STACK] = {"min free", 10}};
 
     for (enum top_column c = TOP_NAME; c < TOP_COLUMNS; c++) {
-        head_cell(table, column_name(c), c, sort, widths[c]);
+        put_heading(table, columns[c].name, c, sort, columns[c].width);
         if (c == TOP_LOAD)
             text_table_put_string(table, "          ");
         if (c == TOP_EVENTS)
@@ -286,7 +285,7 @@ static void put_heads(struct text_table *table, enum top_column sort)
 }
 
 static void put_threads(struct extract_text *text, const struct top_snapshot *snapshot,
-                        const struct top_view *view, size_t most, bool screen)
+                        const struct top_view *view, size_t max_rows, bool is_screen)
 {
     struct text_table table;
     size_t count;
@@ -296,11 +295,11 @@ static void put_threads(struct extract_text *text, const struct top_snapshot *sn
         text->code = EXTRACT_NOMEM;
         return;
     }
-    size_t shown = count <= most ? count : most - 1;
-    text_table_open(&table, 8, 0x76); // numbers to the right
-    put_heads(&table, view->sort);
+    size_t shown = count <= max_rows ? count : max_rows - 1;
+    text_table_open(&table, 8, 0x76); // numbers are aligned to the right
+    put_headings(&table, view->sort);
     for (size_t i = 0; i < shown; i++)
-        put_row(&table, snapshot, &rows[i], screen);
+        put_row(&table, snapshot, &rows[i], is_screen);
     text_table_print(&table, text, &view->report);
     if (shown < count)
         extract_text_printf(text, "(%zu more threads)\n", count - shown);
@@ -308,7 +307,8 @@ static void put_threads(struct extract_text *text, const struct top_snapshot *sn
 }
 
 static void put_types(struct extract_text *text, const struct top_snapshot *snapshot,
-                      const struct top_view *view, const struct extract_stats *stats, size_t most)
+                      const struct top_view *view, const struct extract_stats *stats,
+                      size_t max_rows)
 {
     struct text_table table;
 
@@ -317,14 +317,14 @@ static void put_types(struct extract_text *text, const struct top_snapshot *snap
     text_table_put_string(&table, "   percent");
     text_table_put_string(&table, "class");
     text_table_put_string(&table, "event");
-    for (size_t i = 0; i < stats->service_count && i < most; i++) {
+    for (size_t i = 0; i < stats->service_count && i < max_rows; i++) {
         const struct extract_service_stats *service = &stats->services[i];
         put_rate(&table.cells, snapshot, service->count);
         text_table_end_cell(&table);
         put_share(&table.cells, service->count, snapshot->stats->events);
         text_table_end_cell(&table);
         text_table_put_string(&table, extract_class_name(service->type->class_));
-        type_cell(&table, service->type, service->id, service->named);
+        put_type_cell(&table, service->type, service->id, service->named);
     }
     text_table_print(&table, text, &view->report);
 }
@@ -337,14 +337,15 @@ static void put_fault(struct extract_text *text, const struct extract_error *err
     extract_text_putc(text, '\n');
 }
 
-// What the filter leaves: the most frequent types, the newest events. `rows` 0: not bounded.
+// Writes the most frequent types and the newest of the events that match the filter. If `rows` is
+// 0, there is no screen.
 static void put_filtered(struct extract_text *text, const struct top_snapshot *snapshot,
                          const struct top_view *view, unsigned rows)
 {
     struct extract_stats *stats;
     struct extract_error error;
     enum extract_code code =
-        top_snapshot_stats(snapshot, view->line, view->report.hz, &stats, &error);
+        top_snapshot_stats(snapshot, view->filter_line, view->report.hz, &stats, &error);
 
     if (code)
         put_fault(text, &error);
@@ -355,8 +356,8 @@ static void put_filtered(struct extract_text *text, const struct top_snapshot *s
     extract_stats_free(stats);
     unsigned used = count_lines(text) + !view->report.no_header;
     if (!rows || used < rows)
-        top_snapshot_events(snapshot, view->line, rows ? rows - used : BATCH_ROWS, &view->report,
-                            text, &error);
+        top_snapshot_events(snapshot, view->filter_line, rows ? rows - used : BATCH_ROWS,
+                            &view->report, text, &error);
 }
 
 static void put_help(struct extract_text *text)
@@ -364,11 +365,11 @@ static void put_help(struct extract_text *text)
     extract_text_puts(text, "\n"
                             "  q           quit\n"
                             "  s, <, >     sort the threads by another column\n"
-                            "  p, blank    hold the screen; the recording goes on\n"
-                            "  r           begin the window again\n"
+                            "  p, blank    pause the screen; recording continues\n"
+                            "  r           clear the window and start again\n"
                             "  f           filter the events: event=queue* thread=worker\n"
-                            "              words: event thread object class from to last\n"
-                            "              Enter takes the line, Esc leaves it, ^U clears it\n"
+                            "              names: event thread object class from to last\n"
+                            "              Enter applies the line, Esc cancels, ^U clears it\n"
                             "  ?           this text\n"
                             "\n"
                             "The window holds the newest entries: those of the last 10 seconds,\n"
@@ -376,23 +377,23 @@ static void put_help(struct extract_text *text)
                             "shares of its time; filters do not change them.\n");
 }
 
-// The last line of a screen.
-static void put_foot(struct extract_text *text, const struct top_view *view)
+// Writes the last line of a screen.
+static void put_footer(struct extract_text *text, const struct top_view *view)
 {
-    if (view->editing) {
+    if (view->is_editing) {
         extract_text_puts(text, "filter: ");
-        extract_text_escaped(text, view->edit);
+        extract_text_escaped(text, view->edited_line);
         extract_text_puts(text, "_");
     } else if (view->message[0]) {
         extract_text_escaped(text, view->message);
     } else {
         extract_text_puts(text, "q quit  s sort  p pause  r reset  f filter  ? help");
-        extract_text_puts(text, view->line[0] ? "   filter: " : "");
-        extract_text_escaped(text, view->line);
+        extract_text_puts(text, view->filter_line[0] ? "   filter: " : "");
+        extract_text_escaped(text, view->filter_line);
     }
 }
 
-// Makes the drawing `rows` lines long.
+// Cuts or fills the drawing so that it has exactly `rows` lines.
 static void fit_rows(struct extract_text *text, unsigned rows)
 {
     unsigned lines = 0;
@@ -408,7 +409,7 @@ static void put_body(struct extract_text *text, const struct top_snapshot *snaps
                      const struct top_view *view, unsigned rows)
 {
     put_target(text, snapshot, view);
-    put_link(text, &snapshot->facts);
+    put_rates(text, &snapshot->facts);
     if (snapshot->fault.code)
         put_fault(text, &snapshot->fault);
     if (!snapshot->trace)
@@ -425,12 +426,12 @@ void top_draw(struct extract_text *text, const struct top_snapshot *snapshot,
 {
     unsigned rows = size.rows > 1 ? size.rows - 1 : 0;
 
-    if (view->help)
+    if (view->shows_help)
         put_help(text);
     else
         put_body(text, snapshot, view, rows);
     if (!size.rows)
         return;
     fit_rows(text, rows);
-    put_foot(text, view);
+    put_footer(text, view);
 }

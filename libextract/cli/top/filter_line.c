@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// cli/top: filter lines. In: a line as a user types it: words of the filter language with their
-// values, "event=queue* thread='idle task'" or "--event queue*". Out: a filter.
+// cli/top: filter lines, which users type on the screen. A line holds names of conditions with
+// their values, as in "event=queue* thread='idle task'" or "--event queue*", and becomes a filter.
 #include "cli/top/top.h"
 #include <stdio.h>
 #include <string.h>
 
-// Takes the next piece off a line: up to a blank, and up to `stop` when that is not 0. Quotes keep
-// both in. False at the end of the line.
-static bool next_piece(const char **line, char stop, char *piece)
+// Copies the next token of a line and moves *line past it. The token ends before a blank and,
+// unless it is 0, before `stop`; inside quotes neither ends it. Returns false at the end of the
+// line.
+static bool next_token(const char **line, char stop, char *token)
 {
     const char *at = *line + strspn(*line, " \t");
     char quote = 0;
@@ -21,14 +22,14 @@ static bool next_piece(const char **line, char stop, char *piece)
         if (quote ? *at == quote : *at == '\'' || *at == '"')
             quote = quote ? 0 : *at;
         else
-            *piece++ = *at;
+            *token++ = *at;
     }
-    *piece = 0;
+    *token = 0;
     *line = at + (stop && *at == stop);
     return true;
 }
 
-static bool find_word(const char *name, enum extract_filter_word *word)
+static bool find_condition(const char *name, enum extract_filter_word *word)
 {
     name += strncmp(name, "--", 2) ? 0 : 2;
     for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_LAST; i++) {
@@ -39,50 +40,50 @@ static bool find_word(const char *name, enum extract_filter_word *word)
     return false;
 }
 
-// `last` bounds the list of events, which the room on the screen bounds, too: the smaller holds.
-static enum extract_code add_last(const char *value, uint64_t *most, struct extract_error *error)
+// Lowers *max_events, which the size of the screen may have limited, to the value of `last`.
+static enum extract_code add_last(const char *value, uint64_t *max_events,
+                                  struct extract_error *error)
 {
     uint64_t last;
 
     if (!extract_number_parse(value, &last))
         return extract_error_set(error, EXTRACT_USAGE, "last", NULL, "\"%s\" is not a number",
                                  value);
-    *most = last < *most ? last : *most;
+    *max_events = last < *max_events ? last : *max_events;
     return EXTRACT_OK;
 }
 
-static enum extract_code add_words(struct extract_filter *filter, const char *line, uint64_t *most,
-                                   struct extract_error *error)
+static enum extract_code add_conditions(struct extract_filter *filter, const char *line,
+                                        uint64_t *max_events, struct extract_error *error)
 {
-    char name[TOP_LINE], value[TOP_LINE];
+    char name[TOP_LINE_BYTES], value[TOP_LINE_BYTES];
     enum extract_filter_word word;
     enum extract_code code = EXTRACT_OK;
 
-    while (!code && next_piece(&line, '=', name)) {
-        if (!find_word(name, &word))
+    while (!code && next_token(&line, '=', name)) {
+        if (!find_condition(name, &word))
             return extract_error_set(error, EXTRACT_USAGE, name,
                                      "use event=, thread=, object=, class=, from=, to= or last=",
                                      "no filter has that name");
-        if (!next_piece(&line, 0, value))
-            return extract_error_set(error, EXTRACT_USAGE, name, NULL, "its value is missing");
-        code = word == EXTRACT_FILTER_LAST ? add_last(value, most, error)
+        if (!next_token(&line, 0, value))
+            return extract_error_set(error, EXTRACT_USAGE, name, NULL, "the value is missing");
+        code = word == EXTRACT_FILTER_LAST ? add_last(value, max_events, error)
                                            : extract_filter_add(filter, word, value, error);
     }
     return code;
 }
 
-enum extract_code top_filter_line_filter(const char *line, uint64_t most,
-                                         struct extract_filter **filter,
-                                         struct extract_error *error)
+enum extract_code top_filter_line_parse(const char *line, uint64_t max_events,
+                                        struct extract_filter **filter, struct extract_error *error)
 {
     char number[24];
-    bool bounded = most != 0;
+    bool is_limited = max_events != 0;
     enum extract_code code = extract_filter_new(filter, error);
 
     if (!code)
-        code = add_words(*filter, line, &most, error);
-    if (!code && bounded) {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)most);
+        code = add_conditions(*filter, line, &max_events, error);
+    if (!code && is_limited) {
+        snprintf(number, sizeof number, "%llu", (unsigned long long)max_events);
         code = extract_filter_add(*filter, EXTRACT_FILTER_LAST, number, error);
     }
     if (code) {
@@ -92,7 +93,7 @@ enum extract_code top_filter_line_filter(const char *line, uint64_t most,
     return code;
 }
 
-bool top_filter_line_write(char line[TOP_LINE], const struct extract_session_options *options)
+bool top_filter_line_write(char line[TOP_LINE_BYTES], const struct extract_session_options *options)
 {
     size_t used = 0;
 
@@ -102,9 +103,9 @@ bool top_filter_line_write(char line[TOP_LINE], const struct extract_session_opt
         const char *quote = strchr(c->value, '"') ? "'" : "\"";
         if (strchr(c->value, '"') && strchr(c->value, '\''))
             return false;
-        int length = snprintf(line + used, TOP_LINE - used, "%s%s=%s%s%s", used ? " " : "",
+        int length = snprintf(line + used, TOP_LINE_BYTES - used, "%s%s=%s%s%s", used ? " " : "",
                               extract_filter_word_name(c->word), quote, c->value, quote);
-        if (length < 0 || (size_t)length >= TOP_LINE - used)
+        if (length < 0 || (size_t)length >= TOP_LINE_BYTES - used)
             return false;
         used += (size_t)length;
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// cli/top: what typing means. In: bytes of a terminal. Out: changes of the user's view, an act.
+// cli/top: keys. Typed bytes change what the user sees, or the filter line that is being edited.
 #include "base/printable.h"
 #include "cli/top/top.h"
 #include <string.h>
 
 enum { CTRL_U = 0x15, ESCAPE = 0x1b, BACKSPACE = 0x7f };
 
-// Bytes of the control sequence of a function key at `bytes` (ECMA-48, 5.4; SS3), 1 for a lone
-// Escape.
-static size_t sequence(const char *bytes, size_t length)
+// Returns the length of the control sequence of a function key at `bytes` (ECMA-48, 5.4; SS3); 1
+// for a lone Escape.
+static size_t sequence_bytes(const char *bytes, size_t length)
 {
     size_t i = 2;
 
@@ -34,44 +34,45 @@ static void drop_character(char *line)
         line[length - 1] = 0;
 }
 
-// A line that makes no filter is not taken; the user may go on with it.
-static void take_line(struct top_view *view)
+// Makes the edited line the filter. An invalid line is kept for the next edit, and the old filter
+// stays.
+static void accept_line(struct top_view *view)
 {
     struct extract_filter *filter;
     struct extract_error error;
 
-    view->editing = false;
-    if (top_filter_line_filter(view->edit, 0, &filter, &error)) {
+    view->is_editing = false;
+    if (top_filter_line_parse(view->edited_line, 0, &filter, &error)) {
         extract_error_format(&error, view->message, sizeof view->message);
         return;
     }
     extract_filter_free(filter);
-    strcpy(view->line, view->edit);
+    strcpy(view->filter_line, view->edited_line);
 }
 
-static void edit(struct top_view *view, char key)
+static void edit_line(struct top_view *view, char key)
 {
-    size_t length = strlen(view->edit);
+    size_t length = strlen(view->edited_line);
 
     if (key == '\r' || key == '\n')
-        take_line(view);
+        accept_line(view);
     else if (key == ESCAPE)
-        view->editing = false;
+        view->is_editing = false;
     else if (key == BACKSPACE || key == '\b')
-        drop_character(view->edit);
+        drop_character(view->edited_line);
     else if (key == CTRL_U)
-        view->edit[0] = 0;
-    else if ((unsigned char)key >= ' ' && length + 1 < sizeof view->edit) {
-        view->edit[length] = key;
-        view->edit[length + 1] = 0;
+        view->edited_line[0] = 0;
+    else if ((unsigned char)key >= ' ' && length + 1 < sizeof view->edited_line) {
+        view->edited_line[length] = key;
+        view->edited_line[length + 1] = 0;
     }
 }
 
-static enum top_action press(struct top_view *view, char key)
+static enum top_action handle_key(struct top_view *view, char key)
 {
     view->message[0] = 0;
-    bool help = view->help;
-    view->help = false;
+    bool help_was_shown = view->shows_help;
+    view->shows_help = false;
     switch (key) {
     case 'q':
     case 'Q':
@@ -85,17 +86,17 @@ static enum top_action press(struct top_view *view, char key)
         break;
     case 'p':
     case ' ':
-        view->paused = !view->paused;
+        view->is_paused = !view->is_paused;
         break;
     case 'r':
         return TOP_CLEAR;
     case 'f':
-        view->editing = true;
-        strcpy(view->edit, view->line);
+        view->is_editing = true;
+        strcpy(view->edited_line, view->filter_line);
         break;
     case '?':
     case 'h':
-        view->help = !help;
+        view->shows_help = !help_was_shown;
         break;
     default:
         break;
@@ -107,14 +108,14 @@ enum top_action top_handle_keys(struct top_view *view, const char *bytes, size_t
 {
     enum top_action act = TOP_NOTHING;
     for (size_t i = 0, used; i < length && act != TOP_QUIT; i += used) {
-        used = bytes[i] == ESCAPE ? sequence(bytes + i, length - i) : 1;
+        used = bytes[i] == ESCAPE ? sequence_bytes(bytes + i, length - i) : 1;
         if (used > 1)
             continue; // a function key
         enum top_action one = TOP_REDRAW;
-        if (view->editing)
-            edit(view, bytes[i]);
+        if (view->is_editing)
+            edit_line(view, bytes[i]);
         else
-            one = press(view, bytes[i]);
+            one = handle_key(view, bytes[i]);
         act = one > act ? one : act;
     }
     return act;

@@ -1,35 +1,28 @@
 // SPDX-License-Identifier: MIT
-// cli/top: a live target. In: a memory over a debugger's port, and a recorder that polls it. Out:
-// what the recorder finds into the window, and into a log when one is wanted.
+// cli/top: a live target as the source. A recorder polls it and passes each block to the window.
+// With -o it also writes them to a log.
 #include "cli/top/top.h"
 #include <extract/memory.h>
 
-enum { TIMEOUT_MS = 3000 }; // a screen must not stand still for longer
+enum { TIMEOUT_MS = 3000 }; // by default, so that a screen never freezes for longer
 
-static enum extract_code take(void *context, const struct extract_log_block *block,
-                              const void *payload, struct extract_error *error)
+// The sink of the recorder.
+static enum extract_code add_to_window(void *context, const struct extract_log_block *block,
+                                       const void *payload, struct extract_error *error)
 {
     struct top_source *source = context;
 
     switch (block->type) {
     case EXTRACT_LOG_RING:
-        return top_window_ring(&source->window, payload, error);
+        return top_window_set_ring(&source->window, payload, error);
     case EXTRACT_LOG_OBJECTS:
-        return top_window_objects(&source->window, payload, block->length, error);
+        return top_window_set_registry(&source->window, payload, block->length, error);
     case EXTRACT_LOG_NAMES:
-        return top_window_names(&source->window, payload, block->length, error);
+        return top_window_set_names(&source->window, payload, block->length, error);
     default:
-        top_window_take(&source->window, block, payload);
+        top_window_add_block(&source->window, block, payload);
         return EXTRACT_OK;
     }
-}
-
-static enum extract_code open_log(struct top_source *source, struct extract_error *error)
-{
-    const char *path = source->options->output;
-    struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_LOOP};
-
-    return path ? extract_log_create(&source->log, path, &options, error) : EXTRACT_OK;
 }
 
 enum extract_code top_live_open(struct top_source *source, struct extract_error *error)
@@ -41,15 +34,17 @@ enum extract_code top_live_open(struct top_source *source, struct extract_error 
                                              .ring = session->ring,
                                              .rkh = session->rkh,
                                              .stream = session->stream,
-                                             .sink = take,
+                                             .sink = add_to_window,
                                              .context = source};
+    const struct extract_log_options log = {.size = sizeof log, .policy = EXTRACT_LOG_LOOP};
     struct cli_options live = *source->options;
     live.timeout_ms = live.timeout_ms ? live.timeout_ms : TIMEOUT_MS;
     enum extract_code code = cli_live_open(&source->memory, &live, error);
     if (code)
         return code;
     source->name = extract_memory_name(source->memory);
-    code = open_log(source, error);
+    if (live.output)
+        code = extract_log_create(&source->log, live.output, &log, error);
     options.log = source->log;
     if (!code)
         code = extract_recorder_open(&source->recorder, source->memory, source->symbols, &options,
@@ -57,37 +52,40 @@ enum extract_code top_live_open(struct top_source *source, struct extract_error 
     return code;
 }
 
-// Rates over a time that is long enough to tell; until then those of before hold.
-static void measure(struct top_source *source)
+// Measures the link's rate and the time halted, at least TOP_MIN_RATE_NS after the last time.
+static void measure_link(struct top_source *source)
 {
     struct extract_live_halts halts = extract_live_halts(source->memory);
     struct extract_memory_cost cost = extract_recorder_status(source->recorder)->cost;
-    uint64_t now = extract_now(), time = now - source->measured;
+    uint64_t now = extract_now(), elapsed_ns = now - source->measured_ns;
 
-    if (time < TOP_MEASURE)
+    if (elapsed_ns < TOP_MIN_RATE_NS)
         return;
-    uint64_t bytes = cost.bytes - source->bytes, stood = halts.nanoseconds - source->stood;
-    bool first = !source->measured; // what opening has cost says nothing
-    source->link = (struct top_number){bytes * 1000 / (time / 1000000), !first};
-    source->halted = (struct top_number){stood * 1000 / time, !first && halts.count};
-    source->bytes = cost.bytes;
-    source->stood = halts.nanoseconds;
-    source->measured = now;
+    uint64_t bytes = cost.bytes - source->read_bytes;
+    uint64_t halted_ns = halts.nanoseconds - source->halted_ns;
+    bool is_first = !source->measured_ns; // the first measurement includes the cost of opening
+    source->link_bytes_per_second =
+        (struct top_number){bytes * 1000 / (elapsed_ns / 1000000), !is_first};
+    source->halted_thousandths =
+        (struct top_number){halted_ns * 1000 / elapsed_ns, !is_first && halts.count};
+    source->read_bytes = cost.bytes;
+    source->halted_ns = halts.nanoseconds;
+    source->measured_ns = now;
 }
 
-void top_live_facts(struct top_source *source, struct top_facts *facts)
+void top_live_read_facts(struct top_source *source, struct top_facts *facts)
 {
     const struct extract_record_status *status = extract_recorder_status(source->recorder);
 
-    measure(source);
+    measure_link(source);
     facts->fill = (struct top_number){status->fill, true};
-    facts->period = (struct top_number){status->advice.period, true};
-    facts->slots = status->advice.slots;
-    facts->link = source->link;
-    facts->halted = source->halted;
+    facts->poll_period_ns = (struct top_number){status->advice.period, true};
+    facts->ring_entries = status->advice.slots;
+    facts->link_bytes_per_second = source->link_bytes_per_second;
+    facts->halted_thousandths = source->halted_thousandths;
 }
 
-// Whatever fails, everything is closed; the first failure is told.
+// Closes everything, even if a part fails, and returns the first error.
 enum extract_code top_live_close(struct top_source *source, struct extract_error *error)
 {
     struct extract_error second;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// cli/top: the window over a recording. In: blocks of a recording, in order. Out: a snapshot that
-// holds the newest entries, all of one run without a gap; counts of what arrived, was lost and
-// began again.
+// cli/top: the window over a recording, which holds its newest entries without a gap.
+//
+// Blocks of the recording are added in order. Each arrival of entries has a time. With it, old
+// entries are dropped, and the rate of events is computed. Slots are kept here in a circular
+// buffer, blocks of byte rings in blocks.c. Losses, resets and gaps empty the window, and are
+// counted.
 #include "base/cursor.h"
 #include "cli/top/top.h"
 #include "formats/format.h"
 #include <stdlib.h>
 
-#define SPAN (TOP_SECONDS * EXTRACT_SECOND)
+#define MAX_AGE_NS (TOP_MAX_SECONDS * EXTRACT_SECOND)
 
 void top_window_clear(struct top_window *window)
 {
@@ -23,78 +26,82 @@ void top_window_free(struct top_window *window)
     memset(window, 0, sizeof *window);
 }
 
-static struct top_step *step_at(struct top_window *window, unsigned i)
+static struct top_arrival *arrival_at(struct top_window *window, unsigned i)
 {
-    return &window->step[(window->step_oldest + i) % TOP_STEPS];
+    return &window->arrivals[(window->oldest_arrival + i) % TOP_MAX_ARRIVALS];
 }
 
-static const struct top_step *newest_step(const struct top_window *window)
+static const struct top_arrival *newest_arrival(const struct top_window *window)
 {
-    return &window->step[(window->step_oldest + window->steps - 1) % TOP_STEPS];
+    unsigned newest = window->oldest_arrival + window->arrival_count - 1;
+
+    return &window->arrivals[newest % TOP_MAX_ARRIVALS];
 }
 
-uint64_t top_window_newest(const struct top_window *window)
+uint64_t top_window_newest_arrival(const struct top_window *window)
 {
-    return window->steps ? newest_step(window)->wall : 0;
+    return window->arrival_count ? newest_arrival(window)->wall : 0;
 }
 
 // Drops the oldest entries until `count` are left.
-static void shrink(struct top_window *window, uint64_t count)
+static void drop_oldest_entries(struct top_window *window, uint64_t count)
 {
     top_blocks_shrink(&window->blocks, count);
     if (window->count <= count)
         return;
     uint32_t drop = window->count - (uint32_t)count;
-    window->oldest = (window->oldest + drop) % TOP_ENTRIES;
+    window->oldest = (window->oldest + drop) % TOP_MAX_ENTRIES;
     window->count = (uint32_t)count;
 }
 
-static void drop_step(struct top_window *window)
+static void drop_oldest_arrival(struct top_window *window)
 {
-    window->step_entries -= step_at(window, 0)->count;
-    window->step_oldest = (window->step_oldest + 1) % TOP_STEPS;
-    window->steps--;
-    shrink(window, window->step_entries);
+    window->arrived_entries -= arrival_at(window, 0)->count;
+    window->oldest_arrival = (window->oldest_arrival + 1) % TOP_MAX_ARRIVALS;
+    window->arrival_count--;
+    drop_oldest_entries(window, window->arrived_entries);
 }
 
-void top_window_age(struct top_window *window, uint64_t now)
+void top_window_drop_old(struct top_window *window, uint64_t now)
 {
-    while (window->steps > 1 && now > SPAN && step_at(window, 0)->wall < now - SPAN)
-        drop_step(window);
+    while (window->arrival_count > 1 && now > MAX_AGE_NS &&
+           arrival_at(window, 0)->wall < now - MAX_AGE_NS)
+        drop_oldest_arrival(window);
 }
 
-// Arrivals that lie close together are one, so that the steps reach over the whole window. So are
-// those behind a host's clock that was set back. What came with the first arrival belongs to it.
+// Counts entries that arrived at the time `wall`. Arrivals that are close together are merged, so
+// that TOP_MAX_ARRIVALS of them span the whole window. So are arrivals after the host's clock was
+// set back. The first arrival is kept apart: top_window_rate leaves it out.
 static void note_arrival(struct top_window *window, uint64_t wall, uint64_t count)
 {
     window->state.entries += count;
-    window->step_entries += count;
-    uint64_t near = window->steps > 1 ? SPAN / TOP_STEPS : 1;
-    if (window->steps && wall < newest_step(window)->wall + near) {
-        step_at(window, window->steps - 1)->count += count;
+    window->arrived_entries += count;
+    uint64_t near = window->arrival_count > 1 ? MAX_AGE_NS / TOP_MAX_ARRIVALS : 1;
+    if (window->arrival_count && wall < newest_arrival(window)->wall + near) {
+        arrival_at(window, window->arrival_count - 1)->count += count;
         return;
     }
-    if (window->steps == TOP_STEPS)
-        drop_step(window);
-    window->steps++;
-    *step_at(window, window->steps - 1) = (struct top_step){wall, count};
+    if (window->arrival_count == TOP_MAX_ARRIVALS)
+        drop_oldest_arrival(window);
+    window->arrival_count++;
+    *arrival_at(window, window->arrival_count - 1) = (struct top_arrival){wall, count};
 }
 
 bool top_window_rate(const struct top_window *window, uint64_t now, uint64_t *rate)
 {
-    if (!window->steps)
+    if (!window->arrival_count)
         return false;
-    // What arrived first had been there for an unknown time.
-    const struct top_step *first = &window->step[window->step_oldest];
-    uint64_t entries = window->step_entries - first->count;
-    if (now < first->wall || now - first->wall < TOP_MEASURE)
+    // The first arrival had collected in the ring for an unknown time.
+    const struct top_arrival *first = &window->arrivals[window->oldest_arrival];
+    uint64_t entries = window->arrived_entries - first->count;
+    if (now < first->wall || now - first->wall < TOP_MIN_RATE_NS)
         return false;
     *rate = (uint64_t)((unsigned __int128)entries * (1000 * EXTRACT_SECOND) / (now - first->wall));
     return true;
 }
 
-// Whether a window can be made over slots of this ring.
-static bool fits(const struct extract_ring *ring)
+// Returns whether the parts of a slot ring are in the order that copy_window needs.
+static bool has_usable_layout(const struct extract_ring *ring)
 {
     return ring->entries.slot_bytes && ring->entries.slot_bytes <= 4096 &&
            ring->header_bytes <= sizeof ring->header && ring->entries.start >= ring->address &&
@@ -111,32 +118,32 @@ static bool is_same_ring(const struct extract_ring *a, const struct extract_ring
            a->entries.slot_bytes == b->entries.slot_bytes;
 }
 
-enum extract_code top_window_ring(struct top_window *window, const struct extract_ring *ring,
-                                  struct extract_error *error)
+enum extract_code top_window_set_ring(struct top_window *window, const struct extract_ring *ring,
+                                      struct extract_error *error)
 {
     if (window->has_ring && is_same_ring(&window->ring, ring)) {
         window->ring = *ring;
         return EXTRACT_OK;
     }
-    bool streams = extract_stream_is_recorded(ring->format->stream);
-    if (!streams && !fits(ring))
+    bool is_stream = extract_stream_is_recorded(ring->format->stream);
+    if (!is_stream && !has_usable_layout(ring))
         return extract_error_set(error, EXTRACT_BAD, "trace ring", NULL,
-                                 "its parts do not lie one behind the other");
-    uint8_t *slots = streams ? NULL : calloc(TOP_ENTRIES, ring->entries.slot_bytes);
-    if (!streams && !slots)
+                                 "the parts of the ring are not in order");
+    uint8_t *slots = is_stream ? NULL : calloc(TOP_MAX_ENTRIES, ring->entries.slot_bytes);
+    if (!is_stream && !slots)
         return extract_error_set(error, EXTRACT_NOMEM, "window", NULL, "out of memory");
     free(window->slots);
     window->slots = slots;
     window->ring = *ring;
     window->has_ring = true;
-    window->cores = 0;
-    window->streams = streams;
+    window->cores_seen = 0;
+    window->is_stream = is_stream;
     top_window_clear(window);
     return EXTRACT_OK;
 }
 
-enum extract_code top_window_objects(struct top_window *window, const void *bytes, size_t length,
-                                     struct extract_error *error)
+enum extract_code top_window_set_registry(struct top_window *window, const void *bytes,
+                                          size_t length, struct extract_error *error)
 {
     uint8_t *copy = malloc(length ? length : 1);
 
@@ -150,23 +157,24 @@ enum extract_code top_window_objects(struct top_window *window, const void *byte
     return EXTRACT_OK;
 }
 
-enum extract_code top_window_names(struct top_window *window, const void *payload, size_t length,
-                                   struct extract_error *error)
+enum extract_code top_window_set_names(struct top_window *window, const void *payload,
+                                       size_t length, struct extract_error *error)
 {
-    enum extract_code code = top_window_objects(window, payload, length, error);
+    enum extract_code code = top_window_set_registry(window, payload, length, error);
 
     window->has_names |= !code;
     return code;
 }
 
-// Copies `count` slots to the window's end; the oldest make room.
-static void append(struct top_window *window, const uint8_t *slots, uint32_t count)
+// Copies `count` slots to the end of the window. The oldest slots are dropped if it is full.
+static void append_slots(struct top_window *window, const uint8_t *slots, uint32_t count)
 {
     size_t bytes = window->ring.entries.slot_bytes;
 
-    shrink(window, TOP_ENTRIES - count);
+    drop_oldest_entries(window, TOP_MAX_ENTRIES - count);
     for (uint32_t done = 0; done < count;) {
-        uint32_t at = (window->oldest + window->count) % TOP_ENTRIES, run = TOP_ENTRIES - at;
+        uint32_t at = (window->oldest + window->count) % TOP_MAX_ENTRIES;
+        uint32_t run = TOP_MAX_ENTRIES - at;
         run = run < count - done ? run : count - done;
         memcpy(window->slots + at * bytes, slots + done * bytes, run * bytes);
         window->count += run;
@@ -174,196 +182,193 @@ static void append(struct top_window *window, const uint8_t *slots, uint32_t cou
     }
 }
 
-// Entries whose numbers are missing are lost, though nobody said so.
-static void note_number(struct top_window *window, const struct extract_log_block *block)
+// Counts a gap if the block does not continue the window, although no loss was recorded.
+static void check_number(struct top_window *window, const struct extract_log_block *block)
 {
-    if (window->next_known && block->first != window->next) {
-        window->state.lost += block->first > window->next ? block->first - window->next : 0;
+    if (window->next_is_known && block->first != window->next_number) {
+        window->state.lost +=
+            block->first > window->next_number ? block->first - window->next_number : 0;
         window->state.gaps++;
-        window->state.gaps_not_exact += block->first < window->next;
+        window->state.gaps_not_exact += block->first < window->next_number;
         top_window_clear(window);
     }
-    window->next = block->first + block->count;
-    window->next_known = true;
+    window->next_number = block->first + block->count;
+    window->next_is_known = true;
 }
 
-void top_window_skip(struct top_window *window, const struct extract_log_block *block)
+void top_window_skip_block(struct top_window *window, const struct extract_log_block *block)
 {
-    note_number(window, block);
+    check_number(window, block);
     window->state.entries += block->count;
     top_window_clear(window);
 }
 
-static void forgo(struct top_window *window)
+// Counts a gap of unknown size.
+static void count_gap(struct top_window *window)
 {
     window->state.gaps++;
     window->state.gaps_not_exact++;
     top_window_clear(window);
 }
 
-static void take_bytes(struct top_window *window, const struct extract_log_block *block,
-                       const void *payload)
+static void add_bytes(struct top_window *window, const struct extract_log_block *block,
+                      const void *payload)
 {
-    if (!window->streams) {
-        forgo(window);
+    if (!window->is_stream) {
+        count_gap(window);
         return;
     }
-    note_number(window, block);
+    check_number(window, block);
     if (block->count)
         note_arrival(window, block->wall, block->count);
-    if (!top_blocks_put(&window->blocks, block, payload))
-        forgo(window);
-    top_blocks_shrink(&window->blocks, TOP_ENTRIES);
-    top_window_age(window, block->wall);
+    if (!top_blocks_append(&window->blocks, block, payload))
+        count_gap(window);
+    top_blocks_shrink(&window->blocks, TOP_MAX_ENTRIES);
+    top_window_drop_old(window, block->wall);
 }
 
-static void take_entries(struct top_window *window, const struct extract_log_block *block,
-                         const void *payload)
+static void add_entries(struct top_window *window, const struct extract_log_block *block,
+                        const void *payload)
 {
     size_t slot_bytes = window->ring.entries.slot_bytes;
-    uint32_t count = block->count, skip = count > TOP_ENTRIES ? count - TOP_ENTRIES : 0;
+    uint32_t count = block->count, skip = count > TOP_MAX_ENTRIES ? count - TOP_MAX_ENTRIES : 0;
     struct extract_cursor c = extract_cursor_make(payload, block->length, EXTRACT_LITTLE);
     const uint8_t *slots =
         window->slots ? extract_cursor_span(&c, (uint64_t)count * slot_bytes) : NULL;
 
     if (!slots) {
-        forgo(window);
+        count_gap(window);
         return;
     }
-    note_number(window, block);
+    check_number(window, block);
     if (!count)
         return;
     note_arrival(window, block->wall, count);
-    append(window, slots + skip * slot_bytes, count - skip);
+    append_slots(window, slots + skip * slot_bytes, count - skip);
     window->provisional = block->flags & EXTRACT_LOG_PROVISIONAL ? block->provisional : 0;
-    top_window_age(window, block->wall);
+    top_window_drop_old(window, block->wall);
 }
 
-static void take_loss(struct top_window *window, const struct extract_log_block *block)
+static void add_loss(struct top_window *window, const struct extract_log_block *block)
 {
     bool is_gap = block->kind != EXTRACT_LOSS_EARLIER;
 
     window->state.lost += block->lost;
     window->state.gaps += is_gap;
     window->state.gaps_not_exact += is_gap && block->modulo;
-    window->next = block->first;
-    window->next_known = true;
+    window->next_number = block->first;
+    window->next_is_known = true;
     top_window_clear(window);
 }
 
-static void take_mark(struct top_window *window, const struct extract_log_block *block)
+static void add_mark(struct top_window *window, const struct extract_log_block *block)
 {
     struct top_state *state = &window->state;
 
     switch (block->kind) {
     case EXTRACT_MARK_RESET:
         state->resets++;
-        state->gone = state->disabled = false;
+        state->is_disconnected = state->trace_is_disabled = false;
         top_window_clear(window);
         break;
-    case EXTRACT_MARK_START: // of a log that goes on after a pause
-        state->gone = state->disabled = state->ended = false;
-        window->next_known = false;
+    case EXTRACT_MARK_START: // another recording continues the log
+        state->is_disconnected = state->trace_is_disabled = state->has_ended = false;
+        window->next_is_known = false;
         top_window_clear(window);
         break;
     case EXTRACT_MARK_STOP:
     case EXTRACT_MARK_FULL:
-        state->ended = true;
+        state->has_ended = true;
         break;
     case EXTRACT_MARK_GONE:
     case EXTRACT_MARK_BACK:
-        state->gone = block->kind == EXTRACT_MARK_GONE;
+        state->is_disconnected = block->kind == EXTRACT_MARK_GONE;
         break;
     case EXTRACT_MARK_DISABLED:
     case EXTRACT_MARK_ENABLED:
-        state->disabled = block->kind == EXTRACT_MARK_DISABLED;
+        state->trace_is_disabled = block->kind == EXTRACT_MARK_DISABLED;
         break;
     default:
         break;
     }
 }
 
-void top_window_take(struct top_window *window, const struct extract_log_block *block,
-                     const void *payload)
+void top_window_add_block(struct top_window *window, const struct extract_log_block *block,
+                          const void *payload)
 {
     switch (block->type) {
     case EXTRACT_LOG_ENTRIES:
-        take_entries(window, block, payload);
+        add_entries(window, block, payload);
         break;
     case EXTRACT_LOG_BYTES:
-        take_bytes(window, block, payload);
+        add_bytes(window, block, payload);
         break;
     case EXTRACT_LOG_LOSS:
-        take_loss(window, block);
+        add_loss(window, block);
         break;
     case EXTRACT_LOG_MARK:
-        take_mark(window, block);
+        add_mark(window, block);
         break;
     default:
         break;
     }
 }
 
-// The ring that the window would be: as many slots as it has entries; an empty one has an unused
-// slot.
-static struct extract_ring shrunk(const struct top_window *window)
-{
-    struct extract_ring ring = window->ring;
-
-    ring.entries.count = window->count ? window->count : 1;
-    ring.entries.end = ring.entries.start + (uint64_t)ring.entries.count * ring.entries.slot_bytes;
-    ring.length = ring.entries.end - ring.address;
-    ring.current = ring.entries.start;
-    return ring;
-}
-
-static void fill(const struct top_window *window, struct extract_snapshot *snapshot)
+// Copies the window to the bytes of a ring: header, registry, entries.
+static void copy_window(const struct top_window *window, struct extract_snapshot *snapshot)
 {
     const struct extract_ring *ring = &snapshot->ring;
-    size_t bytes = ring->entries.slot_bytes;
+    size_t slot_bytes = ring->entries.slot_bytes;
     uint8_t *registry = snapshot->bytes + (ring->registry.start - ring->address);
     uint8_t *entries = snapshot->bytes + (ring->entries.start - ring->address);
-    uint64_t most = ring->registry.end - ring->registry.start;
-    uint32_t run = TOP_ENTRIES - window->oldest;
+    uint64_t registry_capacity = ring->registry.end - ring->registry.start;
+    uint32_t run = TOP_MAX_ENTRIES - window->oldest;
 
     run = run < window->count ? run : window->count;
-
     memcpy(snapshot->bytes, ring->header, ring->header_bytes);
     if (window->registry_bytes)
         memcpy(registry, window->registry,
-               window->registry_bytes < most ? window->registry_bytes : (size_t)most);
-    memcpy(entries, window->slots + window->oldest * bytes, run * bytes);
-    memcpy(entries + run * bytes, window->slots, (window->count - run) * bytes);
+               window->registry_bytes < registry_capacity ? window->registry_bytes
+                                                          : (size_t)registry_capacity);
+    memcpy(entries, window->slots + window->oldest * slot_bytes, run * slot_bytes);
+    memcpy(entries + run * slot_bytes, window->slots, (window->count - run) * slot_bytes);
 }
 
-// All that the recorder let through is whole; at its end, the newest may not be final.
-static void judge(const struct top_window *window, struct extract_snapshot *snapshot)
+// A recorder passes on complete entries only, so all are valid; the newest may be provisional.
+static void set_verdicts(const struct top_window *window, struct extract_snapshot *snapshot)
 {
-    uint32_t count = window->count, open = window->provisional;
+    uint32_t count = window->count, provisional = window->provisional;
 
-    open = open < count ? open : count;
-    memset(snapshot->verdict + count - open, EXTRACT_PROVISIONAL, open);
-    snapshot->counts[EXTRACT_GOOD] = count - open;
-    snapshot->counts[EXTRACT_PROVISIONAL] = open;
+    provisional = provisional < count ? provisional : count;
+    memset(snapshot->verdict + count - provisional, EXTRACT_PROVISIONAL, provisional);
+    snapshot->counts[EXTRACT_GOOD] = count - provisional;
+    snapshot->counts[EXTRACT_PROVISIONAL] = provisional;
     if (count)
         return;
     snapshot->verdict[0] = EXTRACT_UNUSED;
     snapshot->counts[EXTRACT_UNUSED] = 1;
 }
 
-enum extract_code top_window_snapshot(const struct top_window *window,
-                                      struct extract_snapshot *snapshot,
-                                      struct extract_error *error)
+enum extract_code top_window_make_snapshot(const struct top_window *window,
+                                           struct extract_snapshot *snapshot,
+                                           struct extract_error *error)
 {
+    struct extract_ring *ring = &snapshot->ring;
+
     memset(snapshot, 0, sizeof *snapshot);
-    snapshot->ring = shrunk(window);
-    snapshot->bytes = calloc(1, (size_t)snapshot->ring.length);
-    snapshot->verdict = calloc(1, snapshot->ring.entries.count);
+    *ring = window->ring;
+    ring->entries.count = window->count ? window->count : 1; // an empty window has an unused slot
+    ring->entries.end =
+        ring->entries.start + (uint64_t)ring->entries.count * ring->entries.slot_bytes;
+    ring->length = ring->entries.end - ring->address;
+    ring->current = ring->entries.start;
+    snapshot->bytes = calloc(1, (size_t)ring->length);
+    snapshot->verdict = calloc(1, ring->entries.count);
     if (!snapshot->bytes || !snapshot->verdict) {
         extract_snapshot_free(snapshot);
         return extract_error_set(error, EXTRACT_NOMEM, "window", NULL, "out of memory");
     }
-    fill(window, snapshot);
-    judge(window, snapshot);
+    copy_window(window, snapshot);
+    set_verdicts(window, snapshot);
     return EXTRACT_OK;
 }

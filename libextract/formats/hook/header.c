@@ -37,12 +37,12 @@ uint32_t hook_cpus(const struct extract_ring *ring)
     return h.cpus;
 }
 
-static bool clock_is_good(const struct header *h)
+static bool has_valid_clock(const struct header *h)
 {
     return h->clock_bits >= 16 && h->clock_bits <= 64;
 }
 
-static void take_clock(struct extract_ring *ring, const struct header *h)
+static void apply_clock(struct extract_ring *ring, const struct header *h)
 {
     ring->timer_mask = UINT64_MAX >> (64 - h->clock_bits);
     ring->hz = h->clock_hz;
@@ -54,7 +54,7 @@ bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
     struct header h;
 
     read_header(&h, header, ring->byte_order);
-    bool holds = clock_is_good(&h) && h.head % 4 == 0 && h.tail % 4 == 0;
+    bool holds = has_valid_clock(&h) && h.head % 4 == 0 && h.tail % 4 == 0;
     uint64_t size = ring->entries.end - ring->entries.start;
     *counters = (struct extract_ring_counters){.tail = h.tail,
                                                .head = h.head,
@@ -75,7 +75,7 @@ enum extract_code hook_resolve(struct extract_snapshot *snapshot, uint32_t from,
 
     (void)from, (void)to, (void)error;
     read_header(&h, snapshot->ring.header, snapshot->ring.byte_order);
-    take_clock(&snapshot->ring, &h);
+    apply_clock(&snapshot->ring, &h);
     return EXTRACT_OK;
 }
 
@@ -85,16 +85,15 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
     uint64_t length = (uint64_t)EXTRACT_HOOKS_HEADER + h->buffer_bytes;
     const struct extract_check checks[] = {
         {h->version == EXTRACT_HOOKS_VERSION, "version", h->version, "only 1 is known"},
-        {h->header_bytes == EXTRACT_HOOKS_HEADER, "header_bytes", h->header_bytes, "it must be 64"},
-        {h->buffer_bytes >= HOOK_BUFFER_LEAST && h->buffer_bytes <= MAX_BUFFER &&
+        {h->header_bytes == EXTRACT_HOOKS_HEADER, "header_bytes", h->header_bytes, "must be 64"},
+        {h->buffer_bytes >= HOOK_MIN_BUFFER && h->buffer_bytes <= MAX_BUFFER &&
              !(h->buffer_bytes & (h->buffer_bytes - 1)),
-         "buffer_bytes", h->buffer_bytes, "it must be a power of two from 64 to 2^28"},
+         "buffer_bytes", h->buffer_bytes, "must be a power of two from 64 to 2^28"},
         {address + length > address, "buffer_bytes", h->buffer_bytes,
          "the ring would run past the end of the address space"},
-        {clock_is_good(h), "clock_bits", h->clock_bits, "it must be from 16 to 64"},
-        {h->word_bytes == 4 || h->word_bytes == 8, "word_bytes", h->word_bytes,
-         "it must be 4 or 8"},
-        {h->cpus >= 1 && h->cpus <= MAX_CPUS, "cpus", h->cpus, "it must be from 1 to 256"},
+        {has_valid_clock(h), "clock_bits", h->clock_bits, "must be from 16 to 64"},
+        {h->word_bytes == 4 || h->word_bytes == 8, "word_bytes", h->word_bytes, "must be 4 or 8"},
+        {h->cpus >= 1 && h->cpus <= MAX_CPUS, "cpus", h->cpus, "must be from 1 to 256"},
         {h->head % 4 == 0, "head", h->head, "not a multiple of 4"},
         {h->tail % 4 == 0, "tail", h->tail, "not a multiple of 4"},
         {h->head - h->tail <= h->buffer_bytes, "head - tail", h->head - h->tail,
@@ -105,8 +104,8 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
 }
 
 // Fills in the ring from the control block in its `header`.
-static enum extract_code fill(struct extract_ring *ring, uint64_t address,
-                              struct extract_error *error)
+static enum extract_code fill_ring(struct extract_ring *ring, uint64_t address,
+                                   struct extract_error *error)
 {
     struct header h;
 
@@ -124,15 +123,15 @@ static enum extract_code fill(struct extract_ring *ring, uint64_t address,
     ring->enabled_known = true;
     ring->cores = (uint16_t)h.cpus;
     ring->cores_from = h.flags & HOOK_FLAG_CPUS_SEEN ? EXTRACT_CORES_SEEN : EXTRACT_CORES_HEADER;
-    take_clock(ring, &h);
+    apply_clock(ring, &h);
     ring->registry = (struct extract_slots){start, start, 0, 0};
     ring->entries = (struct extract_slots){start, end, 0, 0};
     ring->current_offset = EXTRACT_HOOKS_AT_HEAD;
     return EXTRACT_OK;
 }
 
-static enum extract_code read_at(struct extract_ring *ring, struct extract_memory *memory,
-                                 uint64_t address, struct extract_error *error)
+static enum extract_code read_header_at(struct extract_ring *ring, struct extract_memory *memory,
+                                        uint64_t address, struct extract_error *error)
 {
     size_t got;
     enum extract_code code =
@@ -142,7 +141,7 @@ static enum extract_code read_at(struct extract_ring *ring, struct extract_memor
         return code;
     ring->byte_order = extract_hooks_order(ring->header, EXTRACT_HOOKS_HEADER);
     if (ring->byte_order)
-        return fill(ring, address, error);
+        return fill_ring(ring, address, error);
     char what[64];
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
     return extract_error_set(error, EXTRACT_NOTFOUND, what,
@@ -161,7 +160,7 @@ enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memor
     // A running writer moves head and tail while they are read.
     for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
         memcpy(before, head, POSITION_BYTES);
-        code = read_at(ring, memory, address, error);
+        code = read_header_at(ring, memory, address, error);
         if (!extract_memory_is_running(memory))
             return code;
     }
@@ -169,7 +168,7 @@ enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memor
         return code;
     // A writer that completes a lap between the two reads never shows a matching pair.
     memcpy(ring->header + EXTRACT_HOOKS_AT_TAIL, head, POSITION_BYTES);
-    return fill(ring, address, error);
+    return fill_ring(ring, address, error);
 }
 
 enum extract_code hook_ring_find(struct extract_ring *ring, struct extract_memory *memory,
@@ -210,5 +209,5 @@ bool hook_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t leng
     memset(ring, 0, sizeof *ring);
     memcpy(ring->header, bytes, EXTRACT_HOOKS_HEADER);
     ring->byte_order = extract_hooks_order(bytes, length);
-    return !fill(ring, address, NULL);
+    return !fill_ring(ring, address, NULL);
 }

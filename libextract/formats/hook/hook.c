@@ -26,25 +26,18 @@ static const struct extract_event_type *hook_type(uint32_t id)
     return &hook_event;
 }
 
-static void decode_context(struct extract_event *event, const struct hook_record *record)
-{
-    event->thread = record->tid;
-    event->context = EXTRACT_THREAD;
-    if (record->frame & HOOK_FRAME_ISR)
-        event->context = EXTRACT_ISR;
-    if (record->frame & HOOK_FRAME_INIT) {
-        event->context = EXTRACT_INIT;
-        event->thread = 0;
-    }
-}
-
 static void decode_record(const struct extract_ring *ring, const struct hook_record *record,
                           const uint8_t *bytes, struct extract_event *event)
 {
     uint32_t unit = hook_unit(&record->word), payload = hook_record_payload(record);
     struct extract_cursor c = extract_cursor_make(bytes + record->head, payload, ring->byte_order);
 
-    decode_context(event, record);
+    event->thread = record->tid;
+    event->context = record->frame & HOOK_FRAME_ISR ? EXTRACT_ISR : EXTRACT_THREAD;
+    if (record->frame & HOOK_FRAME_INIT) {
+        event->context = EXTRACT_INIT;
+        event->thread = 0;
+    }
     event->type = &hook_event;
     event->priority_word = record->frame;
     event->priority = event->threshold = EXTRACT_NO_PRIORITY;
@@ -78,8 +71,8 @@ static void hook_decode(const struct extract_snapshot *snapshot, uint32_t slot, 
 
 // Stores hook word and data words with the highest byte first, and the buffer unchanged. Returns
 // false if they are incomplete or too long.
-static bool lay_out(const struct extract_event *event, const struct hook_word *word,
-                    struct extract_cursor *c, uint8_t *buffer)
+static bool store_big_endian(const struct extract_event *event, const struct hook_word *word,
+                             struct extract_cursor *c, uint8_t *buffer)
 {
     uint32_t unit = hook_unit(word);
     uint8_t *to = extract_store(buffer, hook_word_value(word), unit, EXTRACT_BIG);
@@ -96,8 +89,8 @@ static bool lay_out(const struct extract_event *event, const struct hook_word *w
     return true;
 }
 
-static bool hook_entry(const struct extract_ring *ring, const struct extract_event *event,
-                       struct extract_entry *entry, uint8_t *buffer)
+static bool make_hook_entry(const struct extract_ring *ring, const struct extract_event *event,
+                            struct extract_entry *entry, uint8_t *buffer)
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
     struct hook_word word;
@@ -107,7 +100,7 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
     if (c.failed || event->fields > HOOK_MAX_FIELDS)
         return false;
     bool as_it_is = ring->byte_order == EXTRACT_BIG;
-    if (!as_it_is && !lay_out(event, &word, &c, buffer))
+    if (!as_it_is && !store_big_endian(event, &word, &c, buffer))
         return false;
     *entry = (struct extract_entry){.bytes = as_it_is ? event->data : buffer,
                                     .length = event->data_bytes,
@@ -131,7 +124,7 @@ static bool hook_entry(const struct extract_ring *ring, const struct extract_eve
 
 // A report that is saved as a file (`report -r`) contains loss markers as entries: hook id F01 for
 // the first, and so on, with the marker's own id as hook data. Returns that id; 0 for other events.
-static uint32_t hook_kept(const struct extract_ring *ring, const struct extract_event *event)
+static uint32_t saved_loss_mark(const struct extract_ring *ring, const struct extract_event *event)
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
     struct hook_word word;
@@ -164,7 +157,7 @@ static const struct extract_stream hook_stream = {
     .counted = &counted,
 };
 
-static const struct extract_hook_entries entries = {hook_entry, hook_kept};
+static const struct extract_hook_entries entries = {make_hook_entry, saved_loss_mark};
 
 const struct extract_format extract_format_hook = {
     .name = "hook",

@@ -15,7 +15,7 @@ enum {
     HOOK_FLAG_RUNS = 1, // flags of the control block
     HOOK_FLAG_KEEPS_OLDEST = 2,
     HOOK_FLAG_CPUS_SEEN = 4, // there may be more processors than `cpus`
-    HOOK_BUFFER_LEAST = 64,  // bytes
+    HOOK_MIN_BUFFER = 64,    // bytes
     HOOK_MAX_WORDS = 5,      // data words of an entry with a 32-bit hook word
     HOOK_MAX_FIELDS = 8,     // with a 64-bit one: reports store events of all formats in such
     HOOK_MAX_FRAME = 65532,  // bytes of a record whose frame contains its length
@@ -91,7 +91,7 @@ static inline uint32_t hook_record_payload(const struct hook_record *record)
 bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t length,
                       enum extract_byte_order order, uint32_t cpus);
 
-// Returns whether a frame marks bytes that are known to be no record.
+// Returns whether a frame marks bytes that are known not to be a record.
 static inline bool hook_frame_is_blank(uint32_t frame)
 {
     return frame >> 16 == HOOK_FRAME_NONE >> 16 && (frame & 0xFFFF) >= 4 && frame % 4 == 0;

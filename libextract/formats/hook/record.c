@@ -58,19 +58,7 @@ static uint32_t count_words(const struct hook_word *word, uint32_t bytes)
     return fits ? words : UINT32_MAX;
 }
 
-// Returns whether `bytes` bytes of data match the hook word, and sets `words` and `buffer`.
-static bool fit_data(struct hook_record *record, uint32_t bytes)
-{
-    const struct hook_word *word = &record->word;
-
-    record->words = 1;
-    record->buffer = hook_word_buffer(word);
-    if (word->generic)
-        return bytes == hook_unit(word) + ((record->buffer + 3) & ~3u);
-    record->words = count_words(word, bytes);
-    return record->words != UINT32_MAX;
-}
-
+// Returns the bytes of a number in a record, which the bit `has` of the frame announces.
 static uint32_t number_bytes(uint32_t frame, uint32_t has, uint32_t is_wide)
 {
     if (!(frame & has))
@@ -92,14 +80,6 @@ static void read_frame(struct hook_record *record, struct extract_cursor *c)
     record->head = 8;
 }
 
-static bool frame_is_good(uint32_t frame, uint32_t own, uint32_t length, uint32_t cpus)
-{
-    return own >= 8 && own % 4 == 0 && own <= length && !(frame & HOOK_FRAME_NONE) &&
-           (frame & (HOOK_FRAME_TID | HOOK_FRAME_TID_8)) != HOOK_FRAME_TID_8 &&
-           (frame & (HOOK_FRAME_STAMP | HOOK_FRAME_STAMP_8)) != HOOK_FRAME_STAMP_8 &&
-           frame >> 24 < cpus;
-}
-
 bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t length,
                       enum extract_byte_order order, uint32_t cpus)
 {
@@ -107,14 +87,25 @@ bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t
 
     read_frame(record, &c);
     uint32_t frame = record->frame, own = record->length;
-    if (c.failed || !frame_is_good(frame, own, length, cpus))
+    bool length_fits = own >= 8 && own % 4 == 0 && own <= length;
+    bool bits_fit = !(frame & HOOK_FRAME_NONE) &&
+                    (frame & (HOOK_FRAME_TID | HOOK_FRAME_TID_8)) != HOOK_FRAME_TID_8 &&
+                    (frame & (HOOK_FRAME_STAMP | HOOK_FRAME_STAMP_8)) != HOOK_FRAME_STAMP_8 &&
+                    frame >> 24 < cpus;
+    if (c.failed || !length_fits || !bits_fit)
         return false;
     uint32_t tid = number_bytes(frame, HOOK_FRAME_TID, HOOK_FRAME_TID_8);
     uint32_t stamp = number_bytes(frame, HOOK_FRAME_STAMP, HOOK_FRAME_STAMP_8);
     c.length = own;
     hook_word_read(&record->word, &c, frame & HOOK_FRAME_WIDE);
     uint32_t before = (uint32_t)c.at + tid + stamp;
-    if (c.failed || before > own || !fit_data(record, own - before))
+    if (c.failed || before > own)
+        return false;
+    uint32_t data_bytes = own - before, unit = hook_unit(&record->word);
+    record->buffer = hook_word_buffer(&record->word);
+    record->words = record->word.generic ? 1 : count_words(&record->word, data_bytes);
+    if (record->words == UINT32_MAX ||
+        (record->word.generic && data_bytes != unit + ((record->buffer + 3) & ~3u)))
         return false;
     extract_cursor_seek(&c, own - tid - stamp);
     record->tid = tid ? extract_cursor_word(&c, tid) : 0;

@@ -41,7 +41,7 @@ static uint32_t item_length(const struct item *item)
 }
 
 // Returns the bytes of data words and buffer; UINT32_MAX if the type does not exist.
-static uint32_t narrow_data(const struct hook_word *word)
+static uint32_t narrow_data_bytes(const struct hook_word *word)
 {
     switch (word->type & ~HOOK_TYPE_STAMP) {
     case HOOK_TYPE_GENERIC:
@@ -57,7 +57,7 @@ static uint32_t narrow_data(const struct hook_word *word)
     }
 }
 
-static uint32_t wide_data(const struct hook_word *word)
+static uint32_t wide_data_bytes(const struct hook_word *word)
 {
     uint32_t unit = word->type & HOOK_WIDE_NARROW_DATA ? 4 : 8;
 
@@ -68,7 +68,7 @@ static uint32_t wide_data(const struct hook_word *word)
 
 // Converts a 32-bit hook in a 64-bit stream to an ordinary 32-bit hook word. Returns false if its
 // id does not fit.
-static bool make_narrow(struct hook_word *word, uint32_t data)
+static bool convert_to_narrow(struct hook_word *word, uint32_t data)
 {
     uint16_t stamp = word->type & HOOK_WIDE_STAMP ? HOOK_TYPE_STAMP : 0;
     uint16_t type = data == 0 ? HOOK_TYPE_NONE : data == 4 ? HOOK_TYPE_ONE : HOOK_TYPE_FIVE;
@@ -81,22 +81,6 @@ static bool make_narrow(struct hook_word *word, uint32_t data)
     return word->id % 16 == 0;
 }
 
-// Returns the bytes of the record that an entry becomes.
-static uint32_t record_length(const struct item *item)
-{
-    uint32_t length =
-        4 + hook_unit(&item->word) + (item->data + 3) / 4 * 4 + item->tid + item->stamp;
-
-    return length > HOOK_MAX_FRAME ? length + 4 : length;
-}
-
-static uint32_t frame_of(const struct item *item, uint32_t length)
-{
-    return (length > HOOK_MAX_FRAME ? 0 : length) | (item->word.wide ? HOOK_FRAME_WIDE : 0) |
-           (item->tid ? HOOK_FRAME_TID : 0) | (item->tid == 8 ? HOOK_FRAME_TID_8 : 0) |
-           (item->stamp ? HOOK_FRAME_STAMP : 0) | (item->stamp == 8 ? HOOK_FRAME_STAMP_8 : 0);
-}
-
 // Decodes the entry at `at`. Returns false if there is no entry, or it is incomplete.
 static bool item_read(const struct builder *builder, size_t at, struct item *item)
 {
@@ -107,20 +91,21 @@ static bool item_read(const struct builder *builder, size_t at, struct item *ite
 
     hook_word_read(&item->word, &c, wide);
     item->head = wide ? 8 : 4;
-    item->data = wide ? wide_data(&item->word) : narrow_data(&item->word);
+    item->data = wide ? wide_data_bytes(&item->word) : narrow_data_bytes(&item->word);
     if (c.failed || !item->word.id || item->data == UINT32_MAX)
         return false;
     bool typed = item->word.type & (wide ? HOOK_WIDE_STAMP : HOOK_TYPE_STAMP);
     item->fill = (item->head - item->data % item->head) % item->head;
     item->tid = layout->tid;
     item->stamp = typed || layout->all_stamped ? layout->stamp : 0;
-    if (wide && item->word.type & HOOK_WIDE_NARROW_DATA && !make_narrow(&item->word, item->data))
+    if (wide && item->word.type & HOOK_WIDE_NARROW_DATA &&
+        !convert_to_narrow(&item->word, item->data))
         return false;
     return item_length(item) <= builder->length - at;
 }
 
 // Returns whether consecutive entries begin at `at`, up to the end of the stream or CHAIN of them.
-static bool holds(const struct builder *builder, size_t at)
+static bool has_entries_at(const struct builder *builder, size_t at)
 {
     struct item item;
 
@@ -133,7 +118,7 @@ static bool holds(const struct builder *builder, size_t at)
 }
 
 // Appends `more` zero bytes to the ring and returns them; NULL if memory runs out.
-static uint8_t *take(struct builder *builder, size_t more)
+static uint8_t *append_zeros(struct builder *builder, size_t more)
 {
     size_t used = builder->used;
 
@@ -149,23 +134,25 @@ static uint8_t *take(struct builder *builder, size_t more)
     return memset(builder->ring + used, 0, more);
 }
 
-static uint8_t *copy_number(uint8_t *to, const uint8_t *from, uint32_t bytes)
-{
-    memcpy(to, from, bytes);
-    return to + bytes;
-}
-
-static bool put_item(struct builder *builder, size_t at, const struct item *item)
+// Appends the entry at `at` of the stream as a record.
+static bool append_record(struct builder *builder, size_t at, const struct item *item)
 {
     const uint8_t *from = builder->bytes + at;
-    uint32_t length = record_length(item), unit = hook_unit(&item->word);
-    uint8_t *record = take(builder, length), *to = record;
+    uint32_t unit = hook_unit(&item->word), numbers = item->tid + item->stamp;
+    uint32_t length = 4 + unit + (item->data + 3) / 4 * 4 + numbers;
+    bool is_long = length > HOOK_MAX_FRAME; // its length is in a word after the frame
 
+    length += is_long ? 4 : 0;
+    uint8_t *record = append_zeros(builder, length), *to = record;
     if (!record)
         return false;
-    extract_store(to, frame_of(item, length), 4, builder->layout.order);
+    uint32_t frame = (is_long ? 0 : length) | (item->word.wide ? HOOK_FRAME_WIDE : 0) |
+                     (item->tid ? HOOK_FRAME_TID : 0) | (item->tid == 8 ? HOOK_FRAME_TID_8 : 0) |
+                     (item->stamp ? HOOK_FRAME_STAMP : 0) |
+                     (item->stamp == 8 ? HOOK_FRAME_STAMP_8 : 0);
+    extract_store(to, frame, 4, builder->layout.order);
     to += 4;
-    if (length > HOOK_MAX_FRAME) {
+    if (is_long) {
         extract_store(to, length, 4, builder->layout.order);
         to += 4;
     }
@@ -174,31 +161,28 @@ static bool put_item(struct builder *builder, size_t at, const struct item *item
     else
         extract_store(to, (uint32_t)hook_word_value(&item->word), 4, builder->layout.order);
     memcpy(to + unit, from + item->head, item->data);
-    to = record + length - item->tid - item->stamp;
-    from += item->head + item->data + item->fill;
-    to = copy_number(to, from, item->tid);
-    copy_number(to, from + item->tid, item->stamp);
+    memcpy(record + length - numbers, from + item->head + item->data + item->fill, numbers);
     builder->records++;
     return true;
 }
 
-// Appends records that stand for bytes that are no entry.
-static bool put_damage(struct builder *builder, size_t length)
+// Appends records that mark bytes that are not an entry.
+static bool append_damage(struct builder *builder, size_t length)
 {
     while (length) {
         size_t part = length < HOOK_MAX_FRAME ? length : HOOK_MAX_FRAME;
-        uint32_t whole = ((uint32_t)part + 3) / 4 * 4;
-        uint8_t *to = take(builder, whole);
+        uint32_t padded = ((uint32_t)part + 3) / 4 * 4;
+        uint8_t *to = append_zeros(builder, padded);
         if (!to)
             return false;
-        extract_store(to, HOOK_FRAME_NONE | whole, 4, builder->layout.order);
+        extract_store(to, HOOK_FRAME_NONE | padded, 4, builder->layout.order);
         builder->records++;
         length -= part;
     }
     return true;
 }
 
-static bool put_all(struct builder *builder, size_t at)
+static bool append_all(struct builder *builder, size_t at)
 {
     struct item item;
     bool fits = true;
@@ -206,14 +190,14 @@ static bool put_all(struct builder *builder, size_t at)
     while (fits && at < builder->length) {
         size_t start = at;
         if (item_read(builder, at, &item)) {
-            fits = put_item(builder, at, &item);
+            fits = append_record(builder, at, &item);
             at += item_length(&item);
             continue;
         }
-        for (at += 4; at < builder->length && !holds(builder, at);)
+        for (at += 4; at < builder->length && !has_entries_at(builder, at);)
             at += 4;
         at = at < builder->length ? at : builder->length;
-        fits = put_damage(builder, at - start);
+        fits = append_damage(builder, at - start);
     }
     return fits;
 }
@@ -221,7 +205,8 @@ static bool put_all(struct builder *builder, size_t at)
 // ---- The layout: what the user did not set follows from the stream's start and the word size ----
 
 // Resolves the layout. Returns the number of bytes before the first entry.
-static size_t resolve(struct extract_hook_stream *layout, const uint8_t *bytes, size_t length)
+static size_t resolve_layout(struct extract_hook_stream *layout, const uint8_t *bytes,
+                             size_t length)
 {
     enum extract_byte_order order = extract_hooks_stream_order(bytes, length);
     bool begins = order && layout->bits != 32;
@@ -239,7 +224,7 @@ static size_t resolve(struct extract_hook_stream *layout, const uint8_t *bytes, 
     return begins ? 4 : 0;
 }
 
-static void put_header(struct builder *builder, uint32_t buffer_bytes)
+static void write_header(struct builder *builder, uint32_t buffer_bytes)
 {
     const struct extract_hook_stream *layout = &builder->layout;
     const struct {
@@ -264,12 +249,12 @@ static void put_header(struct builder *builder, uint32_t buffer_bytes)
 }
 
 // Builds the ring, whose buffer is filled up to a power of two.
-static enum extract_code build(struct builder *builder, const char *name,
-                               struct extract_error *error)
+static enum extract_code build_ring(struct builder *builder, const char *name,
+                                    struct extract_error *error)
 {
     uint32_t buffer_bytes = MIN_BUFFER_BYTES;
-    size_t at = resolve(&builder->layout, builder->bytes, builder->length);
-    bool fits = take(builder, EXTRACT_HOOKS_HEADER) && put_all(builder, at);
+    size_t at = resolve_layout(&builder->layout, builder->bytes, builder->length);
+    bool fits = append_zeros(builder, EXTRACT_HOOKS_HEADER) && append_all(builder, at);
     size_t used = builder->used - (fits ? EXTRACT_HOOKS_HEADER : 0);
 
     if (used > MAX_BUFFER_BYTES)
@@ -277,16 +262,16 @@ static enum extract_code build(struct builder *builder, const char *name,
                                  "streams of more than 256 MiB cannot be read");
     while (buffer_bytes < used)
         buffer_bytes *= 2;
-    if (!fits || !take(builder, buffer_bytes - used))
+    if (!fits || !append_zeros(builder, buffer_bytes - used))
         return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
     builder->used = EXTRACT_HOOKS_HEADER + used;
-    put_header(builder, buffer_bytes);
+    write_header(builder, buffer_bytes);
     builder->used = EXTRACT_HOOKS_HEADER + (size_t)buffer_bytes;
     return EXTRACT_OK;
 }
 
-static enum extract_code open_ring(struct extract_memory **memory, struct builder *builder,
-                                   const char *name, struct extract_error *error)
+static enum extract_code open_memory(struct extract_memory **memory, struct builder *builder,
+                                     const char *name, struct extract_error *error)
 {
     struct extract_input input = {.name = name, .bytes = builder->ring, .length = builder->used};
     enum extract_code code = extract_memory_new_images(memory, error);
@@ -318,8 +303,8 @@ enum extract_code extract_hook_stream_open(struct extract_memory **memory, const
     builder.bytes = bytes;
     if (!builder.length)
         code = extract_error_set(error, EXTRACT_BAD, name, "use a file of entries", "empty file");
-    code = code ? code : build(&builder, name, error);
-    code = code ? code : open_ring(memory, &builder, name, error);
+    code = code ? code : build_ring(&builder, name, error);
+    code = code ? code : open_memory(memory, &builder, name, error);
     free(builder.ring);
     free(bytes);
     return code;

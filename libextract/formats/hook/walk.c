@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // formats/hook: finds the records of a copied ring. The result is an index of the records, and of
-// the bytes between them that are no records.
+// the bytes between them that do not belong to a record.
 //
-// After damage, the walk searches for a record that is followed by others, up to the end or so many
-// that it cannot be a coincidence. Nothing else proves that a record begins there, so that record
+// After damage, the walk searches for a record that is followed by others, up to the end or enough
+// of them to exclude a coincidence. Nothing else proves that a record begins there, so that record
 // is provisional.
 #include "formats/hook/hook.h"
 
@@ -44,7 +44,7 @@ static bool is_blank(const struct walk *walk, uint32_t at, const struct hook_rec
 }
 
 // Returns whether `chain` consecutive records begin at `at`, or fewer up to the end.
-static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
+static bool has_records_at(const struct walk *walk, uint32_t at, unsigned chain)
 {
     struct hook_record record;
 
@@ -62,25 +62,13 @@ static bool holds(const struct walk *walk, uint32_t at, unsigned chain)
 
 static uint32_t search(const struct walk *walk, uint32_t at)
 {
-    while (at != walk->to && !holds(walk, at, CHAIN))
+    while (at != walk->to && !has_records_at(walk, at, CHAIN))
         at += 4;
     return at;
 }
 
-// Returns where records continue after an invalid one. Sets *proven if its own length leads
-// there.
-static uint32_t behind(const struct walk *walk, uint32_t at, const struct hook_record *record,
-                       bool *proven)
-{
-    uint32_t own = record->length;
-
-    *proven = is_blank(walk, at, record) || (own >= 8 && own % 4 == 0 && own <= walk->to - at &&
-                                             holds(walk, at + own, CHAIN_OWN));
-    return *proven ? at + own : search(walk, at + 4);
-}
-
-static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict,
-                 const struct hook_record *record)
+static bool note_extent(struct walk *walk, uint32_t at, uint32_t length,
+                        enum extract_verdict verdict, const struct hook_record *record)
 {
     bool stamped = verdict <= EXTRACT_PROVISIONAL && record->frame & HOOK_FRAME_STAMP;
     struct extract_extent place = {.at = at % walk->size,
@@ -93,6 +81,8 @@ static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_v
     return extract_snapshot_note(walk->snapshot, &place, verdict);
 }
 
+// Notes all records from `at` on. `proven` is whether a record is known to begin at the next
+// position. After an invalid record, it is known if the record's own length leads to others.
 static bool note_all(struct walk *walk, uint32_t at, bool proven)
 {
     struct hook_record record;
@@ -102,11 +92,16 @@ static bool note_all(struct walk *walk, uint32_t at, bool proven)
         uint32_t next;
         if (record_at(walk, at, &record)) {
             next = at + record.length;
-            fits = note(walk, at, next - at, proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL, &record);
+            fits = note_extent(walk, at, next - at, proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL,
+                               &record);
             proven = true;
         } else {
-            next = behind(walk, at, &record, &proven);
-            fits = note(walk, at, next - at, EXTRACT_INVALID, &record);
+            uint32_t own = record.length;
+            proven =
+                is_blank(walk, at, &record) || (own >= 8 && own % 4 == 0 && own <= walk->to - at &&
+                                                has_records_at(walk, at + own, CHAIN_OWN));
+            next = proven ? at + own : search(walk, at + 4);
+            fits = note_extent(walk, at, next - at, EXTRACT_INVALID, &record);
         }
         at = next;
     }
@@ -154,7 +149,7 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
     if (from % walk.size + (to - from) > walk.size)
         memcpy(buffer + walk.size, buffer, (size_t)hook_slack_bytes(ring));
     bool fits = note_all(&walk, boundary ? from : search(&walk, from), boundary) &&
-                (walk.to == to || note(&walk, walk.to, to - walk.to, EXTRACT_INVALID, NULL));
+                (walk.to == to || note_extent(&walk, walk.to, to - walk.to, EXTRACT_INVALID, NULL));
     hook_fill_stamps(snapshot, first);
     if (walk.narrow)
         ring->timer_mask &= UINT32_MAX;

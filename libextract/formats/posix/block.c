@@ -17,8 +17,8 @@ static struct posix_layout layout_of(uint32_t word, enum extract_byte_order orde
 }
 
 // Returns a cursor after the magic number. Sets *order to UNKNOWN if that is not there.
-static struct extract_cursor begin(const uint8_t *bytes, size_t length, uint32_t magic,
-                                   enum extract_byte_order *order)
+static struct extract_cursor cursor_after_magic(const uint8_t *bytes, size_t length, uint32_t magic,
+                                                enum extract_byte_order *order)
 {
     *order = extract_magic_order(bytes, length, magic);
     struct extract_cursor c = extract_cursor_make(bytes, length, *order);
@@ -49,7 +49,7 @@ bool posix_block_read(struct posix_block *b, const uint8_t *bytes, size_t length
         &b->names_room, &b->names_used,   &b->names_claimed, &b->layout_word, &b->clock_hz,
         &b->ids,        &b->pid};
     enum extract_byte_order order;
-    struct extract_cursor c = begin(bytes, length, POSIX_PROCESS_MAGIC, &order);
+    struct extract_cursor c = cursor_after_magic(bytes, length, POSIX_PROCESS_MAGIC, &order);
 
     *b = (struct posix_block){0};
     if (!order)
@@ -68,36 +68,36 @@ bool posix_stream_read(struct posix_stream *s, const uint8_t *bytes, size_t leng
                                &s->state,      &s->policy,       &s->max_data,    &s->head,
                                &s->tail,       &s->recorded,     &s->overwritten, &s->refused,
                                &s->episodes};
-    uint32_t *const then[] = {
+    uint32_t *const second[] = {
         &s->episode_read, &s->request_done,  &s->read_pos,        &s->request,
         &s->wanted,       &s->wanted_policy, &s->wanted_max_data, &s->wanted_clears,
         &s->clears_done,  &s->pid,           &s->controller,      &s->flags};
     enum extract_byte_order order;
-    struct extract_cursor c = begin(bytes, length, POSIX_STREAM_MAGIC, &order);
+    struct extract_cursor c = cursor_after_magic(bytes, length, POSIX_STREAM_MAGIC, &order);
 
     *s = (struct posix_stream){0};
     if (!order)
         return false;
     read_words(&c, first, sizeof first / sizeof *first);
     s->lost_stamp = read_pair(&c);
-    read_words(&c, then, sizeof then / sizeof *then);
+    read_words(&c, second, sizeof second / sizeof *second);
     s->layout = layout_of(s->layout_word, order);
     return true;
 }
 
 // ---- Checks ----
 
-static bool fits(uint32_t at, uint64_t bytes, uint32_t total)
+static bool is_inside(uint32_t at, uint64_t bytes, uint32_t total)
 {
     return at >= POSIX_HEADER && at % 4 == 0 && at <= total && bytes <= total - at;
 }
 
-static bool addresses_fit(const struct posix_layout *layout)
+static bool has_valid_addresses(const struct posix_layout *layout)
 {
     return layout->address_bytes == 4 || layout->address_bytes == 8;
 }
 
-static bool stamps_fit(const struct posix_layout *layout)
+static bool has_valid_stamps(const struct posix_layout *layout)
 {
     return layout->stamp_bits >= 16 && layout->stamp_bits <= 64;
 }
@@ -110,27 +110,27 @@ enum extract_code posix_block_check(const struct posix_block *b, uint64_t addres
 {
     uint64_t names = (uint64_t)b->names_room * b->name_bytes;
     uint64_t streams = (uint64_t)b->streams * b->stream_bytes;
-    uint64_t least = POSIX_STREAM_AT_FILTER + 2 * (uint64_t)posix_filter_bytes(b->ids);
+    uint64_t min_bytes = POSIX_STREAM_AT_FILTER + 2 * (uint64_t)posix_filter_bytes(b->ids);
     const struct extract_check checks[] = {
         {b->version == POSIX_VERSION, "version", b->version, "only 1 is known"},
-        {b->header_bytes == POSIX_HEADER, "header_bytes", b->header_bytes, "it must be 128"},
+        {b->header_bytes == POSIX_HEADER, "header_bytes", b->header_bytes, "must be 128"},
         {address + b->total_bytes >= address, "total_bytes", b->total_bytes,
          "the object would run past the end of the address space"},
-        {addresses_fit(&b->layout), "layout", b->layout_word, wrong_address},
-        {stamps_fit(&b->layout), "layout", b->layout_word, wrong_stamp},
+        {has_valid_addresses(&b->layout), "layout", b->layout_word, wrong_address},
+        {has_valid_stamps(&b->layout), "layout", b->layout_word, wrong_stamp},
         {b->ids % 32 == 0 && b->ids && b->ids <= POSIX_MAX_IDS, "ids", b->ids,
-         "it must be a multiple of 32, at most 65536"},
+         "must be a multiple of 32, at most 65536"},
         {b->streams >= 1 && b->streams <= POSIX_MAX_STREAMS, "streams", b->streams,
-         "there must be from 1 to 32"},
-        {b->stream_bytes % 4 == 0 && b->stream_bytes >= least, "stream_bytes", b->stream_bytes,
+         "must be from 1 to 32"},
+        {b->stream_bytes % 4 == 0 && b->stream_bytes >= min_bytes, "stream_bytes", b->stream_bytes,
          "a stream block with its filters is longer"},
-        {fits(b->streams_at, streams, b->total_bytes), "streams_at", b->streams_at,
+        {is_inside(b->streams_at, streams, b->total_bytes), "streams_at", b->streams_at,
          "the stream blocks are outside of the object"},
         {b->name_bytes % 4 == 0 && b->name_bytes >= 4 && b->name_bytes <= POSIX_MAX_NAME,
-         "name_bytes", b->name_bytes, "it must be a multiple of 4, at most 1024"},
+         "name_bytes", b->name_bytes, "must be a multiple of 4, at most 1024"},
         {b->names_room >= 1 && b->names_room <= POSIX_MAX_IDS - POSIX_USER, "names_room",
-         b->names_room, "there must be from 1 to 65504"},
-        {fits(b->names_at, names, b->total_bytes), "names_at", b->names_at,
+         b->names_room, "must be from 1 to 65504"},
+        {is_inside(b->names_at, names, b->total_bytes), "names_at", b->names_at,
          "the names are outside of the object"},
     };
 
@@ -144,14 +144,14 @@ enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t addr
     uint64_t object = address - s->back, ring = (uint64_t)s->ring_words * 4;
     const struct extract_check checks[] = {
         {s->version == POSIX_VERSION, "version", s->version, "only 1 is known"},
-        {s->header_bytes == POSIX_HEADER, "header_bytes", s->header_bytes, "it must be 128"},
+        {s->header_bytes == POSIX_HEADER, "header_bytes", s->header_bytes, "must be 128"},
         {s->back >= POSIX_HEADER && s->back % 4 == 0 && s->back <= address, "back", s->back,
          "no object can begin there"},
-        {addresses_fit(&s->layout), "layout", s->layout_word, wrong_address},
-        {stamps_fit(&s->layout), "layout", s->layout_word, wrong_stamp},
-        {s->ring_words >= POSIX_RING_LEAST && s->ring_words <= POSIX_MAX_RING &&
+        {has_valid_addresses(&s->layout), "layout", s->layout_word, wrong_address},
+        {has_valid_stamps(&s->layout), "layout", s->layout_word, wrong_stamp},
+        {s->ring_words >= POSIX_MIN_RING && s->ring_words <= POSIX_MAX_RING &&
              !(s->ring_words & (s->ring_words - 1)),
-         "ring_words", s->ring_words, "it must be a power of two from 64 to 2^24"},
+         "ring_words", s->ring_words, "must be a power of two from 64 to 2^24"},
         {s->ring_at >= POSIX_HEADER && s->ring_at % 4 == 0 && object + s->ring_at >= object &&
              object + s->ring_at + ring >= object + s->ring_at,
          "ring_at", s->ring_at, "no ring can begin there"},
@@ -161,12 +161,12 @@ enum extract_code posix_stream_check(const struct posix_stream *s, uint64_t addr
                               error);
 }
 
-bool posix_stream_places(const struct posix_stream *s)
+bool posix_stream_has_valid_positions(const struct posix_stream *s)
 {
     return s->head - s->tail <= s->ring_words;
 }
 
-// The window of a LOOP stream slides from when overwriting began until somebody reads.
+// The window of a LOOP stream slides from the first overwritten record until a reader reads.
 bool posix_stream_is_full(const struct posix_stream *s)
 {
     if (s->policy == POSIX_POLICY_LOOP)

@@ -41,29 +41,19 @@ const uint8_t *posix_copy_process(const struct extract_snapshot *snapshot)
     return snapshot->ring.posix.process_known ? start + rest : NULL;
 }
 
-// Reads the names. A partly read name is cleared, because half a name would be another name.
-static void read_names(struct extract_snapshot *snapshot, struct extract_memory *memory,
-                       uint64_t bytes)
-{
-    const struct extract_slots *slots = &snapshot->ring.registry;
-    uint8_t *to = snapshot->bytes + POSIX_HEADER;
-    size_t got = 0;
-
-    if (!bytes || !extract_memory_read(memory, slots->start, to, (size_t)bytes, &got, NULL))
-        return;
-    snapshot->registry_missing = bytes - got;
-    got -= got % slots->slot_bytes;
-    memset(to + got, 0, (size_t)bytes - got);
-}
-
 void posix_copy_side_data(struct extract_snapshot *snapshot, struct extract_memory *memory)
 {
     const struct extract_ring *ring = &snapshot->ring;
     struct side_data side = side_data_of(ring);
-    uint8_t *rest = snapshot->bytes + POSIX_HEADER + side.names;
-    size_t got;
+    uint8_t *names = snapshot->bytes + POSIX_HEADER, *rest = names + side.names;
+    size_t got = 0;
 
-    read_names(snapshot, memory, side.names);
+    if (side.names &&
+        extract_memory_read(memory, ring->registry.start, names, (size_t)side.names, &got, NULL)) {
+        snapshot->registry_missing = side.names - got;
+        got -= got % ring->registry.slot_bytes; // half a name would be another name
+        memset(names + got, 0, (size_t)side.names - got);
+    }
     if (extract_memory_read(memory, ring->address + POSIX_HEADER, rest, (size_t)side.rest, &got,
                             NULL))
         memset(rest, 0, (size_t)side.rest);

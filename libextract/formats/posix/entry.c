@@ -9,19 +9,6 @@ enum { WORD = 8, GENERIC = 0x4000, STAMPED = 0x8000 };
 // Bits of the hook data.
 enum { HAS_CUT = 1, HAS_INTERRUPT = 2, HAS_PID = 4 };
 
-// Appends an event's data: those of user events unchanged, those of system events as words.
-static uint8_t *put_data(const struct extract_ring *ring, const struct extract_event *event,
-                         uint8_t *to)
-{
-    struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
-
-    while (event->id < POSIX_USER && extract_cursor_left(&c) >= 4)
-        to = extract_store(to, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
-    size_t left = extract_cursor_left(&c);
-    memcpy(to, extract_cursor_span(&c, left), left);
-    return to + left;
-}
-
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,
                  struct extract_entry *entry, uint8_t *buffer)
 {
@@ -49,7 +36,13 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
     uint8_t *to = extract_store(buffer + WORD, number, WORD, EXTRACT_BIG);
     to = extract_store(to, event->field[1], WORD, EXTRACT_LITTLE);
     to = extract_store(to, interrupt, WORD, EXTRACT_LITTLE);
-    to = put_data(ring, event, to);
+    // The data of user events is copied unchanged, that of system events as words.
+    struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
+    while (!user && extract_cursor_left(&c) >= 4)
+        to = extract_store(to, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
+    size_t left = extract_cursor_left(&c);
+    memcpy(to, extract_cursor_span(&c, left), left);
+    to += left;
     entry->length = (size_t)(to - buffer);
     entry->bytes_of_data = (uint32_t)entry->length - 2 * WORD;
     extract_store(buffer,

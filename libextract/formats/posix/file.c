@@ -25,8 +25,8 @@ struct file {
     struct extract_image parts[PARTS];
 };
 
-static enum extract_code refuse(const struct extract_input *input, enum extract_code code,
-                                const char *why, struct extract_error *error)
+static enum extract_code set_error(const struct extract_input *input, enum extract_code code,
+                                   const char *why, struct extract_error *error)
 {
     return extract_error_set(error, code, input->name, "save the ring again", "%s", why);
 }
@@ -38,7 +38,7 @@ static enum extract_code read_process(struct file *file, const struct extract_in
     struct posix_block *block = &file->block;
 
     if (!posix_block_read(block, input->bytes, input->length))
-        return refuse(input, EXTRACT_BAD, "not a dump of a POSIX trace", error);
+        return set_error(input, EXTRACT_BAD, "not a dump of a POSIX trace", error);
     struct extract_cursor c = extract_cursor_make(input->bytes, POSIX_HEADER, block->layout.order);
     extract_cursor_seek(&c, POSIX_BLOCK_AT_ADDRESS);
     file->address = extract_cursor_u32(&c);
@@ -46,26 +46,18 @@ static enum extract_code read_process(struct file *file, const struct extract_in
     uint32_t number = extract_cursor_u32(&c);
     enum extract_code code = posix_block_check(block, file->address, error);
     if (!code && number >= block->streams)
-        code =
-            refuse(input, EXTRACT_BAD, "contains a stream that its process does not have", error);
+        code = set_error(input, EXTRACT_BAD, "contains a stream that its process does not have",
+                         error);
     file->stream_address =
         file->address + block->streams_at + (uint64_t)number * block->stream_bytes;
     return code;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
     const struct extract_image *x = a, *y = b;
 
     return x->address < y->address ? -1 : x->address > y->address;
-}
-
-static bool are_disjoint(const struct extract_image parts[PARTS])
-{
-    for (unsigned i = 1; i < PARTS; i++)
-        if (parts[i].address - parts[i - 1].address < parts[i - 1].length)
-            return false;
-    return true;
 }
 
 // Determines the addresses of the parts. Only the ring may be truncated.
@@ -82,9 +74,9 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
     uint64_t left = extract_cursor_left(&c);
 
     if (c.failed || !left)
-        return refuse(input, EXTRACT_TRUNCATED, "ends before the ring", error);
+        return set_error(input, EXTRACT_TRUNCATED, "ends before the ring", error);
     if (!posix_stream_read(&file->stream, stream_bytes, POSIX_HEADER))
-        return refuse(input, EXTRACT_BAD, "invalid stream block", error);
+        return set_error(input, EXTRACT_BAD, "invalid stream block", error);
     enum extract_code code = posix_stream_check(&file->stream, file->stream_address, error);
     uint64_t ring = (uint64_t)file->stream.ring_words * 4;
     uint64_t ring_address = file->stream_address - file->stream.back + file->stream.ring_at;
@@ -94,14 +86,15 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
         {file->stream_address, rest, stream_bytes, NULL},
         {ring_address, ring < left ? ring : left, extract_cursor_span(&c, left), NULL}};
     memcpy(file->parts, parts, sizeof parts);
-    qsort(file->parts, PARTS, sizeof *parts, by_address);
-    if (!code && !are_disjoint(file->parts))
-        code = refuse(input, EXTRACT_BAD, "parts overlap", error);
+    qsort(file->parts, PARTS, sizeof *parts, compare_addresses);
+    for (unsigned i = 1; !code && i < PARTS; i++)
+        if (file->parts[i].address - file->parts[i - 1].address < file->parts[i - 1].length)
+            code = set_error(input, EXTRACT_BAD, "parts overlap", error);
     return code;
 }
 
-static enum extract_code load(struct extract_images *images, struct extract_input *input,
-                              struct extract_error *error)
+static enum extract_code load_file(struct extract_images *images, struct extract_input *input,
+                                   struct extract_error *error)
 {
     struct file file;
     enum extract_code code = read_process(&file, input, error);
@@ -119,5 +112,5 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
 enum extract_code extract_posix_open(struct extract_memory **memory, const char *path,
                                      struct extract_error *error)
 {
-    return extract_images_open(memory, path, load, error);
+    return extract_images_open(memory, path, load_file, error);
 }

@@ -13,25 +13,15 @@ enum { READS = 4, REALTIME_HZ = 1000000000 };
 
 static const char symbol_name[] = "ringside_posix";
 
-static bool read_block(struct posix_block *block, struct extract_memory *memory, uint64_t address)
+// Reads a process block. Returns false if there is none, or it is not valid.
+static bool read_process_block(struct posix_block *block, struct extract_memory *memory,
+                               uint64_t address)
 {
     uint8_t bytes[POSIX_HEADER];
     size_t got;
 
     return !extract_memory_read(memory, address, bytes, sizeof bytes, &got, NULL) &&
            posix_block_read(block, bytes, sizeof bytes) && !posix_block_check(block, address, NULL);
-}
-
-// Reads the stream's name. A memory may contain only the words of the stream block.
-static void read_name(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)
-{
-    char *name = ring->posix.name;
-    size_t got;
-
-    if (extract_memory_read(memory, address + POSIX_STREAM_AT_NAME, name, POSIX_STREAM_NAME, &got,
-                            NULL))
-        memset(name, 0, POSIX_STREAM_NAME);
-    name[POSIX_STREAM_NAME - 1] = '\0';
 }
 
 static enum extract_code read_stream(struct extract_ring *ring, struct posix_stream *stream,
@@ -45,7 +35,11 @@ static enum extract_code read_stream(struct extract_ring *ring, struct posix_str
 
     if (code)
         return code;
-    read_name(ring, memory, address);
+    char *name = ring->posix.name;
+    if (extract_memory_read(memory, address + POSIX_STREAM_AT_NAME, name, POSIX_STREAM_NAME, &got,
+                            NULL)) // a memory may contain only the words of the stream block
+        memset(name, 0, POSIX_STREAM_NAME);
+    name[POSIX_STREAM_NAME - 1] = '\0';
     if (posix_stream_read(stream, ring->header, POSIX_HEADER))
         return posix_stream_check(stream, address, error);
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
@@ -54,7 +48,8 @@ static enum extract_code read_stream(struct extract_ring *ring, struct posix_str
 }
 
 // Fills in the ring from the stream block in its `header`.
-static void fill(struct extract_ring *ring, const struct posix_stream *stream, uint64_t address)
+static void fill_ring(struct extract_ring *ring, const struct posix_stream *stream,
+                      uint64_t address)
 {
     uint64_t start = address - stream->back + stream->ring_at;
     uint64_t end = start + (uint64_t)stream->ring_words * 4;
@@ -98,28 +93,21 @@ static uint64_t stream_address(const struct posix_block *block, uint64_t address
     return address + block->streams_at + (uint64_t)number * block->stream_bytes;
 }
 
-static enum extract_code no_such_stream(const struct extract_ring *ring,
-                                        const struct posix_block *block,
-                                        struct extract_error *error)
-{
-    char what[32];
-
-    snprintf(what, sizeof what, "stream %u", (unsigned)ring->posix.wanted - 1);
-    return extract_error_set(error, EXTRACT_USAGE, what, "run 'ringside info' to list the streams",
-                             "the traced process has streams 0 to %u",
-                             (unsigned)block->streams - 1);
-}
-
-// Selects a stream: the one that the user asks for, or the first bound one, or the first.
-static enum extract_code choose(struct extract_ring *ring, struct extract_memory *memory,
-                                uint64_t address, const struct posix_block *block,
-                                struct extract_error *error)
+// Selects a stream: the one that the user requests, or the first bound one, or the first.
+static enum extract_code select_stream(struct extract_ring *ring, struct extract_memory *memory,
+                                       uint64_t address, const struct posix_block *block,
+                                       struct extract_error *error)
 {
     struct posix_stream stream;
     uint32_t number = ring->posix.wanted ? ring->posix.wanted - 1 : 0;
 
-    if (number >= block->streams)
-        return no_such_stream(ring, block, error);
+    if (number >= block->streams) {
+        char what[32];
+        snprintf(what, sizeof what, "stream %u", (unsigned)number);
+        return extract_error_set(
+            error, EXTRACT_USAGE, what, "run 'ringside info' to list the streams",
+            "the traced process has streams 0 to %u", (unsigned)block->streams - 1);
+    }
     for (uint32_t i = 0; !ring->posix.wanted && i < block->streams; i++)
         if (!read_stream(ring, &stream, memory, stream_address(block, address, i), NULL) &&
             stream.state & POSIX_STATE_BOUND) {
@@ -134,44 +122,40 @@ static enum extract_code choose(struct extract_ring *ring, struct extract_memory
                               "stream %u belongs to another object", (unsigned)number);
     if (code)
         return code;
-    fill(ring, &stream, at);
+    fill_ring(ring, &stream, at);
     add_process(ring, block, address, number);
     return EXTRACT_OK;
 }
 
-// Finds the process block of a stream block, and the stream's number in it. Returns false if there
-// is none.
-static bool find_process(struct posix_block *block, uint32_t *number, struct extract_memory *memory,
-                         const struct posix_stream *stream, uint64_t address)
-{
-    if (!read_block(block, memory, address - stream->back) || stream->back < block->streams_at)
-        return false;
-    uint32_t apart = stream->back - block->streams_at;
-    *number = apart / block->stream_bytes;
-    return apart % block->stream_bytes == 0 && *number < block->streams;
-}
-
-static enum extract_code at_stream(struct extract_ring *ring, struct extract_memory *memory,
-                                   uint64_t address, struct extract_error *error)
+// Reads a stream block at an address, and the process block that it belongs to, if that is there.
+static enum extract_code read_stream_block(struct extract_ring *ring, struct extract_memory *memory,
+                                           uint64_t address, struct extract_error *error)
 {
     struct posix_stream stream;
     struct posix_block block;
-    uint32_t number;
     enum extract_code code = read_stream(ring, &stream, memory, address, error);
 
     if (code)
         return code;
-    bool whole = find_process(&block, &number, memory, &stream, address);
-    if (whole && ring->posix.wanted && ring->posix.wanted - 1 != number)
-        return choose(ring, memory, address - stream.back, &block, error);
-    fill(ring, &stream, address);
-    if (whole)
-        add_process(ring, &block, address - stream.back, number);
+    uint64_t process = address - stream.back;
+    uint32_t number = 0;
+    bool has_process = read_process_block(&block, memory, process);
+    if (has_process) {
+        uint32_t distance = stream.back - block.streams_at;
+        number = distance / block.stream_bytes;
+        has_process = stream.back >= block.streams_at && distance % block.stream_bytes == 0 &&
+                      number < block.streams;
+    }
+    if (has_process && ring->posix.wanted && ring->posix.wanted - 1 != number)
+        return select_stream(ring, memory, process, &block, error);
+    fill_ring(ring, &stream, address);
+    if (has_process)
+        add_process(ring, &block, process, number);
     return EXTRACT_OK;
 }
 
-static enum extract_code read_at(struct extract_ring *ring, struct extract_memory *memory,
-                                 uint64_t address, struct extract_error *error)
+static enum extract_code read_block_at(struct extract_ring *ring, struct extract_memory *memory,
+                                       uint64_t address, struct extract_error *error)
 {
     struct posix_block block;
     size_t got;
@@ -182,10 +166,10 @@ static enum extract_code read_at(struct extract_ring *ring, struct extract_memor
     if (code)
         return code;
     if (extract_magic_order(ring->header, POSIX_HEADER, POSIX_STREAM_MAGIC))
-        return at_stream(ring, memory, address, error);
+        return read_stream_block(ring, memory, address, error);
     if (posix_block_read(&block, ring->header, POSIX_HEADER)) {
         code = posix_block_check(&block, address, error);
-        return code ? code : choose(ring, memory, address, &block, error);
+        return code ? code : select_stream(ring, memory, address, &block, error);
     }
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
     return extract_error_set(error, EXTRACT_NOTFOUND, what,
@@ -202,7 +186,7 @@ enum extract_code posix_read_ring(struct extract_ring *ring, struct extract_memo
     (void)symbols;
     // A block that is being created while it is read may contradict itself.
     for (unsigned i = 0; code == EXTRACT_BAD && i < READS; i++) {
-        code = read_at(ring, memory, address, error);
+        code = read_block_at(ring, memory, address, error);
         if (!extract_memory_is_running(memory))
             break;
     }
@@ -293,7 +277,7 @@ bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
         .running = s.state & POSIX_STATE_RUNNING,
         .has_overwritten_count = true,
         .full = posix_stream_is_full(&s),
-        .head_lapped_tail = holds && !posix_stream_places(&s),
+        .head_lapped_tail = holds && !posix_stream_has_valid_positions(&s),
         .unbound = s.layout.shared && !(s.state & POSIX_STATE_BOUND)};
     return holds && !counters->head_lapped_tail;
 }

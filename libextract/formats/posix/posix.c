@@ -88,8 +88,8 @@ static void decode_record(const struct posix_record *record, const uint8_t *byte
     event->field[4] = record->interrupt ? record->thread : 0;
 }
 
-static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
-                   struct extract_event *events)
+static void decode_slots(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
+                         struct extract_event *events)
 {
     struct posix_stream stream;
 
@@ -109,8 +109,8 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
 
 // ---- Names of event types ----
 
-static bool object_of(const struct extract_snapshot *snapshot, uint32_t slot,
-                      struct extract_object *object, const uint8_t **name, size_t *name_bytes)
+static bool decode_object(const struct extract_snapshot *snapshot, uint32_t slot,
+                          struct extract_object *object, const uint8_t **name, size_t *name_bytes)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
@@ -172,8 +172,8 @@ const struct extract_format extract_format_posix = {
     .is_valid_header = posix_is_header,
     .complete = posix_complete,
     .type = type_of,
-    .decode = decode,
-    .object = object_of,
+    .decode = decode_slots,
+    .object = decode_object,
     .streams = true,
     .user_ids = POSIX_USER,
     .users_share = true,

@@ -53,7 +53,7 @@ enum posix_stream_word {
 
 enum {
     POSIX_MAX_STREAMS = 32,
-    POSIX_RING_LEAST = 64, // words of a ring
+    POSIX_MIN_RING = 64, // words of a ring
     POSIX_MAX_RING = 1 << 24,
     POSIX_MAX_IDS = 65536,
     POSIX_MAX_NAME = 1024,  // bytes of a slot for a name
@@ -128,18 +128,18 @@ struct posix_record {
 bool posix_block_read(struct posix_block *block, const uint8_t *bytes, size_t length);
 bool posix_stream_read(struct posix_stream *stream, const uint8_t *bytes, size_t length);
 // Checks everything on which the location of other data depends. `address` of the block is for
-// messages. A stream's positions are checked by posix_stream_places, because they move. Errors:
-// BAD.
+// messages. A stream's positions are checked by posix_stream_has_valid_positions, because they
+// move. Errors: BAD.
 enum extract_code posix_block_check(const struct posix_block *block, uint64_t address,
                                     struct extract_error *error);
 enum extract_code posix_stream_check(const struct posix_stream *stream, uint64_t address,
                                      struct extract_error *error);
 // Returns whether head and tail are consistent with each other and with the ring's size.
-bool posix_stream_places(const struct posix_stream *stream);
+bool posix_stream_has_valid_positions(const struct posix_stream *stream);
 // Returns posix_stream_full_status, as the stream's own words show it.
 bool posix_stream_is_full(const struct posix_stream *stream);
-// Returns whether an UNTIL_FULL stream has stopped itself and stays full: it is neither read to its
-// end nor about to be cleared.
+// Returns whether an UNTIL_FULL stream has stopped itself and remains full: it is neither read to
+// its end nor about to be cleared.
 bool posix_stream_stays_full(const struct posix_stream *stream);
 // Returns the bytes of a filter of `ids` event types.
 static inline uint32_t posix_filter_bytes(uint32_t ids)

@@ -54,17 +54,6 @@ static uint64_t read_number(struct extract_cursor *c, uint32_t words)
     return words == 2 ? low | (uint64_t)extract_cursor_u32(c) << 32 : low;
 }
 
-// Returns whether the first and last word agree with each other and with the position.
-static bool is_tied(uint32_t first, struct extract_cursor *c, uint32_t position)
-{
-    uint32_t words = posix_record_words(first, position);
-
-    if (!words || !extract_cursor_seek(c, (uint64_t)(words - 1) * 4))
-        return false;
-    uint32_t last = extract_cursor_u32(c);
-    return !c->failed && last == ((first & TIED) | (uint32_t)TRAILER << 28);
-}
-
 bool posix_record_read(struct posix_record *r, const uint8_t *bytes, uint32_t length,
                        const struct posix_layout *layout, uint32_t position)
 {
@@ -75,7 +64,12 @@ bool posix_record_read(struct posix_record *r, const uint8_t *bytes, uint32_t le
                                .done = first >> 30 == STATE_DONE,
                                .cut = first & FIRST_CUT,
                                .interrupt = first & FIRST_INTERRUPT};
-    if (c.failed || !is_tied(first, &c, position))
+    // The first and the last word must agree with each other and with the position.
+    uint32_t words = c.failed ? 0 : posix_record_words(first, position);
+    if (!words || !extract_cursor_seek(&c, (uint64_t)(words - 1) * 4))
+        return false;
+    uint32_t last = extract_cursor_u32(&c);
+    if (c.failed || last != ((first & TIED) | (uint32_t)TRAILER << 28))
         return false;
     extract_cursor_seek(&c, 4);
     uint32_t second = extract_cursor_u32(&c);

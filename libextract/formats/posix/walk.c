@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // formats/posix: finds the records of a copied ring. The result is an index of the records, and of
-// the bytes between them that are no records.
+// the bytes between them that do not belong to a record.
 //
 // A record's first word and its last contain its position and length, so that records can be found
 // in either direction. A record after damage may have been written one lap earlier; therefore the
@@ -45,8 +45,8 @@ static bool record_at(const struct walk *walk, uint32_t at, struct posix_record 
 }
 
 // Decodes a record at the position that it contains itself.
-static bool read_own(struct posix_record *record, const struct extract_ring *ring,
-                     const uint8_t *bytes, uint32_t left)
+static bool read_at_own_position(struct posix_record *record, const struct extract_ring *ring,
+                                 const uint8_t *bytes, uint32_t left)
 {
     struct posix_stream stream;
 
@@ -59,7 +59,7 @@ uint32_t posix_length(const struct extract_ring *ring, const uint8_t *bytes, uin
 {
     struct posix_record record;
 
-    return read_own(&record, ring, bytes, left) ? record.words * 4 : 0;
+    return read_at_own_position(&record, ring, bytes, left) ? record.words * 4 : 0;
 }
 
 uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, uint32_t length)
@@ -67,7 +67,7 @@ uint32_t posix_finished(const struct extract_ring *ring, const uint8_t *bytes, u
     struct posix_record record;
 
     for (uint32_t at = 0; at < length; at += record.words * 4) {
-        if (!read_own(&record, ring, bytes + at, length - at))
+        if (!read_at_own_position(&record, ring, bytes + at, length - at))
             break; // an invalid record will not become valid
         if (!record.done)
             return at;
@@ -91,7 +91,7 @@ bool posix_entry_object(const struct extract_ring *ring, const uint8_t *bytes, u
 {
     struct posix_record record;
 
-    if (!read_own(&record, ring, bytes, length) || record.id < POSIX_USER)
+    if (!read_at_own_position(&record, ring, bytes, length) || record.id < POSIX_USER)
         return false;
     *number = record.id - POSIX_USER;
     return true;
@@ -136,7 +136,8 @@ static uint32_t search(const struct walk *walk, uint32_t at)
     return at;
 }
 
-static bool note(struct walk *walk, uint32_t at, uint32_t length, enum extract_verdict verdict)
+static bool note_extent(struct walk *walk, uint32_t at, uint32_t length,
+                        enum extract_verdict verdict)
 {
     struct extract_extent place = {.at = at % walk->size, .length = length, .stamp = walk->stamp};
 
@@ -155,11 +156,11 @@ static bool note_all(struct walk *walk, uint32_t at)
             enum extract_verdict verdict = proven ? EXTRACT_GOOD : EXTRACT_PROVISIONAL;
             next = at + record.words * 4;
             walk->stamp = record.stamp;
-            fits = note(walk, at, next - at, record.done ? verdict : EXTRACT_TORN);
+            fits = note_extent(walk, at, next - at, record.done ? verdict : EXTRACT_TORN);
             proven = true;
         } else {
             next = search(walk, at + 4);
-            fits = note(walk, at, next - at, EXTRACT_INVALID);
+            fits = note_extent(walk, at, next - at, EXTRACT_INVALID);
             proven = false;
         }
         at = next;
@@ -187,5 +188,5 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
     if (!boundary)
         from = walk.log ? search(&walk, from) : walk_back(&walk);
     return note_all(&walk, from) &&
-           (walk.to == to || note(&walk, walk.to, to - walk.to, EXTRACT_INVALID));
+           (walk.to == to || note_extent(&walk, walk.to, to - walk.to, EXTRACT_INVALID));
 }

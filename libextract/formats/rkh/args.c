@@ -22,7 +22,7 @@ bool rkh_args_of(struct rkh_args *args, const struct extract_event *event)
     return rkh_args_open(args, &wire, event->id, event->data, event->data_bytes);
 }
 
-static uint64_t take_number(struct extract_cursor *c, unsigned bytes)
+static uint64_t read_number(struct extract_cursor *c, unsigned bytes)
 {
     switch (bytes) {
     case 1:
@@ -36,14 +36,7 @@ static uint64_t take_number(struct extract_cursor *c, unsigned bytes)
     }
 }
 
-static uint64_t take_signed(struct extract_cursor *c, unsigned bytes)
-{
-    uint64_t sign = UINT64_C(1) << (8 * bytes - 1);
-
-    return (take_number(c, bytes) ^ sign) - sign;
-}
-
-static void take_string(struct extract_cursor *c, struct rkh_item *item)
+static void read_string(struct extract_cursor *c, struct rkh_item *item)
 {
     size_t left = extract_cursor_left(c);
     const uint8_t *start = c->bytes + c->at, *end = left ? memchr(start, 0, left) : NULL;
@@ -55,17 +48,11 @@ static void take_string(struct extract_cursor *c, struct rkh_item *item)
 
 // ---- User events ----
 
-static enum rkh_item_kind address_kind(unsigned tag)
-{
-    static const enum rkh_item_kind kinds[] = {RKH_ITEM_OBJECT, RKH_ITEM_FUNCTION, RKH_ITEM_SIGNAL};
-
-    return kinds[tag - 9];
-}
-
-static void take_tagged(struct rkh_args *args, struct rkh_item *item)
+static void read_tagged(struct rkh_args *args, struct rkh_item *item)
 {
     static const uint8_t bytes[] = {1, 1, 2, 2, 4, 4, 4};
     static const enum rkh_word words[] = {RKH_WORD_sym, RKH_WORD_fun, RKH_WORD_sig};
+    static const enum rkh_item_kind kinds[] = {RKH_ITEM_OBJECT, RKH_ITEM_FUNCTION, RKH_ITEM_SIGNAL};
     struct extract_cursor *c = &args->c;
     uint8_t tag = extract_cursor_u8(c);
 
@@ -74,19 +61,20 @@ static void take_tagged(struct rkh_args *args, struct rkh_item *item)
     item->width = tag >> 4;
     if (item->tag < 6 && item->tag % 2 == 0) {
         item->kind = RKH_ITEM_SIGNED;
-        item->value = take_signed(c, bytes[item->tag]);
+        uint64_t sign = UINT64_C(1) << (8 * bytes[item->tag] - 1);
+        item->value = (read_number(c, bytes[item->tag]) ^ sign) - sign;
     } else if (item->tag <= 6) {
         item->kind = item->tag == 6 ? RKH_ITEM_HEX : RKH_ITEM_NUMBER;
-        item->value = take_number(c, bytes[item->tag]);
+        item->value = read_number(c, bytes[item->tag]);
     } else if (item->tag == 7) {
-        take_string(c, item);
+        read_string(c, item);
     } else if (item->tag == 8) {
         item->kind = RKH_ITEM_MEMORY;
         item->length = extract_cursor_u8(c);
         item->bytes = extract_cursor_span(c, item->length);
     } else if (item->tag <= 11) {
-        item->kind = address_kind(item->tag);
-        item->value = take_number(c, args->wire.size[words[item->tag - 9]]);
+        item->kind = kinds[item->tag - 9];
+        item->value = read_number(c, args->wire.size[words[item->tag - 9]]);
     } else {
         c->failed = true;
     }
@@ -94,45 +82,30 @@ static void take_tagged(struct rkh_args *args, struct rkh_item *item)
 
 // ---- Arguments ----
 
-static enum rkh_item_kind kind_of(enum rkh_word word)
+// Reads an argument. If it names an event whose arguments follow, continues with these. Returns
+// false if the argument is absent.
+static bool read_argument(struct rkh_args *args, struct rkh_item *item)
 {
-    switch (word) {
-    case RKH_WORD_sym:
-    case RKH_WORD_sndr:
-        return RKH_ITEM_OBJECT;
-    case RKH_WORD_fun:
-        return RKH_ITEM_FUNCTION;
-    case RKH_WORD_sig:
-        return RKH_ITEM_SIGNAL;
-    default:
-        return RKH_ITEM_NUMBER;
-    }
-}
+    static const uint8_t kinds[RKH_WORDS] = {[RKH_WORD_sym] = RKH_ITEM_OBJECT,
+                                             [RKH_WORD_sndr] = RKH_ITEM_OBJECT,
+                                             [RKH_WORD_fun] = RKH_ITEM_FUNCTION,
+                                             [RKH_WORD_sig] = RKH_ITEM_SIGNAL};
 
-// Continues with the arguments of the event that was just named. Fails if there is no such event.
-static void continue_with_named(struct rkh_args *args, uint64_t named)
-{
-    enum rkh_family family = args->wire.family;
-    int id = named < RKH_IDS ? rkh_id(family, (unsigned)named) : -1;
-    const uint8_t *words = id < 0 ? NULL : rkh_words(family, (unsigned)id);
-
-    args->words = words;
-    args->c.failed |= !words;
-}
-
-static bool take_argument(struct rkh_args *args, struct rkh_item *item)
-{
     item->word = (enum rkh_word) * args->words++;
     if (item->word == RKH_WORD_str) {
-        take_string(&args->c, item);
+        read_string(&args->c, item);
         return true;
     }
     if (!args->wire.size[item->word])
         return false;
-    item->kind = kind_of(item->word);
-    item->value = take_number(&args->c, args->wire.size[item->word]);
-    if (*args->words == RKH_WORD_rest)
-        continue_with_named(args, item->value);
+    item->kind = (enum rkh_item_kind)kinds[item->word]; // a number, unless the table has another
+    item->value = read_number(&args->c, args->wire.size[item->word]);
+    if (*args->words == RKH_WORD_rest) {
+        enum rkh_family family = args->wire.family;
+        int id = item->value < RKH_IDS ? rkh_id(family, (unsigned)item->value) : -1;
+        args->words = id < 0 ? NULL : rkh_words(family, (unsigned)id);
+        args->c.failed |= !args->words;
+    }
     return true;
 }
 
@@ -147,10 +120,10 @@ bool rkh_args_next(struct rkh_args *args, struct rkh_item *item)
         if (*args->words == RKH_WORD_items)
             args->tagged = true;
         else
-            taken = take_argument(args, item);
+            taken = read_argument(args, item);
     }
     if (!taken && args->tagged && !args->c.failed && extract_cursor_left(&args->c)) {
-        take_tagged(args, item);
+        read_tagged(args, item);
         taken = true;
     }
     return taken && !args->c.failed;

@@ -16,24 +16,25 @@ enum {
     FROM_BITS = 4
 };
 
-static const uint8_t mark[8] = {'R', 'K', 'H', 'r', 'i', 'n', 'g', 0};
+static const uint8_t signature[8] = {'R', 'K', 'H', 'r', 'i', 'n', 'g', 0};
 
 _Static_assert(SETTINGS + 4 * EXTRACT_RKH_KEYS + EXTRACT_RKH_KEYS / 2 == RKH_RECORD,
                "the record has space for every setting");
 
 bool extract_rkh_dump_is(const uint8_t *bytes, size_t length)
 {
-    return length >= RKH_RECORD && memcmp(bytes, mark, sizeof mark) == 0;
+    return length >= RKH_RECORD && memcmp(bytes, signature, sizeof signature) == 0;
 }
 
 // ---- Writing ----
 
-static void put_words(uint8_t record[RKH_RECORD], const struct extract_ring *ring, uint32_t valid)
+static void write_live_words(uint8_t record[RKH_RECORD], const struct extract_ring *ring,
+                             uint32_t valid)
 {
     struct rkh_live live = rkh_live_of(ring->header);
 
     memset(record, 0, RKH_RECORD);
-    memcpy(record, mark, sizeof mark);
+    memcpy(record, signature, sizeof signature);
     extract_store(record + 8, VERSION, 4, EXTRACT_LITTLE);
     extract_store(record + 12, ring->byte_order, 4, EXTRACT_LITTLE);
     extract_store(record + 16, live.start, 8, EXTRACT_LITTLE);
@@ -50,7 +51,7 @@ uint32_t rkh_describe(const struct extract_ring *ring, uint8_t record[EXTRACT_HE
     const struct extract_rkh *rkh = &ring->rkh;
     uint64_t from = 0;
 
-    put_words(record, ring, 0);
+    write_live_words(record, ring, 0);
     extract_store(record + 48, ring->near, 8, EXTRACT_LITTLE);
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++) {
         extract_store(record + SETTINGS + 4 * key, rkh->value[key], 4, EXTRACT_LITTLE);
@@ -78,23 +79,14 @@ static void stuff_frames(uint8_t *array, uint32_t size, const struct extract_sna
     }
 }
 
-// Returns the number of bytes before the write position that belong to this copy: the frames, and
-// the flag before them.
-static uint32_t count_valid(const struct extract_snapshot *snapshot, const struct rkh_live *live)
-{
-    if (!snapshot->moved)
-        return live->valid ? live->valid : live->size;
-    if (!snapshot->ring.entries.count)
-        return 0;
-    return (live->head - snapshot->index[0].at) % live->size + 1;
-}
-
 enum extract_code rkh_dump(struct extract_text *text, const struct extract_snapshot *snapshot,
                            struct extract_error *error)
 {
     const struct extract_ring *ring = &snapshot->ring;
     struct rkh_live live = rkh_live_of(ring->header);
-    uint32_t valid = count_valid(snapshot, &live);
+    uint32_t valid = live.valid ? live.valid : live.size; // bytes before the write position
+    if (snapshot->moved) // only the frames in the copy, and the flag before them
+        valid = ring->entries.count ? (live.head - snapshot->index[0].at) % live.size + 1 : 0;
     uint8_t record[RKH_RECORD], *array = malloc((size_t)live.size + 1);
 
     if (array) {
@@ -102,15 +94,13 @@ enum extract_code rkh_dump(struct extract_text *text, const struct extract_snaps
         stuff_frames(array, live.size, snapshot);
         for (uint32_t i = 0; i < live.size - valid; i++)
             array[(live.head + i) % live.size] = 0;
-        put_words(record, ring, valid);
+        write_live_words(record, ring, valid);
         extract_text_put(text, (const char *)record, sizeof record);
         extract_text_put(text, (const char *)array, live.size);
     }
-    bool whole = array && !text->code;
+    enum extract_code code = array ? text->code : EXTRACT_NOMEM;
     free(array);
-    return whole ? EXTRACT_OK
-                 : extract_error_set(error, array ? text->code : EXTRACT_NOMEM, "RKH ring", NULL,
-                                     "out of memory");
+    return code ? extract_error_set(error, code, "RKH ring", NULL, "out of memory") : EXTRACT_OK;
 }
 
 // ---- Reading ----
@@ -122,7 +112,7 @@ struct record {
 
 static bool read_record(struct record *r, struct extract_cursor *c)
 {
-    const uint8_t *start = extract_cursor_span(c, sizeof mark);
+    const uint8_t *start = extract_cursor_span(c, sizeof signature);
 
     r->version = extract_cursor_u32(c);
     r->order = extract_cursor_u32(c);
@@ -134,7 +124,7 @@ static bool read_record(struct record *r, struct extract_cursor *c)
     r->flags = extract_cursor_u32(c);
     r->chk = extract_cursor_u32(c);
     r->near = extract_cursor_u64(c);
-    return !c->failed && memcmp(start, mark, sizeof mark) == 0;
+    return !c->failed && memcmp(start, signature, sizeof signature) == 0;
 }
 
 static bool is_plausible(const struct record *r)
@@ -145,7 +135,7 @@ static bool is_plausible(const struct record *r)
 }
 
 // Takes the settings of the record, except those that are known from a better source.
-static void take_settings(struct extract_rkh *rkh, struct extract_cursor *c)
+static void restore_settings(struct extract_rkh *rkh, struct extract_cursor *c)
 {
     uint32_t value[EXTRACT_RKH_KEYS];
 
@@ -159,7 +149,7 @@ static void take_settings(struct extract_rkh *rkh, struct extract_cursor *c)
     }
 }
 
-static void fill(struct extract_ring *ring, const struct record *r)
+static void fill_ring(struct extract_ring *ring, const struct record *r)
 {
     struct rkh_live live = {.start = r->start,
                             .size = r->size,
@@ -195,14 +185,14 @@ bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint6
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
     if (!read_record(&r, &c) || !is_plausible(&r))
         return false;
-    fill(ring, &r);
-    take_settings(&ring->rkh, &c);
+    fill_ring(ring, &r);
+    restore_settings(&ring->rkh, &c);
     return true;
 }
 
 // Loads a file: the array at its address, and the record after it.
-static enum extract_code load(struct extract_images *images, struct extract_input *input,
-                              struct extract_error *error)
+static enum extract_code load_file(struct extract_images *images, struct extract_input *input,
+                                   struct extract_error *error)
 {
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, EXTRACT_LITTLE);
     struct record r;
@@ -226,5 +216,5 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
 enum extract_code extract_rkh_dump_open(struct extract_memory **memory, const char *path,
                                         struct extract_error *error)
 {
-    return extract_images_open(memory, path, load, error);
+    return extract_images_open(memory, path, load_file, error);
 }

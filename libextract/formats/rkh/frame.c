@@ -19,7 +19,7 @@ static inline uint64_t find_byte(uint64_t word, uint8_t byte)
     return ~(((x & EVERY(0x7F)) + EVERY(0x7F)) | x | EVERY(0x7F));
 }
 
-static inline uint64_t load(const uint8_t *bytes)
+static inline uint64_t load_word(const uint8_t *bytes)
 {
     uint64_t word;
 
@@ -58,7 +58,7 @@ void rkh_frame_scan(struct rkh_frame *frame, const uint8_t *bytes, uint32_t at, 
 
     *frame = (struct rkh_frame){.at = start};
     for (unsigned n = 1; end - at >= WORD && !flags; n++) {
-        uint64_t word = load(bytes + at), escapes = find_byte(word, RKH_ESCAPE);
+        uint64_t word = load_word(bytes + at), escapes = find_byte(word, RKH_ESCAPE);
         flags = find_byte(word, RKH_FLAG);
         unsigned bits = flags ? (unsigned)__builtin_ctzll(flags) & ~7u : 64;
         uint64_t keep = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
@@ -92,7 +92,7 @@ uint32_t rkh_frame_count(const uint8_t *bytes, uint32_t length)
         uint32_t words = (length - at) / WORD;
         uint64_t sums = 0;
         for (words = words < FOLD ? words : FOLD; words; words--, at += WORD) {
-            uint64_t flags = find_byte(load(bytes + at), RKH_FLAG) >> 7;
+            uint64_t flags = find_byte(load_word(bytes + at), RKH_FLAG) >> 7;
             sums += flags & ~(flags << 8 | empty);
             empty = flags >> 56 != 0;
         }

@@ -145,14 +145,14 @@ const uint8_t *rkh_words(enum rkh_family family, unsigned id)
 }
 
 // Convert ids of the groups SM and FWK, which were renumbered with 3.0.
-static int old_state_machine(enum rkh_family family, int id)
+static int convert_sm_id(enum rkh_family family, int id)
 {
     if (family >= RKH_FAMILY_243)
         return id == 98 ? SM_DCH : id > 112 ? -1 : id > 98 ? id - 1 : id;
     return id > 112 || (id == 112 && family != RKH_FAMILY_245) ? -1 : id;
 }
 
-static int old_framework(enum rkh_family family, int id)
+static int convert_fwk_id(enum rkh_family family, int id)
 {
     int last = family == RKH_FAMILY_245 ? 181 : family == RKH_FAMILY_23 ? 174 : 180;
 
@@ -176,8 +176,8 @@ int rkh_id(enum rkh_family family, unsigned id)
     else if (id == 72 || (id >= 224 && (family != RKH_FAMILY_245 || id > 233)))
         found = -1;
     else if (id >= 96 && id < 128)
-        found = old_state_machine(family, found);
+        found = convert_sm_id(family, found);
     else if (id >= 160 && id < 192)
-        found = old_framework(family, found);
+        found = convert_fwk_id(family, found);
     return found >= 0 && rkh_words(family, (unsigned)found) ? found : -1;
 }

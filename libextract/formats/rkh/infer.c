@@ -12,8 +12,8 @@ enum {
     MAX_SAMPLE = 512, // bytes of a frame that is used as a sample
     AXES = 4,
     VALUES = 4,
-    LEAST = 3,  // number of frames that must fit
-    LISTED = 4, // number of candidates in a message
+    MIN_FITS = 3,   // number of frames that must fit
+    MAX_LISTED = 4, // number of candidates in a message
     LIST_BYTES = 200
 };
 
@@ -43,8 +43,8 @@ struct search {
     struct extract_rkh *rkh;
     struct axis axis[AXES];
     unsigned axes;
-    bool (*asks)(const uint8_t *words); // selects the events that are used, by their arguments
-    bool continuity;                    // the sequence numbers must also be consecutive
+    bool (*is_used)(const uint8_t *words); // selects the events that are used, by their arguments
+    bool continuity;                       // the sequence numbers must also be consecutive
 
     // ---- Results ----
     unsigned total, best; // frames that were used; frames that fit with the best values
@@ -73,15 +73,6 @@ static void pool_close(struct pool *pool)
     free(pool->sample);
 }
 
-// Returns whether a frame is a TCFG record with other settings.
-static bool is_other(const struct extract_rkh *rkh, const struct rkh_frame *frame,
-                     const uint8_t *bytes)
-{
-    struct extract_rkh told = *rkh;
-
-    return rkh_tcfg_take(&told, frame, bytes) && rkh_wire_pack(&told) != rkh_wire_pack(rkh);
-}
-
 // Collects samples. The bytes before the first flag may be half a frame. Frames after a record with
 // other settings are not used.
 static void pool_fill(struct pool *pool, const struct extract_rkh *rkh, const uint8_t *bytes,
@@ -95,24 +86,15 @@ static void pool_fill(struct pool *pool, const struct extract_rkh *rkh, const ui
         rkh_frame_scan(&frame, bytes, at, length);
         if (!frame.ended || frame.torn || !frame.whole || frame.whole > MAX_SAMPLE)
             continue;
-        if (is_other(rkh, &frame, bytes))
+        struct extract_rkh recorded = *rkh;
+        if (rkh_tcfg_read_frame(&recorded, &frame, bytes) &&
+            rkh_wire_pack(&recorded) != rkh_wire_pack(rkh))
             return;
         struct sample *sample = &pool->sample[pool->count++];
         *sample = (struct sample){pool->used, frame.whole, frame.sum};
         rkh_frame_unstuff(&frame, bytes, pool->bytes + pool->used);
         pool->used += frame.whole;
     }
-}
-
-// Removes the samples with a wrong checksum.
-static void pool_sift(struct pool *pool)
-{
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < pool->count; i++)
-        if (!pool->sample[i].sum)
-            pool->sample[kept++] = pool->sample[i];
-    pool->count = kept;
 }
 
 // ---- How well values fit ----
@@ -141,7 +123,7 @@ static const uint8_t *words_of(const struct search *search, const struct rkh_wir
     const uint8_t *words =
         id < 0 || id == RKH_FWK_TCFG ? NULL : rkh_words(wire->family, (unsigned)id);
 
-    return words && search->asks(words) ? words : NULL;
+    return words && search->is_used(words) ? words : NULL;
 }
 
 // Returns whether a sample has the exact length. `odd` counts samples in which a queue or a pool
@@ -202,7 +184,7 @@ static void add_axis(struct search *search, const struct axis *wanted, bool dist
         *axis = (struct axis){key, {rkh->value[key]}, 1, 0};
 }
 
-static bool next_place(struct search *search)
+static bool next_combination(struct search *search)
 {
     for (unsigned i = 0; i < search->axes; i++) {
         struct axis *axis = &search->axis[i];
@@ -213,11 +195,11 @@ static bool next_place(struct search *search)
     return false;
 }
 
-static void list_place(struct search *search)
+static void list_combination(struct search *search)
 {
     size_t used = strlen(search->list);
 
-    for (unsigned i = 0; i < search->axes && search->ties < LISTED; i++) {
+    for (unsigned i = 0; i < search->axes && search->ties < MAX_LISTED; i++) {
         const struct axis *axis = &search->axis[i];
         int more = snprintf(search->list + used, LIST_BYTES - used, "%s%s=%u",
                             i      ? ","
@@ -228,7 +210,7 @@ static void list_place(struct search *search)
     }
 }
 
-static void try_place(struct search *search, bool numbered)
+static void try_combination(struct search *search, bool numbered)
 {
     bool nseq = search->rkh->value[EXTRACT_RKH_NSEQ];
 
@@ -250,7 +232,7 @@ static void try_place(struct search *search, bool numbered)
     }
     search->best = fits;
     search->oddest = search->odd;
-    list_place(search);
+    list_combination(search);
 }
 
 // Tries all combinations, and leaves the best values in `rkh`. A value is marked as inferred if no
@@ -263,8 +245,8 @@ static void run_search(struct search *search)
     do {
         for (unsigned i = 0; i < search->axes; i++)
             rkh->value[search->axis[i].key] = search->axis[i].value[search->axis[i].at];
-        try_place(search, numbered);
-    } while (next_place(search));
+        try_combination(search, numbered);
+    } while (next_combination(search));
     for (unsigned i = 0; i < search->axes; i++) {
         struct axis *axis = &search->axis[i];
         rkh->value[axis->key] = search->winner[i];
@@ -286,27 +268,27 @@ static bool contains_any(const uint8_t *words, uint32_t set)
 #define BIT(word) (1u << RKH_WORD_##word)
 
 // Selects events that consist of addresses, signals and bytes.
-static bool asks_core(const uint8_t *words)
+static bool is_core_event(const uint8_t *words)
 {
     return *words && !contains_any(words, ~(BIT(sym) | BIT(sig) | BIT(pool1) | BIT(u8)));
 }
 
-static bool asks_queues(const uint8_t *words)
+static bool is_queue_event(const uint8_t *words)
 {
     return contains_any(words, BIT(nelem) | BIT(sndr)) && !contains_any(words, BIT(fun));
 }
 
-static bool asks_pools(const uint8_t *words)
+static bool is_pool_event(const uint8_t *words)
 {
     return contains_any(words, BIT(nblk) | BIT(esize) | BIT(bsize));
 }
 
-static bool asks_timers(const uint8_t *words)
+static bool is_timer_event(const uint8_t *words)
 {
     return contains_any(words, BIT(ntick));
 }
 
-static bool asks_functions(const uint8_t *words)
+static bool is_function_event(const uint8_t *words)
 {
     return contains_any(words, BIT(fun) | BIT(items));
 }
@@ -323,7 +305,7 @@ static void search_values(struct search *search, const struct axis *axes, unsign
         return;
     struct search free = {.pool = search->pool,
                           .rkh = search->rkh,
-                          .asks = search->asks,
+                          .is_used = search->is_used,
                           .continuity = search->continuity};
     trusted = *search->rkh;
     *search->rkh = known;
@@ -365,70 +347,67 @@ static enum extract_code find_core(const struct pool *pool, struct extract_rkh *
                                        {EXTRACT_RKH_TS, {4, 2, 1, 0}, 4, 0},
                                        {EXTRACT_RKH_PTR, {4, 2}, 2, 0},
                                        {EXTRACT_RKH_SIG, {1, 2, 4}, 3, 0}};
-    struct search search = {
-        .pool = pool, .rkh = rkh, .asks = asks_core, .continuity = !rkh->from[EXTRACT_RKH_NSEQ]};
-    unsigned places = 1;
+    struct search search = {.pool = pool,
+                            .rkh = rkh,
+                            .is_used = is_core_event,
+                            .continuity = !rkh->from[EXTRACT_RKH_NSEQ]};
+    unsigned combinations = 1;
 
     search_values(&search, axes, sizeof axes / sizeof *axes);
     for (unsigned i = 0; i < search.axes; i++)
-        places *= search.axis[i].count;
-    bool fits = search.best >= LEAST && search.best * 2 > search.total;
-    return places == 1 || (fits && !search.ties) ? EXTRACT_OK
-                                                 : report_open_settings(&search, fits, error);
-}
-
-// Returns the words whose size depends on a setting.
-static uint32_t words_by(enum extract_rkh_key key)
-{
-    static const uint32_t sets[EXTRACT_RKH_KEYS] = {[EXTRACT_RKH_FUN] = BIT(fun) | BIT(items),
-                                                    [EXTRACT_RKH_ESIZE] = BIT(esize),
-                                                    [EXTRACT_RKH_NBLK] = BIT(nblk) | BIT(mpnmin),
-                                                    [EXTRACT_RKH_BSIZE] = BIT(bsize),
-                                                    [EXTRACT_RKH_NELEM] = BIT(nelem),
-                                                    [EXTRACT_RKH_NTICK] = BIT(ntick),
-                                                    [EXTRACT_RKH_SNDR] = BIT(sndr),
-                                                    [EXTRACT_RKH_QNMIN] = BIT(qnmin),
-                                                    [EXTRACT_RKH_MPNMIN] = BIT(mpnmin)};
-
-    return sets[key];
+        combinations *= search.axis[i].count;
+    bool fits = search.best >= MIN_FITS && search.best * 2 > search.total;
+    return combinations == 1 || (fits && !search.ties) ? EXTRACT_OK
+                                                       : report_open_settings(&search, fits, error);
 }
 
 // Returns how many frames depend on a setting, and in *fits how many of these fit.
-static unsigned count_shaped(const struct search *search, enum extract_rkh_key key, unsigned *fits)
+static unsigned count_dependent(const struct search *search, enum extract_rkh_key key,
+                                unsigned *fits)
 {
+    static const uint32_t dependent_words[EXTRACT_RKH_KEYS] = {
+        [EXTRACT_RKH_FUN] = BIT(fun) | BIT(items),
+        [EXTRACT_RKH_ESIZE] = BIT(esize),
+        [EXTRACT_RKH_NBLK] = BIT(nblk) | BIT(mpnmin),
+        [EXTRACT_RKH_BSIZE] = BIT(bsize),
+        [EXTRACT_RKH_NELEM] = BIT(nelem),
+        [EXTRACT_RKH_NTICK] = BIT(ntick),
+        [EXTRACT_RKH_SNDR] = BIT(sndr),
+        [EXTRACT_RKH_QNMIN] = BIT(qnmin),
+        [EXTRACT_RKH_MPNMIN] = BIT(mpnmin)};
     struct rkh_wire wire;
-    unsigned asked = 0, odd = 0;
+    unsigned dependent = 0, odd = 0;
 
     rkh_wire_unpack(&wire, rkh_wire_pack(search->rkh));
     *fits = 0;
     for (unsigned i = 0; i < search->pool->count; i++) {
         const struct sample *sample = &search->pool->sample[i];
         const uint8_t *words = words_of(search, &wire, sample);
-        if (words && contains_any(words, words_by(key))) {
-            asked++;
+        if (words && contains_any(words, dependent_words[key])) {
+            dependent++;
             *fits += fits_sample(search, &wire, sample, &odd);
         }
     }
-    return asked;
+    return dependent;
 }
 
 // Infers a group of settings. A value that half a frame may have suggested is only a default.
 // Errors: BAD (several combinations of the same length fit as well, and frames would mean something
 // else with each).
 static enum extract_code find_group(const struct pool *pool, struct extract_rkh *rkh,
-                                    bool (*asks)(const uint8_t *), const struct axis *axes,
+                                    bool (*is_used)(const uint8_t *), const struct axis *axes,
                                     unsigned count, struct extract_error *error)
 {
-    struct search search = {.pool = pool, .rkh = rkh, .asks = asks};
+    struct search search = {.pool = pool, .rkh = rkh, .is_used = is_used};
     bool chk = rkh->value[EXTRACT_RKH_CHK], open = false;
 
     search_values(&search, axes, count);
     for (unsigned i = 0; i < count; i++) {
-        unsigned fits, asked = count_shaped(&search, axes[i].key, &fits);
+        unsigned fits, dependent = count_dependent(&search, axes[i].key, &fits);
         if (rkh->from[axes[i].key] == EXTRACT_RKH_INFERENCE &&
-            (fits * 2 <= asked || (!chk && fits < 2 && search.best < search.total)))
+            (fits * 2 <= dependent || (!chk && fits < 2 && search.best < search.total)))
             rkh->from[axes[i].key] = EXTRACT_RKH_DEFAULT;
-        open |= count > 1 && (search.varied >> i & 1) && fits >= LEAST && fits * 2 > asked;
+        open |= count > 1 && (search.varied >> i & 1) && fits >= MIN_FITS && fits * 2 > dependent;
     }
     return open ? report_open_settings(&search, true, error) : EXTRACT_OK;
 }
@@ -446,26 +425,34 @@ static enum extract_code find_rest(const struct pool *pool, struct extract_rkh *
     static const struct axis timers[] = {{EXTRACT_RKH_NTICK, {2, 1, 4}, 3, 0}};
     uint32_t pointer = rkh->value[EXTRACT_RKH_PTR];
     const struct axis functions[] = {{EXTRACT_RKH_FUN, {pointer, 6 - pointer}, 2, 0}};
-    enum extract_code code = find_group(pool, rkh, asks_queues, queues, 3, error);
+    enum extract_code code = find_group(pool, rkh, is_queue_event, queues, 3, error);
 
     if (!code)
-        code = find_group(pool, rkh, asks_pools, pools, 4, error);
+        code = find_group(pool, rkh, is_pool_event, pools, 4, error);
     if (!code)
-        code = find_group(pool, rkh, asks_timers, timers, 1, error);
-    return code ? code : find_group(pool, rkh, asks_functions, functions, 1, error);
+        code = find_group(pool, rkh, is_timer_event, timers, 1, error);
+    return code ? code : find_group(pool, rkh, is_function_event, functions, 1, error);
 }
 
-// Infers whether there is a checksum. A sum of 0 occurs by chance once in 256 frames.
-static void find_checksum(const struct pool *pool, struct extract_rkh *rkh)
+// Infers whether there is a checksum, and removes the samples in which it is wrong. A sum of 0
+// occurs by chance once in 256 frames.
+static void find_checksum(struct pool *pool, struct extract_rkh *rkh)
 {
     unsigned right = 0;
 
-    if (rkh->from[EXTRACT_RKH_CHK] != EXTRACT_RKH_DEFAULT)
-        return;
     for (unsigned i = 0; i < pool->count; i++)
         right += !pool->sample[i].sum;
-    rkh->value[EXTRACT_RKH_CHK] = right * 2 > pool->count;
-    rkh->from[EXTRACT_RKH_CHK] = EXTRACT_RKH_INFERENCE;
+    if (rkh->from[EXTRACT_RKH_CHK] == EXTRACT_RKH_DEFAULT) {
+        rkh->value[EXTRACT_RKH_CHK] = right * 2 > pool->count;
+        rkh->from[EXTRACT_RKH_CHK] = EXTRACT_RKH_INFERENCE;
+    }
+    if (!rkh->value[EXTRACT_RKH_CHK])
+        return;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < pool->count; i++)
+        if (!pool->sample[i].sum)
+            pool->sample[kept++] = pool->sample[i];
+    pool->count = kept;
 }
 
 enum extract_code rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length,
@@ -482,8 +469,6 @@ enum extract_code rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint3
     pool_fill(&pool, rkh, bytes, length);
     if (pool.count) {
         find_checksum(&pool, rkh);
-        if (rkh->value[EXTRACT_RKH_CHK])
-            pool_sift(&pool);
         code = find_core(&pool, rkh, error);
     }
     if (pool.count && !code)

@@ -24,61 +24,55 @@ static const struct record {
                {RKH_FWK_SIG, EXTRACT_KIND_SIGNAL, "signal"},
                {RKH_FWK_TUSR, EXTRACT_KIND_USER_EVENT, "user event"}};
 
-// Takes a name, which is the text of a C expression. The name of "&x" is "x".
-static void take_name(struct extract_name_entry *told, const struct rkh_item *item)
-{
-    bool strip = item->length && item->bytes[0] == '&';
-
-    told->name = item->bytes + strip;
-    told->name_bytes = item->length - strip;
-}
-
 // Reads a record that contains a name. The last address or number before it is what it names. Pools
-// of 2.4 have addresses.
+// of 2.4 have addresses. The name is the text of a C expression: that of "&x" is "x".
 static bool read_name_record(struct rkh_args *args, const struct record *record,
-                             struct extract_name_entry *told)
+                             struct extract_name_entry *entry)
 {
     struct rkh_item item;
 
-    told->kind = record->kind;
-    told->object.type = (uint32_t)(record - records) + 1;
-    told->object.type_name = record->type_name;
+    entry->kind = record->kind;
+    entry->object.type = (uint32_t)(record - records) + 1;
+    entry->object.type_name = record->type_name;
     while (rkh_args_next(args, &item)) {
-        if (item.word == RKH_WORD_str)
-            take_name(told, &item);
-        else
-            told->object.address = item.value;
+        if (item.word == RKH_WORD_str) {
+            bool strip = item.length && item.bytes[0] == '&';
+            entry->name = item.bytes + strip;
+            entry->name_bytes = item.length - strip;
+        } else {
+            entry->object.address = item.value;
+        }
         if (item.word == RKH_WORD_sym)
-            told->kind = EXTRACT_KIND_OBJECT;
+            entry->kind = EXTRACT_KIND_OBJECT;
     }
-    return told->name != NULL;
+    return entry->name != NULL;
 }
 
-static bool read_priority(struct rkh_args *args, struct extract_name_entry *told)
+static bool read_priority(struct rkh_args *args, struct extract_name_entry *entry)
 {
     struct rkh_item object, priority;
 
     if (!rkh_args_next(args, &object) || !rkh_args_next(args, &priority))
         return false;
-    told->kind = EXTRACT_KIND_OBJECT;
-    told->object.address = object.value;
-    told->object.priority = (uint16_t)priority.value;
+    entry->kind = EXTRACT_KIND_OBJECT;
+    entry->object.address = object.value;
+    entry->object.priority = (uint16_t)priority.value;
     return true;
 }
 
-bool rkh_read_name(const struct extract_event *event, struct extract_name_entry *told)
+bool rkh_read_name(const struct extract_event *event, struct extract_name_entry *entry)
 {
     struct rkh_args args;
 
     if (extract_event_is_mark(event) || !rkh_args_of(&args, event))
         return false;
-    told->restarted = event->id == RKH_FWK_TCFG;
+    entry->restarted = event->id == RKH_FWK_TCFG;
     if (event->id == RKH_SMA_ACT || event->id == RKH_SMA_REG)
-        return read_priority(&args, told);
+        return read_priority(&args, entry);
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         if (records[i].id == event->id)
-            return read_name_record(&args, &records[i], told);
-    return told->restarted;
+            return read_name_record(&args, &records[i], entry);
+    return entry->restarted;
 }
 
 uint64_t rkh_find_near(const struct extract_symbols *symbols)
@@ -95,7 +89,7 @@ uint64_t rkh_find_near(const struct extract_symbols *symbols)
 
 // ---- Items of user events ----
 
-static struct extract_item item_of(const struct rkh_item *item)
+static struct extract_item make_item(const struct rkh_item *item)
 {
     static const char *const formats[] = {"i8",  "u8",  "i16", "u16", "i32", "u32",
                                           "x32", "str", "mem", "obj", "fun", "sig"};
@@ -114,7 +108,7 @@ static struct extract_item item_of(const struct rkh_item *item)
                                  .length = item->length};
 }
 
-bool rkh_items(const struct extract_event *event, extract_item_taker *take, void *context,
+bool rkh_items(const struct extract_event *event, extract_item_callback *take, void *context,
                uint32_t *number)
 {
     struct rkh_args args;
@@ -124,8 +118,8 @@ bool rkh_items(const struct extract_event *event, extract_item_taker *take, void
         return false;
     *number = event->id - RKH_USER;
     while (take && rkh_args_next(&args, &item)) {
-        struct extract_item told = item_of(&item);
-        take(context, &told);
+        struct extract_item made = make_item(&item);
+        take(context, &made);
     }
     return true;
 }
@@ -136,14 +130,6 @@ enum { WORD = 8, GENERIC = 0x4000, STAMPED = 0x8000 };
 
 // Bits of the hook data: which optional arguments are present.
 enum { HAS_SENDER = 1, HAS_QUEUE_MARK = 2, HAS_POOL_MARK = 4, HAS_USE = 8 };
-
-static unsigned flags_of(const struct rkh_wire *wire)
-{
-    return (wire->size[RKH_WORD_sndr] ? HAS_SENDER : 0u) |
-           (wire->size[RKH_WORD_qnmin] ? HAS_QUEUE_MARK : 0u) |
-           (wire->size[RKH_WORD_mpnmin] ? HAS_POOL_MARK : 0u) |
-           (wire->family == RKH_FAMILY_3 ? HAS_USE : 0u);
-}
 
 // Appends an item as it was sent; if it refers to something with a name, appends the 8-byte key of
 // that. Returns false if there is no space for it.
@@ -165,8 +151,8 @@ static bool put_item(const struct rkh_args *args, const struct rkh_item *item, s
     return true;
 }
 
-static void lay_out_items(const struct extract_event *event, struct rkh_args *args,
-                          struct extract_entry *entry, uint8_t *buffer)
+static void store_items(const struct extract_event *event, struct rkh_args *args,
+                        struct extract_entry *entry, uint8_t *buffer)
 {
     uint8_t *to = buffer + 2 * WORD;
     struct rkh_item item;
@@ -183,18 +169,6 @@ static void lay_out_items(const struct extract_event *event, struct rkh_args *ar
     entry->bytes_of_data = (uint32_t)entry->length - 2 * WORD;
 }
 
-static void lay_out_words(const struct extract_event *event, struct extract_entry *entry,
-                          uint8_t *buffer)
-{
-    uint8_t *to = buffer + WORD;
-
-    for (unsigned i = 0; i < event->fields; i++)
-        to = extract_store(to, event->field[i], WORD, EXTRACT_BIG);
-    entry->type = STAMPED;
-    entry->length = (size_t)(to - buffer);
-    entry->bytes_of_data = (uint32_t)entry->length - WORD;
-}
-
 bool rkh_entry(const struct extract_ring *ring, const struct extract_event *event,
                struct extract_entry *entry, uint8_t *buffer)
 {
@@ -203,20 +177,31 @@ bool rkh_entry(const struct extract_ring *ring, const struct extract_event *even
     (void)ring;
     if (!rkh_args_of(&args, event))
         return false;
+    const uint8_t *size = args.wire.size;
+    unsigned flags = (size[RKH_WORD_sndr] ? HAS_SENDER : 0u) |
+                     (size[RKH_WORD_qnmin] ? HAS_QUEUE_MARK : 0u) |
+                     (size[RKH_WORD_mpnmin] ? HAS_POOL_MARK : 0u) |
+                     (args.wire.family == RKH_FAMILY_3 ? HAS_USE : 0u);
     *entry = (struct extract_entry){.bytes = buffer,
                                     .bits = 8 * WORD,
                                     .hook = (uint16_t)(event->id << 4),
-                                    .data = (uint16_t)flags_of(&args.wire),
+                                    .data = (uint16_t)flags,
                                     .cpu = event->core,
                                     .priority = event->priority,
                                     .pid = event->thread,
                                     .tid = event->thread,
                                     .log_offset = event->slot,
                                     .event = event};
-    if (event->id >= RKH_USER && event->id < RKH_USER_END)
-        lay_out_items(event, &args, entry, buffer);
-    else
-        lay_out_words(event, entry, buffer);
+    if (event->id >= RKH_USER && event->id < RKH_USER_END) {
+        store_items(event, &args, entry, buffer);
+    } else {
+        uint8_t *to = buffer + WORD;
+        for (unsigned i = 0; i < event->fields; i++)
+            to = extract_store(to, event->field[i], WORD, EXTRACT_BIG);
+        entry->type = STAMPED;
+        entry->length = (size_t)(to - buffer);
+        entry->bytes_of_data = (uint32_t)entry->length - WORD;
+    }
     extract_store(buffer,
                   (uint64_t)entry->type << 48 | (uint64_t)(entry->bytes_of_data & 0xFFFF) << 32 |
                       (uint64_t)entry->hook << 16 | entry->data,

@@ -20,15 +20,6 @@ struct word {
     uint64_t value;
 };
 
-static uint64_t number_of(const uint8_t *bytes, unsigned count, enum extract_byte_order order)
-{
-    uint64_t value = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        value |= (uint64_t)bytes[i] << 8 * (order == EXTRACT_BIG ? count - 1 - i : i);
-    return value;
-}
-
 // Reads words; with one read if they are close together.
 static bool read_words(struct extract_memory *memory, enum extract_byte_order order,
                        struct word *words, unsigned count)
@@ -48,7 +39,11 @@ static bool read_words(struct extract_memory *memory, enum extract_byte_order or
         uint64_t at = words[i].address;
         if (!window && extract_memory_read(memory, at, bytes, words[i].bytes, &got, NULL))
             return false;
-        words[i].value = number_of(bytes + (window ? at - low : 0), words[i].bytes, order);
+        const uint8_t *from = bytes + (window ? at - low : 0);
+        words[i].value = 0;
+        for (unsigned k = 0; k < words[i].bytes; k++)
+            words[i].value |= (uint64_t)from[k]
+                              << 8 * (order == EXTRACT_BIG ? words[i].bytes - 1 - k : k);
     }
     return true;
 }
@@ -57,7 +52,7 @@ static bool read_words(struct extract_memory *memory, enum extract_byte_order or
 
 // Converts a pointer to a position in the array; the end is the start. Returns false if it does not
 // point into the array.
-static bool offset_of(const struct rkh_live *live, uint64_t pointer, uint32_t *offset)
+static bool find_offset(const struct rkh_live *live, uint64_t pointer, uint32_t *offset)
 {
     if (pointer < live->start || pointer - live->start > live->size)
         return false;
@@ -65,38 +60,33 @@ static bool offset_of(const struct rkh_live *live, uint64_t pointer, uint32_t *o
     return true;
 }
 
-// Returns the number of bytes that were not taken out. The writer updates the count after it stores
-// a byte, and moves the reader's pointer last; its own pointer is right.
-static uint32_t pending_of(uint32_t size, uint32_t in, uint32_t out, uint64_t count)
-{
-    uint32_t apart = (in + size - out) % size;
-
-    if (count >= size || (!apart && count > size / 2))
-        return size;
-    return apart;
-}
-
+// Sets the positions from the words that read_live_words read. Returns false if a pointer does not
+// point into the array. The writer updates the count after it stores a byte, and moves the reader's
+// pointer last; its own pointer is right.
 static bool set_positions(struct rkh_live *live, const struct word *words)
 {
-    uint32_t in, out;
+    uint32_t in, out, size = live->size;
+    uint64_t count = words[2].value;
 
-    if (!offset_of(live, words[0].value, &in) || !offset_of(live, words[1].value, &out))
+    if (!find_offset(live, words[0].value, &in) || !find_offset(live, words[1].value, &out))
         return false;
-    live->head += (in + live->size - live->head % live->size) % live->size;
-    live->pending = pending_of(live->size, in, out, words[2].value);
+    live->head += (in + size - live->head % size) % size;
+    live->pending = (in + size - out) % size;
+    if (count >= size || (!live->pending && count > size / 2))
+        live->pending = size;
     live->chk = (uint8_t)words[3].value;
     return true;
 }
 
-static bool read_live(struct extract_memory *memory, enum extract_byte_order order,
-                      struct rkh_live *live, struct word words[WORDS])
+static bool read_live_words(struct extract_memory *memory, enum extract_byte_order order,
+                            struct rkh_live *live, struct word words[WORDS])
 {
-    const struct word asked[WORDS] = {{live->in_at, live->pointer_bytes, 0},
-                                      {live->out_at, live->pointer_bytes, 0},
-                                      {live->qty_at, live->qty_bytes, 0},
-                                      {live->chk_at, 1, 0}};
+    const struct word wanted[WORDS] = {{live->in_at, live->pointer_bytes, 0},
+                                       {live->out_at, live->pointer_bytes, 0},
+                                       {live->qty_at, live->qty_bytes, 0},
+                                       {live->chk_at, 1, 0}};
 
-    memcpy(words, asked, sizeof asked);
+    memcpy(words, wanted, sizeof wanted);
     return read_words(memory, order, words, live->chk_known ? WORDS : WORDS - 1);
 }
 
@@ -121,7 +111,8 @@ bool rkh_read_live(struct extract_memory *memory, const struct extract_ring *rin
 
     if (live.stream || live.dump)
         return true;
-    if (!read_live(memory, ring->byte_order, &live, words) || !read_anchor(memory, &live, anchor))
+    if (!read_live_words(memory, ring->byte_order, &live, words) ||
+        !read_anchor(memory, &live, anchor))
         return false;
     live.generation += memcmp(anchor, live.anchor, sizeof anchor) != 0;
     if (!set_positions(&live, words) || !read_anchor(memory, &live, live.anchor))
@@ -156,8 +147,8 @@ uint64_t rkh_pointer(const struct extract_ring *ring, unsigned *bytes)
 
 // ---- Finding the ring ----
 
-static enum extract_code refuse(enum extract_code code, const char *what, const char *why,
-                                const char *hint, struct extract_error *error)
+static enum extract_code set_error(enum extract_code code, const char *what, const char *why,
+                                   const char *hint, struct extract_error *error)
 {
     return extract_error_set(error, code, what, hint, "%s", why);
 }
@@ -191,26 +182,26 @@ static bool has_trace(const struct extract_symbols *symbols)
 bool rkh_is_meant(const struct extract_ring *ring, const struct extract_symbols *symbols)
 {
     const struct extract_rkh *rkh = &ring->rkh;
-    bool is_said = rkh->view != EXTRACT_RKH_VIEW_AUTO || *rkh->signals;
+    bool is_requested = rkh->view != EXTRACT_RKH_VIEW_AUTO || *rkh->signals;
 
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
-        is_said |= rkh->from[key] >= EXTRACT_RKH_CONFIG;
-    return is_said || has_trace(symbols);
+        is_requested |= rkh->from[key] >= EXTRACT_RKH_CONFIG;
+    return is_requested || has_trace(symbols);
 }
 
 enum extract_code rkh_explain_missing(const struct extract_symbols *symbols,
                                       struct extract_error *error)
 {
     if (!extract_symbols_count(symbols))
-        return refuse(EXTRACT_NOTFOUND, array_name, "the ELF file is stripped: it has no symbols",
-                      "use the ELF file from before 'strip'; the ring is found by local symbols",
-                      error);
+        return set_error(
+            EXTRACT_NOTFOUND, array_name, "the ELF file is stripped: it has no symbols",
+            "use the ELF file from before 'strip'; the ring is found by local symbols", error);
     if (has_trace(symbols))
-        return refuse(
+        return set_error(
             EXTRACT_NOTFOUND, array_name, "the ELF file has RKH's trace, but not its local symbols",
             "use the ELF file from before 'strip -x', or build it without '-Wl,-x'", error);
-    return refuse(EXTRACT_NOTFOUND, array_name, "the ELF file has no such symbol",
-                  "build the firmware with RKH's trace, and do not strip it", error);
+    return set_error(EXTRACT_NOTFOUND, array_name, "the ELF file has no such symbol",
+                     "build the firmware with RKH's trace, and do not strip it", error);
 }
 
 static enum extract_code find_words(struct rkh_live *live, struct extract_symbols *symbols,
@@ -226,14 +217,15 @@ static enum extract_code find_words(struct rkh_live *live, struct extract_symbol
     live->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     live->qty_bytes = array.size < 255 ? 1 : 2;
     if (!array.size || array.size > MAX_SIZE)
-        return refuse(EXTRACT_BAD, array_name, "the ELF file has an impossible size for it",
-                      "check that this firmware runs", error);
+        return set_error(EXTRACT_BAD, array_name,
+                         "the ELF file gives this symbol an impossible size",
+                         "check that this firmware runs", error);
     if (!find_word(symbols, "trcin", &live->in_at, &live->pointer_bytes) ||
         !find_word(symbols, "trcout", &live->out_at, &live->pointer_bytes) ||
         !find_word(symbols, "trcqty", &live->qty_at, &live->qty_bytes))
-        return refuse(EXTRACT_NOTFOUND, "trcin, trcout, trcqty",
-                      "the ELF file lacks one of these symbols",
-                      "build the firmware with RKH's trace, and do not strip it", error);
+        return set_error(EXTRACT_NOTFOUND, "trcin, trcout, trcqty",
+                         "the ELF file lacks one of these symbols",
+                         "build the firmware with RKH's trace, and do not strip it", error);
     live->chk_known = find_word(symbols, "chk", &live->chk_at, &chk_bytes) && chk_bytes == 1;
     return EXTRACT_OK;
 }
@@ -243,22 +235,22 @@ static enum extract_code check_words(struct extract_ring *ring, struct extract_m
 {
     struct word words[WORDS];
 
-    if (!read_live(memory, ring->byte_order, live, words))
-        return refuse(EXTRACT_UNREADABLE, "RKH ring", "pointers cannot be read",
-                      "check that the dump is complete, or that the target responds", error);
+    if (!read_live_words(memory, ring->byte_order, live, words))
+        return set_error(EXTRACT_UNREADABLE, "RKH ring", "pointers cannot be read",
+                         "check that the dump is complete, or that the target responds", error);
     if (!words[0].value && !words[1].value)
-        return refuse(EXTRACT_ABSENT, "RKH trace", "never initialized (trcin is 0)",
-                      "try again after rkh_trc_init", error);
+        return set_error(EXTRACT_ABSENT, "RKH trace", "never initialized (trcin is 0)",
+                         "try again after rkh_trc_init", error);
     if (!set_positions(live, words))
-        return refuse(EXTRACT_BAD, "RKH ring", "trcin or trcout does not point into trcstm",
-                      "check that this firmware runs", error);
+        return set_error(EXTRACT_BAD, "RKH ring", "trcin or trcout does not point into trcstm",
+                         "check that this firmware runs", error);
     if (!read_anchor(memory, live, live->anchor))
         memset(live->anchor, 0, sizeof live->anchor);
     return EXTRACT_OK;
 }
 
-static void fill(struct extract_ring *ring, const struct rkh_live *live,
-                 struct extract_memory *memory)
+static void fill_ring(struct extract_ring *ring, const struct rkh_live *live,
+                      struct extract_memory *memory)
 {
     uint64_t end = live->start + live->size;
 
@@ -286,7 +278,7 @@ enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *mem
     if (!code)
         code = check_words(ring, memory, &live, error);
     if (!code)
-        fill(ring, &live, memory);
+        fill_ring(ring, &live, memory);
     return code;
 }
 
@@ -300,6 +292,6 @@ enum extract_code rkh_read_ring(struct extract_ring *ring, struct extract_memory
         return EXTRACT_OK;
     if (symbols && extract_symbols_by_name(symbols, array_name, &array) && array.address == address)
         return rkh_find(ring, memory, symbols, error);
-    return refuse(EXTRACT_NOTFOUND, "memory", "no array of an RKH ring there",
-                  "pass the firmware with --elf", error);
+    return set_error(EXTRACT_NOTFOUND, "memory", "no array of an RKH ring there",
+                     "pass the firmware with --elf", error);
 }

@@ -11,7 +11,7 @@ static const uint8_t owner[RKH_IDS] = {
     [103] = 1, [104] = 1, [105] = 1, [106] = 1, [107] = 1, [108] = 1, [109] = 1, [110] = 1,
     [111] = 1, [112] = 2, [113] = 1, [129] = 2, [131] = 3};
 
-static inline uint64_t load(const uint8_t *bytes, unsigned count)
+static inline uint64_t load_number(const uint8_t *bytes, unsigned count)
 {
     uint64_t value = bytes[0];
 
@@ -38,7 +38,7 @@ static void decode_fields(const struct extract_snapshot *snapshot, const struct 
             event->field[fields++] = (uint64_t)(data + at - snapshot->bytes);
             at += (uint32_t)strnlen((const char *)data + at, end - at) + 1;
         } else if (size && size <= end - at) {
-            uint64_t value = load(data + at, size);
+            uint64_t value = load_number(data + at, size);
             if (*words == RKH_WORD_pool1)
                 value = value ? value - 1 : EXTRACT_NO_POOL;
             event->field[fields++] = value;
@@ -48,19 +48,9 @@ static void decode_fields(const struct extract_snapshot *snapshot, const struct 
     event->fields = fields;
 }
 
-// Converts the id that a unit test expects from the target's version to 3.x.
-static void translate(const struct rkh_wire *wire, struct extract_event *event)
-{
-    uint64_t *named = &event->field[1];
-    int id = event->fields > 1 && *named < RKH_IDS ? rkh_id(wire->family, (unsigned)*named) : -1;
-
-    if (id >= 0)
-        *named = (uint64_t)id;
-}
-
 // Sets the members that do not depend on the frame's bytes, one by one: clearing the whole event,
 // or copying an empty one, would take as long as all the rest.
-static void begin_event(struct extract_event *event, uint64_t packed, uint64_t stamp)
+static void clear_event(struct extract_event *event, uint64_t packed, uint64_t stamp)
 {
     event->seq = event->ticks = event->thread = 0;
     event->raw_stamp = stamp;
@@ -88,8 +78,12 @@ static void decode_frame(const struct extract_snapshot *snapshot,
     event->type = rkh_type_on(wire, id);
     if (!tcfg || bare)
         decode_fields(snapshot, wire, event);
-    if (id >= RKH_UT_EXPECT && id <= RKH_UT_IGNORE_ARG)
-        translate(wire, event);
+    if (id >= RKH_UT_EXPECT && id <= RKH_UT_IGNORE_ARG && event->fields > 1) {
+        // The id that a unit test expects is also converted to that of 3.x.
+        uint64_t *named = &event->field[1];
+        int converted = *named < RKH_IDS ? rkh_id(wire->family, (unsigned)*named) : -1;
+        *named = converted >= 0 ? (uint64_t)converted : *named;
+    }
     unsigned field = owner[id];
     if (field && field <= event->fields)
         event->thread = event->field[field - 1];
@@ -116,8 +110,8 @@ static bool decode_expected(const struct extract_snapshot *snapshot,
     return true;
 }
 
-static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
-                   struct extract_event *events)
+static void decode_slots(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
+                         struct extract_event *events)
 {
     struct rkh_wire wire;
     uint64_t packed = 0;
@@ -129,14 +123,14 @@ static void decode(const struct extract_snapshot *snapshot, uint32_t slot, size_
             packed = (uint64_t)place->layout << 32 | layout->packed;
             rkh_wire_unpack(&wire, layout->packed);
         }
-        begin_event(&events[i], packed, place->stamp);
+        clear_event(&events[i], packed, place->stamp);
         decode_frame(snapshot, place, &wire, &events[i]);
     }
 }
 
 // Appends the text at an offset of the copy. It ends with a NUL, or with the copy.
-static bool text_at(const struct extract_snapshot *snapshot, uint64_t value,
-                    struct extract_text *text)
+static bool append_text(const struct extract_snapshot *snapshot, uint64_t value,
+                        struct extract_text *text)
 {
     uint64_t length = snapshot->ring.length + rkh_slack_bytes(&snapshot->ring);
 
@@ -147,7 +141,7 @@ static bool text_at(const struct extract_snapshot *snapshot, uint64_t value,
     return true;
 }
 
-// Takes the settings of the firmware. A version that cannot be read is refused only when the ring
+// Applies the settings of the firmware. A version that cannot be read is refused only when the ring
 // is copied.
 static void apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols)
 {
@@ -159,7 +153,7 @@ static void apply_symbols(struct extract_ring *ring, struct extract_symbols *sym
 static enum extract_code name_signals(const struct extract_ring *ring,
                                       struct extract_symbols *symbols,
                                       const struct extract_numbers *numbers,
-                                      extract_name_taker *take, void *context,
+                                      extract_name_callback *take, void *context,
                                       struct extract_signals *signals, struct extract_error *error)
 {
     struct rkh_signals found;
@@ -215,11 +209,11 @@ static const struct extract_stream stream = {
     .terminated = &terminated,
 };
 
-static const struct extract_telling_entries telling = {
+static const struct extract_describing_entries describing = {
     .name = rkh_read_name,
     .items = rkh_items,
     .inner = decode_expected,
-    .text = text_at,
+    .text = append_text,
     .name_signals = name_signals,
 };
 
@@ -237,7 +231,7 @@ const struct extract_format extract_format_rkh = {
     .is_valid_header = is_valid_header,
     .complete = extract_format_is_complete,
     .type = rkh_type,
-    .decode = decode,
+    .decode = decode_slots,
     .object = extract_format_has_no_objects,
     .names_members = true,
     .user_ids = RKH_USER,
@@ -246,7 +240,7 @@ const struct extract_format extract_format_rkh = {
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
     .stream = &stream,
-    .telling = &telling,
+    .describing = &describing,
     .target = &rkh_target_filter,
     .entries = &entries,
 };

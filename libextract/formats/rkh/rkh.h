@@ -9,7 +9,7 @@
 //   resolve.c                 chooses each setting's value, with tcfg.c and infer.c
 //   walk.c                    finds and validates the frames, with frame.c
 //   rkh.c                     decodes frames to events, with ids.c and args.c
-//   names.c                   what events tell about names, and how templates see events
+//   names.c                   the names that events report, and how templates see events
 //
 // Source: docs/formats/rkh.md.
 #ifndef EXTRACT_FORMATS_RKH_H
@@ -42,7 +42,7 @@ enum {
     RKH_IDS = 256
 };
 
-// The kinds of arguments on the wire, as named after "/" in rkh-events.tsv.
+// The kinds of arguments on the wire. rkh-events.tsv names them after "/".
 enum rkh_word {
     RKH_WORD_none = 0, // end of the list
     RKH_WORD_sym,      // address of an object; PTR bytes
@@ -105,7 +105,7 @@ void rkh_set(struct extract_rkh *rkh, enum extract_rkh_key key, uint32_t value,
              enum extract_rkh_from from);
 // Sets the default of every setting that no source has set.
 void rkh_defaults(struct extract_rkh *rkh);
-// Takes the sizes and the version from the firmware's ELF.
+// Sets the sizes and the version from the firmware's ELF.
 void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols);
 // Returns whether a setting may have a value.
 bool rkh_allows(enum extract_rkh_key key, uint64_t number);
@@ -177,7 +177,7 @@ struct rkh_frame {
     uint32_t whole;      // bytes without stuffing
     uint8_t sum;         // sum of these bytes, modulo 256
     bool ended;          // a flag follows
-    bool escaped, torn;  // contains escapes; contains an escape that does not exist
+    bool escaped, torn;  // contains escapes; contains an invalid escape
 };
 
 // Scans the frame that begins at `at`. `end` bytes are available.
@@ -189,11 +189,12 @@ void rkh_frame_unstuff(const struct rkh_frame *frame, const uint8_t *bytes, uint
 
 enum { RKH_TCFG_ARGS = 13 }; // bytes of a TCFG record's arguments since 2.4.4
 
-// tcfg.c: takes the settings from a TCFG frame of any family. `bytes` is the complete unstuffed
+// tcfg.c: reads the settings from a TCFG frame of any family. `bytes` is the complete unstuffed
 // frame. Returns false if it is not a TCFG frame.
 bool rkh_tcfg_read(struct extract_rkh *rkh, const uint8_t *bytes, size_t length);
-// Takes the settings from a frame as it was scanned in `bytes`.
-bool rkh_tcfg_take(struct extract_rkh *rkh, const struct rkh_frame *frame, const uint8_t *bytes);
+// Reads the settings from a frame as it was scanned in `bytes`.
+bool rkh_tcfg_read_frame(struct extract_rkh *rkh, const struct rkh_frame *frame,
+                         const uint8_t *bytes);
 
 // infer.c: finds the settings that no source contains from complete frames. Errors: BAD (the data
 // allow several values, which the message lists), NOMEM.
@@ -227,7 +228,7 @@ struct rkh_live {
     uint64_t start;                         // address of the array
     uint32_t size;                          // bytes of the array
     uint32_t head;                          // position that is written next; never below size
-    uint32_t pending;                       // bytes before it that were not taken out
+    uint32_t pending;                       // bytes before it that were not taken out yet
     uint32_t generation;                    // counts up when the writer has overwritten all bytes
     uint8_t pointer_bytes, qty_bytes;
     uint8_t chk; // running sum of the incomplete frame
@@ -250,7 +251,7 @@ static inline void rkh_live_store(uint8_t *header, const struct rkh_live *live)
     memcpy(header, live, sizeof *live);
 }
 
-_Static_assert(sizeof(struct rkh_live) <= EXTRACT_HEADER_MAX, "it has room in a ring's header");
+_Static_assert(sizeof(struct rkh_live) <= EXTRACT_HEADER_MAX, "fits into a ring's header");
 
 // ---- ram.c ----
 enum extract_code rkh_find(struct extract_ring *ring, struct extract_memory *memory,
@@ -271,19 +272,18 @@ enum { RKH_STREAM_HEADER = 16 };
 bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uint64_t address);
 // Fills in the 16 bytes before a stream in memory, and the positions of a ring that is a stream.
 void rkh_stream_head(uint8_t head[static RKH_STREAM_HEADER], size_t length);
-void rkh_stream_lay(struct extract_ring *ring, uint64_t start, uint32_t length);
+void rkh_stream_set_bounds(struct extract_ring *ring, uint64_t start, uint32_t length);
 
 // ---- names.c ----
 
-// Member `name` of extract_telling_entries.
-bool rkh_read_name(const struct extract_event *event, struct extract_name_entry *told);
+// Member `name` of extract_describing_entries.
+bool rkh_read_name(const struct extract_event *event, struct extract_name_entry *entry);
 // Returns an address near the firmware's variables, for a 64-bit host that sends the lower halves
 // of addresses; 0 for other targets.
 uint64_t rkh_find_near(const struct extract_symbols *symbols);
 
-// Member `items` of extract_telling_entries.
-// The items of a user event (struct extract_format, items).
-bool rkh_items(const struct extract_event *event, extract_item_taker *take, void *context,
+// Member `items` of extract_describing_entries.
+bool rkh_items(const struct extract_event *event, extract_item_callback *take, void *context,
                uint32_t *number);
 // Member `make` of extract_hook_entries.
 bool rkh_entry(const struct extract_ring *ring, const struct extract_event *event,

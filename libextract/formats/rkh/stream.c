@@ -8,13 +8,13 @@
 
 enum {
     MAX_BYTES = EXTRACT_RING_LIMIT - RKH_STREAM_HEADER,
-    LOOK_BYTES = 4096,
-    FRAMES_LEAST = 16 // with correct checksums, so that a file is a stream without a doubt
+    PEEK_BYTES = 4096,
+    MIN_FRAMES = 16 // frames with correct checksums that prove that a file is a stream
 };
 
-static const uint8_t mark[8] = {'R', 'K', 'H', 's', 't', 'r', 'm', 0};
+static const uint8_t signature[8] = {'R', 'K', 'H', 's', 't', 'r', 'm', 0};
 
-void rkh_stream_lay(struct extract_ring *ring, uint64_t start, uint32_t length)
+void rkh_stream_set_bounds(struct extract_ring *ring, uint64_t start, uint32_t length)
 {
     struct rkh_live live = {
         .start = start, .size = length, .head = length, .pending = length, .stream = true};
@@ -31,14 +31,14 @@ bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uin
     size_t got;
 
     if (extract_memory_read(memory, address, head, sizeof head, &got, NULL) ||
-        memcmp(head, mark, sizeof mark))
+        memcmp(head, signature, sizeof signature))
         return false;
     struct extract_cursor c = extract_cursor_make(head, sizeof head, EXTRACT_LITTLE);
-    extract_cursor_seek(&c, sizeof mark);
+    extract_cursor_seek(&c, sizeof signature);
     uint64_t length = extract_cursor_u64(&c), start = address + sizeof head;
     if (!length || length > MAX_BYTES || start + length < address)
         return false;
-    rkh_stream_lay(ring, start, (uint32_t)length);
+    rkh_stream_set_bounds(ring, start, (uint32_t)length);
     ring->format = &extract_format_rkh;
     ring->address = address;
     ring->byte_order = EXTRACT_LITTLE;
@@ -49,19 +49,19 @@ bool rkh_stream_at(struct extract_ring *ring, struct extract_memory *memory, uin
 
 void rkh_stream_head(uint8_t head[static RKH_STREAM_HEADER], size_t length)
 {
-    memcpy(head, mark, sizeof mark);
-    extract_store(head + sizeof mark, length, 8, EXTRACT_LITTLE);
+    memcpy(head, signature, sizeof signature);
+    extract_store(head + sizeof signature, length, 8, EXTRACT_LITTLE);
 }
 
-static enum extract_code load(struct extract_images *images, struct extract_input *input,
-                              struct extract_error *error)
+static enum extract_code load_stream(struct extract_images *images, struct extract_input *input,
+                                     struct extract_error *error)
 {
-    size_t whole = input->length + RKH_STREAM_HEADER;
+    size_t total_bytes = input->length + RKH_STREAM_HEADER;
 
     if (!input->length)
         return extract_error_set(error, EXTRACT_BAD, input->name, "use a file of frames",
                                  "empty file");
-    uint8_t *bytes = input->length > MAX_BYTES ? NULL : realloc(input->bytes, whole);
+    uint8_t *bytes = input->length > MAX_BYTES ? NULL : realloc(input->bytes, total_bytes);
     if (!bytes)
         return extract_error_set(error, input->length > MAX_BYTES ? EXTRACT_LIMIT : EXTRACT_NOMEM,
                                  input->name, "split it into parts",
@@ -69,26 +69,26 @@ static enum extract_code load(struct extract_images *images, struct extract_inpu
     memmove(bytes + RKH_STREAM_HEADER, bytes, input->length);
     rkh_stream_head(bytes, input->length);
     input->bytes = bytes;
-    input->length = whole;
+    input->length = total_bytes;
     images->byte_order = EXTRACT_LITTLE;
     images->starts = true;
-    struct extract_image span = {0, whole, bytes, NULL};
+    struct extract_image span = {0, total_bytes, bytes, NULL};
     return extract_images_add(images, input, &span, 1, error);
 }
 
 enum extract_code extract_rkh_stream_open(struct extract_memory **memory, const char *path,
                                           struct extract_error *error)
 {
-    return extract_images_open(memory, path, load, error);
+    return extract_images_open(memory, path, load_stream, error);
 }
 
 // ---- Recognizing a file ----
 
 bool extract_rkh_stream_is(const char *path)
 {
-    uint8_t bytes[LOOK_BYTES];
+    uint8_t bytes[PEEK_BYTES];
     size_t length = 0;
-    unsigned frames = 0, good = 0;
+    unsigned frames = 0, valid = 0;
     struct rkh_frame frame;
 
     if (extract_file_peek(path, bytes, sizeof bytes, &length, NULL))
@@ -99,9 +99,9 @@ bool extract_rkh_stream_is(const char *path)
         if (!frame.ended || !frame.length)
             continue;
         frames++;
-        good += !frame.torn && !frame.sum && frame.whole > 1;
-        if (frames == 1 && rkh_tcfg_take(&record, &frame, bytes))
+        valid += !frame.torn && !frame.sum && frame.whole > 1;
+        if (frames == 1 && rkh_tcfg_read_frame(&record, &frame, bytes))
             return true;
     }
-    return good >= FRAMES_LEAST && good * 4 > frames * 3;
+    return valid >= MIN_FRAMES && valid * 4 > frames * 3;
 }

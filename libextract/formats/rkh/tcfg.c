@@ -2,8 +2,8 @@
 // formats/rkh: decodes the TCFG record, by which a stream describes its own settings, of any
 // version of the framework since 2.3.
 //
-// Source: docs/formats/rkh.md, "TCFG". When it is met, nothing is known, not even whether frames
-// have a checksum. Therefore it must be consistent with itself.
+// Source: docs/formats/rkh.md, "TCFG". When the record is read, nothing is known, not even whether
+// frames have a checksum. Therefore it must be consistent with itself.
 #include "formats/rkh/rkh.h"
 
 enum {
@@ -24,13 +24,13 @@ enum {
 // The values of a record, before they are trusted.
 struct tcfg {
     uint32_t value[EXTRACT_RKH_KEYS];
-    uint32_t given; // one bit per setting
+    uint32_t is_set; // one bit per setting
 };
 
-static void give(struct tcfg *tcfg, enum extract_rkh_key key, uint32_t value)
+static void set_value(struct tcfg *tcfg, enum extract_rkh_key key, uint32_t value)
 {
     tcfg->value[key] = value;
-    tcfg->given |= 1u << key;
+    tcfg->is_set |= 1u << key;
 }
 
 static bool is_size(unsigned size)
@@ -38,12 +38,12 @@ static bool is_size(unsigned size)
     return size == 1 || size == 2 || size == 4;
 }
 
-// Takes two sizes from a byte.
-static bool give_sizes(struct tcfg *tcfg, uint8_t byte, enum extract_rkh_key high,
-                       enum extract_rkh_key low)
+// Sets two sizes from a byte.
+static bool set_sizes(struct tcfg *tcfg, uint8_t byte, enum extract_rkh_key high,
+                      enum extract_rkh_key low)
 {
-    give(tcfg, high, byte >> 4);
-    give(tcfg, low, byte & 0xF);
+    set_value(tcfg, high, byte >> 4);
+    set_value(tcfg, low, byte & 0xF);
     return is_size(byte >> 4) && is_size(byte & 0xF);
 }
 
@@ -51,24 +51,24 @@ static bool give_sizes(struct tcfg *tcfg, uint8_t byte, enum extract_rkh_key hig
 // elements.
 static bool read_sizes(struct tcfg *tcfg, struct extract_cursor *c)
 {
-    bool fits = give_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_SIG, EXTRACT_RKH_TS);
+    bool fits = set_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_SIG, EXTRACT_RKH_TS);
     uint8_t pointer = extract_cursor_u8(c);
 
     // The framework writes 4 bytes of an address whose size is not 2.
     pointer = (pointer >> 4 == 1 || pointer >> 4 == 8) ? 0x40 | (pointer & 0xF) : pointer;
-    fits &= give_sizes(tcfg, pointer, EXTRACT_RKH_PTR, EXTRACT_RKH_NTICK);
-    fits &= give_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_NBLK, EXTRACT_RKH_NELEM);
+    fits &= set_sizes(tcfg, pointer, EXTRACT_RKH_PTR, EXTRACT_RKH_NTICK);
+    fits &= set_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_NBLK, EXTRACT_RKH_NELEM);
     return fits;
 }
 
-static void give_switches(struct tcfg *tcfg, uint32_t flags)
+static void set_switches(struct tcfg *tcfg, uint32_t flags)
 {
-    give(tcfg, EXTRACT_RKH_SNDR, (flags & FLAG_SNDR) != 0);
-    give(tcfg, EXTRACT_RKH_QNMIN, (flags & FLAG_QNMIN) != 0);
-    give(tcfg, EXTRACT_RKH_MPNMIN, (flags & FLAG_MPNMIN) != 0);
+    set_value(tcfg, EXTRACT_RKH_SNDR, (flags & FLAG_SNDR) != 0);
+    set_value(tcfg, EXTRACT_RKH_QNMIN, (flags & FLAG_QNMIN) != 0);
+    set_value(tcfg, EXTRACT_RKH_MPNMIN, (flags & FLAG_MPNMIN) != 0);
 }
 
-static bool sum_holds(const uint8_t *bytes, size_t length)
+static bool is_sum_zero(const uint8_t *bytes, size_t length)
 {
     uint8_t sum = 0;
 
@@ -77,12 +77,12 @@ static bool sum_holds(const uint8_t *bytes, size_t length)
     return !sum;
 }
 
-// Takes the version. Some releases contain the number of another; the record's id is right.
-static bool give_version(struct tcfg *tcfg, uint32_t version, uint32_t oldest)
+// Sets the version. Some releases contain the number of another; the record's id is right.
+static bool set_version(struct tcfg *tcfg, uint32_t version, uint32_t oldest)
 {
     bool same = rkh_family_of(version) == rkh_family_of(oldest);
 
-    give(tcfg, EXTRACT_RKH_VERSION, same ? version : oldest);
+    set_value(tcfg, EXTRACT_RKH_VERSION, same ? version : oldest);
     return version >> 12 == oldest >> 12;
 }
 
@@ -93,19 +93,19 @@ static bool read_new(struct tcfg *tcfg, uint32_t oldest, const uint8_t *bytes, s
 
     extract_cursor_seek(&c, 1);
     uint32_t version = extract_cursor_u16(&c), flags = extract_cursor_u32(&c);
-    bool fits = give_version(tcfg, version, oldest) && read_sizes(tcfg, &c);
+    bool fits = set_version(tcfg, version, oldest) && read_sizes(tcfg, &c);
     uint8_t esize = extract_cursor_u8(&c), bsize = extract_cursor_u8(&c) >> 4;
-    give(tcfg, EXTRACT_RKH_TS_HZ, extract_cursor_u16(&c));
-    give(tcfg, EXTRACT_RKH_ESIZE, esize);
-    give(tcfg, EXTRACT_RKH_BSIZE, bsize);
-    give(tcfg, EXTRACT_RKH_NSEQ, (flags & FLAG_NSEQ) != 0);
-    give(tcfg, EXTRACT_RKH_CHK, (flags & FLAG_CHK) != 0);
+    set_value(tcfg, EXTRACT_RKH_TS_HZ, extract_cursor_u16(&c));
+    set_value(tcfg, EXTRACT_RKH_ESIZE, esize);
+    set_value(tcfg, EXTRACT_RKH_BSIZE, bsize);
+    set_value(tcfg, EXTRACT_RKH_NSEQ, (flags & FLAG_NSEQ) != 0);
+    set_value(tcfg, EXTRACT_RKH_CHK, (flags & FLAG_CHK) != 0);
     if (!(flags & FLAG_TS))
-        give(tcfg, EXTRACT_RKH_TS, 0);
-    give_switches(tcfg, flags);
+        set_value(tcfg, EXTRACT_RKH_TS, 0);
+    set_switches(tcfg, flags);
     bool chk = flags & FLAG_CHK;
     return fits && !c.failed && !(flags & ~(uint32_t)FLAGS) && is_size(esize) && is_size(bsize) &&
-           length == 1u + RKH_TCFG_ARGS + chk && (!chk || sum_holds(bytes, length));
+           length == 1u + RKH_TCFG_ARGS + chk && (!chk || is_sum_zero(bytes, length));
 }
 
 // Reads a record of 2.3 to 2.4.3. It follows a header whose length the record itself contains.
@@ -117,27 +117,27 @@ static bool read_old(struct tcfg *tcfg, bool has_version, size_t head, const uin
     extract_cursor_seek(&c, head);
     uint32_t version = has_version ? extract_cursor_u16(&c) : 0x2300;
     uint32_t flags = has_version ? extract_cursor_u16(&c) : 0;
-    bool fits = give_version(tcfg, version, has_version ? 0x2403 : 0x2300);
+    bool fits = set_version(tcfg, version, has_version ? 0x2403 : 0x2300);
     fits &= read_sizes(tcfg, &c);
     uint8_t esize_nseq = extract_cursor_u8(&c), chk_ts = extract_cursor_u8(&c);
     uint8_t bsize = has_version ? extract_cursor_u8(&c) >> 4 : 1;
     bool nseq = esize_nseq & 1, chk = chk_ts >> 4 & 1, ts = chk_ts & 1;
-    give(tcfg, EXTRACT_RKH_ESIZE, esize_nseq >> 4);
-    give(tcfg, EXTRACT_RKH_NSEQ, nseq);
-    give(tcfg, EXTRACT_RKH_CHK, chk);
+    set_value(tcfg, EXTRACT_RKH_ESIZE, esize_nseq >> 4);
+    set_value(tcfg, EXTRACT_RKH_NSEQ, nseq);
+    set_value(tcfg, EXTRACT_RKH_CHK, chk);
     if (has_version) {
-        give(tcfg, EXTRACT_RKH_BSIZE, bsize);
-        give_switches(tcfg, flags);
+        set_value(tcfg, EXTRACT_RKH_BSIZE, bsize);
+        set_switches(tcfg, flags);
     }
     if (!ts)
-        give(tcfg, EXTRACT_RKH_TS, 0);
+        set_value(tcfg, EXTRACT_RKH_TS, 0);
     return fits && !c.failed && !(flags & ~(uint32_t)OLD_FLAGS) && is_size(esize_nseq >> 4) &&
            !(esize_nseq & 0xE) && !(chk_ts & 0xEE) && is_size(bsize) &&
            head == 1u + nseq + tcfg->value[EXTRACT_RKH_TS] &&
-           extract_cursor_left(&c) == (size_t)chk && (!chk || sum_holds(bytes, length));
+           extract_cursor_left(&c) == (size_t)chk && (!chk || is_sum_zero(bytes, length));
 }
 
-static bool read_any(struct tcfg *tcfg, const uint8_t *bytes, size_t length)
+static bool read_record(struct tcfg *tcfg, const uint8_t *bytes, size_t length)
 {
     if (bytes[0] == RKH_FWK_TCFG && read_new(tcfg, 0x3000, bytes, length))
         return true;
@@ -160,15 +160,16 @@ bool rkh_tcfg_read(struct extract_rkh *rkh, const uint8_t *bytes, size_t length)
 {
     struct tcfg tcfg = {0};
 
-    if (!length || !read_any(&tcfg, bytes, length))
+    if (!length || !read_record(&tcfg, bytes, length))
         return false;
     for (unsigned key = 0; key < EXTRACT_RKH_KEYS; key++)
-        if (tcfg.given >> key & 1)
+        if (tcfg.is_set >> key & 1)
             rkh_set(rkh, (enum extract_rkh_key)key, tcfg.value[key], EXTRACT_RKH_TCFG);
     return true;
 }
 
-bool rkh_tcfg_take(struct extract_rkh *rkh, const struct rkh_frame *frame, const uint8_t *bytes)
+bool rkh_tcfg_read_frame(struct extract_rkh *rkh, const struct rkh_frame *frame,
+                         const uint8_t *bytes)
 {
     uint8_t whole[MAX_FRAME];
 

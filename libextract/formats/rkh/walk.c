@@ -2,7 +2,7 @@
 // formats/rkh: finds the frames of a copied stream. The result is an index of frames with one
 // verdict each, unstuffed in place, and the number of frames missing between them.
 //
-// A frame is good if its checksum is correct, where there is one, and it has the exact length of
+// A frame is valid if its checksum is correct, where there is one, and it has the exact length of
 // its event's arguments. Any other frame ends at the next flag all the same.
 #include "formats/rkh/rkh.h"
 
@@ -25,20 +25,20 @@ struct walk {
     uint16_t length[RKH_IDS]; // of the arguments, by the id on the wire
     uint8_t id[RKH_IDS];      // as 3.x has it, by the id on the wire
     uint64_t stamp;           // of the last frame that has one
-    bool stamped;             // `stamp` is known
+    bool stamp_known;         // `stamp` is known
     uint8_t next;             // sequence number that is expected
-    bool numbered;            // `next` is known
-    bool began;               // a TCFG record was the last: the target may restart its numbers
-    bool renewed;             // that record changed the settings: the target does restart them
-    bool unreadable;          // there are too many layouts to add the current one
-    bool left_out;            // that happened at least once
+    bool next_known;          // `next` is known
+    bool after_record;        // a TCFG record was the last: the target may restart its numbers
+    bool settings_changed;    // that record changed the settings: the target does restart them
+    bool unreadable;          // too many layouts: the current one could not be added
+    bool has_left_out;        // that happened at least once
     uint32_t record;          // index of the last TCFG record; NO_RECORD: in an earlier walk
-    uint32_t damaged;         // damaged frames since the last good one
-    // Without a checksum, the good frame after the last gap may be half of a lost frame:
+    uint32_t damaged;         // damaged frames since the last valid one
+    // Without a checksum, the valid frame after the last gap may be half of a lost frame:
     bool doubted;
     uint32_t doubt;  // index of that frame
     uint8_t wanted;  // sequence number that was expected there
-    uint32_t missed; // damaged frames before it
+    uint32_t missed; // damaged frames before that frame
 };
 
 uint64_t rkh_slack_bytes(const struct extract_ring *ring)
@@ -66,7 +66,7 @@ uint8_t *rkh_join_bytes(struct extract_snapshot *snapshot, uint32_t from, uint32
 
 // ---- The layout ----
 
-static uint16_t fixed_length(const struct rkh_wire *wire, const uint8_t *words)
+static uint16_t sum_argument_bytes(const struct rkh_wire *wire, const uint8_t *words)
 {
     uint16_t length = 0;
 
@@ -89,14 +89,8 @@ static void use_layout(struct walk *walk, uint8_t number)
         walk->id[i] = (uint8_t)(id < 0 ? 0 : id);
         walk->length[i] =
             id < 0 ? NO_EVENT
-                   : fixed_length(&walk->wire, rkh_words(walk->wire.family, (unsigned)id));
+                   : sum_argument_bytes(&walk->wire, rkh_words(walk->wire.family, (unsigned)id));
     }
-}
-
-// Returns whether two layouts have the same values, whatever their sources.
-static bool is_same_layout(const struct extract_rkh_layout *a, const struct extract_rkh_layout *b)
-{
-    return memcmp(a->value, b->value, sizeof a->value) == 0;
 }
 
 // Applies a TCFG record: if it has other settings, the frames after it have another layout. It does
@@ -106,7 +100,7 @@ static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
 {
     struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
     const struct extract_rkh_layout before = rkh_layout_of(rkh);
-    uint32_t behind = frame->at + frame->length + 1;
+    uint32_t after = frame->at + frame->length + 1;
     uint8_t i = 0;
 
     if (!rkh_tcfg_read(rkh, walk->bytes + frame->at, frame->whole))
@@ -114,17 +108,17 @@ static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
     if (rkh_wire_pack(rkh) != rkh->layout[walk->layout].packed &&
         rkh->from[EXTRACT_RKH_FUN] <= EXTRACT_RKH_INFERENCE) {
         rkh->from[EXTRACT_RKH_FUN] = EXTRACT_RKH_DEFAULT;
-        (void)rkh_infer(rkh, walk->bytes + behind, walk->end - behind, NULL);
+        (void)rkh_infer(rkh, walk->bytes + after, walk->end - after, NULL);
     }
     struct extract_rkh_layout layout = rkh_layout_of(rkh);
-    while (i < rkh->layouts && !is_same_layout(&rkh->layout[i], &layout))
+    while (i < rkh->layouts && memcmp(rkh->layout[i].value, layout.value, sizeof layout.value) != 0)
         i++;
-    walk->renewed |= walk->unreadable || i != walk->layout;
+    walk->settings_changed |= walk->unreadable || i != walk->layout;
     walk->unreadable = i == EXTRACT_RKH_LAYOUTS;
     if (walk->unreadable) {
         memcpy(rkh->value, before.value, sizeof rkh->value);
         memcpy(rkh->from, before.from, sizeof rkh->from);
-        walk->left_out = true;
+        walk->has_left_out = true;
         return false;
     }
     if (i == walk->layout)
@@ -155,7 +149,7 @@ static bool is_tcfg(const struct walk *walk, const struct rkh_frame *frame)
     if (walk->id[walk->bytes[frame->at]] != RKH_FWK_TCFG)
         return false;
     struct extract_rkh record = {0};
-    return rkh_tcfg_take(&record, frame, walk->bytes);
+    return rkh_tcfg_read_frame(&record, frame, walk->bytes);
 }
 
 // Returns what is wrong with an unstuffed frame.
@@ -213,19 +207,9 @@ static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
     return step > damaged ? (uint8_t)(step - damaged) : 0;
 }
 
-// Restarts the numbers. Frames after a record with other settings are certainly of another session,
-// numbered from 0.
-static void begin_numbers(struct walk *walk)
-{
-    walk->next = 0;
-    walk->numbered = walk->wire.nseq;
-    walk->doubted = false;
-    walk->damaged = 0;
-}
-
 // Restarts the timestamps. Those of a session begin with its record, which gets that of the first
 // frame, or otherwise with that frame.
-static void begin_stamps(struct walk *walk, uint32_t stamp, struct extract_extent *place)
+static void restart_stamps(struct walk *walk, uint32_t stamp, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
 
@@ -243,33 +227,38 @@ static void read_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
     bool is_record = walk->id[bytes[0]] == RKH_FWK_TCFG;
     uint32_t stamp = 0;
 
-    if (is_record && walk->renewed)
-        begin_numbers(walk);
+    if (is_record && walk->settings_changed) { // another session, which numbers frames from 0
+        walk->next = 0;
+        walk->next_known = walk->wire.nseq;
+        walk->doubted = false;
+        walk->damaged = 0;
+    }
     if (is_bare(walk, bytes[0])) {
-        place->restarted = walk->renewed && walk->stamped;
+        place->restarted = walk->settings_changed && walk->stamp_known;
         walk->record = snapshot->ring.entries.count;
-        walk->began = true;
+        walk->after_record = true;
         return;
     }
     for (unsigned i = 0; i < walk->wire.ts; i++)
         stamp |= (uint32_t)bytes[1 + walk->wire.nseq + i] << 8 * i;
-    bool is_new = walk->began && (!walk->wire.nseq || !bytes[1]);
-    if ((is_new || walk->renewed) && walk->stamped)
-        begin_stamps(walk, stamp, place);
+    bool is_new = walk->after_record && (!walk->wire.nseq || !bytes[1]);
+    if ((is_new || walk->settings_changed) && walk->stamp_known)
+        restart_stamps(walk, stamp, place);
     if (walk->wire.nseq) {
         uint8_t seq = bytes[1];
-        place->lost = walk->numbered && !(walk->began && !seq) ? find_lost(walk, seq, stamp) : 0;
+        place->lost =
+            walk->next_known && !(walk->after_record && !seq) ? find_lost(walk, seq, stamp) : 0;
         walk->next = (uint8_t)(seq + 1);
     }
-    walk->numbered = walk->wire.nseq;
-    walk->began = is_record; // in versions whose record has a number and a timestamp
-    walk->renewed = false;
+    walk->next_known = walk->wire.nseq;
+    walk->after_record = is_record; // in versions whose record has a number and a timestamp
+    walk->settings_changed = false;
     walk->record = NO_RECORD;
     walk->damaged = 0;
     walk->stamp = stamp;
-    for (uint32_t i = walk->first; !walk->stamped && i < snapshot->ring.entries.count; i++)
+    for (uint32_t i = walk->first; !walk->stamp_known && i < snapshot->ring.entries.count; i++)
         snapshot->index[i].stamp = stamp;
-    walk->stamped = true;
+    walk->stamp_known = true;
 }
 
 // Validates a frame, and unstuffs it in place if that is useful.
@@ -294,17 +283,6 @@ static enum extract_verdict validate_frame(struct walk *walk, const struct rkh_f
     return change_layout(walk, frame) ? EXTRACT_GOOD : EXTRACT_BAD_LENGTH;
 }
 
-static void count_damage(struct walk *walk, enum extract_verdict verdict)
-{
-    struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
-
-    damage->torn += verdict == EXTRACT_TORN;
-    damage->checksum += verdict == EXTRACT_BAD_CHECKSUM;
-    damage->length += verdict == EXTRACT_BAD_LENGTH;
-    damage->id += verdict == EXTRACT_UNKNOWN_ID;
-    walk->damaged++;
-}
-
 // Adds a frame to the index. If `known`, a frame does begin here; otherwise it is one only if it is
 // valid.
 static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool known)
@@ -317,10 +295,16 @@ static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool kn
 
     if (verdict && !known)
         return true;
-    if (verdict)
-        count_damage(walk, verdict);
-    else
+    if (verdict) {
+        struct extract_rkh_damage *damage = &walk->snapshot->ring.rkh.damage;
+        damage->torn += verdict == EXTRACT_TORN;
+        damage->checksum += verdict == EXTRACT_BAD_CHECKSUM;
+        damage->length += verdict == EXTRACT_BAD_LENGTH;
+        damage->id += verdict == EXTRACT_UNKNOWN_ID;
+        walk->damaged++;
+    } else {
         read_head(walk, bytes, &place);
+    }
     place.stamp = walk->stamp;
     place.layout = walk->layout & 0x7Fu;
     return extract_snapshot_note(walk->snapshot, &place, verdict);
@@ -328,29 +312,25 @@ static bool note_frame(struct walk *walk, const struct rkh_frame *frame, bool kn
 
 // ---- The walk ----
 
-// Stores the bytes of the incomplete frame, and whether the target's running sum is theirs.
-static void note_partial(struct walk *walk, const struct rkh_frame *frame)
-{
-    struct extract_ring *ring = &walk->snapshot->ring;
-    struct rkh_live live = rkh_live_of(ring->header);
-
-    ring->rkh.partial = frame->length;
-    ring->rkh.partial_checked = live.chk_known && !frame->torn && frame->sum == live.chk;
-}
-
 static bool walk_frames(struct walk *walk, uint32_t length, bool boundary)
 {
+    struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
+    const struct rkh_live live = rkh_live_of(walk->snapshot->ring.header);
     struct rkh_frame frame;
-    bool fits = true, first = true, stream = rkh_live_of(walk->snapshot->ring.header).stream;
+    bool fits = true, first = true;
 
     for (uint32_t at = 0; at < length && fits; at = frame.at + frame.length + 1) {
         rkh_frame_scan(&frame, walk->bytes, at, length);
         bool known = !first || boundary;
         first = false;
-        if (!frame.ended && (known || stream))
-            note_partial(walk, &frame);
-        else if (frame.ended && frame.length && (known || stream))
+        if (!known && !live.stream)
+            continue;
+        if (!frame.ended) {
+            rkh->partial = frame.length;
+            rkh->partial_checked = live.chk_known && !frame.torn && frame.sum == live.chk;
+        } else if (frame.length) {
             fits = note_frame(walk, &frame, known);
+        }
     }
     return fits;
 }
@@ -361,33 +341,34 @@ static void resume_walk(struct walk *walk)
     const struct extract_rkh_walked *walked = &walk->snapshot->ring.rkh.walked;
 
     walk->next = walked->next;
-    walk->numbered = walked->numbered;
-    walk->began = walked->began;
-    walk->renewed = walked->renewed;
+    walk->next_known = walked->next_known;
+    walk->after_record = walked->after_record;
+    walk->settings_changed = walked->settings_changed;
     walk->record = NO_RECORD;
     walk->stamp = walked->stamp;
-    walk->stamped = walked->stamped;
+    walk->stamp_known = walked->stamp_known;
     walk->damaged = walked->damaged;
 }
 
 // Stores the state of the walk, for resume_walk.
 static void save_walk(const struct walk *walk)
 {
-    walk->snapshot->ring.rkh.walked = (struct extract_rkh_walked){.goes_on = true,
-                                                                  .numbered = walk->numbered,
-                                                                  .began = walk->began,
-                                                                  .renewed = walk->renewed,
-                                                                  .stamped = walk->stamped,
-                                                                  .next = walk->next,
-                                                                  .layout = walk->layout,
-                                                                  .damaged = walk->damaged,
-                                                                  .stamp = walk->stamp};
+    walk->snapshot->ring.rkh.walked =
+        (struct extract_rkh_walked){.is_continued = true,
+                                    .next_known = walk->next_known,
+                                    .after_record = walk->after_record,
+                                    .settings_changed = walk->settings_changed,
+                                    .stamp_known = walk->stamp_known,
+                                    .next = walk->next,
+                                    .layout = walk->layout,
+                                    .damaged = walk->damaged,
+                                    .stamp = walk->stamp};
 }
 
-// Returns where the bytes begin that were not taken out, and whether a frame begins there. It does
-// after a flag that was taken out; for a full array, this is not known.
-static uint32_t begin_pending(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
-                              bool *boundary)
+// Returns where the bytes begin that were not taken out yet, and whether a frame begins there.
+// One begins there after a flag that was taken out; for a full array, this is not known.
+static uint32_t find_pending(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
+                             bool *boundary)
 {
     struct rkh_live live = rkh_live_of(snapshot->ring.header);
     uint32_t start = live.head - live.pending;
@@ -403,7 +384,7 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
     struct extract_ring *ring = &snapshot->ring;
 
     if (ring->rkh.view == EXTRACT_RKH_PENDING && !rkh_live_of(ring->header).stream)
-        from = begin_pending(snapshot, from, to, &boundary);
+        from = find_pending(snapshot, from, to, &boundary);
     struct walk walk = {.snapshot = snapshot,
                         .bytes = rkh_join_bytes(snapshot, from, to),
                         .end = to - from,
@@ -416,7 +397,7 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
                 walk_frames(&walk, walk.end, boundary);
     save_walk(&walk);
     rkh_layouts_sum_up(ring);
-    snapshot->lost_known = !walk.left_out;
+    snapshot->lost_known = !walk.has_left_out;
     for (unsigned i = 0; i < ring->rkh.layouts; i++)
         snapshot->lost_known &= ring->rkh.layout[i].value[EXTRACT_RKH_NSEQ];
     return fits;

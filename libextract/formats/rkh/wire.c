@@ -64,19 +64,16 @@ enum rkh_family rkh_family_of(uint32_t version)
 
 enum { FIRST_SIZE = EXTRACT_RKH_TS, SIZES = EXTRACT_RKH_NTICK - FIRST_SIZE + 1 };
 
-// Packs a size of 0, 1, 2 or 4 into two bits.
-static uint32_t pack_size(uint32_t size)
-{
-    return size == MAX_SIZE ? 3 : size;
-}
-
+// Each size of 0, 1, 2 or 4 is packed into two bits.
 uint32_t rkh_wire_pack(const struct extract_rkh *rkh)
 {
     const uint32_t *value = rkh->value;
     uint32_t packed = (uint32_t)rkh_family_of(value[EXTRACT_RKH_VERSION]);
 
-    for (unsigned i = 0; i < SIZES; i++)
-        packed = packed << 2 | pack_size(value[FIRST_SIZE + i]);
+    for (unsigned i = 0; i < SIZES; i++) {
+        uint32_t size = value[FIRST_SIZE + i];
+        packed = packed << 2 | (size == MAX_SIZE ? 3 : size);
+    }
     packed = packed << 1 | value[EXTRACT_RKH_SNDR];
     packed = packed << 1 | value[EXTRACT_RKH_QNMIN];
     packed = packed << 1 | value[EXTRACT_RKH_MPNMIN];
@@ -189,42 +186,15 @@ void rkh_layouts_sum_up(struct extract_ring *ring)
 
 // ---- Settings from the firmware ----
 
-// Takes a size. On a 64-bit host, integers of the framework may be wider than on the wire.
-static void take_type(struct extract_rkh *rkh, struct extract_symbols *symbols,
-                      enum extract_rkh_key key, const char *type)
-{
-    uint64_t size;
-
-    if (!extract_symbols_type_size(symbols, type, &size) || !size)
-        return;
-    size = size > MAX_SIZE ? MAX_SIZE : size;
-    if (size != 3)
-        rkh_set(rkh, key, (uint32_t)size, EXTRACT_RKH_DWARF);
-}
-
-static void take_member(struct extract_rkh *rkh, struct extract_symbols *symbols,
-                        enum extract_rkh_key key, const char *type)
+// Sets whether a type has a low-water mark.
+static void set_from_member(struct extract_rkh *rkh, struct extract_symbols *symbols,
+                            enum extract_rkh_key key, const char *type)
 {
     uint64_t offset, size;
 
     if (extract_symbols_type_size(symbols, type, &size) && size)
         rkh_set(rkh, key, extract_symbols_member(symbols, type, "nmin", &offset, &size),
                 EXTRACT_RKH_DWARF);
-}
-
-// Takes the version from the text at the symbol rkh_version.
-static void take_version(struct extract_rkh *rkh, struct extract_symbols *symbols)
-{
-    char text[VERSION_BYTES];
-    struct extract_symbol symbol;
-    uint32_t version;
-
-    if (!extract_symbols_by_name(symbols, "rkh_version", &symbol))
-        return;
-    size_t got = extract_symbols_read_constant(symbols, symbol.address, text, sizeof text - 1);
-    text[got] = 0;
-    if (rkh_version_parse(text, &version))
-        rkh_set(rkh, EXTRACT_RKH_VERSION, version, EXTRACT_RKH_DWARF);
 }
 
 void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
@@ -236,19 +206,31 @@ void rkh_from_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols)
                  {EXTRACT_RKH_ESIZE, "RKH_ES_T"},   {EXTRACT_RKH_NBLK, "RKH_MPNB_T"},
                  {EXTRACT_RKH_BSIZE, "RKH_MPBS_T"}, {EXTRACT_RKH_NELEM, "RKH_QUENE_T"},
                  {EXTRACT_RKH_NTICK, "RKH_TNT_T"}};
+    struct extract_symbol symbol;
     uint64_t size;
 
     rkh->lacks_types = !extract_symbols_type_size(symbols, "RKH_SIG_T", &size);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        take_type(rkh, symbols, types[i].key, types[i].type);
-    take_member(rkh, symbols, EXTRACT_RKH_QNMIN, "RKH_QUEUE_T");
-    take_member(rkh, symbols, EXTRACT_RKH_MPNMIN, "RKH_MEMPOOL_T");
-    take_version(rkh, symbols);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (!extract_symbols_type_size(symbols, types[i].type, &size) || !size)
+            continue;
+        // On a 64-bit host, integers of the framework may be wider than on the wire.
+        size = size > MAX_SIZE ? MAX_SIZE : size;
+        if (size != 3)
+            rkh_set(rkh, types[i].key, (uint32_t)size, EXTRACT_RKH_DWARF);
+    }
+    set_from_member(rkh, symbols, EXTRACT_RKH_QNMIN, "RKH_QUEUE_T");
+    set_from_member(rkh, symbols, EXTRACT_RKH_MPNMIN, "RKH_MEMPOOL_T");
+    if (extract_symbols_by_name(symbols, "rkh_version", &symbol)) {
+        char text[VERSION_BYTES];
+        uint32_t version;
+        size_t got = extract_symbols_read_constant(symbols, symbol.address, text, sizeof text - 1);
+        text[got] = 0;
+        if (rkh_version_parse(text, &version))
+            rkh_set(rkh, EXTRACT_RKH_VERSION, version, EXTRACT_RKH_DWARF);
+    }
 }
 
 // ---- Values that users may set ----
-
-static const char config_word[] = "trazer.cfg";
 
 static bool is_size(uint64_t number)
 {
@@ -310,16 +292,6 @@ enum extract_code rkh_version_check(uint32_t version, struct extract_error *erro
         "version, as in --rkh version=3.4",
         "events of framework %x.%x.%x may have other numbers", version >> 12, version >> 8 & 0xF,
         version & 0xFF);
-}
-
-static bool find_key(const char *name, enum extract_rkh_key *key)
-{
-    for (unsigned i = 0; i < EXTRACT_RKH_KEYS; i++)
-        if (strcmp(name, extract_rkh_name((enum extract_rkh_key)i)) == 0) {
-            *key = (enum extract_rkh_key)i;
-            return true;
-        }
-    return false;
 }
 
 // ---- trazer.cfg ----
@@ -392,7 +364,7 @@ static bool is_word(const char *at, size_t length, const char *const *words)
 }
 
 // Splits a key into its subject and whether it is a switch, which is the result.
-static bool take_topic(const char *name, char topic[KEY_BYTES])
+static bool split_key(const char *name, char topic[KEY_BYTES])
 {
     static const char *const from[] = {"TRAZER", "TRZ",    "RKH", "CFG", "CFGPORT",
                                        "TRC",    "SIZEOF", "GET", NULL};
@@ -427,19 +399,10 @@ static const struct topic *find_topic(const char *words)
     return grouped ? find_topic(words + length + 1) : NULL;
 }
 
-// Converts a size to bytes. The tool's keys count bytes; the framework's macros count bits.
-static bool take_size(const char *name, uint64_t *number)
-{
-    bool bits = strncmp(name, "RKH_", 4) == 0;
-    bool fits = !bits || *number % 8 == 0;
-
-    *number /= bits ? 8 : 1;
-    return fits;
-}
-
-// Takes a key and its value. Returns false if the value is not allowed.
-static bool take_setting(struct extract_rkh *rkh, const char *name, bool enabled, unsigned key,
-                         const char *value)
+// Applies a key and its value. Returns false if the value is not allowed. For sizes, the tool's
+// keys count bytes; the framework's macros count bits.
+static bool apply_setting(struct extract_rkh *rkh, const char *name, bool enabled, unsigned key,
+                          const char *value)
 {
     uint64_t number;
     bool stamps = key == EXTRACT_RKH_TS;
@@ -451,8 +414,12 @@ static bool take_setting(struct extract_rkh *rkh, const char *name, bool enabled
         return false;
     if (enabled && stamps && number) // another key contains the size
         return true;
-    if (!enabled && key >= EXTRACT_RKH_TS && key <= EXTRACT_RKH_NTICK && !take_size(name, &number))
-        return false;
+    bool is_size_key = !enabled && key >= EXTRACT_RKH_TS && key <= EXTRACT_RKH_NTICK;
+    if (is_size_key && strncmp(name, "RKH_", 4) == 0) {
+        if (number % 8 != 0)
+            return false;
+        number /= 8;
+    }
     if (!rkh_allows((enum extract_rkh_key)key, number))
         return false;
     if (!none) // "no timestamps" wins over their size
@@ -460,15 +427,16 @@ static bool take_setting(struct extract_rkh *rkh, const char *name, bool enabled
     return true;
 }
 
-static enum extract_code fault(struct extract_error *error, const char *path, unsigned line,
-                               const char *hint, const char *what, const char *why)
+static enum extract_code set_line_error(struct extract_error *error, const char *path,
+                                        unsigned line, const char *hint, const char *what,
+                                        const char *why)
 {
     return extract_error_set(error, EXTRACT_USAGE, path, hint, "line %u: %s %s", line, what, why);
 }
 
 // Parses one line: KEY = VALUE, or a comment after #.
-static enum extract_code take_line(struct extract_rkh *rkh, const char *path, unsigned line,
-                                   const char *bytes, size_t length, struct extract_error *error)
+static enum extract_code parse_line(struct extract_rkh *rkh, const char *path, unsigned line,
+                                    const char *bytes, size_t length, struct extract_error *error)
 {
     char text[3 * KEY_BYTES], name[KEY_BYTES], topic[KEY_BYTES], value[KEY_BYTES], rest;
     const char *end = memchr(bytes, '#', length);
@@ -481,25 +449,28 @@ static enum extract_code take_line(struct extract_rkh *rkh, const char *path, un
     if (used == length && text[strspn(text, " \t\r")] == 0)
         return EXTRACT_OK;
     if (used < length || found != 2)
-        return fault(error, path, line, "use one KEY=NUMBER per line, and # before comments",
-                     "text", "is not a setting");
-    bool enabled = take_topic(name, topic);
+        return set_line_error(error, path, line,
+                              "use one KEY=NUMBER per line, and # before comments", "text",
+                              "is not a setting");
+    bool enabled = split_key(name, topic);
     const struct topic *about = find_topic(topic);
     if (!about && strncasecmp(topic, "SM_", 3)) // other SM_ keys filter events of state machines
-        return fault(error, path, line,
-                     "use TRAZER_EN_CHK, _NSEQ, _TSTAMP, _SENDER, _QUE_LWMARK, _MP_LWMARK=0|1, "
-                     "TRAZER_SIZEOF_SIG, _TSTAMP, _POINTER, _FUN_POINTER, _NTIMER, _NBLOCK, "
-                     "_BSIZE, _NELEM, _ESIZE=BYTES, or macros of rkhcfg.h",
-                     name, "is not a known key");
-    if (about && !take_setting(rkh, name, enabled, about->key, value))
-        return fault(error, path, line,
-                     "use 1, 2 or 4 bytes for sizes, or 8, 16 or 32 bits with RKH_ macros, and 0 "
-                     "or 1 for switches",
-                     name, "cannot have that value");
+        return set_line_error(
+            error, path, line,
+            "use TRAZER_EN_CHK, _NSEQ, _TSTAMP, _SENDER, _QUE_LWMARK, _MP_LWMARK=0|1, "
+            "TRAZER_SIZEOF_SIG, _TSTAMP, _POINTER, _FUN_POINTER, _NTIMER, _NBLOCK, "
+            "_BSIZE, _NELEM, _ESIZE=BYTES, or macros of rkhcfg.h",
+            name, "is not a known key");
+    if (about && !apply_setting(rkh, name, enabled, about->key, value))
+        return set_line_error(
+            error, path, line,
+            "use 1, 2 or 4 bytes for sizes, or 8, 16 or 32 bits with RKH_ macros, and 0 "
+            "or 1 for switches",
+            name, "cannot have that value");
     return EXTRACT_OK;
 }
 
-static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
+static enum extract_code read_config(struct extract_rkh *rkh, const char *path,
                                      struct extract_error *error)
 {
     uint8_t *bytes;
@@ -516,7 +487,7 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
     for (size_t at = 0; at < size && !code; at += length + 1, line++) {
         const uint8_t *end = memchr(bytes + at, '\n', size - at);
         length = end ? (size_t)(end - (bytes + at)) : size - at;
-        code = take_line(rkh, path, line, (const char *)bytes + at, length, error);
+        code = parse_line(rkh, path, line, (const char *)bytes + at, length, error);
     }
     free(bytes);
     return code;
@@ -524,7 +495,7 @@ static enum extract_code take_config(struct extract_rkh *rkh, const char *path,
 
 // ---- The option --rkh ----
 
-static enum extract_code refuse(const char *pair, int length, struct extract_error *error)
+static enum extract_code set_pair_error(const char *pair, int length, struct extract_error *error)
 {
     return extract_error_set(
         error, EXTRACT_USAGE, "settings of RKH",
@@ -534,39 +505,30 @@ static enum extract_code refuse(const char *pair, int length, struct extract_err
         "\"%.*s\" is not allowed", length, pair);
 }
 
-static bool set_view(struct extract_rkh *rkh, const char *value)
-{
-    if (strcmp(value, "pending") == 0)
-        rkh->view = EXTRACT_RKH_PENDING;
-    else if (strcmp(value, "history") == 0)
-        rkh->view = EXTRACT_RKH_HISTORY;
-    else
-        return false;
-    return true;
-}
-
-static bool set_signals(struct extract_rkh *rkh, const char *value)
-{
-    size_t length = strlen(value);
-
-    if (!length || length >= sizeof rkh->signals)
-        return false;
-    memcpy(rkh->signals, value, length + 1);
-    return true;
-}
-
+// Sets a setting. Returns false if its name is unknown, or the value is not allowed.
 static bool set_key(struct extract_rkh *rkh, const char *name, const char *value)
 {
-    enum extract_rkh_key key;
+    unsigned i = 0;
     uint64_t number;
-
-    if (strcmp(name, "view") == 0)
-        return set_view(rkh, value);
-    if (strcmp(name, "signals") == 0)
-        return set_signals(rkh, value);
-    if (!find_key(name, &key))
-        return false;
     uint32_t version = 0;
+
+    if (strcmp(name, "view") == 0) {
+        bool is_pending = strcmp(value, "pending") == 0;
+        rkh->view = is_pending ? EXTRACT_RKH_PENDING : EXTRACT_RKH_HISTORY;
+        return is_pending || strcmp(value, "history") == 0;
+    }
+    if (strcmp(name, "signals") == 0) {
+        size_t length = strlen(value);
+        if (!length || length >= sizeof rkh->signals)
+            return false;
+        memcpy(rkh->signals, value, length + 1);
+        return true;
+    }
+    while (i < EXTRACT_RKH_KEYS && strcmp(name, extract_rkh_name((enum extract_rkh_key)i)) != 0)
+        i++;
+    if (i == EXTRACT_RKH_KEYS)
+        return false;
+    enum extract_rkh_key key = (enum extract_rkh_key)i;
     bool is_version = key == EXTRACT_RKH_VERSION;
     bool fits = is_version ? rkh_version_parse(value, &version)
                            : extract_number_parse(value, &number) && rkh_allows(key, number);
@@ -575,20 +537,21 @@ static bool set_key(struct extract_rkh *rkh, const char *name, const char *value
     return fits;
 }
 
-static enum extract_code take_pair(struct extract_rkh *rkh, char *pair, struct extract_error *error)
+static enum extract_code apply_pair(struct extract_rkh *rkh, char *pair,
+                                    struct extract_error *error)
 {
     int length = (int)strlen(pair);
     char *value = strchr(pair, '=');
 
     if (!value)
-        return refuse(pair, length, error);
+        return set_pair_error(pair, length, error);
     *value++ = 0;
-    if (strcmp(pair, config_word) == 0)
-        return take_config(rkh, value, error);
+    if (strcmp(pair, "trazer.cfg") == 0)
+        return read_config(rkh, value, error);
     if (set_key(rkh, pair, value))
         return EXTRACT_OK;
     value[-1] = '=';
-    return refuse(pair, length, error);
+    return set_pair_error(pair, length, error);
 }
 
 enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
@@ -605,7 +568,7 @@ enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
         size_t length = strcspn(at, ",");
         char *next = at + length + (at[length] == ',');
         at[length] = 0;
-        code = take_pair(rkh, at, error);
+        code = apply_pair(rkh, at, error);
         at = next;
     }
     free(copy);

@@ -36,27 +36,20 @@ static unsigned find_word_bytes(struct extract_symbols *symbols)
     return filter.size == 4 || filter.size == 8 ? (unsigned)filter.size : 0;
 }
 
-// Returns how many bytes of header to read before its word size is known. The header's own bytes
+// Reads the header's bytes. How many to read first follows from the symbols. The header's own bytes
 // then decide, because the symbols may be another firmware's.
-static size_t guess_header_bytes(struct extract_symbols *symbols)
-{
-    unsigned word = find_word_bytes(symbols);
-
-    if (word)
-        return threadx_header_bytes(word);
-    return symbols && extract_symbols_pointer_bytes(symbols) == 8 ? threadx_header_bytes(8)
-                                                                  : threadx_header_bytes(4);
-}
-
-// Reads the header's bytes: the guessed number, and the rest if the id shows that there is more.
-static enum extract_code fetch_header(struct extract_ring *ring, struct extract_memory *memory,
-                                      uint64_t address, struct extract_symbols *symbols,
-                                      struct extract_error *error)
+static enum extract_code read_header_bytes(struct extract_ring *ring, struct extract_memory *memory,
+                                           uint64_t address, struct extract_symbols *symbols,
+                                           struct extract_error *error)
 {
     enum extract_byte_order order;
-    unsigned word;
-    size_t got = 0, more = 0, guess = guess_header_bytes(symbols);
-    enum extract_code code = extract_memory_read(memory, address, ring->header, guess, &got, error);
+    unsigned word = find_word_bytes(symbols);
+    size_t got = 0, more = 0;
+
+    if (!word)
+        word = symbols && extract_symbols_pointer_bytes(symbols) == 8 ? 8 : 4;
+    enum extract_code code =
+        extract_memory_read(memory, address, ring->header, threadx_header_bytes(word), &got, error);
 
     if (code && got < threadx_header_bytes(4))
         return code;
@@ -80,7 +73,7 @@ static enum extract_code read_ring(struct extract_ring *ring, struct extract_mem
                                    struct extract_error *error)
 {
     struct threadx_header header;
-    enum extract_code code = fetch_header(ring, memory, address, symbols, error);
+    enum extract_code code = read_header_bytes(ring, memory, address, symbols, error);
 
     if (code)
         return code;
@@ -111,19 +104,13 @@ static enum extract_code read_global(struct extract_memory *memory,
     return EXTRACT_OK;
 }
 
-// Returns whether `bytes` are a valid header whose entries start at `entries`, and fills in *ring.
-static bool is_header_of(struct extract_ring *ring, const uint8_t *bytes, size_t length,
-                         uint64_t address, uint64_t entries)
-{
-    return threadx_is_header(ring, bytes, length, address) && ring->entries.start == entries;
-}
-
 // Finds the header without its symbol: it is before the entries, and before a registry of unknown
 // length.
-static enum extract_code find_before(struct extract_ring *ring, struct extract_memory *memory,
-                                     uint64_t entries, struct extract_error *error)
+static enum extract_code find_header_before(struct extract_ring *ring,
+                                            struct extract_memory *memory, uint64_t entries,
+                                            struct extract_error *error)
 {
-    uint8_t bytes[SCAN_BACK_CHUNK + EXTRACT_HEADER_MAX], behind[EXTRACT_HEADER_MAX] = {0};
+    uint8_t bytes[SCAN_BACK_CHUNK + EXTRACT_HEADER_MAX], after[EXTRACT_HEADER_MAX] = {0};
     uint64_t limit = entries > SCAN_BACK_BYTES ? entries - SCAN_BACK_BYTES : 0;
     size_t chunk = SCAN_BACK_CHUNK, got;
 
@@ -134,21 +121,22 @@ static enum extract_code find_before(struct extract_ring *ring, struct extract_m
             continue;
         }
         end -= length;
-        memcpy(bytes + length, behind, sizeof behind);
-        for (size_t at = length; at >= SCAN_BACK_STEP; at -= SCAN_BACK_STEP)
-            if (is_header_of(ring, bytes + at - SCAN_BACK_STEP,
-                             length + sizeof behind - (at - SCAN_BACK_STEP),
-                             end + at - SCAN_BACK_STEP, entries))
+        memcpy(bytes + length, after, sizeof after);
+        for (size_t next = length; next >= SCAN_BACK_STEP; next -= SCAN_BACK_STEP) {
+            size_t at = next - SCAN_BACK_STEP;
+            if (threadx_is_header(ring, bytes + at, length + sizeof after - at, end + at) &&
+                ring->entries.start == entries)
                 return EXTRACT_OK;
-        memcpy(behind, bytes, sizeof behind);
+        }
+        memcpy(after, bytes, sizeof after);
     }
     return extract_error_set(error, EXTRACT_NOTFOUND, "_tx_trace_buffer_start_ptr", hint_enable,
                              "no trace header within 1 MiB before the buffer at 0x%llx",
                              (unsigned long long)entries);
 }
 
-static enum extract_code locate(struct extract_ring *ring, struct extract_memory *memory,
-                                struct extract_symbols *symbols, struct extract_error *error)
+static enum extract_code locate_ring(struct extract_ring *ring, struct extract_memory *memory,
+                                     struct extract_symbols *symbols, struct extract_error *error)
 {
     uint64_t address;
     enum extract_code code = read_global(memory, symbols, "_tx_trace_header_ptr", &address, error);
@@ -165,7 +153,7 @@ static enum extract_code locate(struct extract_ring *ring, struct extract_memory
                                  "tracing was never enabled (%s is 0)",
                                  by_header ? "_tx_trace_header_ptr" : "_tx_trace_buffer_start_ptr");
     return by_header ? read_ring(ring, memory, symbols, address, error)
-                     : find_before(ring, memory, address, error);
+                     : find_header_before(ring, memory, address, error);
 }
 
 // Stores the addresses of the globals that contain the write position and the filter.
@@ -183,7 +171,7 @@ static void note_globals(struct extract_ring *ring, const struct extract_symbols
 enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                     struct extract_symbols *symbols, struct extract_error *error)
 {
-    enum extract_code code = locate(ring, memory, symbols, error);
+    enum extract_code code = locate_ring(ring, memory, symbols, error);
 
     if (!code)
         note_globals(ring, symbols);
@@ -207,7 +195,7 @@ enum extract_code threadx_read_ring(struct extract_ring *ring, struct extract_me
 
 // Returns whether the kernel's types in DWARF match the ring: the header's pointer has the width of
 // a ULONG, and the name in a registry slot has the length of names. Types that are missing match.
-static bool members_fit(const struct extract_ring *ring, struct extract_symbols *symbols)
+static bool types_match(const struct extract_ring *ring, struct extract_symbols *symbols)
 {
     uint64_t offset, size;
 
@@ -241,7 +229,7 @@ void threadx_apply_symbols(struct extract_ring *ring, struct extract_symbols *sy
 
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols) ||
-                      (word && word != ring->word_bytes) || !members_fit(ring, symbols);
+                      (word && word != ring->word_bytes) || !types_match(ring, symbols);
     if (!ring->doubtful)
         note_cores(ring, symbols);
     if (ring->word_bytes != 4 || ring->pointer_bytes != 8)

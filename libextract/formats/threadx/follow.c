@@ -38,8 +38,8 @@ static uint64_t head_address(const struct extract_ring *ring, bool live, unsigne
 
 // The header's pointer may be the lower half of an address, and of a former location of the ring.
 // Therefore only its distance from the first slot is used, modulo the word.
-static enum extract_head head(const struct extract_ring *ring, bool live, uint64_t raw,
-                              uint64_t *place)
+static enum extract_head interpret_head(const struct extract_ring *ring, bool live, uint64_t raw,
+                                        uint64_t *place)
 {
     bool global = live && has_global(ring);
     unsigned bytes = global ? ring->pointer_bytes : ring->word_bytes;
@@ -58,7 +58,7 @@ static bool is_written(const struct extract_ring *ring, const uint8_t *entry)
     return word_of(ring, entry, 0) != 0;
 }
 
-static uint64_t stamp(const struct extract_ring *ring, const uint8_t *entry)
+static uint64_t raw_stamp(const struct extract_ring *ring, const uint8_t *entry)
 {
     return word_of(ring, entry, WORD_STAMP);
 }
@@ -111,9 +111,9 @@ const struct extract_slot_ring threadx_slots = {
     .is_same = threadx_is_same,
     .anchor_words = 4,
     .head_address = head_address,
-    .head = head,
+    .head = interpret_head,
     .is_written = is_written,
-    .stamp = stamp,
+    .stamp = raw_stamp,
     .late_words = late_words,
     .objects = collect_objects,
     .creates_object = creates_object,

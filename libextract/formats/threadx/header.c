@@ -41,31 +41,32 @@ bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte
 // The header's pointers as distances from its base address, which are valid wherever the ring was
 // copied to. They are computed modulo the word, because a 64-bit target may store lower halves
 // only.
-struct layout {
+struct distances {
     uint64_t registry_start, registry_end, entries_start, entries_end, current;
 };
 
-static struct layout layout_of(const struct threadx_header *h, unsigned word)
+static struct distances offsets_from_base(const struct threadx_header *h, unsigned word)
 {
     uint64_t all = word == 8 ? UINT64_MAX : UINT32_MAX;
-    struct layout layout = {(h->registry_start - h->base) & all, (h->registry_end - h->base) & all,
-                            (h->entries_start - h->base) & all, (h->entries_end - h->base) & all,
-                            (h->current - h->base) & all};
+    struct distances distances = {(h->registry_start - h->base) & all,
+                                  (h->registry_end - h->base) & all,
+                                  (h->entries_start - h->base) & all,
+                                  (h->entries_end - h->base) & all, (h->current - h->base) & all};
 
-    return layout;
+    return distances;
 }
 
-static enum extract_code check_scanned(const struct threadx_header *h, const struct layout *o,
+static enum extract_code check_scanned(const struct threadx_header *h, const struct distances *o,
                                        uint64_t address, unsigned word, struct extract_error *error)
 {
     bool whole = (o->entries_end - o->entries_start) % threadx_entry_bytes(word) == 0;
     bool low = word == 4 && h->base == (uint32_t)address; // 64-bit targets store the lower half
     struct extract_check checks[] = {
         {h->base == address || low, "trace_base_address", h->base, "not the header's own address"},
-        {h->reserved1 == 0, "reserved1", h->reserved1, "it must be 0"},
-        {h->reserved2 == 0xAAAAAAAA, "reserved2", h->reserved2, "it must be 0xaaaaaaaa"},
-        {h->reserved3 == 0xBBBBBBBB, "reserved3", h->reserved3, "it must be 0xbbbbbbbb"},
-        {h->reserved4 == 0xCCCCCCCC, "reserved4", h->reserved4, "it must be 0xcccccccc"},
+        {h->reserved1 == 0, "reserved1", h->reserved1, "must be 0"},
+        {h->reserved2 == 0xAAAAAAAA, "reserved2", h->reserved2, "must be 0xaaaaaaaa"},
+        {h->reserved3 == 0xBBBBBBBB, "reserved3", h->reserved3, "must be 0xbbbbbbbb"},
+        {h->reserved4 == 0xCCCCCCCC, "reserved4", h->reserved4, "must be 0xcccccccc"},
         {o->registry_end == o->entries_start, "buffer_start_pointer", h->entries_start,
          "the entries do not follow the registry"},
         {whole, "buffer_end_pointer", h->entries_end, "not a whole number of entries"},
@@ -75,16 +76,16 @@ static enum extract_code check_scanned(const struct threadx_header *h, const str
                               error);
 }
 
-static enum extract_code check_layout(const struct threadx_header *h, const struct layout *o,
+static enum extract_code check_layout(const struct threadx_header *h, const struct distances *o,
                                       uint64_t address, unsigned word, struct extract_error *error)
 {
     uint32_t entry = threadx_entry_bytes(word);
     uint32_t object = threadx_object_bytes(word, h->name_bytes);
     uint64_t used = (o->entries_end - o->entries_start) / entry * entry; // without the remainder
     struct extract_check checks[] = {
-        {h->id == THREADX_ID, "id", h->id, "it must be 0x54585442"},
+        {h->id == THREADX_ID, "id", h->id, "must be 0x54585442"},
         {h->name_bytes >= 1 && h->name_bytes <= THREADX_NAME_MAX, "object_name_size", h->name_bytes,
-         "it must be from 1 to 1024"},
+         "must be from 1 to 1024"},
         {o->registry_start == threadx_header_bytes(word), "registry_start_pointer",
          h->registry_start, "the registry must follow the header"},
         {o->registry_end >= o->registry_start, "registry_end_pointer", h->registry_end,
@@ -120,7 +121,7 @@ enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct thre
                                     uint64_t address, bool strict, struct extract_error *error)
 {
     unsigned word = ring->word_bytes;
-    struct layout o = layout_of(h, word);
+    struct distances o = offsets_from_base(h, word);
     enum extract_code code = check_layout(h, &o, address, word, error);
 
     if (!code && strict)

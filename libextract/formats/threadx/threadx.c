@@ -93,15 +93,8 @@ static bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slo
     return true;
 }
 
-// Decodes a thread's priority word: if bit 31 is set, threshold and priority; in old kernels, only
-// the priority.
-static inline void decode_priority(struct extract_event *event, uint64_t word)
-{
-    event->priority = (uint16_t)(word & 0x3FF);
-    event->threshold =
-        word & 0x80000000u ? (uint16_t)(word >> 16 & 0x3FF) : (uint16_t)EXTRACT_NO_PRIORITY;
-}
-
+// Decodes what the thread word and the priority word show about the context. A thread's priority
+// word contains the priority and, if bit 31 is set, the threshold. Old kernels do not set bit 31.
 static inline void decode_context(struct extract_event *event, uint64_t thread, uint64_t word)
 {
     event->priority_word = word;
@@ -115,7 +108,9 @@ static inline void decode_context(struct extract_event *event, uint64_t thread, 
     } else {
         event->context = EXTRACT_THREAD;
         event->thread = thread;
-        decode_priority(event, word);
+        event->priority = (uint16_t)(word & 0x3FF);
+        if (word & 0x80000000u)
+            event->threshold = (uint16_t)(word >> 16 & 0x3FF);
     }
 }
 

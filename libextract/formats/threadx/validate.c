@@ -44,7 +44,7 @@ static bool is_readable(const struct extract_snapshot *snapshot, uint32_t slot)
 }
 
 // Returns whether an entry's timestamp can be compared with its neighbors'.
-static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
+static bool has_valid_stamp(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     return snapshot->verdict[slot] == EXTRACT_GOOD ||
            snapshot->verdict[slot] == EXTRACT_PROVISIONAL;
@@ -52,7 +52,7 @@ static bool is_shown(const struct extract_snapshot *snapshot, uint32_t slot)
 
 // Returns the i-th slot after the one at the write position. The second oldest entry is the first,
 // the newest is the last.
-static uint32_t slot_behind(const struct extract_snapshot *snapshot, uint32_t i)
+static uint32_t slot_after_head(const struct extract_snapshot *snapshot, uint32_t i)
 {
     return (uint32_t)(((uint64_t)snapshot->current + 1 + i) % snapshot->ring.entries.count);
 }
@@ -69,8 +69,8 @@ static struct extract_clock clock_of(const struct extract_snapshot *snapshot, bo
     if (with_current)
         extract_tally_add(&tally, threadx_stamp(snapshot, snapshot->current));
     for (uint32_t i = 0; i + 1 < ring->entries.count; i++)
-        if (is_shown(snapshot, slot_behind(snapshot, i)))
-            extract_tally_add(&tally, threadx_stamp(snapshot, slot_behind(snapshot, i)));
+        if (has_valid_stamp(snapshot, slot_after_head(snapshot, i)))
+            extract_tally_add(&tally, threadx_stamp(snapshot, slot_after_head(snapshot, i)));
     extract_tally_clock(&tally, &clock);
     return clock;
 }
@@ -90,8 +90,8 @@ static uint64_t longest_step(const struct extract_snapshot *snapshot,
     uint64_t longest = 0;
 
     for (uint32_t i = 1; i + 1 < snapshot->ring.entries.count; i++) {
-        uint32_t from = slot_behind(snapshot, i - 1), to = slot_behind(snapshot, i);
-        if (!is_shown(snapshot, from) || !is_shown(snapshot, to))
+        uint32_t from = slot_after_head(snapshot, i - 1), to = slot_after_head(snapshot, i);
+        if (!has_valid_stamp(snapshot, from) || !has_valid_stamp(snapshot, to))
             continue;
         uint64_t step = step_between(snapshot, clock, from, to);
         longest = step > longest ? step : longest;
@@ -102,8 +102,8 @@ static uint64_t longest_step(const struct extract_snapshot *snapshot,
 // A clock period that is not a power of two shows only where the clock wraps. If the only wrap of
 // the ring is between the entry at the write position and the second oldest, it must make that step
 // an ordinary one. Returns whether it does.
-static bool wraps_behind(const struct extract_snapshot *snapshot, const struct extract_clock *clock,
-                         uint32_t second, uint64_t longest)
+static bool wraps_after_head(const struct extract_snapshot *snapshot,
+                             const struct extract_clock *clock, uint32_t second, uint64_t longest)
 {
     struct extract_clock whole = clock_of(snapshot, true);
 
@@ -115,12 +115,12 @@ static bool wraps_behind(const struct extract_snapshot *snapshot, const struct e
 // newest entry, instead of preceding the second oldest.
 static bool continues_newest(const struct extract_snapshot *snapshot)
 {
-    uint32_t newest = slot_behind(snapshot, snapshot->ring.entries.count - 2);
-    uint32_t second = slot_behind(snapshot, 0);
+    uint32_t newest = slot_after_head(snapshot, snapshot->ring.entries.count - 2);
+    uint32_t second = slot_after_head(snapshot, 0);
     struct extract_clock clock = clock_of(snapshot, false);
 
-    if (clock.direction == EXTRACT_CLOCK_NONE || !is_shown(snapshot, newest) ||
-        !is_shown(snapshot, second))
+    if (clock.direction == EXTRACT_CLOCK_NONE || !has_valid_stamp(snapshot, newest) ||
+        !has_valid_stamp(snapshot, second))
         return false;
     uint64_t longest = longest_step(snapshot, &clock);
     uint64_t after = step_between(snapshot, &clock, newest, snapshot->current);
@@ -129,10 +129,11 @@ static bool continues_newest(const struct extract_snapshot *snapshot)
     bool wide = half >= UINT64_C(1) << (WIDE_CLOCK_BITS - 1);
     bool continues =
         (before > longest && after <= longest) || (wide && before > half && after <= half);
-    return continues && !wraps_behind(snapshot, &clock, second, longest);
+    return continues && !wraps_after_head(snapshot, &clock, second, longest);
 }
 
-static void set(struct extract_snapshot *snapshot, uint32_t slot, enum extract_verdict verdict)
+static void set_verdict(struct extract_snapshot *snapshot, uint32_t slot,
+                        enum extract_verdict verdict)
 {
     if (is_readable(snapshot, slot))
         snapshot->verdict[slot] = (uint8_t)verdict;
@@ -162,9 +163,9 @@ static void validate_written(struct extract_snapshot *snapshot)
         bool written = thread_of(snapshot, slot) != 0;
         bool expected = snapshot->wrapped || slot < snapshot->current;
         if (written != expected || (written && id_of(snapshot, slot) == THREADX_NO_EVENT))
-            set(snapshot, slot, EXTRACT_INVALID);
+            set_verdict(snapshot, slot, EXTRACT_INVALID);
         else
-            set(snapshot, slot, written ? EXTRACT_GOOD : EXTRACT_UNUSED);
+            set_verdict(snapshot, slot, written ? EXTRACT_GOOD : EXTRACT_UNUSED);
     }
 }
 
@@ -177,9 +178,9 @@ static void validate_current(struct extract_snapshot *snapshot)
     if (!thread_of(snapshot, slot))
         return;
     if (!snapshot->wrapped || (count > 2 && continues_newest(snapshot)))
-        set(snapshot, slot, EXTRACT_TORN);
+        set_verdict(snapshot, slot, EXTRACT_TORN);
     else if (snapshot->verdict[slot] == EXTRACT_GOOD)
-        set(snapshot, slot, EXTRACT_PROVISIONAL);
+        set_verdict(snapshot, slot, EXTRACT_PROVISIONAL);
 }
 
 static void validate_newest(struct extract_snapshot *snapshot)
@@ -190,7 +191,7 @@ static void validate_newest(struct extract_snapshot *snapshot)
         uint32_t slot = (snapshot->current + count - i) % count;
         if (snapshot->verdict[slot] == EXTRACT_GOOD &&
             threadx_late_words(id_of(snapshot, slot) & 0xFFFF))
-            set(snapshot, slot, EXTRACT_PROVISIONAL);
+            set_verdict(snapshot, slot, EXTRACT_PROVISIONAL);
     }
 }
 
@@ -202,11 +203,11 @@ static void validate_moved(struct extract_snapshot *snapshot, uint32_t from)
     uint32_t count = snapshot->ring.entries.count, newest = (from + count - 1) % count;
 
     if (snapshot->verdict[newest] == EXTRACT_GOOD)
-        set(snapshot, newest, EXTRACT_PROVISIONAL);
+        set_verdict(snapshot, newest, EXTRACT_PROVISIONAL);
     snapshot->moved_entries = (snapshot->current + count - from) % count;
     snapshot->moved = snapshot->moved_entries != 0;
     for (uint32_t i = 0; i < snapshot->moved_entries; i++)
-        set(snapshot, (from + i) % count, EXTRACT_OVERWRITTEN);
+        set_verdict(snapshot, (from + i) % count, EXTRACT_OVERWRITTEN);
 }
 
 // Services change nothing but the four information words, which are the last.

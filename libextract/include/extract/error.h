@@ -58,7 +58,7 @@ enum extract_code extract_error_set(struct extract_error *error, enum extract_co
 // `buffer`.
 char *extract_error_format(const struct extract_error *error, char *buffer, size_t size);
 
-// Returns a short name of the code, such as "unreadable"; "unknown" if there is no such code. The
+// Returns a short name of the code, such as "unreadable"; "unknown" for any other value. The
 // string is static.
 const char *extract_code_name(enum extract_code code);
 

@@ -68,7 +68,7 @@ enum extract_standing {
 
 // A receiver of events. `events` gets those that the view lets through, one or more at a time, in
 // order of time. `all`, if it is set, is called instead and gets every event of the trace with its
-// standing, for what must know the whole to judge a part. Returning false stops the walk.
+// standing: some sinks need the whole trace. Returning false stops the walk.
 struct extract_sink {
     bool (*events)(void *context, const struct extract_event *events, size_t count);
     void *context;
@@ -110,7 +110,7 @@ void extract_control_free(struct extract_control *control);
 enum extract_code extract_control_change(struct extract_control *control, const char *const *words,
                                          size_t count, struct extract_error *error);
 
-// Appends lines that tell what is emitted: as it was read, or with the changes.
+// Appends lines that list what is emitted: as it was read, or with the changes.
 void extract_control_show(const struct extract_control *control, bool changed,
                           struct extract_text *text);
 
@@ -130,16 +130,16 @@ struct extract_word {
     uint32_t value;
 };
 
-// Makes the request for a command, from the ring's words as they are in memory now. Nothing is
+// Makes the request for an action, from the ring's words as they are in memory now. Nothing is
 // written. "start", "stop" and "clear" take no words. "filter" takes "show", or "set", "add" or
 // "sub" with names of event types: those of the trace, which may be patterns with * ? [], ids, or
 // "all", "system", "user", "none". Types in the filter are NOT recorded (posix_trace_set_filter).
 // For ThreadX, the names are classes that ARE recorded, such as "mutex" or "all". `trace` must
 // outlive the request. Errors: USAGE, NOTFOUND (nothing has that name), UNSUPPORTED (this format
-// has no such request; the message says why and what to do), BAD, UNREADABLE, NOMEM.
+// has no such request; the message states why and what to do), BAD, UNREADABLE, NOMEM.
 enum extract_code extract_request_new(struct extract_request **request,
                                       const struct extract_trace *trace,
-                                      struct extract_memory *memory, const char *verb,
+                                      struct extract_memory *memory, const char *action,
                                       const char *const *words, size_t count,
                                       struct extract_error *error);
 void extract_request_free(struct extract_request *request);

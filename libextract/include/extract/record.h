@@ -56,7 +56,7 @@ struct extract_record_options {
     uint64_t period;                // ns between polls; 0: adapts to the load
     uint64_t (*now)(void *clock);   // ns that never decrease; NULL: CLOCK_MONOTONIC
     void *clock;                    // argument of `now`
-    // A debugger halts the target whenever it is polled, so host time says nothing about how long
+    // A debugger halts the target whenever it is polled, so host time does not show how long
     // the target ran. Losses are then not estimated by the host's clock.
     bool ignore_host_clock;
 };

@@ -85,8 +85,8 @@ struct extract_report_options {
     const struct extract_columns *columns; // NULL: the defaults of extract_columns_init
     // Called from time to time while events are printed. If it returns false, the report ends
     // there. May be NULL.
-    bool (*go_on)(void *context);
-    void *context; // of go_on
+    bool (*may_continue)(void *context);
+    void *context; // of may_continue
     // Reports of events: where the previous part ended; NULL: the report is complete in itself.
     // Columns of a report in parts have fixed widths.
     struct extract_report_part *part;

@@ -78,7 +78,7 @@ enum extract_rkh_from {
 // Which bytes of a ring in RAM are read.
 enum extract_rkh_view {
     EXTRACT_RKH_VIEW_AUTO = 0, // HISTORY; PENDING if the target runs
-    EXTRACT_RKH_PENDING,       // the bytes that the target has not sent yet
+    EXTRACT_RKH_PENDING,       // bytes that the target has not taken out yet
     EXTRACT_RKH_HISTORY        // everything that the array still holds
 };
 
@@ -94,7 +94,7 @@ struct extract_rkh_layout {
 
 // Numbers of damaged frames, by cause.
 struct extract_rkh_damage {
-    uint32_t torn;     // contain an escape that does not exist
+    uint32_t torn;     // contain an escape that is not defined
     uint32_t checksum; // have a wrong checksum
     uint32_t length;   // have a length that does not fit the event's arguments
     uint32_t id;       // have the id of no event
@@ -103,13 +103,13 @@ struct extract_rkh_damage {
 // The state at the end of a walk over a part of a stream. The walk over the next part starts from
 // it.
 struct extract_rkh_walked {
-    bool goes_on;   // this is not the first part: the settings of the one before are still valid
-    bool numbered;  // `next` is known
-    bool began;     // the last frame was a TCFG record
-    bool renewed;   // that record changed the settings
-    bool stamped;   // `stamp` is known
-    uint8_t next;   // sequence number that is expected
-    uint8_t layout; // layout of the next frame; in a log it is carried from block to block
+    bool is_continued; // this is not the first part: the settings of the one before are still valid
+    bool next_known;   // `next` is known
+    bool after_record; // the last frame was a TCFG record
+    bool settings_changed; // that record changed the settings
+    bool stamp_known;      // `stamp` is known
+    uint8_t next;          // sequence number that is expected
+    uint8_t layout;        // layout of the next frame; in a log it is carried from block to block
     uint32_t damaged;
     uint64_t stamp; // last timestamp
 };
@@ -136,7 +136,7 @@ struct extract_rkh {
 // older than 2.3).
 enum extract_code extract_rkh_parse(struct extract_rkh *rkh, const char *words,
                                     struct extract_error *error);
-// Takes the settings that follow from the types in a firmware's ELF.
+// Sets the settings that the types in a firmware's ELF determine.
 void extract_rkh_of_symbols(struct extract_rkh *rkh, struct extract_symbols *symbols);
 const char *extract_rkh_name(enum extract_rkh_key key); // "chk"; static
 
@@ -171,7 +171,6 @@ enum extract_code extract_posix_open(struct extract_memory **memory, const char 
                                      struct extract_error *error);
 
 // A ring as it was found. Addresses are the target's.
-
 struct extract_ring {
     const struct extract_format *format;
     enum extract_ring_origin origin;
@@ -216,10 +215,10 @@ struct extract_ring_options {
     uint32_t stream;               // 1 + number of the stream, if a header leads to several; 0: any
 };
 
-// Finds the ring: at `address` if it is given; otherwise where the memory says that it starts;
+// Finds the ring: at `address` if it is given; otherwise where the memory states that it starts;
 // otherwise through the firmware's symbols; otherwise by a scan of the memory's regions, which must
 // find exactly one. `symbols` may be NULL. Symbols of a position-independent program are moved to
-// the load address that a core contains. Errors: NOTFOUND (the hint says what is missing), ABSENT
+// the load address that a core contains. Errors: NOTFOUND (the hint names what is missing), ABSENT
 // (tracing was never enabled), BAD (the header contradicts itself; the symbols are another
 // program's), UNSUPPORTED (a core without a load address, and symbols that lead nowhere as they
 // are), UNREADABLE, USAGE (unknown name of a format), NOMEM.

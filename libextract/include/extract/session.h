@@ -61,9 +61,9 @@ struct extract_session_options {
     const struct extract_columns *columns; // NULL: the defaults of extract_columns_init
     // Called from time to time while events are printed. If it returns false, the report ends
     // there. May be NULL.
-    bool (*go_on)(void *context);
-    void *context; // of go_on
-    bool goes_on;  // the trace is the first part of a stream; set by extract_running_open
+    bool (*may_continue)(void *context);
+    void *context;     // of may_continue
+    bool is_continued; // the trace is the first part of a stream; set by extract_running_open
 };
 
 // ---- lifetime ----
@@ -92,7 +92,7 @@ void extract_session_close(struct extract_session *session);
 
 // ---- commands ----
 
-// Runs the command `verb` and appends its output to `text`:
+// Runs a command and appends its output to `text`:
 //
 //   info        Prints layout, state and losses of the ring.
 //   status      Prints the status of the stream and of its log (extract_report_status).
@@ -110,7 +110,7 @@ void extract_session_close(struct extract_session *session);
 // names nothing of this trace; the output for no events was written); NOMEM; IO (the text could not
 // be flushed, or a template file could not be read); BAD (a template is invalid; nothing was
 // written, see extract_session_templates).
-enum extract_code extract_session_run(struct extract_session *session, const char *verb,
+enum extract_code extract_session_run(struct extract_session *session, const char *command,
                                       struct extract_text *text, struct extract_error *error);
 
 // Prints the report of another view of the session's trace. Errors: those of templates, as above.

@@ -2,14 +2,14 @@
 // A snapshot: a consistent copy of a ring's bytes, with one verdict per entry.
 //
 // The target may write to the ring while it is copied, and entries in memory may be half-written.
-// The verdict of an entry says how much of it can be relied on; only GOOD and PROVISIONAL ones are
+// The verdict of an entry is how much of it can be relied on; only GOOD and PROVISIONAL ones are
 // printed. Verdicts depend only on the copied bytes, so a saved dump gives the same report as the
 // live target.
 //
 // Ownership: extract_snapshot_take allocates `bytes`, `verdict` and `index`. The caller owns them
 // and frees all three with extract_snapshot_free. A failed extract_snapshot_take has freed them
-// already. struct extract_snapshot itself is the caller's. Do not copy it by assignment: both
-// copies would own the same arrays. It keeps no pointer to the memory or ring that it was taken
+// already. struct extract_snapshot itself is the caller's. An assignment makes no second owner: of
+// two copies, only one may be freed. It keeps no pointer to the memory or ring that it was taken
 // from.
 #ifndef EXTRACT_SNAPSHOT_H
 #define EXTRACT_SNAPSHOT_H

@@ -95,11 +95,11 @@ bool extract_symbols_describe(struct extract_symbols *symbols, uint64_t address,
 // The position of a member in a variable, or in each element of an array. All numbers are in bytes.
 struct extract_inner {
     uint64_t count, stride; // number of elements (1 if not an array), distance between elements
-    bool behind;            // true if a pointer of the element leads to the struct of the member
-    uint64_t pointer;       // offset of that pointer in the element; of use only with `behind`
+    bool is_indirect;       // true if a pointer of the element leads to the struct of the member
+    uint64_t pointer;       // offset of that pointer in the element; of use only with `is_indirect`
     uint64_t member, size;  // offset of the member in the element or in the pointer's target; size
-    bool has_beside;        // true if the second member was found in the same struct
-    uint64_t beside;        // offset of the second member, counted as `member` is
+    bool has_second;        // true if the second member was found in the same struct
+    uint64_t second;        // offset of the second member, counted as `member` is
 };
 
 // An enumeration in the source of the firmware, as described by DWARF.

@@ -71,10 +71,10 @@ enum extract_code extract_templates_link(struct extract_templates *templates,
 // Returns all diagnostics so far, in the order of adding and of lines.
 size_t extract_templates_diagnostics(const struct extract_templates *templates,
                                      const struct extract_diagnostic **list);
-// Appends the first `most` of them as lines, "FILE:LINE:COLUMN: E-NAME: what; hint", and the number
+// Appends the first `max` of them as lines, "FILE:LINE:COLUMN: E-NAME: what; hint", and the number
 // of the others; with or without warnings.
-void extract_templates_tell(const struct extract_templates *templates, bool warnings, size_t most,
-                            struct extract_text *text);
+void extract_templates_print_diagnostics(const struct extract_templates *templates, bool warnings,
+                                         size_t max, struct extract_text *text);
 
 // A template. Its hook id has 16 bits, as in 64-bit hook words: the id hhh is hhh0.
 struct extract_template {
@@ -134,7 +134,7 @@ struct extract_entry {
 };
 
 // Makes an entry of raw bytes: hook word and data, big-endian. `bits` is 32 or 64. The entry is
-// generic if `generic` is set or the hook word says so. Errors: TRUNCATED (no complete hook word).
+// generic if `generic` is set or the hook word marks it. Errors: TRUNCATED (no complete hook word).
 enum extract_code extract_entry_parse(struct extract_entry *entry, const uint8_t *bytes,
                                       size_t length, unsigned bits, bool generic,
                                       struct extract_error *error);

@@ -53,7 +53,7 @@ enum extract_code extract_text_flush(struct extract_text *text);
 // Allocates space for `length` bytes, and flushes the text if necessary. Returns where to write
 // them, or NULL if the text has failed. The caller then adds the number of bytes that it wrote to
 // text->used. The pointer is valid until the next call for this text.
-char *extract_text_room(struct extract_text *text, size_t length);
+char *extract_text_reserve(struct extract_text *text, size_t length);
 
 // Appends `length` bytes.
 void extract_text_put(struct extract_text *text, const char *bytes, size_t length);

@@ -62,7 +62,7 @@ struct extract_loss_info {
 
 enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_RESET + 1 };
 
-// What is known of a log besides its entries.
+// What is known of a log in addition to its entries.
 struct extract_log_info {
     struct extract_log_status status;
     struct extract_loss_info losses[EXTRACT_LOSS_REASONS]; // by enum extract_log_loss; 0: others

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// memory/live: the sockets behind a connection (connection.h).
+// memory/live: the sockets of a connection (connection.h).
 //
 // Every socket is nonblocking. Except for the lookup of a host name, all waiting is done by poll,
 // in slices of at most SLICE_MS that do not go beyond the deadline. A set `cancel` is noticed
@@ -23,7 +23,7 @@ enum { SLICE_MS = 100 }; // longest wait between two checks of `cancel`, in ms
 
 // The parts of a place: a path in `local`, or a host and a port.
 struct address {
-    char host[PEER_HOST], port[PEER_PORT];
+    char host[MAX_HOST], port[MAX_PORT];
     struct sockaddr_un local;
     bool is_local;
 };
@@ -52,8 +52,8 @@ static bool is_port(const char *text, bool any)
     return i && !text[i] && (value || any) && value <= UINT16_MAX;
 }
 
-bool connection_split(const char *place, bool any, char host[static PEER_HOST],
-                      char port[static PEER_PORT])
+bool connection_split(const char *place, bool any, char host[static MAX_HOST],
+                      char port[static MAX_PORT])
 {
     const char *colon = strrchr(place, ':'), *name = place;
     const char *number = colon ? colon + 1 : place;
@@ -65,7 +65,7 @@ bool connection_split(const char *place, bool any, char host[static PEER_HOST],
     } else if (memchr(name, ':', length)) {
         return false; // an IPv6 address needs brackets: any colon could start the port
     }
-    if (!is_port(number, any) || length >= PEER_HOST)
+    if (!is_port(number, any) || length >= MAX_HOST)
         return false;
     memcpy(host, name, length);
     host[length] = 0;
@@ -114,14 +114,14 @@ static bool is_cancelled(struct connection *connection)
 {
     if (!connection->cancel || !*connection->cancel)
         return false;
-    connection_fail(connection, PEER_CANCELLED, EXTRACT_IO, NULL, "interrupted");
+    connection_fail(connection, CONNECTION_CANCELLED, EXTRACT_IO, NULL, "interrupted");
     return true;
 }
 
 static bool be_late(struct connection *connection)
 {
     return connection_fail(
-        connection, PEER_LATE, EXTRACT_IO,
+        connection, CONNECTION_LATE, EXTRACT_IO,
         "check that the target responds; for a slow link, pass a longer --timeout",
         "no answer within %.3g s", (double)connection->timeout / (double)EXTRACT_SECOND);
 }
@@ -147,7 +147,7 @@ static bool await(struct connection *connection, int fd, short events)
         if (ready > 0)
             return true;
         if (ready < 0 && errno != EINTR)
-            return connection_fail(connection, PEER_BROKEN, EXTRACT_IO, NULL, "%s",
+            return connection_fail(connection, CONNECTION_BROKEN, EXTRACT_IO, NULL, "%s",
                                    strerror(errno));
         if (!slice)
             return be_late(connection);
@@ -208,7 +208,7 @@ static int connect_host(struct connection *connection, const struct address *add
 
     *fault = -1;
     if (code) {
-        connection_fail(connection, PEER_BROKEN, EXTRACT_IO, "check the host name", "%s",
+        connection_fail(connection, CONNECTION_BROKEN, EXTRACT_IO, "check the host name", "%s",
                         gai_strerror(code));
         return -1;
     }
@@ -227,7 +227,7 @@ int connection_open(struct connection *connection)
     int fault = 0, fd;
 
     if (split(&address, connection->place, &connection->error)) {
-        connection->fault = PEER_BROKEN;
+        connection->fault = CONNECTION_BROKEN;
         return -1;
     }
     if (address.is_local)
@@ -236,15 +236,15 @@ int connection_open(struct connection *connection)
     else
         fd = connect_host(connection, &address, &fault);
     if (fault > 0 && fd < 0)
-        connection_fail(connection, PEER_BROKEN, EXTRACT_IO, connection->hint, "%s",
+        connection_fail(connection, CONNECTION_BROKEN, EXTRACT_IO, connection->hint, "%s",
                         strerror(fault));
     return fd;
 }
 
-bool connection_is_open(struct connection *connection)
+bool connection_connect(struct connection *connection)
 {
     connection->at = connection->used = 0;
-    connection->fault = PEER_FINE;
+    connection->fault = CONNECTION_GOOD;
     connection_begin(connection);
     connection->fd = connection->dial(connection);
     return connection->fd >= 0;
@@ -260,7 +260,7 @@ void connection_close(struct connection *connection)
 
 static bool has_closed(struct connection *connection)
 {
-    return connection_fail(connection, PEER_BROKEN, EXTRACT_IO,
+    return connection_fail(connection, CONNECTION_BROKEN, EXTRACT_IO,
                            "check that no other client uses it, and read the server's own messages",
                            "the server has closed the connection");
 }
@@ -277,7 +277,7 @@ bool connection_send(struct connection *connection, const void *bytes, size_t le
         } else if (errno == EPIPE || errno == ECONNRESET) {
             return has_closed(connection);
         } else if (errno != EAGAIN && errno != EINTR) {
-            return connection_fail(connection, PEER_BROKEN, EXTRACT_IO, NULL, "%s",
+            return connection_fail(connection, CONNECTION_BROKEN, EXTRACT_IO, NULL, "%s",
                                    strerror(errno));
         } else if (!await(connection, connection->fd, POLLOUT)) {
             return false;
@@ -303,7 +303,7 @@ static bool fill(struct connection *connection)
         if (!n || errno == ECONNRESET)
             return has_closed(connection);
         if (errno != EAGAIN && errno != EINTR)
-            return connection_fail(connection, PEER_BROKEN, EXTRACT_IO, NULL, "%s",
+            return connection_fail(connection, CONNECTION_BROKEN, EXTRACT_IO, NULL, "%s",
                                    strerror(errno));
     }
 }

@@ -7,8 +7,8 @@
 // The server is never trusted to answer. An exchange takes at most `timeout`, and no wait continues
 // after `limit` or after `cancel` was set. Standard: IEEE Std 1003.1-2017 (connect, poll, recv,
 // send).
-#ifndef EXTRACT_LIVE_PEER_H
-#define EXTRACT_LIVE_PEER_H
+#ifndef EXTRACT_LIVE_CONNECTION_H
+#define EXTRACT_LIVE_CONNECTION_H
 
 #include <extract/error.h>
 #include <signal.h>
@@ -17,10 +17,10 @@
 #include <stdint.h>
 
 enum connection_fault {
-    PEER_FINE,
-    PEER_BROKEN,   // the connection or its data failed: a new connection may succeed
-    PEER_LATE,     // a time-out, or a failure that another try would only repeat
-    PEER_CANCELLED // the caller set `cancel`
+    CONNECTION_GOOD,
+    CONNECTION_BROKEN,   // the connection or its data failed: a new connection may succeed
+    CONNECTION_LATE,     // a time-out, or a failure that another try would only repeat
+    CONNECTION_CANCELLED // the caller set `cancel`
 };
 
 struct connection {
@@ -46,15 +46,15 @@ int connection_open(struct connection *connection);
 
 // Splits PORT, HOST:PORT or [HOST]:PORT. Without a host, returns "localhost" as `host`. Port 0 is
 // valid only with `any`. Returns false if `place` has another form.
-enum { PEER_HOST = 256, PEER_PORT = 8 };
-bool connection_split(const char *place, bool any, char host[static PEER_HOST],
-                      char port[static PEER_PORT]);
+enum { MAX_HOST = 256, MAX_PORT = 8 };
+bool connection_split(const char *place, bool any, char host[static MAX_HOST],
+                      char port[static MAX_PORT]);
 
 // Checks the form of `place`, without connecting. Returns OK or USAGE.
 enum extract_code connection_check(const char *place, struct extract_error *error);
 
 // Connects with `dial`. Returns false after a fault.
-bool connection_is_open(struct connection *connection);
+bool connection_connect(struct connection *connection);
 
 // Closes the socket, if it is open, and discards the received bytes.
 void connection_close(struct connection *connection);

@@ -25,7 +25,7 @@
 enum {
     TRIES = 3,           // connections that one command may use
     DEFAULT_MS = 10000,  // time-out of an exchange, in ms
-    BUDGET_STEP = 65536, // a span may take one more time-out for each so many bytes
+    BUDGET_STEP = 65536, // a span may take one more time-out for each that many bytes
     WORD = 4             // bytes of the first command after a refusal
 };
 
@@ -40,29 +40,29 @@ struct job {
     const uint8_t *from; // source of a write
 };
 
-void live_stands(struct live *live, uint64_t since)
+void live_note_halted(struct live *live, uint64_t since)
 {
     live->running = live->resumed = false;
     if (live->halts.now)
         return;
     live->halts.now = true;
     live->halts.count++;
-    live->stands_since = since;
+    live->halted_since = since;
 }
 
-void live_runs(struct live *live)
+void live_note_running(struct live *live)
 {
     live->running = true;
     if (!live->halts.now)
         return;
-    uint64_t stood = extract_now() - live->stands_since;
+    uint64_t stood = extract_now() - live->halted_since;
     live->halts.now = false;
     live->halts.nanoseconds += stood;
     if (stood > live->halts.longest)
         live->halts.longest = stood;
 }
 
-void live_never_stood(struct live *live)
+void live_forget_halt(struct live *live)
 {
     live->running = true;
     live->halts.count -= live->halts.now;
@@ -132,7 +132,7 @@ static bool part(struct live *live)
         done = live->kind->part(live);
         connection->cancel = cancel;
     }
-    live_runs(live);
+    live_note_running(live);
     connection_close(connection);
     return done;
 }
@@ -144,9 +144,9 @@ static void drop(struct live *live)
     struct extract_error why = live->connection.error;
     enum connection_fault fault = live->connection.fault;
 
-    if (fault == PEER_CANCELLED || fault == PEER_LATE)
+    if (fault == CONNECTION_CANCELLED || fault == CONNECTION_LATE)
         part(live);
-    live_runs(live);
+    live_note_running(live);
     connection_close(&live->connection);
     live->connection.error = why;
     live->connection.fault = fault;
@@ -156,7 +156,7 @@ static void drop(struct live *live)
 static bool start(struct live *live)
 {
     live->dialled = extract_now();
-    if (!connection_is_open(&live->connection))
+    if (!connection_connect(&live->connection))
         return false;
     connection_begin(&live->connection);
     if (live->kind->greet(live)) {
@@ -211,24 +211,25 @@ static enum live_answer attempt(struct live *live, const struct job *job, size_t
                 return answer;
             drop(live);
         }
-        if (live->connection.fault != PEER_BROKEN || extract_now() < live->retry_at)
+        if (live->connection.fault != CONNECTION_BROKEN || extract_now() < live->retry_at)
             break;
     }
-    if (extract_now() >= live->retry_at && live->connection.fault != PEER_CANCELLED)
+    if (extract_now() >= live->retry_at && live->connection.fault != CONNECTION_CANCELLED)
         lose_patience(live);
     return LIVE_BROKEN;
 }
 
 // Returns how many bytes the next command accesses; 0 if the first byte is the bad one. The next
-// `bad` bytes are known to fail as a whole, unless `bad` is 0. `look` follows the first refusal.
-static size_t next_part(const struct live *live, size_t left, size_t bad, bool look)
+// `bad` bytes are known to fail as a whole, unless `bad` is 0. `first_refusal`: the last
+// command was the first one that the server refused.
+static size_t next_part(const struct live *live, size_t left, size_t bad, bool first_refusal)
 {
     size_t part = left < live->chunk ? left : live->chunk;
 
     if (!bad)
         return part;
     part = bad / 2 < part ? bad / 2 : part;
-    if (look && part > WORD)
+    if (first_refusal && part > WORD)
         return WORD; // if the whole span is bad, its first word shows it at once
     return part > WORD ? part - part % WORD : part;
 }
@@ -237,19 +238,19 @@ static size_t next_part(const struct live *live, size_t left, size_t bad, bool l
 static size_t work(struct live *live, const struct job *job, size_t length)
 {
     size_t done = 0, bad = 0; // bad: how many bytes from `done` on failed as a whole
-    bool look = false;
+    bool first_refusal = false;
 
     live->refused = true; // unless the connection fails
     live->connection.limit = extract_now() + live->connection.timeout * (2 + length / BUDGET_STEP);
     while (done < length) {
-        size_t got, part = next_part(live, length - done, bad, look);
+        size_t got, part = next_part(live, length - done, bad, first_refusal);
         if (!part)
             break;
         enum live_answer answer = attempt(live, job, done, part, &got);
         live->refused = answer != LIVE_BROKEN;
         if (answer == LIVE_BROKEN)
             break;
-        look = answer == LIVE_REFUSED && !bad;
+        first_refusal = answer == LIVE_REFUSED && !bad;
         if (answer == LIVE_GIVEN) {
             done += got;
             bad = bad > got ? bad - got : 0;
@@ -452,7 +453,7 @@ struct extract_live_halts extract_live_halts(const struct extract_memory *memory
         return halts;
     halts = live->halts;
     if (halts.now) {
-        uint64_t stood = extract_now() - live->stands_since;
+        uint64_t stood = extract_now() - live->halted_since;
         halts.nanoseconds += stood;
         halts.longest = stood > halts.longest ? stood : halts.longest;
     }

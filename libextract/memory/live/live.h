@@ -52,7 +52,7 @@ struct live {
     uint64_t dialled;  // last attempt to connect, in CLOCK_MONOTONIC ns
     uint64_t retry_at; // no attempt to connect before this time, in CLOCK_MONOTONIC ns
     uint64_t patience; // last delay of retry_at, in ns: each failure doubles it; 0 after success
-    uint64_t stands_since; // start of the current halt, in CLOCK_MONOTONIC ns
+    uint64_t halted_since; // start of the current halt, in CLOCK_MONOTONIC ns
     struct extract_live_halts halts;
 };
 
@@ -65,18 +65,18 @@ enum extract_code live_new(struct live **live, const struct live_kind *kind, siz
 enum extract_code live_open(struct live *live, struct extract_memory **memory,
                             struct extract_error *error);
 
-// Returns the live memory behind a memory, or NULL for memories of other kinds.
+// Returns the live memory of a memory, or NULL for memories of other kinds.
 struct live *live_of(const struct extract_memory *memory);
 
 // Reads a span, as extract_memory_source.read. Returns the bytes up to the first unreadable one.
 size_t live_read(void *context, uint64_t address, void *buffer, size_t length);
 
 // Records that the target is halted since `since` (CLOCK_MONOTONIC ns).
-void live_stands(struct live *live, uint64_t since);
+void live_note_halted(struct live *live, uint64_t since);
 // Records that the target runs. Adds a halt that has ended to the statistics.
-void live_runs(struct live *live);
-// Takes live_stands back: the target has run all the time.
-void live_never_stood(struct live *live);
+void live_note_running(struct live *live);
+// Takes live_note_halted back: the target has run all the time.
+void live_forget_halt(struct live *live);
 
 // Records why the server refused. Returns LIVE_REFUSED.
 enum live_answer live_refuse(struct live *live, const char *why, ...)

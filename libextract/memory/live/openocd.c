@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// memory/live: the kind of live memory behind OpenOCD's Tcl port.
+// memory/live: the kind of live memory that OpenOCD's Tcl port serves.
 //
 // Each command of live.h becomes one Tcl script; no read or write needs a halted target. A script
 // ends with 0x1a, and so does its reply. A reply carries no status of its own, so that each script
@@ -41,7 +41,7 @@ static const char mark[] = "ringside ";
 
 static bool not_openocd(struct openocd *o)
 {
-    return connection_fail(&o->live.connection, PEER_BROKEN, EXTRACT_BAD,
+    return connection_fail(&o->live.connection, CONNECTION_BROKEN, EXTRACT_BAD,
                            "use OpenOCD's tcl_port (default 6666), not its telnet or GDB port",
                            "does not answer as OpenOCD's Tcl port does");
 }
@@ -58,14 +58,14 @@ static bool receive(struct openocd *o)
         if (o->used < sizeof mark - 1 && byte != mark[o->used])
             return not_openocd(o);
         if (o->used == sizeof o->reply)
-            return connection_fail(&o->live.connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+            return connection_fail(&o->live.connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                                    "the reply does not end");
         o->reply[o->used++] = (uint8_t)byte;
     }
 }
 
 // Reads `text` at the cursor. Returns false if something else is there.
-static bool take(struct extract_cursor *cursor, const char *text)
+static bool skip_text(struct extract_cursor *cursor, const char *text)
 {
     const uint8_t *found = extract_cursor_span(cursor, strlen(text));
 
@@ -73,7 +73,7 @@ static bool take(struct extract_cursor *cursor, const char *text)
 }
 
 // Reads a word and the space after it. Returns false if it has no end or does not fit.
-static bool take_word(struct extract_cursor *cursor, char *word, size_t size)
+static bool parse_word(struct extract_cursor *cursor, char *word, size_t size)
 {
     size_t used = 0;
 
@@ -92,15 +92,15 @@ static bool take_word(struct extract_cursor *cursor, char *word, size_t size)
 
 // Reads "MARK NUMBER CODE STATE" and leaves the cursor at the result. Returns false if this is not
 // the reply to the last script.
-static bool take_head(struct openocd *o, struct extract_cursor *result, char code[16])
+static bool parse_head(struct openocd *o, struct extract_cursor *result, char code[16])
 {
     char state[32];
     uint64_t number;
 
     *result = extract_cursor_make(o->reply, o->used, EXTRACT_LITTLE);
-    if (!take(result, mark) || !live_number(result, 10, &number) || number != o->number ||
-        !take(result, " ") || !take_word(result, code, 16) ||
-        !take_word(result, state, sizeof state))
+    if (!skip_text(result, mark) || !live_number(result, 10, &number) || number != o->number ||
+        !skip_text(result, " ") || !parse_word(result, code, 16) ||
+        !parse_word(result, state, sizeof state))
         return false;
     o->live.running = !o->is_core || strcmp(state, "halted") != 0;
     return true;
@@ -108,8 +108,8 @@ static bool take_head(struct openocd *o, struct extract_cursor *result, char cod
 
 // Runs a script, whose braces must be balanced, and sets *result to what it returned. Returns
 // LIVE_REFUSED if the script failed; live->refusal then holds its message.
-static enum live_answer ask(struct openocd *o, struct extract_cursor *result, const char *format,
-                            ...)
+static enum live_answer run_script(struct openocd *o, struct extract_cursor *result,
+                                   const char *format, ...)
 {
     char code[16];
     va_list args;
@@ -125,7 +125,7 @@ static enum live_answer ask(struct openocd *o, struct extract_cursor *result, co
 
     if (!connection_send(&o->live.connection, o->script, (size_t)n) || !receive(o))
         return LIVE_BROKEN;
-    if (!take_head(o, result, code)) {
+    if (!parse_head(o, result, code)) {
         not_openocd(o);
         return LIVE_BROKEN;
     }
@@ -140,13 +140,13 @@ static enum live_answer ask(struct openocd *o, struct extract_cursor *result, co
 
 // Runs a script and copies its whole result. Returns false after a fault, also if the script
 // failed.
-static bool ask_word(struct openocd *o, char *word, size_t size, const char *script)
+static bool query_word(struct openocd *o, char *word, size_t size, const char *script)
 {
     struct extract_cursor result;
-    enum live_answer answer = ask(o, &result, "%s", script);
+    enum live_answer answer = run_script(o, &result, "%s", script);
 
     if (answer == LIVE_REFUSED)
-        return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_BAD, NULL, "%s",
+        return connection_fail(&o->live.connection, CONNECTION_LATE, EXTRACT_BAD, NULL, "%s",
                                o->live.refusal);
     size_t length = extract_cursor_left(&result);
     if (answer == LIVE_BROKEN)
@@ -187,17 +187,17 @@ static bool choose_target(struct openocd *o)
 {
     char names[1024], hint[240];
 
-    if (!o->named && !ask_word(o, o->target, sizeof o->target, "target current"))
+    if (!o->named && !query_word(o, o->target, sizeof o->target, "target current"))
         return false;
     if (!o->named && !is_name(o->target))
-        return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_NOTFOUND,
+        return connection_fail(&o->live.connection, CONNECTION_LATE, EXTRACT_NOTFOUND,
                                "create one in OpenOCD's configuration", "OpenOCD has no target");
-    if (!ask_word(o, names, sizeof names, "target names"))
+    if (!query_word(o, names, sizeof names, "target names"))
         return false;
     if (is_listed(names, o->target))
         return true;
     snprintf(hint, sizeof hint, "use one of its targets: %.200s", names);
-    return connection_fail(&o->live.connection, PEER_LATE, EXTRACT_NOTFOUND, hint,
+    return connection_fail(&o->live.connection, CONNECTION_LATE, EXTRACT_NOTFOUND, hint,
                            "OpenOCD has no target \"%s\"", o->target);
 }
 
@@ -213,11 +213,11 @@ static bool greet(struct live *live)
         return false;
     snprintf(script, sizeof script, "concat [%s cget -endian] [%s cget -type]", o->target,
              o->target);
-    if (!ask_word(o, facts, sizeof facts, script))
+    if (!query_word(o, facts, sizeof facts, script))
         return false;
     live->byte_order = strncmp(facts, "big ", 4) ? EXTRACT_LITTLE : EXTRACT_BIG;
     o->is_core = !strstr(facts, " mem_ap");
-    enum live_answer answer = ask(o, &result, "%s read_memory 0 8 0", o->target);
+    enum live_answer answer = run_script(o, &result, "%s read_memory 0 8 0", o->target);
     o->native = answer == LIVE_GIVEN;
     return answer != LIVE_BROKEN;
 }
@@ -240,16 +240,16 @@ static struct access plan(uint64_t address, size_t length)
 }
 
 // Reads words as a list of numbers, in the way that this OpenOCD knows.
-static enum live_answer ask_words(struct openocd *o, const struct access *a,
-                                  struct extract_cursor *result)
+static enum live_answer read_words(struct openocd *o, const struct access *a,
+                                   struct extract_cursor *result)
 {
     if (o->native)
-        return ask(o, result, "%s read_memory 0x%" PRIx64 " %u %u", o->target, a->address, a->width,
-                   a->count);
-    return ask(o, result,
-               "%s mem2array a %u 0x%" PRIx64 " %u; set l {}; "
-               "for {set i 0} {$i < %u} {incr i} {lappend l $a($i)}; set l",
-               o->target, a->width, a->address, a->count, a->count);
+        return run_script(o, result, "%s read_memory 0x%" PRIx64 " %u %u", o->target, a->address,
+                          a->width, a->count);
+    return run_script(o, result,
+                      "%s mem2array a %u 0x%" PRIx64 " %u; set l {}; "
+                      "for {set i 0} {$i < %u} {incr i} {lappend l $a($i)}; set l",
+                      o->target, a->width, a->address, a->count, a->count);
 }
 
 // Stores the bytes of a word that lie in [address, address + length).
@@ -273,17 +273,17 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
     struct access a = plan(address, length);
     struct extract_cursor words;
     uint64_t word;
-    enum live_answer answer = ask_words(o, &a, &words);
+    enum live_answer answer = read_words(o, &a, &words);
 
     if (answer != LIVE_GIVEN)
         return answer;
     for (unsigned i = 0; i < a.count; i++) {
-        if ((i && !take(&words, " ")) || !live_number(&words, 0, &word) || word >> a.width)
+        if ((i && !skip_text(&words, " ")) || !live_number(&words, 0, &word) || word >> a.width)
             words.failed = true;
         put_word(o, &a, i, word, address, buffer, length);
     }
     if (words.failed || extract_cursor_left(&words)) {
-        connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+        connection_fail(&live->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                         "the reply is not the %u words that were requested", a.count);
         return LIVE_BROKEN;
     }
@@ -314,9 +314,10 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
         at += sprintf(at, "%s%#" PRIx64, i ? " " : "", get_word(o, bytes + i * (width / 8), width));
     enum live_answer answer =
         o->native
-            ? ask(o, &result, "%s write_memory 0x%" PRIx64 " %u {%s}", o->target, address, width,
-                  list)
-            : ask(o, &result,
+            ? run_script(o, &result, "%s write_memory 0x%" PRIx64 " %u {%s}", o->target, address,
+                         width, list)
+            : run_script(
+                  o, &result,
                   "set i -1; foreach v {%s} {set a([incr i]) $v}; %s array2mem a %u 0x%" PRIx64
                   " %u",
                   list, o->target, width, address, count);

@@ -49,17 +49,12 @@ bool packet_send(struct packets *packets, const void *data, size_t length)
     return connection_send(packets->connection, packets->sent, packets->sent_length);
 }
 
-static bool too_long(struct packets *packets)
-{
-    return connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD, hint_port,
-                           "a packet is longer than %d bytes", PACKET_ROOM);
-}
-
 // Adds a byte to the body `count` times. Returns false if the body is full.
-static bool put(struct packets *packets, uint8_t byte, unsigned count)
+static bool append_byte(struct packets *packets, uint8_t byte, unsigned count)
 {
-    if (count > PACKET_ROOM - packets->used)
-        return too_long(packets);
+    if (count > PACKET_CAPACITY - packets->used)
+        return connection_fail(packets->connection, CONNECTION_BROKEN, EXTRACT_BAD, hint_port,
+                               "a packet is longer than %d bytes", PACKET_CAPACITY);
     memset(packets->body + packets->used, byte, count);
     packets->used += count;
     return true;
@@ -75,7 +70,7 @@ static int hex_digit(int c)
 }
 
 // Reads the two digits of a checksum and compares them with `sum`.
-static enum body take_checksum(struct packets *packets, uint8_t sum)
+static enum body read_checksum(struct packets *packets, uint8_t sum)
 {
     int high = connection_byte(packets->connection);
     int low = high < 0 ? -1 : connection_byte(packets->connection);
@@ -88,7 +83,7 @@ static enum body take_checksum(struct packets *packets, uint8_t sum)
 }
 
 // Reads the byte after "}" or "*" and adds it to the checksum. Returns it, or -1 after a fault.
-static int take_raw(struct packets *packets, uint8_t *sum)
+static int read_raw_byte(struct packets *packets, uint8_t *sum)
 {
     int byte = connection_byte(packets->connection);
 
@@ -99,7 +94,7 @@ static int take_raw(struct packets *packets, uint8_t *sum)
 
 // Reads a packet from the byte after "$" to its checksum. A malformed body is read to its end, too,
 // and is damaged whatever its checksum.
-static enum body take_body(struct packets *packets)
+static enum body read_body(struct packets *packets)
 {
     uint8_t sum = 0;
     bool malformed = false;
@@ -118,23 +113,23 @@ static enum body take_body(struct packets *packets)
             malformed = false;
             continue;
         }
-        if (byte == ESCAPE && (byte = take_raw(packets, &sum)) >= 0) {
+        if (byte == ESCAPE && (byte = read_raw_byte(packets, &sum)) >= 0) {
             byte ^= ESCAPE_BIT;
-        } else if (byte == RUN && (byte = take_raw(packets, &sum)) >= 0) {
+        } else if (byte == RUN && (byte = read_raw_byte(packets, &sum)) >= 0) {
             bool allowed = packets->used && byte > RUN_BIAS && byte < 127 && byte != '#';
             count = allowed ? (unsigned)(byte - RUN_BIAS) : 0;
             malformed |= !allowed;
             byte = packets->used ? packets->body[packets->used - 1] : 0;
         }
-        if (byte < 0 || !put(packets, (uint8_t)byte, count))
+        if (byte < 0 || !append_byte(packets, (uint8_t)byte, count))
             return BODY_FAULT;
     }
-    enum body body = take_checksum(packets, sum);
+    enum body body = read_checksum(packets, sum);
     return malformed && body == BODY_GOOD ? BODY_DAMAGED : body;
 }
 
 // Skips bytes up to and including the next "$" or "%". Returns that byte, or -1 after a fault.
-// Repeats the last packet sent if the server asks for it.
+// Repeats the last packet sent if the server requests it.
 static int find_start(struct packets *packets)
 {
     unsigned again = 0;
@@ -147,7 +142,7 @@ static int find_start(struct packets *packets)
             !connection_send(packets->connection, packets->sent, packets->sent_length))
             return -1;
     }
-    connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD, hint_port,
+    connection_fail(packets->connection, CONNECTION_BROKEN, EXTRACT_BAD, hint_port,
                     "does not speak the GDB remote protocol");
     return -1;
 }
@@ -170,7 +165,7 @@ bool packet_receive(struct packets *packets)
 {
     for (unsigned damaged = 0; damaged <= REPEATS;) {
         int start = find_start(packets);
-        enum body body = start < 0 ? BODY_FAULT : take_body(packets);
+        enum body body = start < 0 ? BODY_FAULT : read_body(packets);
         if (body == BODY_FAULT)
             return false;
         if (start == '%') // notifications are not acknowledged
@@ -183,6 +178,6 @@ bool packet_receive(struct packets *packets)
         if (!connection_send(packets->connection, "-", 1))
             return false;
     }
-    return connection_fail(packets->connection, PEER_BROKEN, EXTRACT_BAD,
+    return connection_fail(packets->connection, CONNECTION_BROKEN, EXTRACT_BAD,
                            "check the link for noise", "packets arrive damaged (wrong checksum)");
 }

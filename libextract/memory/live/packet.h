@@ -2,7 +2,7 @@
 // memory/live: packets of the GDB remote serial protocol.
 //
 // A packet is "$data#checksum". The caller sends and receives data only. This layer adds and checks
-// the frame, escapes bytes, expands runs, and asks again for what arrived damaged.
+// the frame, escapes bytes, expands runs, and requests damaged packets again.
 // Source: Debugging with GDB, appendix "GDB Remote Serial Protocol", "Overview".
 #ifndef EXTRACT_LIVE_PACKET_H
 #define EXTRACT_LIVE_PACKET_H
@@ -10,9 +10,10 @@
 #include "memory/live/connection.h"
 
 enum {
-    MAX_PACKET = 65536,              // largest packet size that is believed, in bytes of data
-    PACKET_ROOM = MAX_PACKET + 8192, // largest packet that is accepted: servers count differently
-    PACKET_SENT = 4096               // largest packet that is sent, in bytes of data
+    MAX_PACKET = 65536, // largest packet size that is believed, in bytes of data
+    PACKET_CAPACITY =
+        MAX_PACKET + 8192, // largest packet that is accepted: servers count differently
+    PACKET_SENT = 4096     // largest packet that is sent, in bytes of data
 };
 
 struct packets {
@@ -20,7 +21,7 @@ struct packets {
     bool acks;   // each side acknowledges each packet
     size_t used; // bytes of body, which is the data of the last packet received
     size_t sent_length;
-    uint8_t body[PACKET_ROOM];
+    uint8_t body[PACKET_CAPACITY];
     uint8_t sent[PACKET_SENT * 2 + 4]; // the last packet sent, with its frame, to be repeated
 };
 

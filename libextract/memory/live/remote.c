@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// memory/live: the kind of live memory behind a GDB server (gdbserver, QEMU, OpenOCD, probes).
+// memory/live: the kind of live memory that a GDB server serves (gdbserver, QEMU, OpenOCD, probes).
 //
 // Each command of live.h becomes one request and its reply. The features, the state of the target
 // and its memory map are learned when a connection is made.
 //
-// Servers halt their target when a client connects, and QEMU reports that before it is asked. A
-// stop reply may therefore come before any other reply, and is never taken for that reply. Replies
-// that are still owed after a time-out are counted, and are read before the target is released.
-// Source: Debugging with GDB, appendix "GDB Remote Serial Protocol".
+// Servers halt their target when a client connects, and QEMU reports that before the first request.
+// A stop reply may therefore come before any other reply, and is never taken for that reply.
+// Replies that are still owed after a time-out are counted, and are read before the target is
+// released. Source: Debugging with GDB, appendix "GDB Remote Serial Protocol".
 #include "base/now.h"
 #include "memory/live/live.h"
 #include "memory/live/map.h"
@@ -69,7 +69,7 @@ static bool is_error(const struct packets *p)
            (p->used >= 2 && p->body[0] == 'E' && p->body[1] == '.');
 }
 
-static bool say_text(struct remote *r, const char *format, ...)
+static bool send_text(struct remote *r, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -82,12 +82,12 @@ static bool say_text(struct remote *r, const char *format, ...)
 
 static bool too_many(struct remote *r)
 {
-    return connection_fail(&r->live.connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+    return connection_fail(&r->live.connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                            "sends packets without an end, and no reply");
 }
 
 // Reads the reply to a request, which is the next packet that is not a stop reply.
-static bool take_reply(struct remote *r)
+static bool read_reply(struct remote *r)
 {
     for (unsigned i = 0; i < MAX_PASSED; i++) {
         if (!packet_receive(&r->packets))
@@ -100,30 +100,30 @@ static bool take_reply(struct remote *r)
     return too_many(r);
 }
 
-// Reads up to the next stop reply. Until then the program may print, or ask for files of this host:
+// Reads up to the next stop reply. Until then the program may print, or request files of this host:
 // such requests fail with errno 1.
-static bool take_stop(struct remote *r)
+static bool read_stop_reply(struct remote *r)
 {
     for (unsigned i = 0; i < MAX_PASSED; i++) {
         if (!packet_receive(&r->packets))
             return false;
         if (is_stop(&r->packets))
             return true;
-        if (r->packets.used && r->packets.body[0] == 'F' && !say_text(r, "F-1,1"))
+        if (r->packets.used && r->packets.body[0] == 'F' && !send_text(r, "F-1,1"))
             return false;
     }
     return too_many(r);
 }
 
 // Sends a request and reads its reply.
-static bool ask(struct remote *r, const char *text)
+static bool send_request(struct remote *r, const char *text)
 {
     r->owed++;
-    return say_text(r, "%s", text) && take_reply(r);
+    return send_text(r, "%s", text) && read_reply(r);
 }
 
 // Moves the cursor after `name` if `name` is at the cursor. Returns whether it was.
-static bool take(struct extract_cursor *c, const char *name)
+static bool skip_text(struct extract_cursor *c, const char *name)
 {
     size_t length = strlen(name);
 
@@ -134,20 +134,20 @@ static bool take(struct extract_cursor *c, const char *name)
 }
 
 // Reads one feature and the ";" after it. Unknown features are ignored.
-static void take_feature(struct remote *r, struct extract_cursor *c)
+static void note_feature(struct remote *r, struct extract_cursor *c)
 {
     uint64_t size;
 
-    if (take(c, "PacketSize=")) {
+    if (skip_text(c, "PacketSize=")) {
         if (live_number(c, 16, &size) && size >= PACKET_LEAST)
             r->packet_size = size < MAX_PACKET ? (size_t)size : MAX_PACKET;
-    } else if (take(c, "QStartNoAckMode+")) {
-        r->packets.acks = false; // learn_features asks the server to agree first
-    } else if (take(c, "qXfer:memory-map:read+")) {
+    } else if (skip_text(c, "QStartNoAckMode+")) {
+        r->packets.acks = false; // learn_features requests the server's consent first
+    } else if (skip_text(c, "qXfer:memory-map:read+")) {
         r->has_map = true;
-    } else if (take(c, "vContSupported+")) {
+    } else if (skip_text(c, "vContSupported+")) {
         r->vcont = true;
-    } else if (take(c, "binary-upload+")) {
+    } else if (skip_text(c, "binary-upload+")) {
         r->binary = true;
     }
     while (extract_cursor_left(c) && extract_cursor_u8(c) != ';')
@@ -163,16 +163,16 @@ static bool learn_features(struct remote *r)
     p->acks = true;
     r->packet_size = PACKET_DEFAULT;
     r->binary = r->vcont = r->has_map = false;
-    if (!ask(r, "qSupported:vContSupported+;binary-upload+"))
+    if (!send_request(r, "qSupported:vContSupported+;binary-upload+"))
         return false;
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
     while (extract_cursor_left(&c))
-        take_feature(r, &c);
+        note_feature(r, &c);
     bool quiet = !p->acks;
     p->acks = true;
     if (!quiet)
         return true;
-    if (!ask(r, "QStartNoAckMode"))
+    if (!send_request(r, "QStartNoAckMode"))
         return false;
     p->acks = !is_text(p, "OK");
     return true;
@@ -186,7 +186,7 @@ static bool read_map(struct remote *r, char *xml, size_t *length)
 
     for (*length = 0; *length < MAX_MAP;) {
         r->owed++;
-        if (!say_text(r, "qXfer:memory-map:read::%zx,%x", *length, MAP_PIECE) || !take_reply(r))
+        if (!send_text(r, "qXfer:memory-map:read::%zx,%x", *length, MAP_PIECE) || !read_reply(r))
             return false;
         bool last = p->used && p->body[0] == 'l';
         size_t data = p->used ? p->used - 1 : 0;
@@ -224,7 +224,7 @@ static uint64_t process_of(const struct packets *p)
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
     uint64_t process = 0;
 
-    while (extract_cursor_left(&c) && !take(&c, "thread:p"))
+    while (extract_cursor_left(&c) && !skip_text(&c, "thread:p"))
         extract_cursor_u8(&c);
     live_number(&c, 16, &process);
     return process;
@@ -236,14 +236,14 @@ static bool learn_state(struct remote *r)
 {
     const struct packets *p = &r->packets;
 
-    if (!say_text(r, "?") || !take_stop(r))
+    if (!send_text(r, "?") || !read_stop_reply(r))
         return false;
     if (p->body[0] == 'W' || p->body[0] == 'X')
-        return connection_fail(&r->live.connection, PEER_LATE, EXTRACT_BAD, "start the program",
-                               "no program runs, or the program has ended");
+        return connection_fail(&r->live.connection, CONNECTION_LATE, EXTRACT_BAD,
+                               "start the program", "no program runs, or the program has ended");
     r->process = process_of(p);
     if (p->body[1] == '0' && p->body[2] == '0')
-        live_never_stood(&r->live);
+        live_forget_halt(&r->live);
     return true;
 }
 
@@ -255,7 +255,7 @@ static bool greet(struct live *live)
     r->no_binary_write = false;
     r->owed = 0;
     r->process = 0;
-    live_stands(live, live->dialled);
+    live_note_halted(live, live->dialled);
     if (!learn_features(r) || !learn_state(r) || !learn_map(r))
         return false;
     live->chunk = (r->packet_size - 5) / (r->binary ? 1 : 2);
@@ -263,7 +263,7 @@ static bool greet(struct live *live)
 }
 
 // Decodes a reply of two hexadecimal digits per byte. Returns false if the reply has another form.
-static bool take_hex(const struct packets *p, uint8_t *buffer, size_t length)
+static bool decode_hex(const struct packets *p, uint8_t *buffer, size_t length)
 {
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
 
@@ -297,7 +297,8 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
     bool good;
 
     r->owed++;
-    if (!say_text(r, "%c%" PRIx64 ",%zx", r->binary ? 'x' : 'm', address, length) || !take_reply(r))
+    if (!send_text(r, "%c%" PRIx64 ",%zx", r->binary ? 'x' : 'm', address, length) ||
+        !read_reply(r))
         return LIVE_BROKEN;
     if (is_error(p) || !p->used)
         return refusal(r);
@@ -308,13 +309,13 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
             memcpy(buffer, p->body + 1, *got);
     } else {
         *got = p->used / 2;
-        good = p->used % 2 == 0 && *got <= length && take_hex(p, buffer, *got);
+        good = p->used % 2 == 0 && *got <= length && decode_hex(p, buffer, *got);
     }
     if (good && *got)
         return LIVE_GIVEN;
     if (good)
         return live_refuse(live, "the server returns no bytes");
-    connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+    connection_fail(&live->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                     "the reply is not the %zu bytes that were requested", length);
     return LIVE_BROKEN;
 }
@@ -328,8 +329,8 @@ static size_t put_hex(char *to, const uint8_t *bytes, size_t length)
 }
 
 // Sends one write: X with binary data, or M with hexadecimal digits.
-static bool say_write(struct remote *r, bool binary, uint64_t address, const uint8_t *bytes,
-                      size_t length)
+static bool send_write(struct remote *r, bool binary, uint64_t address, const uint8_t *bytes,
+                       size_t length)
 {
     char data[MAX_HEAD + PACKET_SENT];
 
@@ -352,11 +353,11 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
     most = most > MAX_HEAD ? most - MAX_HEAD / 2 : 1; // escapes may double the data
     *done = length < most ? length : most;
     bool binary = !r->no_binary_write;
-    if (!say_write(r, binary, address, bytes, *done) || !take_reply(r))
+    if (!send_write(r, binary, address, bytes, *done) || !read_reply(r))
         return LIVE_BROKEN;
     if (binary && !r->packets.used) {
         r->no_binary_write = true;
-        if (!say_write(r, false, address, bytes, *done) || !take_reply(r))
+        if (!send_write(r, false, address, bytes, *done) || !read_reply(r))
             return LIVE_BROKEN;
     }
     if (is_text(&r->packets, "OK"))
@@ -382,14 +383,14 @@ static bool halt(struct live *live)
 {
     static const uint8_t interrupt = INTERRUPT;
     struct remote *r = remote_of(live);
-    uint64_t asked = extract_now();
+    uint64_t requested = extract_now();
     bool stopped;
 
     if (!has_stopped(r, &stopped))
         return false;
-    if (!stopped && (!connection_send(&live->connection, &interrupt, 1) || !take_stop(r)))
+    if (!stopped && (!connection_send(&live->connection, &interrupt, 1) || !read_stop_reply(r)))
         return false;
-    live_stands(live, asked);
+    live_note_halted(live, requested);
     return true;
 }
 
@@ -397,9 +398,9 @@ static bool resume(struct live *live)
 {
     struct remote *r = remote_of(live);
 
-    if (!say_text(r, "%s", r->vcont ? "vCont;c" : "c"))
+    if (!send_text(r, "%s", r->vcont ? "vCont;c" : "c"))
         return false;
-    live_runs(live);
+    live_note_running(live);
     live->resumed = true;
     return true;
 }
@@ -410,44 +411,44 @@ static bool monitor_resume(struct remote *r)
 {
     const struct packets *p = &r->packets;
 
-    if (!ask(r, "qRcmd,726573756d65"))
+    if (!send_request(r, "qRcmd,726573756d65"))
         return false;
     for (unsigned i = 0; p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++)
-        if (i == MAX_PASSED ? !too_many(r) : !take_reply(r))
+        if (i == MAX_PASSED ? !too_many(r) : !read_reply(r))
             return false;
     return true;
 }
 
 // Prepares to detach: reads the replies still owed, so that a late one is not taken for a reply to
 // a later request. Halts a target that the caller resumed, then lets the target run.
-static bool settle(struct remote *r)
+static bool prepare_detach(struct remote *r)
 {
     while (r->owed)
-        if (!take_reply(r))
+        if (!read_reply(r))
             return false;
     return (!r->live.resumed || halt(&r->live)) && (!r->live.halts.now || monitor_resume(r));
 }
 
 // Sends the request to detach.
-static bool say_part(struct remote *r)
+static bool send_detach(struct remote *r)
 {
-    return r->process ? say_text(r, "D;%" PRIx64, r->process) : say_text(r, "D");
+    return r->process ? send_text(r, "D;%" PRIx64, r->process) : send_text(r, "D");
 }
 
 // Detaches from the target. The request is sent even if the server has stopped answering.
 static bool part(struct live *live)
 {
     struct remote *r = remote_of(live);
-    bool settled = settle(r);
+    bool prepared = prepare_detach(r);
     struct extract_error why = live->connection.error;
 
-    r->owed += settled;
-    if (settled && say_part(r) && take_reply(r) && is_text(&r->packets, "OK"))
+    r->owed += prepared;
+    if (prepared && send_detach(r) && read_reply(r) && is_text(&r->packets, "OK"))
         return true;
-    if (settled && !r->owed)
-        return connection_fail(&live->connection, PEER_BROKEN, EXTRACT_BAD, NULL,
+    if (prepared && !r->owed)
+        return connection_fail(&live->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                                "the server does not detach from its target");
-    if (!settled && say_part(r))
+    if (!prepared && send_detach(r))
         live->connection.error = why;
     return false;
 }

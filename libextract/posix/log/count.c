@@ -3,7 +3,7 @@
 //
 // The ring counts in `overwritten` the records that its tail passes while they are after
 // `read_pos`. Whether such a record is in the log already does not matter to the ring, since its
-// room was not given back. So this file keeps a base: the count at a moment when every record that
+// space was not given back. So this file keeps a base: the count at a moment when every record that
 // it counts was logged or reported, and the number of records logged since then. A later count then
 // gives the loss:
 //
@@ -24,7 +24,7 @@
 // An example: the base is 100, and 40 records were logged since. The tail is at `at`, and the count
 // is now 155. Of the 55 records that the tail has passed since, 40 are in the log, so 15 are lost.
 //
-// The base is set again each time that room is given back and the tail, read after that, has not
+// The base is set again each time that space is given back and the tail, read after that, has not
 // reached the position. Until then the base is no longer exact.
 //
 // `overwritten` and `tail` are two words of the target. They belong together if two reads in a row
@@ -77,7 +77,7 @@ static bool is_at_rest(const struct posix_trace *trace)
            !lock;
 }
 
-static bool is_same(const uint32_t a[WORDS], const uint32_t b[WORDS])
+static bool is_same_count(const uint32_t a[WORDS], const uint32_t b[WORDS])
 {
     return a[GENERATION] == b[GENERATION] && a[TAIL] == b[TAIL] && a[OVERWRITTEN] == b[OVERWRITTEN];
 }
@@ -96,7 +96,7 @@ static bool read_count(const struct posix_trace *trace, struct count *count)
         bool at_rest = is_at_rest(trace);
         if (read_words(trace, again))
             return false;
-        if (at_rest && is_same(words, again)) {
+        if (at_rest && is_same_count(words, again)) {
             *count = (struct count){again[TAIL], again[OVERWRITTEN]};
             return again[GENERATION] == trace->reader.generation;
         }
@@ -140,7 +140,7 @@ void posix_log_count_start(struct posix_trace *trace)
 
 // Counts the records that the reader has skipped before its position, in the ring itself, while the
 // tail has not reached them. Records before `read_pos` are free, and the writer does not count them
-// when it passes them. Returns false if the tail has moved, or there is something else.
+// when it passes them. Returns false if the tail has moved, or the words there are not a record.
 static bool count_skipped(const struct posix_trace *trace, uint32_t tail, uint32_t *records)
 {
     const struct posix_stream *block = &trace->reader.block;
@@ -206,7 +206,7 @@ struct posix_lost posix_log_count_lost(const struct posix_trace *trace)
 }
 
 // What was counted becomes the base for the next gap. If there is no base, later losses have no
-// exact number until room is given back again.
+// exact number until space is given back again.
 void posix_log_note_reported(struct posix_trace *trace, const struct posix_lost *lost)
 {
     struct posix_log *log = trace->log;
@@ -216,8 +216,8 @@ void posix_log_note_reported(struct posix_trace *trace, const struct posix_lost 
     log->has_base = log->base_is_exact = lost->has_base;
 }
 
-// If the tail has passed the reading position, the room is not given back now. The count then still
-// contains every record that was logged, and the next gap can be counted exactly.
+// If the tail has passed the reading position, the space is not given back now. The count then
+// still contains every record that was logged, and the next gap can be counted exactly.
 void posix_log_release(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// posix/log: flushing: copies what is in a stream to its log, and gives its room back.
+// posix/log: flushing: copies what is in a stream to its log, and gives its space back.
 //
 // A flush takes what is in the ring when it starts (flush_end), a block at a time:
 //
@@ -57,7 +57,7 @@ struct flush {
 // ---- the ring ----
 
 // Returns whether two generations are of the same ring, whose positions can be compared.
-static bool is_same(const struct posix_generation *a, const struct posix_generation *b)
+static bool is_same_ring(const struct posix_generation *a, const struct posix_generation *b)
 {
     return a->process == b->process && a->stream == b->stream;
 }
@@ -72,12 +72,12 @@ static int follow_ring(struct posix_trace *trace)
     struct posix_generation generation = {trace->generation, r->generation};
     bool was_following = log->is_following;
 
-    if (was_following && is_same(&log->generation, &generation))
+    if (was_following && is_same_ring(&log->generation, &generation))
         return 0;
     int error = was_following ? posix_log_put_mark(trace, EXTRACT_MARK_RESET) : 0;
     // If a block after the marker cannot be written, the next flush tries again.
     log->is_following = log->is_following && error;
-    if (!error && !is_same(&log->logged_ring, &generation))
+    if (!error && !is_same_ring(&log->logged_ring, &generation))
         error = posix_log_put_ring(trace);
     if (!error)
         error = posix_log_put_program(trace);
@@ -190,7 +190,7 @@ static int find_record(struct flush *flush, struct posix_record *record, const u
 }
 
 // Copies the records up to flush_end to the log.
-static int take_records(struct flush *flush)
+static int copy_records(struct flush *flush)
 {
     struct posix_trace *trace = flush->trace;
     struct posix_record record;
@@ -224,7 +224,7 @@ static int flush_ring(struct flush *flush)
     if (!error)
         error = posix_log_put_names(trace);
     if (!error)
-        error = take_records(flush);
+        error = copy_records(flush);
     uint32_t refused = trace->reader.block.refused, lost = refused - log->reported_refused;
     if (!error && lost)
         error = posix_log_put_loss(trace, EXTRACT_LOSS_REFUSED, lost, true);
@@ -260,7 +260,7 @@ static int note_failure(struct posix_trace *trace, int error)
         log->failed_flush = error;
         log->failed_flush_ns = extract_wall();
     }
-    if (log->is_following && is_same(&log->generation, &generation)) {
+    if (log->is_following && is_same_ring(&log->generation, &generation)) {
         r->gap = log->end != log->at ? POSIX_NO_GAP : r->gap;
         r->at = log->end = log->at;
     }
@@ -295,8 +295,8 @@ int posix_log_flush(struct posix_trace *trace, struct posix_use *use, bool alway
     extract_log_note_limit(log->writer);
     error = follow_ring(trace);
     const struct posix_reader *r = &trace->reader;
-    bool has_news = r->block.head != r->at || r->block.refused != log->reported_refused;
-    if (!error && !always && !has_news)
+    bool has_new_events = r->block.head != r->at || r->block.refused != log->reported_refused;
+    if (!error && !always && !has_new_events)
         return 0;
     log->is_flushing = true;
     log->flush_end = r->block.head;
@@ -341,7 +341,7 @@ static bool poll_stream(const struct posix_log *log, int *pause_ms, uint32_t *wa
 }
 
 // The thread: polls until the trace is over.
-static void *flush_often(void *context)
+static void *run_flush_thread(void *context)
 {
     const struct posix_log *log = context;
     struct pollfd waker = {.fd = log->waker_fd, .events = POLLIN};
@@ -370,7 +370,7 @@ int posix_log_start_thread(struct posix_trace *trace)
     pthread_attr_setstacksize(&attr, STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    log->has_thread = !pthread_create(&log->thread, &attr, flush_often, log);
+    log->has_thread = !pthread_create(&log->thread, &attr, run_flush_thread, log);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attr);
     return log->has_thread ? 0 : EAGAIN;

@@ -5,7 +5,7 @@
 // A flush moves records from the stream's ring to the log, unchanged. The log is an ordinary trace
 // log (docs/formats/log.md), so ringside reads it, and posix_trace_open reads logs of `ringside
 // record`. RING holds the stream block, BYTES hold records, NAMES the user event types. ATTRIBUTES
-// hold what the standard wants to know of a log besides: the attributes and the final status.
+// also hold what the standard requires of a log: the attributes and the final status.
 //
 //   ring:        read_pos        log->at         log->end             head
 //       ────────────┴───────────────┴────────────────┴──────────────────┴───
@@ -14,9 +14,9 @@
 //
 //   posix_log_add_record ─► log->block ─► posix_log_put_block ─► file ─► posix_log_release
 //
-// The order is the guarantee: the room of a record is given back to the writer only after the block
-// that holds the record is in the file. If a write fails, the reader returns to `at` and the next
-// flush tries again.
+// The order is the guarantee: the space of a record is given back to the writer only after the
+// block that holds the record is in the file. If a write fails, the reader returns to `at` and the
+// next flush tries again.
 //
 //   flush.c     one flush, and the thread that flushes by itself (policy FLUSH)
 //   count.c     how many records the writer overwrote before they were in the log

@@ -30,12 +30,12 @@ int posix_log_errno(enum extract_code code)
     }
 }
 
-static uint64_t ns_of(const struct timespec *time)
+static uint64_t to_nanoseconds(const struct timespec *time)
 {
     return (uint64_t)time->tv_sec * EXTRACT_SECOND + (uint64_t)time->tv_nsec;
 }
 
-static struct timespec time_of(uint64_t ns)
+static struct timespec to_timespec(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / EXTRACT_SECOND), (long)(ns % EXTRACT_SECOND)};
 }
@@ -68,8 +68,8 @@ void posix_log_settings_encode(uint8_t payload[LOG_ATTRIBUTES],
                               (uint32_t)s->posix_stream_flush_error,
                               (uint32_t)s->posix_log_overrun_status,
                               (uint32_t)s->posix_log_full_status};
-    const uint64_t numbers[] = {a->stream_size, a->log_size, a->max_data, ns_of(&a->resolution),
-                                ns_of(&a->created)};
+    const uint64_t numbers[] = {a->stream_size, a->log_size, a->max_data,
+                                to_nanoseconds(&a->resolution), to_nanoseconds(&a->created)};
     uint8_t *to = payload;
 
     memset(payload, 0, LOG_ATTRIBUTES);
@@ -123,8 +123,8 @@ bool posix_log_settings_decode(struct posix_log_settings *settings, const uint8_
     a->stream_size = extract_cursor_u64(&c);
     a->log_size = extract_cursor_u64(&c);
     a->max_data = extract_cursor_u64(&c);
-    a->resolution = time_of(extract_cursor_u64(&c));
-    a->created = time_of(extract_cursor_u64(&c));
+    a->resolution = to_timespec(extract_cursor_u64(&c));
+    a->created = to_timespec(extract_cursor_u64(&c));
     memset(a->name, 0, sizeof a->name);
     memset(a->version, 0, sizeof a->version);
     read_text(&c, a->name);

@@ -68,7 +68,7 @@ static bool grow(struct posix_recorded *r, uint8_t **bytes, size_t *capacity, si
 }
 
 // Reads a block that is not BYTES into `payload`. Returns false if it is damaged.
-static bool load(struct posix_recorded *r, const struct extract_log_block *block)
+static bool load_payload(struct posix_recorded *r, const struct extract_log_block *block)
 {
     return block->length <= LOG_MAX_PAYLOAD &&
            grow(r, &r->payload, &r->payload_capacity, (size_t)block->length + 1) &&
@@ -83,7 +83,7 @@ static bool apply_ring(struct posix_trace *trace, const struct extract_log_block
     struct posix_stream stream;
     enum extract_code code = EXTRACT_BAD;
 
-    if (load(r, block))
+    if (load_payload(r, block))
         code = extract_log_ring(&ring, r->payload, block->length, NULL);
     r->is_out_of_memory |= code == EXTRACT_NOMEM;
     if (code || ring.format != &extract_format_posix)
@@ -193,7 +193,7 @@ static bool find_record(struct posix_trace *trace, struct posix_record *record)
 
 // Relates a clock that is not CLOCK_REALTIME to the time of day: the first record has the time at
 // which its block was read from the target.
-static void set_clock(struct posix_trace *trace, uint64_t stamp)
+static void relate_clock(struct posix_trace *trace, uint64_t stamp)
 {
     struct posix_reader *reader = &trace->reader;
     uint64_t wall = trace->recorded->wall;
@@ -258,7 +258,7 @@ static int next_recorded(struct posix_trace *trace, struct posix_event *event)
         return ENOMEM;
     if (!found)
         return EAGAIN;
-    set_clock(trace, record.stamp);
+    relate_clock(trace, record.stamp);
     if (make_gap_event(trace, &record, event))
         return 0;
     posix_event_decode(trace, &record, r->bytes + r->at, event);
@@ -296,7 +296,7 @@ static int recorded_attr(struct posix_trace *trace, struct posix_attr *attr)
 }
 
 // Returns the name of a user event type; NULL if it has none. It ends with a zero or the slot.
-static const uint8_t *slot_of(const struct posix_recorded *r, trace_event_id_t id)
+static const uint8_t *find_name(const struct posix_recorded *r, trace_event_id_t id)
 {
     uint32_t slot = id - POSIX_USER;
     const uint8_t *bytes = slot < r->name_count ? r->names + (size_t)slot * r->name_bytes : NULL;
@@ -306,7 +306,7 @@ static const uint8_t *slot_of(const struct posix_recorded *r, trace_event_id_t i
 static int recorded_name(struct posix_trace *trace, trace_event_id_t id, char *name)
 {
     const struct posix_recorded *r = trace->recorded;
-    const uint8_t *slot = id >= POSIX_USER ? slot_of(r, id) : NULL;
+    const uint8_t *slot = id >= POSIX_USER ? find_name(r, id) : NULL;
 
     if (!slot)
         return EINVAL;
@@ -321,7 +321,7 @@ static trace_event_id_t recorded_next_named(struct posix_trace *trace, trace_eve
 {
     const struct posix_recorded *r = trace->recorded;
 
-    while (id - POSIX_USER < r->name_count && !slot_of(r, id))
+    while (id - POSIX_USER < r->name_count && !find_name(r, id))
         id++;
     return id - POSIX_USER < r->name_count ? id : 0;
 }
@@ -332,7 +332,7 @@ static void read_names(struct posix_recorded *r, const struct extract_log_block 
 {
     struct extract_log_names names;
 
-    if (!load(r, block) || extract_log_names(&names, r->payload, block->length, NULL) ||
+    if (!load_payload(r, block) || extract_log_names(&names, r->payload, block->length, NULL) ||
         names.first != POSIX_USER)
         return;
     uint8_t *copy = malloc((size_t)names.count * names.slot_bytes + 1);
@@ -354,14 +354,15 @@ static bool ends_with_stop(struct posix_trace *trace, const struct extract_log_b
     struct posix_record record;
     uint32_t bytes = posix_record_head(layout) + 8;
 
-    if (block->type != EXTRACT_LOG_BYTES || block->length < bytes || !load(trace->recorded, block))
+    if (block->type != EXTRACT_LOG_BYTES || block->length < bytes ||
+        !load_payload(trace->recorded, block))
         return false;
     const uint8_t *at = trace->recorded->payload + block->length - bytes;
     return posix_record_read(&record, at, bytes, layout, 0) && record.id == POSIX_ID_STOP &&
            !record.address && !record.thread && !record.pid;
 }
 
-// Collects what the blocks tell about losses. *last is the last block of records or markers.
+// Collects what the blocks report about losses. *last is the last block of records or markers.
 static void read_losses(struct posix_trace_status_info *status, struct extract_log *log,
                         struct extract_log_block *last)
 {
@@ -413,7 +414,7 @@ static void guess_attributes(struct posix_trace *trace)
 
 // Reads everything but events. Returns EINVAL if the log is not of a POSIX stream, or was written
 // on another kind of machine.
-static int read_all_settings(struct posix_trace *trace)
+static int read_settings(struct posix_trace *trace)
 {
     struct posix_recorded *r = trace->recorded;
     struct extract_log_block block;
@@ -424,7 +425,7 @@ static int read_all_settings(struct posix_trace *trace)
             has_ring |= apply_ring(trace, &block);
         if (block.type == EXTRACT_LOG_NAMES)
             read_names(r, &block);
-        if (block.type == EXTRACT_LOG_ATTRIBUTES && load(r, &block)) {
+        if (block.type == EXTRACT_LOG_ATTRIBUTES && load_payload(r, &block)) {
             struct posix_log_settings settings;
             bool is_valid = posix_log_settings_decode(&settings, r->payload, block.length);
             is_foreign |= is_valid && settings.is_foreign;
@@ -486,7 +487,7 @@ static int open_log(struct posix_trace *trace, int fd)
     enum extract_code code = extract_log_open_fd(&trace->recorded->log, fd, NULL);
     if (code)
         return code == EXTRACT_NOMEM ? ENOMEM : EINVAL;
-    int error = read_all_settings(trace);
+    int error = read_settings(trace);
     return error ? error : rewind_log(trace);
 }
 

@@ -49,8 +49,8 @@ static uint64_t section_capacity(const struct posix_attr *attr)
 }
 
 // Returns the options of a log with the size and policy of the attributes. A section also holds its
-// own headers with their copies, and may leave room for a block free at its end.
-static struct extract_log_options options_of(const struct posix_attr *attr)
+// own headers with their copies, and may leave space for a block free at its end.
+static struct extract_log_options make_options(const struct posix_attr *attr)
 {
     struct extract_log_options options = {.size = sizeof options, .policy = EXTRACT_LOG_APPEND};
 
@@ -92,7 +92,7 @@ int posix_log_start(struct posix_trace *trace)
 {
     static const struct posix_trace_status_info none;
     struct posix_log *log = trace->log;
-    struct extract_log_options options = options_of(&trace->attr);
+    struct extract_log_options options = make_options(&trace->attr);
 
     if (log->writer)
         extract_log_close(log->writer, NULL);
@@ -138,7 +138,7 @@ bool posix_log_is_full(const struct posix_trace *trace)
     return log->is_full || (log->writer && extract_log_overwritten(log->writer));
 }
 
-// Notes that a block of that type and payload length was written, or that the log had no room for
+// Notes that a block of that type and payload length was written, or that the log had no space for
 // it and is full.
 static int note_written(struct posix_log *log, enum extract_code code, uint16_t type,
                         uint64_t length)
@@ -183,9 +183,9 @@ int posix_log_put_ring(struct posix_trace *trace)
     return error;
 }
 
-// Gives the room of what was written back to the writer. While a gap is not logged, the room before
-// it is kept, since the ring then keeps the time at which the gap began. If nothing follows the
-// gap, the room is given back all the same: the writer may be waiting for it.
+// Gives the space of what was written back to the writer. While a gap is not logged, the space
+// before it is kept, since the ring then keeps the time at which the gap began. If nothing follows
+// the gap, the space is given back all the same: the writer may be waiting for it.
 static void release_written(struct posix_trace *trace)
 {
     struct posix_log *log = trace->log;
@@ -307,7 +307,7 @@ static uint32_t read_names(struct posix_trace *trace)
     return NAMES_HEAD + count * LOG_NAME_BYTES;
 }
 
-// Names only grow in number, so two counts tell whether there are new ones: those that the target
+// Names only grow in number, so two counts show whether there are new ones: those that the target
 // has registered, and those that controllers have.
 int posix_log_put_names(struct posix_trace *trace)
 {
@@ -363,7 +363,7 @@ static void append_record(struct posix_log *log, const uint8_t *bytes, uint32_t 
     log->last_id = id;
 }
 
-// Ends a log that has no room for more. Its last event is a STOP by the system itself.
+// Ends a log that has no space for more. Its last event is a STOP by the system itself.
 static int end_log(struct posix_trace *trace)
 {
     static const uint32_t by_itself = 1;
@@ -380,8 +380,8 @@ static int end_log(struct posix_trace *trace)
     return error;
 }
 
-// Appends a record if the log has room for it; ends the log if it has not. Records that a full log
-// does not accept are lost.
+// Appends a record if the log has space for it; ends the log if it does not. Records that a full
+// log does not accept are lost.
 static int add_or_lose(struct posix_trace *trace, const uint8_t *bytes, uint32_t length,
                        trace_event_id_t id, uint64_t stamp)
 {

@@ -84,12 +84,12 @@ static inline uint64_t cell_units(struct text_writer_seconds time, uint32_t unit
     uint64_t whole;
 
     if (__builtin_mul_overflow(time.whole, units, &whole) ||
-        __builtin_add_overflow(whole, time.nano / (PEN_NANO / units), &whole))
+        __builtin_add_overflow(whole, time.nano / (TEXT_WRITER_NANO / units), &whole))
         return UINT64_MAX;
     return whole;
 }
 
-// Writes the time since the start, in the unit that the layout asks for.
+// Writes the time since the start, in the unit of the layout.
 static inline void cell_elapsed(const struct layout *layout, struct text_writer *writer,
                                 uint64_t ticks)
 {

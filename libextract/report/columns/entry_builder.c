@@ -2,11 +2,11 @@
 // report/columns: the entry builder. Turns events into hook entries, finds their templates, and
 // names values for them.
 //
-// Source: docs/formats, the sections "As hook entries", say what each event becomes.
+// Source: docs/formats, the sections "As hook entries", which define what each event becomes.
 #include "report/columns/entry_builder.h"
 #include "base/cursor.h"
 #include "formats/format.h"
-#include "templates/builtin.h"
+#include "templates/program.h"
 #include "events/internal.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,10 +60,10 @@ static uint64_t hook_word(const struct extract_entry *entry)
 // Writes a number as templates print macros: 0x and 4, 8 or 16 upper-case digits.
 static void put_hex(struct extract_text *out, uint64_t value)
 {
-    char digits[PEN_NUMBER + PEN_BLOCK];
+    char digits[TEXT_WRITER_NUMBER + TEXT_WRITER_BLOCK];
     struct text_writer writer = {NULL, digits, digits + sizeof digits};
 
-    PEN_LITERAL(&writer, "0x");
+    TEXT_WRITER_LITERAL(&writer, "0x");
     text_writer_upper(&writer, value, value > UINT32_MAX ? 16 : value > UINT16_MAX ? 8 : 4);
     extract_text_put(out, digits, (size_t)(writer.at - digits));
 }
@@ -85,7 +85,7 @@ cache_scratch(struct entry_builder *builder, struct text_cache *cache, uint64_t 
 
 static struct entry_builder_text text_of(const struct text_cache_entry *cached)
 {
-    static const char nothing[1 + PEN_BLOCK] = "";
+    static const char nothing[1 + TEXT_WRITER_BLOCK] = "";
 
     return cached ? (struct entry_builder_text){cached->bytes, cached->length - 1, cached->columns}
                   : (struct entry_builder_text){nothing, 0, 0};
@@ -416,7 +416,7 @@ bool entry_builder_describe(struct entry_builder *builder, const struct extract_
 
     if (builder->format->hooks == EXTRACT_HOOKS_16 &&
         event->type == builder->format->type(event->id))
-        return false; // one type for all ids of the format, which says nothing about this one
+        return false; // one type for all ids of the format, which does not describe this one
     select_names(builder, event);
     out->used = 0;
     put_text(builder, type_text(builder, event));

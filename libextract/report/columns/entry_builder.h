@@ -4,7 +4,7 @@
 //
 // Templates are written for entries of the AIX trace facility: a hook word, data words and a
 // timestamp. The builder makes such an entry from an event of any format, finds the template for
-// it, and answers when the template asks for the name of a value. For an event without a template,
+// it, and gives the template the names of values. For an event without a template,
 // it describes the event by its type and fields.
 #ifndef EXTRACT_REPORT_COLUMNS_ENTRY_BUILDER_H
 #define EXTRACT_REPORT_COLUMNS_ENTRY_BUILDER_H
@@ -18,7 +18,7 @@ enum {
 };
 
 struct entry_builder_text {
-    const char *bytes; // NUL-terminated, with PEN_BLOCK readable bytes after that
+    const char *bytes; // NUL-terminated, with TEXT_WRITER_BLOCK readable bytes after that
     uint32_t length, columns;
 };
 
@@ -33,7 +33,7 @@ struct entry_builder {
     // Private:
     struct value_names names;
     struct text_cache cache;
-    // Separate from `cache`: a template that asks for names must not evict `context_name`.
+    // Separate from `cache`: a template that needs names must not evict `context_name`.
     struct text_cache context_names;
     uint64_t registry;          // registry that both caches were filled from
     struct extract_entry words; // entry of an event in the ring
@@ -42,7 +42,7 @@ struct entry_builder {
     uint32_t slot_bytes;
     struct extract_text scratch; // text that is being made for a cache
     struct extract_text text;    // result of entry_builder_describe
-    char number[PEN_NUMBER + PEN_BLOCK];
+    char number[TEXT_WRITER_NUMBER + TEXT_WRITER_BLOCK];
     uint8_t bytes[(1 + EXTRACT_FIELDS_MAX) * 8];
     // EXTRACT_ENTRY_CAPACITY bytes for entries that the format itself makes; NULL: it makes none.
     uint8_t *own_bytes;
@@ -67,7 +67,7 @@ const struct extract_template *entry_builder_find_template(const struct entry_bu
                                                            const struct extract_event *event);
 
 // Describes an event without a template: the name of its type and its fields, printed as templates
-// print them. Returns false if the type says nothing about the event; the formatter then prints its
+// print them. Returns false if the type does not describe the event; the formatter then prints its
 // words.
 bool entry_builder_describe(struct entry_builder *builder, const struct extract_event *event,
                             struct extract_outcome *outcome);

@@ -173,7 +173,7 @@ void layout_open(struct layout *layout, const struct extract_columns *columns, u
 
 // ---- output ----
 
-// Blanks are owed from one heading to the next, so that no line ends in blanks.
+// Blanks are written before the next heading, so that no line ends in blanks.
 unsigned layout_put_headings(const struct layout *layout, bool bold, struct extract_text *text)
 {
     struct heading headings[HEADINGS];
@@ -207,7 +207,7 @@ static void put_date(const struct extract_info *info, struct extract_text *text)
 {
     char date[32];
     struct tm utc;
-    time_t seconds = info->log ? (time_t)(info->log->status.created / PEN_NANO) : 0;
+    time_t seconds = info->log ? (time_t)(info->log->status.created / TEXT_WRITER_NANO) : 0;
 
     if (!info->log || !gmtime_r(&seconds, &utc) ||
         !strftime(date, sizeof date, "%a %b %e %H:%M:%S %Y", &utc))

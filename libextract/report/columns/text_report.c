@@ -207,17 +207,17 @@ static inline bool put_prefix(struct text_report *report, struct text_writer *wr
 
 static void put_flags(struct text_writer *writer, bool color, uint8_t flags)
 {
-    PEN_LITERAL(writer, " ");
+    TEXT_WRITER_LITERAL(writer, " ");
     if (color)
-        PEN_LITERAL(writer, "\x1b[31m");
+        TEXT_WRITER_LITERAL(writer, "\x1b[31m");
     if (flags & EXTRACT_FLAG_PROVISIONAL)
-        PEN_LITERAL(writer, " [provisional]");
+        TEXT_WRITER_LITERAL(writer, " [provisional]");
     if (flags & EXTRACT_FLAG_GAP)
-        PEN_LITERAL(writer, " [gap]");
+        TEXT_WRITER_LITERAL(writer, " [gap]");
     if (flags & EXTRACT_FLAG_BACKWARDS)
-        PEN_LITERAL(writer, " [backwards]");
+        TEXT_WRITER_LITERAL(writer, " [backwards]");
     if (color)
-        PEN_LITERAL(writer, "\x1b[0m");
+        TEXT_WRITER_LITERAL(writer, "\x1b[0m");
 }
 
 static void put_headings(struct text_report *report)
@@ -400,8 +400,8 @@ static bool put_events(void *context, const struct extract_event *events, size_t
             return fail(report);
         else if (!put_event(report, &events[i]))
             return false;
-        if (options->go_on &&
-            !options->go_on(options->context)) // after each: templates may be slow
+        if (options->may_continue &&
+            !options->may_continue(options->context)) // after each: templates may be slow
             return false;
     }
     return true;

@@ -137,7 +137,7 @@ static long column_x(const struct picture *p, size_t column)
     return LEFT + (long)column * p->column_width + p->column_width / 2;
 }
 
-static long x_of(const struct picture *p, uint64_t address)
+static long object_x(const struct picture *p, uint64_t address)
 {
     return column_x(p, chart_column(p->chart, address));
 }
@@ -172,7 +172,7 @@ static void make_label(struct picture *p, const struct chart_row *row)
 enum { SENTENCES = 5 };
 
 // Returns the i-th sentence of the caption.
-static const char *sentence(const struct picture *p, size_t i)
+static const char *caption_sentence(const struct picture *p, size_t i)
 {
     static const char *const legend[] = {"Dot: an event is taken, and how long it waited.",
                                          "Bar: it is processed.", "Loop: the next state.",
@@ -189,10 +189,10 @@ static const char *sentence(const struct picture *p, size_t i)
 static size_t line_end(const struct picture *p, size_t from)
 {
     size_t max_letters = (size_t)(p->width - 2 * MARGIN) / LETTER;
-    size_t used = strlen(sentence(p, from));
+    size_t used = strlen(caption_sentence(p, from));
 
-    while (++from < SENTENCES && used + 1 + strlen(sentence(p, from)) <= max_letters)
-        used += 1 + strlen(sentence(p, from));
+    while (++from < SENTENCES && used + 1 + strlen(caption_sentence(p, from)) <= max_letters)
+        used += 1 + strlen(caption_sentence(p, from));
     return from;
 }
 
@@ -326,7 +326,7 @@ static void put_bars(struct picture *p)
 // Draws an arrow between two columns, or a loop at one.
 static void put_arrow(struct picture *p, const struct chart_row *row, const char *class, long y)
 {
-    long from = x_of(p, row->from), to = x_of(p, row->to);
+    long from = object_x(p, row->from), to = object_x(p, row->to);
 
     if (from == to) {
         extract_text_printf(p->text,
@@ -344,7 +344,7 @@ static void put_arrow(struct picture *p, const struct chart_row *row, const char
 
 static void put_get(struct picture *p, const struct chart_row *row, long y)
 {
-    long x = x_of(p, row->to);
+    long x = object_x(p, row->to);
 
     extract_text_printf(p->text, "<circle class=\"dot\" cx=\"%ld\" cy=\"%ld\" r=\"3\"/>", x, y - 4);
     open_text(p, "w g", NULL, x + 9, y);
@@ -360,7 +360,7 @@ static void put_get(struct picture *p, const struct chart_row *row, long y)
 
 static void put_note(struct picture *p, const struct chart_row *row, long y)
 {
-    long x = x_of(p, row->to);
+    long x = object_x(p, row->to);
     size_t columns = extract_text_columns(p->label.data);
     long width = (long)(columns > LABEL_LETTERS ? LABEL_LETTERS + 1 : columns) * LETTER + 12;
 
@@ -456,7 +456,7 @@ static void put_caption(struct picture *p)
         end = line_end(p, i);
         open_text(p, "g", NULL, MARGIN, y += LINE);
         for (size_t k = i; k < end; k++)
-            extract_text_printf(p->text, "%s%s", k > i ? " " : "", sentence(p, k));
+            extract_text_printf(p->text, "%s%s", k > i ? " " : "", caption_sentence(p, k));
         extract_text_puts(p->text, "</text>\n");
     }
     if (!has_remark(chart))

@@ -33,7 +33,7 @@ static void put_numbers(struct text_table *table, const uint64_t *values, size_t
         text_table_put_number(table, values[i]);
 }
 
-// Writes mean, percentiles and maximum of times; before them the minimum if asked for.
+// Writes mean, percentiles and maximum of times; before them the minimum if `with_min`.
 static void put_latency(struct text_table *table, const struct rkh_spread *spread, bool with_min)
 {
     bool is_known = spread->count != 0;

@@ -44,8 +44,8 @@ struct trazer {
     struct extract_text scratch;
     uint64_t printed; // number of events
     struct trazer_numbers numbers;
-    bool (*go_on)(void *context);
-    void *context; // of go_on
+    bool (*may_continue)(void *context);
+    void *context; // of may_continue
 };
 
 // trazer_values.c: the names so far. trazer_names_init and trazer_names_add_event return false if

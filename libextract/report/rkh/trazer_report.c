@@ -62,8 +62,8 @@ static void put_marker(struct trazer *trazer, const struct extract_event *marker
     }
 }
 
-// Learns from an event what later ones need, and prints it if asked to. Returns false if memory is
-// short.
+// Notes what later events need of an event, and prints it if `is_printed`. Returns false if memory
+// is short.
 static bool add_event(struct trazer *trazer, const struct extract_event *event, bool is_printed)
 {
     struct rkh_post_match match;
@@ -87,7 +87,7 @@ static bool add_event(struct trazer *trazer, const struct extract_event *event, 
 
 // Returns whether two events are the same. A marker has the sequence number of the event after it,
 // and there is one marker of damage per reason.
-static bool is_same(const struct extract_event *a, const struct extract_event *b)
+static bool is_same_event(const struct extract_event *a, const struct extract_event *b)
 {
     return a->seq == b->seq && a->id == b->id &&
            (a->id != EXTRACT_ID_BROKEN || a->field[0] == b->field[0]);
@@ -102,12 +102,12 @@ static bool put_events(void *context, const struct extract_event *events, size_t
         const struct extract_event *event;
         bool is_found = false;
         while (!is_found && (event = next_event(trazer))) {
-            is_found = is_same(event, &events[i]);
+            is_found = is_same_event(event, &events[i]);
             if (!add_event(trazer, event, is_found))
                 return false;
         }
     }
-    return !trazer->go_on || trazer->go_on(trazer->context);
+    return !trazer->may_continue || trazer->may_continue(trazer->context);
 }
 
 static void close_trazer(struct trazer *trazer)
@@ -158,7 +158,7 @@ enum extract_code trazer_report(struct extract_text *text, const struct extract_
     trazer->text = text;
     trazer->trace = trace;
     trazer->ring = &extract_trace_snapshot(trace)->ring;
-    trazer->go_on = options->go_on;
+    trazer->may_continue = options->may_continue;
     trazer->context = options->context;
     trazer->next = trazer->batch_count = 0;
     trazer->printed = 0;
@@ -168,7 +168,8 @@ enum extract_code trazer_report(struct extract_text *text, const struct extract_
     extract_view_run(view, &sink);
 
     // The next part needs the names and queues from the rest of this one.
-    bool must_continue = !text->code && (!options->go_on || options->go_on(options->context));
+    bool must_continue =
+        !text->code && (!options->may_continue || options->may_continue(options->context));
     while (must_continue && (event = next_event(trazer)) && add_event(trazer, event, false))
         ;
     outcome->shown = trazer->printed;

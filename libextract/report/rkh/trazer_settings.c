@@ -54,8 +54,8 @@ static const struct setting {
 
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
-// Returns the value of a setting before the stream: the one from the user or the ELF
-// file, or Trazer's default.
+// Returns the value of a setting before the stream: the one from the user or the ELF file, or
+// Trazer's default.
 static uint32_t initial_value(const struct extract_rkh *rkh, const struct setting *setting)
 {
     if (setting->key == NO_KEY || rkh->from[setting->key] == EXTRACT_RKH_TCFG ||

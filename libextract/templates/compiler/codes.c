@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// templates: codes such as X4 or B0.1: tells whether a word is a code, and which operation it
+// templates: codes such as X4 or B0.1: determines whether a word is a code, and which operation it
 // stands for.
 #include "templates/compiler/compile.h"
 #include <string.h>
@@ -43,93 +43,70 @@ static bool read_numbers(const char *word, size_t length, struct numbers *n)
     return at == end;
 }
 
-static bool is_pointer(char letter, const struct numbers *n, struct template_op *op)
-{
-    op->code = letter == 'G'   ? OP_GO_TO
-               : letter == 'O' ? OP_FORWARD
-               : letter == 'R' ? OP_BACK
-                               : OP_WORD;
-    op->value = letter == 'W' ? n->whole : n->whole * 8 + n->part;
-    return n->whole <= MAX_PLACE && n->part < 8;
-}
-
-static bool is_ascii(const struct numbers *n, struct template_op *op)
-{
-    op->flags = n->has_point || n->whole == 0 ? OP_OPEN : 0;
-    op->kind = KIND_ASCII;
-    op->width = n->whole ? (uint32_t)n->whole : 1;
-    op->value = n->part;
-    if (n->has_point && n->whole == 0) {
-        op->code = OP_BLANKS;
-        op->width = 0;
-    }
-    return n->whole <= MAX_BYTES && n->part <= MAX_BYTES;
-}
-
-static bool is_counted(const struct numbers *n, struct template_op *op)
-{
-    op->flags = n->word || n->whole ? 0 : OP_OPEN;
-    op->kind = KIND_COUNTED;
-    op->width = n->word ? 0 : n->whole == 3 ? 4 : n->whole == 2 ? 2 : 1;
-    return n->whole <= 3;
-}
-
-// Parses a code whose width must be one of `widths`, as bits 1 << width.
-static bool is_sized(const struct numbers *n, enum template_kind kind, unsigned widths,
-                     struct template_op *op)
+// Sets the operation to a code of a kind. Returns whether its width is one of `widths`, as bits
+// 1 << width.
+static bool set_sized(struct template_op *op, const struct numbers *n, enum template_kind kind,
+                      unsigned widths)
 {
     op->kind = (uint8_t)kind;
     op->width = (uint32_t)n->whole;
     return n->word || (n->whole < 32 && (widths >> n->whole & 1));
 }
 
-static bool is_hex(const struct numbers *n, struct template_op *op)
-{
-    if (!is_sized(n, KIND_HEX, 0x1ffff, op))
-        return false;
-    if (!n->word && n->whole == 0) {
-        op->width = 1;
-        op->flags = OP_OPEN;
-    }
-    return true;
-}
-
-static bool is_bits(const struct numbers *n, struct template_op *op)
+// Sets the operation of a code. Returns whether its numbers are in range.
+static bool set_operation(struct template_op *op, char letter, const struct numbers *n)
 {
     uint64_t bits = n->whole * 8 + n->part;
 
-    op->kind = KIND_BITS;
-    op->width = (uint32_t)bits;
-    return bits >= 1 && n->whole <= MAX_BYTES && n->part <= MAX_BYTES;
-}
-
-static bool is_in_range(char letter, const struct numbers *n, struct template_op *op)
-{
     switch (letter) {
     case 'A':
-        return is_ascii(n, op);
+        op->flags = n->has_point || n->whole == 0 ? OP_OPEN : 0;
+        op->kind = KIND_ASCII;
+        op->width = n->whole ? (uint32_t)n->whole : 1;
+        op->value = n->part;
+        if (n->has_point && n->whole == 0) {
+            op->code = OP_BLANKS;
+            op->width = 0;
+        }
+        return n->whole <= MAX_BYTES && n->part <= MAX_BYTES;
     case 'S':
-        return is_counted(n, op);
+        op->flags = n->word || n->whole ? 0 : OP_OPEN;
+        op->kind = KIND_COUNTED;
+        op->width = n->word ? 0 : n->whole == 3 ? 4 : n->whole == 2 ? 2 : 1;
+        return n->whole <= 3;
     case 'B':
-        return is_bits(n, op);
+        op->kind = KIND_BITS;
+        op->width = (uint32_t)bits;
+        return bits >= 1 && n->whole <= MAX_BYTES && n->part <= MAX_BYTES;
     case 'X':
-        return is_hex(n, op);
+        if (!set_sized(op, n, KIND_HEX, 0x1ffff))
+            return false;
+        if (!n->word && n->whole == 0) {
+            op->width = 1;
+            op->flags = OP_OPEN;
+        }
+        return true;
     case 'D':
-        return is_sized(n, KIND_SIGNED, 0x1fe, op);
+        return set_sized(op, n, KIND_SIGNED, 0x1fe);
     case 'U':
-        return is_sized(n, KIND_UNSIGNED, 0x1fe, op);
+        return set_sized(op, n, KIND_UNSIGNED, 0x1fe);
     case 'o':
-        return is_sized(n, KIND_OCTAL, 0x1fe, op);
+        return set_sized(op, n, KIND_OCTAL, 0x1fe);
     case 'F':
-        return is_sized(n, KIND_FLOAT, 0x110, op);
+        return set_sized(op, n, KIND_FLOAT, 0x110);
     case 'T':
-        return is_sized(n, KIND_TIME, 0x110, op);
+        return set_sized(op, n, KIND_TIME, 0x110);
     case 'E':
-        return is_sized(n, KIND_ERROR, 0x116, op);
+        return set_sized(op, n, KIND_ERROR, 0x116);
     case 'P':
-        return is_sized(n, KIND_NAME, 0x110, op);
-    default:
-        return is_pointer(letter, n, op);
+        return set_sized(op, n, KIND_NAME, 0x110);
+    default: // G, O, R and W move the data pointer
+        op->code = letter == 'G'   ? OP_GO_TO
+                   : letter == 'O' ? OP_FORWARD
+                   : letter == 'R' ? OP_BACK
+                                   : OP_WORD;
+        op->value = letter == 'W' ? n->whole : bits;
+        return n->whole <= MAX_PLACE && n->part < 8;
     }
 }
 
@@ -146,7 +123,7 @@ enum code_word code_parse(const char *word, size_t length, struct template_op *o
     }
     if (!read_numbers(word, length, &n))
         return CODE_NONE;
-    return is_in_range(word[0], &n, op) ? CODE_GOOD : CODE_OUT_OF_RANGE;
+    return set_operation(op, word[0], &n) ? CODE_GOOD : CODE_OUT_OF_RANGE;
 }
 
 bool code_fits(const struct template_op *op)

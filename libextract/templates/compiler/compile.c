@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // templates: compiles one text, a template per logical line. A template with an error leaves
-// nothing behind: its operations and strings are removed again.
+// no trace: its operations and strings are removed again.
 #include "templates/compiler/compile.h"
 #include <stdlib.h>
 #include <string.h>
 
-// Returns the number of bytes up to the next blank.
-static size_t chunk(struct compiler *c)
+// Skips blanks. Returns the number of bytes up to the next blank.
+static size_t measure_field(struct compiler *c)
 {
     lexer_skip(c);
     return strcspn(c->bytes + c->at, " \t\n");
 }
 
-static bool header_id(struct compiler *c, struct extract_template *t)
+static bool parse_id(struct compiler *c, struct extract_template *t)
 {
     uint64_t id;
-    size_t at = c->at, length = chunk(c);
+    size_t at = c->at, length = measure_field(c);
 
     if (c->bytes[at] == '+' || c->bytes[at] == '-')
         return compile_fault(c, at, "E-HOOKID", "remove the sign: + and - are for update files",
@@ -38,9 +38,9 @@ static bool header_id(struct compiler *c, struct extract_template *t)
                          "header has only an id");
 }
 
-static bool header_version(struct compiler *c, struct extract_template *t)
+static bool parse_version(struct compiler *c, struct extract_template *t)
 {
-    size_t length = chunk(c), at = c->at, point = strcspn(c->bytes + at, ". \t\n");
+    size_t length = measure_field(c), at = c->at, point = strcspn(c->bytes + at, ". \t\n");
     uint64_t version, release;
 
     if (point >= length || !lexer_number(c->bytes + at, point, 10, &version) ||
@@ -54,13 +54,13 @@ static bool header_version(struct compiler *c, struct extract_template *t)
     return true;
 }
 
-static bool header_level(struct compiler *c, struct extract_template *t)
+static bool parse_level(struct compiler *c, struct extract_template *t)
 {
     t->level = EXTRACT_KERN;
     t->level_given = lexer_peek(c) == 'L' && c->bytes[c->at + 1] == '=';
     if (!t->level_given)
         return true;
-    size_t length = chunk(c), at = c->at;
+    size_t length = measure_field(c), at = c->at;
     unsigned level = 0;
     while (level < EXTRACT_CLASSES &&
            !lexer_is(c, at + 2, length - 2, extract_class_name((enum extract_class)level)))
@@ -73,7 +73,7 @@ static bool header_level(struct compiler *c, struct extract_template *t)
     return true;
 }
 
-static bool header_label(struct compiler *c, struct extract_template *t)
+static bool parse_label(struct compiler *c, struct extract_template *t)
 {
     struct template_op op;
     char first = lexer_peek(c);
@@ -94,11 +94,6 @@ static bool header_label(struct compiler *c, struct extract_template *t)
     if (t->muted || !op.value)
         return t->label;
     return t->label && emit_item(c, op, at);
-}
-
-static bool header(struct compiler *c, struct extract_template *t)
-{
-    return header_id(c, t) && header_version(c, t) && header_level(c, t) && header_label(c, t);
 }
 
 // Returns where the index + 1 of a template is stored by the digits of its id.
@@ -130,30 +125,9 @@ static bool is_older(const struct extract_template *t, const struct extract_temp
     return t->version != than->version ? t->version < than->version : t->release < than->release;
 }
 
-// Warns of two templates with the same id in one file. The newer version is used, of equal ones the
-// later. Returns whether `t` is the older one.
-static bool is_superseded(struct compiler *c, const struct extract_template *t,
-                          const struct extract_template *other)
-{
-    bool older = is_older(t, other);
-
-    compile_warn(c, 0, "W-DUP", "remove one of them", "%s %s the template of line %u%s", t->id,
-                 older ? "is replaced by" : "replaces", other->line,
-                 older ? ", whose version is newer" : "");
-    return older;
-}
-
-// Returns whether another spelling of the id, or a file that was added earlier, keeps its hook id.
-static bool is_hook_taken(const struct compiler *c, const struct extract_template *t)
-{
-    const struct extract_templates *all = c->templates;
-    uint32_t place = all->by_hook[t->hook];
-    const struct extract_template *other = place ? &all->list[place - 1] : NULL;
-
-    return other && (other->file == c->file ? is_older(t, other) : c->beneath);
-}
-
-// Puts a template into force. Returns false if it is not wanted, or if memory ran out.
+// Puts a template into force. Of two templates with the same id in one file, the newer version is
+// used; of equal ones, the later. Another spelling of the id, or a file that was added earlier, may
+// keep the hook id. Returns false if the template is not wanted, or if memory ran out.
 static bool enter_template(struct compiler *c, const struct extract_template *t)
 {
     struct extract_templates *all = c->templates;
@@ -162,27 +136,23 @@ static bool enter_template(struct compiler *c, const struct extract_template *t)
 
     if (other && c->beneath)
         return false;
-    bool lost = other && other->file == c->file && is_superseded(c, t, other);
+    bool is_superseded = other && other->file == c->file && is_older(t, other);
+    if (other && other->file == c->file)
+        compile_warn(c, 0, "W-DUP", "remove one of them", "%s %s the template of line %u%s", t->id,
+                     is_superseded ? "is replaced by" : "replaces", other->line,
+                     is_superseded ? ", whose version is newer" : "");
     if (!append_template(c, t))
         return false;
-    if (!lost)
+    uint32_t *by_hook = &all->by_hook[t->hook];
+    const struct extract_template *same = *by_hook ? &all->list[*by_hook - 1] : NULL;
+    bool is_hook_taken = same && (same->file == c->file ? is_older(t, same) : c->beneath);
+    if (!is_superseded)
         *place = all->count;
-    if (!lost && !is_hook_taken(c, t))
-        all->by_hook[t->hook] = all->count;
+    if (!is_superseded && !is_hook_taken)
+        *by_hook = all->count;
     struct extract_template called = *t;
     called.program++;
     return !template_is_muted(all, t) || append_template(c, &called);
-}
-
-// Removes the columns of reads of declared macros, so that they are not warned of: a caller sets
-// the macros that a template declares.
-static void exempt_declared(struct compiler *c, uint32_t program)
-{
-    struct extract_templates *all = c->templates;
-
-    for (uint32_t i = program; i < all->op_count; i++)
-        if (all->ops[i].code == OP_MACRO && macro_set_has(&c->declared, all->ops[i].arg))
-            all->ops[i].width = 0;
 }
 
 static void compile_line(struct compiler *c)
@@ -199,13 +169,18 @@ static void compile_line(struct compiler *c)
     t.line_count = c->line - t.line;
     t.source = c->text + c->source;
     t.source_length = c->next - c->source;
-    if (!header(c, &t) || !compile_items(c, NOWHERE) ||
-        !emit(c, (struct template_op){.code = OP_END}, c->at) || !enter_template(c, &t)) {
+    if (!parse_id(c, &t) || !parse_version(c, &t) || !parse_level(c, &t) || !parse_label(c, &t) ||
+        !compile_items(c, NOWHERE) || !emit(c, (struct template_op){.code = OP_END}, c->at) ||
+        !enter_template(c, &t)) {
         all->op_count = ops;
         all->string_bytes = strings;
         return;
     }
-    exempt_declared(c, ops);
+    // A caller sets the macros that a template declares. Without a column, the reads of such a
+    // macro are not warned of.
+    for (uint32_t i = ops; i < all->op_count; i++)
+        if (all->ops[i].code == OP_MACRO && macro_set_has(&c->declared, all->ops[i].arg))
+            all->ops[i].width = 0;
 }
 
 enum extract_code template_compile(struct extract_templates *templates, const char *file,

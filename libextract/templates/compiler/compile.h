@@ -98,7 +98,7 @@ bool compile_warn(struct compiler *c, size_t at, const char *name, const char *h
 
 enum code_word { CODE_NONE, CODE_GOOD, CODE_OUT_OF_RANGE };
 
-// Tells whether a word is a code, and which: sets code (OP_PUT or a data pointer's operation),
+// Determines whether a word is a code, and which: sets code (OP_PUT or a data pointer's operation),
 // flags, kind, width and value.
 enum code_word code_parse(const char *word, size_t length, struct template_op *op);
 // Returns the base of a code's values; 0 for texts and for codes that cannot be operands.

@@ -5,10 +5,10 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool sum(struct compiler *c, unsigned depth);
+static bool compile_sum(struct compiler *c, unsigned depth);
 
 // Counts one more value on the stack.
-static bool count_value(struct compiler *c, size_t at)
+static bool add_value(struct compiler *c, size_t at)
 {
     if (++c->stack <= TEMPLATE_STACK)
         return true;
@@ -16,7 +16,7 @@ static bool count_value(struct compiler *c, size_t at)
                          "expression is too deep");
 }
 
-static bool integer(struct compiler *c)
+static bool compile_integer(struct compiler *c)
 {
     size_t at = c->at, length = 0;
 
@@ -27,10 +27,10 @@ static bool integer(struct compiler *c)
         return compile_fault(c, at, "E-EXPR", "use a decimal or 0x-prefixed number of 64 bits",
                              "\"%s\" is not a number", lexer_show(c, at, length));
     c->at += length;
-    return count_value(c, at) && emit(c, op, at);
+    return add_value(c, at) && emit(c, op, at);
 }
 
-static bool code(struct compiler *c)
+static bool compile_code(struct compiler *c)
 {
     size_t at = c->at, length = 0;
 
@@ -48,61 +48,49 @@ static bool code(struct compiler *c)
     c->at += length;
     op.code = OP_READ;
     op.flags = 0;
-    return count_value(c, at) && emit(c, op, at);
+    return add_value(c, at) && emit(c, op, at);
 }
 
-static bool macro(struct compiler *c)
+static bool compile_macro_value(struct compiler *c)
 {
     struct macro m;
 
-    return macro_read(c, &m) && count_value(c, m.at) && macro_push(c, &m, "E-EXPR");
+    return macro_read(c, &m) && add_value(c, m.at) && macro_push(c, &m, "E-EXPR");
 }
 
-static bool deeper(struct compiler *c, unsigned depth)
-{
-    if (depth < TEMPLATE_NESTING)
-        return true;
-    return compile_fault(c, c->at, "E-EXPR", "use another macro for a part of it",
-                         "expression is nested too deeply");
-}
-
-static bool parenthesis(struct compiler *c, unsigned depth)
-{
-    size_t open = c->at++;
-
-    if (!sum(c, depth + 1))
-        return false;
-    if (!lexer_take(c, ')'))
-        return compile_fault(c, open, "E-EXPR", "add a \")\"", "parenthesis is not closed");
-    return true;
-}
-
-static bool factor(struct compiler *c, unsigned depth)
+static bool compile_factor(struct compiler *c, unsigned depth)
 {
     char first = lexer_peek(c);
     size_t at = c->at;
 
-    if (!deeper(c, depth))
-        return false;
+    if (depth >= TEMPLATE_NESTING)
+        return compile_fault(c, at, "E-EXPR", "use another macro for a part of it",
+                             "expression is nested too deeply");
     if (first == '-') {
         c->at++;
-        return factor(c, depth + 1) && emit(c, (struct template_op){.code = OP_NEGATE}, at);
+        return compile_factor(c, depth + 1) && emit(c, (struct template_op){.code = OP_NEGATE}, at);
     }
-    if (first == '(')
-        return parenthesis(c, depth);
+    if (first == '(') {
+        c->at++;
+        if (!compile_sum(c, depth + 1))
+            return false;
+        if (!lexer_take(c, ')'))
+            return compile_fault(c, at, "E-EXPR", "add a \")\"", "parenthesis is not closed");
+        return true;
+    }
     if (first == '$')
-        return macro(c);
+        return compile_macro_value(c);
     if (isdigit((unsigned char)first))
-        return integer(c);
+        return compile_integer(c);
     if (isalpha((unsigned char)first))
-        return code(c);
+        return compile_code(c);
     return compile_fault(c, at, "E-EXPR", "use a number, a $macro, or a code X D U o B",
                          "value is missing");
 }
 
 // Compiles operands of one rank from left to right; `operators` has the two operators of the rank.
-static bool chain(struct compiler *c, unsigned depth, const char *operators,
-                  bool (*part)(struct compiler *, unsigned), const uint8_t codes[2])
+static bool compile_chain(struct compiler *c, unsigned depth, const char *operators,
+                          bool (*part)(struct compiler *, unsigned), const uint8_t codes[2])
 {
     if (!part(c, depth))
         return false;
@@ -119,19 +107,19 @@ static bool chain(struct compiler *c, unsigned depth, const char *operators,
     }
 }
 
-static bool product(struct compiler *c, unsigned depth)
+static bool compile_product(struct compiler *c, unsigned depth)
 {
-    return chain(c, depth, "*/", factor, (const uint8_t[]){OP_MULTIPLY, OP_DIVIDE});
+    return compile_chain(c, depth, "*/", compile_factor, (const uint8_t[]){OP_MULTIPLY, OP_DIVIDE});
 }
 
-static bool sum(struct compiler *c, unsigned depth)
+static bool compile_sum(struct compiler *c, unsigned depth)
 {
-    return chain(c, depth, "+-", product, (const uint8_t[]){OP_ADD, OP_SUBTRACT});
+    return compile_chain(c, depth, "+-", compile_product, (const uint8_t[]){OP_ADD, OP_SUBTRACT});
 }
 
 // ---- the block ----
 
-static bool may_assign(struct compiler *c, const struct macro *target, size_t end)
+static bool check_assignable(struct compiler *c, const struct macro *target, size_t end)
 {
     const char *name = lexer_show(c, target->at, end - target->at);
 
@@ -161,16 +149,6 @@ static bool end_block(struct compiler *c, size_t open)
                          lexer_show(c, c->at, strlen(c->bytes + c->at)));
 }
 
-static bool assign(struct compiler *c, const struct macro *target)
-{
-    struct template_op store = {.code = OP_STORE, .arg = target->arg};
-
-    if (target->sort == MACRO_SYSTEM)
-        store.code = OP_STORE_SYSTEM;
-    c->stack = 0;
-    return sum(c, 0) && emit(c, store, target->at);
-}
-
 bool compile_expression(struct compiler *c)
 {
     struct macro target;
@@ -186,15 +164,18 @@ bool compile_expression(struct compiler *c)
     if (next != '$')
         return compile_fault(c, c->at, "E-ASSIGN", "use {{ $name = value }}",
                              "$macro to be assigned is missing");
-    if (!macro_read(c, &target) || !may_assign(c, &target, c->at))
+    if (!macro_read(c, &target) || !check_assignable(c, &target, c->at))
         return false;
     next = lexer_peek(c);
     if (target.formatted || (next && next != '=' && next != '}'))
         return compile_fault(c, target.formatted ? target.at : c->at, "E-ASSIGN",
                              "use {{ $name = value }}", "\"=\" is missing after the macro");
     if (next == '=') {
+        struct template_op store = {.arg = target.arg};
+        store.code = target.sort == MACRO_SYSTEM ? OP_STORE_SYSTEM : OP_STORE;
         c->at++;
-        if (!assign(c, &target))
+        c->stack = 0;
+        if (!compile_sum(c, 0) || !emit(c, store, target.at))
             return false;
     } else if (target.sort == MACRO_USER) {
         macro_set_add(&c->declared, target.arg);

@@ -17,26 +17,19 @@ bool item_is_switch(const struct compiler *c)
 
 // ---- text ----
 
-static bool warn_text(struct compiler *c, size_t at, size_t length)
-{
-    return compile_warn(c, at, "W-TEXTCODE", "put blanks around a code, or quote what is text",
-                        "\"%s\" is text, not a code", lexer_show(c, at, length));
-}
-
-// Returns whether a word that is text ends in what looks like a code, as in "pid=D4".
-static bool ends_in_code(const struct compiler *c, size_t at, size_t length)
+// Emits the bytes of a word that is text. Warns if it ends in what looks like a code, as in
+// "pid=D4".
+static bool emit_word(struct compiler *c, size_t length)
 {
     struct template_op op;
+    const char *word = c->bytes + c->at;
     size_t tail = length;
 
-    while (tail > 0 && c->bytes[at + tail - 1] != '=' && c->bytes[at + tail - 1] != ':')
+    while (tail > 0 && word[tail - 1] != '=' && word[tail - 1] != ':')
         tail--;
-    return code_parse(c->bytes + at + tail, length - tail, &op) == CODE_GOOD;
-}
-
-static bool word_bytes(struct compiler *c, size_t length)
-{
-    if (ends_in_code(c, c->at, length) && !warn_text(c, c->at, length))
+    if (code_parse(word + tail, length - tail, &op) == CODE_GOOD &&
+        !compile_warn(c, c->at, "W-TEXTCODE", "put blanks around a code, or quote what is text",
+                      "\"%s\" is text, not a code", lexer_show(c, c->at, length)))
         return false;
     if (!emit_bytes(c, c->at, length))
         return false;
@@ -44,7 +37,7 @@ static bool word_bytes(struct compiler *c, size_t length)
     return true;
 }
 
-static bool string_bytes(struct compiler *c)
+static bool emit_string(struct compiler *c)
 {
     size_t open = c->at++;
 
@@ -76,14 +69,14 @@ bool item_text(struct compiler *c, struct template_op *op)
 {
     uint32_t begin = c->templates->string_bytes;
 
-    if (!(c->bytes[c->at] == '"' ? string_bytes(c) : word_bytes(c, lexer_word(c))))
+    if (!(c->bytes[c->at] == '"' ? emit_string(c) : emit_word(c, lexer_word(c))))
         return false;
     *op = emit_text(c, begin);
     return true;
 }
 
 // Notes an item from `at` to here that prints nothing. Items on both sides of it abut.
-static void join_nothing(struct compiler *c, size_t at)
+static void note_silent_item(struct compiler *c, size_t at)
 {
     if (at == c->touch)
         c->touch = c->at;
@@ -153,7 +146,7 @@ bool item_text_print(struct compiler *c)
         return false;
     if (op.value)
         return emit_item(c, op, at);
-    join_nothing(c, at);
+    note_silent_item(c, at);
     return true;
 }
 
@@ -174,23 +167,23 @@ struct quoted {
     size_t at;      // start of the literal text so far, in the line
 };
 
-static void join(struct compiler *c, struct quoted *q, size_t at)
+static void join_quoted(struct compiler *c, struct quoted *q, size_t at)
 {
     c->touch = q->joined ? at : NOWHERE;
     q->joined = true;
 }
 
-static bool quoted_flush(struct compiler *c, struct quoted *q)
+static bool flush_quoted(struct compiler *c, struct quoted *q)
 {
     if (c->templates->string_bytes == q->begin)
         return true;
-    join(c, q, q->at);
+    join_quoted(c, q, q->at);
     bool good = emit_item(c, emit_text(c, q->begin), q->at);
     q->begin = c->templates->string_bytes;
     return good;
 }
 
-static bool quoted_byte(struct compiler *c, struct quoted *q, size_t at)
+static bool append_quoted_byte(struct compiler *c, struct quoted *q, size_t at)
 {
     if (c->templates->string_bytes == q->begin)
         q->at = at;
@@ -198,46 +191,33 @@ static bool quoted_byte(struct compiler *c, struct quoted *q, size_t at)
     return c->bytes[at] == '\n' || emit_byte(c, c->bytes[at]);
 }
 
-static bool quoted_escape(struct compiler *c, struct quoted *q)
+static bool compile_quoted_escape(struct compiler *c, struct quoted *q)
 {
     size_t at = c->at;
     char what = c->bytes[at + 1];
 
     if (what == '"' || what == '`')
-        return quoted_byte(c, q, at + 1);
+        return append_quoted_byte(c, q, at + 1);
     if (what != 'n' && what != 't')
         return compile_fault(c, at, "E-ESCAPE", "use \\n, \\t, \\\" or \\`", "unknown escape");
-    if (!quoted_flush(c, q))
+    if (!flush_quoted(c, q))
         return false;
     c->at = at + 2;
-    join(c, q, at);
+    join_quoted(c, q, at);
     return emit_escape(c, at);
 }
 
-static bool quoted_macro(struct compiler *c, struct quoted *q)
+static bool compile_quoted_macro(struct compiler *c, struct quoted *q)
 {
     struct macro macro;
 
-    if (!quoted_flush(c, q) || !macro_read(c, &macro))
+    if (!flush_quoted(c, q) || !macro_read(c, &macro))
         return false;
-    join(c, q, macro.at);
+    join_quoted(c, q, macro.at);
     return macro_item(c, &macro);
 }
 
-static bool quoted_code(struct compiler *c, struct quoted *q, size_t length, struct template_op *op)
-{
-    size_t at = c->at;
-
-    if (!quoted_flush(c, q))
-        return false;
-    c->at += length;
-    if (op->code != OP_PUT && op->code != OP_BLANKS)
-        return emit(c, *op, at);
-    join(c, q, at);
-    return emit_item(c, *op, at);
-}
-
-static bool quoted_word(struct compiler *c, struct quoted *q, size_t length)
+static bool compile_quoted_word(struct compiler *c, struct quoted *q, size_t length)
 {
     struct template_op op;
     bool glued = c->at == c->macro_end || c->bytes[c->at + length] == '$';
@@ -245,15 +225,23 @@ static bool quoted_word(struct compiler *c, struct quoted *q, size_t length)
 
     if (sort == CODE_OUT_OF_RANGE)
         return code_fault(c, c->at, length);
-    if (sort == CODE_GOOD)
-        return quoted_code(c, q, length, &op);
+    if (sort == CODE_GOOD) {
+        size_t at = c->at;
+        if (!flush_quoted(c, q))
+            return false;
+        c->at += length;
+        if (op.code != OP_PUT && op.code != OP_BLANKS)
+            return emit(c, op, at);
+        join_quoted(c, q, at);
+        return emit_item(c, op, at);
+    }
     for (; length > 0; length--)
-        if (!quoted_byte(c, q, c->at))
+        if (!append_quoted_byte(c, q, c->at))
             return false;
     return true;
 }
 
-static bool item_quoted(struct compiler *c)
+static bool compile_quoted(struct compiler *c)
 {
     struct quoted q = {c->at, c->at == c->touch, c->templates->string_bytes, c->at};
 
@@ -264,17 +252,17 @@ static bool item_quoted(struct compiler *c)
             return compile_fault(c, q.open, "E-STRING", "add a back quote",
                                  "back-quoted string is not closed");
         if (length)
-            good = quoted_word(c, &q, length);
+            good = compile_quoted_word(c, &q, length);
         else if (c->bytes[c->at] == '$')
-            good = quoted_macro(c, &q);
+            good = compile_quoted_macro(c, &q);
         else if (c->bytes[c->at] == '\\')
-            good = quoted_escape(c, &q);
+            good = compile_quoted_escape(c, &q);
         else
-            good = quoted_byte(c, &q, c->at);
+            good = append_quoted_byte(c, &q, c->at);
         if (!good)
             return false;
     }
-    if (!quoted_flush(c, &q))
+    if (!flush_quoted(c, &q))
         return false;
     c->at++;
     if (q.joined)
@@ -284,16 +272,7 @@ static bool item_quoted(struct compiler *c)
 
 // ---- other items ----
 
-static bool item_code(struct compiler *c, size_t at, const struct template_op *op)
-{
-    struct operand operand;
-
-    if (item_is_switch(c))
-        return operand_code(c, at, op, &operand) && statement_switch(c, &operand);
-    return op->code == OP_PUT || op->code == OP_BLANKS ? emit_item(c, *op, at) : emit(c, *op, at);
-}
-
-static bool item_macro(struct compiler *c)
+static bool compile_macro_item(struct compiler *c)
 {
     struct macro macro;
     struct operand operand;
@@ -305,7 +284,7 @@ static bool item_macro(struct compiler *c)
     return macro_item(c, &macro);
 }
 
-static bool item_escape(struct compiler *c)
+static bool compile_escape(struct compiler *c)
 {
     size_t at = c->at;
     char what = c->bytes[at + 1];
@@ -336,9 +315,10 @@ static bool is_timer(const struct compiler *c, size_t length)
     return false;
 }
 
-static bool item_word(struct compiler *c)
+static bool compile_word(struct compiler *c)
 {
     struct template_op op;
+    struct operand operand;
     size_t at = c->at, length = lexer_word(c);
 
     if (is_timer(c, length))
@@ -355,7 +335,9 @@ static bool item_word(struct compiler *c)
     switch (code_parse(c->bytes + at, length, &op)) {
     case CODE_GOOD:
         c->at += length;
-        return item_code(c, at, &op);
+        if (item_is_switch(c))
+            return operand_code(c, at, &op, &operand) && statement_switch(c, &operand);
+        return op.code == OP_PUT || op.code == OP_BLANKS ? emit_item(c, op, at) : emit(c, op, at);
     case CODE_OUT_OF_RANGE:
         return code_fault(c, at, length);
     default:
@@ -363,39 +345,33 @@ static bool item_word(struct compiler *c)
     }
 }
 
-static bool item_brace(struct compiler *c)
+static bool compile_item(struct compiler *c)
 {
     size_t at = c->at;
 
-    if (c->bytes[at + 1] == '{') {
-        bool good = compile_expression(c);
-        join_nothing(c, at);
-        return good;
-    }
-    return compile_fault(c, at, "E-BRACE", "use braces after LOOP or a value of a switch",
-                         "{ belongs to nothing");
-}
-
-static bool compile_item(struct compiler *c)
-{
-    switch (c->bytes[c->at]) {
+    switch (c->bytes[at]) {
     case '"':
         return item_text_print(c);
     case '`':
-        return item_quoted(c);
+        return compile_quoted(c);
     case '$':
-        return item_macro(c);
+        return compile_macro_item(c);
     case '\\':
-        return item_escape(c);
+        return compile_escape(c);
     case '{':
-        return item_brace(c);
+        if (c->bytes[at + 1] != '{')
+            return compile_fault(c, at, "E-BRACE", "use braces after LOOP or a value of a switch",
+                                 "{ belongs to nothing");
+        bool good = compile_expression(c);
+        note_silent_item(c, at);
+        return good;
     case '}':
-        return compile_fault(c, c->at, "E-BRACE", "remove it", "} closes nothing");
+        return compile_fault(c, at, "E-BRACE", "remove it", "} closes nothing");
     case ',':
-        return compile_fault(c, c->at, "E-COMMA", "quote the text",
+        return compile_fault(c, at, "E-COMMA", "quote the text",
                              "comma follows nothing that can be compared");
     default:
-        return item_word(c);
+        return compile_word(c);
     }
 }
 
@@ -422,7 +398,7 @@ bool compile_body(struct compiler *c, const char *name, const char *hint)
     size_t open = c->at;
 
     if (first == '`')
-        return item_quoted(c);
+        return compile_quoted(c);
     if (first != '{')
         return compile_fault(c, open, name, hint, "{ is missing");
     if (c->bytes[open + 1] == '{' && c->bytes[open + 2] != '{')

@@ -104,8 +104,8 @@ struct template_place lexer_place(struct compiler *c, size_t at)
     return (struct template_place){c->file, c->parts[c->part].line, (unsigned)column};
 }
 
-static void report(struct compiler *c, size_t at, const char *name, const char *hint,
-                   const char *what, va_list args)
+static void add_diagnostic(struct compiler *c, size_t at, const char *name, const char *hint,
+                           const char *what, va_list args)
 {
     char text[256];
     struct template_place place = lexer_place(c, at);
@@ -121,7 +121,7 @@ bool compile_fault(struct compiler *c, size_t at, const char *name, const char *
     va_list args;
 
     va_start(args, what);
-    report(c, at, name, hint, what, args);
+    add_diagnostic(c, at, name, hint, what, args);
     va_end(args);
     return false;
 }
@@ -132,30 +132,14 @@ bool compile_warn(struct compiler *c, size_t at, const char *name, const char *h
     va_list args;
 
     va_start(args, what);
-    report(c, at, name, hint, what, args);
+    add_diagnostic(c, at, name, hint, what, args);
     va_end(args);
     return !c->failed;
 }
 
 // ---- logical lines ----
 
-static size_t line_length(const struct compiler *c)
-{
-    const char *from = c->text + c->next, *end = memchr(from, '\n', c->length - c->next);
-
-    return end ? (size_t)(end - from) : c->length - c->next;
-}
-
-// Moves past a physical line and its line feed.
-static void skip_line(struct compiler *c, size_t length)
-{
-    c->next += length;
-    if (c->next < c->length)
-        c->next++;
-    c->line++;
-}
-
-static bool reserve(struct compiler *c, size_t length)
+static bool reserve_line(struct compiler *c, size_t length)
 {
     size_t need = c->count + length + 2;
 
@@ -178,7 +162,7 @@ static bool reserve(struct compiler *c, size_t length)
 // Appends a physical line. Sets *more if its last byte was a backslash, which is left out.
 static bool append_line(struct compiler *c, size_t length, bool *more)
 {
-    if (!reserve(c, length))
+    if (!reserve_line(c, length))
         return false;
     c->parts[c->part_count++] = (struct line_part){c->count, c->line};
     memcpy(c->bytes + c->count, c->text + c->next, length);
@@ -198,28 +182,22 @@ static bool append_line(struct compiler *c, size_t length, bool *more)
     return true;
 }
 
-static bool fault_of_byte(struct compiler *c, size_t at)
-{
-    uint32_t character;
-
-    if (extract_utf8_decode(c->bytes + at, &character) > 1)
-        return compile_fault(c, at, "E-ESCAPE", "remove it",
-                             "character U+%04X is invisible, or changes the text's direction",
-                             character);
-    return compile_fault(c, at, "E-ESCAPE", "save the file as UTF-8", "byte \\x%02x is not text",
-                         (unsigned char)c->bytes[at]);
-}
-
-// Returns whether the line has no byte that could control a terminal; reports one if it has.
-static bool is_clean(struct compiler *c)
+// Returns whether the line has no byte that could control a terminal; reports one if it does.
+static bool check_bytes(struct compiler *c)
 {
     for (size_t i = 0; i < c->count;) {
         char byte = c->bytes[i];
         size_t n = (byte >= ' ' && byte < 0x7f) || byte == '\t' || byte == '\n'
                        ? 1
                        : extract_printable(c->bytes + i);
+        uint32_t character;
+        if (!n && extract_utf8_decode(c->bytes + i, &character) > 1)
+            return compile_fault(c, i, "E-ESCAPE", "remove it",
+                                 "character U+%04X is invisible, or changes the text's direction",
+                                 character);
         if (!n)
-            return fault_of_byte(c, i);
+            return compile_fault(c, i, "E-ESCAPE", "save the file as UTF-8",
+                                 "byte \\x%02x is not text", (unsigned char)byte);
         i += n;
     }
     return true;
@@ -248,20 +226,22 @@ static bool read_logical(struct compiler *c)
     c->part_count = c->part = 0;
     c->source = c->next;
     while (more && c->next < c->length) {
-        size_t length = line_length(c);
+        const char *from = c->text + c->next, *end = memchr(from, '\n', c->length - c->next);
+        size_t length = end ? (size_t)(end - from) : c->length - c->next;
         bool comment = is_comment(c, length);
         if (comment && c->part_count == 0)
             more = false;
         if (!comment && !append_line(c, length, &more))
             return false;
-        skip_line(c, length);
+        c->next += length + (end != NULL);
+        c->line++;
     }
     if (c->part_count == 0)
         return true;
     if (more)
         return compile_fault(c, c->count - 1, "E-CONT", "end the last line without the backslash",
                              "file ends in a continued line");
-    return is_clean(c);
+    return check_bytes(c);
 }
 
 bool lexer_next(struct compiler *c)

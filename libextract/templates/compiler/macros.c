@@ -57,7 +57,7 @@ static const struct known known[] = {
 // Macros of the language whose meaning no public document defines.
 static const char *const unknown[] = {"PROCNAME", "RUNQUE", "INT", "FILENAME", "MACROS", "ENDTEXT"};
 
-static bool is_called(const char *name, size_t length, struct macro *macro)
+static bool parse_call(const char *name, size_t length, struct macro *macro)
 {
     uint64_t hook;
 
@@ -111,7 +111,7 @@ static bool find_macro(struct compiler *c, struct macro *macro, size_t length)
             return compile_fault(c, macro->at, "E-MACRO",
                                  "remove it: no public document defines it", "not implemented: $%s",
                                  unknown[i]);
-    if (is_called(name, length, macro))
+    if (parse_call(name, length, macro))
         return true;
     macro->sort = MACRO_USER;
     return find_slot(c, macro->at + 1, length, &macro->arg);
@@ -140,7 +140,7 @@ static size_t format_length(const struct compiler *c, size_t at)
 }
 
 // Returns the length of a format that macros do not have.
-static size_t other_length(const struct compiler *c, size_t at)
+static size_t unknown_format_length(const struct compiler *c, size_t at)
 {
     size_t length = 0;
 
@@ -152,7 +152,7 @@ static size_t other_length(const struct compiler *c, size_t at)
 }
 
 // Reads the format "Wlo.hi", which extracts bits.
-static bool extract_format(struct compiler *c, size_t length, struct macro *macro)
+static bool read_bit_format(struct compiler *c, size_t length, struct macro *macro)
 {
     size_t low = digits_at(c, c->at + 1);
     uint64_t from, to;
@@ -169,9 +169,9 @@ static bool extract_format(struct compiler *c, size_t length, struct macro *macr
     return true;
 }
 
-static bool other_format(struct compiler *c, struct macro *macro)
+static bool read_unknown_format(struct compiler *c, struct macro *macro)
 {
-    size_t length = other_length(c, c->at);
+    size_t length = unknown_format_length(c, c->at);
 
     if (!length)
         return compile_fault(c, c->at - 1, "E-MACRO-FMT", "use a format, as in $name%X4",
@@ -189,10 +189,10 @@ static bool read_format(struct compiler *c, struct macro *macro)
     size_t length = format_length(c, c->at);
 
     if (!length)
-        return other_format(c, macro);
+        return read_unknown_format(c, macro);
     char letter = c->bytes[c->at];
     if (letter == 'W') {
-        if (!extract_format(c, length, macro))
+        if (!read_bit_format(c, length, macro))
             return false;
     } else {
         if (code_parse(c->bytes + c->at, length, &macro->format) != CODE_GOOD)
@@ -205,7 +205,7 @@ static bool read_format(struct compiler *c, struct macro *macro)
 }
 
 // Returns whether the macro may have a format; reports an error if not.
-static bool allow_format(struct compiler *c, const struct macro *macro)
+static bool check_format_allowed(struct compiler *c, const struct macro *macro)
 {
     if (macro->sort == MACRO_CALL)
         return compile_fault(c, c->at, "E-SUB-FMT", "remove the format",
@@ -233,7 +233,7 @@ bool macro_read(struct compiler *c, struct macro *macro)
     c->at += length;
     macro->formatted = c->bytes[c->at] == '%';
     if (macro->formatted) {
-        if (!allow_format(c, macro))
+        if (!check_format_allowed(c, macro))
             return false;
         c->at++;
         if (!read_format(c, macro))
@@ -246,7 +246,7 @@ bool macro_read(struct compiler *c, struct macro *macro)
 
 // ---- operations ----
 
-static bool push_macro(struct compiler *c, const struct macro *macro)
+static bool emit_macro(struct compiler *c, const struct macro *macro)
 {
     struct template_op op = {.code = OP_SYSTEM, .arg = macro->arg};
 
@@ -277,7 +277,7 @@ bool macro_item(struct compiler *c, const struct macro *macro)
         op.code = OP_SHOW_SYSTEM;
         if (macro->sort == MACRO_SYSTEM && macro->arg >= SYSTEM_TEXTS && !macro->formatted)
             return emit_item(c, op, macro->at);
-        return push_macro(c, macro) && emit_item(c, macro->format, macro->at);
+        return emit_macro(c, macro) && emit_item(c, macro->format, macro->at);
     }
 }
 
@@ -290,7 +290,7 @@ bool macro_push(struct compiler *c, const struct macro *macro, const char *name)
     if (macro->sort == MACRO_ACTION || macro->format.code == OP_COUNT_PUT)
         return compile_fault(c, macro->at, name, "use a macro that is a number",
                              "macro has no value");
-    if (!push_macro(c, macro))
+    if (!emit_macro(c, macro))
         return false;
     if (!macro->formatted)
         return true;

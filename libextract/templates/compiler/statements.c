@@ -48,7 +48,7 @@ bool operand_code(struct compiler *c, size_t at, const struct template_op *code,
 }
 
 // Returns whether a macro has one value throughout an event.
-static bool is_fixed(const struct macro *macro)
+static bool is_fixed_macro(const struct macro *macro)
 {
     if (macro->sort != MACRO_SYSTEM)
         return false;
@@ -68,7 +68,7 @@ bool operand_macro(struct compiler *c, const struct macro *macro, struct operand
     bool text = macro->sort == MACRO_SYSTEM && macro->arg >= SYSTEM_TEXTS && !macro->formatted;
 
     operand->base = text ? 0 : macro->base;
-    operand->is_fixed = is_fixed(macro);
+    operand->is_fixed = is_fixed_macro(macro);
     operand->show = macro->format;
     if (text)
         operand->show = (struct template_op){.code = OP_SHOW_SYSTEM, .arg = macro->arg};
@@ -131,7 +131,7 @@ static bool parse_value(const char *word, size_t length, unsigned base, uint64_t
 }
 
 // Reads a value of the operand's base, which the operand is compared with.
-static bool match_number(struct compiler *c, unsigned base, uint64_t *value)
+static bool read_match_number(struct compiler *c, unsigned base, uint64_t *value)
 {
     static const char *const hints[] = {
         [2] = "use digits 0 and 1 for a value of B",
@@ -152,13 +152,13 @@ static bool match_number(struct compiler *c, unsigned base, uint64_t *value)
 }
 
 // Compiles the test of a case, which jumps if the operand has another value.
-static bool case_test(struct compiler *c, const struct operand *operand)
+static bool compile_case_test(struct compiler *c, const struct operand *operand)
 {
     size_t at = c->at;
     struct template_op op = {.code = OP_UNLESS}, text;
 
     if (operand->base)
-        return match_number(c, operand->base, &op.value) && emit(c, op, at);
+        return read_match_number(c, operand->base, &op.value) && emit(c, op, at);
     if (c->bytes[at] != '"' && !lexer_word(c))
         return compile_fault(c, at, "E-MATCH", "use a string or a word",
                              "value to be matched is missing");
@@ -170,7 +170,7 @@ static bool case_test(struct compiler *c, const struct operand *operand)
     return emit(c, op, at);
 }
 
-static bool case_body(struct compiler *c)
+static bool compile_case_body(struct compiler *c)
 {
     static const char hint[] = "use a string, a word, or items in braces";
     char first = lexer_peek(c);
@@ -183,7 +183,7 @@ static bool case_body(struct compiler *c)
 }
 
 // Compiles one case, after its comma.
-static bool switch_case(struct compiler *c, struct cases *cases)
+static bool compile_case(struct compiler *c, struct cases *cases)
 {
     const struct operand *operand = cases->operand;
     size_t at = c->at;
@@ -200,14 +200,14 @@ static bool switch_case(struct compiler *c, struct cases *cases)
         c->at += 2;
         if (operand->base && !emit(c, (struct template_op){.code = OP_DROP}, at))
             return false;
-    } else if (!case_test(c, operand)) {
+    } else if (!compile_case_test(c, operand)) {
         return false;
     }
     lexer_skip(c);
     cases->body = c->bytes[c->at];
     c->touch = operand->show.flags & OP_ABUTS ? c->at : NOWHERE;
     c->choices += !operand->is_fixed;
-    bool good = case_body(c);
+    bool good = compile_case_body(c);
     c->choices -= !operand->is_fixed;
     if (!good)
         return false;
@@ -221,13 +221,6 @@ static bool switch_case(struct compiler *c, struct cases *cases)
         emit_target(c, unless);
     cases->has_wildcard |= any;
     return true;
-}
-
-static bool switch_unmatched(struct compiler *c, const struct operand *operand)
-{
-    if (c->templates->dialect & EXTRACT_DIALECT_SHOW_UNMATCHED)
-        return emit(c, operand->show, c->at);
-    return !operand->base || emit(c, (struct template_op){.code = OP_DROP}, c->at);
 }
 
 // Returns whether a word after the last case looks like the value of another case. Words such as
@@ -285,10 +278,14 @@ bool statement_switch(struct compiler *c, const struct operand *operand)
         if (!next || next == '}')
             return compile_fault(c, c->at, "E-CASE", "remove the comma, or add a case",
                                  "case is missing after the comma");
-        if (!switch_case(c, &cases))
+        if (!compile_case(c, &cases))
             return false;
     }
-    if (!cases.has_wildcard && !switch_unmatched(c, operand))
+    bool shows_unmatched = c->templates->dialect & EXTRACT_DIALECT_SHOW_UNMATCHED;
+    struct template_op unmatched = {.code = OP_DROP};
+    if (shows_unmatched)
+        unmatched = operand->show;
+    if (!cases.has_wildcard && (shows_unmatched || operand->base) && !emit(c, unmatched, c->at))
         return false;
     while (cases.ends != UINT32_MAX) {
         uint32_t before = c->templates->ops[cases.ends].arg;
@@ -301,28 +298,23 @@ bool statement_switch(struct compiler *c, const struct operand *operand)
 
 // ---- LOOP ----
 
-static bool loop_count(struct compiler *c, bool *is_fixed)
-{
-    struct template_op op = {.code = OP_CONST};
-
-    lexer_skip(c);
-    size_t at = c->at, length = lexer_word(c);
-    if (!lexer_constant(c->bytes + at, length, 10, &op.value))
-        return operand_number(c, "E-LOOP", is_fixed);
-    *is_fixed = true;
-    c->at += length;
-    return emit(c, op, at);
-}
-
 bool statement_loop(struct compiler *c)
 {
+    struct template_op count = {.code = OP_CONST};
     size_t at = c->at;
-    bool is_fixed;
+    bool is_fixed = true;
 
     c->at += strlen("LOOP");
     c->touch = NOWHERE;
-    if (!loop_count(c, &is_fixed))
+    lexer_skip(c);
+    size_t count_at = c->at, length = lexer_word(c);
+    if (lexer_constant(c->bytes + count_at, length, 10, &count.value)) {
+        c->at += length;
+        if (!emit(c, count, count_at))
+            return false;
+    } else if (!operand_number(c, "E-LOOP", &is_fixed)) {
         return false;
+    }
     uint32_t loop = emit_here(c);
     if (!emit(c, (struct template_op){.code = OP_LOOP}, at))
         return false;
@@ -339,7 +331,7 @@ bool statement_loop(struct compiler *c)
 // ---- BITFLAGS ----
 
 // Reads a number of BITFLAGS: hexadecimal, also after 0x, or octal after o.
-static bool flag_number(struct compiler *c, uint64_t *value)
+static bool read_flag_number(struct compiler *c, uint64_t *value)
 {
     lexer_skip(c);
     size_t at = c->at, length = lexer_word(c);
@@ -355,7 +347,7 @@ static bool flag_number(struct compiler *c, uint64_t *value)
 }
 
 // Returns the length of the & that begins a masked field; the AIX documents quote it. 0 if none.
-static size_t mask_sign(const struct compiler *c)
+static size_t mask_sign_length(const struct compiler *c)
 {
     static const char quoted[] = "'&'";
 
@@ -364,20 +356,20 @@ static size_t mask_sign(const struct compiler *c)
     return strncmp(c->bytes + c->at, quoted, strlen(quoted)) ? 0 : strlen(quoted);
 }
 
-static bool flag_test(struct compiler *c, struct template_op *test)
+static bool read_flag_test(struct compiler *c, struct template_op *test)
 {
-    size_t at = c->at, sign = mask_sign(c);
+    size_t at = c->at, sign = mask_sign_length(c);
 
     c->at += sign;
     if (!sign) {
-        if (!flag_number(c, &test->value))
+        if (!read_flag_number(c, &test->value))
             return false;
         test->other = test->value;
         if (test->value == 0)
             test->value = UINT64_MAX;
         return true;
     }
-    if (!flag_number(c, &test->value) || !flag_number(c, &test->other))
+    if (!read_flag_number(c, &test->value) || !read_flag_number(c, &test->other))
         return false;
     return !(test->other & ~test->value) ||
            compile_warn(c, at, "W-NEVER", "check the mask and the base",
@@ -385,8 +377,8 @@ static bool flag_test(struct compiler *c, struct template_op *test)
 }
 
 // Reads the texts of a flag: *with, and, if *has is set, *without.
-static bool flag_texts(struct compiler *c, struct template_op *with, struct template_op *without,
-                       bool *has)
+static bool read_flag_texts(struct compiler *c, struct template_op *with,
+                            struct template_op *without, bool *has)
 {
     lexer_skip(c);
     if (!item_is_text(c))
@@ -404,7 +396,7 @@ static bool flag_texts(struct compiler *c, struct template_op *with, struct temp
     return true;
 }
 
-static bool flag_print(struct compiler *c, const struct template_op *text, size_t at)
+static bool emit_flag_text(struct compiler *c, const struct template_op *text, size_t at)
 {
     return !text->value || emit(c, *text, at);
 }
@@ -415,10 +407,10 @@ static bool compile_flag(struct compiler *c)
     bool has = false;
     size_t at = c->at;
 
-    if (!flag_test(c, &test) || !flag_texts(c, &with, &without, &has))
+    if (!read_flag_test(c, &test) || !read_flag_texts(c, &with, &without, &has))
         return false;
     uint32_t unless = emit_here(c);
-    if (!emit(c, test, at) || !flag_print(c, &with, at))
+    if (!emit(c, test, at) || !emit_flag_text(c, &with, at))
         return false;
     if (!has || !without.value) {
         emit_target(c, unless);
@@ -428,7 +420,7 @@ static bool compile_flag(struct compiler *c)
     if (!emit(c, (struct template_op){.code = OP_JUMP}, at))
         return false;
     emit_target(c, unless);
-    if (!flag_print(c, &without, at))
+    if (!emit_flag_text(c, &without, at))
         return false;
     emit_target(c, past);
     return true;
@@ -436,7 +428,7 @@ static bool compile_flag(struct compiler *c)
 
 // Returns whether another flag follows: always after a comma, otherwise if a value begins with a
 // digit.
-static bool flag_follows(struct compiler *c)
+static bool find_next_flag(struct compiler *c)
 {
     char next = lexer_peek(c), after = next ? c->bytes[c->at + 1] : 0;
 
@@ -445,7 +437,7 @@ static bool flag_follows(struct compiler *c)
         lexer_skip(c);
         return true;
     }
-    return mask_sign(c) || (next >= '0' && next <= '9') ||
+    return mask_sign_length(c) || (next >= '0' && next <= '9') ||
            (next == 'o' && after >= '0' && after <= '9');
 }
 
@@ -459,7 +451,7 @@ bool statement_flags(struct compiler *c)
     if (lexer_peek(c) != ',')
         return compile_fault(c, c->at, "E-BITFLAGS", "use BITFLAGS OPERAND, VALUE \"text\"",
                              "comma is missing after the operand");
-    while (flag_follows(c)) {
+    while (find_next_flag(c)) {
         char next = lexer_peek(c);
         if (!next || next == '}')
             return compile_fault(c, c->at, "E-BITFLAGS", "remove the comma, or add a flag",
@@ -473,7 +465,7 @@ bool statement_flags(struct compiler *c)
 
 // ---- timers: read, but not executed, since no public document defines what they print ----
 
-static bool timer_argument(struct compiler *c, char end)
+static bool skip_timer_argument(struct compiler *c, char end)
 {
     size_t from = c->at;
 
@@ -491,7 +483,7 @@ bool statement_timer(struct compiler *c)
     size_t at = c->at;
 
     c->at = at + (strchr("sS", c->bytes[at]) ? strlen("starttimer") : strlen("endtimer"));
-    if (lexer_take(c, '(') && timer_argument(c, ',') && timer_argument(c, ')'))
+    if (lexer_take(c, '(') && skip_timer_argument(c, ',') && skip_timer_argument(c, ')'))
         return true;
     return compile_fault(c, at, "E-TIMER", "use starttimer(a, b) or endtimer(a, b)",
                          "timer does not have two arguments");

@@ -89,18 +89,18 @@ void template_release(struct extract_templates *templates)
     }
 }
 
-bool template_grow(void **array, uint32_t *room, uint32_t count, size_t size)
+bool template_grow(void **array, uint32_t *capacity, uint32_t count, size_t size)
 {
-    if (count < *room)
+    if (count < *capacity)
         return true;
-    uint32_t more = *room ? *room * 2 : 64;
-    if (more <= *room || more > SIZE_MAX / size)
+    uint32_t more = *capacity ? *capacity * 2 : 64;
+    if (more <= *capacity || more > SIZE_MAX / size)
         return false;
     void *grown = realloc(*array, more * size);
     if (!grown)
         return false;
     *array = grown;
-    *room = more;
+    *capacity = more;
     return true;
 }
 
@@ -164,7 +164,7 @@ bool template_diagnose(struct extract_templates *templates, const struct templat
     return diagnostic.what && insert_diagnostic(templates, place, &diagnostic);
 }
 
-static bool is_of_link(const struct extract_diagnostic *d)
+static bool is_link_diagnostic(const struct extract_diagnostic *d)
 {
     return strcmp(d->name, TEMPLATE_NO_SUB) == 0 || strcmp(d->name, TEMPLATE_UNSET) == 0 ||
            strcmp(d->name, TEMPLATE_SELF) == 0;
@@ -175,7 +175,7 @@ void template_forgive_link(struct extract_templates *templates)
     size_t kept = 0;
 
     for (size_t i = 0; i < templates->diagnostic_count; i++)
-        if (!is_of_link(&templates->diagnostics[i]))
+        if (!is_link_diagnostic(&templates->diagnostics[i]))
             templates->diagnostics[kept++] = templates->diagnostics[i];
     templates->diagnostic_count = kept;
     templates->errors -= templates->link_errors;

@@ -38,8 +38,8 @@ void template_forgive_link(struct extract_templates *templates);
 // calls.c: adds the linker's warnings. Returns false if memory ran out.
 bool template_warn_of_calls(struct extract_templates *templates);
 
-// Makes room for one more element of `size` bytes. Returns false if memory ran out, or if the array
-// would reach 2^32 elements.
+// Reserves space for one more element of `size` bytes. Returns false if memory ran out, or if the
+// array would reach 2^32 elements.
 bool template_grow(void **array, uint32_t *capacity, uint32_t count, size_t size);
 
 // Returns whether calls skip the label of a template: the next template of the list is its copy

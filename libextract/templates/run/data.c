@@ -33,7 +33,7 @@ bool run_span(struct extract_formatter *run, const struct template_op *op, struc
 
     if (op->kind == KIND_COUNTED && !run_number(run, op->width ? op->width : run->word, &length))
         return false;
-    const uint8_t *text = run_take(run, length);
+    const uint8_t *text = run_read_bytes(run, length);
     if (!text || !run_spend(run, length / 64))
         return false;
     const uint8_t *nul = op->kind == KIND_ASCII && length ? memchr(text, 0, length) : NULL;
@@ -42,7 +42,7 @@ bool run_span(struct extract_formatter *run, const struct template_op *op, struc
 }
 
 // Returns $L1 to $L5. In a 32-bit entry, each consists of two words.
-static uint64_t long_word(const struct extract_formatter *run, unsigned number)
+static uint64_t read_long_word(const struct extract_formatter *run, unsigned number)
 {
     if (run->word == 8)
         return run_data_word(run, number);
@@ -50,15 +50,15 @@ static uint64_t long_word(const struct extract_formatter *run, unsigned number)
 }
 
 // Returns the hook id as it is printed: hhh0 and hhh are one id, printed as 0hhh.
-static uint64_t trace_id(const struct extract_entry *entry)
+static uint64_t printed_hook_id(const struct extract_entry *entry)
 {
     return entry->hook & 15 ? entry->hook : entry->hook >> 4;
 }
 
-static uint64_t system_of_host(const struct extract_formatter *run, unsigned macro)
+static uint64_t host_number(const struct extract_formatter *run, unsigned macro)
 {
-    static const struct extract_template_host nobody;
-    const struct extract_template_host *host = run->host ? run->host : &nobody;
+    static const struct extract_template_host no_host;
+    const struct extract_template_host *host = run->host ? run->host : &no_host;
 
     switch (macro) {
     case SYSTEM_TOTALCPUS:
@@ -76,7 +76,7 @@ static uint64_t system_of_host(const struct extract_formatter *run, unsigned mac
     }
 }
 
-static uint64_t system_of_entry(const struct extract_formatter *run, unsigned macro)
+static uint64_t entry_number(const struct extract_formatter *run, unsigned macro)
 {
     const struct extract_entry *entry = run->entry;
 
@@ -96,13 +96,13 @@ static uint64_t system_of_entry(const struct extract_formatter *run, unsigned ma
     case SYSTEM_PRI:
         return entry->priority;
     case SYSTEM_TRACEID:
-        return trace_id(entry);
+        return printed_hook_id(entry);
     case SYSTEM_LOGIDX0:
         return entry->log_offset;
     case SYSTEM_BUFF:
         return entry->generic ? run->buffer : 0;
     default:
-        return system_of_host(run, macro);
+        return host_number(run, macro);
     }
 }
 
@@ -111,7 +111,7 @@ uint64_t run_system(const struct extract_formatter *run, unsigned macro)
     if (macro >= SYSTEM_D1 && macro <= SYSTEM_D5)
         return run_data_word(run, macro - SYSTEM_D1 + 1);
     if (macro >= SYSTEM_L1 && macro <= SYSTEM_L5)
-        return long_word(run, macro - SYSTEM_L1 + 1);
+        return read_long_word(run, macro - SYSTEM_L1 + 1);
     switch (macro) {
     case SYSTEM_DATAPOINTER:
         return (uint64_t)(run->pointer >> 3);
@@ -126,20 +126,20 @@ uint64_t run_system(const struct extract_formatter *run, unsigned macro)
     case SYSTEM_LOGIDX:
         return run->entry->log_offset + (uint64_t)(run->pointer >> 3);
     default:
-        return system_of_entry(run, macro);
+        return entry_number(run, macro);
     }
 }
 
-struct run_span run_system_text(const struct extract_formatter *run, unsigned macro, char room[4])
+struct run_span run_system_text(const struct extract_formatter *run, unsigned macro, char buffer[4])
 {
     const char *text = macro == SYSTEM_SVC        ? run->entry->svc
                        : macro == SYSTEM_EXECPATH ? run->entry->exec
                        : macro == SYSTEM_LOGFILE  ? run->entry->log_file
-                                                  : room;
+                                                  : buffer;
     uint64_t bits = run_system(run, macro);
-    room[0] = (char)('0' + bits / 10 % 10);
-    room[1] = (char)('0' + bits % 10);
-    room[2] = 0;
+    buffer[0] = (char)('0' + bits / 10 % 10);
+    buffer[1] = (char)('0' + bits % 10);
+    buffer[2] = 0;
     return (struct run_span){text ? text : "", text ? strlen(text) : 0};
 }
 

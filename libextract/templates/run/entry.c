@@ -16,11 +16,11 @@ enum {
     MAX_WORDS = 5
 };
 
-// Returns the maximum of words by the type. The entry may be shorter.
-static uint32_t data_bytes(unsigned type, size_t length)
+// Returns the bytes of data words that the type allows; fewer if the entry is shorter.
+static uint32_t count_data_bytes(unsigned type, size_t length)
 {
-    size_t most = type == TYPE_EMPTY ? 0 : type == TYPE_WORD ? 4 : MAX_WORDS * 4;
-    size_t bytes = length - 4 < most ? length - 4 : most;
+    size_t max_bytes = type == TYPE_EMPTY ? 0 : type == TYPE_WORD ? 4 : MAX_WORDS * 4;
+    size_t bytes = length - 4 < max_bytes ? length - 4 : max_bytes;
 
     return (uint32_t)bytes;
 }
@@ -35,7 +35,7 @@ static void parse_narrow(struct extract_entry *entry, struct extract_cursor *c)
     entry->type = word >> 16 & 15;
     entry->data = (uint16_t)word;
     entry->generic = entry->generic || type == TYPE_GENERIC;
-    entry->bytes_of_data = entry->generic ? entry->data : data_bytes(type, c->length);
+    entry->bytes_of_data = entry->generic ? entry->data : count_data_bytes(type, c->length);
 }
 
 static void parse_wide(struct extract_entry *entry, struct extract_cursor *c)

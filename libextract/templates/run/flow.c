@@ -44,15 +44,15 @@ RUN_STEP(op_blanks)
 
 RUN_STEP(op_show_system)
 {
-    char room[4];
-    struct run_span text = run_system_text(run, op->arg, room);
+    char bits_text[4];
+    struct run_span text = run_system_text(run, op->arg, bits_text);
 
     return run_put_escaped(run, op->flags, text, 0) ? run_next(op) : NULL;
 }
 
 RUN_STEP(op_show_text)
 {
-    return run_put_escaped(run, op->flags, run->held, 0) ? run_next(op) : NULL;
+    return run_put_escaped(run, op->flags, run->text_register, 0) ? run_next(op) : NULL;
 }
 
 // ---- the data pointer ----
@@ -198,12 +198,12 @@ RUN_STEP(op_drop)
 
 RUN_STEP(op_read_text)
 {
-    return run_span(run, op, &run->held) ? run_next(op) : NULL;
+    return run_span(run, op, &run->text_register) ? run_next(op) : NULL;
 }
 
 RUN_STEP(op_system_text)
 {
-    run->held = run_system_text(run, op->arg, run->held_room);
+    run->text_register = run_system_text(run, op->arg, run->register_bytes);
     return run_next(op);
 }
 
@@ -218,8 +218,8 @@ RUN_STEP(op_unless)
 RUN_STEP(op_unless_text)
 {
     struct run_span text = string_at(run, op->other, op->value);
-    bool same = text.length == run->held.length &&
-                (!text.length || memcmp(text.text, run->held.text, text.length) == 0);
+    bool same = text.length == run->text_register.length &&
+                (!text.length || memcmp(text.text, run->text_register.text, text.length) == 0);
 
     return same ? run_next(op) : jump(run, op);
 }
@@ -238,15 +238,15 @@ RUN_STEP(op_flag)
 
 RUN_STEP(op_loop)
 {
-    int64_t turns = (int64_t)run->stack[--run->top];
+    int64_t passes = (int64_t)run->stack[--run->top];
 
-    if (turns <= 0)
+    if (passes <= 0)
         return jump(run, op);
-    if (turns > TEMPLATE_LOOPS || run->loop_depth == RUN_LOOPS) {
-        run_fail(run, turns > TEMPLATE_LOOPS ? "E-LOOPMAX" : "E-DEPTH");
+    if (passes > TEMPLATE_LOOPS || run->loop_depth == RUN_LOOPS) {
+        run_fail(run, passes > TEMPLATE_LOOPS ? "E-LOOPMAX" : "E-DEPTH");
         return NULL;
     }
-    run->loops[run->loop_depth++] = (uint32_t)turns;
+    run->loops[run->loop_depth++] = (uint32_t)passes;
     return run_next(op);
 }
 
@@ -286,7 +286,7 @@ RUN_STEP(op_end)
     return run->returns[run->depth];
 }
 
-// Prints the ERROR line, which tells where the event is in its log. Without a log, there is no
+// Prints the ERROR line, which shows where the event is in its log. Without a log, there is no
 // place.
 RUN_STEP(op_error)
 {

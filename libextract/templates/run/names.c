@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // templates/run: names of errors as AIX numbers them (sys/errno.h, as the standard libraries of Go
-// and Rust list it). In: a number. Out: a name.
+// and Rust list it).
 #include "templates/program.h"
 
 static const char *const names[] = {

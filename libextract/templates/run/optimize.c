@@ -27,9 +27,9 @@ struct joint {
     char text[MAX_JOINED + 1];
 };
 
-static bool make_room(struct extract_templates *t, size_t more)
+static bool reserve_strings(struct extract_templates *t, size_t more)
 {
-    size_t needed = t->string_bytes + more + PEN_BLOCK;
+    size_t needed = t->string_bytes + more + TEXT_WRITER_BLOCK;
 
     if (needed > UINT32_MAX / 2)
         return false;
@@ -40,7 +40,7 @@ static bool make_room(struct extract_templates *t, size_t more)
         t->strings = strings;
         t->string_capacity = (uint32_t)(needed * 2);
     }
-    memset(t->strings + t->string_bytes, 0, more + PEN_BLOCK);
+    memset(t->strings + t->string_bytes, 0, more + TEXT_WRITER_BLOCK);
     return true;
 }
 
@@ -60,7 +60,7 @@ static void mark_targets(struct optimizer *o)
 // ---- joining ----
 
 // Adds a text to the joint. Returns false if it cannot be joined.
-static bool take_text(const struct extract_templates *t, const struct template_op *op,
+static bool join_text(const struct extract_templates *t, const struct template_op *op,
                       struct joint *joint)
 {
     const char *text = t->strings + op->arg;
@@ -83,7 +83,7 @@ static bool take_text(const struct extract_templates *t, const struct template_o
     return true;
 }
 
-static bool take_move(const struct template_op *op, struct joint *joint)
+static bool join_move(const struct template_op *op, struct joint *joint)
 {
     if (op->code == OP_FORWARD && joint->move)
         return false;
@@ -109,7 +109,7 @@ static bool is_number(const struct template_op *op)
 }
 
 // Stores the text of the joint among the strings.
-static bool place_text(struct extract_templates *t, struct joint *joint, struct template_op *op)
+static bool store_text(struct extract_templates *t, struct joint *joint, struct template_op *op)
 {
     op->value = joint->length;
     op->arg = joint->first;
@@ -117,7 +117,7 @@ static bool place_text(struct extract_templates *t, struct joint *joint, struct 
         op->arg = 0;
     else if (joint->texts > 1 ||
              joint->text[joint->length - 1] != t->strings[joint->first + joint->length - 1]) {
-        if (!make_room(t, joint->length))
+        if (!reserve_strings(t, joint->length))
             return false;
         op->arg = t->string_bytes;
         memcpy(t->strings + t->string_bytes, joint->text, joint->length);
@@ -130,7 +130,7 @@ static bool place_text(struct extract_templates *t, struct joint *joint, struct 
 static uint32_t put_op(struct optimizer *o, uint32_t at, uint32_t count, struct template_op op,
                        struct joint *joint)
 {
-    if (!place_text(o->templates, joint, &op))
+    if (!store_text(o->templates, joint, &op))
         return 1;
     op.skip = (uint8_t)(count - 1);
     op.line = o->templates->ops[at].line;
@@ -202,7 +202,7 @@ static uint32_t join(struct optimizer *o, uint32_t at, uint32_t end, uint32_t *m
         bool move = op->code == OP_WORD || op->code == OP_GO_TO || op->code == OP_FORWARD;
         if (move && i < *moves)
             *moves = i;
-        if (!(op->code == OP_TEXT && take_text(t, op, &joint)) && !(move && take_move(op, &joint)))
+        if (!(op->code == OP_TEXT && join_text(t, op, &joint)) && !(move && join_move(op, &joint)))
             break;
     }
     bool whole = i < end && (i == at || !o->targets[i]);
@@ -230,7 +230,7 @@ void template_optimize(struct extract_templates *templates)
 {
     struct optimizer o = {templates, calloc(templates->op_count + 1u, 1)};
 
-    if (o.targets && make_room(templates, 0)) {
+    if (o.targets && reserve_strings(templates, 0)) {
         mark_targets(&o);
         join_all(&o);
     }

@@ -39,12 +39,12 @@ static int64_t first_pointer(const struct extract_formatter *run, const struct e
 {
     if (entry->bits != 64)
         return entry->generic ? 4 * 8 : 2 * 8;
-    bool behind = entry->generic && run->templates->dialect & EXTRACT_DIALECT_GENERIC_8;
-    return behind ? 8 * 8 : 6 * 8;
+    bool is_after_word = entry->generic && run->templates->dialect & EXTRACT_DIALECT_GENERIC_8;
+    return is_after_word ? 8 * 8 : 6 * 8;
 }
 
-static void begin(struct extract_formatter *run, const struct extract_entry *entry, unsigned margin,
-                  bool expand)
+static void begin_event(struct extract_formatter *run, const struct extract_entry *entry,
+                        unsigned margin, bool expand)
 {
     run->entry = entry;
     run->writer =
@@ -63,7 +63,7 @@ static void begin(struct extract_formatter *run, const struct extract_entry *ent
     run->words = entry->generic || !entry->bytes ? 0 : run_words_of(run, entry->length);
     run->steps = TEMPLATE_STEPS;
     run->bytes = extract_cursor_make(entry->bytes, entry->length, EXTRACT_BIG);
-    run->held = (struct run_span){"", 0};
+    run->text_register = (struct run_span){"", 0};
     run->ending = EXTRACT_ENDS_WELL;
     run->fault = NULL;
 }
@@ -98,7 +98,7 @@ static void dump_bytes(struct extract_formatter *run)
             return;
 }
 
-static void dump(struct extract_formatter *run)
+static void dump_entry(struct extract_formatter *run)
 {
     size_t length = run->bytes.length;
     size_t words = run->entry->generic && length > run->buffer ? run->buffer : length;
@@ -118,7 +118,7 @@ static void run_default(struct extract_formatter *run)
     if (other)
         run_program(run, other->program);
     else
-        dump(run);
+        dump_entry(run);
     if (run->ending == EXTRACT_ENDS_WELL)
         run_fail(run, "E-NOTMPL");
 }
@@ -127,7 +127,7 @@ void extract_formatter_run(struct extract_formatter *run, const struct extract_t
                            const struct extract_entry *entry, unsigned margin, bool expand,
                            struct extract_outcome *outcome)
 {
-    begin(run, entry, margin, expand);
+    begin_event(run, entry, margin, expand);
     if (chosen)
         run_program(run, chosen->program);
     else

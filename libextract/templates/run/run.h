@@ -24,7 +24,7 @@ enum {
 // Operations of the optimizer. Their codes follow those of the compiler.
 enum {
     OP_LITERAL = OP_STOP + 1, // OP_TEXT without tabs, line ends and bytes that must be escaped;
-                              // PEN_BLOCK bytes after its start are readable
+                              // TEXT_WRITER_BLOCK bytes after its start are readable
     // Such a text, which may be empty, then:
     OP_FIELD,      // a number at the data pointer, by kind and width
     OP_FIELD_NAME, // the name of such a number
@@ -71,8 +71,8 @@ struct extract_formatter {
     uint64_t words;  // complete words in the entry, if big-endian and without a base; otherwise 0
     int64_t steps;   // steps that are left
     struct extract_cursor bytes;
-    struct run_span held; // text register
-    char held_room[4];
+    struct run_span text_register; // operand of a switch over text
+    char register_bytes[4];
     enum extract_ending ending;
     const char *fault;
     locale_t numbers; // locale with a decimal point
@@ -82,7 +82,7 @@ struct extract_formatter {
     uint32_t loops[RUN_LOOPS]; // passes that are left
     const struct template_op *returns[TEMPLATE_DEPTH];
     uint32_t entered[TEMPLATE_DEPTH]; // first operation of the called program
-    char text[EXTRACT_MAX_OUTPUT + 2 * PEN_BLOCK];
+    char text[EXTRACT_MAX_OUTPUT + 2 * TEXT_WRITER_BLOCK];
 };
 
 typedef const struct template_op *run_step(struct extract_formatter *run,
@@ -132,7 +132,7 @@ static inline bool run_begin(struct extract_formatter *run, unsigned flags, size
 }
 
 // Notes whether a blank follows. Callers know if their last character may be a blank.
-static inline void run_behind(struct extract_formatter *run, unsigned flags)
+static inline void run_note_gap(struct extract_formatter *run, unsigned flags)
 {
     run->gap = flags & OP_OPEN ? GAP_NONE : GAP_BLANK;
 }
@@ -169,7 +169,7 @@ static inline bool run_is_near(const struct extract_formatter *run)
 }
 
 // Returns the bytes at the data pointer and moves it past them; NULL (E-SHORT) if there are fewer.
-static inline const uint8_t *run_take(struct extract_formatter *run, uint64_t bytes)
+static inline const uint8_t *run_read_bytes(struct extract_formatter *run, uint64_t bytes)
 {
     run_round(run);
     const uint8_t *span = NULL;
@@ -208,7 +208,7 @@ static inline uint64_t run_load(const uint8_t *bytes, unsigned count, enum extra
 // Reads a number of 1 to 8 bytes, without extending its sign.
 static inline bool run_number(struct extract_formatter *run, unsigned bytes, uint64_t *value)
 {
-    const uint8_t *at = run_take(run, bytes);
+    const uint8_t *at = run_read_bytes(run, bytes);
     if (!at)
         return false;
     bool little = run->swap_buffer && (size_t)(at - run->bytes.bytes) >= run->buffer;
@@ -262,7 +262,8 @@ bool run_bits(struct extract_formatter *run, unsigned bits, uint64_t *value); //
 // Returns the text that A or S of `op` reads.
 bool run_span(struct extract_formatter *run, const struct template_op *op, struct run_span *span);
 uint64_t run_system(const struct extract_formatter *run, unsigned macro);
-struct run_span run_system_text(const struct extract_formatter *run, unsigned macro, char room[4]);
+struct run_span run_system_text(const struct extract_formatter *run, unsigned macro,
+                                char buffer[4]);
 // Returns the value that a code of at most 8 bytes reads, as in expressions.
 bool run_value(struct extract_formatter *run, const struct template_op *op, uint64_t *value);
 

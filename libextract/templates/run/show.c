@@ -15,7 +15,7 @@ static uint64_t low_bits(uint64_t value, unsigned bits)
     return bits < 64 ? value & ((UINT64_C(1) << bits) - 1) : value;
 }
 
-static uint64_t sign_extended(uint64_t value, unsigned bits)
+static uint64_t extend_sign(uint64_t value, unsigned bits)
 {
     if (bits >= 64)
         return value;
@@ -24,7 +24,7 @@ static uint64_t sign_extended(uint64_t value, unsigned bits)
 }
 
 // Returns the bits `low` to `high` of a value; bit 0 is the lowest.
-static uint64_t extracted(uint64_t value, uint32_t low, uint64_t high)
+static uint64_t extract_bits(uint64_t value, uint32_t low, uint64_t high)
 {
     if (low > 63 || high < low)
         return 0;
@@ -42,11 +42,11 @@ static inline uint64_t cut(const struct extract_formatter *run, const struct tem
     case KIND_TYPE:
         return value;
     case KIND_EXTRACT:
-        return extracted(value, op->width, op->value);
+        return extract_bits(value, op->width, op->value);
     case KIND_BITS:
         return low_bits(value, op->width);
     case KIND_SIGNED:
-        return sign_extended(value, width < 8 ? width * 8 : 64);
+        return extend_sign(value, width < 8 ? width * 8 : 64);
     default:
         return low_bits(value, width < 8 ? width * 8 : 64);
     }
@@ -119,7 +119,7 @@ static bool show_digits(struct extract_formatter *run, unsigned flags, uint64_t 
     for (char *at = end; at > run->writer.at; value = value >> digit_bits)
         *--at = "0123456789ABCDEF"[value & ((1u << digit_bits) - 1)];
     run->writer.at = end;
-    run_behind(run, flags);
+    run_note_gap(run, flags);
     return true;
 }
 
@@ -147,7 +147,7 @@ static bool show_unnamed(struct extract_formatter *run, unsigned flags, uint64_t
         text_writer_hex(&run->writer, value);
     else
         text_writer_dec(&run->writer, value);
-    run_behind(run, flags);
+    run_note_gap(run, flags);
     return true;
 }
 
@@ -166,7 +166,7 @@ static inline bool show_name(struct extract_formatter *run, unsigned flags, uint
     if (!run_begin(run, flags, length))
         return false;
     text_writer_piece(&run->writer, name, length);
-    run_behind(run, flags);
+    run_note_gap(run, flags);
     if (__builtin_expect(name[length - 1] == ' ', 0))
         run->gap = GAP_NONE;
     return true;
@@ -206,20 +206,20 @@ bool run_show(struct extract_formatter *run, const struct template_op *op, uint6
     if (!run_begin(run, op->flags, MAX_NUMBER))
         return false;
     run->writer.at = put_number(run, run->writer.at, op, value);
-    run_behind(run, op->flags);
+    run_note_gap(run, op->flags);
     return true;
 }
 
 // Prints X beyond 8 bytes: the digits come from the entry itself.
 static bool put_long(struct extract_formatter *run, const struct template_op *op)
 {
-    const uint8_t *bytes = run_take(run, op->width);
+    const uint8_t *bytes = run_read_bytes(run, op->width);
 
     if (!bytes || !run_begin(run, op->flags, op->width * 2))
         return false;
     for (uint32_t i = 0; i < op->width; i++)
         text_writer_upper(&run->writer, bytes[i], 2);
-    run_behind(run, op->flags);
+    run_note_gap(run, op->flags);
     return true;
 }
 
@@ -233,7 +233,7 @@ static bool put_many_bits(struct extract_formatter *run, const struct template_o
     for (uint64_t at = first; at < first + op->width; at++)
         text_writer_char(&run->writer,
                          (char)('0' + (run->bytes.bytes[at >> 3] >> (7 - (at & 7)) & 1)));
-    run_behind(run, op->flags);
+    run_note_gap(run, op->flags);
     return true;
 }
 
@@ -282,7 +282,7 @@ const struct template_op *run_op_count_put(struct extract_formatter *run,
                                            const struct template_op *op)
 {
     uint64_t length = run->stack[--run->top];
-    const uint8_t *text = run_take(run, length);
+    const uint8_t *text = run_read_bytes(run, length);
 
     if (!text)
         return NULL;
@@ -297,7 +297,7 @@ const struct template_op *run_op_show(struct extract_formatter *run, const struc
     return run_show(run, op, run_cut(run, op, value), 0) ? run_next(op) : NULL;
 }
 
-static inline void field_seek(struct extract_formatter *run, const struct template_op *op)
+static inline void seek_field(struct extract_formatter *run, const struct template_op *op)
 {
     if (op->flags & OP_AT_WORD)
         run_move(run, (int64_t)(op->other * run->word * 8));
@@ -308,7 +308,7 @@ static inline void field_seek(struct extract_formatter *run, const struct templa
 }
 
 // Prints the text of a field, and reserves space for the number after it.
-static inline bool field_text(struct extract_formatter *run, const struct template_op *op)
+static inline bool begin_field(struct extract_formatter *run, const struct template_op *op)
 {
     if (!run_begin(run, op->flags, op->value + MAX_NUMBER))
         return false;
@@ -316,8 +316,8 @@ static inline bool field_text(struct extract_formatter *run, const struct templa
     return true;
 }
 
-static inline bool field_value(struct extract_formatter *run, const struct template_op *op,
-                               uint64_t *value)
+static inline bool read_field_value(struct extract_formatter *run, const struct template_op *op,
+                                    uint64_t *value)
 {
     if (op->kind == KIND_HEX || op->kind == KIND_UNSIGNED)
         return run_number(run, width_of(run, op), value);
@@ -328,30 +328,30 @@ const struct template_op *run_op_field(struct extract_formatter *run, const stru
 {
     uint64_t value = 0;
 
-    if (!field_text(run, op))
+    if (!begin_field(run, op))
         return NULL;
-    field_seek(run, op);
-    if (!field_value(run, op, &value))
+    seek_field(run, op);
+    if (!read_field_value(run, op, &value))
         return NULL;
     run->writer.at = put_number(run, run->writer.at, op, value);
-    run_behind(run, op->flags);
+    run_note_gap(run, op->flags);
     return run_next(op);
 }
 
 const struct template_op *run_op_field_data(struct extract_formatter *run,
                                             const struct template_op *op)
 {
-    if (!field_text(run, op))
+    if (!begin_field(run, op))
         return NULL;
     uint64_t value = cut(run, op, run_data_word(run, (unsigned)op->other));
     run->writer.at = put_number(run, run->writer.at, op, value);
-    run_behind(run, op->flags);
+    run_note_gap(run, op->flags);
     return run_next(op);
 }
 
 // Prints a number that may have a name. `word` is the data word that contains it.
-static inline bool field_number(struct extract_formatter *run, const struct template_op *op,
-                                uint64_t *value, unsigned *word)
+static inline bool read_field_number(struct extract_formatter *run, const struct template_op *op,
+                                     uint64_t *value, unsigned *word)
 {
     unsigned width = width_of(run, op);
 
@@ -361,7 +361,7 @@ static inline bool field_number(struct extract_formatter *run, const struct temp
         run->pointer = (int64_t)((op->other + 1) * width * 8);
         return true;
     }
-    field_seek(run, op);
+    seek_field(run, op);
     *word = word_at(run, width);
     return run_number(run, width, value);
 }
@@ -372,10 +372,11 @@ const struct template_op *run_op_field_name(struct extract_formatter *run,
     uint64_t value = 0;
     unsigned word = 0;
 
-    if (!field_text(run, op))
+    if (!begin_field(run, op))
         return NULL;
-    run_behind(run, op->flags & OP_TOUCHED ? OP_OPEN : 0);
-    if (!field_number(run, op, &value, &word) || !show_name(run, op->flags & OP_OPEN, value, word))
+    run_note_gap(run, op->flags & OP_TOUCHED ? OP_OPEN : 0);
+    if (!read_field_number(run, op, &value, &word) ||
+        !show_name(run, op->flags & OP_OPEN, value, word))
         return NULL;
     return run_next(op);
 }
@@ -386,6 +387,6 @@ const struct template_op *run_op_literal(struct extract_formatter *run,
     if (!run_begin(run, op->flags, op->value))
         return NULL;
     text_writer_piece(&run->writer, run->templates->strings + op->arg, op->value);
-    run_behind(run, op->flags);
+    run_note_gap(run, op->flags);
     return run_next(op);
 }

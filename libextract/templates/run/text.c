@@ -12,7 +12,7 @@
 #include "templates/run/run.h"
 #include "base/printable.h"
 
-static size_t room_left(const struct extract_formatter *run)
+static size_t space_left(const struct extract_formatter *run)
 {
     return (size_t)(run->writer.end - run->writer.at);
 }
@@ -21,7 +21,7 @@ bool run_begin_line(struct extract_formatter *run, size_t most)
 {
     size_t before = run->gap == GAP_MARGIN ? run->margin : 1;
 
-    if (room_left(run) < before || room_left(run) - before < most)
+    if (space_left(run) < before || space_left(run) - before < most)
         return run_fail(run, "E-OUTPUT");
     if (run->gap == GAP_MARGIN) {
         memset(run->writer.at, ' ', run->margin);
@@ -35,9 +35,9 @@ bool run_begin_line(struct extract_formatter *run, size_t most)
 }
 
 // The last character counts as well: no second blank is put after a blank.
-static void behind_text(struct extract_formatter *run, unsigned flags)
+static void note_text_gap(struct extract_formatter *run, unsigned flags)
 {
-    run_behind(run, run->writer.at[-1] == ' ' ? OP_OPEN : flags);
+    run_note_gap(run, run->writer.at[-1] == ' ' ? OP_OPEN : flags);
 }
 
 bool run_put(struct extract_formatter *run, unsigned flags, const char *text, size_t length)
@@ -47,7 +47,7 @@ bool run_put(struct extract_formatter *run, unsigned flags, const char *text, si
     if (!run_begin(run, flags, length))
         return false;
     text_writer_copy(&run->writer, text, length);
-    run_behind(run, text[length - 1] == ' ' ? OP_OPEN : flags);
+    run_note_gap(run, text[length - 1] == ' ' ? OP_OPEN : flags);
     return true;
 }
 
@@ -80,7 +80,7 @@ static bool put_characters(struct extract_formatter *run, struct run_span text, 
 {
     for (size_t i = 0, bytes; i < text.length; i += bytes) {
         bytes = is_ascii(text.text[i]) ? 1 : printable(text.text + i, text.length - i);
-        if (room_left(run) < (bytes > 4 ? bytes : 4))
+        if (space_left(run) < (bytes > 4 ? bytes : 4))
             return run_fail(run, "E-OUTPUT");
         *columns += bytes ? 1 : 4;
         if (bytes) {
@@ -88,7 +88,7 @@ static bool put_characters(struct extract_formatter *run, struct run_span text, 
             continue;
         }
         unsigned char byte = (unsigned char)text.text[i];
-        PEN_LITERAL(&run->writer, "\\x");
+        TEXT_WRITER_LITERAL(&run->writer, "\\x");
         text_writer_char(&run->writer, "0123456789abcdef"[byte >> 4]);
         text_writer_char(&run->writer, "0123456789abcdef"[byte & 15]);
         bytes = 1;
@@ -98,7 +98,7 @@ static bool put_characters(struct extract_formatter *run, struct run_span text, 
 
 static bool put_blanks(struct extract_formatter *run, uint64_t count)
 {
-    if (count > room_left(run))
+    if (count > space_left(run))
         return run_fail(run, "E-OUTPUT");
     memset(run->writer.at, ' ', (size_t)count);
     run->writer.at += count;
@@ -115,7 +115,7 @@ bool run_put_escaped(struct extract_formatter *run, unsigned flags, struct run_s
     if (!run_begin(run, flags, 4) || !put_characters(run, text, &columns) ||
         (field > columns && !put_blanks(run, field - columns)))
         return false;
-    behind_text(run, flags);
+    note_text_gap(run, flags);
     return true;
 }
 
@@ -124,7 +124,7 @@ bool run_blanks(struct extract_formatter *run, unsigned flags, uint64_t count)
     return run_put_escaped(run, flags | OP_OPEN, (struct run_span){"", 0}, count);
 }
 
-static void strip(struct extract_formatter *run)
+static void strip_blanks(struct extract_formatter *run)
 {
     while (run->writer.at > run->text && run->writer.at[-1] == ' ')
         run->writer.at--;
@@ -136,10 +136,10 @@ bool run_newline(struct extract_formatter *run)
 {
     const char *end = run->writer.at;
 
-    strip(run);
+    strip_blanks(run);
     if (!run_spend(run, (uint64_t)(end - run->writer.at) / 16))
         return false;
-    if (!room_left(run))
+    if (!space_left(run))
         return run_fail(run, "E-OUTPUT");
     text_writer_char(&run->writer, '\n');
     run->line = run->writer.at;
@@ -149,7 +149,7 @@ bool run_newline(struct extract_formatter *run)
 }
 
 // Returns the columns of the line so far. A byte within a character is not a column.
-static uint64_t column(struct extract_formatter *run)
+static uint64_t count_columns(struct extract_formatter *run)
 {
     uint64_t columns = 0;
 
@@ -164,7 +164,7 @@ bool run_tab(struct extract_formatter *run)
         return false;
     run->gap = GAP_NONE;
     if (run->expand) {
-        uint64_t columns = column(run);
+        uint64_t columns = count_columns(run);
         return run_spend(run, columns / 16) && put_blanks(run, 8 - columns % 8);
     }
     text_writer_char(&run->writer, '\t');
@@ -205,5 +205,5 @@ void run_finish(struct extract_formatter *run)
         run->writer.at = run->text;
     if (run->fault)
         put_marker(run);
-    strip(run);
+    strip_blanks(run);
 }

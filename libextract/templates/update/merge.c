@@ -19,21 +19,6 @@ uint32_t update_id(const struct extract_template *template)
 
 // ---- what happens to each id ----
 
-// Enters the target's templates. If the target has an id twice, the one in force is entered.
-static void enter_old(struct update *update, const struct extract_templates *old)
-{
-    const struct extract_template *template;
-
-    for (size_t i = 0; (template = extract_templates_at(old, i)); i++)
-        update->slots[update_id(template)] =
-            (struct update_slot){.old = template->source,
-                                 .old_length = template->source_length,
-                                 .now = template->source,
-                                 .now_length = template->source_length,
-                                 .version = template->version,
-                                 .release = template->release};
-}
-
 static bool is_newer(const struct update_slot *slot, unsigned version, unsigned release)
 {
     return slot->version != version ? slot->version > version : slot->release > release;
@@ -112,9 +97,18 @@ static enum extract_code delete_template(struct update *update, uint32_t index,
 enum extract_code update_merge(struct update *update, const struct extract_templates *old,
                                struct extract_error *error)
 {
+    const struct extract_template *template;
     enum extract_code code = EXTRACT_OK;
 
-    enter_old(update, old);
+    // If the target has an id twice, only the template in force counts.
+    for (size_t i = 0; (template = extract_templates_at(old, i)); i++)
+        update->slots[update_id(template)] =
+            (struct update_slot){.old = template->source,
+                                 .old_length = template->source_length,
+                                 .now = template->source,
+                                 .now_length = template->source_length,
+                                 .version = template->version,
+                                 .release = template->release};
     for (uint32_t i = 0; i < update->change_count && !code; i++)
         code = update->changes[i].adds ? add_template(update, i, error)
                                        : delete_template(update, i, error);
@@ -131,21 +125,21 @@ static bool is_changed(const struct update_slot *slot)
 }
 
 // Appends complete lines: a last line without a line end gets one.
-static void put_lines(struct extract_text *text, const char *lines, size_t length)
+static void append_lines(struct extract_text *text, const char *lines, size_t length)
 {
     extract_text_put(text, lines, length);
     if (length && lines[length - 1] != '\n')
         extract_text_putc(text, '\n');
 }
 
-static void put_added(const struct update *update, struct extract_text *text, uint32_t id)
+static void append_added(const struct update *update, struct extract_text *text, uint32_t id)
 {
     const struct update_slot *slot = &update->slots[id];
 
     if (text->used > template_mark_length(update->text, update->length) &&
         text->data[text->used - 1] != '\n')
         extract_text_putc(text, '\n');
-    put_lines(text, slot->now, slot->now_length);
+    append_lines(text, slot->now, slot->now_length);
 }
 
 static bool is_added(const struct update_slot *slot)
@@ -178,8 +172,9 @@ static bool is_sorted(const struct extract_templates *old)
 
 // Appends the lines of a template of the target, or what replaces them. A second template of the
 // same id is dropped, unless it would take effect instead of the new one, which may be older (-o).
-static void put_template(const struct update *update, struct extract_text *text,
-                         const struct extract_template *template, const char *lines, size_t length)
+static void append_template(const struct update *update, struct extract_text *text,
+                            const struct extract_template *template, const char *lines,
+                            size_t length)
 {
     const struct update_slot *slot = &update->slots[update_id(template)];
     bool in_force = template->source == slot->old;
@@ -187,23 +182,23 @@ static void put_template(const struct update *update, struct extract_text *text,
     if (!is_changed(slot))
         extract_text_put(text, lines, length);
     else if (in_force && slot->now)
-        put_lines(text, slot->now, slot->now_length);
+        append_lines(text, slot->now, slot->now_length);
     else if (slot->now && is_newer(slot, template->version, template->release))
         extract_text_put(text, lines, length);
 }
 
-static void put_between(const struct update *update, struct extract_text *text, uint32_t *next,
-                        uint32_t limit)
+static void append_added_between(const struct update *update, struct extract_text *text,
+                                 uint32_t *next, uint32_t limit)
 {
     for (; *next < limit; ++*next)
         if (is_added(&update->slots[*next]))
-            put_added(update, text, *next);
+            append_added(update, text, *next);
 }
 
 // Appends the new text of the target. If the target is sorted by ids, new templates are inserted
 // where their ids belong; otherwise they are appended in the order of the update file.
-static void put_target(const struct update *update, const struct extract_templates *old,
-                       struct extract_text *text)
+static void write_target(const struct update *update, const struct extract_templates *old,
+                         struct extract_text *text)
 {
     size_t mark = template_mark_length(update->text, update->length);
     struct walk walk = {update->text + mark, update->text + update->length, 1};
@@ -216,27 +211,27 @@ static void put_target(const struct update *update, const struct extract_templat
         const char *from = walk.at;
         walk_to(&walk, template->line);
         if (i)
-            put_between(update, text, &next, sorted ? update_id(template) : 0);
+            append_added_between(update, text, &next, sorted ? update_id(template) : 0);
         extract_text_put(text, from, (size_t)(walk.at - from));
         if (!i)
-            put_between(update, text, &next, sorted ? update_id(template) : 0);
+            append_added_between(update, text, &next, sorted ? update_id(template) : 0);
         from = walk.at;
         walk_to(&walk, template->line + template->line_count);
-        put_template(update, text, template, from, (size_t)(walk.at - from));
+        append_template(update, text, template, from, (size_t)(walk.at - from));
     }
     if (old->count && sorted)
-        put_between(update, text, &next, UPDATE_IDS);
+        append_added_between(update, text, &next, UPDATE_IDS);
     extract_text_put(text, walk.at, (size_t)(walk.end - walk.at));
     for (uint32_t i = 0; i < update->change_count && !(old->count && sorted); i++) {
         uint32_t id = update->changes[i].id;
         if (is_added(&update->slots[id]) && update->slots[id].added_by == i)
-            put_added(update, text, id);
+            append_added(update, text, id);
     }
 }
 
 // Deletions come first, so an undo never holds both spellings of a hook id. Returns whether
 // anything changed.
-static bool put_undo(const struct update *update, struct extract_text *undo)
+static bool write_undo(const struct update *update, struct extract_text *undo)
 {
     bool changed = false;
 
@@ -251,7 +246,7 @@ static bool put_undo(const struct update *update, struct extract_text *undo)
         if (!slot->old || !is_changed(slot))
             continue;
         extract_text_puts(undo, "+ ");
-        put_lines(undo, slot->old, slot->old_length);
+        append_lines(undo, slot->old, slot->old_length);
     }
     return changed;
 }
@@ -260,8 +255,8 @@ enum extract_code update_write(const struct update *update, const struct extract
                                struct extract_text *text, struct extract_text *undo,
                                struct extract_error *error)
 {
-    if (put_undo(update, undo))
-        put_target(update, old, text);
+    if (write_undo(update, undo))
+        write_target(update, old, text);
     else
         undo->used = 0;
     if (!text->code && !undo->code)

@@ -34,19 +34,7 @@ static enum extract_code no_memory(const char *name, struct extract_error *error
 
 // ---- locking the target ----
 
-static enum extract_code check_kind(int fd, const char *name, struct extract_error *error)
-{
-    struct stat st;
-
-    if (fstat(fd, &st) != 0)
-        return extract_file_error(name, NULL, error);
-    if (!S_ISREG(st.st_mode))
-        return extract_error_set(error, EXTRACT_USAGE, name, "use a file of templates",
-                                 "not a regular file, so it cannot be replaced atomically");
-    return EXTRACT_OK;
-}
-
-static bool is_at(int fd, const char *path)
+static bool is_file_at(int fd, const char *path)
 {
     struct stat mine, there;
 
@@ -60,14 +48,20 @@ static enum extract_code try_lock(int *fd, const char *path, const char *name,
                                   struct extract_error *error)
 {
     int found = open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    enum extract_code code = EXTRACT_OK;
+    struct stat st;
 
     if (found < 0)
         return extract_file_error(name, "use a file that is writable", error);
-    enum extract_code code = check_kind(found, name, error);
+    if (fstat(found, &st) != 0)
+        code = extract_file_error(name, NULL, error);
+    else if (!S_ISREG(st.st_mode))
+        code = extract_error_set(error, EXTRACT_USAGE, name, "use a file of templates",
+                                 "not a regular file, so it cannot be replaced atomically");
     bool locked = !code && flock(found, LOCK_EX | LOCK_NB) == 0;
     if (!code && !locked && errno != EWOULDBLOCK && errno != EINTR)
         code = extract_file_error(name, NULL, error);
-    if (locked && is_at(found, path))
+    if (locked && is_file_at(found, path))
         *fd = found;
     else
         close(found);
@@ -86,22 +80,19 @@ static enum extract_code lock_target(int *fd, const char *path, const char *name
             return code;
         nanosleep(&pause, NULL);
     }
-    return extract_error_set(error, EXTRACT_LIMIT, name, "wait until that one ends, then try again",
+    return extract_error_set(error, EXTRACT_LIMIT, name,
+                             "wait until that update ends, then try again",
                              "another update of this file is in progress");
 }
 
 // ---- the undo file ----
 
-static bool ends_with(const char *string, size_t length, const char *end)
-{
-    return length > strlen(end) && strcmp(string + length - strlen(end), end) == 0;
-}
-
 // Returns the path of the undo file, to be freed by the caller; NULL with an error.
-static char *undo_path(const char *update, const char *chosen, struct extract_error *error)
+static char *make_undo_path(const char *update, const char *chosen, struct extract_error *error)
 {
+    static const char suffix[] = ".trc";
     const char *base = chosen ? chosen : update;
-    size_t length = strlen(base);
+    size_t length = strlen(base), suffix_length = sizeof suffix - 1;
     char *path = malloc(length + sizeof ".undo.trc");
 
     if (strcmp(base, "-") == 0) {
@@ -115,8 +106,8 @@ static char *undo_path(const char *update, const char *chosen, struct extract_er
         no_memory(base, error);
         return NULL;
     }
-    if (!chosen && ends_with(base, length, ".trc"))
-        length -= strlen(".trc");
+    if (!chosen && length > suffix_length && strcmp(base + length - suffix_length, suffix) == 0)
+        length -= suffix_length;
     memcpy(path, base, length);
     strcpy(path + length, chosen ? "" : ".undo.trc");
     return path;
@@ -161,8 +152,8 @@ enum extract_code update_report(struct update *update, unsigned line, unsigned c
     return no_memory(update->name, error);
 }
 
-static enum extract_code refuse_update(const struct update *update, const char *file,
-                                       struct extract_error *error)
+static enum extract_code set_refusal(const struct update *update, const char *file,
+                                     struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_BAD, update->target,
                              "fix the errors in the diagnostics", "not changed: errors in %s",
@@ -202,7 +193,7 @@ static enum extract_code compile_text(struct extract_templates **set, const stru
     if ((code && code != EXTRACT_BAD) || !(*set)->errors)
         return code;
     if (report_errors(update, *set, file))
-        return refuse_update(update, file, error);
+        return set_refusal(update, file, error);
     return no_memory(file, error);
 }
 
@@ -225,18 +216,6 @@ static enum extract_code check_result(const struct update *update, const struct 
     return code;
 }
 
-static enum extract_code save_files(const struct update *update, const char *path,
-                                    const char *undo_path, const struct extract_text *text,
-                                    const struct extract_text *undo, struct extract_error *error)
-{
-    if (!undo->used)
-        return EXTRACT_OK;
-    enum extract_code code = check_result(update, text, error);
-    if (!code)
-        code = write_undo(undo_path, undo, error);
-    return code ? code : extract_file_replace(path, text->data, text->used, error);
-}
-
 static enum extract_code apply_update(struct update *update, const struct extract_templates *old,
                                       const char *path, const char *undo_path,
                                       struct extract_error *error)
@@ -248,8 +227,13 @@ static enum extract_code apply_update(struct update *update, const struct extrac
     enum extract_code code = update_merge(update, old, error);
     if (!code)
         code = update_write(update, old, &text, &undo, error);
-    if (!code)
-        code = save_files(update, path, undo_path, &text, &undo, error);
+    bool has_changes = !code && undo.used;
+    if (has_changes)
+        code = check_result(update, &text, error);
+    if (has_changes && !code)
+        code = write_undo(undo_path, &undo, error);
+    if (has_changes && !code)
+        code = extract_file_replace(path, text.data, text.used, error);
     extract_text_free(&text);
     extract_text_free(&undo);
     return code;
@@ -267,7 +251,7 @@ static enum extract_code parse_and_apply(struct update *update, const char *name
         return no_memory(update->target, error);
     enum extract_code code = update_parse(update, error);
     if (!code && update->reports->errors)
-        code = refuse_update(update, update->name, error);
+        code = set_refusal(update, update->name, error);
     if (!code)
         code =
             compile_text(&old, update, update->target, update->text, update->length, false, error);
@@ -327,14 +311,14 @@ enum extract_code extract_templates_update(struct extract_templates *templates, 
                                            struct extract_template_update *options,
                                            struct extract_error *error)
 {
-    struct extract_template_update usual = {.size = sizeof usual};
-    struct extract_error unheard;
+    struct extract_template_update defaults = {.size = sizeof defaults};
+    struct extract_error ignored;
     struct update update = {.reports = templates, .target = target};
 
-    update.options = options = options ? options : &usual;
-    error = error ? error : &unheard;
+    update.options = options = options ? options : &defaults;
+    error = error ? error : &ignored;
     options->added = options->replaced = options->deleted = options->kept = 0;
-    char *undo = undo_path(update_path, options->undo, error);
+    char *undo = make_undo_path(update_path, options->undo, error);
     if (!undo)
         return error->code;
     enum extract_code code = lock_and_apply(&update, update_path, undo, error);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# bench_gdb.sh: `ringside dump` of a 64 KiB ring in GDB over QEMU beside `dump binary memory` of the
-# same bytes in the same GDB. Prints milliseconds, the ratio, and PASS or FAIL: at most 1.5 times as
-# long, plus 30 ms.
+# bench_gdb.sh: compares `ringside dump` of a 64 KiB ring in GDB with `dump binary memory` of the
+# same bytes, in the same GDB, from QEMU. Prints milliseconds, the ratio, and PASS or FAIL. The
+# limit is 1.5 times as long, plus 30 ms.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 # shellcheck source=/dev/null
@@ -32,7 +32,7 @@ timeout 120 gdb-multiarch -nx -q -batch -x "$script" -ex "file $elf" \
 events=$(grep -cE '^ *[0-9]+ +[0-9A-F]{3,4} ' "$work/gdb.out")
 grep "last look" "$work/gdb.out"
 
-# The median of the differences of each pair of lines, in milliseconds.
+# Prints the median of the differences of each pair of lines, in milliseconds.
 median() {
     awk 'NR % 2 {start = $1; next} {printf "%.3f\n", ($1 - start) / 1e6}' "$work/$1" | sort -n |
         awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'

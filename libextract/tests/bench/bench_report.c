@@ -171,7 +171,7 @@ static void put_name(struct hand *hand, uint64_t address)
 static void put_hexadecimal(struct text_writer *writer, uint64_t value)
 {
     unsigned digits = value > UINT16_MAX ? 8 : 4;
-    PEN_LITERAL(writer, "0x");
+    TEXT_WRITER_LITERAL(writer, "0x");
     for (unsigned i = digits; i > 0; i--, value >>= 4)
         writer->at[i - 1] = "0123456789ABCDEF"[value & 15];
     writer->at += digits;
@@ -208,16 +208,16 @@ static void put_prefix(struct hand *hand, const struct extract_event *event, con
 {
     struct text_writer *writer = &hand->writer;
     text_writer_dec_right(writer, event->seq, hand->seq);
-    PEN_LITERAL(writer, "  ");
+    TEXT_WRITER_LITERAL(writer, "  ");
     put_word(writer, id);
-    PEN_LITERAL(writer, "   ");
+    TEXT_WRITER_LITERAL(writer, "   ");
     const char *start = writer->at;
     if (event->context == EXTRACT_ISR)
-        PEN_LITERAL(writer, "interrupt/");
+        TEXT_WRITER_LITERAL(writer, "interrupt/");
     put_name(hand, event->thread);
     text_writer_pad(writer, WHO_COLUMNS + 2 - (unsigned)(writer->at - start));
     text_writer_dec_right(writer, event->ticks, 13);
-    PEN_LITERAL(writer, "  ");
+    TEXT_WRITER_LITERAL(writer, "  ");
     text_writer_dec_right(writer, event->ticks - hand->last, 11);
     hand->last = event->ticks;
 }
@@ -236,7 +236,7 @@ static void put_event(struct hand *hand, const struct extract_event *event)
         put_field(hand, kind->kinds[i], event->field[i]);
     }
     if (event->flags & EXTRACT_FLAG_PROVISIONAL)
-        PEN_LITERAL(writer, "  [provisional]");
+        TEXT_WRITER_LITERAL(writer, "  [provisional]");
     text_writer_char(writer, '\n');
 }
 

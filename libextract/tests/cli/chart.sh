@@ -1,14 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# chart.sh: `ringside chart`, and `ringside stats` on an RKH stream, beside what Trazer printed for
-# the same stream: its rt, nseq, nelem and nmin.
-# Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
-# BUILD, RINGSIDE_DATA.
+# chart.sh: compares `ringside chart`, and `ringside stats` on an RKH stream, with the output of
+# Trazer for the same stream: its rt, nseq, nelem and nmin. Prints "ok NAME", "skip NAME: why" or
+# "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
 
-# same NAME: the files "mine" and "theirs" are the same, and there is something in them.
+# same NAME: checks that the files "mine" and "theirs" are equal and not empty.
 same() {
     if [ -s "$work/theirs" ] && cmp -s "$work/mine" "$work/theirs"; then
         ok "$1"
@@ -38,7 +37,8 @@ oracle=$data/cm3_all_on.trazer.txt
 "$ringside" stats --json "$stream" >"$work/stats" 2>"$work/err" </dev/null
 is "stats: status" $? 0
 
-# "AO SIGNAL GETS MIN MEDIAN MAX SUM" of each signal; the lines of Trazer are ordered by rt.
+# Prints "AO SIGNAL GETS MIN MEDIAN MAX SUM" for each signal, from the lines of Trazer, sorted by
+# rt.
 LC_ALL=C grep '| SMA | GET ' "$oracle" |
     sed 's/.*ao=\([^,]*\), sig=\([^,]*\),.* rt=\([0-9]*\),.*/\1 \2 \3/' |
     LC_ALL=C sort -k1,1 -k2,2 -k3,3n |
@@ -52,7 +52,7 @@ LC_ALL=C grep '| SMA | GET ' "$oracle" |
 jq -r '.active_objects[] | .name as $ao | .signals[] | select(.gets > 0) | .latency as $l |
     [$ao, .name, .gets, $l.min, $l.p50, $l.max, ($l.mean * $l.count | round)] |
     map(tostring) | join(" ")' "$work/stats" | LC_ALL=C sort -k1,1 -k2,2 >"$work/mine"
-# Means have three decimals: sums may differ by a thousandth an event.
+# Means have three decimals, so sums may differ by a thousandth per event.
 paste -d ' ' "$work/mine" "$work/theirs" |
     awk '$7 - $14 <= 1 && $14 - $7 <= 1 { $7 = $14 } { print $1, $2, $3, $4, $5, $6, $7 }' \
         >"$work/close" && mv "$work/close" "$work/mine"
@@ -104,20 +104,20 @@ is "without a trigger" "$(jq '[.active_objects[].no_trigger] | add' "$work/stats
     "$(count '| EVT_NFOUND ')"
 is "assertions" "$(jq -c '.assertions | map([.module, .line])' "$work/stats")" '[["mybsp",80]]'
 
-# A part: every event of it and nothing else, but with what came before in mind.
+# A part of the stream: exactly its events are counted, but the state from before the part is known.
 "$ringside" stats --json --from 10s --to 20s "$stream" >"$work/part" 2>"$work/err" </dev/null
 is "a part has its gets" "$(jq .gets "$work/part")" \
     "$("$ringside" report --json --from 10s --to 20s "$stream" | grep -c RKH_TE_SMA_GET)"
 is "a part knows the posts before it" "$(jq .uncertain_gets "$work/part")" 0
 
-# What the server is in when the part begins stands in front of what it becomes.
+# The state of the server at the start of the part comes before the states that it enters.
 jq -c '.active_objects[0].timeline | map([.ticks, .name]) |
     (map(select(.[0] <= 10000)) | last), map(select(.[0] > 10000 and .[0] <= 20000))[]' \
     "$work/stats" >"$work/theirs"
 jq -c '.active_objects[0].timeline[] | [.ticks, .name]' "$work/part" >"$work/mine"
 same "a part knows the state that it begins with"
 
-# A filter chooses what is counted. Times are those of all events, and so are their shares.
+# A filter selects the events that are counted. Times and shares are computed from all events.
 times='[.span_ticks, (.active_objects | map([.name, .state_unknown_ticks, .timeline,
     (.states | map([.name, .ticks, .percent]))]))]'
 for filter in '--thread server' '--event RKH_TE_SMA_GET' '--class KERN'; do
@@ -136,7 +136,7 @@ is "times under a filter, as text" "$(sed -n '/^active object .*percent/,/^$/p; 
 
 "$ringside" chart "$stream" -o "$work/all.signalling" 2>"$work/err" </dev/null
 is "chart: status" $? 0
-# Sender, receiver and signal of every post, in order.
+# Prints the sender, receiver and signal of every post, in order.
 sed -n 's/.*| SMA | [FL]IFO  *: ao=\([^,]*\), sig=\([^,]*\), snr=\([^,]*\),.*/\3->\1: \2/p' \
     "$oracle" >"$work/theirs"
 grep -- '->.*;' "$work/all.signalling" | grep -vE '^([a-z0-9_]+)->\1: (server|client)_' |
@@ -158,7 +158,7 @@ else
     echo "skip svg is well-formed: there is no xmllint"
 fi
 
-# Frames that are missing stand in the chart, and change the status.
+# The chart shows missing frames, and the status changes.
 "$ringside" chart "$data/x86_overrun_noseq.bin" -o "$work/torn.svg" 2>"$work/err" </dev/null
 is "damage: status" $? 3
 if [ "$(grep -c '>frames missing or damaged<' "$work/torn.svg")" -gt 50 ]; then

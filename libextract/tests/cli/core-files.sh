@@ -1,12 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Cores of a process of this host: where its program was loaded, and so where its ring is and what
-# its symbols name. The truth is what GDB says of the same process.
+# core-files.sh: tests core files of a process of this host. Checks where its program was loaded,
+# and therefore where its ring is, and which names its symbols give. Compares this with the output
+# of GDB for the same process.
 . "$(dirname "$0")/../lib.sh"
 source=$(dirname "$0")/../../../gdb-reader/tests/native/threadx.c
 gdb=$(command -v gdb || command -v gdb-multiarch) || { echo "skip cores: there is no gdb"; exit 0; }
 
-# take NAME [COMPILER OPTION...]: a program, its core, and where GDB sees the ring in it.
+# take NAME [COMPILER OPTION...]: makes a program, its core file, and the address of the ring from
+# GDB.
 take() {
     program=$work/$1
     core=$work/$1.core

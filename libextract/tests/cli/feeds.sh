@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# feeds.sh: RKH streams that are read as they come: pipes, FIFOs, TCP clients, files that grow.
-# Serial ports: tests/unit/feed/test_serial.c.
-# Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
-# BUILD, RINGSIDE_DATA.
+# feeds.sh: tests RKH streams that are read as they arrive: pipes, FIFOs, TCP clients, files that
+# grow. tests/unit/feed/test_serial.c tests serial ports. Prints "ok NAME", "skip NAME: why" or "not
+# ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
@@ -14,32 +13,32 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# same NAME FILE FILE
+# same NAME FILE FILE: checks that two files are equal.
 same() {
     if cmp -s "$2" "$3"; then ok "$1"; else fail "$1" "$(cmp "$2" "$3" 2>&1)"; fi
 }
 
-# says NAME PATTERN: standard error has it.
+# says NAME PATTERN: checks that standard error matches.
 says() {
     if grep -q -e "$2" "$work/err"; then ok "$1"; else fail "$1" "$(head -c 300 "$work/err")"; fi
 }
 
 has_lines() { [ "$(wc -l <"$work/out")" -ge "$1" ]; }
-# came LINES NAME
+# came LINES NAME: checks that this number of lines was printed.
 came() {
     if wait_until has_lines "$1"; then ok "$2"; else fail "$2" "$(wc -l <"$work/out") lines"; fi
 }
 
 has_said() { grep -q -e "$1" "$work/err"; }
 
-# start ARGUMENT...: runs the program in the background
+# start ARGUMENT...: runs the program in the background.
 start() {
     : >"$work/out" >"$work/err"
     "$ringside" report --no-header "$@" >"$work/out" 2>"$work/err" &
     job=$!
 }
 
-# end SIGNAL: ends it; its status is in $status
+# end SIGNAL: ends that program, and sets $status to its status.
 end() {
     kill -"$1" "$job"
     wait "$job"
@@ -47,14 +46,15 @@ end() {
     job=
 }
 
-# Ten frames with checksum, number and a stamp of a byte; the first tells the layout, the others
-# that a state machine processed an event. $1: the number of the first one behind the record.
+# Prints ten frames with a checksum, a sequence number and a timestamp of one byte. The first frame
+# is the record of the layout. In each other frame, a state machine has processed an event. $1 is
+# the number of the first frame after the record.
 frames() {
     printf '\x7e\xac\x00\x34\xff\xff\x03\x00\x11\x42\x11\x02\x14\xe8\x03\xba\x7e'
     more "$1" 9
 }
 
-# more FIRST COUNT
+# more FIRST COUNT: prints more such frames.
 more() {
     local n i
     for ((i = 0; i < $2; i++)); do
@@ -87,7 +87,7 @@ frames 0 | "$ringside" report --format rkh --no-header -t "$work/bad.fmt" - >"$w
 is "an error in templates: status" "$?" 2
 is "an error in templates: once" "$(grep -c 'E-STRING' "$work/err")" 1
 
-# The limit of file sizes, of what is printed and of what is saved.
+# The file-size limit, for the output and for the saved stream.
 (
     ulimit -f 0
     frames 0 | "$ringside" report --format rkh - 2>&1 >"$work/limited"
@@ -119,10 +119,10 @@ sleep 0.3
 is "a FIFO: not half a frame" "$(wc -l <"$work/out")" 10
 end INT
 is "an interrupt: status" "$status" 0
-says "an interrupt: summary" '10 frames good.* 3 bytes of one under way$'
+says "an interrupt: summary" '10 frames good.* 3 bytes of an incomplete frame$'
 exec 7>&-
 
-# Nobody reads what is printed: the end comes all the same.
+# The program ends even if its output is not read.
 mkfifo "$work/blocked"
 exec 8<>"$work/blocked"
 "$ringside" report --format rkh "$work/fifo" >"$work/blocked" 2>"$work/err" &
@@ -143,7 +143,7 @@ case $status in
 *) fail "a reader that is stuck" "status $status" ;;
 esac
 
-# A reader that has gone is noticed without another frame.
+# The program notices that its reader has ended, even without another frame.
 "$ringside" report --format rkh "$work/fifo" > >(head -n 1 >"$work/one") 2>"$work/err" &
 job=$!
 frames 0 >"$work/some"
@@ -201,7 +201,7 @@ is "loopback unless told otherwise" "$address" 127.0.0.1
 exec 5<>"/dev/tcp/127.0.0.1/$port"
 frames 0 >&5
 came 10 "a client"
-# The next client waits until this one ends.
+# The next client waits until the current one ends.
 exec 6<>"/dev/tcp/127.0.0.1/$port"
 frames 0 >&6
 sleep 0.3
@@ -211,7 +211,7 @@ exec 5>&-
 came 21 "the next client"
 is "a torn frame is an event" \
     "$(sed -n 11p "$work/out" | grep -c 'entries damaged reason=torn entries=1 bytes=3$')" 1
-# A silent client gives way to one that waits.
+# A waiting client replaces a silent client.
 exec 5<>"/dev/tcp/127.0.0.1/$port"
 frames 0 >&5
 came 31 "a silent client gives way"
@@ -244,7 +244,7 @@ is "a port that is taken: status" "$?" 2
 end INT
 is "nobody came: status" "$status" 0
 
-# A client that drips bytes of which no frame comes gives way, and so does one that floods them.
+# A waiting client also replaces a client that sends bytes without frames, slowly or fast.
 start --listen=0
 wait_until has_said 'waiting for a connection' || fail "a listener: message" "$(cat "$work/err")"
 read -r address port < <(place_of)
@@ -290,7 +290,7 @@ if [ -e "$data/cm3_all_on.bin" ]; then
             cat "$data/$stream.bin" |
                 "$ringside" report --no-header $how --format rkh - >"$work/live" 2>"$work/err"
             is "$stream $how: status" "$?" "$whole"
-            # The place of a text is one in the stretch that was read.
+            # The position of a text is relative to the chunk that was read.
             sed -i 's/"module":[0-9]*,//; s/"info":\[[0-9,]*\]//' "$work/whole" "$work/live"
             same "$stream $how: as from the file" "$work/live" "$work/whole"
         done

@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# flush.sh: `ringside flush` out of images of memory, each of which stands for a later look at one
-# ring: what is new comes to the log, once, and what was overwritten meanwhile is told there.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# flush.sh: tests `ringside flush` with memory images. Each image is a later state of the same ring.
+# New entries are added to the log once, and the log states the entries that were overwritten
+# between the images. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=$(realpath "$(dirname "$0")/../data")
 cd "$work" || exit 1
 
-# threadx FIRST COUNT ADDRESS: a ring of 8 slots in which COUNT user events were written, whose
-# number, from FIRST on, is their second word and their stamp (TraceX user guide, chapter 11).
+# threadx FIRST COUNT ADDRESS: prints a ring of 8 slots to which COUNT user events were written. The
+# number of each event, from FIRST on, is its second word and its timestamp (TraceX user guide,
+# chapter 11).
 threadx() {
     local slots=8 at=$(($3 + 96)) slot n newest=$(($2 - 1))
     words 0x54585442 0xffffffff "$3" $(($3 + 48))
@@ -26,7 +28,7 @@ threadx() {
         fi
     done
 }
-# hook FIRST COUNT: a ring of hook words with a buffer of 128 bytes, 8 records, likewise
+# hook FIRST COUNT: prints such a ring of hook words, with a buffer of 128 bytes for 8 records
 # (docs/formats/hook.md).
 hook() {
     local slots=8 slot n newest=$(($2 - 1)) tail=$(($2 > 8 ? $2 - 8 : 0))
@@ -40,7 +42,7 @@ hook() {
         fi
     done
 }
-# Numbers of the events in the last report.
+# Prints the numbers of the events in the last report.
 numbers() { jq -r 'select(.id < 65536) | .fields.info2 // .fields.D1' out | tr '\n' ' '; }
 holds() { # NAME NUMBER...
     local name=$1 found
@@ -49,9 +51,10 @@ holds() { # NAME NUMBER...
     if [ "$found" = "$* " ]; then ok "$name"; else fail "$name" "it holds $found"; fi
 }
 
-# passes FORMAT KEPT LOST: the same story for rings whose images FORMAT FIRST COUNT makes. Of a ring
-# that has wrapped, KEPT entries can be read: the oldest may be the one that is being written. LOST
-# says what is known of the others: of a ring without counts, the rest modulo its eight entries.
+# passes FORMAT KEPT LOST: runs the same tests for each format; the images are made by FORMAT FIRST
+# COUNT. In a ring that has wrapped, KEPT entries can be read, because the oldest entry may be
+# half-written. LOST is the known loss: for a ring without counts, the loss modulo its eight
+# entries.
 passes() {
     prefix="flush, $1: "
     rm -f a.log
@@ -116,7 +119,7 @@ check "no target" 1 err 'flush: no target is given; use LOG, and --pid PID'
 run flush - a.ram@0x20000000
 check "standard output" 1 err 'a log cannot go to standard output'
 
-# The rings of boards, as they were read.
+# The rings of real boards, as they were read.
 for kind in posix rkh; do
     gunzip -c "$data/$kind/ram.bin.gz" >board.ram
     gunzip -c "$data/$kind/firmware.elf.gz" >board.elf

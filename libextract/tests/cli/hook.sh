@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# hook.sh: hook words on the command line: dumps, images, raw streams, standard input; statuses and
-# messages. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# hook.sh: tests hook words on the command line: dumps, images, raw streams, standard input,
+# statuses and messages. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
-# A ring with a buffer of 128 bytes (docs/formats/hook.md): four records were written, of which the
-# oldest one is gone; one more was too long. It lay at 0x20000100.
+# A ring with a buffer of 128 bytes at 0x20000100 (docs/formats/hook.md). Four records were written,
+# and the oldest was overwritten. One more record was too long.
 {
     words 0x4b4f4f48 1 64 128 1 1000000 32 68 0 4 1 0 4 1 0x20000100 0
     words 0x60014 0x123a0007 42 0x20004000 100                # type A, D1 = 42
@@ -52,7 +53,7 @@ check "what was saved gives the same report" 0
 run info "$work/saved.hook"
 check "and lies where it lay" 3 out '^address: 0x20000100' out '^found by: file'
 
-# A ring that has written over its oldest records is whole.
+# If the ring has only overwritten its oldest records, the exit status is 0.
 head -c 40 "$work/a.hook" >"$work/wrapped.hook"
 { words 0; tail -c +45 "$work/a.hook"; } >>"$work/wrapped.hook"
 run report --json "$work/wrapped.hook"
@@ -62,7 +63,7 @@ check "and counted" 0 out '"events_lost":1' out '"wrapped":true' no-err .
 run info "$work/a.hook"
 check "lost and overwritten" 3 err ': 2 events were lost, 1 of them overwritten$'
 
-# The longest record that there is, as a raw stream and as a ring of its own.
+# The longest possible record, as a raw stream and as a ring of its own.
 { bigs 0x1230ffff 5; head -c 65535 /dev/zero | tr '\0' A; zeros 1; bigs 9; } >"$work/long"
 run report --json --format hook "$work/long"
 check "the longest buffer" 0 out '"data":"1230ffff0000000541' no-err .

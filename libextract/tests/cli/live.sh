@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# live.sh: the program `ringside` on live targets: QEMU's GDB server, gdbserver, and OpenOCD's Tcl
-# port with a probe that serves an image of memory. What GDB dumps is the truth.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# live.sh: tests the program `ringside` on live targets: QEMU's GDB server, gdbserver, and OpenOCD's
+# Tcl port with a probe that serves a memory image. Compares its output with dumps that GDB makes.
+# Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 build=${BUILD:-build}
@@ -25,7 +25,7 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 1' INT TERM HUP
 
-# same NAME FILE FILE
+# same NAME FILE FILE: checks that two files are equal.
 same() {
     if [ -s "$2" ] && cmp -s "$2" "$3"; then ok "$1"; else fail "$1" "the files differ"; fi
 }
@@ -80,7 +80,7 @@ timeout "$limit" "$ringside" filter --remote "$sock" --elf "$elf" >/dev/full 2>"
 status=$?
 check "filter, and no room for what it prints" 2 err '^ringside: standard output: No space left'
 
-# With `disconnect`, GDB leaves the target halted: the same bytes are there for all.
+# With `disconnect`, GDB leaves the target halted, so that every reader reads the same bytes.
 gdb-multiarch -nx -batch -ex "target remote $sock" \
     -ex "dump binary memory $work/ram.bin 0x20000000 0x20010000" -ex disconnect "$elf" \
     >"$work/gdb.log" 2>&1 </dev/null
@@ -97,7 +97,7 @@ moves() {
 }
 if wait_until moves; then ok "the target runs on"; else fail "the target runs on" "it stands"; fi
 
-# A server that does not answer: the first signal ends the program, and the target goes on.
+# A server that does not answer: the first signal ends the program, and the target continues.
 kill -STOP "$qemu"
 "$ringside" info --remote "$sock" --elf "$elf" --timeout 600 >"$work/out" 2>"$work/err" &
 client=$!
@@ -147,7 +147,7 @@ fi
     >"$work/probe.log" 2>&1 </dev/null &
 pids+=("$!")
 wait_until test -S "$work/probe.sock" || fail "the probe" "$(head -n 1 "$work/probe.log")"
-# OpenOCD 0.12 takes no UNIX socket for Tcl, and ends when the port is taken.
+# OpenOCD 0.12 does not accept a UNIX socket as its Tcl port, and ends if the port is in use.
 for ((try = 0; try < 10; try++)); do
     port=$((20000 + RANDOM % 20000))
     openocd -c "tcl_port $port; gdb_port disabled; telnet_port disabled" \

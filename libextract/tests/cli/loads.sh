@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Loads: what `stats` and `top` say of traces of several cores, and under a filter; and the column
-# of the cores. The ring of two cores is put together here by docs/formats/threadx.md; the shared
-# data hold one of a real system (README there: four cores, two threads that never stop).
+# loads.sh: tests the loads that `stats` and `top` print for several cores and with a filter, and
+# the column CPU. The ring of two cores is made here, following docs/formats/threadx.md. The shared
+# data hold a ring of a real system with four cores and two threads that never stop.
 . "$(dirname "$0")/../lib.sh"
 real=${RINGSIDE_DATA:-../shared/data}/threadx/a35smp_spin.trx
 data=$(dirname "$0")/../data
 
-# json NAME FILTER: what the program prints has such members.
+# json NAME FILTER: checks that the JSON output has these members.
 json() {
     jq -e "$2" "$work/out" >"$work/jq" 2>&1
     status=$?
@@ -17,8 +17,8 @@ json() {
 
 # ---- several cores ----
 
-# Two threads, each on a core of its own: 48 bytes of header, 2 objects, 6 entries of which the last
-# was not written. The core is in the top byte of an event's number.
+# Two threads, each on a core of its own: a header of 48 bytes, 2 objects, and 6 entries, of which
+# the last was not written. The top byte of an event's id holds the core.
 {
     words 0x54585442 0xffffffff 0x20000000 0x20000030
     printf '\0\0\x20\0'
@@ -78,7 +78,8 @@ run top --json "$work/two.log"
 json "top as JSON" '.stats.idle_ticks == null and all(.stats.threads[]; .percent == null) and
     (.newest | map(.core)) == [0, 1, 0, 1, 0]'
 
-# An SMP kernel's array of running threads is as long as the kernel was built for.
+# The length of an SMP kernel's array of running threads is the number of cores that the kernel was
+# built for.
 kernel() { # DECLARATION
     gcc -w -nostdlib -static -no-pie -Wl,-e,0 -o "$work/kernel.elf" -x c - <<<"$1"
 }
@@ -102,7 +103,7 @@ check "unless it is asked for" 0 out '  CPU  '
 
 # ---- filters ----
 
-# What is a load: in JSON, and the lines and cells of the text.
+# The loads: their JSON members, and their lines and cells in the text.
 loads_json() {
     "$ringside" stats -q --json "$@" | jq -cS '[.span_ticks, .idle_ticks, .interrupt_ticks,
         .init_ticks, (.threads | map([.address, .ticks, .percent]))]'
@@ -112,7 +113,7 @@ loads_text() {
     sed -nE 's/ \(times and .*//; /^(idle|interrupt|init|span) ticks/p' "$work/stats"
     sed -n '/^thread /,/^$/p' "$work/stats" | grep -oE ' [0-9]+ +[0-9]+\.[0-9]{3} '
 }
-# unchanged NAME FILTER... -- INPUT...
+# unchanged NAME FILTER... -- INPUT...: checks that a filter does not change the loads.
 unchanged() {
     local name=$1 all
     local filter=()
@@ -153,7 +154,7 @@ run stats -q "$demo"
 is "a filter leaves an event its percentage" "$share" \
     "$(awk '/mutex get$/ { print $1, $2 }' "$work/out")"
 
-# Times choose a stretch, of which the loads then are, whatever else is chosen in it.
+# Times select a period. The loads are computed for that period, whatever other filters select.
 run stats --json --from 5000000 "$demo"
 json "a stretch of time" '.span_ticks < 3490847 and .span_ticks > 3000000'
 span=$(jq .span_ticks "$work/out")

@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# log-versions.sh: logs of earlier versions of the format give the events that they gave when that
-# version was current. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes
-# BUILD.
+# log-versions.sh: checks that logs of earlier versions of the format give the same events as when
+# that version was current. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if
+# any failed. Reads BUILD.
 #
 # data/log-version-1 holds recordings that version 0.1.0 made of boards in QEMU and of a program
-# (NAME.log.gz), and what it read in them (NAME.facts, NAME.events.gz). Both are reduced to what the
-# log itself says, so that better names and new keys in reports change nothing here.
+# (NAME.log.gz). It also holds the output of that version for them (NAME.facts, NAME.events.gz).
+# Both outputs contain only data from the log itself. So better names and new keys in reports do not
+# change them.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=$(dirname "$0")/../data/log-version-1
@@ -19,7 +20,7 @@ facts='{format, byte_order, word_bytes, timer_mask, entries_total, entries_valid
 events='[.seq, .ticks, .raw_stamp, .event, .names.event, .thread_name, .data, .flags,
     if .event | startswith("RINGSIDE_") then .names.text else null end]'
 
-# options NAME: what a reader has to be told.
+# options NAME: prints the options that a reader needs for this log.
 options() { case $1 in rkh*) echo --rkh chk=1,nseq=1,ts=4,ptr=4,sig=1 ;; esac; }
 
 for log in "$data"/*.log.gz; do
@@ -40,7 +41,7 @@ X
     fi
 done
 
-# Where a program was loaded: nothing reads that block but a reader that has its ELF file.
+# The block with the load address of a program. Only a reader that has the ELF file uses this block.
 gunzip -c "$data/posix-append.log.gz" >"$work/program.log"
 run info --json "$work/program.log"
 check "a whole log" 0

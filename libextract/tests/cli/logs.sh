@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# logs.sh: the program `ringside` over trace logs, which are made here byte by byte from
-# docs/formats/log.md. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes
-# BUILD.
+# logs.sh: tests the program `ringside` with trace logs, which are made here byte by byte, following
+# docs/formats/log.md. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 shopt -s lastpipe # a block at the end of a pipe counts on
 
-# lines NAME COUNT: of the last run's output.
+# lines NAME COUNT: checks the number of lines of the last output.
 lines() {
     local count
     count=$(wc -l <"$work/out")
@@ -22,7 +22,8 @@ longs() { # N...: 64-bit little-endian words
 # ---- The log's blocks ----
 number=0 first=0
 
-# block TYPE KIND FLAGS COUNT FIRST A B: a block whose payload is standard input, with its checksum.
+# block TYPE KIND FLAGS COUNT FIRST A B: prints a block with standard input as its payload, and with
+# its checksum.
 block() {
     local w one=0 two=0 length
     cat >"$work/payload"
@@ -56,7 +57,7 @@ section() { # POLICY
     } | block 1 0 0 0 0 0 0
 }
 
-# A ring at 0x20000000: 48 bytes of header, 1 object of 48 bytes, 4 entries of 32.
+# A ring at 0x20000000: a header of 48 bytes, 1 object of 48 bytes, 4 entries of 32 bytes.
 header() {
     words 0x54585442 0xffffffff 0x20000000 0x20000030
     printf '\0\0\x20\0'
@@ -73,7 +74,7 @@ objects() {
     } | block 3 0 0 0 0 0 0
 }
 
-# entries STAMP...: one block of them.
+# entries STAMP...: prints an ENTRIES block with these timestamps.
 entries() {
     local stamp
     for stamp in "$@"; do words 0x20004000 0x80100010 69 "$stamp" 0x20005000 0 0 3; done |
@@ -124,7 +125,7 @@ check "marks are found by their names" 0 out 'recording started' no-out 'queue s
 run report --from 20 --to 30 --no-header "$work/whole.log"
 check "a span of time" 0 out 'main .* 0  *queue send' no-out 'recorder'
 lines "both ends belong to it" 2
-# 20 ticks a second: the stamps 100 to 140 are two seconds from 2026-01-01T00:00:00Z on.
+# At 20 ticks per second, the timestamps 100 to 140 cover two seconds from 2026-01-01T00:00:00Z on.
 TZ=UTC run report -s 010100000126 --hz 20 --no-header "$work/whole.log"
 check "from a time of day" 0 out '1.000000000 .*queue send' no-out '0.500000000'
 TZ=UTC run report -e 010100000126 --hz 20 --no-header "$work/whole.log"
@@ -132,9 +133,9 @@ check "to a time of day" 0 out '1.000000000 .*queue send' out '0.000000000' no-o
 TZ=UTC-2 run report -s 010102000126 --hz 20 --no-header "$work/whole.log"
 check "it is local time" 0 out '1.000000000 .*queue send' no-out '0.500000000'
 TZ=UTC run report -e 010100000025 --hz 20 --no-header "$work/whole.log"
-check "nothing is in front of the trace" 0 no-out . no-err .
+check "nothing is before the trace" 0 no-out . no-err .
 TZ=UTC run report -s 010100000025 --hz 20 --no-header "$work/whole.log"
-check "from in front of it: all" 0 out '0.000000000 .*queue send' out 'recording stopped'
+check "from before it: all" 0 out '0.000000000 .*queue send' out 'recording stopped'
 run report -d f11,F12 --no-header "$work/whole.log"
 check "without marks, by their ids" 0 out 'queue send' no-out 'recorder'
 run report -k F11 --no-header "$work/whole.log"
@@ -198,7 +199,7 @@ check "a flipped byte" 3 out 'log damaged entries=2$' out 'raw_stamp\|queue send
     err '2 entries are missing with them, whether recorded or lost$'
 
 # ---- Version 2: what a section begins with is there twice ----
-# B: how many blocks back the original is; 0 of the original itself.
+# B is the number of blocks from the original to the copy; in the original itself, it is 0.
 section_2() { # POLICY B
     {
         printf RINGSIDE
@@ -222,7 +223,7 @@ current >"$work/current.log"
 run report --no-header "$work/current.log"
 check "version 2" 0 out 'main .* 10  *queue send' no-err .
 cp "$work/out" "$work/parts"
-# hit OFFSET: the log with another byte there.
+# hit OFFSET: writes the log with another byte at this offset.
 hit() {
     cp "$work/current.log" "$work/hit.log"
     printf '\125' | dd of="$work/hit.log" bs=1 seek="$1" conv=notrunc 2>/dev/null

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is said of losses, from traces of a real ThreadX system that bursts and idles. Its user
-# events carry the number of events that were inserted before them, so that each statement is
-# compared with what was. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed.
-# Takes BUILD, RINGSIDE_DATA.
+# losses.sh: checks the numbers of lost events, with traces of a real ThreadX system that has bursts
+# and idle times. Its user events contain the number of events that were inserted before them. So
+# each reported number is compared with the true one. Prints "ok NAME" or "not ok NAME: why" for
+# each test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 set -u
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -12,8 +12,9 @@ cd "$work" || exit 1
 [ -e "$data/demolim.log" ] || { echo "skip losses: no recorded traces"; exit 0; }
 
 # ---- flush: images of its memory at four moments ----
-# Between them, 19 or 20, 5,376 or 5,377 and 4,412 or 4,413 events are lost, by whether the one at
-# the breakpoint counts: modulo the ring's 462 entries 20, 295 and 255.
+# Between the images, 19 or 20, 5,376 or 5,377 and 4,412 or 4,413 events are lost, depending on
+# whether the event at the breakpoint counts. Modulo the ring's 462 entries, these are 20, 295 and
+# 255.
 for look in "0 461 events added" "1 461 events added, at least 20 lost" \
     "2 461 events added, at least 295 lost" "3 461 events added, at least 255 lost"; do
     read -r number says <<<"$look"
@@ -31,8 +32,8 @@ check "all flushes" 3 \
     out '"resets":0'
 
 # ---- record: a recording over a slow link ----
-# Prints "TRUE LEAST MOST EXACT LOW HIGH" for each gap between two events that say their number and
-# have one loss between them.
+# Prints "TRUE LEAST MOST EXACT LOW HIGH" for each gap between two events that contain their number
+# and have exactly one loss between them.
 gaps() {
     jq -rn 'foreach inputs as $e ({n: 0, losses: []};
         if .done then .losses = [] | .n = 0 | .done = false else . end |

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `ringside openocd-config`: addresses are compared with what nm says, and the output is read by
-# OpenOCD itself, where it is installed.
+# openocd-config.sh: tests `ringside openocd-config`. Compares addresses with the output of nm. If
+# OpenOCD is installed, it reads the output.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 ringside=$PWD/${BUILD:-build}/ringside
@@ -21,7 +21,7 @@ run() {
     "$ringside" "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
 }
-# fails STATUS TEXT: as it should.
+# fails STATUS TEXT: checks that the program fails with this status and text.
 fails() {
     [ "$status" = "$1" ] && [ ! -s "$work/out" ] && grep -q -- "$2" "$work/err"
     status=$?
@@ -60,7 +60,7 @@ has "one with two names" "-fault $(where HardFault_Handler)+$(length HardFault_H
 status=$?
 verdict "each handler once"
 has "memory that lies apart" '-ram 0x00900000+0x40'
-# .data begins at 0x20000, .bss follows it.
+# .data begins at 0x20000, and .bss follows.
 has "memory that lies together" "-ram 0x00020000+0x"
 [ "$(grep -c -- '-ram' "$work/out")" = 2 ]
 status=$?
@@ -84,9 +84,9 @@ fi
 
 strip -o "$work/stripped.elf" "$work/fw.elf"
 run openocd-config --elf "$work/stripped.elf"
-fails 2 'no symbol _tx_trace_header_ptr; is the kernel built with TX_ENABLE_EVENT_TRACE'
+fails 2 'no symbol _tx_trace_header_ptr; build the kernel with TX_ENABLE_EVENT_TRACE'
 verdict "an ELF without the trace"
-# Its symbols have addresses, which are not those that it will run at.
+# Its symbols have addresses, but the program will run at other addresses.
 for kind in -pie -static-pie -shared; do
     gcc -O0 -fPIC $kind -nostdlib -Wl,-e,HardFault_Handler -o "$work/moving.elf" "$work/fw.c" \
         2>"$work/out" || { echo "not ok builds: $(head -n 3 "$work/out")"; exit 1; }

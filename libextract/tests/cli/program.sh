@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# program.sh: the program `ringside` from its command line: statuses, messages, inputs, outputs.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# program.sh: tests the command line of the program `ringside`: exit statuses, messages, inputs and
+# outputs. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads
+# BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -48,7 +49,7 @@ check "an unknown option" 1 err '^ringside: --dance: '
 run report -Z "$trx"
 check "an unknown short option" 1 err '^ringside: -Z: '
 run report "$trx" --hz
-check "a value is missing" 1 err '^ringside: --hz: its value is missing'
+check "a value is missing" 1 err '^ringside: --hz: the value is missing'
 for bad in --hz=0 --hz=fast --hz=-1 --ring=zz --modulus=1x --color=blue --last=x --class=X \
     --from=now --format=dance; do
     run report "$bad" "$trx"
@@ -175,7 +176,8 @@ run scan --json "$work/ram.bin@0x1fffff00"
 check "scan as JSON" 0 out '"address":536870912,.*"entries_total":6'
 run scan "$work/ram.bin@0x30000000"
 check "a ring at a wrong address is none" 2 err 'no trace ring found (1 words'
-# 8 GiB that are a hole everywhere but at a ring at 0x40000000, in less memory than that.
+# A file of 8 GiB that is a hole, except for a ring at 0x40000000. The program needs less memory
+# than that.
 {
     head -c 8 "$trx"
     words 0x40000000 0x40000030
@@ -185,7 +187,7 @@ check "a ring at a wrong address is none" 2 err 'no trace ring found (1 words'
 } >"$work/moved.trx"
 truncate -s 8G "$work/huge.bin"
 dd if="$work/moved.trx" of="$work/huge.bin" bs=1M seek=512 conv=notrunc 2>/dev/null
-# AddressSanitizer needs more addresses than that for itself.
+# AddressSanitizer itself needs more address space than that.
 kilobytes=$({ (ulimit -v 1000000 && "$ringside" version) && echo 1000000; } 2>/dev/null | tail -n 1)
 bounded() {
     (
@@ -237,7 +239,7 @@ check "a full disk" 2 err 'standard output: No space left'
 "$ringside" report "$trx" 2>"$work/err" >&-
 status=$?
 check "a closed output" 2 err 'standard output: '
-# The reader is gone before the first write: the shell's `:` reads nothing.
+# The reader has ended before the first write: the shell's `:` reads nothing.
 { sleep 0.3; "$ringside" report "$trx" 2>"$work/err"; echo $? >"$work/status"; } | :
 status=$(cat "$work/status")
 check "a reader that has gone" 2 no-err .
@@ -330,7 +332,8 @@ check "statistics account for every tick" 0
     >"$work/out" 2>&1
 status=$?
 check "statistics of a part" 0
-# Thread 0x20004000 lets one run that nothing else names; an interrupt stops another such.
+# Thread 0x20004000 resumes a thread that nothing else names. An interrupt stops another such
+# thread.
 {
     head -c 48 "$trx"
     zeros 96
@@ -375,7 +378,7 @@ check "filters know symbols" 0 out 'group=a_queue$' no-out 'a_queue+0x8'
 strip -o "$work/stripped.elf" "$work/firmware.elf"
 run info --elf "$work/stripped.elf" "$work/ram.bin@0x1fffff00"
 check "firmware without symbols leads to a search" 0 out '^found by: scan$' no-err .
-# An ELF whose filter word is a ULONG of 8 bytes, beside a ring of 4.
+# An ELF whose filter word is a ULONG of 8 bytes, with a ring whose ULONG has 4 bytes.
 gcc -O0 -fno-pie -no-pie -static -nostdlib -Wl,-e,f -x c -o "$work/wide.elf" - <<'C'
 unsigned long _tx_trace_event_enable_bits = 1;
 void f(void) { _tx_trace_event_enable_bits++; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# report.sh: `ringside report`: templates, columns, trcrpt's letters, files, the pager.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# report.sh: tests `ringside report`: templates, columns, trcrpt's letters, files, the pager. Prints
+# "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What is damaged or lost in a stream is an event of its own, in every report and whatever is asked
-# for: the text, JSON, Trazer's text, raw entries and what they are read back as. In: BUILD. Truth:
-# frames that are made here, by the facts of docs/formats/rkh.md.
+# rkh-damage.sh: checks that damage and losses of a stream are events of their own in every output:
+# the text, JSON, Trazer's text, raw entries, and raw entries that are read again. Reads BUILD. The
+# frames are made here, following docs/formats/rkh.md.
 . "$(dirname "$0")/../lib.sh"
 prefix=rkh-damage-
 stream=$work/stream
 
-# frame ODD BYTE...: a frame with its checksum, and ODD added to that. None needs an escape.
+# frame ODD BYTE...: prints a frame whose checksum is ODD too high. No byte needs an escape.
 frame() {
     local odd=$1 sum=0 byte
     shift
@@ -18,7 +18,7 @@ frame() {
     printf '%b' "\\x$(printf %02x $(((odd - sum) & 255)))\\x7e"
 }
 
-# processed ODD NUMBER STAMP: an active object has processed an event.
+# processed ODD NUMBER STAMP: prints a frame in which an active object has processed an event.
 processed() { frame "$1" 69 "$2" "$3" 00 00 00 00 10 00 20; }
 
 {
@@ -52,7 +52,7 @@ else
     fail trazer-lines 'not a line for each of four frames'
 fi
 
-# Filters of any word leave the marks, unless they name some of them.
+# Filters do not remove markers, unless they name markers.
 for filter in '--event SMA_FIFO' '--thread 0x20' '--class APPL' '--object 0x20'; do
     # shellcheck disable=SC2086 # words
     run report $filter "$stream"
@@ -62,7 +62,7 @@ run report --event RINGSIDE_LOST "$stream"
 check named 3 out 'lost_at_least=2' no-out 'entries damaged'
 run report --event '!RINGSIDE_BROKEN' "$stream"
 check unwanted 3 out 'lost_at_least=2' out 'event processed' no-out 'entries damaged'
-# An active object whose priority nobody tells has none, whatever stands for that inside.
+# An active object with an unknown priority is printed without one.
 run report --event ao=65535 "$stream"
 check "no priority" 1 err '"65535": no such name in this trace'
 run report --from 25 "$stream"

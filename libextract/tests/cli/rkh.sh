@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# rkh.sh: an RKH stream from a real target: the lines of Trazer beside what Trazer itself printed,
-# the objects that the stream names, and the report in columns.
-# Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit status 1 when any failed. Takes
-# BUILD, RINGSIDE_DATA.
+# rkh.sh: tests an RKH stream from a real target. Compares the lines of Trazer with the output of
+# Trazer itself. Checks the objects that the stream names, and the report in columns. Prints "ok
+# NAME", "skip NAME: why" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads
+# BUILD and RINGSIDE_DATA.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
@@ -16,7 +16,7 @@ stream=$data/cm3_all_on.bin
 
 # ---- the lines of Trazer ----
 
-# Both print the file's name as it was given.
+# Both programs print the name of the file as it was given.
 (cd "$data" && "$ringside" report --compat trazer cm3_all_on.bin) \
     >"$work/lines" 2>"$work/err" </dev/null
 is "lines of Trazer: status" $? 0
@@ -61,7 +61,7 @@ printf E | dd of="$work/unnamed.bin" bs=1 conv=notrunc status=none \
 is "no record names a pool" "$(grep -c 'pid=ep' "$work/unnamed")" 0
 is "numbers of pools in place of names" "$(grep -c 'pid=1,' "$work/unnamed")" \
     "$(grep -c 'pid=ep0,' "$data/cm3_all_on.trazer.txt")"
-# Of every user event, by the ids on the wire: 41 times 9, 41 times 31.
+# The counts of the user events, by their ids in the stream: 41 times 9, 41 times 31.
 is "names of user events that Trazer reads wrong" "$(awk '/USR/ { print $1 }' "$work/faults")" 82
 
 "$ringside" report --compat trazer --no-header --last 1 "$stream" >"$work/last" 2>/dev/null
@@ -76,7 +76,7 @@ lossy=$data/x86_overrun_noseq.bin
 "$ringside" report --compat trazer "$lossy" >"$work/lossy" 2>/dev/null
 is "a stream with damage: status" $? 3
 is "a line for each damaged frame" "$(grep -c '^Stream Checksum Error$' "$work/lossy")" 74
-# A frame is a line but for the settings and the items of user events, which are set in.
+# Each frame is one line, except the settings and the items of user events, which are indented.
 is "a line for each good frame" "$(sed '1,/Parsing trace stream/d' "$work/lossy" |
     grep -c '^ [A-Z]* *| [A-Z_]* *:')" 1533
 is "the name of the file with its directory" "$(grep 'Parsing' "$work/lossy")" \
@@ -90,7 +90,7 @@ grep -q 'only for RKH' "$work/err" || fail "of another format" "$(cat "$work/err
 
 "$ringside" objects --json "$stream" >"$work/objects" 2>"$work/err"
 is "objects: status" $? 0
-# has TYPE NAME ADDRESS
+# has TYPE NAME ADDRESS: checks that `objects` lists such an object.
 has() {
     if grep -q "\"address\":$3,\"type\":\"$1\",\"name\":\"$2\"," "$work/objects"; then
         ok "$1 $2"
@@ -109,7 +109,8 @@ has queue 'server->equeue' 536870920
 has actor l_isr_kbd 536873768
 has object l_isr_tick 536873769
 has function bsp_cli_req 7157
-# Each AO tells all states again: 7 states in 19 records, 5 active objects in 17.
+# Each AO record is followed by records of all states again: 7 states in 19 records, 5 active
+# objects in 17.
 is "each object once" "$(grep -c '"type":"state"' "$work/objects") \
 $(grep -c '"type":"active object"' "$work/objects")" "7 5"
 
@@ -128,7 +129,7 @@ is "a post" "$(sed -n '148p' "$work/report" | grep -o 'post.*')" \
     'post ao=cli0 signal=PAUSE sender=l_isr_kbd pool=static refs=0 queued=1 lowest=3'
 is "by the name of a user event" "$("$ringside" report --no-header --event USR_NINTH "$stream" |
     wc -l)" 41
-# 46 events for which no trigger was found, and none of any other signal.
+# No trigger was found for 46 events. No other signal has such events.
 is "by the name of a signal" "$("$ringside" report --no-header --event 'no trigger for event' \
     --object PAUSE "$stream" | wc -l)" \
     "$(grep -c 'EVT_NFOUND : .*sig=PAUSE' "$data/cm3_all_on.trazer.txt")"
@@ -136,7 +137,8 @@ is "by the name of a signal" "$("$ringside" report --no-header --event 'no trigg
 # ---- filters, with the words of the target's own ----
 
 trazer=$data/cm3_all_on.trazer.txt
-# lines NAME PATTERN FILTER...: as many events as lines of Trazer match.
+# lines NAME PATTERN FILTER...: checks that the filter selects as many events as lines of Trazer
+# match.
 lines() {
     is "$1" "$("$ringside" report --no-header "${@:3}" "$stream" 2>&1 | wc -l)" \
         "$(grep -c "$2" "$trazer")"
@@ -159,7 +161,7 @@ lines "everything" '\] | [A-Z]* *|' --event all
 lines "everything, as the target's word behind another filter" '\] | [A-Z]* *|' --thread all
 is "all but everything" "$("$ringside" report --no-header --event '!all' "$stream" | wc -l)" 0
 is "a user event" "$("$ringside" report --no-header --event USER9 "$stream" | wc -l)" 41
-# refuses NAME WHAT FILTER...: WHAT there is is said.
+# refuses NAME WHAT FILTER...: checks that the error message lists the existing WHAT.
 refuses() {
     "$ringside" report "${@:3}" "$stream" >/dev/null 2>"$work/err"
     is "$1: status" $? 1
@@ -181,9 +183,10 @@ grep -qE '^server  .*  A server_idle, B server_paused, C server_busy$' "$work/st
 
 # ---- runs of different layout ----
 
-# The first stream has numbers, and lost nothing. The second has none, and its ring overran.
+# The first stream has sequence numbers, and lost nothing. The second has none, and its ring was
+# overwritten.
 cat "$stream" "$lossy" >"$work/runs.bin"
-# An event of a run without stamps is in no range of times, and has no time.
+# An event of a run without timestamps has no time, so no range of times selects it.
 run report --no-header --from 0 "$work/runs.bin"
 is "a range of times" "$(wc -l <"$work/out")" \
     "$("$ringside" report --no-header "$stream" 2>/dev/null | wc -l)"
@@ -208,7 +211,7 @@ is "runs: the other has none" \
 
 # ---- a rate that 16 bits cut off ----
 
-# The record of the first stream, with CLOCKS_PER_SEC in the place of 1000.
+# The record of the first stream, with CLOCKS_PER_SEC instead of 1000.
 {
     printf '\x7e\xac\x00\x34\xff\xff\x03\x00\x14\x42\x11\x02\x14\x40\x42\x20\x7e'
     tail -c +18 "$stream"
@@ -255,9 +258,10 @@ if gcc -g -O0 -fno-pie -no-pie -o "$work/fw.elf" "$work/fw.c" 2>/dev/null; then
         --elf "$work/global.elf"
     run openocd-config --elf "$work/global.elf"
     is "lines for OpenOCD: status" "$status" 2
-    grep -q 'no symbol trcstm' "$work/err" || fail "lines for OpenOCD" "$(cat "$work/err")"
+    grep -q 'the local symbol trcstm is missing' "$work/err" ||
+        fail "lines for OpenOCD" "$(cat "$work/err")"
 
-    # The first record and what comes behind the records of names.
+    # The first record, and everything after the records of names.
     {
         head -c 17 "$stream"
         tail -c +3000 "$stream" | LC_ALL=C sed '1s/^[^~]*~//'
@@ -281,7 +285,8 @@ else
     echo "skip an ELF that was stripped: there is no gcc"
 fi
 
-# A capture that was just begun holds the first record only, and less than a header of ThreadX.
+# A capture that has just begun holds only the first record, which is shorter than a header of
+# ThreadX.
 head -c 17 "$stream" >"$work/first.bin"
 run info "$work/first.bin"
 is "the first record alone: status" "$status" 0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# templates.sh: the verbs of `ringside templates`. Prints "ok NAME" or "not ok NAME: why"; exit
-# status 1 when any failed. Takes BUILD.
+# templates.sh: tests the subcommands of `ringside templates`. Prints "ok NAME" or "not ok NAME:
+# why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 cd "$work" || exit 1
@@ -12,7 +12,7 @@ run() {
     status=$?
 }
 
-# same NAME FILE: the file holds exactly standard input.
+# same NAME FILE: checks that the file is equal to standard input.
 same() {
     if cmp -s - "$2"; then ok "$1"; else fail "$1" "$(tr '\n' '|' <"$2")"; fi
 }
@@ -242,7 +242,8 @@ same "an update on standard input" up.back <<'END'
   X2
 END
 
-# wrong LINES...: an update file that is refused; the target stays, no undo file is written.
+# wrong LINES...: checks that an update file is refused. The target file is unchanged, and no undo
+# file is written.
 wrong() {
     local name=$1 pattern=$2
     shift 2
@@ -344,7 +345,7 @@ printf '* /etc/trcfmt\n+ 010 1.0 "b"\n' >twin2.trc
 run update twin.fmt twin2.trc
 check "010 and 100 have nothing in common" 0 no-err .
 
-# Updates at once: none is lost.
+# Several updates at the same time: none is lost.
 : >many.fmt
 for i in $(seq 16 47); do
     printf '* /etc/trcfmt\n+ %03X 1.0 "x"\n' "$i" >"many$i.trc"

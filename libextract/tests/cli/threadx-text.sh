@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# threadx-text.sh: what `ringside report` says by the templates that come with it, against the
-# numbers and names of its JSON report, for every event of the sample traces. Prints "ok NAME" or
-# "not ok NAME: why"; exit status 1 when any failed. Takes BUILD, RINGSIDE_DATA.
+# threadx-text.sh: compares the text of `ringside report` with the built-in templates to the numbers
+# and names of its JSON report, for every event of the sample traces. Prints "ok NAME" or "not ok
+# NAME: why" for each test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 set -u
 ringside=${BUILD:-build}/ringside
 data=${RINGSIDE_DATA:-../shared/data}/threadx
@@ -10,14 +10,14 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failures=0
 
-# A line an event: its values as label, number and name (empty: none), split by tabs.
+# Prints one line per event: its values as label, number and name (empty: none), separated by tabs.
 values() {
     jq -r '.names as $names | [.fields | to_entries[] |
         (.key | gsub(" "; "_")), (.value | tostring), ($names[.key] // "")] | @tsv' "$1"
 }
 
-# Lines of values, then those of text: each value must stand in the text, as a name where there is
-# one, else in decimal, hexadecimal or as an address of IPv4.
+# Reads the lines of values and then the lines of text. Each value must be in the text: as its name
+# if it has one, otherwise in decimal, in hexadecimal or as an IPv4 address.
 compare() {
     awk -F '\t' '
         function hex(n,    text, digits) {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# top.sh: `ringside top` for real: on a board in QEMU through its gdbstub, on the logs that it
-# writes, and on a terminal, which tmux plays. Prints "ok NAME" or "not ok NAME: why"; exit status
-# 1 when any failed. Takes BUILD.
+# top.sh: tests `ringside top` on a board in QEMU through its gdbstub, on the logs that it writes,
+# and on a terminal that tmux provides. Prints "ok NAME" or "not ok NAME: why" for each test. Exit
+# status 1 if any failed. Reads BUILD.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 ringside=$PWD/${BUILD:-build}/ringside
@@ -13,7 +13,8 @@ export TERM=xterm LC_ALL=C.UTF-8
 unset NO_COLOR
 
 ok() { echo "ok $1"; }
-# check NAME COMMAND...: passes when the command succeeds; what it prints explains a failure.
+# check NAME COMMAND...: passes if the command succeeds. The output of the command explains a
+# failure.
 check() {
     local name=$1
     shift
@@ -42,7 +43,7 @@ finish() {
 trap finish EXIT
 trap 'exit 1' INT TERM HUP
 
-# until_true SECONDS COMMAND...: waits for it.
+# until_true SECONDS COMMAND...: waits until the command succeeds.
 until_true() {
     local i tenths=$(($1 * 10))
     shift
@@ -61,7 +62,7 @@ boot() {
     until_true 10 test -S "$work/gdb" || say "QEMU did not start: $(head -n 1 "$work/qemu.log")"
 }
 
-# run STATUS ARGUMENT...: top in batch mode, to the files out and err.
+# run STATUS ARGUMENT...: runs top in batch mode, with its output in the files out and err.
 run() {
     local expected=$1 status
     shift
@@ -95,7 +96,7 @@ batch_text() {
     grep -q '^ *SEQ  *THREAD ' "$work/out" || say "no events"
 }
 
-# Loads add up to the whole, and rates to the rate of all.
+# Loads add up to 100 percent, and rates to the rate of all events.
 sums() {
     jq -e -s 'last | .stats | ([.threads[].ticks] | add) + .idle_ticks + .interrupt_ticks
         + .init_ticks == .span_ticks' "$work/out" >/dev/null || say "the ticks do not add up"
@@ -105,13 +106,14 @@ batch_json() {
     [ "$(jq -s length "$work/out")" -eq 3 ] || say "not 3 objects" || return 1
     jq -e -s '[.[].entries] | . == sort and .[0] < .[2]' "$work/out" >/dev/null ||
         say "entries do not grow: $(jq -c .entries "$work/out" | tr '\n' ' ')" || return 1
-    # The board sends about 1250 events a second; a busy machine slows it down.
+    # The board sends about 1250 events per second. A busy machine slows it down.
     jq -e -s 'last | .events_per_second | . > 50 and . < 5000' "$work/out" >/dev/null ||
         say "events per second: $(jq -s 'last | .events_per_second' "$work/out")" || return 1
     sums
 }
 
-# What is recorded along is what was shown: `stats` and `report` say of the log what top says.
+# The log that top records holds what top shows: `stats` and `report` print the same numbers from
+# the log.
 without_loss() {
     local i
     for i in 1 2 3; do
@@ -170,7 +172,7 @@ follows() {
     jq -e -s '[.[].entries] | . == sort and .[0] < .[2]' "$work/out" >/dev/null ||
         say "entries do not grow: $(jq -c .entries "$work/out" | tr '\n' ' ')"
 }
-ends_with_its_log() { # SIGNAL STATE: without a count, top ends when nothing can come any more
+ends_with_its_log() { # SIGNAL STATE: without a count, top ends when nothing more can come
     record "$work/c.log" || say "no log appears" || return 1
     rm -f "$work/out"
     timeout 30 "$ringside" top --json --delay 0.2 "$work/c.log" >"$work/out" 2>&1 </dev/null &
@@ -259,7 +261,8 @@ shown() { screen capture-pane -p; }
 keys() { screen send-keys "$@"; }
 on_screen() { shown | grep -q -- "$1"; }
 sees() { until_true 10 on_screen "$1" || say "no \"$1\": $(shown | head -n 30)"; }
-# The shell's prompt is back, on the normal screen with its cursor, and the terminal as before.
+# The prompt of the shell is back on the normal screen, with its cursor, and the terminal has its
+# old settings.
 restored() {
     until_true 10 on_screen '^status [03] *$' || say "$(shown)" || return 1
     [ "$(pane '#{alternate_on} #{cursor_flag} #{wrap_flag}')" = "0 1 1" ] ||
@@ -321,7 +324,7 @@ clears() {
     keys r
     until_true 5 eval '[ "$(window_of)" -lt 1500 ]' || say "$(window_of) events"
 }
-helps() { keys '?' && sees 'begin the window again' && keys x && sees '^events/s'; }
+helps() { keys '?' && sees 'clear the window and start again' && keys x && sees '^events/s'; }
 widest() { shown | awk '{if (length($0) > most) most = length($0)} END {print most + 0}'; }
 resizes() {
     screen resize-window -x 50 -y 18

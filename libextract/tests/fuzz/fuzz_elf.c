@@ -94,7 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (extract_symbols_by_name(symbols, variables[i], &symbol)) {
             struct extract_inner inner;
             if (extract_symbols_inner(symbols, symbol.address, "b", "a", true, &inner))
-                check(inner.behind || !inner.pointer);
+                check(inner.is_indirect || !inner.pointer);
             for (uint64_t offset = 0; offset < 40; offset += 4)
                 ask_address(symbols, symbol.address + offset, &cache);
         }

@@ -32,7 +32,7 @@ static int dial(struct connection *peer)
     struct server *server = peer->context;
     int pair[2];
     if (server->fd >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
-        connection_fail(peer, PEER_LATE, EXTRACT_IO, NULL, "refused");
+        connection_fail(peer, CONNECTION_LATE, EXTRACT_IO, NULL, "refused");
         return -1;
     }
     server->fd = pair[1];

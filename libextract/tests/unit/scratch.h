@@ -61,7 +61,7 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-// Calls `attempt` with the first, second, ... allocation failing, until none fails any more. It
+// Calls `attempt` with the first, second, ... allocation failing, until no allocation fails. It
 // must leave nothing behind, whether it fails (then with NOMEM) or not.
 static inline void each_allocation_fails(enum extract_code (*attempt)(void))
 {

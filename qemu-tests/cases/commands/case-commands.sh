@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The verbs that are the same for every format of trace, on boards that run: status, flush, start,
 # stop, clear, filter, top; in GDB, and by the program through a GDB server and through OpenOCD.
-# What a flush brings is judged by the ring that GDB saves at the same stop; what was asked of a
-# target, by its own words in memory.
+# What a flush brings is checked by the ring that GDB saves at the same stop; what was requested of
+# a target, by its own words in memory.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -17,7 +17,7 @@ use() {
     [ "$2" != rkh ] || words=(--rkh $rkh_words)
 }
 live() { "$ringside" "$1" --remote "$socket" --elf "$elf" "${words[@]}" "${@:2}"; }
-session() { # COMMAND...: of GDB, at a target that stands
+session() { # COMMAND...: of GDB, at a target that is stopped
     {
         connect "$elf"
         [ "$format" != rkh ] || echo "ringside set rkh $rkh_words"
@@ -27,14 +27,14 @@ session() { # COMMAND...: of GDB, at a target that stands
 }
 starts() { boot "$elf" && session "$(run_for 0.5)" detach; }
 
-events_of() { # FILE...: those of the target, without what tells of their place
+events_of() { # FILE...: those of the target, without what depends on their place
     "$ringside" report --json --elf "$elf" "${words[@]}" "$@" 2>"$work/err" |
         jq -c 'select(.id < 65536) |
             del(.seq, .ticks, .delta, .seconds, .delta_seconds, .flags, .slot) |
             # ThreadX stores the address that it allocated (10, 20) when a thread has waited for it.
             if .fields["block addr"] then .fields["block addr"] = 0 | .info[1] = 0 else . end'
 }
-# The newest events of the log are those of the ring, but for the oldest, which a target that runs
+# The newest events of the log are those of the ring, except the oldest, which a target that runs
 # might have been writing, and for those that the kernel might still have patched when they were
 # flushed.
 ends_as() { # LOG RING
@@ -63,7 +63,7 @@ flushes_in_gdb() {
     cat "$work/gdb.log"
     return 1
 }
-# The log goes on by the program where GDB left it.
+# The program continues the log where GDB left it.
 flushes() {
     local i
     for i in 1 2 3; do
@@ -143,7 +143,7 @@ follows_a_log() {
 all_formats() { # STATUS
     check "$title: starts" starts
     check "$title: flush in GDB: what is new, once" flushes_in_gdb
-    check "$title: flush: the log goes on" flushes
+    check "$title: flush: the log continues" flushes
     check "$title: status" status_is "$1"
     check "$title: status of the log" log_status
     check "$title: top" watches
@@ -169,11 +169,11 @@ check "$title: filter in GDB, shown" asks_in_gdb '^0xffffffbf (not recorded: que
 check "$title: filter set" does '^after: 0x80000001 ' filter set user 1
 check "$title: filter set: the word" word_is $bits $((0x80000001))
 check "$title: filter none" does '^after: 0x00000000 (nothing is recorded)$' filter set none
-check "$title: no such class" refuses 1 'usr: no class of events has that name; \|these are: none' \
+check "$title: no such class" refuses 1 'usr: unknown class of events; use one of: none' \
     filter set usr
 check "$title: a word of RKH" refuses 1 "$no_change" filter on all
 for verb in start stop clear; do
-    check "$title: $verb" refuses 2 "switched by functions of the kernel" $verb
+    check "$title: $verb" refuses 2 "only functions of the kernel start and stop" $verb
 done
 
 use hookstorm hook
@@ -185,14 +185,14 @@ check "$title: start in GDB" asks_in_gdb '^start: requested' 'ringside start'
 check "$title: start: its flag" word_is 'ringside_hooks.flags & 1' 1
 for verb in clear 'filter show' 'filter set all' filter; do
     # shellcheck disable=SC2086
-    check "$title: $verb" refuses 2 'start and stop work' $verb
+    check "$title: $verb" refuses 2 'hook ring: not supported by the recorder' $verb
 done
 
 use rkhstorm rkh
 all_formats unknown
 for verb in start stop clear 'filter show'; do
     # shellcheck disable=SC2086
-    check "$title: $verb" refuses 2 'use ringside filter on|off WHAT' $verb
+    check "$title: $verb" refuses 2 'use ringside filter on|off TERM' $verb
 done
 
 use posixstorm posix

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # `ringside record` in GDB on boards that write as fast as they can: through stops that are a few
 # events apart and stops that are rings apart. The events prove themselves (images/): nothing is
-# torn or comes twice, and what was recorded and what was said to be lost are all that the firmware
+# torn or comes twice, and what was recorded and what was reported lost are all that the firmware
 # has counted.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -49,7 +49,7 @@ record_halts() { # IMAGE END COUNT
         'ringside record' "${after[@]}" 'ringside record off'
 }
 
-# Breakpoints at the start of an insert, and behind each turn of the ring: both have a page of code
+# Breakpoints at the start of an insert, and after each turn of the ring: both have a page of code
 # of their own.
 threadx() {
     local words=() stop after

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A ring of hook words through OpenOCD's own Tcl: snapshots while the storm goes on, which hookcheck
-# judges (it knows the layout only); start and stop; what the ring has no word for.
+# A ring of hook words through OpenOCD's own Tcl: snapshots while the storm continues, which
+# hookcheck checks (it knows the layout only); start and stop; what the ring has no word for.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 
@@ -30,7 +30,7 @@ snapshots() {
         [ -s "$work/$i.hook" ] && judged "$work/$i.hook" || { cat "$work/out"; return 1; }
     done
 }
-# A target that records nothing: the same bytes by the program, but for what is not there.
+# A target that records nothing: the same bytes by the program, except for what is not there.
 the_same() {
     says '^stop: done' ringside stop && [ $(($(word 16) & 1)) = 0 ] || return 1
     tcl "ringside snapshot $work/tcl.hook" >"$work/out"
@@ -55,12 +55,12 @@ periodic() {
     done
 }
 refusals() {
-    says 'not supported by hook words; use start and stop' ringside clear &&
-        says 'not supported by hook words; use start and stop' ringside filter &&
+    says 'not supported for hook words; use start and stop' ringside clear &&
+        says 'not supported for hook words; use start and stop' ringside filter &&
         says 'use the program: ringside record --openocd' ringside record start "$work/a.log" &&
         says 'no ring of hook words at' "ringside init -hook 0x20003000; ringside info"
 }
-check "hook tcl: starts, as openocd-config says" starts
+check "hook tcl: starts, as openocd-config prints" starts
 check "hook tcl: snapshots of a target that runs" snapshots
 check "hook tcl: stop, the same as ringside save, start" the_same
 check "hook tcl: periodic snapshots" periodic

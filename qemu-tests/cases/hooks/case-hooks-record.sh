@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Recording a ring of hook words in QEMU: through the stock OpenOCD while the storm goes on, and
+# Recording a ring of hook words in QEMU: through the stock OpenOCD while the storm continues, and
 # through QEMU's GDB server, which halts it, on a big-endian board. What the log holds is read by
 # hookcheck, which knows the layout only, and weighed against what the firmware has counted. The
 # ring's own flag, which a test clears and sets, says when there is something to count.
@@ -33,7 +33,7 @@ log_has() { # NAME: the log is there, and what the ring held is in it
 has_mark() { # NAME MARK
     "$ringside" report --json "$work/$1.log" 2>/dev/null | grep -q "\"RINGSIDE_$2\""
 }
-# record NAME SECONDS: from a ring that stands to a ring that stands. What was written meanwhile
+# record NAME SECONDS: from a ring that rests to a ring that rests. What was written in between
 # goes to $work/NAME.count, with what the ring held before.
 record() {
     local before held
@@ -66,7 +66,7 @@ facts() { # LOG
         { cat "$work/facts" "$work/err"; return 1; }
 }
 # proofs NAME [gaps]: the log's records, as a ring, are whole, in order, and as many as are shown.
-# Numbers go on while the ring stands, too.
+# Numbers continue while the ring rests, too.
 proofs() {
     "$ringside" save "$work/$1.log" -o "$work/$1.ring" 2>"$work/err"
     whole_or_named $? || { cat "$work/err"; return 1; }
@@ -108,7 +108,7 @@ verbs() {
         whole_or_named $? && [ -s "$work/out" ] || { echo "$verb"; cat "$work/err"; return 1; }
     done
 }
-check "every verb reads the log" verbs
+check "every command reads the log" verbs
 periodic() {
     pace 4000000 25000000
     traces 1

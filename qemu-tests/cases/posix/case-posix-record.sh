@@ -32,7 +32,7 @@ asked() { # VERB...
     return 1
 }
 recorder_runs() { [ -s "$work/$1.log" ] && kill -0 "$recorder" 2>/dev/null; }
-# record NAME SECONDS: from nothing to nothing: the stream is stopped and cleared in front of it,
+# record NAME SECONDS: from nothing to nothing: the stream is stopped and cleared before it,
 # and stopped behind it.
 record() {
     local status

@@ -50,17 +50,6 @@ slow_balances() {
     echo "the firmware counted $total, and $before in front"
     return 1
 }
-# Behind a loss that is not exact, any number may be missing; but no entry of the log itself is.
-no_more_than_lost() { # LOG
-    "$ringside" report --json --elf "$elf" "$1" 2>"$work/err" |
-        jq -c 'if .lost_exact == false then .lost_at_least = 10000000 else . end' |
-        proof_lines >"$work/lines"
-    ! grep -q 'entries are missing' "$work/err" &&
-        build/posixcheck - <"$work/lines" >"$work/proven" &&
-        [ "$(proven_count proofs)" -gt 50 ] && return 0
-    cat "$work/err" "$work/proven"
-    return 1
-}
 fast() { begin 0xffffffff 100 && record fast 3; }
 fast_flushed() {
     local i

@@ -175,13 +175,13 @@ state_words=(number=posix_state.number made=posix_state.made bound=posix_state.b
     running=posix_state.running full=posix_state.full recorded=posix_state.recorded
     refused=posix_state.refused read=posix_state.read generation=posix_state.generation
     binding=posix_state.binding second=posix_state.second finished=posix_state.finished)
-open_state=22 # in front of it a record is met while it is open
+open_state=22 # before it a record is met while it is open
 states_session() { # ELF COUNT
     local i
     connect "$1"
     for ((i = 1; i <= $2; i++)); do
         if [ $i -eq $open_state ]; then
-            printf '%s\n' 'tbreak last_word' continue
+            printf '%s\n' 'tbreak store_last_word' continue
             copy state-open
         fi
         printf '%s\n' 'tbreak ringside_wrap_marker' continue

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests: the calls of POSIX trace (<trace.h>) on firmware that runs. In: the image posixcalls,
-// which does as it is told; OpenOCD's port and the target's name, or the place of a server of GDB's
-// remote protocol; -r: the target runs between the calls, else it stands, where reading halts it.
-// Out: "ok NAME" or "not ok NAME: why" for each assertion, which has its letter and number; exit
-// status 1 when one failed.
+// qemu-tests/checkers/attach: the assertions of POSIX trace (<trace.h>), which hold for a process
+// of this host and for firmware alike.
+//
+//   posix_attach                              a process on this host (host.c)
+//   posix_attach [-r] ELF PLACE [TARGET]      the image posixcalls, through the GDB server PLACE,
+//                                             or through the target TARGET of the OpenOCD at PLACE
+//
+// With -r, the firmware runs between the calls; otherwise it is halted whenever reading halts it.
+// Both obey the orders of orders.c, so the assertions are written once. Prints "ok NAME" or
+// "not ok NAME: why" for each assertion, which has a letter and a number (posix-assertions.tsv).
+// The exit status is 1 if one failed.
 #include "attach.h"
 
 static int failed;
@@ -40,20 +46,12 @@ bool target_open(char **place)
     return !code;
 }
 
-int main(int argc, char **argv)
+// Makes the assertions that hold for a process and for firmware. test_create() comes first, since
+// it finds the stream that the firmware has bound.
+static void test_both(void)
 {
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    bool running = argc > 1 && !strcmp(argv[1], "-r");
-    char **place = argv + 1 + running;
-    if (argc < 3 + running) {
-        puts("usage: posix_attach [-r] ELF PLACE [OPENOCD-TARGET]");
-        return 2;
-    }
-    test_left(place); // first: it opens the target
-    if (running)
-        let_run();
-    told = named_there("told");
-    test_create(); // then: it finds the stream that the firmware has bound
+    user_type = named_there("told");
+    test_create();
     test_kinds();
     test_attributes();
     test_start();
@@ -66,6 +64,36 @@ int main(int argc, char **argv)
     test_logs();
     test_flushing();
     test_disk();
+}
+
+// Makes the assertions on a process of this host.
+static int run_on_host(void)
+{
+    if (!host_open()) {
+        puts("not ok attach: no traced process");
+        return 1;
+    }
+    test_both();
+    test_full_table();
+    host_close();
+    return failed > 0;
+}
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc == 1)
+        return run_on_host();
+    bool running = argc > 1 && !strcmp(argv[1], "-r");
+    char **place = argv + 1 + running;
+    if (argc < 3 + running) {
+        puts("usage: posix_attach [[-r] ELF PLACE [OPENOCD-TARGET]]");
+        return 2;
+    }
+    test_left(place); // first: it opens the target
+    if (running)
+        let_run();
+    test_both();
     test_probe();
     test_full_table();
     check("detach", extract_posix_detach(PID, NULL) == EXTRACT_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: what the assertions share. In: the image posixcalls (images/posix)
-// behind a debugger. Out: a line for each assertion.
+// qemu-tests/checkers/attach: what the assertions share: verdicts, the traced process or firmware,
+// its streams, and their logs.
 #ifndef CHECKERS_ATTACH_H
 #define CHECKERS_ATTACH_H
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <trace.h>
 
-enum { PID = 700001, CORE_PID = 1, RING_WORDS = 512, OVERFULL = 200 };
+enum { PID = 700001, CORE_PID = 1, RING_WORDS = 512, OVERFULL = 200, HOST_NAME_BYTES = 64 };
 
 // ---- verdicts: attach.c ----
 
@@ -29,8 +29,15 @@ bool target_open(char **place);
 
 extern struct extract_memory *memory;
 extern struct extract_symbols *symbols;
-extern trace_event_id_t told; // a type that the firmware has registered
-extern pid_t process;         // that streams are made of
+extern trace_event_id_t user_type; // a type that the firmware has registered
+extern pid_t process;              // that streams are made of
+extern bool is_host;               // the traced process is a child on this host: host.c
+
+// Starts a traced process on this host, and ends it.
+bool host_open(void);
+void host_close(void);
+// Returns whether that process recorded an event, in the function that carries out orders.
+bool host_recorded(const struct posix_trace_event_info *info);
 
 // As in images/posix/posixcalls.c.
 enum verb { NOTHING, RECORD, LATE, HALF, WHOLE, STORM, NAME, RENEW, BOOT };
@@ -43,26 +50,29 @@ struct order {
 
 // Finds the words that orders are written to.
 bool orders_find(void);
-// Gives an order; then it is on its way. And waits until it is carried out: the target runs so
-// long.
+// Uses orders whose words, and the clock before and after each event, are at these addresses.
+bool orders_at(uint64_t words, uint64_t before, uint64_t after);
+// Gives an order, which is carried out later. obey() also waits until that is done; the target runs
+// in this time.
 void post(const struct order *order);
 void obey(const struct order *order);
-// The firmware carries out what it is asked for.
+// Waits until all requests to the recorder have been carried out.
 void settle(void);
-// `count` events of the type `told`: byte k of event i is i + k. And those from the number `from`
-// to that below `to`, of four bytes.
+// Has `count` events of the type user_type recorded: byte k of event i is i + k. record_from() does
+// this for the events [from, to), of four bytes each.
 void record(uint32_t count, uint32_t bytes);
 void record_from(uint32_t from, uint32_t to);
-// Lets the target run, as it does where memory is read while it runs; whether it stood.
+// Lets the target run, for memories that are read while it runs. Returns whether it was halted.
 bool let_run(void);
-void stand_again(bool stood);
+void halt_again(bool was_halted);
 void pause_ms(long ms);
-// What the firmware calls a type of that name.
+// Has a name registered. Returns the id of its type.
 trace_event_id_t named_there(const char *name);
 
 uint64_t address_of(const char *symbol); // 0: there is none
 uint32_t peek(uint64_t address);
-// Ticks of the target's clock between the last two events of these numbers: at least, at most.
+// The least and the most ticks of the target's clock between two events, by the numbers of the last
+// order.
 struct span {
     uint32_t least, most;
 };
@@ -78,26 +88,27 @@ struct event {
     int unavailable;
 };
 
-trace_attr_t attributes(int policy, size_t max_data); // 0: as they are
+// Returns attributes with a full policy and a size of data; 0 leaves the default.
+trace_attr_t attributes(int policy, size_t max_data);
 trace_id_t create(const char *name, const trace_attr_t *attr);
-// A stream that is started, and its START read.
+// Creates a stream, starts it, and reads its START.
 trace_id_t create_started(const char *name, const trace_attr_t *attr);
 void end(const char *name, trace_id_t trid);
 
 struct event take(trace_id_t trid);
-// Whether the next event is of that type; what it is.
+// Returns whether the next event is of a type, and stores the event.
 bool comes(trace_id_t trid, trace_event_id_t type, struct event *event);
 bool none(trace_id_t trid);
-// Whether events of the last order come, from the number `from` to that below `to`.
+// Returns whether the next events are [from, to) of the last order.
 bool events_come(trace_id_t trid, uint32_t from, uint32_t to);
-// Whether `event` is of that order and has that number, and so many bytes.
-bool is_told(const struct event *event, uint32_t number, size_t bytes);
-int number_in(const struct event *event); // of the system's data
+// Returns whether an event is number `number` of the last order, with `bytes` bytes.
+bool is_of_order(const struct event *event, uint32_t number, size_t bytes);
+int number_in(const struct event *event);         // of the system's data
+uint32_t storm_number(const struct event *event); // of an event of the storm
 struct posix_trace_status_info status_of(trace_id_t trid);
 bool status_is(trace_id_t trid, int running, int full, int overrun);
 double seconds(const struct timespec *time);
-// Whether the times of two events are as far from each other as the firmware's clock says of the
-// numbers that they had.
+// Returns whether two events are as far apart as the clock was between the events of these numbers.
 bool are_apart(const struct event *event, uint32_t number, const struct event *later,
                uint32_t later_number);
 
@@ -105,26 +116,26 @@ bool are_apart(const struct event *event, uint32_t number, const struct event *l
 
 int new_file(void); // one without a name
 trace_attr_t log_attributes(int stream_policy, int log_policy, size_t log_size);
-// A stream that is started, with a log.
+// Creates a stream with a log, and starts it.
 trace_id_t create_log(const char *name, int fd, const trace_attr_t *attr);
 trace_id_t open_log(const char *name, int fd);
-// The next event; without those of flushing.
+// Reads the next event. next_logged() skips those of flushing.
 struct event next(trace_id_t trid);
 struct event next_logged(trace_id_t trid);
 bool is_type(const struct event *event, trace_event_id_t type);
 bool logged(trace_id_t trid, trace_event_id_t type);
-// Whether the events of an order come.
+// Returns whether the next events of the log are those of an order.
 bool are_logged(trace_id_t trid, uint32_t count, size_t bytes);
 bool ends(trace_id_t trid);
 
 // ---- a memory that refuses words: passing.c ----
 
-// Attaches the target once more, behind a memory that takes words as long as `refused` is not among
-// them, and makes it the process that streams are made of; and PID again.
+// Attaches the target once more, through a memory that refuses to write the word `refused`, and
+// uses that as the traced process. passing_detach() goes back to PID.
 extern uint64_t refused; // 0: none
 bool passing_attach(const char *name, bool writes);
 void passing_detach(const char *name);
-uint64_t stream_word(unsigned stream, uint32_t offset); // where it lies
+uint64_t stream_word(unsigned stream, uint32_t offset); // its address
 
 // ---- the assertions, by their letters ----
 void test_attributes(void);     // A

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: H: what a flush takes, and logs that are full.
-// In: a target that records what it is told. Out: a line for each assertion.
+// qemu-tests/checkers/attach: H: what a flush writes to a log, and logs that are full.
 #include "attach.h"
+#include <sys/stat.h>
 #include <unistd.h>
 
 // ---- H10 ----
@@ -9,16 +9,18 @@
 // The newest stay, those that were flushed before go; names and attributes stay in any case.
 static void test_log_loop(void)
 {
-    enum { SIZE = 50000, EACH = 20, ROUNDS = 100, BYTES = 64 };
+    enum { SIZE = 50000, EACH = 20, BYTES = 64 };
+    const uint32_t rounds = is_host ? 500 : 100; // a file of many blocks drops the oldest
     trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, SIZE);
     char name[TRACE_NAME_MAX] = "", type[TRACE_EVENT_NAME_MAX + 1] = "";
     struct event event, last = {0};
     uint32_t count = 0, number = 0;
     size_t size = 0;
+    struct stat file;
     int fd = new_file();
     bool good = true;
     trace_id_t trid = create_log("H10 log loop: create", fd, &attr);
-    for (uint32_t i = 0; i < ROUNDS; i++) {
+    for (uint32_t i = 0; i < rounds; i++) {
         record(EACH, BYTES);
         good = good && !posix_trace_flush(trid);
     }
@@ -29,17 +31,21 @@ static void test_log_loop(void)
           good && status.posix_log_full_status == POSIX_TRACE_FULL &&
               status.posix_log_overrun_status == POSIX_TRACE_OVERRUN);
     end("H10 shutdown", trid);
+    posix_trace_attr_getmaxusereventsize(&attr, BYTES, &size);
+    if (is_host)
+        check("H10 log loop: the file does not keep all",
+              !fstat(fd, &file) && (size_t)file.st_size < size * EACH * rounds);
     trid = open_log("H10 reopened", fd);
     posix_trace_get_attr(trid, &attr);
     posix_trace_attr_getname(&attr, name);
     posix_trace_attr_getmaxusereventsize(&attr, BYTES, &size);
     check("H10 log loop: name and names stay",
-          !strcmp(name, "logged") && !posix_trace_eventid_get_name(trid, told, type) &&
+          !strcmp(name, "logged") && !posix_trace_eventid_get_name(trid, user_type, type) &&
               !strcmp(type, "told"));
     for (; !(event = next_logged(trid)).unavailable; last = event)
-        if (event.info.posix_event_id == told) {
+        if (event.info.posix_event_id == user_type) {
             number = count++ ? (number + 1) % EACH : event.data[0];
-            good = good && is_told(&event, number, BYTES);
+            good = good && is_of_order(&event, number, BYTES);
         }
     check("H10 log loop: the newest, in order",
           good && number == EACH - 1 && count * size >= SIZE / 2 && count * BYTES <= SIZE);
@@ -78,7 +84,7 @@ static void test_flush_filtered(void)
     }
     for (uint32_t i = 0; i < 2; i++) {
         struct event event = next(trid);
-        good = good && is_told(&event, i, 4);
+        good = good && is_of_order(&event, i, 4);
     }
     struct event event = next(trid);
     check("H13 flush filtered: nothing of it",
@@ -87,7 +93,7 @@ static void test_flush_filtered(void)
     close(fd);
 }
 
-// What LOOP overwrote before it was flushed is told of where it is missing.
+// What LOOP overwrote before it was flushed is reported where it is missing.
 static void test_overflow(void)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 0);
@@ -106,7 +112,7 @@ static void test_overflow(void)
     event = next_logged(trid);
     check("H16 overflow: overflow, resume, the rest",
           good && is_type(&overflow, POSIX_TRACE_OVERFLOW) &&
-              is_type(&resume, POSIX_TRACE_RESUME) && is_type(&event, told));
+              is_type(&resume, POSIX_TRACE_RESUME) && is_type(&event, user_type));
     uint32_t number = event.data[0];
     check("H16 overflow: at the first lost", number > 0 && are_apart(&overflow, 0, &event, number));
     check("H16 overflow: resume at the next",
@@ -114,16 +120,16 @@ static void test_overflow(void)
                   sizeof event.info.posix_timestamp));
     good = true;
     while (++number < OVERFULL && good)
-        event = next_logged(trid), good = is_told(&event, number, 4);
+        event = next_logged(trid), good = is_of_order(&event, number, 4);
     check("H16 overflow: the newest, in order",
           good && logged(trid, POSIX_TRACE_STOP) && ends(trid));
-    check("H16 overflow: the status tells of it",
+    check("H16 overflow: the status shows it",
           status_of(trid).posix_stream_overrun_status == POSIX_TRACE_OVERRUN);
     returns("H16 close", 0, posix_trace_close(trid));
     close(fd);
 }
 
-// The first event in the log is then the first behind the clearing.
+// The first event in the log is then the first after the clearing.
 static void test_clear(int policy)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, policy, 6000);
@@ -169,18 +175,18 @@ static void test_reset(const struct order *reset)
         returns("H37 flush of a new one", 0, posix_trace_flush(trid));
         settle();
     }
-    told = named_there("told");
+    user_type = named_there("told");
     record(3, 5);
     posix_trace_stop(trid);
     settle();
     end("H37 shutdown", trid);
     trid = open_log("H37 reopened", fd);
     bool good = logged(trid, POSIX_TRACE_START) && are_logged(trid, 4, 4);
-    check("H37 reset: what was flushed before, and what came behind",
+    check("H37 reset: what was flushed before, and what came after",
           good && logged(trid, POSIX_TRACE_START) && are_logged(trid, 3, 5) &&
               logged(trid, POSIX_TRACE_STOP));
     check("H37 reset: the names",
-          !posix_trace_eventid_get_name(trid, told, type) && !strcmp(type, "told"));
+          !posix_trace_eventid_get_name(trid, user_type, type) && !strcmp(type, "told"));
     returns("H37 close", 0, posix_trace_close(trid));
     close(fd);
 }
@@ -192,10 +198,10 @@ static bool is_cut(trace_id_t trid, size_t room, size_t length, int status)
     struct event event;
     int error = posix_trace_getnext_event(trid, &event.info, room ? event.data : NULL, room,
                                           &event.length, &event.unavailable);
-    while (!error && !event.unavailable && event.info.posix_event_id != told)
+    while (!error && !event.unavailable && event.info.posix_event_id != user_type)
         error = posix_trace_getnext_event(trid, &event.info, room ? event.data : NULL, room,
                                           &event.length, &event.unavailable);
-    return !error && !event.unavailable && is_told(&event, 0, length) &&
+    return !error && !event.unavailable && is_of_order(&event, 0, length) &&
            event.info.posix_truncation_status == status;
 }
 
@@ -225,8 +231,10 @@ void test_flushing(void)
     test_overflow();
     test_clear(POSIX_TRACE_LOOP);
     test_clear(POSIX_TRACE_UNTIL_FULL);
-    test_reset(&(struct order){.verb = RENEW});
-    test_reset(&(struct order){.verb = BOOT});
-    test_reset(&(struct order){.verb = BOOT, .count = 1});
+    if (!is_host) { // a process does not begin again
+        test_reset(&(struct order){.verb = RENEW});
+        test_reset(&(struct order){.verb = BOOT});
+        test_reset(&(struct order){.verb = BOOT, .count = 1});
+    }
     test_truncation();
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: B5 to B8: which trace ids may use which functions.
-// In: a target that records what it is told. Out: a line for each assertion.
+// qemu-tests/checkers/attach: B5 to B8: which trace ids may be used with which functions.
 #include "attach.h"
 #include "tests/unit/posix_log/uses.h"
 #include <unistd.h>
@@ -46,10 +45,12 @@ void test_kinds(void)
     test_kind("B7 a log", open_log("B7 open", fd), RECORDED, posix_trace_close,
               posix_trace_shutdown);
     close(fd);
-    returns("B7 open what lies there", EXTRACT_OK,
-            (int)extract_posix_open_memory(memory, symbols, 0, 0, &trid, NULL));
-    test_kind("B7 a stream as it lies there", trid, RECORDED, posix_trace_close,
-              posix_trace_shutdown);
+    if (!is_host) {
+        returns("B7 open what is in memory", EXTRACT_OK,
+                (int)extract_posix_open_memory(memory, symbols, 0, 0, &trid, NULL));
+        test_kind("B7 a stream as it is in memory", trid, RECORDED, posix_trace_close,
+                  posix_trace_shutdown);
+    }
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         good = good && uses_are(none[i], 0) && posix_trace_shutdown(none[i]) == EINVAL &&
                posix_trace_close(none[i]) == EINVAL;

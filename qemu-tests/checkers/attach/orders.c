@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: orders to the firmware. In: what it is to record. Out: words in its
-// memory, and what it says there itself.
+// qemu-tests/checkers/attach: orders to the firmware, or to the process of host.c: what to record
+// or to register. An order is a few words in their memory. They carry it out at their next step,
+// and store its number when it is done.
 #include "attach.h"
 #include <stdlib.h>
 #include <time.h>
@@ -20,26 +21,28 @@ enum {
 
 struct extract_memory *memory;
 struct extract_symbols *symbols;
-trace_event_id_t told;
+trace_event_id_t user_type;
 pid_t process = PID;
-static uint64_t words_at, before_at, behind_at;
+bool is_host;
+static uint64_t words_at, before_at, after_at;
 static uint32_t number;
 
 uint64_t address_of(const char *symbol)
 {
     struct extract_symbol found;
-    return extract_symbols_by_name(symbols, symbol, &found) ? found.address : 0;
+    bool is_known = symbols && extract_symbols_by_name(symbols, symbol, &found);
+    return is_known ? found.address : 0;
 }
 
-// A memory that is read only while its target stands: whether it ran.
-static bool stand(void)
+// Halts the target, for memories that are read only then. Returns whether it ran.
+static bool halt_target(void)
 {
     bool ran = !extract_live_halts(memory).now;
     (void)extract_live_halt(memory, NULL);
     return ran;
 }
 
-static void go_on(bool ran)
+static void resume_target(bool ran)
 {
     if (ran)
         (void)extract_live_resume(memory, NULL);
@@ -47,14 +50,14 @@ static void go_on(bool ran)
 
 bool let_run(void)
 {
-    bool stood = extract_live_halts(memory).now;
+    bool was_halted = extract_live_halts(memory).now;
     (void)extract_live_resume(memory, NULL);
-    return stood;
+    return was_halted;
 }
 
-void stand_again(bool stood)
+void halt_again(bool was_halted)
 {
-    if (stood)
+    if (was_halted)
         (void)extract_live_halt(memory, NULL);
 }
 
@@ -62,7 +65,7 @@ void stand_again(bool stood)
 static uint32_t in_order(uint32_t word)
 {
     bool host_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-    bool is_big = extract_symbols_byte_order(symbols) == EXTRACT_BIG;
+    bool is_big = symbols && extract_symbols_byte_order(symbols) == EXTRACT_BIG;
     return is_big == host_is_big ? word : __builtin_bswap32(word);
 }
 
@@ -70,19 +73,19 @@ uint32_t peek(uint64_t address)
 {
     uint32_t word = 0;
     size_t got;
-    bool ran = stand();
+    bool ran = halt_target();
     if (extract_memory_read(memory, address, &word, sizeof word, &got, NULL))
         printf("# 0x%llx cannot be read\n", (unsigned long long)address);
-    go_on(ran);
+    resume_target(ran);
     return in_order(word);
 }
 
 static void poke(uint32_t index, const void *bytes, size_t length)
 {
-    bool ran = stand();
+    bool ran = halt_target();
     if (extract_memory_write(memory, words_at + (uint64_t)index * 4, bytes, length, NULL))
         puts("# an order cannot be written");
-    go_on(ran);
+    resume_target(ran);
 }
 
 static uint32_t order_word(uint32_t index)
@@ -95,12 +98,13 @@ void post(const struct order *order)
     const uint32_t words[] = {in_order(order->verb),  in_order(order->type),
                               in_order(order->count), in_order(order->bytes),
                               in_order(order->ticks), in_order(order->first)};
-    char name[NAME_BYTES] = "";
+    char name[HOST_NAME_BYTES] = "";
+    size_t bytes = is_host ? sizeof name : NAME_BYTES;
     if (order->name)
-        memcpy(name, order->name, strnlen(order->name, sizeof name - 1));
+        memcpy(name, order->name, strnlen(order->name, bytes - 1));
     uint32_t next = in_order(++number);
     poke(VERB, words, sizeof words);
-    poke(NAME_AT, name, sizeof name);
+    poke(NAME_AT, name, bytes);
     poke(NUMBER, &next, sizeof next);
 }
 
@@ -122,30 +126,41 @@ static bool becomes(uint32_t index, uint32_t value)
 static bool await(uint32_t index, uint32_t value)
 {
     time_t over = time(NULL) + PATIENCE;
-    bool ran = stand(), good = false;
+    if (is_host) {
+        while (order_word(index) != value && time(NULL) < over)
+            pause_ms(0);
+        return order_word(index) == value;
+    }
+    bool ran = halt_target(), good = false;
     while (!good && time(NULL) < over)
         good = becomes(index, value);
-    go_on(ran);
+    resume_target(ran);
     return good;
 }
 
-bool orders_find(void)
+bool orders_at(uint64_t words, uint64_t before, uint64_t after)
 {
-    words_at = address_of("calls_order");
-    before_at = address_of("calls_before");
-    behind_at = address_of("calls_behind");
-    bool found = words_at && before_at && behind_at && await(READY, 1);
+    words_at = words;
+    before_at = before;
+    after_at = after;
+    bool found = words_at && before_at && after_at && await(READY, 1);
     if (!found)
         puts("not ok attach: the image takes no orders");
     number = order_word(NUMBER);
     return found;
 }
 
+bool orders_find(void)
+{
+    return orders_at(address_of("calls_order"), address_of("calls_before"),
+                     address_of("calls_behind"));
+}
+
 void obey(const struct order *order)
 {
     post(order);
     if (!await(DONE, number)) {
-        puts("not ok attach: the firmware does not do as it is told");
+        puts("not ok attach: an order was not carried out");
         exit(1);
     }
 }
@@ -157,13 +172,13 @@ void settle(void)
 
 void record(uint32_t count, uint32_t bytes)
 {
-    obey(&(struct order){.verb = RECORD, .type = told, .count = count, .bytes = bytes});
+    obey(&(struct order){.verb = RECORD, .type = user_type, .count = count, .bytes = bytes});
 }
 
 void record_from(uint32_t from, uint32_t to)
 {
     obey(&(struct order){
-        .verb = RECORD, .type = told, .count = to - from, .bytes = 4, .first = from});
+        .verb = RECORD, .type = user_type, .count = to - from, .bytes = 4, .first = from});
 }
 
 trace_event_id_t named_there(const char *name)
@@ -175,8 +190,8 @@ trace_event_id_t named_there(const char *name)
 struct span ticks_between(uint32_t event, uint32_t later)
 {
     uint64_t from = (uint64_t)event * 4, to = (uint64_t)later * 4;
-    return (struct span){peek(before_at + to) - peek(behind_at + from),
-                         peek(behind_at + to) - peek(before_at + from)};
+    return (struct span){peek(before_at + to) - peek(after_at + from),
+                         peek(after_at + to) - peek(before_at + from)};
 }
 
 double target_hz(void)

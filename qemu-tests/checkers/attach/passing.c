@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: the target's memory behind another one, which passes on what it is
-// asked for. In: the word that it refuses. Out: a process id that it is attached to.
+// qemu-tests/checkers/attach: the target's memory behind another memory, which passes every access
+// on, except writes to one word. It shows what happens when a link breaks halfway.
 #include "attach.h"
 
 enum { PASSING_PID = PID + 2 };
@@ -9,7 +9,7 @@ enum { STREAM_BYTES = 28, STREAMS_AT = 32 }; // offsets in the process block
 uint64_t refused;
 static struct extract_memory *passing;
 
-// The target's memory; it stands while it is read, where it has to.
+// Reads the target's memory, and halts the target if reading requires it.
 static size_t pass_read(void *context, uint64_t address, void *buffer, size_t length)
 {
     size_t got = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/checkers/attach: I: what only a target behind a debugger can do.
-// In: a target that records what it is told. Out: a line for each assertion.
 #include "attach.h"
 #include <stdlib.h>
 #include <time.h>
@@ -10,21 +9,20 @@
 // As images/posix/posixcalls.c makes it.
 static bool is_of_storm(const struct event *event, uint32_t *number)
 {
-    *number = event->data[0] | event->data[1] << 8 | event->data[2] << 16 |
-              (uint32_t)event->data[3] << 24;
+    *number = storm_number(event);
     bool good = event->length == 4 + *number % 32;
     for (size_t k = 4; k < event->length && good; k++)
         good = event->data[k] == (uint8_t)*number;
     return good;
 }
 
-// What is accepted is whole and in order, and a gap has an OVERFLOW in front of it.
+// What is accepted is whole and in order, and an OVERFLOW comes before a gap.
 static void test_torn(uint32_t each_tick)
 {
     enum { ENOUGH = 300, PATIENCE = 60 };
-    const struct order storm = {.verb = STORM, .type = told, .count = each_tick};
+    const struct order storm = {.verb = STORM, .type = user_type, .count = each_tick};
     uint32_t expected = 0, number, accepted = 0;
-    bool told_loss = true, good = true;
+    bool had_loss = true, good = true;
     trace_id_t trid = create_started("I1 torn: create", NULL);
     post(&storm);
     time_t over = time(NULL) + PATIENCE;
@@ -35,19 +33,19 @@ static void test_torn(uint32_t each_tick)
             (void)extract_live_resume(memory, NULL);
             nanosleep(&pause, NULL);
             (void)extract_live_halt(memory, NULL);
-        } else if (event.info.posix_event_id == told) {
+        } else if (event.info.posix_event_id == user_type) {
             good = is_of_storm(&event, &number) &&
-                   (told_loss ? number >= expected : number == expected);
+                   (had_loss ? number >= expected : number == expected);
             expected = number + 1;
-            told_loss = false;
+            had_loss = false;
             accepted++;
         } else
-            told_loss = told_loss || event.info.posix_event_id == POSIX_TRACE_OVERFLOW;
+            had_loss = had_loss || event.info.posix_event_id == POSIX_TRACE_OVERFLOW;
     }
     settle();
     printf("# %u a tick: %u events of %u\n", (unsigned)each_tick, (unsigned)accepted,
            (unsigned)expected);
-    check("I1 torn: each is whole, in order, and a gap is told", good);
+    check("I1 torn: each is whole, in order, and a gap is reported", good);
     check("I1 torn: a reader gets its share", accepted == ENOUGH);
     end("I1 shutdown", trid);
 }
@@ -58,13 +56,13 @@ static void test_open(void)
 {
     trace_id_t trid = create_started("I2 open: create", NULL);
     record(2, 4);
-    obey(&(struct order){.verb = HALF, .type = told, .count = 1, .bytes = 5});
+    obey(&(struct order){.verb = HALF, .type = user_type, .count = 1, .bytes = 5});
     record(3, 6);
     check("I2 open: read up to there", events_come(trid, 0, 2) && none(trid) && none(trid));
     obey(&(struct order){.verb = WHOLE});
     struct event event = take(trid);
     check("I2 open: done, it comes, and what follows",
-          is_told(&event, 0, 5) && events_come(trid, 0, 3) && none(trid));
+          is_of_order(&event, 0, 5) && events_come(trid, 0, 3) && none(trid));
     end("I2 shutdown", trid);
 }
 
@@ -82,7 +80,7 @@ static void test_lapped(void)
               status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
         check("I3 lapped: overflow, resume, the newest",
               comes(trid, POSIX_TRACE_OVERFLOW, &overflow) &&
-                  comes(trid, POSIX_TRACE_RESUME, &event) && comes(trid, told, &event) &&
+                  comes(trid, POSIX_TRACE_RESUME, &event) && comes(trid, user_type, &event) &&
                   events_come(trid, event.data[0] + 1U, OVERFULL) && none(trid));
     }
     end("I3 shutdown", trid);
@@ -107,7 +105,7 @@ static void test_reset(void)
     while (!take(trid).unavailable) { // what was copied before
     }
     settle();
-    told = named_there("told");
+    user_type = named_there("told");
     record(3, 5);
     check("I4 reset: started again, with the filter", comes(trid, POSIX_TRACE_START, &event) &&
                                                           event.length == sizeof set &&
@@ -160,7 +158,7 @@ static void check_boot(const char *name, uint32_t started, int (*ask)(trace_id_t
     posix_trace_attr_getmaxdatasize(&attr, &most);
     check(name, policy == POSIX_TRACE_UNTIL_FULL && most == 12 &&
                     !posix_trace_get_filter(trid, &got) && !memcmp(&got, &set, sizeof set));
-    told = named_there("told");
+    user_type = named_there("told");
     record(3, 5);
     struct posix_trace_status_info status = status_of(trid);
     check(name, events_come(trid, 0, 3) && none(trid) &&
@@ -182,7 +180,7 @@ static void test_boot(void)
     check_boot("I4 boot, the firmware starts a stream, then clear", 1, posix_trace_clear);
 }
 
-// ---- I7: what lies there, as a trace that is over ----
+// ---- I7: what is in memory, as a trace that has ended ----
 
 static bool image_comes(trace_id_t image, trace_event_id_t type, struct event *event)
 {
@@ -197,7 +195,7 @@ static bool image_has_all(trace_id_t image)
     struct event event;
     bool good = image_comes(image, POSIX_TRACE_START, &event);
     for (uint32_t i = 0; i < 5 && good; i++)
-        good = image_comes(image, told, &event) && is_told(&event, i, 7);
+        good = image_comes(image, user_type, &event) && is_of_order(&event, i, 7);
     return good && image_comes(image, POSIX_TRACE_STOP, &event) && number_in(&event) == 0 &&
            !image_comes(image, 0, &event) && event.unavailable;
 }
@@ -205,23 +203,23 @@ static bool image_has_all(trace_id_t image)
 static void test_lies_there(void)
 {
     struct extract_error error = {0};
-    trace_id_t trid = create_started("I7 as it lies there: create", NULL), image = 0;
+    trace_id_t trid = create_started("I7 as it is in memory: create", NULL), image = 0;
     record(5, 7);
     posix_trace_stop(trid);
     settle();
     enum extract_code code = extract_posix_open_memory(memory, symbols, 0, -1, &image, &error);
-    returns("I7 as it lies there: open", EXTRACT_OK, (int)code);
+    returns("I7 as it is in memory: open", EXTRACT_OK, (int)code);
     for (int round = 0; round < 2; round++) {
-        check("I7 as it lies there: all of it", image_has_all(image));
-        returns("I7 as it lies there: rewind", 0, posix_trace_rewind(image));
+        check("I7 as it is in memory: all of it", image_has_all(image));
+        returns("I7 as it is in memory: rewind", 0, posix_trace_rewind(image));
     }
-    returns("I7 as it lies there: start", EINVAL, posix_trace_start(image));
-    returns("I7 as it lies there: close", 0, posix_trace_close(image));
-    check("I7 as it lies there: the stream has them still", events_come(trid, 0, 5));
+    returns("I7 as it is in memory: start", EINVAL, posix_trace_start(image));
+    returns("I7 as it is in memory: close", 0, posix_trace_close(image));
+    check("I7 as it is in memory: the stream has them still", events_come(trid, 0, 5));
     end("I7 shutdown", trid);
 }
 
-// What was overwritten before the image was taken, and a record that nobody goes on with.
+// What was overwritten before the image was taken, and a record that is never completed.
 static void test_lapped_image(void)
 {
     struct event overflow, resume, event;
@@ -230,14 +228,15 @@ static void test_lapped_image(void)
     returns("I16 lapped image: open", EXTRACT_OK,
             (int)extract_posix_open_memory(memory, symbols, 0, 0, &image, NULL));
     bool good = image_comes(image, POSIX_TRACE_OVERFLOW, &overflow) &&
-                image_comes(image, POSIX_TRACE_RESUME, &resume) && image_comes(image, told, &event);
+                image_comes(image, POSIX_TRACE_RESUME, &resume) &&
+                image_comes(image, user_type, &event);
     uint32_t number = event.data[0];
     check("I16 lapped image: overflow at the first lost, resume, the rest",
           good && are_apart(&overflow, 0, &event, number) &&
               !memcmp(&resume.info.posix_timestamp, &event.info.posix_timestamp,
                       sizeof event.info.posix_timestamp));
     while (good && ++number < OVERFULL)
-        good = image_comes(image, told, &event) && is_told(&event, number, 4);
+        good = image_comes(image, user_type, &event) && is_of_order(&event, number, 4);
     check("I16 lapped image: the newest, in order", good && !image_comes(image, 0, &event));
     returns("I16 close", 0, posix_trace_close(image));
     end("I16 shutdown", trid);
@@ -248,13 +247,13 @@ static void test_open_image(void)
     struct event event;
     trace_id_t trid = create_started("I17 open: create", NULL), image = 0;
     record(2, 4);
-    obey(&(struct order){.verb = HALF, .type = told, .count = 1, .bytes = 5});
+    obey(&(struct order){.verb = HALF, .type = user_type, .count = 1, .bytes = 5});
     record(2, 6);
     returns("I17 open: open", EXTRACT_OK,
             (int)extract_posix_open_memory(memory, symbols, 0, 0, &image, NULL));
     bool good = image_comes(image, POSIX_TRACE_START, &event);
     for (uint32_t i = 0; i < 4 && good; i++)
-        good = image_comes(image, told, &event) && is_told(&event, i % 2, i < 2 ? 4 : 6);
+        good = image_comes(image, user_type, &event) && is_of_order(&event, i % 2, i < 2 ? 4 : 6);
     check("I17 open: it is passed over", good && !image_comes(image, 0, &event));
     returns("I17 close", 0, posix_trace_close(image));
     obey(&(struct order){.verb = WHOLE});
@@ -282,7 +281,7 @@ static void test_found(void)
             (int)extract_posix_detach(OTHER, NULL));
     returns("I12 found: no process", EXTRACT_USAGE,
             (int)extract_posix_attach(0, memory, NULL, block, NULL));
-    returns("I12 found: beside it", EXTRACT_BAD,
+    returns("I12 found: next to it", EXTRACT_BAD,
             (int)extract_posix_attach(OTHER, memory, NULL, block + 8, NULL));
     returns("I12 found: no such stream", EXTRACT_USAGE,
             (int)extract_posix_open_memory(memory, NULL, block, 2, &trid, NULL));
@@ -322,7 +321,7 @@ static void read_without_freeing(void)
           status_is(trid, POSIX_TRACE_RUNNING, POSIX_TRACE_FULL, POSIX_TRACE_OVERRUN));
     check("I8 refused: overflow, resume, the newest",
           comes(trid, POSIX_TRACE_OVERFLOW, &event) && comes(trid, POSIX_TRACE_RESUME, &event) &&
-              comes(trid, told, &event) && events_come(trid, event.data[0] + 1U, OVERFULL) &&
+              comes(trid, user_type, &event) && events_come(trid, event.data[0] + 1U, OVERFULL) &&
               none(trid));
     end("I8 shutdown", trid);
 }

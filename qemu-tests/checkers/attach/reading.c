@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: streams of the target, their logs, and their events one by one.
-// In: trace ids, files. Out: whether they are what the firmware was told to record.
+// qemu-tests/checkers/attach: creates streams and logs, and reads their events one by one.
 #include "attach.h"
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,6 +12,8 @@ trace_attr_t attributes(int policy, size_t max_data)
         posix_trace_attr_setstreamfullpolicy(&attr, policy);
     if (max_data)
         posix_trace_attr_setmaxdatasize(&attr, max_data);
+    if (is_host) // as much as a stream of the firmware has
+        posix_trace_attr_setstreamsize(&attr, (size_t)RING_WORDS * 4);
     return attr;
 }
 
@@ -39,6 +40,8 @@ void end(const char *name, trace_id_t trid)
 {
     returns(name, 0, posix_trace_shutdown(trid));
     settle();
+    if (posix_trace_shutdown(trid) != EINVAL) // its id is no longer valid
+        check(name, false);
 }
 
 struct event take(trace_id_t trid)
@@ -71,9 +74,9 @@ bool none(trace_id_t trid)
     return event.unavailable;
 }
 
-bool is_told(const struct event *event, uint32_t number, size_t bytes)
+bool is_of_order(const struct event *event, uint32_t number, size_t bytes)
 {
-    bool good = event->info.posix_event_id == told && event->length == bytes;
+    bool good = event->info.posix_event_id == user_type && event->length == bytes;
     for (size_t k = 0; k < bytes && good; k++)
         good = event->data[k] == (uint8_t)(number + k);
     if (!good)
@@ -87,7 +90,8 @@ bool events_come(trace_id_t trid, uint32_t from, uint32_t to)
 {
     struct event event;
     for (; from < to; from++)
-        if (!comes(trid, told, &event) || !is_told(&event, from, event.length) || !event.length)
+        if (!comes(trid, user_type, &event) || !is_of_order(&event, from, event.length) ||
+            !event.length)
             return false;
     return true;
 }
@@ -98,6 +102,14 @@ int number_in(const struct event *event)
     if (event->length == sizeof value)
         memcpy(&value, event->data, sizeof value);
     return value;
+}
+
+uint32_t storm_number(const struct event *event)
+{
+    uint32_t number = 0;
+    for (unsigned k = 0; k < 4; k++)
+        number |= (uint32_t)event->data[k] << 8 * k;
+    return number;
 }
 
 struct posix_trace_status_info status_of(trace_id_t trid)
@@ -113,10 +125,15 @@ bool status_is(trace_id_t trid, int running, int full, int overrun)
     int error = posix_trace_get_status(trid, &s);
     bool good = !error && s.posix_stream_status == running && s.posix_stream_full_status == full &&
                 s.posix_stream_overrun_status == overrun;
-    if (!good)
-        printf("# status: error %d, running %d, full %d, overrun %d\n", error,
-               s.posix_stream_status, s.posix_stream_full_status, s.posix_stream_overrun_status);
-    return good;
+    bool rests = s.posix_stream_flush_status == POSIX_TRACE_NOT_FLUSHING &&
+                 s.posix_stream_flush_error == 0 &&
+                 s.posix_log_overrun_status == POSIX_TRACE_NO_OVERRUN &&
+                 s.posix_log_full_status == POSIX_TRACE_NOT_FULL;
+    if (!good || !rests)
+        printf("# status: error %d, running %d, full %d, overrun %d, flush or log: %s\n", error,
+               s.posix_stream_status, s.posix_stream_full_status, s.posix_stream_overrun_status,
+               rests ? "as expected" : "not idle");
+    return good && rests;
 }
 
 double seconds(const struct timespec *time)
@@ -211,7 +228,7 @@ bool are_logged(trace_id_t trid, uint32_t count, size_t bytes)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct event event = next_logged(trid);
-        if (event.unavailable || !is_told(&event, i, bytes))
+        if (event.unavailable || !is_of_order(&event, i, bytes))
             return false;
     }
     return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images/hooks: a ring of hook words in one state after the other: empty, of every size,
-// full to the last byte, too small, stopped, cleared, behind the last position. In each of them
-// ringside_wrap_marker is called, and hooks_state says what the ring has to have. Each record
+// full to the last byte, too small, stopped, cleared, beyond the last position. In each of them
+// ringside_wrap_marker is called, and hooks_state has what the ring must have. Each record
 // proves itself (shared.h).
 #include "shared.h"
 
@@ -15,7 +15,7 @@ volatile struct {
     uint32_t lost;
     uint32_t generation;
     uint32_t next;     // number of the record that would come next
-    uint32_t running;  // 1: recording goes on
+    uint32_t running;  // 1: recording continues
     uint32_t overrun;  // 1: older records were overwritten
     uint32_t finished; // 1: this was the last state
 } hooks_state;
@@ -134,7 +134,7 @@ static void behind_the_last_position(void)
     show();
 }
 
-// Records and a place that somebody has written over: the recorder gives up what it cannot tell
+// Records and a place that were overwritten: the recorder gives up what it cannot tell
 // apart.
 static void written_over(void)
 {

@@ -8,7 +8,7 @@ enum { SOURCE_INTERRUPT = 2, TURN = 100, LOOSE_WORD = 0x0CD00000 };
 
 // What each source has written; the last record of a source has the number below it.
 volatile uint32_t storm_produced[PROOF_SOURCES];
-// Turns of an empty loop in front of each record of a thread, and records of an interrupt: several,
+// Turns of an empty loop before each record of a thread, and records of an interrupt: several,
 // so that others interrupt it in between. Written by tests.
 volatile uint32_t storm_pause, storm_burst = 16;
 

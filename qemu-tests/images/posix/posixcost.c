@@ -36,7 +36,7 @@ void board_device_interrupt(void)
         (result) = both * (10 * INSTRUCTIONS_PER_TICK) / ROUNDS;                                   \
     } while (0)
 
-// A ring that is empty but for the start.
+// A ring that is empty except for the start.
 static void begin_anew(void)
 {
     ringside_trace_init();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images/posix: streams in one state after the other: not made yet, not bound,
-// suspended, running, wrapped, filtered, full, read, cleared, behind the last position, made again,
+// suspended, running, wrapped, filtered, full, read, cleared, beyond the last position, made again,
 // with a record that is open. In each of them ringside_wrap_marker is called, and posix_state says
-// what stream 0 has to have. A debugger that stops in last_word has the open record.
+// what stream 0 has to have. A debugger that stops in store_last_word has the open record.
 #include "shared.h"
 
 enum { ROUNDS = 300 };
@@ -15,7 +15,7 @@ volatile struct {
     uint32_t running;    // 1: it records
     uint32_t full;       // 1: it stopped because it is full
     uint32_t recorded;   // records, the system's included
-    uint32_t refused;    // events that found no room
+    uint32_t refused;    // events that found no space
     uint32_t read;       // 1: some of it was read
     uint32_t generation; // of the block
     uint32_t binding;    // + 1 for each making, each binding and each clearing
@@ -109,7 +109,7 @@ static void data_of_every_length(void)
     }
     posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, &filler[1], 7); // not aligned
     posix_state.recorded++;
-    posix_trace_event(POSIX_TRACE_START, filler, 4); // nobody's to record
+    posix_trace_event(POSIX_TRACE_START, filler, 4); // recorded by no stream
     posix_trace_event(UINT32_MAX, filler, 4);
     show();
     prove(ROUNDS);
@@ -138,7 +138,8 @@ static void stopped_and_filtered(void)
     show();
 }
 
-// Each event takes as many words as the first one, so that the stop's room is known to be left.
+// Each event takes as many words as the first one, so that the space of the stop is known to be
+// left.
 static void fill_up(void)
 {
     volatile uint32_t *stream = posix_stream(0);

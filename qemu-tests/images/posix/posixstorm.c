@@ -7,9 +7,9 @@
 
 enum { SOURCE_DEVICE = 2, SOURCE_ANY_INTERRUPT = 3, TURN = 100, LAST_WORDS = 63 };
 
-// Turns of an empty loop in front of each event of a thread, and events of an interrupt: several,
-// so that others interrupt it in between. Once a source has recorded so many, it is silent. Written
-// by tests.
+// Turns of an empty loop before each event of a thread, and events of an interrupt: several,
+// so that others interrupt it in between. Once a source has recorded its number, it is silent.
+// Written by tests.
 volatile uint32_t storm_pause, storm_burst = 16, storm_most = UINT32_MAX;
 
 static TX_THREAD storm_a_thread, storm_b_thread;

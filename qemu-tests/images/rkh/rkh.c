@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images/rkh: a small product of three active objects, which is recorded from start-up
 // to the end of its work. A device interrupt brings samples: sampler -> filter -> logger. The
-// logger is slow, and defers what comes meanwhile; the sampler is paused by an urgent event;
+// logger is slow, and defers what comes in the meantime; the sampler is paused by an urgent event;
 // between two samples filters are closed and opened again. Then everything that a record can have
 // is written once, and rkh_done is 1.
 #include "shared.h"
@@ -17,7 +17,7 @@ enum user_event { USR_SAMPLE = RKH_TE_USER, USR_STATUS, USR_LOGGED, USR_FORMS = 
 enum { PAUSED = 6, CLOSED = 12, OPENED = 16, TURN = 24, SAMPLES_OF_BLOCK = 3 };
 enum { SAMPLER_PRIO = 3, FILTER_PRIO = 5, LOGGER_PRIO = 7, CLOSER_PRIO = 9, PLACES = 4 };
 
-// Blocks of pools have room for a pointer wherever they lie.
+// Blocks of pools have space for a pointer wherever they lie.
 struct sample_event {
     _Alignas(void *) RKH_EVT_T evt;
     uint32_t number, value;

@@ -5,7 +5,7 @@
 #include "shared.h"
 
 enum { ARGUMENTS = 7, TEXT = 'z' };
-// Of the longest frame, which has to find room in the ring.
+// Of the longest frame, which must fit in the ring.
 enum { LONG_ITEMS = RKH_CFG_TRC_SIZEOF_STREAM == 2048 ? 3 : 0 };
 
 // What a test compares with; `count` of the words are numbers.
@@ -117,7 +117,7 @@ static void expect_an_event(void)
     rkh_trc_flush();
 }
 
-// All user events, each with as many bytes as its number says; the longest frames that there are.
+// All user events, each with as many bytes as its number; the longest frames that there are.
 static void write_user_events(void)
 {
     static UCHAR bytes[255];

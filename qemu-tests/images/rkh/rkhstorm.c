@@ -11,7 +11,7 @@ enum { STORM_TAIL = 20, SOURCE_INTERRUPT = 2, SOURCES, TURN = 100, BURST = 4 };
 
 // What each source has written; the last event of a source has the number below it.
 volatile uint32_t storm_produced[SOURCES];
-// Turns of an empty loop in front of each event of a thread. Written by tests.
+// Turns of an empty loop before each event of a thread. Written by tests.
 volatile uint32_t storm_pause;
 
 static TX_THREAD storm_a_thread, storm_b_thread;

@@ -40,7 +40,7 @@ void bout_port_device_interrupt(void);
 const ULONG board_device_id = FIRST_VECTOR + PIT1_SOURCE;
 
 static ULONG stamp_base;  // counts of the periods of PIT0 that are over
-static ULONG stamp_count; // what PIT0 had at the last look
+static ULONG stamp_count; // what PIT0 had at the last reading
 
 static void pit_start(ULONG pit, unsigned source, unsigned prescale_log, ULONG counts)
 {

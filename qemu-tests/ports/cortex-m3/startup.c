@@ -64,7 +64,7 @@ __attribute__((naked)) void PendSV_Handler(void)
                      "bx lr");
 }
 
-// EXC_RETURN bit 2 says which stack has the frame (Armv7-M ARM, B1.5.8).
+// EXC_RETURN bit 2 shows which stack has the frame (Armv7-M ARM, B1.5.8).
 __attribute__((naked)) void HardFault_Handler(void)
 {
     __asm__ volatile("tst lr, #4\n\t"

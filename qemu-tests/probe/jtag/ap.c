@@ -17,7 +17,7 @@ enum {
     INCREMENT_SINGLE = 0x10,
     INCREMENT_PACKED = 0x20,
     CSW_ENABLED = 0x40,
-    WRAP = 4096 // the increment wraps within so many bytes, as a Cortex-M3's does
+    WRAP = 4096 // bytes within which the increment wraps, as a Cortex-M3's does
 };
 
 #define IDR_AHB   UINT32_C(0x24770011)

@@ -13,11 +13,11 @@ struct bitbang {
     const uint64_t *due; // not 0: the link is busy, nothing may go on
     bool tck;
     bool reset_asserted;
-    bool quit; // the other side said that it goes
+    bool quit; // the client has announced its end
 };
 
 // Takes characters until all are taken, `due` is set, or the other side quits; returns how many.
-// `out` has room for `length` characters; *answered says how many were written. What is no
+// `out` has space for `length` characters; *answered is the number written. What is no
 // character of the protocol is passed over.
 size_t bitbang_feed(struct bitbang *bitbang, const char *in, size_t length, char *out,
                     size_t *answered);

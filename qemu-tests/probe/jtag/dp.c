@@ -24,14 +24,14 @@ enum { ACK_WAIT = 1, ACK_OK_OR_FAULT = 2, DP_CONTROL = 0x4, DP_SELECT = 0x8, DP_
 #define POWER_UP   UINT32_C(0x50000000) // the two requests; each acknowledgement is the bit above
 #define KEPT       UINT32_C(0x54FFFF0D) // what a write to CTRL/STAT stores
 
-// OpenOCD clears its overrun flag in a scan whose acknowledgement it does not look at: only scans
+// OpenOCD clears its overrun flag in a scan whose acknowledgment it ignores: only scans
 // to the AP are answered with WAIT, so that it can.
 static uint64_t capture_access(struct dp *dp, bool to_ap)
 {
     dp->refused = to_ap && knobs_take_wait(dp->knobs);
     if (!dp->refused)
         return (uint64_t)dp->result << 3 | ACK_OK_OR_FAULT;
-    // With overrun detection, what is sent behind a WAIT is dropped until the debugger has seen it.
+    // With overrun detection, what is sent after a WAIT is dropped until the debugger has seen it.
     if (dp->control & ORUNDETECT)
         dp->control |= STICKYORUN;
     return ACK_WAIT;

@@ -15,7 +15,7 @@ struct dp {
     bool refused;    // the scan under way was answered with WAIT: its request is not taken
 };
 
-// The JTAG debug port as what is behind a TAP.
+// The JTAG debug port as the device of a TAP.
 struct tap_device dp_device(struct dp *dp);
 
 #endif

@@ -16,7 +16,7 @@ struct counters {
     uint64_t ap_writes;
     uint64_t beats;        // accesses of the memory bus
     uint64_t bytes;        // of these beats
-    uint64_t transactions; // block accesses: a TAR write with the beats behind it
+    uint64_t transactions; // block accesses: a TAR write with the beats after it
     uint64_t waits;        // WAIT answers
     uint64_t faults;       // beats that failed
     uint64_t link_ns;      // time that the beats take on a link of the set latency and limit
@@ -40,7 +40,7 @@ struct knobs {
     struct range faults[FAULT_RANGES];
     size_t fault_count;
     uint64_t wait_every; // every Nth such request is followed by WAIT answers; 0: none is
-    uint64_t wait_times; // so many
+    uint64_t wait_times; // WAIT answers each time
     uint64_t requests;   // since the last that a WAIT answer followed
     uint64_t waiting;    // WAIT answers that are still to be given
     struct link_speed link;
@@ -50,7 +50,7 @@ struct knobs {
 // Whether a beat must fail. A range is hit by any of the bytes.
 bool knobs_is_fault(const struct knobs *knobs, uint32_t address, unsigned bytes);
 
-// Charges the link for a beat; `begins` says that it is the first of a transaction.
+// Charges the link for a beat; `begins`: it is the first of a transaction.
 void knobs_charge(struct knobs *knobs, unsigned bytes, bool begins);
 
 // Counts a request to the AP or the debug module.

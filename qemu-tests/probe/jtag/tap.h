@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // probe/jtag: the test access port. In: edges of TCK with TMS and TDI. Out: TDO, and whole scans
-// for the device behind it. Standard: IEEE Std 1149.1-2013, clause 6 (TAP controller).
+// for its device. Standard: IEEE Std 1149.1-2013, clause 6 (TAP controller).
 #ifndef PROBE_TAP_H
 #define PROBE_TAP_H
 
@@ -25,7 +25,7 @@ enum tap_state {
     TAP_UPDATE_IR
 };
 
-// What is behind the port: its instructions and their registers.
+// The device of the port: its instructions and their registers.
 struct tap_device {
     void *context;
     unsigned ir_length;          // bits

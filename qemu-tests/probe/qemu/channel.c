@@ -41,7 +41,7 @@ bool channel_send(struct channel *channel, const char *data, size_t length)
     return !channel->dead;
 }
 
-// Moves what is left to the front and makes room behind it.
+// Moves what is left to the front, which makes space after it.
 static bool make_room(struct channel *channel)
 {
     size_t left = channel->used - channel->at;

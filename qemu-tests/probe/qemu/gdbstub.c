@@ -42,7 +42,7 @@ static bool is_stop(const char *reply)
     return *reply == 'T' || *reply == 'S';
 }
 
-// A stop at a breakpoint or behind a single step, and not one that was asked for.
+// A stop at a breakpoint or after a single step, and not one that was requested.
 static bool is_trap(const char *reply)
 {
     const char digits[] = {is_stop(reply) ? reply[1] : '0', is_stop(reply) ? reply[2] : '0', '\0'};
@@ -54,7 +54,7 @@ static bool is_exit(const char *reply)
     return *reply == 'W' || *reply == 'X';
 }
 
-// A request and its reply; stops that were told of before it are passed over, console output too.
+// A request and its reply; stops that were reported before it are skipped, and console output.
 static bool ask(struct gdbstub *gdb, const char *request, char reply[PACKET])
 {
     if (!gdb_is_attached(gdb) || !send_packet(gdb, request))
@@ -77,7 +77,7 @@ bool gdb_is_attached(const struct gdbstub *gdb)
     return gdb->channel.fd >= 0 && !gdb->channel.dead;
 }
 
-// The whole of a target description, which comes in pieces; NULL or owned by the caller.
+// The whole of a target description, which comes in parts; NULL or owned by the caller.
 static char *fetch(struct gdbstub *gdb, const char *name)
 {
     char request[128], reply[PACKET], *text = calloc(1, 1);
@@ -107,7 +107,7 @@ static bool attribute(const char *element, const char *name, char *value, size_t
     size_t length = strlen(name);
     if (!end || !at || at > end || at[length] != '=' || !strchr("\"'", at[length + 1]))
         return false;
-    at += length + 2; // behind the quote
+    at += length + 2; // after the quote
     size_t used = strcspn(at, "\"'");
     if (used >= size)
         used = size - 1;
@@ -116,7 +116,7 @@ static bool attribute(const char *element, const char *name, char *value, size_t
     return true;
 }
 
-// Numbers the registers of one description: each follows the one before it, or says its number.
+// Numbers the registers of one description: each follows the one before it, or has its own number.
 static void number_registers(struct gdbstub *gdb, const char *text, unsigned *next)
 {
     char value[GDB_NAME] = "";

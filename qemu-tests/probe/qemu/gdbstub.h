@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // probe/qemu: the processor through QEMU's gdbstub: registers, breakpoints, single steps. It is
 // connected when it is needed first, because that stops the guest; and it is talked to only while
-// the guest stands, because any byte stops it too.
+// the guest is stopped, because any byte stops it too.
 // Standard: GDB manual, appendix E "Remote Serial Protocol".
 #ifndef PROBE_GDBSTUB_H
 #define PROBE_GDBSTUB_H

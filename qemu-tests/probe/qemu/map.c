@@ -86,7 +86,7 @@ enum extract_code map_add_word(struct map *map, const char *word, struct extract
     free(left);
     if (!good)
         return extract_error_set(error, EXTRACT_USAGE, word, "write --map ADDRESS:LENGTH",
-                                 "it is no 32-bit span of memory");
+                                 "no 32-bit span of memory");
     region.first = (uint32_t)address;
     region.last = (uint32_t)(address + length - 1);
     return add(map, &region, error);

@@ -19,7 +19,7 @@ static bool read_block(struct qemu *qemu, uint32_t address)
     return qemu->block_valid;
 }
 
-// While the guest runs, each access is one access of its bus; when it stands, nobody can tell.
+// While the guest runs, each access is one access of its bus; while it is stopped, that is unknown.
 bool qemu_read(void *context, uint32_t address, unsigned bytes, uint64_t *value)
 {
     struct qemu *qemu = context;
@@ -91,8 +91,8 @@ bool qemu_met_breakpoint(struct qemu *qemu)
     return gdb_poll(&qemu->gdb) == GDB_BREAKPOINT && qmp_update(&qemu->qmp);
 }
 
-// QEMU resets at once and has no line to hold: it stands while the line is asserted, and is reset
-// when it is let go.
+// QEMU resets at once and has no line to hold: it is stopped while the line is asserted, and is
+// reset when it is let go.
 bool qemu_reset(struct qemu *qemu, bool asserted, bool hold)
 {
     if (asserted) {

@@ -19,7 +19,7 @@ struct qemu {
     struct gdbstub gdb;
     struct map map;
     pid_t pid; // of the QEMU that we started; 0: none
-    // Memory of a guest that stands, which is read in blocks.
+    // Memory of a guest that is stopped, which is read in blocks.
     uint8_t block[QEMU_BLOCK];
     uint32_t block_address;
     bool block_valid;
@@ -27,7 +27,7 @@ struct qemu {
 };
 
 // Where QEMU is. One of `command` (for the shell; it is started, and ends with this process) and
-// the two paths is set; `gdbstub` may be NULL. The words of `maps` go in front of QEMU's own list.
+// the two paths is set; `gdbstub` may be NULL. The words of `maps` go before QEMU's own list.
 struct qemu_place {
     const char *command;
     const char *qtest, *qmp, *gdbstub;
@@ -48,14 +48,14 @@ bool qemu_stop(void *context);
 bool qemu_resume(void *context);
 bool qemu_pump(void *context);
 
-// The processor, through the gdbstub. It halts (false: it cannot, and goes on), then makes a step
-// or goes on; and it may meet a breakpoint, which is asked for.
+// The processor, through the gdbstub. It halts (false: it cannot, and continues), then makes a step
+// or continues; and it may meet a breakpoint, which is queried.
 bool qemu_halt(struct qemu *qemu);
 bool qemu_step(struct qemu *qemu, bool masked);
 bool qemu_go(struct qemu *qemu);
 bool qemu_met_breakpoint(struct qemu *qemu);
 
-// The reset line; `hold` says that the machine stands behind it.
+// The reset line; `hold`: the machine is stopped afterwards.
 bool qemu_reset(struct qemu *qemu, bool asserted, bool hold);
 
 #endif

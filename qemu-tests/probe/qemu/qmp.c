@@ -83,7 +83,7 @@ bool qmp_cont(struct qmp *qmp)
     return execute(qmp, "\"cont\"") != NULL;
 }
 
-// The machine resets after the answer, and says so.
+// The machine resets after the answer, and reports it.
 bool qmp_reset(struct qmp *qmp)
 {
     unsigned before = qmp->resets;

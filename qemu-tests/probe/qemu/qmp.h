@@ -9,25 +9,26 @@
 
 struct qmp {
     struct channel channel;
-    bool stopped;    // known: the machine stands, and nothing has told otherwise
-    unsigned resets; // that were told of
+    bool stopped;    // known: the machine is stopped, and no event has come since
+    unsigned resets; // that were reported
 };
 
-// Shakes hands and asks whether the machine stands. Errors: IO (no QMP server, or it is gone).
+// Shakes hands and queries whether the machine is stopped. Errors: IO (no QMP server, or it is
+// gone).
 enum extract_code qmp_begin(struct qmp *qmp, struct extract_error *error);
 
 // These return when it is done; false: QEMU refused, or is gone.
 bool qmp_stop(struct qmp *qmp);
 bool qmp_cont(struct qmp *qmp);
-bool qmp_reset(struct qmp *qmp); // the machine stands or runs as before
+bool qmp_reset(struct qmp *qmp); // the machine is stopped or runs as before
 
 // Whether the processor's architecture has a name that begins so.
 bool qmp_is_architecture(struct qmp *qmp, const char *name);
 
-// Asks whether the machine stands.
+// Queries whether the machine is stopped.
 bool qmp_update(struct qmp *qmp);
 
-// Takes in what QEMU has told, without waiting; false: QEMU is gone.
+// Reads the events that QEMU has sent, without waiting; false: QEMU is gone.
 bool qmp_pump(struct qmp *qmp);
 
 // The output of a monitor command, unescaped; appended to `text`.

@@ -8,7 +8,7 @@
 
 enum { POSTED = 256 }; // stores under way, so that neither side's buffer fills
 
-// The text behind "OK" of the next answer; other lines tell of interrupts. NULL: no such answer.
+// The text after "OK" of the next answer; other lines report interrupts. NULL: no such answer.
 static const char *answer(struct qtest *qtest)
 {
     char *line;

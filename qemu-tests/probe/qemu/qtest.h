@@ -19,11 +19,11 @@ bool qtest_begin(struct qtest *qtest);
 
 // One access of 1, 2, 4 or 8 bytes by the guest's own bus. In a value, the byte at the lowest
 // address is the lowest, whatever the guest's byte order: so the lanes of a bus have it. A store is
-// sent, not waited for; what is sent behind it is done behind it. False: QEMU is gone.
+// sent, not waited for; what is sent after it is done after it. False: QEMU is gone.
 bool qtest_read(struct qtest *qtest, uint32_t address, unsigned bytes, uint64_t *value);
 bool qtest_write(struct qtest *qtest, uint32_t address, unsigned bytes, uint64_t value);
 
-// Many bytes at once, with no word to how they are accessed: for a guest that stands.
+// Many bytes at once, accessed in an unknown way: for a guest that is stopped.
 bool qtest_read_block(struct qtest *qtest, uint32_t address, uint8_t *bytes, size_t length);
 
 // Waits until all stores are done.

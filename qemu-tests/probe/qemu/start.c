@@ -17,7 +17,7 @@ struct ends {
 
 static enum extract_code failed(struct extract_error *error)
 {
-    return extract_error_set(error, EXTRACT_IO, "QEMU", NULL, "it cannot be started: %s",
+    return extract_error_set(error, EXTRACT_IO, "QEMU", NULL, "cannot be started: %s",
                              strerror(errno));
 }
 

@@ -6,8 +6,8 @@
 
 #include "probe/qemu/qemu.h"
 
-// Runs `command` with the options for our sockets behind it. It dies with this process, whatever
-// way this process dies. Errors: IO.
+// Runs `command` followed by the options for the sockets of the probe. It dies with this process,
+// whatever way this process dies. Errors: IO.
 enum extract_code qemu_start(struct qemu *qemu, const char *command, struct extract_error *error);
 
 #endif

@@ -14,7 +14,7 @@ struct dtm {
     bool busy;              // sticky: requests are not taken until it is cleared
 };
 
-// The module as what is behind a TAP.
+// The module as the device of a TAP.
 struct tap_device dtm_device(struct dtm *dtm);
 
 #endif

@@ -11,7 +11,7 @@ enum {
     TINFO = 0x7A4,
     DCSR = 0x7B0,
     DPC = 0x7B1,
-    CSRS = 0x1000, // so many, from 0 on; then x0 to x31 and f0 to f31
+    CSRS = 0x1000, // their count, from 0 on; then x0 to x31 and f0 to f31
     FIRST_F = CSRS + 32,
     REGISTERS = FIRST_F + 32,
     MSTATUS = 0x300
@@ -89,7 +89,7 @@ bool hart_halt(struct hart *hart)
     return qemu_halt(hart->qemu) && stand(hart, CAUSE_HALT);
 }
 
-// A step leaves the instruction that it stands at, also one that a trigger is set at.
+// A step leaves the present instruction, also one that a trigger is set at.
 static bool step(struct hart *hart)
 {
     remove_all(hart);

@@ -34,7 +34,7 @@ bool hart_halt(struct hart *hart);
 // Goes on, or (dcsr.step) makes one step.
 bool hart_resume(struct hart *hart);
 
-// The reset line; `halts` says that the hart is halted in front of its first instruction.
+// The reset line; `halts`: the hart is halted before its first instruction.
 bool hart_reset(struct hart *hart, bool asserted, bool halts);
 
 // Of a hart that is halted, or was.

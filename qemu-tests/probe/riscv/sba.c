@@ -29,7 +29,7 @@ void sba_reset(struct sba *sba)
     *sba = (struct sba){.bus = sba->bus, .control = ACCESS_32};
 }
 
-// A beat at the address, which moves on when that was asked for.
+// A beat at the address, which is incremented when that was requested.
 static void beat(struct sba *sba, bool is_read)
 {
     unsigned size = (sba->control & ACCESS) >> 17, bytes = 1u << size;

@@ -49,7 +49,7 @@ static const struct {
 } catches[CORTEXM_CATCHES] = {{1 << 10, 3}, {1 << 4, 4}, {1 << 8, 5}, {0xE0, 6}};
 
 // A register by REGSEL of DCRSR: its name in QEMU's description. Those without one of their own
-// have the name that stands next to it, of which they are a part or the nearest thing.
+// have the name next to it, of which they are a part or the nearest thing.
 struct selected {
     const char *name, *instead;
     unsigned shift; // bits
@@ -229,7 +229,7 @@ static void resume(struct cortexm *m)
 }
 
 // Vectors are caught from now on, also by a processor that runs: the gdbstub takes breakpoints
-// while the guest stands, for a moment.
+// while the guest is stopped for a moment.
 static void arm(struct cortexm *m)
 {
     uint64_t pc = 0;
@@ -298,7 +298,7 @@ static uint32_t read_dhcsr(struct cortexm *m)
     return value;
 }
 
-// With VC_CORERESET the processor stands in front of the first instruction.
+// With VC_CORERESET the processor stops before the first instruction.
 static bool reset(void *context, bool asserted)
 {
     struct cortexm *m = context;

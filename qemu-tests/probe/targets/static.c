@@ -82,7 +82,7 @@ static enum extract_code check(const struct images *images, const char *argument
         if (last->address < other->address + (uint64_t)other->length &&
             other->address < last->address + (uint64_t)last->length)
             return extract_error_set(error, EXTRACT_USAGE, argument, "give each byte once",
-                                     "it overlaps the image at 0x%" PRIx32, other->address);
+                                     "overlaps the image at 0x%" PRIx32, other->address);
     return EXTRACT_OK;
 }
 
@@ -95,7 +95,7 @@ static enum extract_code add(struct images *images, const char *argument,
     if (!at || !extract_number_parse(at + 1, &address) || address >= ADDRESS_SPACE)
         return extract_error_set(error, EXTRACT_USAGE, argument,
                                  "write IMAGE@ADDRESS with a decimal or 0x hexadecimal number",
-                                 "it has no 32-bit address");
+                                 "has no 32-bit address");
     char *path = strndup(argument, (size_t)(at - argument));
     if (!path)
         return extract_error_set(error, EXTRACT_NOMEM, argument, NULL, "out of memory");

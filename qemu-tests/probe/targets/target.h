@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// probe/targets: what is behind the debug port. In: beats of a little-endian bus with 32-bit
+// probe/targets: the target of the debug port. In: beats of a little-endian bus with 32-bit
 // addresses. Out: their values, or a bus fault. A back end is one `struct target`; the layers above
 // know no more of it.
 #ifndef PROBE_TARGET_H
@@ -18,15 +18,16 @@ struct target {
     // One access of 1, 2, 4 or 8 bytes at an address that is a multiple of it. False: bus fault.
     bool (*read)(void *context, uint32_t address, unsigned bytes, uint64_t *value);
     bool (*write)(void *context, uint32_t address, unsigned bytes, uint64_t value);
-    // The reset line. The system restarts when it is let go, and then stands or runs as before.
+    // The reset line. The system restarts when it is released, and is then stopped or runs as
+    // before.
     bool (*reset)(void *context, bool asserted);
     // Stops and resumes the guest from outside of the debug port. False: there is none.
     bool (*stop)(void *context);
     bool (*resume)(void *context);
     // One line about the memory map: "ADDRESS LENGTH KIND" for each region, with commas between.
     void (*describe)(void *context, struct extract_text *text);
-    // What the loop waits for beside its sockets (-1: nothing), and what it then calls. False: the
-    // back end is gone.
+    // What the loop waits for in addition to its sockets (-1: nothing), and what it then calls.
+    // False: the back end is gone.
     int event_fd;
     bool (*pump)(void *context);
 };

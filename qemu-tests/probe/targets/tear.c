@@ -71,7 +71,7 @@ enum extract_code tear_start_ring(struct tear *tear, uint64_t beats, uint64_t st
     if (!load(tear, header, &id) || !load(tear, header + AT_START, &ring.start) ||
         !load(tear, header + AT_END, &ring.end) || !load(tear, header + AT_CURRENT, &ring.current))
         return extract_error_set(error, EXTRACT_UNREADABLE, "tear ring", NULL,
-                                 "there is no memory at 0x%" PRIx32, header);
+                                 "no memory at 0x%" PRIx32, header);
     if (id != RING_ID || ring.start >= ring.end || (ring.end - ring.start) % ENTRY_BYTES ||
         ring.current < ring.start || ring.current >= ring.end ||
         (ring.current - ring.start) % ENTRY_BYTES)

@@ -10,7 +10,7 @@
 
 enum { TEAR_STEPS = 65536 };
 
-// A write that is due so many beats after the one before it.
+// A write that is due `beats` after the one before it.
 struct tear_step {
     uint64_t beats;
     uint32_t address, value;
@@ -31,9 +31,9 @@ struct tear {
     size_t step_count, step_next;
     uint64_t script_beats; // since the last scripted write
     struct tear_ring ring;
-    uint64_t ring_every, ring_stores; // so many stores after every so many beats; 0: off
+    uint64_t ring_every, ring_stores; // stores after every `ring_every` beats; 0: off
     uint64_t ring_beats;
-    bool ring_failed;              // the writer's memory is not there any more
+    bool ring_failed;              // the writer's memory is gone
     uint64_t run_every, run_beats; // beats; 0: off
     uint64_t run_us;
 };

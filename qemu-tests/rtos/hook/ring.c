@@ -73,7 +73,7 @@ static void put_buffer(struct place *to, const UCHAR *from, uint32_t bytes)
     put_bytes(to, from + words, bytes - words);
 }
 
-// How far the oldest record goes. A frame that somebody has written over gives no way on: then
+// How far the oldest record goes. A frame that was overwritten gives no way on: then
 // everything goes.
 static uint32_t oldest_length(uint32_t tail, uint32_t filled)
 {
@@ -87,7 +87,7 @@ static bool make_room(uint32_t length)
     uint32_t tail = ringside_hooks.tail;
     if (length > size)
         return false;
-    if (head - tail > size) // written over, too
+    if (head - tail > size) // overwritten, too
         tail = head;
     if (head - tail + length > size && (ringside_hooks.flags & HOOK_UNTIL_FULL)) {
         ringside_hooks.flags &= ~(uint32_t)HOOK_RECORDS;

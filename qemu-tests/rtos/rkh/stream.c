@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/rtos/rkh: the ring. In: bytes. Out: the newest of them; the oldest are written over
+// qemu-tests/rtos/rkh: the ring. In: bytes. Out: the newest of them; the oldest are overwritten
 // without being counted, and wherever a frame begins.
 #include "trace.h"
 

@@ -44,7 +44,7 @@ void rkh_tmr_stop(RKH_TMR_T *timer)
     rkh_port_unlock(lock);
 }
 
-// A timer that is due; it has gone on, or it is not among those that run any more.
+// A timer that is due; it has gone on, or it is no longer among those that run.
 static RKH_TMR_T *expire_one(void)
 {
     RKH_TMR_T *timer = running;

@@ -166,7 +166,7 @@ extern volatile uint32_t bout_trace_wraps;
 // Lays the ring out in `area` and records from now on. The area is `size` bytes.
 enum bout_status bout_trace_enable(void *area, ULONG size, ULONG registry_entries);
 enum bout_status bout_trace_disable(void);
-void bout_trace_filter(ULONG classes);   // these are not recorded any more
+void bout_trace_filter(ULONG classes);   // these are no longer recorded
 void bout_trace_unfilter(ULONG classes); // these are
 // Called with interrupts locked each time that the ring is full and begins again.
 void bout_trace_full_notify(void (*notify)(void *header));

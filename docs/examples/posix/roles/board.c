@@ -42,7 +42,8 @@ static void print_running(trace_id_t trid)
 {
     struct posix_trace_status_info status;
     need(posix_trace_get_status(trid, &status), "posix_trace_get_status");
-    puts(status.posix_stream_status == POSIX_TRACE_RUNNING ? "it runs" : "it is suspended");
+    puts(status.posix_stream_status == POSIX_TRACE_RUNNING ? "the stream runs"
+                                                           : "the stream is suspended");
 }
 
 // Waits for the next event of a type, and passes over all others.
@@ -67,7 +68,7 @@ static void filter(trace_id_t trid, const trace_event_set_t *set, trace_event_id
     need(posix_trace_set_filter(trid, set, POSIX_TRACE_SET_EVENTSET), "posix_trace_set_filter");
     need(posix_trace_get_filter(trid, &now), "posix_trace_get_filter");
     need(posix_trace_eventset_ismember(type, &now, &in_set), "posix_trace_eventset_ismember");
-    puts(in_set ? "its events are left out" : "its events are recorded");
+    puts(in_set ? "events of this type are filtered out" : "events of this type are recorded");
 }
 
 static void trace(const char *name)
@@ -91,7 +92,7 @@ static void trace(const char *name)
     need(posix_trace_eventset_add(type, &set), "posix_trace_eventset_add");
     filter(trid, &set, type);
     find(trid, POSIX_TRACE_FILTER, &found);
-    puts("the board has done that");
+    puts("the board has changed its filter");
     need(posix_trace_shutdown(trid), "posix_trace_shutdown");
 }
 

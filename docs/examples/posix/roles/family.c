@@ -51,7 +51,7 @@ static void print_family(trace_id_t trid, pid_t parent)
             return;
         if (event.posix_event_id < POSIX_TRACE_UNNAMED_USEREVENT)
             continue;
-        printf(event.posix_pid != itself   ? "somebody else "
+        printf(event.posix_pid != itself   ? "another process "
                : event.posix_pid == parent ? "the parent "
                                            : "the child ");
         print_name(trid, event.posix_event_id);

@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     need(posix_trace_open(log, &trid), argv[1]);
     unsigned first = print_squares(trid);
     need(posix_trace_rewind(trid), "posix_trace_rewind");
-    printf("%u events, and %u behind a rewind\n", first, print_squares(trid));
+    printf("%u events, and %u after a rewind\n", first, print_squares(trid));
     need(posix_trace_close(trid), "posix_trace_close");
     return close(log) ? errno : 0;
 }

@@ -8,7 +8,7 @@
 #include "symbols/dwarf.h"
 #include <stdio.h>
 
-enum { MAX_ASKED = 1 << 13, MAX_ELEMENTS = 256, MAX_PRIORITY = 255 };
+enum { MAX_CANDIDATES = 1 << 13, MAX_ELEMENTS = 256, MAX_PRIORITY = 255 };
 
 // Reads a word: constants from the ELF, variables from memory.
 static bool read_word(struct extract_memory *memory, const struct extract_symbols *symbols,
@@ -30,14 +30,14 @@ static bool read_word(struct extract_memory *memory, const struct extract_symbol
 }
 
 static void read_text(struct extract_memory *memory, const struct extract_symbols *symbols,
-                      uint64_t address, char text[static RKH_NAME_ROOM])
+                      uint64_t address, char text[static RKH_NAME_BYTES])
 {
     uint64_t byte = 1;
-    size_t got = extract_symbols_read_constant(symbols, address, text, RKH_NAME_ROOM - 1);
+    size_t got = extract_symbols_read_constant(symbols, address, text, RKH_NAME_BYTES - 1);
     text[got] = 0;
     if (got)
         return;
-    while (got < RKH_NAME_ROOM - 1 && byte && read_word(memory, symbols, address + got, 1, &byte))
+    while (got < RKH_NAME_BYTES - 1 && byte && read_word(memory, symbols, address + got, 1, &byte))
         text[got++] = (char)byte;
     text[got] = 0;
 }
@@ -49,15 +49,15 @@ static bool read_actor(struct extract_memory *memory, struct extract_symbols *sy
     unsigned pointer_bytes = extract_symbols_pointer_bytes(symbols);
     uint64_t holder = address, priority, name;
     *actor = (struct rkh_actor){.address = address};
-    if (inner->behind &&
+    if (inner->is_indirect &&
         (!read_word(memory, symbols, address + inner->pointer, pointer_bytes, &holder) || !holder))
         return false;
     if (!read_word(memory, symbols, holder + inner->member, inner->size, &priority) ||
         priority > MAX_PRIORITY)
         return false;
     actor->priority = (uint16_t)priority;
-    if (inner->has_beside &&
-        read_word(memory, symbols, holder + inner->beside, pointer_bytes, &name) && name)
+    if (inner->has_second &&
+        read_word(memory, symbols, holder + inner->second, pointer_bytes, &name) && name)
         read_text(memory, symbols, name, actor->name);
     return true;
 }
@@ -77,7 +77,8 @@ bool rkh_actors_next(struct rkh_actors *walk, struct rkh_actor *actor)
     for (; extract_symbols_at(walk->symbols, walk->next, &symbol);
          walk->next++, walk->element = 0) {
         bool may = !symbol.function && symbol.size >= extract_symbols_pointer_bytes(walk->symbols);
-        if (!may || walk->asked++ > MAX_ASKED || !is_actor(walk->symbols, symbol.address, &inner))
+        if (!may || walk->asked++ > MAX_CANDIDATES ||
+            !is_actor(walk->symbols, symbol.address, &inner))
             continue;
         while (walk->element < inner.count && walk->element < MAX_ELEMENTS) {
             uint64_t i = walk->element++, at = symbol.address + i * inner.stride;

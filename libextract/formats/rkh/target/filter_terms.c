@@ -22,7 +22,7 @@ static const struct {
 } old_names[] = {{71, "FWK_DEFER"}, {72, "FWK_RCALL"}, {104, "SM_CSTATE"}, {113, "SMA_DCH"}};
 
 // Returns whether a name matches a plain name in any case, or a pattern.
-static bool fits(const char *pattern, const char *name)
+static bool matches(const char *pattern, const char *name)
 {
     return !strcasecmp(pattern, name) || !fnmatch(pattern, name, 0);
 }
@@ -43,36 +43,37 @@ bool rkh_group_fits(unsigned group, const char *pattern)
     uint64_t number;
     if (extract_number_parse(pattern, &number))
         return number == group;
-    return fits(pattern, groups[group][0]) || (groups[group][1] && fits(pattern, groups[group][1]));
+    return matches(pattern, groups[group][0]) ||
+           (groups[group][1] && matches(pattern, groups[group][1]));
 }
 
-const char *rkh_event_name(unsigned id, char name[static RKH_NAME_ROOM])
+const char *rkh_event_name(unsigned id, char name[static RKH_NAME_BYTES])
 {
     const struct extract_event_type *type = rkh_type(id);
     if (id >= RKH_USER && id < RKH_USER_END)
-        snprintf(name, RKH_NAME_ROOM, "USER%u", id - RKH_USER);
+        snprintf(name, RKH_NAME_BYTES, "USER%u", id - RKH_USER);
     else if (!type->range)
-        snprintf(name, RKH_NAME_ROOM, "%s", without_prefix(type->symbol));
+        snprintf(name, RKH_NAME_BYTES, "%s", without_prefix(type->symbol));
     else
         return NULL;
     return name;
 }
 
 // Returns whether an event matches by its group's former name: "RQ_GET".
-static bool fits_old_group(unsigned id, const char *pattern, const char *name)
+static bool matches_old_group(unsigned id, const char *pattern, const char *name)
 {
     const char *const *group = groups[id / RKH_GROUP_EVENTS];
     const char *rest = strchr(name, '_');
-    char old[RKH_NAME_ROOM];
+    char old[RKH_NAME_BYTES];
     if (!group[1] || !rest)
         return false;
     snprintf(old, sizeof old, "%s%s", group[1], rest);
-    return fits(pattern, old);
+    return matches(pattern, old);
 }
 
 bool rkh_event_fits(unsigned id, const char *pattern)
 {
-    char name[RKH_NAME_ROOM];
+    char name[RKH_NAME_BYTES];
     uint64_t number;
     if (id >= RKH_IDS || !rkh_event_name(id, name))
         return false;
@@ -82,11 +83,11 @@ bool rkh_event_fits(unsigned id, const char *pattern)
     for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)
         if (old_names[i].id == id && !strcasecmp(pattern, old_names[i].name))
             return true;
-    bool called = !rkh_type(id)->range && fits(pattern, rkh_type(id)->name);
-    return called || fits(pattern, name) || fits_old_group(id, pattern, name);
+    bool called = !rkh_type(id)->range && matches(pattern, rkh_type(id)->name);
+    return called || matches(pattern, name) || matches_old_group(id, pattern, name);
 }
 
-static bool parse(const char *word, enum extract_target_kind *kind, const char **name)
+static bool parse_term(const char *word, enum extract_target_kind *kind, const char **name)
 {
     static const char *const words[EXTRACT_TARGET_KINDS] = {"group=", "event=", "ao=", "signal="};
     for (unsigned i = 0; i < EXTRACT_TARGET_KINDS; i++) {
@@ -100,7 +101,7 @@ static bool parse(const char *word, enum extract_target_kind *kind, const char *
     return false;
 }
 
-static bool target_fits(enum extract_target_kind kind, uint32_t id, const char *pattern)
+static bool matches_term(enum extract_target_kind kind, uint32_t id, const char *pattern)
 {
     if (kind == EXTRACT_TARGET_GROUP)
         return id < RKH_IDS && rkh_group_fits(id / RKH_GROUP_EVENTS, pattern);
@@ -111,7 +112,7 @@ static bool target_fits(enum extract_target_kind kind, uint32_t id, const char *
 // each group are named.
 static void list_events(const char *pattern, struct extract_listing *listing)
 {
-    char name[RKH_NAME_ROOM];
+    char name[RKH_NAME_BYTES];
     size_t length = strcspn(without_prefix(pattern), "_*?[");
     unsigned group = 0;
     while (group < RKH_GROUPS && (strlen(groups[group][0]) != length ||
@@ -126,8 +127,8 @@ static void list_events(const char *pattern, struct extract_listing *listing)
     }
 }
 
-static void list(enum extract_target_kind kind, const char *pattern,
-                 struct extract_listing *listing)
+static void list_names(enum extract_target_kind kind, const char *pattern,
+                       struct extract_listing *listing)
 {
     if (kind == EXTRACT_TARGET_EVENT)
         list_events(pattern, listing);
@@ -137,9 +138,9 @@ static void list(enum extract_target_kind kind, const char *pattern,
 
 const struct extract_target_filter rkh_target_filter = {
     .all = "all",
-    .parse = parse,
-    .fits = target_fits,
-    .list = list,
+    .parse = parse_term,
+    .fits = matches_term,
+    .list = list_names,
     .signal_number = rkh_signal_number,
     .priority = rkh_actor_priority,
 };

@@ -19,8 +19,8 @@ static bool find_family(struct rkh_places *places, uint32_t version)
     return version || places->bytes == BYTES_3 || places->bytes == BYTES_245;
 }
 
-// Takes the target's map. 2.4.4 has both numbers of a group in a byte, and no group UT.
-static void take_map(struct rkh_places *places, const uint8_t *map, size_t length)
+// Applies the target's map. 2.4.4 has both numbers of a group in a byte, and no group UT.
+static void apply_target_map(struct rkh_places *places, const uint8_t *map, size_t length)
 {
     bool packed = length <= RKH_GROUPS;
     for (unsigned i = 0; i < RKH_GROUPS; i++) {
@@ -30,9 +30,9 @@ static void take_map(struct rkh_places *places, const uint8_t *map, size_t lengt
     }
 }
 
-// Takes the framework's own layout. SMA has a second byte since 3.0. Returns false if the layout is
-// not known.
-static bool take_layout(struct rkh_places *places)
+// Applies the framework's own layout. SMA has a second byte since 3.0. Returns false if the layout
+// is not known.
+static bool apply_framework_layout(struct rkh_places *places)
 {
     static const uint8_t range[RKH_GROUPS] = {1, 1, 2, 3, 1, 3, 4, 2};
     uint8_t at = 0;
@@ -46,8 +46,8 @@ static bool take_layout(struct rkh_places *places)
     return places->family <= RKH_FAMILY_244;
 }
 
-static enum extract_code refuse(const char *why, const char *hint, enum extract_code code,
-                                struct extract_error *error)
+static enum extract_code set_error(const char *why, const char *hint, enum extract_code code,
+                                   struct extract_error *error)
 {
     return extract_error_set(error, code, "filters of events", hint, "%s", why);
 }
@@ -57,15 +57,15 @@ enum extract_code rkh_places_find(struct rkh_places *places, uint32_t version, u
 {
     *places = (struct rkh_places){.bytes = bytes};
     if (!find_family(places, version))
-        return refuse("version of the framework, which determines their bits, is not known",
-                      "pass it with --rkh version=2.4.4 (GDB: ringside set rkh version=2.4.4)",
-                      EXTRACT_UNSUPPORTED, error);
+        return set_error("bits depend on the version of the framework, which is not known",
+                         "pass it with --rkh version=2.4.4 (GDB: ringside set rkh version=2.4.4)",
+                         EXTRACT_UNSUPPORTED, error);
     if (length >= MAP_PACKED && length <= (size_t)2 * RKH_GROUPS)
-        take_map(places, map, length);
-    else if (!take_layout(places))
-        return refuse("bits of versions before 2.4.4 are not known",
-                      "use an ELF that has trcgmtbl, the target's own map", EXTRACT_UNSUPPORTED,
-                      error);
+        apply_target_map(places, map, length);
+    else if (!apply_framework_layout(places))
+        return set_error("bits of versions before 2.4.4 are not known",
+                         "use an ELF that has trcgmtbl, the target's own map", EXTRACT_UNSUPPORTED,
+                         error);
     uint32_t max_end = 0;
     for (unsigned i = 0; i < RKH_GROUPS; i++) {
         uint32_t end = (uint32_t)places->offset[i] + places->range[i];
@@ -73,9 +73,9 @@ enum extract_code rkh_places_find(struct rkh_places *places, uint32_t version, u
     }
     if (max_end && max_end <= bytes)
         return EXTRACT_OK;
-    return refuse("trceftbl is smaller than the version of the framework needs",
-                  "check that this ELF is the running firmware's, and --rkh version", EXTRACT_BAD,
-                  error);
+    return set_error("trceftbl is smaller than the version of the framework needs",
+                     "check that this ELF is the running firmware's, and --rkh version",
+                     EXTRACT_BAD, error);
 }
 
 int rkh_places_event(const struct rkh_places *places, unsigned i, uint32_t *bit)

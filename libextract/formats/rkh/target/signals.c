@@ -26,8 +26,8 @@ enum { MAX_ENUMERATORS = 1024, MAX_TEXTS = 256, RESERVED = 2 };
 
 // What the current enumeration has for a number of the trace.
 struct hit {
-    size_t turn;      // number of the enumeration
-    const char *name; // NULL: several
+    size_t enum_number; // number of the enumeration
+    const char *name;   // NULL: several
 };
 
 struct question {
@@ -37,20 +37,20 @@ struct question {
     bool is_short;                 // memory ran out
     const char *wanted;            // the name from the user; "" for none
     uint64_t last_signal;          // greater numbers are the framework's own
-    size_t turn;                   // number of the current enumeration, from 1 on
+    size_t enum_number;            // number of the current enumeration, from 1 on
     struct hit *hits;              // one per number
     struct extract_number *called; // the numbers whose names are in records, by name
     size_t called_count;
     size_t wanted_hits; // how many of the numbers are signals of the application
 };
 
-static int by_name(const void *left, const void *right)
+static int compare_names(const void *left, const void *right)
 {
     const struct extract_number *a = left, *b = right;
     return strcmp(a->name, b->name);
 }
 
-static int by_value(const void *left, const void *right)
+static int compare_values(const void *left, const void *right)
 {
     const struct extract_number *a = left, *b = right;
     return (a->value > b->value) - (a->value < b->value);
@@ -86,7 +86,7 @@ static void gather_numbers(struct question *q, const struct extract_numbers *num
     if (!q->called_count && !*q->wanted)
         extract_symbols_constants(q->symbols, "RKH_SIG_T", add_constant, q);
     if (q->count)
-        qsort(q->numbers, q->count, sizeof *q->numbers, by_value);
+        qsort(q->numbers, q->count, sizeof *q->numbers, compare_values);
     for (size_t i = 0; i < q->count; i++)
         if (!kept || q->numbers[kept - 1].value != q->numbers[i].value)
             q->numbers[kept++] = q->numbers[i];
@@ -107,15 +107,8 @@ static bool prepare_question(struct question *q, const struct extract_numbers *n
         q->wanted_hits += q->numbers[i].value <= q->last_signal;
     }
     if (q->called_count)
-        qsort(q->called, q->called_count, sizeof *q->called, by_name);
+        qsort(q->called, q->called_count, sizeof *q->called, compare_names);
     return true;
-}
-
-static void free_question(struct question *q)
-{
-    free(q->numbers);
-    free(q->hits);
-    free(q->called);
 }
 
 // ---- One enumeration ----
@@ -134,11 +127,11 @@ static bool next_enumerator(const struct question *q, const struct extract_enum 
 static const struct extract_number *find_number(const struct question *q,
                                                 const struct extract_number *enumerator)
 {
-    return q->count ? bsearch(enumerator, q->numbers, q->count, sizeof *q->numbers, by_value)
+    return q->count ? bsearch(enumerator, q->numbers, q->count, sizeof *q->numbers, compare_values)
                     : NULL;
 }
 
-static bool is_wanted(struct question *q, const struct extract_enum *one)
+static bool is_users_choice(struct question *q, const struct extract_enum *one)
 {
     struct extract_number enumerator;
     if (one->count <= MAX_ENUMERATORS && strcmp(one->name, q->wanted) == 0)
@@ -151,35 +144,34 @@ static bool is_wanted(struct question *q, const struct extract_enum *one)
 
 // Returns whether an enumeration agrees with the records: each signal that both contain, by its
 // name or by its number, has both in common, and there is at least one. A number may have a second
-// name
-// ("LAST").
-static bool agrees(struct question *q, const struct extract_enum *one)
+// name ("LAST").
+static bool agrees_with_records(struct question *q, const struct extract_enum *one)
 {
     struct extract_number enumerator;
     size_t shared = 0, met = 0;
-    q->turn++;
+    q->enum_number++;
     for (size_t i = 0; next_enumerator(q, one, i, &enumerator); i++) {
-        const struct extract_number *told = find_number(q, &enumerator);
+        const struct extract_number *known = find_number(q, &enumerator);
         const struct extract_number *called =
-            bsearch(&enumerator, q->called, q->called_count, sizeof *q->called, by_name);
+            bsearch(&enumerator, q->called, q->called_count, sizeof *q->called, compare_names);
         if (called && called->value != enumerator.value)
             return false;
         shared += called != NULL;
-        if (!told || !told->name)
+        if (!known || !known->name)
             continue;
-        struct hit *hit = &q->hits[told - q->numbers];
-        met += hit->turn != q->turn;
-        hit->turn = q->turn;
+        struct hit *hit = &q->hits[known - q->numbers];
+        met += hit->enum_number != q->enum_number;
+        hit->enum_number = q->enum_number;
     }
     return shared && shared == met;
 }
 
 // Returns whether an enumeration names every number in use, and is not the framework's.
-static bool covers(struct question *q, const struct extract_enum *one)
+static bool names_all_in_use(struct question *q, const struct extract_enum *one)
 {
     struct extract_number enumerator;
     size_t found = 0;
-    q->turn++;
+    q->enum_number++;
     for (size_t i = 0; next_enumerator(q, one, i, &enumerator); i++) {
         if (!strncasecmp(enumerator.name, "RKH", 3))
             return false;
@@ -187,10 +179,10 @@ static bool covers(struct question *q, const struct extract_enum *one)
         if (!number || number->value > q->last_signal)
             continue;
         struct hit *hit = &q->hits[number - q->numbers];
-        bool is_first = hit->turn != q->turn;
+        bool is_first = hit->enum_number != q->enum_number;
         found += is_first;
         found -= !is_first && hit->name;
-        *hit = (struct hit){q->turn, is_first ? enumerator.name : NULL};
+        *hit = (struct hit){q->enum_number, is_first ? enumerator.name : NULL};
     }
     return one->count <= MAX_ENUMERATORS && found == q->wanted_hits;
 }
@@ -209,15 +201,15 @@ static bool is_called_signals(const char *name)
     return false;
 }
 
-static bool is_type(struct question *q, const struct extract_enum *one)
+static bool has_signals_name(struct question *q, const struct extract_enum *one)
 {
-    return is_called_signals(one->name) && covers(q, one);
+    return is_called_signals(one->name) && names_all_in_use(q, one);
 }
 
 static bool has_texts(struct question *q, const struct extract_enum *one)
 {
     size_t count = 0;
-    if (q->wanted_hits > MAX_TEXTS || !covers(q, one))
+    if (q->wanted_hits > MAX_TEXTS || !names_all_in_use(q, one))
         return false;
     for (size_t k = 0; k < q->count; k++)
         count += q->numbers[k].value <= q->last_signal &&
@@ -244,23 +236,23 @@ static void collect_enums(struct question *q, fits_question *fits, struct rkh_si
 static void choose_enums(struct question *q, struct rkh_signals *signals)
 {
     if (q->called_count) {
-        collect_enums(q, agrees, signals);
+        collect_enums(q, agrees_with_records, signals);
         signals->from = signals->count ? EXTRACT_SIGNALS_BY_RECORDS : EXTRACT_SIGNALS_UNNAMED;
         return;
     }
-    collect_enums(q, is_type, signals);
+    collect_enums(q, has_signals_name, signals);
     signals->from = signals->count ? EXTRACT_SIGNALS_BY_TYPE : EXTRACT_SIGNALS_UNNAMED;
     if (signals->count || !q->wanted_hits) // without numbers in use, every enumeration would fit
         return;
-    collect_enums(q, covers, signals);
+    collect_enums(q, names_all_in_use, signals);
     if (signals->count == 1 && has_texts(q, &signals->list[0]))
         signals->from = EXTRACT_SIGNALS_BY_TEXTS;
 }
 
-static enum extract_code take_users_enum(struct question *q, struct rkh_signals *signals,
-                                         struct extract_error *error)
+static enum extract_code use_users_enum(struct question *q, struct rkh_signals *signals,
+                                        struct extract_error *error)
 {
-    collect_enums(q, is_wanted, signals);
+    collect_enums(q, is_users_choice, signals);
     signals->from = EXTRACT_SIGNALS_BY_USER;
     if (signals->count)
         return EXTRACT_OK;
@@ -288,17 +280,20 @@ enum extract_code rkh_signals_find(struct rkh_signals *signals, const struct ext
     if (!prepare_question(&q, numbers))
         code = extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
     else if (*rkh->signals)
-        code = take_users_enum(&q, signals, error);
+        code = use_users_enum(&q, signals, error);
     else if (is_one_firmware)
         choose_enums(&q, signals);
-    free_question(&q);
+    free(q.numbers);
+    free(q.hits);
+    free(q.called);
     return code;
 }
 
 // ---- Names ----
 
 // Returns the name of a value in an enumeration; NULL if it has none, or several.
-static const char *name_of(const struct question *q, const struct extract_enum *one, uint64_t value)
+static const char *unique_name(const struct question *q, const struct extract_enum *one,
+                               uint64_t value)
 {
     struct extract_number enumerator;
     const char *found = NULL;
@@ -318,7 +313,7 @@ const char *rkh_signals_name(const struct rkh_signals *signals, uint64_t number)
     if (!signals->from || signals->count > signals->known)
         return NULL;
     for (size_t i = 0; i < signals->known; i++) {
-        const char *other = name_of(&q, &signals->list[i], number);
+        const char *other = unique_name(&q, &signals->list[i], number);
         if (!other || (name && strcmp(name, other) != 0))
             return NULL;
         name = other;

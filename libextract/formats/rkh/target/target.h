@@ -8,14 +8,14 @@
 
 #include "formats/rkh/rkh.h"
 
-enum { RKH_GROUPS = 8, RKH_GROUP_EVENTS = 32, RKH_GROUP_USER = 6, RKH_NAME_ROOM = 64 };
+enum { RKH_GROUPS = 8, RKH_GROUP_EVENTS = 32, RKH_GROUP_USER = 6, RKH_NAME_BYTES = 64 };
 
 // ---- filter_terms.c. Events have the ids of 3.x. ----
 extern const struct extract_target_filter rkh_target_filter;
 const char *rkh_group_name(unsigned group);
 bool rkh_group_fits(unsigned group, const char *pattern);
 // Returns a name such as "SMA_FIFO" or "USER9"; NULL if there is no such event.
-const char *rkh_event_name(unsigned id, char name[static RKH_NAME_ROOM]);
+const char *rkh_event_name(unsigned id, char name[static RKH_NAME_BYTES]);
 bool rkh_event_fits(unsigned id, const char *pattern);
 
 // ---- actors.c ----
@@ -24,8 +24,8 @@ bool rkh_event_fits(unsigned id, const char *pattern);
 struct rkh_actor {
     uint64_t address;
     uint16_t priority;
-    char name[RKH_NAME_ROOM];   // its own name; may be empty
-    char symbol[RKH_NAME_ROOM]; // name of the variable
+    char name[RKH_NAME_BYTES];   // its own name; may be empty
+    char symbol[RKH_NAME_BYTES]; // name of the variable
 };
 
 // ---- signals.c ----

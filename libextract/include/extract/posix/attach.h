@@ -32,20 +32,19 @@ extern "C" {
 // Such a target differs from a program:
 // - A request (create, start, stop, clear, filter) takes effect at the target's next trace point.
 //   Until then, status and filter are those that were requested. create takes a stream that is not
-//   in use, or else one that the firmware started itself, which stops it. It returns EAGAIN if the
-//   target does not release that one within a second.
+//   in use; if there is none, one that the firmware started itself, which stops it. It returns
+//   EAGAIN if the target does not release that one within a second.
 // - create returns EPERM for memory that cannot be written, EIO for a broken link.
 // - The size of a ring is compiled in: create with a larger explicit stream size returns ENOMEM.
-// Data
-//   are truncated to what the records hold (posix_trace_get_attr).
+//   Data are truncated to what the records hold (posix_trace_get_attr).
 // - After a reset, which loses what was not read, the last request is made again.
 // - Unless the clock is CLOCK_REALTIME, times begin with the first event that a stream reads, which
 //   gets the time at which it was read. A clock of unknown rate counts nanoseconds.
 // - TRACE_SYS_MAX, TRACE_USER_EVENT_MAX and the length of names are compiled in, and no stream is
 //   inherited.
 // - A stream with a log and the policy POSIX_TRACE_FLUSH reads the memory in a thread of its own,
-// one
-//   call at a time. If only one thread may read it, use another policy and call posix_trace_flush.
+//   one call at a time. If only one thread may read it, use another policy and call
+//   posix_trace_flush.
 // Errors: USAGE (pid, or the pid is attached already), NOTFOUND, BAD, UNREADABLE, NOMEM.
 enum extract_code extract_posix_attach(pid_t pid, struct extract_memory *memory,
                                        struct extract_symbols *symbols, uint64_t address,
@@ -57,11 +56,11 @@ enum extract_code extract_posix_detach(pid_t pid, struct extract_error *error);
 
 // Opens a stream in `memory` as a pre-recorded stream: posix_trace_getnext_event, _get_attr,
 // _get_status, _eventid_get_name, _eventtypelist_…, _rewind and _close work on it. `stream` is the
-// number of the stream. -1 selects the stream whose block is at `address`, or else the first that
-// is bound, or else the first. Memory and address are as above, until posix_trace_close. Nothing is
-// written. Records that were being written are skipped. Times of a clock that is not CLOCK_REALTIME
-// count from its zero. Errors: USAGE (no such stream), NOTFOUND, BAD, UNREADABLE, NOMEM, LIMIT (too
-// many streams).
+// number of the stream. -1 selects the stream whose block is at `address`; without such a
+// block, the first that is bound; if none is bound, the first. Memory and address are as above,
+// until posix_trace_close. Nothing is written. Records that were being written are skipped. Times
+// of a clock that is not CLOCK_REALTIME count from its zero. Errors: USAGE (no such stream),
+// NOTFOUND, BAD, UNREADABLE, NOMEM, LIMIT (too many streams).
 enum extract_code extract_posix_open_memory(struct extract_memory *memory,
                                             struct extract_symbols *symbols, uint64_t address,
                                             int stream, trace_id_t *trid,

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# commands.sh: the command lines that the pages show without running them (their boards are the
-# reader's own) name commands and options that there are.
+# commands.sh: checks the command lines in the pages that no test runs, because they need the
+# reader's own board. Each must name an existing command and existing options.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 tree=$(realpath "$(dirname "$0")/../../../..")
 
-# PAGE:LINE:COMMAND LINE, without what stands behind it as an explanation.
+# Prints "PAGE:LINE:COMMAND LINE", without the explanation that follows the command.
 shown() {
     cd "$tree" || exit 1
     grep -nHoE '^    (\$ |\(gdb\) )?(build/)?ringside .*' README.md docs/*.md |

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# numbers.sh: numbers that were measured, and that several pages state, are the same in all of them.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# numbers.sh: checks that a measured number which several pages state is the same in all of them.
+# Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 docs=$(realpath "$(dirname "$0")/../../../../docs")
 
-# How long a SCHED_FIFO thread waited at a trace point, in the worst case.
+# Prints how long a SCHED_FIFO thread waited at a trace point in the worst case.
 worst() { # PAGE
     tr '\n' ' ' <"$docs/$1" | grep -oE 'SCHED_FIFO thread waited [0-9]+ to [0-9]+ ms' |
         grep -oE '[0-9]+ to [0-9]+ ms'

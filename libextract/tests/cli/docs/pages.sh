@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: MIT
-# pages.sh: reads a page of docs/, block by block and in its order. Sourced by what runs them.
-#   ```trcfmt FILE   becomes a file; so does ```c FILE
-#   ```console       what stands behind "$ " is run; its output is that of the lines below
-#   ```like          the same, but for times, addresses and long numbers; "..." ends what counts
-#   ```gdb           what stands behind "(gdb) " is asked of GDB
-#   ```qemu          both, and as ```like: needs a board in QEMU
-# In: $docs, $work (there is a folder in it for each page, and it is the current one), and two
-# functions: `runs KIND`, whether this is run here, and `answer KIND COMMAND`, which runs it.
-# Out: lines "ok NAME" and "not ok NAME: why"; $failures; the page as it would be with what was
-# printed now, $work/PAGE.md.
+# pages.sh: reads a page of docs/ block by block, and compares the outputs on the page with the real
+# ones. A test that runs pages sources this file.
+#   ```trcfmt FILE   writes the block to a file; ```c FILE does the same
+#   ```console       runs each command after "$ "; the lines below it must be its output
+#   ```like          like console, but ignores times, addresses and long numbers; "..." ends the
+#                    comparison
+#   ```gdb           runs each command after "(gdb) " in GDB
+#   ```qemu          runs both kinds of commands, and compares as in like; needs a board in QEMU
+# The caller sets $docs and $work. For each page, $work has a directory, which is the current one.
+# The caller defines two functions: `runs KIND` returns whether this kind of block is run, and
+# `answer KIND COMMAND` runs a command. Prints "ok NAME" or "not ok NAME: why" for each command, and
+# counts $failures. Writes the page with the real outputs to $work/PAGE.md.
 # shellcheck shell=bash
 failures=0
 
@@ -17,7 +19,7 @@ fail() { # NAME WHY
     failures=$((failures + 1))
 }
 
-# What a page left running says its number in a file `pid`.
+# Ends the programs that a page left running. Their process ids are in files named `pid`.
 end_programs() {
     local file
     for file in "$work"/*/pid; do
@@ -25,7 +27,7 @@ end_programs() {
     done
 }
 
-# The library as it is built, for pkg-config: $work/libextract.pc.
+# Writes $work/libextract.pc, which describes the library in the build directory for pkg-config.
 describe_library() {
     local build sanitizers=
     build=$(realpath "$(dirname "$(command -v ringside)")")
@@ -36,7 +38,8 @@ describe_library() {
     export PKG_CONFIG_PATH=$work LD_LIBRARY_PATH=$build
 }
 
-# Text without what differs between two runs. Files and lines stand where the ELF has them.
+# Replaces the parts of a text that differ between two runs. Files and line numbers occur only if
+# the ELF has them.
 without_numbers() {
     sed -E 's/ \([^ ]*:[0-9]+\)//g; s/0x[0-9A-Fa-f]+/ADDRESS/g; s/[0-9]+\.[0-9]+/TIME/g
         s/[0-9]{5,}/NUMBER/g; s/: [0-9A-F]{2}( [0-9A-F]{2})*$/: BYTES/; s/ +/ /g; s/ $//'
@@ -44,7 +47,7 @@ without_numbers() {
 
 is_loose() { [ "$kind" = like ] || [ "$kind" = qemu ] || [ -n "${loosely-}" ]; }
 
-# Whether the file `out` is what the page says.
+# Returns whether the file `out` is equal to the output on the page.
 is_expected() { # STATUS
     local lines
     if ! is_loose; then
@@ -58,7 +61,7 @@ is_expected() { # STATUS
         without_numbers | cmp -s should -
 }
 
-# Runs the command that was read, and compares.
+# Runs the command that was read, and compares its output.
 judge() {
     [ -n "$command" ] || return 0
     local name="$page, line $number: $command" status
@@ -84,7 +87,7 @@ read_page() {
     kind='' command='' expected=''
     while IFS= read -r line; do
         count=$((count + 1))
-        if [ -n "$command" ] && [ "${command: -1}" = '\' ]; then # it goes on
+        if [ -n "$command" ] && [ "${command: -1}" = '\' ]; then # it continues
             command=${command%?}${line#"${line%%[![:space:]]*}"}
             printf '%s\n' "$line" >>"$work/$page.md"
             continue

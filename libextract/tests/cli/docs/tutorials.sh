@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# tutorials.sh: what the tutorials show is what the program prints (pages.sh).
-# A block of GDB's is asked of the program, about the trace that the page's GDB session looked at
-# (prepare): GDB prints the same bytes, which gdb-reader/tests shows. Boards in QEMU:
-# qemu-tests/cases/posix/case-posix-tutorial.sh.
-# A picture that a page shows is the file of that name that its commands wrote.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD; with UPDATE=1
-# the pages and pictures get what the program prints now.
+# tutorials.sh: runs the commands of the tutorials, and compares the outputs on the pages with the
+# real ones (pages.sh). The commands of a GDB block are run by the program, with the trace of the
+# page's GDB session (prepare). GDB prints the same bytes, which gdb-reader/tests checks. Blocks
+# that need a board in QEMU are run by qemu-tests/cases/posix/case-posix-tutorial.sh. A picture on a
+# page must be equal to the file of that name that the commands wrote. Prints "ok NAME" or "not ok
+# NAME: why" for each test. Exit status 1 if any failed. Reads BUILD; with UPDATE=1, writes the real
+# outputs into the pages and pictures.
 set -u
 cd "$(dirname "$0")/../../../.." || exit 1
 docs=$PWD/docs
@@ -17,7 +17,7 @@ trap 'end_programs; rm -rf "$work"' EXIT
 # shellcheck source=pages.sh
 . "$PWD/libextract/tests/cli/docs/pages.sh"
 
-# The files that a page works on, and the trace of its GDB session.
+# Prepares the files that a page uses, and the trace of its GDB session.
 prepare() { # NAME
     local file
     case $1 in
@@ -42,7 +42,7 @@ prepare() { # NAME
     esac
 }
 
-# The command line that answers as a command in GDB does.
+# Runs the command line that prints the same as a command in GDB.
 ask() { # COMMAND
     local words file
     eval "words=($1)"
@@ -58,7 +58,7 @@ ask() { # COMMAND
         ringside save "${trace[@]}" -o saved && mv saved "${words[2]}" &&
             echo "$(stat -c %s "${words[2]}") bytes saved to ${words[2]}"
         ;;
-    *) echo "tutorials.sh does not know: $1" ;;
+    *) echo "tutorials.sh: unknown command: $1" ;;
     esac
 }
 
@@ -74,7 +74,7 @@ compare_pictures() {
         if cmp -s "$file" "$docs/$file"; then
             echo "ok $page: $file"
         else
-            fail "$page: $file" "it is another picture"
+            fail "$page: $file" "differs from the picture on the page"
         fi
     done
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# board.sh: what tests of recording share: a board in QEMU that traces, with its gdbstub at
-# $work/board. It ends with the script. It brings lib.sh with it.
+# board.sh: starts a traced board in QEMU for tests of recording, with its gdbstub at $work/board.
+# The board ends with the script. This file also sources lib.sh.
 # shellcheck shell=bash
 # shellcheck source=../../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../lib.sh"
@@ -10,7 +10,7 @@ limit=60
 trap '[ -z "$qemu_pid" ] || kill "$qemu_pid" 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM HUP
 
-# Ends the script where there is no board to start.
+# Ends the script if no board can be started.
 start_board() {
     if ! command -v qemu-system-arm >/dev/null || [ ! -r "$elf" ]; then
         echo "skip ${prefix}a board (needs qemu-system-arm and the firmware)"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# periodic.sh: `ringside periodic` from its command line: what it refuses, the files that it writes,
-# what it does when some cannot be read, how it ends. The target is a board in QEMU, behind its
-# gdbstub; the board that stands is what GDB dumps.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# periodic.sh: tests the command line of `ringside periodic`: usage errors, the files that it
+# writes, failed reads, and its end. The target is a board in QEMU, through its gdbstub. If the
+# board is halted, the files are compared with a dump that GDB makes. Prints "ok NAME" or "not ok
+# NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=board.sh
 . "$(dirname "$0")/board.sh"
 prefix='periodic: '
@@ -54,7 +54,7 @@ traces() {
 wait_until traces || fail "the board" "it does not trace"
 board=(periodic --remote "$work/board" --elf "$elf")
 files() { (cd "$1" && echo snapshot-*); }
-# The last run's files are these, and each gives a report.
+# Checks that the last run wrote exactly these files, and that each gives a report.
 are() { # FOLDER NUMBER...
     local folder=$1 number want=()
     shift
@@ -77,13 +77,13 @@ run "${board[@]}" --every 20 --count 5 --keep 2 --quiet "$many"
 check "quiet" 0 no-err . no-out .
 rm "$many/snapshot-000002.txt" "$many/snapshot-000005.rkr" || status=9
 are "$many" 1 2 3 9 10
-check "goes on behind those that are there, and removes only its own" 0
+check "continues after existing numbers, and removes only its own" 0
 run "${board[@]}" --every 100 --for 1 --json "$work/time"
 check "for a time" 0 out '"reason":"time"' out '"taken":[1-9]'
 [ -z "$(find "$many" "$work/time" -name '*.tmp')" ] || status=9
 check "nothing half-written is left" 0
 
-# Two at once in one folder.
+# Two at once in one directory.
 "$ringside" "${board[@]}" --every 30 --count 8 "$work/two" >"$work/out2" 2>"$work/err2" \
     </dev/null &
 pid=$!
@@ -94,7 +94,7 @@ count=$(find "$work/two" -name 'snapshot-0000*.trx' | wc -l)
 status=$([ "$count" = 11 ]; echo $?)
 check "two writers: no file is lost or shared ($count)" 0
 
-# What stands in the place of one of its own files is somebody else's.
+# A file with the name of one of its own files belongs to another program.
 "$ringside" "${board[@]}" --every 50 --count 30 --keep 4 "$work/moved" >"$work/out2" \
     2>"$work/err2" </dev/null &
 pid=$!
@@ -120,8 +120,8 @@ for signal in INT TERM HUP; do
     check "SIG$signal ends in order" 0 out '"reason":"signal"' err 'snapshots, 0 of them'
 done
 
-# A file that cannot be written, as on a full disk: the limit's signal, SIGXFSZ, does not end the
-# program.
+# A file that cannot be written, as on a full disk. SIGXFSZ, the signal of the limit, does not end
+# the program.
 (
     ulimit -f 1
     exec timeout 60 "$ringside" "${board[@]}" --every 10 --for 1 --json "$work/full"
@@ -138,7 +138,7 @@ status=$?
 : >"$work/out"
 check "no room for the summary" 2 err '^ringside: standard output: No space left'
 
-# The folder goes away and comes back.
+# The directory goes away and comes back.
 "$ringside" "${board[@]}" --every 20 --json "$work/gone" >"$work/out" 2>"$work/err" \
     </dev/null &
 pid=$!
@@ -146,21 +146,21 @@ wait_until test -e "$work/gone/snapshot-000002.trx"
 mv "$work/gone" "$work/away"
 wait_until grep -q 'No such file' "$work/err"
 mv "$work/away" "$work/gone"
-wait_until grep -q 'goes on' "$work/err"
+wait_until grep -q 'snapshots succeed again' "$work/err"
 kill -INT "$pid"
 wait "$pid"
 status=$?
-check "a folder that goes and comes" 3 err 'No such file or directory' err ': goes on' \
-    out '"failed":[1-9]'
+check "a directory that goes and comes" 3 err 'No such file or directory' \
+    err ': snapshots succeed again' out '"failed":[1-9]'
 
 run "${board[@]}" --every 20 "$elf"
-check "a folder that is a file" 2 err "$elf: Not a directory"
+check "a directory that is a file" 2 err "$elf: Not a directory"
 run "${board[@]}" --every 20 "$work/no/such"
-check "a folder in none" 2 err "$work/no/such: No such file or directory"
+check "a directory in none" 2 err "$work/no/such: No such file or directory"
 run periodic --remote "$work/board" --every 20 --ring 0x20000001 "$work/wrong"
 check "no ring at that address" 2 err ': '
 mkdir "$work/end"
 : >"$work/end/snapshot-999999.trx"
 run "${board[@]}" --every 20 --for 0.2 "$work/end"
-check "the numbers are used up" 2 err 'have come to their end; use another directory'
+check "the numbers are used up" 2 err 'no snapshot numbers are left; use another directory'
 finish

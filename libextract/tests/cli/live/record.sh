@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# record.sh: `ringside record` from its command line: what it refuses, how it ends, what it leaves.
-# The target is a board in QEMU, behind its gdbstub. Prints "ok NAME" or "not ok NAME: why"; exit
-# status 1 when any failed. Takes BUILD.
+# record.sh: tests the command line of `ringside record`: usage errors, its end, and the files that
+# it leaves. The target is a board in QEMU, through its gdbstub. Prints "ok NAME" or "not ok NAME:
+# why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=board.sh
 . "$(dirname "$0")/board.sh"
 prefix='record: '
@@ -85,14 +85,15 @@ interrupt() { # SIGNAL
     status=$?
 }
 for signal in INT TERM HUP; do
-    # A shell starts jobs with SIGINT ignored; the program takes it all the same.
+    # A shell starts jobs with SIGINT ignored. The program handles SIGINT nevertheless.
     interrupt $signal
     check "SIG$signal ends in order" "0 3" out '"reason":"signal"'
     run info "$work/$signal.log"
     check "SIG$signal: the log is closed" "0 3" out '^closed: yes'
 done
 
-# A file that cannot grow, as on a full disk: the limit's signal, SIGXFSZ, does not end the program.
+# A file that cannot grow, as on a full disk. SIGXFSZ, the signal of the limit, does not end the
+# program.
 (
     ulimit -f 40
     exec timeout 60 "$ringside" "${board[@]}" -o "$work/disk.log" --every 1

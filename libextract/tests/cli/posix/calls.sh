@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# calls.sh: 100,000 trace points make no system call, so they leave the signal mask alone, too: a
-# program under strace passes them between two calls of getppid. Two threads that wait for each
-# other's critical section may give way and sleep meanwhile, and look whether its owner lives.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# calls.sh: checks that 100,000 trace points make no system call, and therefore do not change the
+# signal mask. A program under strace executes them between two calls of getppid. If two threads
+# wait for each other's critical section, they may yield, sleep, and check whether the owner of the
+# lock lives. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed.
+# Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
@@ -89,7 +90,7 @@ if ! command -v strace >/dev/null; then
     echo "not ok strace: not found; install the package strace"
     exit 1
 fi
-# LeakSanitizer cannot run beside strace.
+# LeakSanitizer cannot run under strace.
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 export ASAN_OPTIONS
 status=0
@@ -99,12 +100,13 @@ if [ $status -ne 0 ] || ! grep -q 'getppid()' "$work/calls"; then
     exit 1
 fi
 
-# The names of the system calls between two of getppid, or of getpgrp.
+# Prints the names of the system calls between two calls of getppid, or of getpgrp.
 between() { # MARK
     awk -v mark="$1" '$2 ~ "^" mark "\\(" { inside = !inside; next } inside { print }' "$work/calls"
 }
-# passes WHAT ALLOWED: in one of a few runs, nothing but the pattern's calls is there. (When a run
-# takes longer than 100 ms, the recorder looks whether the stream's controller lives.)
+# passes WHAT ALLOWED: checks that at least one of a few runs makes only system calls that match the
+# pattern. (If a run takes longer than 100 ms, the recorder checks whether the stream's controller
+# lives.)
 passes() {
     local try allowed=$2
     for try in 1 2 3 4 5; do

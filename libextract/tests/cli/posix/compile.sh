@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# compile.sh: programs that use <trace.h>, compiled as a user compiles them, into $work, and run at
-# the side of others. Sourced behind lib.sh; what runs, runs in $work. Out: tree; the functions
-# compile, begin, tell, await, end, runs.
+# compile.sh: compiles programs that use <trace.h> into $work, as a user does, and runs them there,
+# several at the same time. A test sources this file after lib.sh. Defines $tree, and the functions
+# compile, start_program, send_line, await_output, end_program and run_program.
 # shellcheck shell=bash
 tree=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../../..")
 library=$(realpath "${BUILD:-build}/libextract.a")
 compiler=(${CC:-gcc} -std=c11 -Wall -Wextra -Werror "-I$tree/libextract/include")
-# A library with sanitizers needs them in its programs, too.
+# If the library was built with sanitizers, its programs need them, too.
 ! grep -q __asan_init "$library" || compiler+=(-fsanitize=address,undefined)
 
 compile() { # FILE.c...
@@ -20,8 +20,8 @@ compile() { # FILE.c...
 }
 
 declare -A pids inputs
-# Runs a program in the background. Its lines come from `tell`, and go to the file NAME.out.
-begin() { # NAME PROGRAM ARGUMENT...
+# Starts a program in the background. Its output goes to the file NAME.out.
+start_program() { # NAME PROGRAM ARGUMENT...
     local name=$1
     shift
     mkfifo "$name.in"
@@ -30,9 +30,10 @@ begin() { # NAME PROGRAM ARGUMENT...
     exec {fd}>"$name.in"
     inputs[$name]=$fd
 }
-tell() { echo "${2:-}" >&"${inputs[$1]}"; } # NAME [LINE]
-# Waits until it has printed N lines that match, 30 s at most; keeps them for `check`.
-await() { # NAME PATTERN [N]
+# Sends a line to the standard input of a program.
+send_line() { echo "${2:-}" >&"${inputs[$1]}"; } # NAME [LINE]
+# Waits until a program has printed N lines that match, at most 30 s. Keeps its output for `check`.
+await_output() { # NAME PATTERN [N]
     local i lines
     for ((i = 0; i < 300; i++)); do
         lines=$(grep -sce "$2" "$1.out")
@@ -42,16 +43,16 @@ await() { # NAME PATTERN [N]
     cp "$1.out" out && cp "$1.err" err
     status=$((i < 300 ? 0 : 99))
 }
-# Ends its input, and waits until it ends.
-end() { # NAME
+# Closes the input of a program, and waits until it ends.
+end_program() { # NAME
     local fd=${inputs[$1]}
     exec {fd}>&-
     wait "${pids[$1]}"
     status=$?
     cp "$1.out" out && cp "$1.err" err
 }
-# Runs a program that needs no input; keeps what it printed and its status.
-runs() { # PROGRAM ARGUMENT...
+# Runs a program that needs no input. Keeps its output and its status.
+run_program() { # PROGRAM ARGUMENT...
     timeout "$limit" "$@" >out 2>err </dev/null
     status=$?
 }

@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# foreign.sh: POSIX traces of programs that belong to somebody else, or that mean no good: nobody
-# but its user attaches to a program, what lies in a program's place is not taken for its memory,
-# and no name reaches a terminal as it is.
-# Prints "ok NAME", "not ok NAME: why" or "skip NAME: why"; exit status 1 when any failed. Takes
-# BUILD.
-# Dollars in quotes are a name's, a template's, another shell's.
+# foreign.sh: tests POSIX traces of programs of other users, and of hostile programs. Only its own
+# user can attach to a program. A foreign file in the place of a program's memory is not used. No
+# name reaches a terminal without escapes. Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"
+# for each test. Exit status 1 if any failed. Reads BUILD. A dollar sign in quotes belongs to a
+# name, a template or another shell.
 # shellcheck disable=SC2016
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
@@ -17,12 +16,12 @@ compile "$tree"/docs/examples/posix/{roles/online,parts/p4_application}.c \
 cd "$work" || exit 1
 
 # ---- Names ----
-begin hostile ./hostile
-await hostile '^ready'
+start_program hostile ./hostile
+await_output hostile '^ready'
 check "a program with hostile names" 0 no-err .
 live=(--pid "${pids[hostile]}")
 
-# Nothing but lines of printable ASCII, among them these.
+# Checks that the output has only lines of printable ASCII, and that it has these lines.
 clean() { # NAME [PATTERN]...
     local name=$1 pattern patterns=()
     shift
@@ -74,7 +73,7 @@ run report saved.ptr
 clean "a file" "${shown[@]}"
 
 # ---- Names in logs ----
-# What a verb says goes to its standard error, too.
+# The messages of a command on its standard error are checked, too.
 both() { run "$@" && cat err >>out && : >err; }
 both status "${live[@]}"
 clean "status" '^stream status: running$'
@@ -96,7 +95,7 @@ for log in names.log recorded.log; do
         clean "$log: $verb"
     done
 done
-end hostile
+end_program hostile
 check "the program ends" 0 no-err .
 
 # ---- Users ----
@@ -107,8 +106,8 @@ if [ "$(id -u)" != 0 ] || ! as_nobody true 2>/dev/null; then
 fi
 chmod 755 . && cp "$ringside" ./ringside || exit 1
 
-begin application ./p4_application
-await application '^process'
+start_program application ./p4_application
+await_output application '^process'
 attempt() { # PROGRAM ARGUMENT...
     as_nobody timeout "$limit" "$@" >out 2>err </dev/null
     status=$?
@@ -121,19 +120,20 @@ attempt ./ringside start --pid "${pids[application]}"
 check "another user cannot start a stream" 2 err 'another user' no-out .
 attempt cat "/dev/shm/ringside-posix.${pids[application]}"
 check "another user cannot read the memory itself" 1 err 'Permission denied' no-out .
-begin online ./online "${pids[application]}"
-await online '^posix_trace_start'
+start_program online ./online "${pids[application]}"
+await_output online '^posix_trace_start'
 check "its own user can" 0
 attempt ./ringside stop --pid "${pids[application]}"
 check "another user cannot stop what runs" 2 err 'another user'
-tell application on
-await online '^my_second_event: 6F 6E$'
+send_line application on
+await_output online '^my_second_event: 6F 6E$'
 check "it goes on" 0
-end online
-end application
+end_program online
+end_program application
 check "the traced program ends" 0 no-err .
 
-# A file of somebody else's where a program's memory will lie: it is not written, and not read.
+# A file of another user has the name of the shared memory that a program will create. The program
+# neither writes nor reads that file.
 mkfifo gate
 bash -c 'read -r _ <gate; exec ./p4_application' <gate >squatted.out 2>squatted.err &
 pids[squatted]=$!
@@ -142,7 +142,7 @@ place=/dev/shm/ringside-posix.${pids[squatted]}
 as_nobody dd if=/dev/zero of="$place" bs=4096 count=64 status=none
 as_nobody chmod 666 "$place"
 before=$(stat -c '%i %u %s %Y' "$place")
-runs ./online "${pids[squatted]}"
+run_program ./online "${pids[squatted]}"
 check "a stream is not made in it" 1 err 'Operation not permitted' no-out .
 run report --pid "${pids[squatted]}"
 check "nor is it read" 2 err 'another user' no-out .
@@ -157,7 +157,7 @@ status=$?
 check "what lies in its place is not touched" 0
 rm -f "$place"
 
-# A file that somebody else has locked, in the place of a program that is gone: nobody waits for it.
+# Another process has locked the file of a program that has ended. No program waits for that lock.
 true &
 gone=$!
 wait "$gone"
@@ -165,9 +165,9 @@ place=/dev/shm/ringside-posix.$gone
 as_nobody bash -c 'umask 0; exec 9>"$1"; flock 9; echo locked; exec sleep 60' locker "$place" \
     >locker.out 2>locker.err &
 locker=$!
-await locker locked
+await_output locker locked
 check "somebody else locks a file" 0
-runs ./hostile
+run_program ./hostile
 check "a program ends without waiting for it" 0 out '^ready' no-err .
 [ "$(stat -c %u "$place" 2>&1)" = 65534 ]
 status=$?

@@ -1,16 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# log.sh: logs that the functions of <trace.h> write are logs of Ringside's, under each policy: its
-# commands read them, with the names of events. The events number themselves.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# log.sh: checks that logs which the functions of <trace.h> write are trace logs of Ringside, with
+# each policy. The commands read them with the names of events. The events contain their own
+# numbers. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads
+# BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 cd "$work" || exit 1
 
-# FILE EVENTS STREAM_POLICY LOG_POLICY: so many events "tick", a flush behind each hundred (of a
-# stream that loops, behind each thousand, which is more than it holds).
+# FILE EVENTS STREAM_POLICY LOG_POLICY: records this number of events "tick". Flushes the stream
+# after each hundred events. A stream with the policy loop is flushed after each thousand events,
+# which is more than it holds.
 cat >logging.c <<'C'
 #include <fcntl.h>
 #include <stdint.h>
@@ -50,7 +52,7 @@ ticks() { # NAME N
     if [ "$seen" = "$2" ]; then ok "$1"; else fail "$1" "$seen instead of $2"; fi
 }
 
-runs ./logging all.log 500 2 4 # until full, append
+run_program ./logging all.log 500 2 4 # until full, append
 check "a log is written" 0 no-err .
 run info all.log
 check "info" 0 out '^format: posix$' out '^events lost: 0$' out '^losses: none$' \
@@ -70,7 +72,8 @@ check "stats as JSON" 0 out '"name":"tick","class":"APPL","count":500'
 run info all.log
 check "the stream's name" 0 out '^stream name: log test$' out '^stream policy: until_full$'
 
-# A log saved as a stream gives the same report, by the same names, but for the log's own marks.
+# A log that is saved as a stream gives the same report with the same names, except for the markers
+# of the log.
 saved() { # NAME LOG STATUS [CHECK...]
     local name=$1 log=$2 want=$3
     shift 3
@@ -89,7 +92,7 @@ check "info of what was saved" 0 out '^format: posix$' out '^stream name: log te
 
 run report --elf logging --event tick all.log
 check "names of functions" 0 out ' tick at=main+0x' no-out 'at=0x'
-runs ./logging all.log 200 2 4
+run_program ./logging all.log 200 2 4
 check "it is continued" 0 no-err .
 run info all.log
 check "info of both" 0 out '^recordings: 2$' out '^damaged: 0$' out '^closed: yes$'
@@ -100,7 +103,7 @@ check "save of both" 0 no-err .
 run report --event tick saved.ptr
 ticks "both are saved" 700
 
-runs ./logging loop.log 20000 2 1 # until full, loop
+run_program ./logging loop.log 20000 2 1 # until full, loop
 check "a log that wraps" 0 no-err .
 run report loop.log
 check "the newest, with names" 0 out ' tick at=.* data=1F 4E 00 00$' no-out 'data=00 00 00 00$'
@@ -108,7 +111,7 @@ run info loop.log
 check "info of the newest" 0 out '^wrapped: yes$' out '^damaged: 0$' out '^policy: loop$'
 saved "the newest" loop.log 0 no-err .
 
-runs ./logging full.log 5000 2 2 # until full, until full
+run_program ./logging full.log 5000 2 2 # until full, until full
 check "a log that is full" 0 no-err .
 run report full.log
 check "it ends with a stop" 3 out ' tick at=.* data=00 00 00 00$' out 'trace stop (full)' \
@@ -117,14 +120,14 @@ run status full.log
 check "status of a full log" "0 3" out '^log full status: full$' out '^log overrun status: overrun$'
 run info full.log
 check "info of a full log: what did not go in is lost" 3 out '^events lost: unknown' \
-    out '^events lost at least: [0-9]' no-out '^losses: none$' err 'the log had no room'
+    out '^events lost at least: [0-9]' no-out '^losses: none$' err 'the log had no space'
 # Its writer was killed when it had written that the log is full.
 head -c $(($(stat -c %s full.log) - 160 - 232)) full.log >killed.log
 run status killed.log
 check "status of a full log that was not closed" "0 3" out '^log overrun status: overrun$' \
     out '^log full status: full$'
 
-runs ./logging lost.log 5000 1 4 # loop, append
+run_program ./logging lost.log 5000 1 4 # loop, append
 check "a stream that loops" 0 no-err .
 run report lost.log
 check "what was lost is told of" 3 out ' overflow' out ' resume' err 'were lost in'
@@ -133,7 +136,7 @@ saved "a log with losses" lost.log 3 err "the [1-9][0-9]* loss markers"
 run info saved.ptr
 check "save: what was lost" 3 out "^$lost\$" out '^state: suspended, not_full, overrun$'
 
-# Cut off, as by a kill: what is whole is saved.
+# The log is truncated, as by a kill. The complete part is saved.
 head -c $(($(stat -c %s all.log) / 2 + 100)) all.log >cut.log
 saved "a log that is cut" cut.log "0 3"
 run info cut.log
@@ -157,12 +160,12 @@ int main(int count, char **words)
 }
 C
 compile writing.c
-begin writing ./writing open.log
-await writing '^ready$'
+start_program writing ./writing open.log
+await_output writing '^ready$'
 check "a log that is written to" 0
 run info open.log
 check "info: it is being written" '0 3' out '^writing: yes$' out '^cut: no$'
-end writing
+end_program writing
 run info open.log
 check "info: it is not" 0 out '^writing: no$' out '^closed: yes$'
 finish

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# pid.sh: a traced program on this host as the memory: looks at it, and requests that it carries
-# out. What the program records is numbered by itself.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# pid.sh: tests `--pid` with a traced program on this host: reads its streams, and sends requests,
+# which the program carries out. The events contain their own numbers. Prints "ok NAME" or "not ok
+# NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 
-# A pair of events for each line that it reads: "tick" with their number, then "tock".
+# The program records two events for each line that it reads: "tick" with a number, then "tock".
 cat >"$work/traced.c" <<'C'
 #include <stdio.h>
 #include <trace.h>
@@ -100,7 +100,7 @@ check "clear in JSON" 0 out '^{"verb":"clear","done":true}$'
 run report --stream 1 --pid "$pid"
 check "a stream that nobody has bound" 0 no-out tick
 run start --stream 1 --pid "$pid"
-check "nor can be started" 2 err 'nobody has bound the stream, so it records nothing; create one'
+check "nor can be started" 2 err 'stream is not bound, so it records nothing; create one'
 run status --stream 99 --pid "$pid"
 check "a stream that is not there" 1 err 'stream 99: the traced process has streams 0 to '
 for number in 4294967295 -1 x; do

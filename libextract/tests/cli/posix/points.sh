@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# points.sh: what <trace.h> makes of a trace point: a macro that tests one word, and a function
-# beside it. Both, with either library, in C and in C++: each argument is evaluated once, whether
-# somebody records or not, and the record tells where the trace point stands.
-# Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# points.sh: tests the two forms of a trace point in <trace.h>: a macro that tests one word, and a
+# function. Both are tested with either library, in C and in C++. Each argument is evaluated once,
+# whether or not a stream records. The record contains the address of the trace point. Prints "ok
+# NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 # shellcheck source=compile.sh
 . "$(dirname "$0")/compile.sh"
 
-# Four trace points, two of them by the function; it prints how often arguments were evaluated and
-# what was recorded, and from which function.
+# A program with four trace points, two of them with the function. It prints how often arguments
+# were evaluated, the records, and the function that made each record.
 cat >"$work/points.c" <<'C'
 #include <stdio.h>
 #include <trace.h>
@@ -90,7 +90,7 @@ libraries=("$library" -ldw -lelf "${sanitize[@]}")
 points "C, libextract.a" "$work/points.c" "${CC:-gcc}" -std=c11
 points "C, libextract.a, not position-independent" "$work/points.c" "${CC:-gcc}" -std=c11 \
     -fno-pie -no-pie
-# What clang and gcc link for sanitizers does not go together.
+# The sanitizer libraries of clang and gcc cannot be linked together.
 [ ${#sanitize[@]} -gt 0 ] || points "C++, libextract.a" "$work/points.cc" clang -std=c++11
 if [ -e "$shared/libextract.so" ]; then
     libraries=("-L$shared" -lextract "${sanitize[@]}")

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# ports.sh: the POSIX trace recorder as firmware: it compiles for each port with neither libc nor
-# warnings, needs nothing but what the port tells, and a trace point that is not active costs a
-# Cortex-M3 at most 6 instructions. Prints "ok NAME", "skip NAME: why" or "not ok NAME: why"; exit
-# status 1 when any failed.
+# ports.sh: tests the POSIX trace recorder as firmware. For each port, it compiles without libc and
+# without warnings, and needs only what the port defines. On a Cortex-M3, an inactive trace point
+# takes at most 6 instructions. Prints "ok NAME", "skip NAME: why" or "not ok NAME: why" for each
+# test. Exit status 1 if any failed.
 set -u
 target=$(cd "$(dirname "$0")/../../../target" && pwd) || exit 1
 work=$(mktemp -d) || exit 1
@@ -77,7 +77,8 @@ port "port rv64" riscv none riscv64-unknown-elf-gcc -march=rv64imac_zicsr -mabi=
 port "port coldfire" m68k ringside_trace_clock m68k-linux-gnu-gcc -mcpu=5208
 port "port 68000" m68k 'ringside_trace_clock|__.*si3' m68k-linux-gnu-gcc -m68000
 
-# Instructions up to the return, when the word is zero: all but the call and its arguments.
+# Prints the number of instructions up to the return if the word is zero, without the call and its
+# arguments.
 if command -v arm-none-eabi-gcc > /dev/null; then
     # shellcheck disable=SC2086
     arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb $strict -O2 -I"$target" -c "$work/point.c" \

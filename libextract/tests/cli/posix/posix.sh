@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# posix.sh: POSIX traces on the command line: dumps, images, streams, status, filters; statuses and
-# messages. Prints "ok NAME" or "not ok NAME: why"; exit status 1 when any failed. Takes BUILD.
+# posix.sh: tests POSIX traces on the command line: dumps, images, streams, status, filters, exit
+# statuses and messages. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
 
 text() { printf '%s' "$1"; zeros $(($2 - ${#1})); }
 
-# An object (docs/formats/posix-ring.md) at 0x20000100: process block, 2 names of 32 bytes, 2 stream
-# blocks of 160, 2 rings of 64 words. Of stream 0, 9 events were recorded and 5 are there: start,
-# two of "door", one of these in interrupt 15, the unnamed one with data that were cut, stop by
-# request. 3 were overwritten, one was refused, one had been read.
+# An object (docs/formats/posix-ring.md) at 0x20000100: a process block, 2 names of 32 bytes, 2
+# stream blocks of 160 bytes, and 2 rings of 64 words. Stream 0 recorded 9 events and holds 5:
+# start, two events "door" (one of them in interrupt 15), the unnamed event with truncated data, and
+# stop by request. 3 events were overwritten, one was refused, and one had been read.
 process() {
     words 0x43525450 1 128 1024 1 0 2 160 192 128 32 2 2 0 0x2004 1000000 64 1
     zeros 56
@@ -110,7 +111,7 @@ check "status of another format" 0 \
 run filter show "$image"
 check "the filter of a dump" 0 out '^not recorded: posix_trace_start door$'
 run filter show "$work/a.hook"
-check "a format without one" 2 err 'hook ring: the recorder has no word for that'
+check "a format without one" 2 err 'hook ring: not supported by the recorder'
 run start "$image"
 check "no live target" 1 err 'start: no live target is given; use --pid PID, --openocd SERVER'
 run filter set door

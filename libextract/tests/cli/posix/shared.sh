@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# shared.sh: the memory of a traced program, seen by those who look at it and ask it for something:
-# no signal ends them, whatever the program does to it, or however full /dev/shm is; looking
-# allocates nothing; the memory is the program's user's, and open to nobody else.
-# Prints "ok NAME", "not ok NAME: why" or "skip NAME: why"; exit status 1 when any failed. Takes
+# shared.sh: tests readers and controllers of a traced program's shared memory. No signal ends them,
+# whatever the program does to the memory, and even if /dev/shm is full. Reading allocates no
+# memory. The memory belongs to the program's user, and is not accessible to other users. Prints "ok
+# NAME", "skip NAME: why" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads
 # BUILD.
 # shellcheck source=../../lib.sh
 . "$(dirname "$0")/../../lib.sh"
@@ -13,8 +13,8 @@
 compile "$tree"/docs/examples/posix/{roles/online,parts/p4_application}.c
 cd "$work" || exit 1
 
-# A program that makes a stream, records some events, and from the first line of its input on cuts
-# its memory short and brings it back, thousands of times a second.
+# A program that creates a stream and records some events. From the first line of its input on, it
+# truncates its shared memory and restores it, thousands of times per second.
 cat >cutter.c <<'C'
 #define _DEFAULT_SOURCE
 #include <fcntl.h>
@@ -69,15 +69,15 @@ compile cutter.c
 [ "$status" = 0 ] || finish
 
 # ---- A program that cuts its memory short ----
-begin cutter ./cutter
-await cutter '^ready$'
+start_program cutter ./cutter
+await_output cutter '^ready$'
 check "a program that will cut its memory" 0
 live=(--pid "${pids[cutter]}")
 run report "${live[@]}"
 check "it is whole" 0 out ' tick at='
-tell cutter
-await cutter '^cutting$'
-# Ended by a signal: a status above 128.
+send_line cutter
+await_output cutter '^cutting$'
+# A status above 128 means that a signal ended the program.
 survives() { # NAME
     if [ "$status" -gt 128 ] || [ "$status" = 124 ]; then
         fail "$1: survives" "status $status"
@@ -115,19 +115,19 @@ for ((round = 0; round < 8; round++)); do
 done
 status=$worst
 survives "a controller of a program that cuts its memory"
-end cutter
+end_program cutter
 check "the program ends" 0 no-err .
 rm -f "/dev/shm/ringside-posix.${pids[cutter]}"
 
 # ---- Looking allocates nothing ----
-begin application ./p4_application
-await application '^process'
+start_program application ./p4_application
+await_output application '^process'
 pid=${pids[application]}
 pages() { stat -c %b "/dev/shm/ringside-posix.$1"; }
-begin online ./online "$pid"
-await online '^posix_trace_start'
-tell application one
-await online '^my_second_event'
+start_program online ./online "$pid"
+await_output online '^posix_trace_start'
+send_line application one
+await_output online '^my_second_event'
 before=$(pages "$pid")
 for verb in info report status stats "last 2" objects; do
     for stream in 0 1 2 7; do
@@ -143,39 +143,39 @@ chmod 640 "/dev/shm/ringside-posix.$pid"
 run report --pid "$pid"
 check "memory that a group may open" 2 no-out . \
     err "users other than its owner may open /dev/shm/ringside-posix.$pid; restart the program"
-runs ./online "$pid"
+run_program ./online "$pid"
 check "no stream is made in it" 1 err 'Operation not permitted'
 chmod 600 "/dev/shm/ringside-posix.$pid"
 run report --pid "$pid"
 check "and is closed again" 0 out my_second_event
-end online
-end application
+end_program online
+end_program application
 check "the programs end" 0 no-err .
 
 # ---- Root ----
 as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
 if [ "$(id -u)" = 0 ] && as_nobody true 2>/dev/null; then
     chmod 755 .
-    begin nobodys setpriv --reuid=65534 --regid=65534 --clear-groups ./p4_application
-    await nobodys '^process'
-    begin roots ./online "${pids[nobodys]}"
-    await roots '^posix_trace_start'
-    tell nobodys hello
-    await roots '^my_second_event: 68 65 6C 6C 6F$'
+    start_program nobodys setpriv --reuid=65534 --regid=65534 --clear-groups ./p4_application
+    await_output nobodys '^process'
+    start_program roots ./online "${pids[nobodys]}"
+    await_output roots '^posix_trace_start'
+    send_line nobodys hello
+    await_output roots '^my_second_event: 68 65 6C 6C 6F$'
     check "root traces another user's program" 0 no-err .
     run report --pid "${pids[nobodys]}"
     check "root reads its memory" 0 out my_second_event
     run stop --pid "${pids[nobodys]}"
     check "root asks it for something" 0 out '^stop: done$'
-    end roots
-    end nobodys
+    end_program roots
+    end_program nobodys
     check "that program ends" 0 no-err .
 else
     echo "skip root traces another user's program: only root can try"
 fi
 
 # ---- A full /dev/shm ----
-# A small one of our own, in a mount namespace that the processes of this part share.
+# This part mounts a small /dev/shm of its own, in a mount namespace that its processes share.
 small=()
 unshare -rm sleep 300 2>unshare.err &
 holder=$!
@@ -192,16 +192,16 @@ in_small() { # PROGRAM ARGUMENT...
     timeout "$limit" "${small[@]}" "$@" >out 2>err </dev/null
     status=$?
 }
-begin small_application "${small[@]}" "$work/p4_application"
-await small_application '^process'
+start_program small_application "${small[@]}" "$work/p4_application"
+await_output small_application '^process'
 pid=$(sed -n 's/^process \([0-9]*\).*/\1/p' small_application.out)
-begin small_online "${small[@]}" "$work/online" "$pid"
-await small_online '^posix_trace_start'
+start_program small_online "${small[@]}" "$work/online" "$pid"
+await_output small_online '^posix_trace_start'
 check "a stream in a small /dev/shm" 0
 in_small dd if=/dev/zero of=/dev/shm/rest bs=4096 status=none
 check "it is full" 1 err 'No space left'
-tell small_application two
-await small_online '^my_second_event: 74 77 6F$'
+send_line small_application two
+await_output small_online '^my_second_event: 74 77 6F$'
 check "the stream records when it is full" 0
 for verb in info report status stats "last 2" objects stop start clear \
     "filter add my_first_event"; do
@@ -215,13 +215,13 @@ for stream in 1 2 7; do
         check "$verb of stream $stream when it is full" 0
     done
     in_small "$ringside" start --stream $stream --pid "$pid"
-    check "start of stream $stream when it is full" 2 err 'nobody has bound the stream'
+    check "start of stream $stream when it is full" 2 err 'stream is not bound'
 done
 in_small "$work/online" "$pid"
 check "no other stream can be made" 12 err 'Cannot allocate memory'
 in_small "$ringside" record --for 0.2 --pid "$pid" -o "$work/full.log"
 check "recording when it is full" 0
-end small_online
-end small_application
+end_program small_online
+end_program small_application
 kill $holder
 finish

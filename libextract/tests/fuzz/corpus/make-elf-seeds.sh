@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Makes the seeds of the fuzz target fuzz_elf: small programs for several machines and versions of
-# DWARF. Run it by hand when a kind of seed is missing; the seeds themselves lie in the tree.
+# DWARF. Run it manually if a kind of seed is missing. The seeds themselves are in the tree.
 set -eu
 cd "$(dirname "$0")/elf"
 work=$(mktemp -d)

@@ -29,11 +29,11 @@ static int set_up(void **state)
     memset(&source, 0, sizeof source);
     source.options = &options;
     source.name = source.path = "log";
-    source.closed = true;
+    source.is_closed = true;
     now = 1000 * EXTRACT_SECOND;
     produced = 0;
-    assert_int_equal(top_window_ring(window, &ring.ring, NULL), EXTRACT_OK);
-    assert_int_equal(top_window_objects(window, image.bytes + 48, 2 * 48, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_set_ring(window, &ring.ring, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_set_registry(window, image.bytes + 48, 2 * 48, NULL), EXTRACT_OK);
     return 0;
 }
 
@@ -63,7 +63,7 @@ static void entry(uint64_t i, uint64_t thread, uint64_t stamp, uint64_t id)
 
 static void take(const struct extract_log_block *block, const void *payload)
 {
-    top_window_take(window, block, payload);
+    top_window_add_block(window, block, payload);
 }
 
 static struct extract_log_block entries_block(uint32_t count)
@@ -111,7 +111,7 @@ static void holds(uint32_t count)
     struct extract_reader reader;
     struct extract_event event;
     assert_int_equal(window->count, count);
-    assert_int_equal(top_window_snapshot(window, &snapshot, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_make_snapshot(window, &snapshot, NULL), EXTRACT_OK);
     assert_int_equal(extract_trace_open(&trace, &snapshot, NULL, NULL), EXTRACT_OK);
     extract_reader_init(&reader, trace);
     for (uint64_t i = produced - count; i < produced; i++) {
@@ -129,18 +129,18 @@ static void the_newest_entries_stay(void **state)
     holds(0);
     arrive(1);
     holds(1);
-    arrive(TOP_ENTRIES - 2);
-    holds(TOP_ENTRIES - 1);
+    arrive(TOP_MAX_ENTRIES - 2);
+    holds(TOP_MAX_ENTRIES - 1);
     arrive(1);
-    holds(TOP_ENTRIES);
+    holds(TOP_MAX_ENTRIES);
     arrive(1);
-    holds(TOP_ENTRIES);
+    holds(TOP_MAX_ENTRIES);
     for (unsigned i = 0; i < 7; i++) { // turns of the circle, at changing places
         arrive(30011);
-        holds(TOP_ENTRIES);
+        holds(TOP_MAX_ENTRIES);
     }
-    arrive(3 * TOP_ENTRIES);
-    holds(TOP_ENTRIES);
+    arrive(3 * TOP_MAX_ENTRIES);
+    holds(TOP_MAX_ENTRIES);
     assert_int_equal(window->state.entries, produced);
 }
 
@@ -153,12 +153,12 @@ static void time_passes(void **state)
     now += 6 * EXTRACT_SECOND; // the first are 10 s old: not yet more
     arrive(5);
     holds(115);
-    top_window_age(window, now + 1);
+    top_window_drop_old(window, now + 1);
     holds(15);
-    top_window_age(window,
-                   now + 3600 * EXTRACT_SECOND); // what arrived last stays
+    top_window_drop_old(window,
+                        now + 3600 * EXTRACT_SECOND); // what arrived last stays
     holds(5);
-    assert_int_equal(top_window_newest(window), now);
+    assert_int_equal(top_window_newest_arrival(window), now);
 }
 
 static void many_arrivals_are_joined(void **state)
@@ -203,7 +203,7 @@ static void gaps_begin_anew(void **state)
     produced += 9; // numbers begin elsewhere: nothing is lost
     arrive(2);
     struct extract_log_block old = entries_block(5);
-    top_window_skip(window, &old); // counted, but not held
+    top_window_skip_block(window, &old); // counted, but not held
     produced += 5;
     holds(0);
     arrive(2);
@@ -216,17 +216,17 @@ static void marks_tell_the_state(void **state)
 {
     (void)state;
     mark(EXTRACT_MARK_GONE);
-    assert_true(window->state.gone);
+    assert_true(window->state.is_disconnected);
     mark(EXTRACT_MARK_BACK);
-    assert_false(window->state.gone);
+    assert_false(window->state.is_disconnected);
     mark(EXTRACT_MARK_DISABLED);
-    assert_true(window->state.disabled);
+    assert_true(window->state.trace_is_disabled);
     mark(EXTRACT_MARK_ENABLED);
-    assert_false(window->state.disabled);
+    assert_false(window->state.trace_is_disabled);
     mark(EXTRACT_MARK_FULL);
-    assert_true(window->state.ended);
+    assert_true(window->state.has_ended);
     mark(EXTRACT_MARK_START);
-    assert_false(window->state.ended);
+    assert_false(window->state.has_ended);
     take(&(struct extract_log_block){.type = EXTRACT_LOG_MARK, .kind = 999}, NULL);
     take(&(struct extract_log_block){.type = 77}, NULL);
 }
@@ -251,7 +251,7 @@ static void bad_blocks_are_gaps(void **state)
     take(&block, slots);
     produced += 2;
     struct extract_snapshot snapshot;
-    assert_int_equal(top_window_snapshot(window, &snapshot, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_make_snapshot(window, &snapshot, NULL), EXTRACT_OK);
     assert_int_equal(snapshot.counts[EXTRACT_PROVISIONAL], 4);
     assert_int_equal(snapshot.counts[EXTRACT_GOOD], 0);
     extract_snapshot_free(&snapshot);
@@ -263,20 +263,20 @@ static void rings_that_do_not_fit(void **state)
     struct extract_ring bad = ring.ring;
     bad.address += 4; // another one: it is checked
     bad.entries.start = bad.address - SLOT;
-    assert_int_equal(top_window_ring(window, &bad, NULL), EXTRACT_BAD);
+    assert_int_equal(top_window_set_ring(window, &bad, NULL), EXTRACT_BAD);
     bad = ring.ring;
     bad.entries.slot_bytes = 1 << 20;
-    assert_int_equal(top_window_ring(window, &bad, NULL), EXTRACT_BAD);
+    assert_int_equal(top_window_set_ring(window, &bad, NULL), EXTRACT_BAD);
     bad = ring.ring;
     bad.word_bytes = 8;
     bad.registry.end = bad.entries.start + 1;
-    assert_int_equal(top_window_ring(window, &bad, NULL), EXTRACT_BAD);
+    assert_int_equal(top_window_set_ring(window, &bad, NULL), EXTRACT_BAD);
     arrive(3);
-    assert_int_equal(top_window_ring(window, &ring.ring, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_set_ring(window, &ring.ring, NULL), EXTRACT_OK);
     holds(3); // the same ring, said again
     bad = ring.ring;
     bad.address -= 16;
-    assert_int_equal(top_window_ring(window, &bad, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_set_ring(window, &bad, NULL), EXTRACT_OK);
     assert_int_equal(window->count, 0); // another one's entries
 }
 
@@ -302,7 +302,7 @@ static void rates(void **state)
 static enum extract_code filter_of(const char *line)
 {
     struct extract_filter *filter;
-    enum extract_code code = top_filter_line_filter(line, 0, &filter, NULL);
+    enum extract_code code = top_filter_line_parse(line, 0, &filter, NULL);
     extract_filter_free(filter);
     return code;
 }
@@ -328,7 +328,7 @@ static void conditions_as_a_line(void **state)
                                        {EXTRACT_FILTER_THREAD, "a\"b"}};
     struct extract_condition both[] = {{EXTRACT_FILTER_THREAD, "a\"b'c"}};
     struct extract_session_options session = {.conditions = some, .condition_count = 2};
-    char line[TOP_LINE], name[TOP_LINE];
+    char line[TOP_LINE_BYTES], name[TOP_LINE_BYTES];
     (void)state;
     assert_true(top_filter_line_write(line, &session));
     assert_string_equal(line, "event=\"queue send\" thread='a\"b'");
@@ -362,13 +362,13 @@ static void keys_change_the_view(void **state)
     type(&view, ">");
     assert_int_equal(view.sort, TOP_NAME);
     type(&view, "p");
-    assert_true(view.paused);
+    assert_true(view.is_paused);
     type(&view, " ");
-    assert_false(view.paused);
+    assert_false(view.is_paused);
     type(&view, "?");
-    assert_true(view.help);
+    assert_true(view.shows_help);
     type(&view, "x");
-    assert_false(view.help);
+    assert_false(view.shows_help);
     // Keys that send sequences are not taken for their letters.
     assert_int_equal(type(&view, "\x1b[A\x1bOq\x1b[15~"), TOP_NOTHING);
     assert_int_equal(type(&view, "\x1b["), TOP_NOTHING);
@@ -379,25 +379,25 @@ static void a_filter_is_typed(void **state)
     struct top_view view = {0};
     (void)state;
     type(&view, "fevent=q\r");
-    assert_string_equal(view.line, "event=q");
+    assert_string_equal(view.filter_line, "event=q");
     type(&view, "f");
-    assert_string_equal(view.edit, "event=q");
+    assert_string_equal(view.edited_line, "event=q");
     type(&view, "\x7f\xc3\xa9\xc3\xa9\x7f");
-    assert_string_equal(view.edit, "event=\xc3\xa9"); // whole characters
+    assert_string_equal(view.edited_line, "event=\xc3\xa9"); // whole characters
     type(&view, "\x1b");
-    assert_false(view.editing);
-    assert_string_equal(view.line, "event=q");
+    assert_false(view.is_editing);
+    assert_string_equal(view.filter_line, "event=q");
     type(&view, "f\x15"
                 "nonsense=1\r");
-    assert_string_equal(view.line, "event=q"); // what is none is not taken
+    assert_string_equal(view.filter_line, "event=q"); // what is none is not taken
     assert_non_null(strstr(view.message, "no filter has that name"));
     type(&view, "f\x15\x7f\r");
-    assert_string_equal(view.line, "");
+    assert_string_equal(view.filter_line, "");
     assert_string_equal(view.message, "");
     type(&view, "f");
-    for (unsigned i = 0; i < 3 * TOP_LINE; i++)
+    for (unsigned i = 0; i < 3 * TOP_LINE_BYTES; i++)
         type(&view, "y");
-    assert_int_equal(strlen(view.edit), TOP_LINE - 1);
+    assert_int_equal(strlen(view.edited_line), TOP_LINE_BYTES - 1);
 }
 
 // ---- drawings ----
@@ -528,7 +528,7 @@ static void loads_of_several_cores_are_not_drawn(void **state)
     other.registry.end += 16;
     other.entries.start += 16;
     other.entries.end += 16;
-    assert_int_equal(top_window_ring(window, &other, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_set_ring(window, &other, NULL), EXTRACT_OK);
     share_load();
     assert_non_null(
         strstr(drawing_of(&text, &view, (struct top_size){0, 0}), "\"percent\":75.000"));
@@ -538,7 +538,7 @@ static void loads_of_several_cores_are_not_drawn(void **state)
 static void filters_do_not_change_loads(void **state)
 {
     struct extract_text text;
-    struct top_view view = {.report = {.size = sizeof view.report}, .line = "thread=a"};
+    struct top_view view = {.report = {.size = sizeof view.report}, .filter_line = "thread=a"};
     (void)state;
     share_load();
     extract_text_init(&text, NULL, NULL);
@@ -553,7 +553,8 @@ static void filters_do_not_change_loads(void **state)
     assert_non_null(strstr(filtered, "\"span_ticks\":40,"));
     assert_non_null(strstr(filtered, "\"percent\":75.000"));
     assert_non_null(strstr(filtered, "\"percent\":25.000"));
-    view = (struct top_view){.report = {.size = sizeof view.report}, .line = "thread=nobody"};
+    view =
+        (struct top_view){.report = {.size = sizeof view.report}, .filter_line = "thread=nobody"};
     drawing = drawing_of(&text, &view, (struct top_size){0, 0});
     assert_non_null(strstr(drawing, "thread: \"nobody\": no such name in this trace"));
     extract_text_free(&text);

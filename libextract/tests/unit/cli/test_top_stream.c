@@ -22,13 +22,13 @@ static int set_up(void **state)
     memset(&source, 0, sizeof source);
     source.options = &options;
     source.name = source.path = "log";
-    source.closed = true;
+    source.is_closed = true;
     now = 1000 * EXTRACT_SECOND;
     produced = 0;
     hooks_build(&hooks, false, 1 << 16, 0);
     hooks_put_plain(&hooks, 0, 5);
     hooks_look(&seen, &hooks);
-    assert_int_equal(top_window_ring(window, &seen.ring, NULL), EXTRACT_OK);
+    assert_int_equal(top_window_set_ring(window, &seen.ring, NULL), EXTRACT_OK);
     hooks_build(&hooks, false, 1 << 16, 0);
     return 0;
 }
@@ -52,20 +52,20 @@ static void arrive(uint32_t count)
                                             .count = count,
                                             .first = produced,
                                             .wall = now};
-    top_window_take(window, &block, hooks.bytes + HOOKS_HEADER);
+    top_window_add_block(window, &block, hooks.bytes + HOOKS_HEADER);
     produced += count;
 }
 
 static void lose(uint64_t lost)
 {
     produced += (uint32_t)lost;
-    top_window_take(window,
-                    &(struct extract_log_block){.type = EXTRACT_LOG_LOSS,
-                                                .kind = EXTRACT_LOSS_LAPPED,
-                                                .flags = EXTRACT_LOG_LOSS_EXACT,
-                                                .first = produced,
-                                                .lost = lost},
-                    NULL);
+    top_window_add_block(window,
+                         &(struct extract_log_block){.type = EXTRACT_LOG_LOSS,
+                                                     .kind = EXTRACT_LOSS_LAPPED,
+                                                     .flags = EXTRACT_LOG_LOSS_EXACT,
+                                                     .first = produced,
+                                                     .lost = lost},
+                         NULL);
 }
 
 // That a look shows the newest `count` records, in order.
@@ -97,8 +97,8 @@ static void the_newest_entries_stay(void **state)
     shows(6);
     for (unsigned i = 0; i < 40; i++)
         arrive(2000);
-    assert_true(window->blocks.entries <= TOP_ENTRIES);
-    assert_true(window->blocks.entries > TOP_ENTRIES - 2000);
+    assert_true(window->blocks.entries <= TOP_MAX_ENTRIES);
+    assert_true(window->blocks.entries > TOP_MAX_ENTRIES - 2000);
     shows((uint32_t)window->blocks.entries);
     assert_int_equal(window->state.entries, produced);
 }
@@ -108,15 +108,15 @@ static void bytes_are_bounded(void **state)
     static uint8_t large[1 << 20];
     (void)state;
     for (unsigned i = 0; i < 9; i++)
-        top_window_take(window,
-                        &(struct extract_log_block){.type = EXTRACT_LOG_BYTES,
-                                                    .length = sizeof large,
-                                                    .count = 1,
-                                                    .first = i,
-                                                    .wall = now},
-                        large);
-    assert_true(window->blocks.bytes <= TOP_BYTES);
-    assert_int_equal(window->blocks.count, TOP_BYTES / sizeof large);
+        top_window_add_block(window,
+                             &(struct extract_log_block){.type = EXTRACT_LOG_BYTES,
+                                                         .length = sizeof large,
+                                                         .count = 1,
+                                                         .first = i,
+                                                         .wall = now},
+                             large);
+    assert_true(window->blocks.bytes <= TOP_MAX_BYTES);
+    assert_int_equal(window->blocks.count, TOP_MAX_BYTES / sizeof large);
 }
 
 static void time_passes(void **state)
@@ -128,7 +128,7 @@ static void time_passes(void **state)
     now += 7 * EXTRACT_SECOND; // the first are 11 s old
     arrive(5);
     shows(15);
-    top_window_age(window, now + 3600 * EXTRACT_SECOND);
+    top_window_drop_old(window, now + 3600 * EXTRACT_SECOND);
     shows(5); // what arrived last stays
 }
 
@@ -144,10 +144,11 @@ static void gaps_begin_anew(void **state)
     produced++; // a number is missing, and nobody says why
     arrive(4);
     shows(4);
-    top_window_take(window,
-                    &(struct extract_log_block){
-                        .type = EXTRACT_LOG_MARK, .kind = EXTRACT_MARK_RESET, .first = produced},
-                    NULL);
+    top_window_add_block(window,
+                         &(struct extract_log_block){.type = EXTRACT_LOG_MARK,
+                                                     .kind = EXTRACT_MARK_RESET,
+                                                     .first = produced},
+                         NULL);
     shows(0);
 }
 
@@ -158,7 +159,7 @@ static void other_blocks_are_gaps(void **state)
         .type = EXTRACT_LOG_ENTRIES, .length = RECORD, .count = 1, .first = 9};
     (void)state;
     arrive(9);
-    top_window_take(window, &slots, hooks.bytes);
+    top_window_add_block(window, &slots, hooks.bytes);
     assert_int_equal(window->state.gaps_not_exact, 1);
     shows(0);
     top_window_free(window); // no ring yet
@@ -217,8 +218,8 @@ static void what_is_not_known_is_said(void **state)
     rkh.entries.end = 0x20000100;
     rkh.length = 0x100;
     rkh.word_bytes = 4;
-    assert_int_equal(top_window_ring(window, &rkh, NULL), EXTRACT_OK);
-    top_window_take(
+    assert_int_equal(top_window_set_ring(window, &rkh, NULL), EXTRACT_OK);
+    top_window_add_block(
         window,
         &(struct extract_log_block){
             .type = EXTRACT_LOG_BYTES, .length = sizeof frames, .count = 2, .wall = now},

@@ -241,7 +241,7 @@ static void repeated_events_are_counted(void **state)
     assert_int_equal(extract_session_shown(session), 4);
     assert_true(extract_session_is_whole(session));
     assert_string_equal(run(session, "damage", EXTRACT_OK),
-                        "1 event repeats the one in front and is not shown (removedups)\n");
+                        "1 event repeats the previous one and is not shown (removedups)\n");
     extract_session_close(session);
     columns.duplicates = true;
     session = session_open();
@@ -283,7 +283,7 @@ static void faults_are_told(void **state)
     assert_string_equal(run(session, "damage", EXTRACT_OK),
                         "2 events could not be formatted to the end by their templates (E-SHORT; "
                         "the first at seq 1, hook id 003)\n"
-                        "1 event repeats the one in front and is not shown (removedups)\n");
+                        "1 event repeats the previous one and is not shown (removedups)\n");
     extract_session_close(session);
 }
 
@@ -362,7 +362,7 @@ static void reports_can_be_ended(void **state)
     int asked = 0;
     (void)state;
     start(own, false);
-    options.go_on = ask;
+    options.may_continue = ask;
     options.context = &asked;
     struct extract_session *session = session_open();
     run(session, "report", EXTRACT_OK);
@@ -449,7 +449,7 @@ static void memory_runs_out(void **state)
 
 static void check_number(uint64_t value)
 {
-    char room[PEN_NUMBER], expected[24];
+    char room[TEXT_WRITER_NUMBER], expected[24];
     struct text_writer writer = {NULL, room, room + sizeof room};
     text_writer_dec(&writer, value);
     *writer.at = 0;

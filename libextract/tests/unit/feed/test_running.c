@@ -110,7 +110,7 @@ static void two_runs(struct stream *s)
     s->ts = 4;
     s->next = 0;
     stream_put(s, TCFG, TCFG_4BYTES);
-    stream_put(s, PROCESSED, "7E7D0020"); // which has no name any more
+    stream_put(s, PROCESSED, "7E7D0020"); // which no longer has a name
     stream_put(s, USER_3, "07 'text' 0B 05");
     stream_put(s, AO, "7E7D0020 'client'");
     stream_put(s, PROCESSED, "7E7D0020");
@@ -373,7 +373,7 @@ static void frames_that_never_tell(void **state)
     for (unsigned i = 0; i < FRAMES; i += PIECE) {
         struct stream s;
         stream_init(&s, 1, 1, true);
-        s.used -= i != 0; // the flag in front of all
+        s.used -= i != 0; // the flag before all
         s.next = (uint8_t)i;
         for (unsigned k = 0; k < PIECE; k++)
             stream_put(&s, 34, "00000020 01 00");

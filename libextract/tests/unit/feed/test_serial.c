@@ -97,14 +97,14 @@ static void a_port_vanishes_and_comes_back(void **state)
     assert_int_equal(write(fd, "before", 6), 6);
     expect_bytes(&feed, "before");
     close(fd);
-    expect_news(&feed, FEED_WENT);
-    assert_non_null(strstr(feed.said, "waiting"));
+    expect_news(&feed, FEED_LOST);
+    assert_non_null(strstr(feed.message, "waiting"));
     uint8_t byte;
     size_t count;
     for (unsigned i = 0; i < 3; i++) // it is said once
         assert_int_equal(feed_next(&feed, &byte, 1, &count, WAIT_MS), FEED_QUIET);
     fd = plug_in();
-    expect_news(&feed, FEED_CAME);
+    expect_news(&feed, FEED_OPEN);
     assert_int_equal(write(fd, "behind", 6), 6);
     expect_bytes(&feed, "behind");
     feed_close(&feed);

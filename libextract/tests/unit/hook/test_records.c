@@ -171,7 +171,7 @@ static void test_every_type(bool big)
 {
     struct look look;
     size_t count;
-    uint64_t stamp = 77; // those in front of the first stamp have that one
+    uint64_t stamp = 77; // those before the first stamp have that one
     hooks_build(&hooks, big, 4096, 0);
     for (unsigned i = 0; i < ROWS; i++)
         hooks_put(&hooks, &rows[i].record);

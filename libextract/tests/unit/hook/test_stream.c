@@ -89,7 +89,7 @@ static const struct row rows[] = {
       {0x0FF0, 0, 0, 0, 101, 4},
       {0x00A0, 1, 6, 0, 101, 8}},
      0},
-    {"a type that is none, in front of the end",
+    {"a type that is none, before the end",
      "tid=0",
      "20010007 20030007 20020007 00000009",
      2,

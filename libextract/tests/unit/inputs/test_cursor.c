@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // tests: the checked cursor. Values are written out by hand in both byte orders; the bytes lie at
-// the very end of a page whose neighbour cannot be read, so an over-read ends the test.
+// the very end of a page whose neighbor cannot be read, so an over-read ends the test.
 #include "base/cursor.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -164,7 +164,7 @@ static void a_failed_flush_is_sticky(void **state)
     extract_text_puts(&text, "x");
     assert_int_equal(extract_text_flush(&text), EXTRACT_IO);
     extract_text_puts(&text, "y");
-    assert_null(extract_text_room(&text, 1));
+    assert_null(extract_text_reserve(&text, 1));
     assert_int_equal(extract_text_flush(&text), EXTRACT_IO);
     assert_int_equal(d.calls, 1);
     extract_text_free(&text);

@@ -93,7 +93,7 @@ static void put_block(struct writing *w, unsigned entries)
 static void put_recording(struct writing *w, const struct source *source, size_t *i)
 {
     uint64_t bytes = (uint64_t)source->sections * source->section_bytes, most = bytes * 7 / 8;
-    while (extract_log_written(w->to) < most && extract_log_room(w->to) &&
+    while (extract_log_written(w->to) < most && extract_log_space_left(w->to) &&
            extract_log_block_at(w->from, (*i)++, &w->block)) {
         assert_true(w->block.length <= sizeof w->payload);
         assert_int_equal(extract_log_read(w->from, &w->block, w->payload, NULL), EXTRACT_OK);
@@ -431,7 +431,7 @@ static void check_page(const struct reading *all, const struct reading *now, boo
     }
 }
 
-// Where the newest section is lost, what is left of the one that it was written over is the log's
+// Where the newest section is lost, what is left of the one that it has overwritten is the log's
 // oldest again. So events are looked up in all that was recorded.
 static void read_recording(const struct source *source, struct reading *all)
 {

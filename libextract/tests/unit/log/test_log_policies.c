@@ -58,7 +58,7 @@ static void test_loop(void **state)
         uint64_t first = 0, next = 0;
         for (uint64_t i = 0; i < puts; i++)
             assert_int_equal(put_entries(writer, i * 10, 10, NULL), EXTRACT_OK);
-        assert_int_equal(extract_log_room(writer), UINT64_MAX);
+        assert_int_equal(extract_log_space_left(writer), UINT64_MAX);
         assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
         struct stat st;
         assert_int_equal(stat(path, &st), 0);
@@ -84,7 +84,7 @@ static void test_loop(void **state)
 
 // ---- UNTIL_FULL ----
 
-// `partly`: so many of the entries that did not fit any more may be there.
+// `partly`: that many of the entries that no longer fit may be there.
 static void check_full(const char *path, uint64_t entries, uint64_t partly)
 {
     struct extract_log *log = open_log(path);
@@ -111,15 +111,15 @@ static void test_until_full(void **state)
         const char *path = scratch_path("until");
         struct extract_log_writer *writer = create_log(path, EXTRACT_LOG_UNTIL_FULL, LIMIT);
         struct extract_error error = {0};
-        uint64_t next = 0, room = extract_log_room(writer);
+        uint64_t next = 0, room = extract_log_space_left(writer);
         enum extract_code code;
         while (!(code = put_entries(writer, next, slots, &error))) {
             next += slots;
-            assert_true(extract_log_room(writer) < room);
-            room = extract_log_room(writer);
+            assert_true(extract_log_space_left(writer) < room);
+            room = extract_log_space_left(writer);
         }
         assert_error(code, EXTRACT_LIMIT, &error, path, "full");
-        assert_int_equal(extract_log_room(writer), 0);
+        assert_int_equal(extract_log_space_left(writer), 0);
         assert_int_equal(put_entries(writer, next, 1, NULL), EXTRACT_LIMIT);
         assert_int_equal(extract_log_put_objects(writer, 1, "x", 1, NULL), EXTRACT_LIMIT);
         assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
@@ -584,7 +584,7 @@ static void test_program(void **state)
     extract_log_free(log);
 }
 
-// The lock of a process that is not there any more, or of another with its number.
+// The lock of a process that no longer exists, or of another with its number.
 static void test_stale_lock(void **state)
 {
     char line[64];

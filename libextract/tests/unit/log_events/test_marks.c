@@ -158,7 +158,7 @@ static void test_every_loss(void **state)
     assert_line("report", "events lost reason=torn lost_at_least=2 lost_exact=yes\n");
     assert_line("damage", "at least 64 events were lost in 1 gap: the target overwrote them");
     assert_line("damage", "2 events were lost in 1 gap: the target was writing them while");
-    assert_line("damage", "5 events were lost in 1 gap: the log had no room for them\n");
+    assert_line("damage", "5 events were lost in 1 gap: the log had no space for them\n");
     assert_line("info", "events lost: unknown (not every gap is exact)\n"
                         "events lost at least: 71\nevents lost at most: unknown\n"
                         "gaps: 3\ngaps not exact: 1\n"
@@ -217,7 +217,7 @@ static void test_losses_of_earlier_gaps(void **state)
 }
 
 // What is left of a recording cannot tell what its own count said of gaps that are not there: of a
-// log that dropped its oldest blocks, and of one in which nobody knows what a damaged block was.
+// log that dropped its oldest blocks, and of one in which it is not known what a damaged block was.
 static void test_losses_of_gaps_that_are_gone(void **state)
 {
     const struct extract_log_options round = {

@@ -104,7 +104,7 @@ static void test_turns_by_hz(void **state)
     check_times(1000000);
 }
 
-// Without a rate nobody knows of whole turns: the time is that of the stamps.
+// Without a rate, whole wraps are not known: the time is that of the stamps.
 static void test_turns_unknown(void **state)
 {
     size_t count;
@@ -230,7 +230,7 @@ static void done(void)
     log_look_close(&look);
 }
 
-// a runs from 0 to 10, then 100 ticks nobody knows of, then b runs from 110 to 130.
+// a runs from 0 to 10, then 100 ticks that are not known, then b runs from 110 to 130.
 static void make_gap(void)
 {
     begin(0xFFFFFFFF);

@@ -430,7 +430,7 @@ static void go_on(struct image *target, uint32_t offset)
 }
 
 // Whatever the writer does meanwhile: what is accepted is whole and in order, a gap has an OVERFLOW
-// in front of it, and a slow reader gets a share.
+// before it, and a slow reader gets a share.
 static void check_torn(unsigned per_mille, uint32_t seed)
 {
     uint32_t expected = 0, accepted = 0;

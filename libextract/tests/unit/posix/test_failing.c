@@ -51,7 +51,7 @@ static void test_allocations(void **state)
     image_close(&image);
 }
 
-// Functions of a stream whose target does not answer any more: the link's error, or nothing.
+// Functions of a stream whose target no longer answers: the link's error, or nothing.
 static void use(trace_id_t trid)
 {
     struct posix_trace_status_info status;

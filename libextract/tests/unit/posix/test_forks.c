@@ -66,7 +66,7 @@ static void check_log(int fd, uint32_t count)
     close(fd);
 }
 
-// A flush in front of the child's end, and one while it ends.
+// A flush before the child's end, and one while it ends.
 static void test_b12_flushed_around(void **state)
 {
     int fd = new_file();

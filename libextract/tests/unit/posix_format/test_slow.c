@@ -149,7 +149,7 @@ static bool take_next(trace_id_t trid, struct had *had, bool *gap)
     return true;
 }
 
-// A gap has an overflow in front of it, and what is behind the last is had when the writer stands.
+// A gap has an overflow before it, and what is behind the last is had when the writer stands.
 static void check_calls(uint32_t ring_words, unsigned ratio)
 {
     struct had had = {.while_on = UINT64_MAX};
@@ -279,7 +279,7 @@ static void test_recording(void **state)
 // ---- one look ----
 
 // Of what can be whole at that speed, a part of 1 + ratio of the ring, a quarter is had at least:
-// in front of it there are attempts to have more.
+// before it there are attempts to have more.
 static void check_look(uint32_t ring_words, unsigned ratio)
 {
     struct had had = {.while_on = UINT64_MAX};

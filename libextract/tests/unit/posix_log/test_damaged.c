@@ -225,7 +225,7 @@ static void test_h28_hostile(void **state)
     free(file.bytes);
 }
 
-// A block of records that does not end with a word: what is in front of it is shown, and the rest
+// A block of records that does not end with a word: what is before it is shown, and the rest
 // is damage.
 static void test_h42_odd_lengths(void **state)
 {

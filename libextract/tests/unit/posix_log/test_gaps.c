@@ -34,7 +34,7 @@ static struct object map_own(void)
     return o;
 }
 
-// Blanks the record that is so many in front of the newest.
+// Blanks the record that is so many before the newest.
 static void damage(unsigned back)
 {
     struct object o = map_own();

@@ -106,102 +106,6 @@ static void test_h47_attributes(void **state)
     close(fd);
 }
 
-static void test_h2_names(void **state)
-{
-    char name[TRACE_EVENT_NAME_MAX + 1];
-    trace_event_id_t id = type("h2_event"), listed;
-    int unavailable, fd = new_file();
-    bool seen = false, unnamed = false;
-    (void)state;
-    make_log(fd, NULL, id, 1);
-    trace_id_t trid = open_log(fd);
-    assert_int_equal(posix_trace_eventid_get_name(trid, id, name), 0);
-    assert_string_equal(name, "h2_event");
-    assert_int_equal(posix_trace_eventid_get_name(trid, POSIX_TRACE_FLUSH_START, name), 0);
-    assert_string_equal(name, "posix_trace_flush_start");
-    assert_int_equal(posix_trace_eventid_get_name(trid, 287, name), EINVAL);
-    for (unsigned i = 0; i < 300; i++) {
-        assert_int_equal(posix_trace_eventtypelist_getnext_id(trid, &listed, &unavailable), 0);
-        if (unavailable)
-            break;
-        seen |= listed == id;
-        unnamed |= listed == POSIX_TRACE_UNNAMED_USEREVENT;
-    }
-    assert_true(seen && unnamed && unavailable);
-    assert_int_equal(posix_trace_close(trid), 0);
-    close(fd);
-}
-
-// The status is that of the end, however often it is asked for.
-static void check_status(int policy)
-{
-    trace_attr_t attr = log_attributes(policy, POSIX_TRACE_APPEND, 1000, 0);
-    int fd = new_file();
-    make_log(fd, &attr, POSIX_TRACE_UNNAMED_USEREVENT, 1000);
-    trace_id_t trid = open_log(fd);
-    for (int i = 0; i < 3; i++) {
-        struct posix_trace_status_info status = status_of(trid);
-        assert_int_equal(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
-        assert_int_equal(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
-        assert_int_equal(status.posix_stream_flush_status, POSIX_TRACE_NOT_FLUSHING);
-        assert_int_equal(status.posix_stream_flush_error, 0);
-        assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
-        assert_int_equal(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
-    }
-    assert_int_equal(posix_trace_close(trid), 0);
-    close(fd);
-}
-
-static void test_h3_status(void **state)
-{
-    (void)state;
-    check_status(POSIX_TRACE_LOOP);
-    check_status(POSIX_TRACE_UNTIL_FULL);
-}
-
-static void test_h4_rewind(void **state)
-{
-    int fd = new_file();
-    (void)state;
-    trace_event_id_t id = type("h4_event");
-    make_log(fd, NULL, id, 3000);
-    trace_id_t trid = open_log(fd);
-    for (int i = 0; i < 50; i++)
-        next(trid);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(posix_trace_rewind(trid), 0);
-        check_numbers(trid, id, 3000);
-        expect_end(trid);
-    }
-    assert_int_equal(posix_trace_close(trid), 0);
-    close(fd);
-}
-
-static void test_h5_only_what_is_for_logs(void **state)
-{
-    struct got got = {0};
-    trace_event_set_t set;
-    trace_event_id_t id;
-    int fd = new_file();
-    (void)state;
-    make_log(fd, NULL, POSIX_TRACE_UNNAMED_USEREVENT, 3);
-    trace_id_t trid = open_log(fd);
-    assert_int_equal(posix_trace_trygetnext_event(trid, &got.info, got.data, sizeof got.data,
-                                                  &got.length, &got.unavailable),
-                     EINVAL);
-    assert_int_equal(posix_trace_start(trid), EINVAL);
-    assert_int_equal(posix_trace_stop(trid), EINVAL);
-    assert_int_equal(posix_trace_clear(trid), EINVAL);
-    assert_int_equal(posix_trace_flush(trid), EINVAL);
-    assert_int_equal(posix_trace_shutdown(trid), EINVAL);
-    assert_int_equal(posix_trace_get_filter(trid, &set), EINVAL);
-    posix_trace_eventset_empty(&set);
-    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), EINVAL);
-    assert_int_equal(posix_trace_trid_eventid_open(trid, "h5", &id), EINVAL);
-    assert_int_equal(posix_trace_close(trid), 0);
-    close(fd);
-}
-
 static void refuse(int fd)
 {
     trace_id_t trid;
@@ -264,48 +168,6 @@ static void test_h43_other_traces(void **state)
     rmdir(folder);
 }
 
-// What is read of an event of a log, with room for less than it has.
-static void read_part(trace_id_t trid, size_t room, int status, size_t length)
-{
-    struct got got = {0};
-    do
-        assert_int_equal(posix_trace_getnext_event(trid, &got.info, room ? got.data : NULL, room,
-                                                   &got.length, &got.unavailable),
-                         0);
-    while (!got.unavailable && got.info.posix_event_id != POSIX_TRACE_UNNAMED_USEREVENT);
-    assert_int_equal(got.unavailable, 0);
-    assert_int_equal(got.info.posix_truncation_status, status);
-    assert_int_equal(got.length, length);
-    for (size_t i = 0; i < length; i++)
-        assert_int_equal(got.data[i], i);
-}
-
-static void test_h46_truncation(void **state)
-{
-    enum { MOST = 16, LESS = 8, MORE = 20 };
-    uint8_t data[MORE];
-    trace_attr_t attr;
-    int fd = new_file();
-    (void)state;
-    for (uint8_t i = 0; i < MORE; i++)
-        data[i] = i;
-    posix_trace_attr_init(&attr);
-    posix_trace_attr_setmaxdatasize(&attr, MOST);
-    trace_id_t trid = create_log(fd, &attr);
-    assert_int_equal(posix_trace_start(trid), 0);
-    posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, data, LESS);
-    posix_trace_event(POSIX_TRACE_UNNAMED_USEREVENT, data, MORE);
-    assert_int_equal(posix_trace_shutdown(trid), 0);
-    trid = open_log(fd);
-    read_part(trid, MORE, POSIX_TRACE_NOT_TRUNCATED, LESS);
-    read_part(trid, MORE, POSIX_TRACE_TRUNCATED_RECORD, MOST);
-    assert_int_equal(posix_trace_rewind(trid), 0);
-    read_part(trid, 0, POSIX_TRACE_TRUNCATED_READ, 0);
-    read_part(trid, LESS, POSIX_TRACE_TRUNCATED_READ, LESS);
-    assert_int_equal(posix_trace_close(trid), 0);
-    close(fd);
-}
-
 // ---- creating ----
 
 static void test_h7_descriptors(void **state)
@@ -345,35 +207,11 @@ static void test_h7_descriptors(void **state)
     unlink(path);
 }
 
-static void test_h8_reading_an_active_one(void **state)
-{
-    struct got got = {0};
-    int fd = new_file();
-    (void)state;
-    trace_id_t trid = create_log(fd, NULL);
-    assert_int_equal(posix_trace_trygetnext_event(trid, &got.info, got.data, sizeof got.data,
-                                                  &got.length, &got.unavailable),
-                     EINVAL);
-    assert_int_equal(posix_trace_rewind(trid), EINVAL);
-    assert_int_equal(posix_trace_close(trid), EINVAL);
-    assert_int_equal(posix_trace_shutdown(trid), 0);
-    assert_int_equal(posix_trace_flush(trid), EINVAL);
-    close(fd);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_h1_reopened),
-        cmocka_unit_test(test_h2_names),
-        cmocka_unit_test(test_h3_status),
-        cmocka_unit_test(test_h4_rewind),
-        cmocka_unit_test(test_h5_only_what_is_for_logs),
-        cmocka_unit_test(test_h6_no_log),
-        cmocka_unit_test(test_h7_descriptors),
-        cmocka_unit_test(test_h8_reading_an_active_one),
-        cmocka_unit_test(test_h43_other_traces),
-        cmocka_unit_test(test_h46_truncation),
+        cmocka_unit_test(test_h1_reopened),    cmocka_unit_test(test_h6_no_log),
+        cmocka_unit_test(test_h7_descriptors), cmocka_unit_test(test_h43_other_traces),
         cmocka_unit_test(test_h47_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

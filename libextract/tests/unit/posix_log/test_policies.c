@@ -57,46 +57,6 @@ static uint32_t count_numbers(trace_id_t trid, uint32_t *first, trace_event_id_t
 
 // ---- full policies of logs ----
 
-// What a log that is full has no room for is lost, the system's STOP is its last event, and its
-// records take no more than it may.
-static void test_h9_until_full(void **state)
-{
-    enum { SIZE = 50000 };
-    int fd = new_file();
-    size_t size;
-    uint32_t first = 1;
-    trace_event_id_t last = 0;
-    trace_attr_t attr;
-    (void)state;
-    trace_id_t trid = create_started(fd, POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, SIZE);
-    struct posix_trace_status_info status = status_of(trid);
-    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
-    for (uint32_t i = 0; i < 2000; i += 100) {
-        event_numbers(USER, i, i + 100);
-        flush(trid);
-    }
-    status = status_of(trid);
-    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
-    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
-    assert_int_equal(status.posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
-    status = status_of(trid);
-    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
-    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
-    posix_trace_get_attr(trid, &attr);
-    posix_trace_attr_getmaxusereventsize(&attr, 4, &size);
-    shut_down(trid);
-
-    trid = open_log(fd);
-    status = status_of(trid);
-    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
-    uint32_t count = count_numbers(trid, &first, &last);
-    assert_int_equal(first, 0);
-    assert_int_equal(last, POSIX_TRACE_STOP);
-    assert_true(count * size <= SIZE);
-    assert_true(count * size >= SIZE * 9 / 10);
-    close_both(trid, fd);
-}
-
 // Sizes that are as good as none: every event has room.
 static void test_h9_no_limit(void **state)
 {
@@ -116,110 +76,12 @@ static void test_h9_no_limit(void **state)
     }
 }
 
-// The newest stay, those that were flushed before go; names and attributes stay in any case.
-static void test_h10_loop(void **state)
-{
-    enum { SIZE = 50000, EVENTS = 20000 };
-    int fd = new_file();
-    char name[TRACE_NAME_MAX];
-    size_t size;
-    uint32_t first = 0;
-    trace_event_id_t last = 0, id;
-    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 100000, SIZE);
-    struct stat st;
-    (void)state;
-    assert_int_equal(posix_trace_eventid_open("h10_event", &id), 0);
-    posix_trace_attr_setname(&attr, "h10");
-    trace_id_t trid = create_log(fd, &attr);
-    posix_trace_start(trid);
-    for (uint32_t i = 0; i < EVENTS; i += 100) {
-        event_numbers(USER, i, i + 100);
-        flush(trid);
-    }
-    struct posix_trace_status_info status = status_of(trid);
-    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_FULL);
-    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_OVERRUN);
-    posix_trace_attr_getmaxusereventsize(&attr, 4, &size);
-    shut_down(trid);
-    assert_int_equal(fstat(fd, &st), 0);
-    assert_true(EVENTS * size > (size_t)st.st_size);
-
-    trid = open_log(fd);
-    assert_int_equal(posix_trace_get_attr(trid, &attr), 0);
-    posix_trace_attr_getname(&attr, name);
-    assert_string_equal(name, "h10");
-    char event[TRACE_EVENT_NAME_MAX + 1];
-    assert_int_equal(posix_trace_eventid_get_name(trid, id, event), 0);
-    assert_string_equal(event, "h10_event");
-    uint32_t count = count_numbers(trid, &first, &last);
-    assert_int_equal(first + count, EVENTS);
-    assert_true(count * size >= SIZE / 2);
-    assert_int_equal(last, POSIX_TRACE_STOP);
-    close_both(trid, fd);
-}
-
-// A log that is there is continued.
-static void test_h11_append(void **state)
-{
-    int fd = new_file();
-    (void)state;
-    for (uint32_t run = 0; run < 3; run++) {
-        trace_id_t trid = create_started(fd, POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND, 0);
-        event_numbers(USER, run * 1000, run * 1000 + 1000);
-        shut_down(trid);
-    }
-    trace_id_t trid = open_log(fd);
-    for (uint32_t run = 0; run < 3; run++) {
-        expect_logged(trid, POSIX_TRACE_START);
-        for (uint32_t i = 0; i < 1000; i++) {
-            struct got got = expect_logged(trid, USER);
-            assert_int_equal(number_in(&got), run * 1000 + i);
-        }
-        expect_logged(trid, POSIX_TRACE_STOP);
-    }
-    expect_end(trid);
-    close_both(trid, fd);
-}
-
 // ---- flushing ----
 
 struct watch {
     trace_id_t trid;
     atomic_bool seen, end;
 };
-
-// Their stamps rise, and flushes stand where they were made.
-static void test_h12_flush_events(void **state)
-{
-    const trace_event_id_t want[] = {POSIX_TRACE_START,
-                                     USER,
-                                     USER,
-                                     POSIX_TRACE_FLUSH_START,
-                                     POSIX_TRACE_FLUSH_STOP,
-                                     USER,
-                                     POSIX_TRACE_FLUSH_START,
-                                     POSIX_TRACE_FLUSH_STOP,
-                                     POSIX_TRACE_STOP};
-    uint64_t before = 0;
-    int fd = new_file();
-    (void)state;
-    trace_id_t trid = create_started(fd, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 100000);
-    event_numbers(USER, 0, 2);
-    flush(trid);
-    event_numbers(USER, 2, 3);
-    flush(trid);
-    shut_down(trid);
-    trid = open_log(fd);
-    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        struct got got = next(trid);
-        assert_int_equal(got.unavailable, 0);
-        assert_int_equal(got.info.posix_event_id, want[i]);
-        assert_true(nanoseconds(&got.info.posix_timestamp) >= before);
-        before = nanoseconds(&got.info.posix_timestamp);
-    }
-    expect_end(trid);
-    close_both(trid, fd);
-}
 
 // Asks for the status until it tells of a flush, or it is told to end.
 static void *await_flushing(void *context)
@@ -255,67 +117,6 @@ static void test_h24_flushing(void **state)
     close(fd);
 }
 
-// A filter keeps them out.
-static void test_h13_flush_filtered(void **state)
-{
-    trace_event_set_t set;
-    int fd = new_file();
-    (void)state;
-    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP, 10000, 100000);
-    trace_id_t trid = create_log(fd, &attr);
-    posix_trace_eventset_empty(&set);
-    posix_trace_eventset_add(POSIX_TRACE_FLUSH_START, &set);
-    posix_trace_eventset_add(POSIX_TRACE_FLUSH_STOP, &set);
-    assert_int_equal(posix_trace_set_filter(trid, &set, POSIX_TRACE_SET_EVENTSET), 0);
-    posix_trace_start(trid);
-    event_numbers(USER, 0, 2);
-    flush(trid);
-    shut_down(trid);
-    trid = open_log(fd);
-    assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_START);
-    assert_int_equal(next(trid).info.posix_event_id, USER);
-    assert_int_equal(next(trid).info.posix_event_id, USER);
-    assert_int_equal(next(trid).info.posix_event_id, POSIX_TRACE_STOP);
-    expect_end(trid);
-    close_both(trid, fd);
-}
-
-// A flush frees its room: a stream that stands since it is full goes on.
-static void test_h14_flush_frees(void **state)
-{
-    trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 4000, 0);
-    int fd = new_file();
-    uint32_t count = 0;
-    (void)state;
-    trace_id_t trid = create_log(fd, &attr);
-    posix_trace_start(trid);
-    event_numbers(USER, 0, 1000);
-    struct posix_trace_status_info status = status_of(trid);
-    assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_FULL);
-    assert_int_equal(status.posix_stream_status, POSIX_TRACE_SUSPENDED);
-    assert_int_equal(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
-    flush(trid);
-    status = status_of(trid);
-    assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_NOT_FULL);
-    assert_int_equal(status.posix_stream_status, POSIX_TRACE_RUNNING);
-    event_numbers(USER, 1000, 1001);
-    shut_down(trid);
-    trid = open_log(fd);
-    expect_logged(trid, POSIX_TRACE_START);
-    struct got got = expect_logged(trid, USER);
-    for (; got.info.posix_event_id == USER; got = next(trid))
-        assert_int_equal(number_in(&got), count++);
-    assert_true(count > 10 && count < 1000);
-    assert_int_equal(got.info.posix_event_id, POSIX_TRACE_STOP);
-    assert_int_not_equal(number_in(&got), 0);
-    expect_logged(trid, POSIX_TRACE_START);
-    got = expect_logged(trid, USER);
-    assert_int_equal(number_in(&got), 1000);
-    expect_logged(trid, POSIX_TRACE_STOP);
-    expect_end(trid);
-    close_both(trid, fd);
-}
-
 // A stream of that policy is flushed by itself: what waits, and one that is full.
 static void test_h15_by_itself(void **state)
 {
@@ -345,69 +146,6 @@ static void test_h15_by_itself(void **state)
     assert_int_equal(status.posix_stream_full_status, POSIX_TRACE_NOT_FULL);
     shut_down(trid);
     close(fd);
-}
-
-// What LOOP overwrote before it was flushed is told of where it is missing.
-static void test_h16_overflow(void **state)
-{
-    trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_APPEND, 4000, 0);
-    int fd = new_file();
-    (void)state;
-    trace_id_t trid = create_log(fd, &attr);
-    posix_trace_start(trid);
-    flush(trid);
-    event_numbers(USER, 0, 1000);
-    shut_down(trid);
-    trid = open_log(fd);
-    assert_int_equal(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
-    expect_logged(trid, POSIX_TRACE_START);
-    struct got overflow = expect_logged(trid, POSIX_TRACE_OVERFLOW);
-    struct got resume = expect_logged(trid, POSIX_TRACE_RESUME);
-    struct got got = expect_logged(trid, USER);
-    uint32_t first = number_in(&got);
-    assert_true(nanoseconds(&overflow.info.posix_timestamp) <
-                nanoseconds(&got.info.posix_timestamp));
-    assert_int_equal(nanoseconds(&resume.info.posix_timestamp),
-                     nanoseconds(&got.info.posix_timestamp));
-    for (uint32_t i = first + 1; i < 1000; i++) {
-        got = expect_logged(trid, USER);
-        assert_int_equal(number_in(&got), i);
-    }
-    expect_logged(trid, POSIX_TRACE_STOP);
-    expect_end(trid);
-    close_both(trid, fd);
-}
-
-// The first event in the log is then the first behind the clearing.
-static void check_clear(int policy)
-{
-    int fd = new_file();
-    trace_id_t trid = create_started(fd, POSIX_TRACE_LOOP, policy, 10000);
-    event_numbers(USER, 0, 1000);
-    flush(trid);
-    assert_int_equal(status_of(trid).posix_log_full_status, POSIX_TRACE_FULL);
-    assert_int_equal(posix_trace_clear(trid), 0);
-    struct posix_trace_status_info status = status_of(trid);
-    assert_int_equal(status.posix_log_full_status, POSIX_TRACE_NOT_FULL);
-    assert_int_equal(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
-    assert_int_equal(status.posix_stream_status, POSIX_TRACE_RUNNING);
-    event_numbers(USER, 7, 9);
-    shut_down(trid);
-    trid = open_log(fd);
-    for (uint32_t i = 7; i < 9; i++) {
-        struct got got = expect_logged(trid, USER);
-        assert_int_equal(number_in(&got), i);
-    }
-    expect_logged(trid, POSIX_TRACE_STOP);
-    expect_end(trid);
-    close_both(trid, fd);
-}
-
-static void test_h17_clear(void **state)
-{
-    (void)state;
-    check_clear(POSIX_TRACE_LOOP);
-    check_clear(POSIX_TRACE_UNTIL_FULL);
 }
 
 // ---- a disk that fails ----
@@ -621,53 +359,13 @@ static void test_h20_file_limit(void **state)
     check_file_limit(true);
 }
 
-// ---- two at once ----
-
-static void test_h21_two_logs(void **state)
-{
-    int one = new_file(), two = new_file();
-    uint32_t first = 1;
-    trace_event_id_t last = 0;
-    (void)state;
-    trace_id_t a = create_started(one, POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND, 0);
-    event_numbers(USER, 0, 300);
-    trace_id_t b = create_started(two, POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 100000);
-    event_numbers(USER, 300, 600);
-    flush(a);
-    event_numbers(USER, 600, 700);
-    shut_down(a);
-    event_numbers(USER, 700, 800);
-    shut_down(b);
-    a = open_log(one);
-    b = open_log(two);
-    assert_int_equal(count_numbers(a, &first, &last), 700);
-    assert_int_equal(first, 0);
-    assert_int_equal(count_numbers(b, &first, &last), 500);
-    assert_int_equal(first, 300);
-    close_both(a, one);
-    close_both(b, two);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_h9_until_full),
-        cmocka_unit_test(test_h9_no_limit),
-        cmocka_unit_test(test_h10_loop),
-        cmocka_unit_test(test_h11_append),
-        cmocka_unit_test(test_h12_flush_events),
-        cmocka_unit_test(test_h13_flush_filtered),
-        cmocka_unit_test(test_h14_flush_frees),
-        cmocka_unit_test(test_h15_by_itself),
-        cmocka_unit_test(test_h16_overflow),
-        cmocka_unit_test(test_h17_clear),
-        cmocka_unit_test(test_h18_full_disk),
-        cmocka_unit_test(test_h19_full_disk_at_the_end),
-        cmocka_unit_test(test_h20_file_limit),
-        cmocka_unit_test(test_h21_two_logs),
-        cmocka_unit_test(test_h24_flushing),
-        cmocka_unit_test(test_h40_error),
-        cmocka_unit_test(test_h48_failed_flush_keeps),
+        cmocka_unit_test(test_h9_no_limit),    cmocka_unit_test(test_h15_by_itself),
+        cmocka_unit_test(test_h18_full_disk),  cmocka_unit_test(test_h19_full_disk_at_the_end),
+        cmocka_unit_test(test_h20_file_limit), cmocka_unit_test(test_h24_flushing),
+        cmocka_unit_test(test_h40_error),      cmocka_unit_test(test_h48_failed_flush_keeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -382,7 +382,7 @@ static void test_h39_clear(void **state)
     check_clear(POSIX_TRACE_APPEND);
 }
 
-// What a log's ring says of its stream's name. One that ends in front of that has none.
+// What a log's ring says of its stream's name. One that ends before that has none.
 static void check_stream_name(int fd, const char *name)
 {
     enum { AT_HEADER_BYTES = 40, HEADER = 56, WHOLE = 144, WITHOUT = 128 };

@@ -213,7 +213,7 @@ static void test_h32_killed_full(void **state)
     close(fd);
 }
 
-// What the stream lost in front of the log is no loss of the log's.
+// What the stream lost before the log is no loss of the log's.
 static void test_h33_killed_overrun(void **state)
 {
     int fd = new_file();

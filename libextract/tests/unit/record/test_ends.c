@@ -27,7 +27,9 @@ enum extract_code __wrap_threadx_read_ring(struct extract_ring *ring, struct ext
     return code;
 }
 
-static void begin(uint32_t slots, uint64_t before)
+// Starts a recording of a ring into which `before` events were written. While it starts, the writer
+// makes `per_ns` events a nanosecond.
+static void begin_while(double per_ns, uint32_t slots, uint64_t before)
 {
     struct extract_error error;
     struct sim *sim = &session.sim;
@@ -36,8 +38,14 @@ static void begin(uint32_t slots, uint64_t before)
     sim->word_ns = 6;
     sim->stamp = 1000;
     sim_run(sim, before);
+    sim->per_ns = per_ns;
     if (sim_open(&session, &error))
         fail_msg("%s: %s", error.what, error.why);
+}
+
+static void begin(uint32_t slots, uint64_t before)
+{
+    begin_while(0, slots, before);
 }
 
 static void poll_after(uint64_t events)
@@ -123,6 +131,18 @@ static void test_empty_then_lapped(void **state)
     poll_after(100);
     // The slot at the writer's place is not proven, and one more may be written while this is read.
     assert_in_range(session.judge.entries, 62, 63);
+    ends_with(session.judge.entries, 0, false);
+}
+
+// A full ring is overwritten while its first entries are read: until the writer rests, none can be.
+static void test_lapped_before_the_first(void **state)
+{
+    (void)state;
+    begin_while(0.5, 64, 64); // several laps in each read
+    assert_int_equal(session.judge.entries, 0);
+    session.sim.per_ns = 0;
+    poll_after(0);
+    assert_in_range(session.judge.entries, 1, 64);
     ends_with(session.judge.entries, 0, false);
 }
 
@@ -253,7 +273,7 @@ static void test_on_between_two_looks(void **state)
     ends_with(94, 0, false); // on once, or more often
 }
 
-// Off with entries that cannot be read, and on again before they could: nobody knows.
+// Off with entries that cannot be read, and on again before they could: not known.
 static void test_on_before_all_was_read(void **state)
 {
     (void)state;
@@ -416,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_beyond_the_link),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_empty_then_lapped),
+        cmocka_unit_test(test_lapped_before_the_first),
         cmocka_unit_test(test_reset_to_empty),
         cmocka_unit_test(test_reset_then_stop),
         cmocka_unit_test(test_off),

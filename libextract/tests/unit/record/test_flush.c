@@ -58,7 +58,7 @@ static uint64_t judge(unsigned *losses)
         uint32_t words[SIM_ENTRY];
         uint8_t *payload = malloc(block.length + 1);
         assert_int_equal(extract_log_read(log, &block, payload, &error), EXTRACT_OK);
-        // A recording's entries are numbered from 0, whatever is lost in front of them.
+        // A recording's entries are numbered from 0, whatever is lost before them.
         bool is_start = block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_START;
         assert_true(!is_start || !block.first);
         gap |= block.type == EXTRACT_LOG_LOSS;

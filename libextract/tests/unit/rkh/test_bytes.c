@@ -138,7 +138,8 @@ struct recording {
     struct extract_rkh rkh;
 };
 
-static void begin(struct recording *r, uint64_t written)
+// The writer is at `written`, and goes on at a pace while the recording begins.
+static void begin_while(uint32_t pace, struct recording *r, uint64_t written)
 {
     struct extract_memory_source source = {.read = read_target, .running = true};
     struct extract_log_options log = {.size = sizeof log, .limit = 8 << 20};
@@ -147,7 +148,8 @@ static void begin(struct recording *r, uint64_t written)
     if (!target.at.symbols)
         skip();
     memset(r, 0, sizeof *r);
-    target.from = target.due = target.pace = 0;
+    target.from = target.due = 0;
+    target.pace = pace;
     target.written = written;
     target.dead = false;
     chance = 7;
@@ -161,6 +163,11 @@ static void begin(struct recording *r, uint64_t written)
     if (code)
         print_error("%s: %s\n", error.what, error.why);
     assert_int_equal(code, EXTRACT_OK);
+}
+
+static void begin(struct recording *r, uint64_t written)
+{
+    begin_while(0, r, written);
 }
 
 static void poll_once(struct recording *r)
@@ -385,6 +392,22 @@ static void test_races(void **state)
         race(paces[i]);
 }
 
+// Everything in the ring is overwritten while it is read for the first time.
+static void test_lapped_before_the_first(void **state)
+{
+    struct recording r;
+    (void)state;
+    begin_while(4 * SIZE, &r, 3 * SIZE); // several laps in each read
+    target.pace = 0;
+    poll_once(&r);
+    struct extract_record_status status = end(&r);
+    assert_true(status.gaps == 1 && status.gaps_not_exact == 1 && !status.has_all);
+    struct replay *replay = play();
+    assert_in_range(replay->frames, 1, SIZE / 14);
+    assert_int_equal(replay->losses, 1);
+    close_replay(replay);
+}
+
 // The target was restarted, and its frames count from 0 again.
 static void test_reset(void **state)
 {
@@ -597,6 +620,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole),       cmocka_unit_test(test_reports),
         cmocka_unit_test(test_laps),        cmocka_unit_test(test_races),
+        cmocka_unit_test(test_lapped_before_the_first),
         cmocka_unit_test(test_reset),       cmocka_unit_test(test_gone),
         cmocka_unit_test(test_cost),        cmocka_unit_test(test_dump),
         cmocka_unit_test(test_dump_damage), cmocka_unit_test(test_dump_of_running),

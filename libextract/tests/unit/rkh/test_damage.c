@@ -132,7 +132,7 @@ static long unstuff(uint8_t *to, const uint8_t *bytes, uint32_t length)
     return whole;
 }
 
-// What lies between flags, and in front of the first one when it is good; `count` of them are found
+// What lies between flags, and before the first one when it is good; `count` of them are found
 // already. *rest: bytes behind the last.
 static uint32_t find_frames(const uint8_t *bytes, uint32_t length, bool chk, uint32_t count,
                             uint32_t *rest)
@@ -236,7 +236,7 @@ static void check_every_byte(bool chk)
     make_stretch(chk);
     take(&look, chk);
     struct extract_ring ring = begin_of(&look);
-    uint32_t known = 0; // entries in front of the byte
+    uint32_t known = 0; // entries before the byte
     for (uint32_t at = 0; at < STRETCH; at++) {
         uint8_t old = stream.bytes[at];
         uint32_t count = check_walk(&look.snapshot, &ring, stream.bytes, STRETCH, chk, known);

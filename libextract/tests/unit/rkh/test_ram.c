@@ -13,7 +13,7 @@ struct target {
     uint8_t bytes[SIZE];
     uint32_t in, out, qty;
     uint8_t chk, seq;
-    bool initialised;
+    bool initialized;
     unsigned put; // frames
     int surprise; // bytes that the target writes at the next read of the array
     unsigned reads;
@@ -61,9 +61,9 @@ static void put_frames(unsigned count)
     }
 }
 
-static void initialise(void)
+static void initialize(void)
 {
-    struct target fresh = {.at = target.at, .initialised = true};
+    struct target fresh = {.at = target.at, .initialized = true};
     target = fresh;
     put_byte(0x7E);
 }
@@ -72,7 +72,7 @@ static void initialise(void)
 
 static uint8_t byte_at(uint64_t address)
 {
-    uint64_t base = target.initialised ? target.at.array : 0;
+    uint64_t base = target.initialized ? target.at.array : 0;
     uint8_t byte = 0;
     if (address >= target.at.array && address < target.at.array + SIZE)
         return target.bytes[address - target.at.array];
@@ -170,17 +170,17 @@ static void need_target(void)
 {
     if (!target.at.symbols)
         skip();
-    initialise();
+    initialize();
 }
 
 // ---- the states ----
 
-static void test_not_initialised(void **state)
+static void test_not_initialized(void **state)
 {
     struct look look;
     (void)state;
     need_target();
-    target.initialised = false;
+    target.initialized = false;
     target.qty = 0;
     assert_int_equal(look_at(&look, "", false), EXTRACT_ABSENT);
     assert_non_null(strstr(error.why, "never initialized"));
@@ -279,7 +279,7 @@ static void test_halted_inside(void **state)
         }
         put_byte((uint8_t)-target.chk);
         take(SIZE);
-        initialise();
+        initialize();
         put_frames(round);
         target.chk = 1;
     }
@@ -379,7 +379,7 @@ static void test_memory_is_short(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_not_initialised), cmocka_unit_test(test_not_wrapped),
+        cmocka_unit_test(test_not_initialized), cmocka_unit_test(test_not_wrapped),
         cmocka_unit_test(test_overrun),         cmocka_unit_test(test_flushed),
         cmocka_unit_test(test_half_taken),      cmocka_unit_test(test_halted_inside),
         cmocka_unit_test(test_halted_between),  cmocka_unit_test(test_wild),

@@ -84,8 +84,8 @@ static int start(void **state)
 
 // ---- losses ----
 
-// Nothing is lost of the first run. Of the second, whose frames have no numbers, nobody knows: so
-// the sum is not 0.
+// Nothing is lost of the first run. Of the second, whose frames have no numbers, that is not known:
+// so the sum is not 0.
 static void test_unknown_loss(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_losses_of_each(void **state)
     CHECK("info", false, 0, "at least 5 lost (not every gap is exact), stamps of 2 bytes, ");
 }
 
-// What is damaged in front of the first record belongs to the first run, and what is behind another
+// What is damaged before the first record belongs to the first run, and what is behind another
 // one to that.
 static void test_damage_of_each(void **state)
 {
@@ -213,7 +213,7 @@ static void test_too_many(void **state)
     put(10, "00000020");
     CHECK("info", true, 0, "\"entries_valid\":34,\"entries_damaged\":4,", "\"events_lost\":null,");
     CHECK("info", false, 0,
-          "\nevents lost: unknown (the stream has more layouts than can be told apart)\n");
+          "\nevents lost: unknown (the stream has more layouts than can be distinguished)\n");
 }
 
 // ---- clocks ----

@@ -238,7 +238,7 @@ static void test_ambiguous(void **state)
     extract_text_free(&text);
 }
 
-// The ELF is the firmware of one run at most: nobody knows of which.
+// The ELF is the firmware of one run at most; of which one is not known.
 static void test_several_layouts(void **state)
 {
     (void)state;

@@ -367,7 +367,7 @@ static void test_every_byte(void **state)
                 continue;
             look_at(&look, "");
             check_shown(&look);
-            // The frame, and its neighbour when the flag between them is gone.
+            // The frame, and its neighbor when the flag between them is gone.
             assert_true(extract_trace_info(look.trace)->entries_valid >= FRAMES + 1 - 2);
             look_close(&look);
         }
@@ -389,7 +389,7 @@ static void test_every_length(void **state)
     }
 }
 
-// A capture that was begun late: what lies in front of the first flag is a frame, or nothing.
+// A capture that was begun late: what lies before the first flag is a frame, or nothing.
 static void test_late(void **state)
 {
     (void)state;

@@ -97,7 +97,7 @@ static void test_unseen(void **state)
     assert_int_equal(queues.queues[0].length, 0);
     assert_non_null(match.post);
     assert_int_equal(match.post->number, 1);
-    // One in front of those that were not seen, of which more come behind it.
+    // One before those that were not seen, of which more come behind it.
     assert_true(rkh_post_queues_add_event(&queues, &events[1], &match));
     assert_true(rkh_post_queues_add_event(&queues, &events[2], &match));
     assert_int_equal(queues.queues[0].length, 1);

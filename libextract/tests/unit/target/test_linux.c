@@ -441,7 +441,7 @@ static void test_left_between_states(void **state)
     let_go(&t);
 }
 
-// What another process has written over the words of the block leads to no store elsewhere.
+// Words of the block that another process has overwritten lead to no store elsewhere.
 static void test_damaged_block(void **state)
 {
     static const uint8_t data[20000];

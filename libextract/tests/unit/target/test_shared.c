@@ -277,7 +277,7 @@ static void test_edges(void **state)
 }
 
 // A writer that stores a count in each word of some, from the last to the first: read in order, no
-// word is older than the one in front of it. A count of 24 bits comes with its sum, so that a word
+// word is older than the one before it. A count of 24 bits comes with its sum, so that a word
 // which was read in parts shows.
 enum { WORDS = 300, AT = 4096 * 40 };
 static volatile bool writes;

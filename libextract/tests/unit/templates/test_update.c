@@ -21,7 +21,7 @@ int __wrap_fsync(int fd);
 ssize_t __wrap_write(int fd, const void *bytes, size_t length);
 
 static long calls_left = -1; // until one is killed or fails; below 0: none
-static bool calls_kill;      // the process is killed in front of the call
+static bool calls_kill;      // the process is killed before the call
 
 static bool call_fails(void)
 {
@@ -235,7 +235,7 @@ static void failing_calls_leave_old_or_new(void **state)
     assert_true(refused >= 10 && refused + 3 >= n);
 }
 
-// The status of a child that does the update and is killed in front of its n-th call.
+// The status of a child that does the update and is killed before its n-th call.
 static int killed_at(long n)
 {
     int status;

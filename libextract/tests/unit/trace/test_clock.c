@@ -77,7 +77,7 @@ static const struct clock_case cases[] = {
     {4, 4, 0xFFFFFFFF, NONE, TURN_32, {0, 0, 0, 0}, {0, 0, 0, 0}},
     {4, 3, 0xFF, NONE, 0x100, {0x100, 0x200, 0x300}, {0, 0, 0}},
     {4, 1, 0xFFFFFFFF, NONE, TURN_32, {77}, {0}},
-    // Equal neighbours take no time.
+    // Equal neighbors take no time.
     {4, 4, 0xFFFFFFFF, UP, TURN_32, {5, 5, 9, 9}, {0, 0, 4, 4}},
     // Nanoseconds of a second, whatever the mask says (the Linux port).
     {4, 4, 0xFFFFFFFF, UP, 1000000000, {999999000, 999999500, 200, 700}, {0, 500, 1200, 1700}},

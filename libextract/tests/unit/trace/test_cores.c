@@ -85,7 +85,7 @@ static void test_damaged(void **state)
     look_close(&look);
 }
 
-// What was seen earlier, of a trace that does not show it any more.
+// What was seen earlier, of a trace that no longer shows it.
 static void test_seen_earlier(void **state)
 {
     const struct extract_trace_options options = {.size = sizeof options, .cores_seen = 3};

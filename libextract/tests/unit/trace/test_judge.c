@@ -28,7 +28,7 @@ static const struct clock_case clocks[] = {
     {"all zero", 4, 0xFFFFFFFF, 0, 0, false},
 };
 
-// Entry number `n` of a writer, different in each word from its neighbours.
+// Entry number `n` of a writer, different in each word from its neighbors.
 static struct ring_entry make_entry(const struct clock_case *clock, unsigned n)
 {
     struct ring_entry e = {0x20004000 + 0x100 * n,

@@ -107,7 +107,7 @@ static void test_numbers(void **state)
     extract_text_free(&text);
 }
 
-// Behind another TCFG record, nothing that was told in front of it holds.
+// Behind another TCFG record, nothing that was told before it holds.
 static void test_runs(void **state)
 {
     struct stream s;

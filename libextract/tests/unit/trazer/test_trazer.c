@@ -258,7 +258,7 @@ static void test_order(void **state)
     extract_text_free(&text);
 }
 
-// A post is lost: the numbers are not known any more, the times are, but for the one of its get.
+// A post is lost: the numbers are no longer known; the times are, except that of its get.
 static void test_loss(void **state)
 {
     struct stream s;

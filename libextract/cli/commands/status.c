@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside status` prints the status of a stream in the words of posix_trace_get_status.
+// cli: `ringside status` prints the status of a stream by the names of posix_trace_get_status.
 #include "cli/cli.h"
 
-static int run(const struct cli_options *options)
+static int run_status(const struct cli_options *options)
 {
     return cli_snapshot_run(options, "status");
 }
@@ -12,7 +12,7 @@ const struct cli_command cli_status = {
     .name = "status",
     .arguments = "INPUT...",
     .summary = "show whether a stream is running, full or overrun",
-    .help = "The words are those of posix_trace_get_status, for every trace format.\n",
+    .help = "The names are those of posix_trace_get_status, for every trace format.\n",
     .takes = 0,
-    .run = run,
+    .run = run_status,
 };
