@@ -64,6 +64,8 @@ struct extract_role_fields {
     uint8_t owner;   // the mutex's owner at the time of the call
     uint8_t count;   // how many times the owner holds the mutex
     uint8_t number;  // the interrupt's number
+    uint8_t queued;  // how many messages are in `object`, before the call
+    uint8_t left;    // how many blocks or bytes `object` has left, before the call
     uint8_t begins;  // enum extract_wait: the wait that the call may begin
     uint8_t ends;    // enum extract_wait: the wait of another thread that the call may end
     bool may_switch; // another thread may run after it, although it names none

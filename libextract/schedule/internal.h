@@ -4,9 +4,7 @@
 #define EXTRACT_SCHEDULE_INTERNAL_H
 
 #include "base/map.h"
-#include "events/internal.h"
-#include "formats/roles.h"
-#include <extract/schedule.h>
+#include "schedule/walk.h"
 
 enum { MAX_NESTING = 16, MAX_CORES = 256 };
 
@@ -26,7 +24,7 @@ struct thread {
     struct service service;    // that it called
     // Its newest call that may begin a wait:
     enum extract_wait call;
-    uint64_t call_object, call_timeout;
+    uint64_t call_object, call_timeout, call_holder;
     bool call_has_timeout;
     struct extract_response response; // that has begun, if has_response
     bool has_response;
@@ -50,14 +48,16 @@ struct holder {
 };
 
 struct core {
-    struct extract_interval held; // the newest complete interval; from == to: none yet
-    struct holder owner;          // the thread (or idle, start-up) that has it, interrupts aside
-    struct holder next;           // that the last event names as next; UNKNOWN: none
-    uint64_t last_ticks;          // time of the last event
-    bool has_last;                // since the start or the last gap
-    bool may_switch;              // the last event may lead to a switch that it does not name
-    bool last_in_isr;             // the last event was an interrupt's whose entry is not recorded
-    unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
+    struct extract_interval held;  // the newest complete interval; from == to: none yet
+    struct holder owner;           // the thread (or idle, start-up) that has it, interrupts aside
+    struct holder next;            // that the last event names as next; UNKNOWN: none
+    uint64_t last_ticks;           // time of the last event
+    bool has_last;                 // since the start or the last gap
+    bool may_switch;               // the last event may lead to a switch that it does not name
+    bool last_in_isr;              // the last event was an interrupt's whose entry is not recorded
+    struct schedule_step step;     // the last event
+    enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
+    unsigned depth;                // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     struct service service[MAX_NESTING + 1]; // by depth; 0: an interrupt without an entry
 };
@@ -67,6 +67,8 @@ struct schedule {
     const struct extract_trace *trace;
     const struct extract_kernel *kernel;
     const struct extract_schedule_sink *sink;
+    const struct schedule_observer *observer;
+    bool has_roles; // of the format's events
     uint64_t start;
     bool has_start;           // an event has been seen since the start or the last gap
     uint64_t highest;         // time of the newest event of all cores

@@ -80,9 +80,24 @@ static void add_interval(const struct schedule *schedule, struct core *core,
     *held = *interval;
 }
 
+// Reports what had a core after its last event.
+static void add_step(const struct schedule *schedule, struct core *core,
+                     const struct extract_interval *interval)
+{
+    core->step.interval = *interval;
+    if (schedule->observer->step)
+        schedule->observer->step(schedule->observer->context, &core->step);
+    add_interval(schedule, core, interval);
+}
+
 static bool is_same_holder(struct holder a, struct holder b)
 {
     return a.runner == b.runner && a.thread == b.thread;
+}
+
+static bool is_thread_or_idle(struct holder owner)
+{
+    return owner.runner == EXTRACT_RUNNER_THREAD || owner.runner == EXTRACT_RUNNER_IDLE;
 }
 
 static struct holder thread_or_idle(uint64_t thread)
@@ -111,10 +126,29 @@ static bool is_waiting(struct schedule *schedule, struct holder owner)
     return thread && thread->now.state > EXTRACT_STATE_READY;
 }
 
+// Reports that another thread, or idle, gets a core.
+static void report_switch(struct schedule *schedule, struct core *core, uint8_t number)
+{
+    enum extract_switch_kind kind = core->owner.runner != EXTRACT_RUNNER_THREAD
+                                         ? EXTRACT_SWITCH_OTHER
+                                     : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
+                                                                         : core->way;
+
+    core->way = EXTRACT_SWITCH_PREEMPTED;
+    if (schedule->observer->switched)
+        schedule->observer->switched(schedule->observer->context, kind, number,
+                                     core->step.standing);
+}
+
 // Gives the core to a new owner, and takes it from the old one.
 static void change_owner(struct schedule *schedule, struct core *core, struct holder owner,
                          uint64_t at, uint8_t number)
 {
+    bool is_switch = is_thread_or_idle(core->owner) && is_thread_or_idle(owner) &&
+                     !is_same_holder(core->owner, owner);
+
+    if (is_switch)
+        report_switch(schedule, core, number);
     if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
         thread_lose_core(schedule, core->owner.thread, at, number);
     if (owner.runner == EXTRACT_RUNNER_THREAD)
@@ -136,7 +170,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         interval.thread = core->owner.thread;
         interval.isr_known = core->depth <= MAX_NESTING;
         interval.isr = interval.isr_known ? core->isr[core->depth - 1] : 0;
-        add_interval(schedule, core, &interval);
+        add_step(schedule, core, &interval);
         return;
     }
     struct holder owner = event ? owner_at(schedule, event) : core->next;
@@ -156,7 +190,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
             change_owner(schedule, core, before, from, number);
             interval.runner = before.runner;
             interval.thread = before.thread;
-            add_interval(schedule, core, &interval);
+            add_step(schedule, core, &interval);
             interval.from = interval.to;
         }
         interval.to = to;
@@ -166,7 +200,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         change_owner(schedule, core, owner, interval.from, number);
     interval.runner = owner.runner;
     interval.thread = owner.thread;
-    add_interval(schedule, core, &interval);
+    add_step(schedule, core, &interval);
 }
 
 // ---- events ----
@@ -237,8 +271,20 @@ static uint64_t object_of(const struct extract_event *event, const struct extrac
                         : 0;
 }
 
+// Notes how the thread of a core would lose it after an event.
+static void note_way(struct core *core, const struct extract_event *event,
+                     const struct extract_role_fields *role)
+{
+    if (role->role == EXTRACT_ROLE_RELINQUISH)
+        core->way = EXTRACT_SWITCH_YIELDED;
+    else if (role->role == EXTRACT_ROLE_TIME_SLICE)
+        core->way = EXTRACT_SWITCH_TIME_SLICED;
+    else if (event->context == EXTRACT_THREAD)
+        core->way = EXTRACT_SWITCH_PREEMPTED;
+}
+
 static void add_event(struct schedule *schedule, const struct extract_event *event,
-                      const struct extract_role_fields *role)
+                      const struct extract_role_fields *role, uint8_t standing)
 {
     struct core *core = &schedule->cores[event->core];
 
@@ -261,6 +307,12 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         event->context == EXTRACT_ISR && !core->depth && role->role != EXTRACT_ROLE_ISR_EXIT;
     core->last_ticks = event->ticks;
     core->has_last = true;
+    note_way(core, event, role);
+    core->step = (struct schedule_step){.role = role,
+                                        .seq = event->seq,
+                                        .thread = event->thread,
+                                        .context = event->context,
+                                        .standing = standing};
 }
 
 // Completes everything up to the newest event, and forgets what was known.
@@ -288,31 +340,55 @@ static void start_after_gap(struct schedule *schedule, uint64_t at)
     schedule->start = at;
 }
 
+// Begins a part of the trace in which nothing is missing.
+static void start_part(struct schedule *schedule, uint64_t at)
+{
+    if (!schedule->has_start)
+        start_after_gap(schedule, at);
+    schedule->has_start = true;
+}
+
+static void add_gap(struct schedule *schedule, const struct extract_event *marker)
+{
+    if (!schedule->has_start)
+        return;
+    if (schedule->has_roles)
+        end_part(schedule);
+    schedule->has_start = false;
+    if (schedule->observer->gap)
+        schedule->observer->gap(schedule->observer->context, marker);
+}
+
 static bool add_events(void *context, const struct extract_event *events, const uint8_t *standing,
                        size_t count)
 {
     struct schedule *schedule = context;
+    const struct schedule_observer *observer = schedule->observer;
     const struct extract_format *format = extract_trace_snapshot(schedule->trace)->ring.format;
 
     for (size_t i = 0; i < count && !schedule->failed; i++) {
         const struct extract_event *event = &events[i];
         if (extract_event_is_mark(event)) {
-            if (schedule->has_start && extract_event_is_break(event)) {
-                end_part(schedule);
-                schedule->has_start = false;
-            }
+            if (extract_event_is_break(event))
+                add_gap(schedule, event);
             continue;
         }
-        if (standing[i] != EXTRACT_OUTSIDE && schedule->from == UINT64_MAX)
+        bool is_outside = standing[i] == EXTRACT_OUTSIDE;
+        const struct extract_role_fields *role = extract_format_role(format, event->id);
+        bool is_over = is_outside && schedule->from != UINT64_MAX;
+        if (!is_outside && schedule->from == UINT64_MAX)
             schedule->from = event->ticks;
-        if (standing[i] == EXTRACT_OUTSIDE && schedule->from != UINT64_MAX)
-            return false; // the range is over
-        if (!schedule->has_start)
-            start_after_gap(schedule, event->ticks);
-        schedule->has_start = true;
+        start_part(schedule, event->ticks);
         if (event->ticks > schedule->highest)
             schedule->highest = event->ticks;
-        add_event(schedule, event, extract_format_role(format, event->id));
+        if (is_over) // the range ends here
+            schedule->to = event->ticks;
+        if (schedule->has_roles)
+            add_event(schedule, event, role, standing[i]);
+        if (observer->event)
+            observer->event(observer->context, event, role, standing[i]);
+        if (is_over)
+            return false;
     }
     return !schedule->failed;
 }
@@ -369,24 +445,29 @@ static enum extract_code check_format(const struct extract_trace *trace,
     return EXTRACT_OK;
 }
 
-enum extract_code extract_schedule_run(const struct extract_view *view,
-                                       const struct extract_trace *trace,
-                                       const struct extract_schedule_sink *sink,
-                                       struct extract_error *error)
+enum extract_code schedule_walk(const struct extract_view *view, const struct extract_trace *trace,
+                                const struct extract_schedule_sink *sink,
+                                const struct schedule_observer *observer,
+                                struct extract_error *error)
 {
-    enum extract_code code = check_format(trace, error);
-    struct schedule schedule = {.trace = trace, .sink = sink, .from = UINT64_MAX, .to = UINT64_MAX};
+    static const struct extract_schedule_sink no_sink = {.context = NULL};
+    static const struct schedule_observer no_observer = {.context = NULL};
+    struct schedule schedule = {.trace = trace,
+                                .sink = sink ? sink : &no_sink,
+                                .observer = observer ? observer : &no_observer,
+                                .from = UINT64_MAX,
+                                .to = UINT64_MAX};
 
-    if (code)
-        return code;
     schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
+    schedule.has_roles = schedule.kernel != NULL;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
         extract_map_init(&schedule.mutex_map, 16)) {
-        study_words(&schedule);
+        if (schedule.has_roles)
+            study_words(&schedule);
         walk_trace(&schedule, view);
-        if (schedule.has_start)
+        if (schedule.has_start && schedule.has_roles)
             end_part(&schedule);
     } else {
         schedule.failed = true;
@@ -399,4 +480,14 @@ enum extract_code extract_schedule_run(const struct extract_view *view,
     return schedule.failed
                ? extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory")
                : EXTRACT_OK;
+}
+
+enum extract_code extract_schedule_run(const struct extract_view *view,
+                                       const struct extract_trace *trace,
+                                       const struct extract_schedule_sink *sink,
+                                       struct extract_error *error)
+{
+    enum extract_code code = check_format(trace, error);
+
+    return code ? code : schedule_walk(view, trace, sink, NULL, error);
 }

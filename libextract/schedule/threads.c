@@ -287,6 +287,7 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
                       : is_without_roles(wait) ? thread->service.object
                                                : 0;
     struct extract_state state = waiting_state(wait, object);
+    state.holder = has_call && wait == EXTRACT_WAIT_MUTEX ? thread->call_holder : 0;
     if (has_call && thread->call_has_timeout) {
         state.timeout = thread->call_timeout;
         state.timeout_known = true;
@@ -357,6 +358,7 @@ static void note_call(struct schedule *schedule, const struct extract_event *eve
     thread->call_object = extract_role_field(event, role->object);
     thread->call_timeout = extract_role_field(event, role->timeout);
     thread->call_has_timeout = role->timeout != 0;
+    thread->call_holder = extract_role_field(event, role->owner);
 }
 
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,

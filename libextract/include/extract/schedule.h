@@ -39,6 +39,16 @@ struct extract_interval {
     bool is_unsure;
 };
 
+// Why a thread lost its core to another one, or to idle.
+enum extract_switch_kind {
+    EXTRACT_SWITCH_GAVE_UP = 0, // it waits
+    EXTRACT_SWITCH_YIELDED,     // it relinquished the core
+    EXTRACT_SWITCH_PREEMPTED,   // it could have run on
+    EXTRACT_SWITCH_TIME_SLICED, // its time slice was over
+    EXTRACT_SWITCH_OTHER,       // the core was idle
+    EXTRACT_SWITCHES
+};
+
 // What a thread is doing. Interrupts do not change it: an interrupted thread is running.
 enum extract_thread_state {
     EXTRACT_STATE_UNKNOWN = 0,
@@ -56,6 +66,7 @@ struct extract_state {
     uint64_t from, to; // from < to
     uint64_t thread;   // address
     uint64_t object;   // BLOCKED: what it waits for; 0: not known
+    uint64_t holder;   // BLOCKED on a mutex: its owner when the wait began; 0: not known
     uint64_t timeout;  // BLOCKED and SLEEPING: ticks of the kernel's timer; all ones: forever
     const char *wait;  // BLOCKED: the class of `object`, such as "queue"; otherwise NULL
     enum extract_thread_state state;
