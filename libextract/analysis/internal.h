@@ -99,5 +99,6 @@ void lists_end(struct analysis *analysis);
 // ---- tracex.c ----
 
 void tracex_add_step(struct analysis *analysis, const struct schedule_step *step);
+void tracex_end(struct analysis *analysis);
 
 #endif

@@ -308,6 +308,8 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
     if (stats->service_count)
         qsort(stats->services, stats->service_count, sizeof *stats->services, compare_counts);
+    if (stats->has_one_core)
+        tracex_end(analysis);
     times_end(analysis);
     lists_end(analysis);
     return analysis->failed

@@ -48,16 +48,16 @@ struct holder {
 };
 
 struct core {
-    struct extract_interval held;  // the newest complete interval; from == to: none yet
-    struct holder owner;           // the thread (or idle, start-up) that has it, interrupts aside
-    struct holder next;            // that the last event names as next; UNKNOWN: none
-    uint64_t last_ticks;           // time of the last event
-    bool has_last;                 // since the start or the last gap
-    bool may_switch;               // the last event may lead to a switch that it does not name
-    bool last_in_isr;              // the last event was an interrupt's whose entry is not recorded
-    struct schedule_step step;     // the last event
+    struct extract_interval held; // the newest complete interval; from == to: none yet
+    struct holder owner;          // the thread (or idle, start-up) that has it, interrupts aside
+    struct holder next;           // that the last event names as next; UNKNOWN: none
+    uint64_t last_ticks;          // time of the last event
+    bool has_last;                // since the start or the last gap
+    bool may_switch;              // the last event may lead to a switch that it does not name
+    bool last_in_isr;             // the last event was an interrupt's whose entry is not recorded
+    struct schedule_step step;    // the last event
     enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
-    unsigned depth;                // interrupts that were entered; at most MAX_NESTING are known
+    unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     struct service service[MAX_NESTING + 1]; // by depth; 0: an interrupt without an entry
 };
@@ -93,8 +93,10 @@ struct thread *schedule_thread(struct schedule *schedule, uint64_t address);
 // not known; NULL: nothing.
 void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
                 const struct extract_state *state, const struct extract_state *before);
-// Gives a thread the core, and takes it from a thread.
-void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
+// Gives a thread the core. `was_ready`: if nothing is known of it yet, it was ready before.
+void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
+                bool was_ready);
+// Takes the core from a thread.
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
 // Processes what an event says about threads and mutexes. `service` is the newest service of the
 // event's context.

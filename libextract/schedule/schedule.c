@@ -130,9 +130,9 @@ static bool is_waiting(struct schedule *schedule, struct holder owner)
 static void report_switch(struct schedule *schedule, struct core *core, uint8_t number)
 {
     enum extract_switch_kind kind = core->owner.runner != EXTRACT_RUNNER_THREAD
-                                         ? EXTRACT_SWITCH_OTHER
-                                     : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
-                                                                         : core->way;
+                                        ? EXTRACT_SWITCH_OTHER
+                                    : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
+                                                                        : core->way;
 
     core->way = EXTRACT_SWITCH_PREEMPTED;
     if (schedule->observer->switched)
@@ -152,7 +152,7 @@ static void change_owner(struct schedule *schedule, struct core *core, struct ho
     if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
         thread_lose_core(schedule, core->owner.thread, at, number);
     if (owner.runner == EXTRACT_RUNNER_THREAD)
-        thread_run(schedule, owner.thread, at, number);
+        thread_run(schedule, owner.thread, at, number, core->has_last);
     core->owner = owner;
 }
 
@@ -183,7 +183,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     // On several cores, another core may have made the thread ready after this core's last event.
     const struct thread *thread =
         owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
-    if (thread && changes && thread->now.from > from && thread->now.state == EXTRACT_STATE_READY) {
+    if (thread && thread->now.from > from && thread->now.state == EXTRACT_STATE_READY) {
         struct holder before = core->next.runner ? core->next : core->owner;
         interval.to = thread->now.from < to ? thread->now.from : to;
         if (!is_same_holder(before, owner)) {
@@ -275,7 +275,12 @@ static uint64_t object_of(const struct extract_event *event, const struct extrac
 static void note_way(struct core *core, const struct extract_event *event,
                      const struct extract_role_fields *role)
 {
-    if (role->role == EXTRACT_ROLE_RELINQUISH)
+    bool is_own = core->owner.runner == EXTRACT_RUNNER_THREAD &&
+                  extract_role_field(event, role->thread) == core->owner.thread;
+
+    if (role->role == EXTRACT_ROLE_SUSPEND && is_own)
+        core->way = EXTRACT_SWITCH_GAVE_UP;
+    else if (role->role == EXTRACT_ROLE_RELINQUISH)
         core->way = EXTRACT_SWITCH_YIELDED;
     else if (role->role == EXTRACT_ROLE_TIME_SLICE)
         core->way = EXTRACT_SWITCH_TIME_SLICED;
@@ -311,6 +316,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->step = (struct schedule_step){.role = role,
                                         .seq = event->seq,
                                         .thread = event->thread,
+                                        .next = extract_role_field(event, role->next),
                                         .context = event->context,
                                         .standing = standing};
 }

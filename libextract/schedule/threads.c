@@ -115,7 +115,8 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     thread->now.thread = address;
 }
 
-void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core)
+void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
+                bool was_ready)
 {
     static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = core};
@@ -126,7 +127,7 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
     // What lets a thread run that waits was not recorded, so how long it has waited is not known.
     if (thread->now.state > EXTRACT_STATE_READY)
         thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
-    thread_set(schedule, thread, at, &running, schedule->has_start ? &ready : NULL);
+    thread_set(schedule, thread, at, &running, was_ready ? &ready : NULL);
     if (thread->has_response && !thread->response.has_ran) {
         thread->response.ran_at = thread->now.from;
         thread->response.has_ran = true;

@@ -21,6 +21,7 @@ struct schedule_step {
     const struct extract_role_fields *role; // of the event
     uint64_t seq;                           // of the event
     uint64_t thread;                        // of the event's context
+    uint64_t next; // the thread that the event names as the next one; 0: none
     enum extract_context context;
     uint8_t standing;                 // of the event in the view (events/filter.h)
     struct extract_interval interval; // from the event on; its length may be 0
