@@ -46,6 +46,7 @@ void times_add_step(struct analysis *analysis, const struct schedule_step *step)
     size_t i;
 
     core->span_ticks += ticks;
+    stats->unsure_ticks += interval->is_unsure ? ticks : 0;
     switch (interval->runner) {
     case EXTRACT_RUNNER_THREAD:
         i = analysis_thread(analysis, interval->thread);

@@ -75,7 +75,7 @@ struct cli_options {
     struct cli_reporting reporting;
     struct cli_feeding feeding;
     struct extract_why_options why; // of `why`
-    bool color_is_fixed; // --color=always or --color=never was given
+    bool color_is_fixed;            // --color=always or --color=never was given
     bool quiet, cost, help, version;
     enum option_form given[OPTION_MAX]; // by rows of cli_option_table
 };

@@ -99,6 +99,10 @@ static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, 
     put_ticks(kv, "init ticks", stats, stats->init_ticks, hz);
     if (kv->is_json || stats->unknown_ticks)
         put_ticks(kv, "unknown ticks", stats, stats->unknown_ticks, hz);
+    if (kv->is_json || stats->unsure_ticks) {
+        put_ticks(kv, "unsure ticks", stats, stats->unsure_ticks, hz);
+        kv_put_note(kv, "in which a core changed its thread, and no event shows when");
+    }
     kv_put_number(kv, "span ticks", stats->span_ticks);
     kv_put_seconds(kv, stats->span_ticks, hz);
     stats_note_range(kv, stats);

@@ -121,6 +121,8 @@ struct extract_stats {
     uint64_t interrupt_ticks;
     uint64_t init_ticks;
     uint64_t unknown_ticks;
+    uint64_t unsure_ticks; // of all these times, those in which a core changed its thread, but the
+                           // events do not show when
     // Time between FROM and TO without gaps. On one core, it is the sum of the four times above and
     // of the ticks of all threads.
     uint64_t span_ticks;

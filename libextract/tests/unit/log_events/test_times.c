@@ -230,8 +230,8 @@ static void done(void)
     log_look_close(&look);
 }
 
-// a has events at 0 and 10, and b at 110 and 130. Without a gap, b runs from 10 on, since the event at
-// 10 is the last one before it.
+// a has events at 0 and 10, and b at 110 and 130. Without a gap, b runs from 10 on, since no event
+// of another thread comes in between.
 static void make_gap(void)
 {
     begin(0xFFFFFFFF);

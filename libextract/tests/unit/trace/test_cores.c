@@ -349,9 +349,10 @@ static void test_texts(void **state)
     const char *json = answer("stats", &options);
     assert_non_null(strstr(json, "\"context_switches\":1,\"preemptions\":0,"));
     assert_non_null(strstr(json, "\"tracex\":{\"context_switches\":null,\"preemptions\":null,"));
-    assert_non_null(strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
-                                 "\"idle_ticks\":0,\"interrupt_ticks\":20,"
-                                 "\"init_ticks\":0,\"unknown_ticks\":0,\"span_ticks\":60,"));
+    assert_non_null(
+        strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
+                     "\"idle_ticks\":0,\"interrupt_ticks\":20,"
+                     "\"init_ticks\":0,\"unknown_ticks\":0,\"unsure_ticks\":0,\"span_ticks\":60,"));
     assert_non_null(strstr(json, "\"events\":3,\"ticks\":50,\"percent\":83.333,"));
     assert_non_null(strstr(answer("info", &options), "\"cores\":2,\"cores_from\":\"events\","));
 }
