@@ -11,11 +11,18 @@
 #include "schedule/walk.h"
 #include <extract/stats.h>
 
-enum { MAX_CORES = 256, MAX_NESTING = 16, MAX_OPEN_WAITS = 16, MAX_INVERSIONS = 100 };
+enum {
+    MAX_CORES = 256,
+    MAX_NESTING = 16,
+    MAX_OPEN_WAITS = 16,
+    MAX_INVERSIONS = 100,
+    RECENT_THREADS = 64
+};
 
 // What is measured of a thread.
 struct thread_times {
     struct distribution latency, response, period;
+    uint64_t state_ticks[EXTRACT_STATE_TERMINATED + 1];
     uint64_t last_wake;     // that began a response; see has_wake
     bool has_wake;          // since the last gap
     uint64_t mutex, holder; // of its newest call to get a mutex, and its owner then
@@ -36,6 +43,7 @@ struct open_interrupt {
 struct core_times {
     struct open_interrupt open[MAX_NESTING];
     unsigned depth;
+    uint64_t ticks[EXTRACT_RUNNER_INIT + 1]; // by what had the core
 };
 
 // TraceX's way of counting.
@@ -64,16 +72,35 @@ struct analysis {
     size_t duration_count;
     struct extract_map interrupt_of_number, wait_of_key, level_of_object; // index + 1
     size_t interrupt_capacity, duration_capacity, wait_capacity, level_capacity;
+    unsigned load_part_log2; // length of a part of the load: log2 of its ticks
+    bool has_load;           // stats->load_from is valid
     struct open_wait open_waits[MAX_OPEN_WAITS];
     size_t open_wait_count;
+    // Threads that were looked up, by a few bits of their addresses, since the names changed.
+    struct {
+        uint64_t address; // 0: none
+        size_t thread;
+    } recent[RECENT_THREADS];
+    uint64_t registry;          // which names are valid at `seq`
     uint32_t *thread_of_object; // per object of the trace: index of its statistics + 1; 0: none
     uint32_t *service_of_id;    // per id: index of its statistics + 1; 0: none yet
     size_t service_capacity;
     bool failed; // out of memory
 };
 
+size_t analysis_find_thread(struct analysis *analysis, uint64_t address);
 // Returns the index of the thread at an address; SIZE_MAX: unknown.
-size_t analysis_thread(struct analysis *analysis, uint64_t address);
+static inline size_t analysis_thread(struct analysis *analysis, uint64_t address)
+{
+    size_t slot = (address >> 4 ^ address >> 10) % RECENT_THREADS;
+
+    if (analysis->recent[slot].address == address && address)
+        return analysis->recent[slot].thread;
+    size_t thread = analysis_find_thread(analysis, address);
+    analysis->recent[slot].address = address;
+    analysis->recent[slot].thread = thread;
+    return thread;
+}
 // Returns the newest priority of a thread, EXTRACT_NO_PRIORITY: not known.
 uint16_t analysis_priority(struct analysis *analysis, uint64_t address);
 

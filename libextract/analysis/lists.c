@@ -256,12 +256,15 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
 
 // ---- events ----
 
+static bool is_mutex_wait(const struct extract_event *event, const struct extract_role_fields *role)
+{
+    return role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_MUTEX;
+}
+
 void lists_add_event(struct analysis *analysis, const struct extract_event *event,
                      const struct extract_role_fields *role)
 {
     struct core_times *core = &analysis->cores[event->core];
-    uint64_t thread = extract_role_field(event, role->thread);
-    bool is_mutex = role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_MUTEX;
     size_t i;
 
     if (event->context != EXTRACT_ISR)
@@ -281,12 +284,12 @@ void lists_add_event(struct analysis *analysis, const struct extract_event *even
         }
         break;
     case EXTRACT_ROLE_SUSPEND:
-        if (is_mutex && analysis->is_in_range)
-            begin_wait(analysis, event, thread);
+        if (analysis->is_in_range && is_mutex_wait(event, role))
+            begin_wait(analysis, event, extract_role_field(event, role->thread));
         break;
     case EXTRACT_ROLE_RESUME:
-        if (is_mutex)
-            end_wait(analysis, event, thread);
+        if (analysis->open_wait_count && is_mutex_wait(event, role))
+            end_wait(analysis, event, extract_role_field(event, role->thread));
         break;
     default:
         break;

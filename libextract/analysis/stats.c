@@ -38,7 +38,7 @@ static struct extract_thread_stats *thread_at(struct analysis *analysis, size_t 
     return thread;
 }
 
-size_t analysis_thread(struct analysis *analysis, uint64_t address)
+size_t analysis_find_thread(struct analysis *analysis, uint64_t address)
 {
     const struct extract_object *objects;
     const struct extract_object *thread =
@@ -117,9 +117,10 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
     }
     if (event->priority != EXTRACT_NO_PRIORITY)
         thread->last_priority = event->priority;
-    if (!analysis->stats->has_one_core)
+    bool is_get = role->role == EXTRACT_ROLE_MUTEX_GET;
+    if (!analysis->stats->has_one_core || (!is_get && !analysis->inversions.open_count))
         return;
-    if (role->role == EXTRACT_ROLE_MUTEX_GET)
+    if (is_get)
         owner = analysis_priority(analysis, extract_role_field(event, role->owner));
     extract_inversions_add_event(&analysis->inversions, role, event, owner, is_counted);
 }
@@ -190,6 +191,17 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
 
 // ---- the walk ----
 
+// Notes the newest event. From a later registry of a log on, an address may be another thread.
+static void note_seq(struct analysis *analysis, uint64_t seq)
+{
+    uint64_t registry = extract_trace_registry(analysis->trace, seq);
+
+    if (registry != analysis->registry)
+        memset(analysis->recent, 0, sizeof analysis->recent);
+    analysis->registry = registry;
+    analysis->seq = seq;
+}
+
 static void add_event(void *context, const struct extract_event *event,
                       const struct extract_role_fields *role, uint8_t standing)
 {
@@ -203,7 +215,7 @@ static void add_event(void *context, const struct extract_event *event,
     if (!analysis->has_ticks || event->ticks > analysis->ticks)
         analysis->ticks = event->ticks;
     analysis->has_ticks = true;
-    analysis->seq = event->seq;
+    note_seq(analysis, event->seq);
     analysis->is_in_range = standing != EXTRACT_OUTSIDE;
     stats->range_events += analysis->is_in_range;
     if (is_counted) {

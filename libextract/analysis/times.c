@@ -7,32 +7,39 @@
 // ---- loads ----
 
 // Doubles the length of the parts of the load, so that there is space for as much time again.
-static void double_load_parts(struct extract_stats *stats)
+static void double_load_parts(struct analysis *analysis)
 {
+    uint64_t *load = analysis->stats->load;
+
     for (size_t i = 0; i < EXTRACT_LOAD_PARTS; i++)
-        stats->load[i] =
-            i < EXTRACT_LOAD_PARTS / 2 ? stats->load[2 * i] + stats->load[2 * i + 1] : 0;
-    stats->load_part_ticks *= 2;
+        load[i] = i < EXTRACT_LOAD_PARTS / 2 ? load[2 * i] + load[2 * i + 1] : 0;
+    analysis->load_part_log2++;
 }
 
-// Adds a time, during which a core was busy or not, to the load over time.
-static void add_load(struct extract_stats *stats, uint64_t from, uint64_t to, bool is_busy)
+// Adds a time, during which a core was busy or not, to the load over time. A part is a power of two
+// of ticks long.
+static void add_load(struct analysis *analysis, uint64_t from, uint64_t to, bool is_busy)
 {
-    if (!stats->load_part_ticks) {
-        stats->load_part_ticks = 1;
+    struct extract_stats *stats = analysis->stats;
+
+    if (!analysis->has_load)
         stats->load_from = from;
-    }
+    analysis->has_load = true;
     if (from < stats->load_from) // cores may store their events a little out of order
         from = stats->load_from;
     if (from >= to)
         return;
-    while ((to - stats->load_from - 1) / stats->load_part_ticks >= EXTRACT_LOAD_PARTS)
-        double_load_parts(stats);
-    size_t last = (to - stats->load_from - 1) / stats->load_part_ticks;
+    from -= stats->load_from;
+    to -= stats->load_from;
+    while ((to - 1) >> analysis->load_part_log2 >= EXTRACT_LOAD_PARTS)
+        double_load_parts(analysis);
+    unsigned log2 = analysis->load_part_log2;
+    size_t last = (to - 1) >> log2;
     stats->load_part_count = last >= stats->load_part_count ? last + 1 : stats->load_part_count;
-    for (size_t i = (from - stats->load_from) / stats->load_part_ticks; is_busy && i <= last; i++) {
-        uint64_t begin = stats->load_from + i * stats->load_part_ticks;
-        uint64_t end = begin + stats->load_part_ticks;
+    if (!is_busy)
+        return;
+    for (size_t i = from >> log2; i <= last; i++) {
+        uint64_t begin = (uint64_t)i << log2, end = begin + (UINT64_C(1) << log2);
         stats->load[i] += (to < end ? to : end) - (from > begin ? from : begin);
     }
 }
@@ -41,42 +48,42 @@ void times_add_step(struct analysis *analysis, const struct schedule_step *step)
 {
     struct extract_stats *stats = analysis->stats;
     const struct extract_interval *interval = &step->interval;
-    struct extract_core_stats *core = &stats->cores[interval->core];
+    enum extract_runner runner = interval->runner;
     uint64_t ticks = interval->to - interval->from;
-    size_t i;
 
-    core->span_ticks += ticks;
+    stats->cores[interval->core].span_ticks += ticks;
     stats->unsure_ticks += interval->is_unsure ? ticks : 0;
-    switch (interval->runner) {
-    case EXTRACT_RUNNER_THREAD:
-        i = analysis_thread(analysis, interval->thread);
-        if (i != SIZE_MAX) {
+    if (runner == EXTRACT_RUNNER_THREAD) {
+        size_t i = analysis_thread(analysis, interval->thread);
+        if (i == SIZE_MAX) {
+            runner = EXTRACT_RUNNER_UNKNOWN;
+        } else {
             stats->threads[i].ticks += ticks;
-            core->thread_ticks[i] += ticks;
-            break;
+            stats->cores[interval->core].thread_ticks[i] += ticks;
         }
-        core->unknown_ticks += ticks;
-        stats->unknown_ticks += ticks;
-        break;
-    case EXTRACT_RUNNER_ISR:
-        core->interrupt_ticks += ticks;
-        stats->interrupt_ticks += ticks;
-        break;
-    case EXTRACT_RUNNER_IDLE:
-        core->idle_ticks += ticks;
-        stats->idle_ticks += ticks;
-        break;
-    case EXTRACT_RUNNER_INIT:
-        core->init_ticks += ticks;
-        stats->init_ticks += ticks;
-        break;
-    case EXTRACT_RUNNER_UNKNOWN:
-        core->unknown_ticks += ticks;
-        stats->unknown_ticks += ticks;
-        break;
     }
-    add_load(stats, interval->from, interval->to,
-             interval->runner != EXTRACT_RUNNER_IDLE && interval->runner != EXTRACT_RUNNER_UNKNOWN);
+    analysis->cores[interval->core].ticks[runner] += ticks;
+    add_load(analysis, interval->from, interval->to,
+             runner != EXTRACT_RUNNER_IDLE && runner != EXTRACT_RUNNER_UNKNOWN);
+}
+
+// Fills in what the cores did besides running threads.
+static void end_cores(struct analysis *analysis)
+{
+    struct extract_stats *stats = analysis->stats;
+
+    for (size_t i = 0; i < stats->core_count; i++) {
+        struct extract_core_stats *core = &stats->cores[i];
+        const uint64_t *ticks = analysis->cores[i].ticks;
+        core->idle_ticks = ticks[EXTRACT_RUNNER_IDLE];
+        core->interrupt_ticks = ticks[EXTRACT_RUNNER_ISR];
+        core->init_ticks = ticks[EXTRACT_RUNNER_INIT];
+        core->unknown_ticks = ticks[EXTRACT_RUNNER_UNKNOWN];
+        stats->idle_ticks += core->idle_ticks;
+        stats->interrupt_ticks += core->interrupt_ticks;
+        stats->init_ticks += core->init_ticks;
+        stats->unknown_ticks += core->unknown_ticks;
+    }
 }
 
 // ---- states and responses ----
@@ -85,32 +92,11 @@ static void add_state(void *context, const struct extract_state *state)
 {
     struct analysis *analysis = context;
     size_t i = analysis_thread(analysis, state->thread);
-    uint64_t ticks = state->to - state->from;
 
     if (state->state == EXTRACT_STATE_BLOCKED)
         lists_add_wait(analysis, state);
-    if (i == SIZE_MAX)
-        return;
-    struct extract_thread_stats *thread = &analysis->stats->threads[i];
-    switch (state->state) {
-    case EXTRACT_STATE_READY:
-        thread->ready_ticks += ticks;
-        break;
-    case EXTRACT_STATE_BLOCKED:
-        thread->blocked_ticks += ticks;
-        break;
-    case EXTRACT_STATE_SLEEPING:
-        thread->sleeping_ticks += ticks;
-        break;
-    case EXTRACT_STATE_SUSPENDED:
-        thread->suspended_ticks += ticks;
-        break;
-    case EXTRACT_STATE_UNKNOWN:
-        thread->unknown_ticks += ticks;
-        break;
-    default:
-        break;
-    }
+    if (i != SIZE_MAX)
+        analysis->times[i].state_ticks[state->state] += state->to - state->from;
 }
 
 static void add_response(void *context, const struct extract_response *response)
@@ -141,10 +127,18 @@ void times_add_gap(struct analysis *analysis)
 
 void times_end(struct analysis *analysis)
 {
+    analysis->stats->load_part_ticks = UINT64_C(1) << analysis->load_part_log2;
+    end_cores(analysis);
     for (size_t i = 0; i < analysis->stats->thread_count; i++) {
         struct extract_thread_stats *thread = &analysis->stats->threads[i];
-        thread->latency = distribution_result(&analysis->times[i].latency);
-        thread->response = distribution_result(&analysis->times[i].response);
-        thread->period = distribution_result(&analysis->times[i].period);
+        struct thread_times *times = &analysis->times[i];
+        thread->ready_ticks = times->state_ticks[EXTRACT_STATE_READY];
+        thread->blocked_ticks = times->state_ticks[EXTRACT_STATE_BLOCKED];
+        thread->sleeping_ticks = times->state_ticks[EXTRACT_STATE_SLEEPING];
+        thread->suspended_ticks = times->state_ticks[EXTRACT_STATE_SUSPENDED];
+        thread->unknown_ticks = times->state_ticks[EXTRACT_STATE_UNKNOWN];
+        thread->latency = distribution_result(&times->latency);
+        thread->response = distribution_result(&times->response);
+        thread->period = distribution_result(&times->period);
     }
 }

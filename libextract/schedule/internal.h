@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "schedule/walk.h"
 
-enum { MAX_NESTING = 16, MAX_CORES = 256 };
+enum { MAX_NESTING = 16, MAX_CORES = 256, RECENT_THREADS = 64 };
 
 // The newest service that a context called. If that context then makes a thread ready, the service
 // may be the reason.
@@ -62,6 +62,11 @@ struct core {
     struct service service[MAX_NESTING + 1]; // by depth; 0: an interrupt without an entry
 };
 
+struct recent_thread {
+    uint64_t address;
+    uint32_t index; // + 1; 0: none
+};
+
 // The derivation. `start` is the time since which nothing is missing.
 struct schedule {
     const struct extract_trace *trace;
@@ -78,7 +83,11 @@ struct schedule {
     unsigned core_count;
     struct core *cores;
     struct extract_map thread_map, mutex_map;
+    // Threads that were looked up, by a few bits of their addresses.
+    struct recent_thread recent[RECENT_THREADS];
     struct thread *threads;
+    uint64_t recent_mutex; // address of the last one that was looked up; 0: none
+    uint32_t recent_mutex_index;
     struct mutex *mutexes;
     size_t thread_count, thread_capacity, mutex_count, mutex_capacity;
     bool failed; // out of memory
@@ -86,9 +95,22 @@ struct schedule {
 
 // ---- threads.c ----
 
+static inline size_t recent_slot(uint64_t address)
+{
+    return (address >> 4 ^ address >> 10) % RECENT_THREADS;
+}
+
+struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address);
 // Returns the thread at an address, which it adds if needed. The pointer is valid until another
 // thread is added. Returns NULL for address 0, and if memory runs out.
-struct thread *schedule_thread(struct schedule *schedule, uint64_t address);
+static inline struct thread *schedule_thread(struct schedule *schedule, uint64_t address)
+{
+    const struct recent_thread *recent = &schedule->recent[recent_slot(address)];
+
+    if (recent->index && recent->address == address)
+        return &schedule->threads[recent->index - 1];
+    return address ? schedule_find_thread(schedule, address) : NULL;
+}
 // Changes a thread's state. `before` is what the event proves the thread was in before, if that was
 // not known; NULL: nothing.
 void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,

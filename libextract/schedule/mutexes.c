@@ -10,10 +10,15 @@
 
 static struct mutex *find_mutex(struct schedule *schedule, uint64_t address)
 {
+    if (address && address == schedule->recent_mutex)
+        return &schedule->mutexes[schedule->recent_mutex_index];
     uint32_t *index = address ? extract_map_at(&schedule->mutex_map, address) : NULL;
 
-    if (index && *index)
+    if (index && *index) {
+        schedule->recent_mutex = address;
+        schedule->recent_mutex_index = *index - 1;
         return &schedule->mutexes[*index - 1];
+    }
     struct mutex *grown = index ? extract_grow(schedule->mutexes, &schedule->mutex_capacity,
                                                schedule->mutex_count, sizeof *grown)
                                 : NULL;
@@ -109,4 +114,5 @@ void mutexes_end(struct schedule *schedule, uint64_t at)
     extract_map_free(&schedule->mutex_map);
     schedule->failed |= !extract_map_init(&schedule->mutex_map, 16);
     schedule->mutex_count = 0;
+    schedule->recent_mutex = 0;
 }

@@ -68,7 +68,7 @@ static void add_interval(const struct schedule *schedule, struct core *core,
 {
     struct extract_interval *held = &core->held;
 
-    if (interval->from >= interval->to)
+    if (interval->from >= interval->to || !schedule->sink->interval)
         return;
     if (held->from < held->to && held->to == interval->from && held->runner == interval->runner &&
         held->thread == interval->thread && held->isr == interval->isr &&
@@ -156,6 +156,17 @@ static void change_owner(struct schedule *schedule, struct core *core, struct ho
     core->owner = owner;
 }
 
+// Returns whether an event is one more of the thread that had its core before.
+static bool is_still_running(struct schedule *schedule, const struct core *core, uint8_t number,
+                             const struct extract_event *event)
+{
+    if (event->context != EXTRACT_THREAD || core->owner.runner != EXTRACT_RUNNER_THREAD ||
+        event->thread != core->owner.thread)
+        return false;
+    const struct thread *thread = schedule_thread(schedule, event->thread);
+    return thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number;
+}
+
 // Adds what had the core from its last event to `event` (NULL: to the end, which is then its last
 // event).
 static void close_interval(struct schedule *schedule, struct core *core, uint8_t number,
@@ -170,6 +181,12 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         interval.thread = core->owner.thread;
         interval.isr_known = core->depth <= MAX_NESTING;
         interval.isr = interval.isr_known ? core->isr[core->depth - 1] : 0;
+        add_step(schedule, core, &interval);
+        return;
+    }
+    if (event && is_still_running(schedule, core, number, event)) { // nothing has changed
+        interval.runner = EXTRACT_RUNNER_THREAD;
+        interval.thread = event->thread;
         add_step(schedule, core, &interval);
         return;
     }
@@ -299,8 +316,11 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         change_owner(schedule, core, owner_at(schedule, event), event->ticks, event->core);
     count_nesting(core, event, role);
     // The pointer is not kept: adding a thread may move all threads.
-    struct service *kept = service_of(schedule, core, event);
-    struct service service = kept ? *kept : (struct service){.role = NULL};
+    bool uses_service = role->role == EXTRACT_ROLE_RESUME;
+    struct service *kept = uses_service ? service_of(schedule, core, event) : NULL;
+    struct service service = {.role = NULL};
+    if (kept)
+        service = *kept;
     threads_add_event(schedule, event, role, &service);
     kept = is_service(role) ? service_of(schedule, core, event) : NULL;
     if (kept)
@@ -313,12 +333,12 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->last_ticks = event->ticks;
     core->has_last = true;
     note_way(core, event, role);
-    core->step = (struct schedule_step){.role = role,
-                                        .seq = event->seq,
-                                        .thread = event->thread,
-                                        .next = extract_role_field(event, role->next),
-                                        .context = event->context,
-                                        .standing = standing};
+    core->step.role = role;
+    core->step.seq = event->seq;
+    core->step.thread = event->thread;
+    core->step.next = extract_role_field(event, role->next);
+    core->step.context = event->context;
+    core->step.standing = standing;
 }
 
 // Completes everything up to the newest event, and forgets what was known.

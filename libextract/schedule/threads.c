@@ -49,12 +49,21 @@ static struct extract_state waiting_state(enum extract_wait wait, uint64_t objec
     }
 }
 
-struct thread *schedule_thread(struct schedule *schedule, uint64_t address)
+static void remember_thread(struct schedule *schedule, uint64_t address, uint32_t index)
+{
+    struct recent_thread *recent = &schedule->recent[recent_slot(address)];
+
+    *recent = (struct recent_thread){address, index};
+}
+
+struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
 {
     uint32_t *index = address ? extract_map_at(&schedule->thread_map, address) : NULL;
 
-    if (index && *index)
+    if (index && *index) {
+        remember_thread(schedule, address, *index);
         return &schedule->threads[*index - 1];
+    }
     struct thread *grown = index ? extract_grow(schedule->threads, &schedule->thread_capacity,
                                                 schedule->thread_count, sizeof *grown)
                                  : NULL;
@@ -66,13 +75,21 @@ struct thread *schedule_thread(struct schedule *schedule, uint64_t address)
     struct thread *thread = &grown[schedule->thread_count++];
     *thread = (struct thread){.now = {.from = schedule->start, .thread = address}};
     *index = (uint32_t)schedule->thread_count;
+    remember_thread(schedule, address, *index);
     return thread;
 }
 
-static void send_state(const struct schedule *schedule, struct extract_state state)
+static void send_state(const struct schedule *schedule, const struct extract_state *state)
 {
-    if (schedule->sink->state && schedule_clip(schedule, &state.from, &state.to))
-        schedule->sink->state(schedule->sink->context, &state);
+    if (!schedule->sink->state)
+        return;
+    if (state->from >= schedule->from && state->to <= schedule->to) {
+        schedule->sink->state(schedule->sink->context, state);
+        return;
+    }
+    struct extract_state part = *state;
+    if (schedule_clip(schedule, &part.from, &part.to))
+        schedule->sink->state(schedule->sink->context, &part);
 }
 
 static bool is_same_state(const struct extract_state *a, const struct extract_state *b)
@@ -84,18 +101,19 @@ static bool is_same_state(const struct extract_state *a, const struct extract_st
 // Completes the present state. States without a duration vanish, and equal neighbors are joined.
 static void complete_state(const struct schedule *schedule, struct thread *thread, uint64_t at)
 {
-    struct extract_state *held = &thread->held, now = thread->now;
+    struct extract_state *held = &thread->held, *now = &thread->now;
 
-    now.to = at;
-    if (now.from >= at)
+    if (now->from >= at)
         return;
-    if (held->from < held->to && held->to == now.from && is_same_state(held, &now)) {
+    bool has_held = held->from < held->to;
+    if (has_held && held->to == now->from && is_same_state(held, now)) {
         held->to = at;
         return;
     }
-    if (held->from < held->to)
-        send_state(schedule, *held);
-    *held = now;
+    if (has_held)
+        send_state(schedule, held);
+    *held = *now;
+    held->to = at;
 }
 
 void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
@@ -413,9 +431,10 @@ void threads_end(struct schedule *schedule, uint64_t at)
         if (!thread->is_gone)
             complete_state(schedule, thread, at);
         if (thread->held.from < thread->held.to)
-            send_state(schedule, thread->held);
+            send_state(schedule, &thread->held);
     }
     extract_map_free(&schedule->thread_map);
     schedule->failed |= !extract_map_init(&schedule->thread_map, 64);
     schedule->thread_count = 0;
+    memset(schedule->recent, 0, sizeof schedule->recent);
 }
