@@ -47,8 +47,8 @@ static void make_objects(struct maker *ring)
 }
 
 // A mix as busy systems show it: queues first, then semaphores, mutexes, switches and interrupts. A
-// thread continues until it resumes a thread, suspends itself or sleeps: for about five events, as in
-// traces of real systems.
+// thread continues until it resumes a thread, suspends itself or sleeps: for about five events, as
+// in traces of real systems.
 static void make_events(struct maker *ring, uint32_t count)
 {
     static const uint32_t ids[] = {69, 68, 69, 68, 69, 68, 83, 88, 52, 57, 1, 2, 112, 3, 4, 36};
