@@ -164,7 +164,7 @@ static struct extract_segment *add_segment(struct builder *builder, unsigned dep
 static int next_core(const struct history *history, uint64_t thread, uint64_t at)
 {
     const struct extract_state *state = history_state(history, thread, at);
-    const struct extract_state *end = history->states + history->state_count;
+    const struct extract_state *end = state ? history->states + history->state_count : NULL;
 
     for (; state && state < end && state->thread == thread; state++)
         if (state->state == EXTRACT_STATE_RUNNING)
@@ -181,9 +181,10 @@ static void add_core(struct builder *builder, uint64_t thread, int core, uint64_
                      unsigned depth)
 {
     const struct history *history = builder->history;
-    const struct extract_interval *end = history->intervals + history->interval_count;
     const struct extract_interval *interval =
         core < 0 ? NULL : history_interval(history, (uint8_t)core, from);
+    const struct extract_interval *end =
+        interval ? history->intervals + history->interval_count : NULL;
 
     while (from < to && interval && interval < end && interval->core == core &&
            interval->from <= from) {
@@ -234,9 +235,9 @@ static void add_mutex_wait(struct builder *builder, const struct extract_state *
                            uint64_t from, uint64_t to, unsigned depth)
 {
     const struct history *history = builder->history;
-    const struct extract_ownership *end = history->owners + history->owner_count;
     const struct extract_ownership *owner =
         state->object ? history_owner(history, state->object, from) : NULL;
+    const struct extract_ownership *end = owner ? history->owners + history->owner_count : NULL;
 
     while (from < to) {
         bool is_owned =
@@ -314,7 +315,7 @@ static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, u
 {
     const struct history *history = builder->history;
     const struct extract_state *state = history_state(history, thread, from);
-    const struct extract_state *end = history->states + history->state_count;
+    const struct extract_state *end = state ? history->states + history->state_count : NULL;
 
     builder->path[depth] = thread;
     for (; from < to && state && state < end && state->thread == thread; state++) {

@@ -128,6 +128,7 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
         thread->now.thread = address;
     }
     complete_state(schedule, thread, at);
+    thread->is_gone = false; // also if its creation was not recorded
     thread->now = *state;
     thread->now.from = at;
     thread->now.thread = address;
@@ -358,6 +359,9 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
         break;
     default: // EXTRACT_ROLE_DELETE
         complete_state(schedule, thread, event->ticks);
+        thread->now = (struct extract_state){
+            .from = thread->now.from > event->ticks ? thread->now.from : event->ticks,
+            .thread = thread->now.thread};
         thread->is_gone = true;
         break;
     }
