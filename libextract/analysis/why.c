@@ -367,8 +367,8 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
         why->chains[0] = (struct extract_chain){.thread = search.thread, .from = from, .to = to};
         search.count = 1;
     } else if (search.last.state > EXTRACT_STATE_RUNNING && search.last.to == search.end &&
-               (!options->at || search.at >= search.last.from)) {
-        // It still waits. That counts unless it waits for work, as every thread does at times.
+               (!options->at ||
+                (search.at >= search.last.from && search.at <= search.end))) { // it still waits
         why->chains[search.count++] = (struct extract_chain){.thread = search.thread,
                                                              .from = search.last.from,
                                                              .to = search.end,

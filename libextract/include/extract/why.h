@@ -75,10 +75,10 @@ struct extract_why {
 };
 
 // Explains times of a thread, which the caller frees with extract_why_free. Without `at`, `from`
-// and `to`, explains the longest responses, and a wait for a mutex that has not ended at the end of
-// the trace. The trace must outlive the call. Errors: NOMEM; NOTFOUND (no thread, or several
-// threads, have the name; no response at that time); USAGE (a time that cannot be parsed, or a time
-// with a unit without a rate); those of extract_schedule_run.
+// and `to`, explains the longest responses, and the wait that has not ended at the end of the
+// trace. The trace must outlive the call. Errors: NOMEM; NOTFOUND (no thread, or several threads,
+// have the name; no response at that time); USAGE (a time that cannot be parsed, or a time with a
+// unit without a rate); those of extract_schedule_run.
 enum extract_code extract_why_new(struct extract_why **why, const struct extract_trace *trace,
                                   const struct extract_why_options *options,
                                   struct extract_error *error);

@@ -52,6 +52,34 @@ is "demo_netx_udp: wake-ups" "$(compare '($mine | wakes) == ($true | true_wakes)
 
 # ---- why ----
 
+trace=$data/schedule/sim02.trx
+run why nobody "$trace"
+check "why: an unknown thread" 1 err '^ringside: nobody: no thread has this name; '
+run why 'locker 3'
+check "why: no input" 1 err 'no input is given'
+run why 'locker 3' --worst 0 "$trace"
+check "why: a number of responses" 1 err '^ringside: --worst: '
+run why 'locker 3' --worst 1001 "$trace"
+check "why: too many responses" 1 err 'at most 1000 are explained'
+run why 'locker 3' --at 5s "$trace"
+check "why: a unit without a rate" 1 err '^ringside: 5s: .*--hz'
+run why 'locker 3' --at 128000000 "$trace"
+check "why: a time after the trace" 1 err 'no response at this time'
+run why 'locker 3' --at 5 --worst 2 "$trace"
+check "why: two choices of a time" 1 err '--at, --worst and --from with --to each choose'
+run why 'locker 3' --from 200 --to 100 "$trace"
+check "why: a time that ends before it begins" 1 err 'no time from 200 to 100'
+run why 0x20001840 --worst 2 --hz 1000000 "$trace"
+check "why: a thread by its address, in milliseconds" 0 out '^locker 3  3\.0 ms  #1038 \.\. #1075 '
+run why 'locker 3' --worst 3 --json "$trace"
+is "why: the segments of each level add up" "$(jq -s 'def tiles: .from as $from | .to as $to |
+    (.segments | length == 0 or (.[0].from == $from and .[-1].to == $to and
+        ([.[:-1], .[1:]] | transpose | all(.[0].to == .[1].from)))) and all(.segments[]; tiles);
+    length >= 3 and all(tiles)' out)" true
+# A trace of one thread that never waits.
+run why 'thread 0' "$data/threadx/demo_filex.trx"
+check "why: a thread without responses" 1 err 'no response of this thread is in the trace'
+
 # The simulator has explained three long times of each thread, of which none waits for a mutex.
 for name in sim02 sim05 sim10; do
     while read -r number thread from to; do
