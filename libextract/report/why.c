@@ -109,7 +109,7 @@ static void put_time(struct why_report *report, uint64_t ticks, const char *sign
         double at_least;
         const char *unit;
         double factor;
-    } units[] = {{1, "s ", 1}, {1e-3, "ms", 1e3}, {1e-6, "us", 1e6}, {0, "ns", 1e9}};
+    } units[] = {{1, "s", 1}, {1e-3, "ms", 1e3}, {1e-6, "us", 1e6}, {0, "ns", 1e9}};
     char number[48];
     size_t i = 0;
 
@@ -119,8 +119,8 @@ static void put_time(struct why_report *report, uint64_t ticks, const char *sign
         double seconds = (double)ticks / (double)report->hz;
         while (seconds < units[i].at_least)
             i++;
-        snprintf(number, sizeof number, "%s%.1f %s", sign, seconds * units[i].factor,
-                 units[i].unit);
+        snprintf(number, sizeof number, "%s%.1f %-*s", sign, seconds * units[i].factor,
+                 width ? 2 : 0, units[i].unit);
     }
     extract_text_printf(report->text, "%*s", width, number);
 }
