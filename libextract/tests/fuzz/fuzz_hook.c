@@ -56,7 +56,7 @@ static void as_file(const uint8_t *data, size_t size)
         check_session(memory, false, false);
 }
 
-// The first byte says how the rest lies.
+// The first byte chooses the layout of the rest.
 static void as_stream(const uint8_t *data, size_t size)
 {
     static const unsigned sizes[] = {0, 4, 8, 4};

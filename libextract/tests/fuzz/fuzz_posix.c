@@ -27,7 +27,7 @@ static void check_entry(const struct extract_ring *ring, const struct extract_ev
     check(event->id < 32 || !memcmp(entry.bytes + 32, event->data, event->data_bytes));
 }
 
-// `request` comes behind what is wanted, and `active` last.
+// `request` is stored after what is wanted, and `active` last.
 static void check_request(const struct extract_trace *trace, struct extract_memory *memory,
                           const char *verb, const char *const *words, size_t count)
 {

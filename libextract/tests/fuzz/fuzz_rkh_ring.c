@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: a target's memory that may hold RKH's ring, behind an ELF that tells where: words
-// that point anywhere, an array of any bytes, of a target that stands or one that changes between
-// any two reads. Found, copied, decoded, reported in every form, saved and opened again.
+// Fuzz target: a target's memory that may contain RKH's ring, and an ELF that states where it is.
+// Pointers have any value, the array has any bytes, and the target is halted or changes between any
+// two reads. The ring is found, copied, decoded, reported in every form, saved and opened again.
 //
 // What is checked, besides that nothing crashes, leaks or hangs: all frames together are no longer
-// than the array, each is accounted for, what is shown has a right checksum and arguments to its
-// last byte, no text controls a terminal, and what was saved shows the same events.
+// than the array, each frame is accounted for, each frame that is shown has a right checksum and
+// complete arguments, no text controls a terminal, and the saved ring shows the same events.
 //
-// Input: struct input, and the bytes of the array. The array has the size that the ELF tells, which
-// may be another.
+// Input: struct input, and the bytes of the array. The array has the size that the ELF states,
+// which may be another one.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/trace_checks.h"
 #include "symbols/dwarf.h"

@@ -20,7 +20,7 @@ static void set_up(struct extract_rkh *rkh, uint8_t bits)
     rkh_set(rkh, EXTRACT_RKH_VERSION, bits & 16 ? 0x2405 : 0x3400, EXTRACT_RKH_USER);
 }
 
-// Opens the stream with the last events alone, or all; NULL: it is none.
+// Opens the stream with only the last events, or with all. Returns NULL if it is not a stream.
 static struct extract_session *open_session(struct extract_memory *memory,
                                             struct extract_session_options *options,
                                             const char *last)
@@ -40,7 +40,7 @@ static void report(struct extract_session *session, struct extract_text *text)
     check_text(text);
 }
 
-// The lines of the last event are the last lines of all, but for damage behind it.
+// The lines of the last event are the last lines of all, except for damage after it.
 static void check_last(const struct extract_text *all, const struct extract_text *last)
 {
     check(last->used <= all->used);

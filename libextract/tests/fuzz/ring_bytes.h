@@ -37,7 +37,7 @@ static inline size_t target_read(void *context, uint64_t address, void *buffer, 
     return got;
 }
 
-// To be freed, behind the memory, by free(target->bytes).
+// The caller frees target->bytes after it has closed the memory.
 static inline struct extract_memory *running_target(struct target *target, const uint8_t *data,
                                                     size_t size, unsigned step)
 {
@@ -63,7 +63,7 @@ static inline struct extract_session *open_ring(struct extract_memory *memory, c
     return session;
 }
 
-// Calls `check_entry` for each event that is none of the recorder's own marks.
+// Calls `check_entry` for each event that is not one of the recorder's own markers.
 static inline void check_entries(const struct extract_trace *trace,
                                  void (*check_entry)(const struct extract_ring *ring,
                                                      const struct extract_event *event))

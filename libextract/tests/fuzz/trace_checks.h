@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzz targets: what must hold for a trace of any format, whatever its bytes: what it tells of
-// itself agrees, no text controls a terminal, and what is saved shows the same events. Of RKH:
-// frames are accounted for, and what is shown has a right checksum and whole arguments.
+// Fuzz targets: what must hold for a trace of any format, whatever its bytes: its figures agree, no
+// text controls a terminal, and the saved trace shows the same events. For RKH: frames are
+// accounted for, and each frame that is shown has a right checksum and complete arguments.
 #ifndef FUZZ_TRACE_CHECKS_H
 #define FUZZ_TRACE_CHECKS_H
 
@@ -182,8 +182,8 @@ static inline void check_same(const struct extract_trace *a, const struct extrac
     check(!next_entry(&from_b, &y));
 }
 
-// What was saved and lies at the same address shows the same events. A look that shows none may
-// have nothing that can be opened.
+// What was saved shows the same events at the same address. If a trace shows no events, it may
+// contain nothing that can be opened.
 static inline void check_saved(const struct extract_trace *trace)
 {
     struct extract_memory *memory;

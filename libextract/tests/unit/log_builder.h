@@ -16,9 +16,9 @@ struct log_file {
     uint64_t wall;
 };
 
-// Creates a log in the policy that `options` tell (NULL: as the library likes).
+// Creates a log with the policy in `options` (NULL: the library's default).
 void log_create(struct log_file *log, const char *path, const struct extract_log_options *options);
-// The ring as it lies in the image, and its registry.
+// The ring as it is in the image, and its registry.
 void log_ring(struct log_file *log, const struct ring_image *image);
 void log_objects(struct log_file *log, const struct ring_image *image);
 // The three of them.

@@ -84,7 +84,8 @@ void ring_put(struct ring_image *image, unsigned slot, const struct ring_entry *
 void ring_point(struct ring_image *image, unsigned slot); // moves the header's pointer
 // Writes an entry at the pointer, which moves.
 void ring_insert(struct ring_image *image, const struct ring_entry *entry);
-// Inserts `count` entries of thread 0x20004000, stamps going on from *stamp by `step`.
+// Inserts `count` entries of thread 0x20004000, with timestamps that continue from *stamp by
+// `step`.
 void ring_run(struct ring_image *image, unsigned count, uint64_t *stamp, uint64_t step);
 void ring_register(struct ring_image *image, unsigned slot, const struct ring_object *object);
 // Registers objects from slot 0 on, and inserts entries.
@@ -107,7 +108,7 @@ struct look {
 };
 
 void look_open(struct look *look, const struct ring_image *image);
-// The same over a memory in hand, which `look` owns from now on.
+// The same for a memory, which `look` owns from now on.
 void look_open_memory(struct look *look, struct extract_memory *memory, uint64_t address,
                       struct extract_symbols *symbols);
 void look_close(struct look *look);

@@ -61,8 +61,8 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-// Calls `attempt` with the first, second, ... allocation failing, until no allocation fails. It
-// must leave nothing behind, whether it fails (then with NOMEM) or not.
+// Calls `attempt` with the first, second, ... allocation failing, until no allocation fails. The
+// attempt must leak nothing, whether it fails (then with NOMEM) or not.
 static inline void each_allocation_fails(enum extract_code (*attempt)(void))
 {
     for (long n = 0;; n++) {

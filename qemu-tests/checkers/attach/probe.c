@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: I: what only a target behind a debugger can do.
+// qemu-tests/checkers/attach: I: what is possible only for a target that a debugger can halt.
 #include "attach.h"
 #include <stdlib.h>
 #include <time.h>
@@ -130,8 +130,8 @@ static struct event last_start(trace_id_t trid)
     return start;
 }
 
-// The same where memory is cleared, as at a reset of a chip, so that all that was counted begins at
-// 0; and the firmware may start a stream itself. `ask`: what is asked for before anybody looks.
+// The same if memory is cleared, as at a reset of a chip, so that all counts begin at 0. The
+// firmware may also start a stream by itself. `ask`: what is requested before anybody reads.
 static void check_boot(const char *name, uint32_t started, int (*ask)(trace_id_t trid))
 {
     trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 12);

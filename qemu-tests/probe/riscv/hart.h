@@ -40,7 +40,8 @@ bool hart_reset(struct hart *hart, bool asserted, bool halts);
 // Of a hart that is halted, or was.
 bool hart_is_64_bit(const struct hart *hart);
 
-// A register by its number in abstract commands; the hart is halted. False: there is none.
+// Accesses a register by its number in abstract commands; the hart is halted. Returns false if
+// there is none.
 bool hart_read(struct hart *hart, unsigned number, uint64_t *value);
 bool hart_write(struct hart *hart, unsigned number, uint64_t value);
 

@@ -21,7 +21,8 @@ struct target {
     // The reset line. The system restarts when it is released, and is then stopped or runs as
     // before.
     bool (*reset)(void *context, bool asserted);
-    // Stops and resumes the guest from outside of the debug port. False: there is none.
+    // Stops and resumes the guest from outside of the debug port. Returns false if that is not
+    // possible.
     bool (*stop)(void *context);
     bool (*resume)(void *context);
     // One line about the memory map: "ADDRESS LENGTH KIND" for each region, with commas between.

@@ -105,8 +105,8 @@ static void check_status(const struct extract_log_status *status)
     check((unsigned)status->policy <= EXTRACT_LOG_APPEND && !status->writing);
 }
 
-// Continues a log in a folder of its own; of what was there, the same is read as before, and behind
-// it stand a SECTION and a STATUS.
+// Continues a log in a directory of its own. What was in the log is read as before, and a SECTION
+// and a STATUS follow it.
 static void continue_log(const uint8_t *data, size_t size, const struct tally *before)
 {
     char folder[] = "/tmp/ringside-fuzz-XXXXXX";

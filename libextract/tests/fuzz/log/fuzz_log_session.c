@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be a trace log, through a session: every verb in both forms, filters,
-// and the ring that is saved. Once as they are, and once with the checksums put right, so that what
-// stands in the blocks reaches the code behind them.
+// Fuzz target: bytes that may be a trace log, read through a session: every command in both forms,
+// filters, and the ring that is saved. The bytes are tried as they are, and with right checksums,
+// so that the contents of blocks reach the code after the checks.
 //
 // What is checked, besides that nothing crashes, leaks or hangs: entries are accounted for, time
-// goes on, no text controls a terminal, filters agree with what they filter, and what is saved can
-// be opened.
+// never goes back, no text controls a terminal, filters agree with what they filter, and what is
+// saved can be opened.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
 #include <extract/session.h>

@@ -50,7 +50,8 @@ static void check_event(const struct got *got)
           (got->info.posix_truncation_status == POSIX_TRACE_TRUNCATED_READ && got->length == DATA));
 }
 
-// All that is read up to the end, as one number; behind the end there is nothing either.
+// Combines all that is read up to the end into one number. After the end, nothing may be read
+// either.
 static uint64_t read_all(trace_id_t trid)
 {
     struct got got;
@@ -99,7 +100,7 @@ static void check_status(trace_id_t trid)
     check(!memcmp(&once, &again, sizeof once));
 }
 
-// Each type is told of once, and has a name.
+// Each type is defined once, and has a name.
 static unsigned check_names(trace_id_t trid)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzz targets: checksums of a log's blocks put right, so that what stands in them reaches the code
-// behind the checks. In: bytes that may be a log. Layout: docs/formats/log.md.
+// Fuzz targets: corrects the checksums of a log's blocks, so that their contents reach the code
+// after the checks. In: bytes that may be a log. Layout: docs/formats/log.md.
 #ifndef FUZZ_LOG_SEAL_H
 #define FUZZ_LOG_SEAL_H
 

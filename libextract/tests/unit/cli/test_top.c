@@ -447,8 +447,8 @@ static const char *drawing_of(struct extract_text *text, const struct top_view *
     return text->data;
 }
 
-// Thread a runs for 30 ticks of 40, b for 10: the time behind an event is its
-// thread's.
+// Thread b has the core for 30 of 40 ticks, and a for 10: the time before an event belongs to its
+// thread.
 static void share_load(void)
 {
     entry(0, A, 100, USER);

@@ -68,7 +68,7 @@ static void lose(uint64_t lost)
                          NULL);
 }
 
-// That a look shows the newest `count` records, in order.
+// Checks that a snapshot shows the newest `count` records, in order.
 static void shows(uint32_t count)
 {
     struct top_snapshot snapshot;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reports in columns: layouts, pages, duplicates, templates at work. What stands here was written
-// by hand from the ring's words and docs/man/ringside-report.1.
+// Reports in columns: layouts, pages, duplicates, and templates. The expected text was written by
+// hand from the ring's words and docs/man/ringside-report.1.
 #include "base/text_writer.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"

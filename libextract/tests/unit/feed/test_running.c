@@ -59,8 +59,8 @@ static struct extract_running_status report_close(struct report *r)
     return status;
 }
 
-// Frames of the first run have numbers, those of the second have none: what is lost of all is not
-// known. The rate that the first record tells is what 16 bits hold of 1000000.
+// Frames of the first run have numbers, those of the second run do not, so the total of the losses
+// is not known. The first record states the rate as the lower 16 bits of 1000000.
 static void what_one_run_lacks(void **state)
 {
     static struct stream s;
@@ -265,7 +265,7 @@ static void what_the_user_says_is_enough(void **state)
     extract_text_free(&r.text);
 }
 
-// Without a record, frames are gathered until they tell how they are laid out.
+// Without a record, frames are collected until they show their layout.
 static void the_layout_is_inferred(void **state)
 {
     static struct stream s;
@@ -360,9 +360,8 @@ enum extract_code __wrap_rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes
     return __real_rkh_infer(rkh, bytes, length, error);
 }
 
-// Queues whose length and low-water mark have a byte each, or the length has two: no number of such
-// frames tells, and they are not all asked again for each that comes. A frame that does tell
-// counts.
+// The fields of queues have one byte each, or the length has two. No number in such frames shows
+// which, and not all frames are examined again for each new one. A frame that does show it counts.
 static void frames_that_never_tell(void **state)
 {
     enum { FRAMES = 2048, PIECE = 4, TRIES = 100 };

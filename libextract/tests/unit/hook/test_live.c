@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies of a ring of hook words while its recorder writes to it: a recorder that works store by
-// store, in the order that docs/formats/hook.md asks for, goes on while every word is read. What is
-// shown must be what was recorded, whole, in order and without a gap, and what is said to be lost
-// must add up. Truth: the recorder's own numbers, and sums in each record.
+// Copies of a ring of hook words while its recorder writes to it. The recorder works store by
+// store, in the order of docs/formats/hook.md, and continues while every word is read. What is
+// shown must be what was recorded, complete, in order and without a gap, and the reported losses
+// must add up. Truth: the recorder's own numbers, and checksums in each record.
 #include "tests/unit/hook/machine.h"
 
 enum { RATES = 60 };
@@ -107,7 +107,7 @@ static void test_cleared_meanwhile(void **state)
     look_close(&look);
 }
 
-// A ring that is opened again behind the copy: its positions begin at 0 again, as they did before.
+// The ring is opened again after the copy: its positions begin at 0 again, as they did before.
 static size_t read_reopened(void *context, uint64_t address, void *buffer, size_t length)
 {
     struct hooks *h = &machine.hooks;

@@ -419,7 +419,7 @@ static void put_vector(struct builder *b, const char *name, uint32_t type,
 
 static const uint64_t vector[][2] = {{AT_PHDR, 0x1040}, {AT_ENTRY, 0x12345678}, {AT_NULL, 0}};
 
-// A core with one segment of notes, which the caller puts behind what stands there, and memory.
+// A core with one segment of notes, which the caller appends, and memory.
 static void begin_notes(struct builder *b, bool wide, bool big)
 {
     begin(b, wide, big, 2);

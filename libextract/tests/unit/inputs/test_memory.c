@@ -462,7 +462,7 @@ static void file_is_read_up_to_its_limit(void **state)
     assert_non_null(strstr(error.why, "10 bytes, more than 9"));
     assert_int_equal(extract_file_read("/dev/zero", 100000, &bytes, &length, &error),
                      EXTRACT_LIMIT);
-    // It tells a size of 0 and holds more.
+    // It states a size of 0, but has more.
     assert_int_equal(extract_file_read("/proc/self/maps", 1 << 20, &bytes, &length, &error),
                      EXTRACT_OK);
     assert_true(length > 100);
@@ -558,8 +558,8 @@ static void file_is_created_where_there_is_none(void **state)
     assert_true(scratch_run("! ls | grep -q 'tmp\\|created-too'"));
 }
 
-// What is no regular file is written to and stays what it is. A FIFO of our own stands for all of
-// them: a test must not try this on a device, which a defect would replace.
+// Something that is not a regular file is written to and remains what it is. The test uses a FIFO
+// of its own, since a defect would replace a real device.
 static void pipe_is_written_through(void **state)
 {
     const char *path = scratch_path("pipe");

@@ -22,7 +22,7 @@ static struct extract_memory *load(adder *add, const char *text)
     return memory;
 }
 
-// That the text is refused with a reason that holds `word`, and leaves no image behind.
+// Checks that the text is refused with a reason that contains `word`, and that no image remains.
 static void assert_fails(adder *add, const char *text, enum extract_code code, const char *word)
 {
     struct extract_memory *memory = new_images();
@@ -228,7 +228,7 @@ static void overlap_with_another_file_is_refused(void **state)
     extract_memory_close(memory);
 }
 
-// What objcopy writes of two runs of random bytes, one at `address`, one 256 bytes behind it.
+// The output of objcopy for two runs of random bytes, one at `address` and one 256 bytes after it.
 static void assert_like_objcopy(adder *add, const char *format, uint64_t address)
 {
     static uint8_t bytes[2][35000];

@@ -14,7 +14,7 @@ struct oracle_symbol {
     char name[64];
 };
 
-// The symbols that readelf lists and that a look-up may answer.
+// The symbols that readelf lists and that a lookup may return.
 static size_t read_oracle(const struct target *t, struct oracle_symbol *list, size_t most)
 {
     char line[512], type[16], bind[16], visibility[16], section[16], name[128];
@@ -24,7 +24,7 @@ static size_t read_oracle(const struct target *t, struct oracle_symbol *list, si
 
     assert_true(run("readelf -sW %s.elf > symbols.txt", t->name));
     char *text = read_file("symbols.txt", &length);
-    // .symtab is printed behind .dynsym.
+    // readelf prints .symtab after .dynsym.
     char *at = strstr(text, "'.symtab'");
     assert_non_null(at);
     for (at = strtok(at, "\n"); at; at = strtok(NULL, "\n")) {
@@ -259,8 +259,8 @@ static void test_dropped_functions(void **state)
     extract_symbols_close(symbols);
 }
 
-// A row of no length at the end of a sequence, which compilers leave behind calls that do not
-// return, says nothing of the padding behind it.
+// Compilers put a row without a length at the end of a sequence after calls that do not return. It
+// says nothing about the padding after it.
 static void test_padding(void **state)
 {
     static const char text[] = ".text\n.file 1 \"pad.c\"\n.globl _start\n"

@@ -146,7 +146,7 @@ static void test_truncated(void **state)
         char *bytes = read_file(file, &length);
         for (size_t cut = 0; cut < length; cut += 64) {
             enum extract_code code = extract_symbols_open_bytes(&symbols, file, bytes, cut, &error);
-            // The section table lies at the end: without it nothing can be known.
+            // The section table is at the end. Without it, nothing is known.
             assert_true(code == EXTRACT_TRUNCATED || (code == EXTRACT_BAD && cut < 16));
         }
         assert_int_equal(extract_symbols_open_bytes(&symbols, file, bytes, length, &error),

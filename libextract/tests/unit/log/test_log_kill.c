@@ -10,7 +10,7 @@
 
 enum { LIMIT = 1024 * 1024, MAX_SLOTS = 7000, KILLS = 60, SESSIONS = 6, SPINS = 40000 };
 
-// What the writer tells of itself while it lives.
+// What the writer reports about itself while it lives.
 struct shared {
     volatile uint64_t puts; // that have returned
     volatile bool full;
@@ -26,7 +26,7 @@ static uint32_t random_word(void)
     return state_of_random ^= state_of_random << 5;
 }
 
-// Block `n` begins with entry n * MAX_SLOTS and has a length that n tells: from a slot to 56 KB.
+// Block `n` begins with entry n * MAX_SLOTS. Its length follows from n: from one slot to 56 KB.
 static uint32_t slots_of(uint64_t n)
 {
     uint64_t mixed = (n + 1) * UINT64_C(0x9E3779B97F4A7C15) >> 40;
@@ -135,7 +135,7 @@ static void check_loop(uint64_t oldest, uint64_t next)
 static uint64_t check_log(const char *path, enum extract_log_policy policy, uint64_t from)
 {
     uint64_t oldest = 0, puts = shared->puts;
-    // Killed before anything was written: nothing was told to be there.
+    // The writer was killed before it wrote anything, so it has reported nothing.
     if (puts == from && from == 0 && scratch_run("test ! -s log.bin"))
         return 0;
     struct extract_log *log = NULL;

@@ -174,7 +174,7 @@ static void test_reset(void **state)
     log_look_open(&look, file.path, NULL);
     const struct extract_event *events = log_events(&look, &count);
     assert_int_equal(count, 42 * PER_BLOCK + 1);
-    // 400,000 at the end of the first 40, 50 ms more at the end of the block behind the reset.
+    // 400,000 at the end of the first 40, and 50 ms more at the end of the block after the reset.
     const struct extract_event *behind = &events[40 * PER_BLOCK + 1];
     assert_int_equal(behind[-2].ticks, 400000 - 2500);
     assert_int_equal(behind[0].ticks, 450000 - 2500 - 7500);
@@ -278,8 +278,8 @@ static void test_stats_over_gaps(void **state)
     check_gap(0, 20, 30);
 }
 
-// Behind a reset, a thread's priority is not known until an entry tells it again; those that were
-// seen were seen.
+// After a reset, a thread's priority is not known until an entry states it again. Priorities that
+// were seen before remain counted.
 static void test_priorities_over_resets(void **state)
 {
     (void)state;

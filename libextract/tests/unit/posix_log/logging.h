@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: streams with a log, and the log read back. In: attributes, numbers as events. Out: what
-// the log tells.
+// tests: streams with a log, and the log when it is read again. In: attributes, numbers as events.
+// Out: what the log contains.
 #ifndef TESTS_POSIX_LOG_LOGGING_H
 #define TESTS_POSIX_LOG_LOGGING_H
 

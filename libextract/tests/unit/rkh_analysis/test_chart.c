@@ -74,8 +74,8 @@ static void test_names(void **state)
                    "server->e2: PAUSE; # 1.040\ne1->e3: PAUSE; # 1.050\ne4->e4: PAUSE; # 1.060\n");
 }
 
-// A new start of the target stands between what came before and what comes; neither names nor time
-// go on over it.
+// A new start of the target separates what came before from what comes after. Neither names nor
+// time continue over it.
 static void test_restart(void **state)
 {
     struct stream s;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// unit: reads the streams of an object that stands still, from nothing but what
-// docs/formats/posix-ring.md says.
+// unit: reads the streams of an object that does not change, by nothing but
+// docs/formats/posix-ring.md.
 #ifndef RING_READER_H
 #define RING_READER_H
 

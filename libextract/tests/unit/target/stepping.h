@@ -52,7 +52,7 @@ static pid_t begin_stepping(void (*run)(void))
     return child;
 }
 
-// One that goes on with `number` to its end, which is to be a good one.
+// Continues one with `number` to its end, which must be a good one.
 static void end_stepping(pid_t child, long number)
 {
     int status;

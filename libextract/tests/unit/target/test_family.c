@@ -216,7 +216,7 @@ static void fill_places(struct traced *t, bool fill)
             memcpy(t->bytes + at, fill ? first : (const uint8_t[12]){0}, 12);
 }
 
-// Shared with the child: the events that it has made, and whether it is to go on.
+// Shared with the child: the events that it has made, and whether it should continue.
 static struct {
     volatile uint32_t made, ends;
 } * report;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// unit: signal handlers that trace, and return or jump, in a trace point of their own thread: a
-// child makes the trace point step by step under ptrace, gets a signal, and another one some steps
-// behind the first one's handler. Each pair of steps is tried from the trace point's begin on;
-// whatever was interrupted, each event is recorded or counted as refused once.
+// unit: signal handlers that trace, and return or jump, in a trace point of their own thread. A
+// child executes the trace point step by step under ptrace, gets a signal, and gets another one
+// some steps after the first one's handler. Each pair of steps is tried from the trace point's
+// begin on. Whatever was interrupted, each event is recorded or counted as refused once.
 #include "target/linux.h"
 #include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
@@ -24,8 +24,8 @@
 // Steps before the first signal, and from where its handler has returned to the second one.
 enum { FIRST = 400, SECOND = 3, RETURN = 400, WORDS = 256 };
 
-// What the child tells of its last round: also where the handlers lay on the stack, which is the
-// same place when the first one has returned by the second.
+// What the child reports about its last round, including the addresses of the handlers' frames. If
+// the first handler has returned, both have the same address.
 struct report {
     volatile uint32_t counted, wrong, finish;
     volatile uint32_t jumps; // the second handler does not return
@@ -174,7 +174,7 @@ static void interrupt_twice(pid_t child, unsigned first, unsigned second)
     assert_int_equal(interrupt(child, first, second), 3);
 }
 
-// Steps that the first handler makes behind its stop.
+// Steps that the first handler makes after its stop.
 static unsigned steps_to_return(pid_t child)
 {
     unsigned steps = 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// unit: a signal handler that leaves a trace point by a jump, wherever that was: a child makes the
-// trace point step by step under ptrace, and then gets the signal; each test begins with another
-// instruction, and goes on in strides, so that together they meet all of them. Whatever
-// was left is settled: nobody hangs, records are whole, and the event is recorded or counted as
-// refused once, from one instruction on. A stream that was to start or to change has done so with
-// the next trace points. The same for calls that register a name, or carry out a request.
+// unit: a signal handler leaves a trace point by a jump, at any place. A child executes the trace
+// point step by step under ptrace, and then gets the signal. Each test begins at another
+// instruction and continues in strides, so that together they meet all instructions. Whatever was
+// left is repaired: no thread hangs, records are complete, and from one instruction on the event is
+// recorded or counted as refused once. A stream that was about to start or to change has done so at
+// the next trace points. The same holds for calls that register a name or carry out a request.
 //
-// The jump is siglongjmp, of which the recorder is told, or the compiler's own, of which it is not:
-// that is found by the thread's next trace point.
+// The jump is siglongjmp, which the recorder notices, or the compiler's own, which it does not
+// notice: the thread's next trace point finds that one.
 #include "target/ports/linux.h"
 #include "target/linux.h"
 #include "tests/unit/samples.h"
@@ -46,7 +46,7 @@ struct variant {
     unsigned begin;        // steps in its first round
 };
 
-// What the child tells of its last round.
+// What the child reports about its last round.
 struct report {
     volatile uint32_t jumped, counted, wrong, round, finish, armed;
 };
@@ -106,7 +106,7 @@ static void on_second(int number)
     __builtin_longjmp(plain_back, 1);
 }
 
-// Another thread, which goes on whatever was left.
+// Another thread, which continues whatever was left.
 static void *answer(void *argument)
 {
     for (;; sched_yield())
@@ -124,8 +124,8 @@ static void ask(void)
         sched_yield();
 }
 
-// What is in the ring: whole records, none open, as many as the counts say, which do not tell those
-// that were read before they were overwritten.
+// Checks the ring: records are complete, none is open, and there are as many as the counts state.
+// The counts do not include those that were read before they were overwritten.
 static bool is_sound(struct ring_stream s)
 {
     struct ring_record r[WORDS / 8];
@@ -145,7 +145,7 @@ static bool is_done(struct ring_stream s, uint32_t state)
            !memcmp(s.block + RING_FILTER, s.block + RING_FILTER + ids / 8, ids / 8);
 }
 
-// Asks for another filter, of a type that nobody records.
+// Requests another filter, of a type that nobody records.
 static void ask_filter(struct ring_stream s)
 {
     uint32_t at = RING_FILTER + ring_get(s.object, 64) / 8 + 2 * 4;
@@ -310,7 +310,7 @@ static void run_child(void)
     end(0);
 }
 
-// Its first call, with no stream yet: it looks for its object.
+// Its first call, without a stream yet: it looks for its object.
 static void run_new_child(void)
 {
     alarm(100);
@@ -332,7 +332,7 @@ static pid_t begin_child(void (*run)(void))
     return begin_stepping(run);
 }
 
-// A child that is to go on with `number`, and has no more to do.
+// A child that must continue with `number` has nothing else to do.
 static void end_child(pid_t child, long number)
 {
     report->finish = 1;

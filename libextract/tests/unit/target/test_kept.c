@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// unit: what a trace point does when it cannot record at once. The lock is kept by somebody who
-// does not go on: it goes on itself, and its events are counted. It has interrupted its own thread
-// in the critical section: its events come later, whatever their size. The stream is full, and to
-// be stopped: it stays so.
+// unit: what a trace point does if it cannot record at once. If the lock is held by a thread that
+// does not continue, the trace point returns, and its events are counted. If it has interrupted its
+// own thread in the critical section, its events come later, whatever their size. If the stream is
+// full and stops, it remains stopped.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -121,8 +121,8 @@ static void check_cancelled(void)
     assert_true(passed);
 }
 
-// No cancellation points: where the process looks for its object, which comes first here, and where
-// it waits for the lock.
+// There are no cancellation points: neither where the process looks for its object, which comes
+// first here, nor where it waits for the lock.
 static void test_cancelled(void **state)
 {
     (void)state;

@@ -350,7 +350,7 @@ static void test_exec(void **state)
 
 // ---- death ----
 
-// Writers killed at any moment: the others go on, and what is in the ring is sound.
+// Writers are killed at any moment: the others continue, and the ring stays valid.
 static void test_killed_writers(void **state)
 {
     (void)state;

@@ -221,7 +221,7 @@ static void check_user_record(const uint32_t *words, bool *recorded)
     recorded[call] = true;
 }
 
-// Whether what was recorded is what was called for, and nothing is lost that no counter tells.
+// Checks that each call was recorded, and that nothing is lost without being counted.
 static void check_counts(void)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
@@ -243,8 +243,8 @@ static void check_counts(void)
 
 // ---- the reader ----
 
-// The ways to read: oldest first; newest first, by the last words; oldest first, and without a look
-// at positions in first words, whose 16 bits are the same again after 65,536 words.
+// The ways to read: oldest first; newest first, by the last words; oldest first, without the
+// positions in first words, whose 16 bits are the same again after 65,536 words.
 enum way { OLDEST_FIRST, NEWEST_FIRST, UNTAGGED, WAYS };
 
 enum pc { GENERATION, HEAD, TAIL, BY_TRAILER, FIRST, WORD, TAIL_AGAIN, GENERATION_AGAIN, END };
@@ -431,7 +431,7 @@ static void read_every_way(const struct ringside_memory *before, uint32_t way)
     most_states = set.count > most_states ? set.count : most_states;
 }
 
-// A pass over memory that stands still finds all that is there.
+// A pass over memory that does not change finds everything that is there.
 static void read_at_rest(uint32_t way)
 {
     struct reader r = {.pc = GENERATION, .way = way};
@@ -446,7 +446,7 @@ static void read_at_rest(uint32_t way)
 
 // ---- all of them ----
 
-// What there is to be of a call, of which `is_recorded` tells whether it was recorded.
+// What a call must leave; `is_recorded` states whether it was recorded.
 static void check_call(unsigned call, bool is_recorded)
 {
     bool before = made[call].before, after = made[call].after, must = true, may = true;
@@ -457,8 +457,8 @@ static void check_call(unsigned call, bool is_recorded)
     assert_true(is_recorded ? may : !must || plan.burst > 1);
 }
 
-// The request was carried out, once, and in force for each call behind it; a call that was over
-// before knows nothing of it. Nothing is refused without a burst: there is room for what is open.
+// The request was carried out once, and is in force for each call after it. A call that ended
+// before is not affected. Without a burst, nothing is refused: there is space for what is open.
 static void check_asked(void)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// unit: what gets in a program's way where it looks for its object, waits for the lock, or is given
-// pages: a thread that leaves in the middle of it, one of lower priority, no file that can be
-// opened, signals. The library's system calls are made to meet them.
+// unit: obstacles where a program looks for its object, waits for the lock, or is given pages: a
+// thread that leaves in the middle, a thread of lower priority, no file that can be opened,
+// signals. The library's system calls are replaced so that they occur.
 #include "target/linux.h"
 #include "trace.h"
 #include <pthread.h>
@@ -55,7 +55,7 @@ int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
     return opens_fail ? 0 : __real_nanosleep(time, rest);
 }
 
-// With signals, nothing is had the first time.
+// With signals, the first attempt gets nothing.
 int __wrap_posix_fallocate(int file, off_t at, off_t bytes)
 {
     static bool came;
@@ -65,7 +65,7 @@ int __wrap_posix_fallocate(int file, off_t at, off_t bytes)
     return came ? EINTR : __real_posix_fallocate(file, at, bytes);
 }
 
-// ---- one that leaves as it looks for the object ----
+// ---- a thread that leaves while it looks for the object ----
 
 static sigjmp_buf back;
 
@@ -146,7 +146,7 @@ static void test_left(void **state)
     in_process(run_thread_end);
 }
 
-// ---- handlers that trace meanwhile, more than there are places ----
+// ---- handlers that trace at the same time, more than there are places ----
 
 enum { PLACES = 64, EVENTS = PLACES + 6 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // unit: a signal handler's events while its thread is in the critical section. The ring cannot be
-// written there, so the trace point itself meets the signal, with the lock held; the handler traces
-// and lets it go on. Nothing is lost that had a place, and the rest is counted. The same with a
-// handler that forks; and with handlers that interrupt each other as their data are copied.
+// written there, so the trace point itself gets the signal with the lock held; the handler traces
+// and returns. No event that had a place is lost, and the others are counted. The same with a
+// handler that forks, and with handlers that interrupt each other while their data are copied.
 #include "target/ports/linux.h"
 #include "target/linux.h"
 #include "tests/unit/target/host_object.h"
@@ -166,7 +166,7 @@ static pid_t child;
 static int child_status;
 static uint32_t lock; // after the child's end
 
-// The child has come to its end before the parent goes on.
+// The child exits before the parent continues.
 static void fork_here(void)
 {
     child = fork();
@@ -325,7 +325,7 @@ static void test_nested(void **state)
     munmap(pages, NESTED * page);
 }
 
-// ---- a thread that was left by a jump that nobody was told of ends ----
+// ---- a thread ends that was left by a jump which the recorder did not notice ----
 
 static void *back[5];
 

@@ -275,7 +275,7 @@ static void test_loop(void **state)
     assert_int_equal(ring_of(stream(0), RING_REFUSED), 0);
 }
 
-// Records of many lengths: of those behind START, as many as need be are overwritten.
+// Records of many lengths: of those after START, as many as necessary are overwritten.
 static void test_loop_of_many_lengths(void **state)
 {
     uint32_t length_of[1000], oldest = 0, used = 10, position = 0;
@@ -375,8 +375,8 @@ static void want_filter(uint32_t low, uint32_t high)
     ring_set(s.block, RING_FILTER + 12, high);
 }
 
-// A STOP finds no room, and START is not recorded: the stream runs, with 63 words of 64 in use by 5
-// events and two STOP that nobody has read. They stay.
+// A STOP finds no space, and START is not recorded: the stream runs, with 63 of 64 words in use by
+// 5 events and two STOP records that nobody has read. They remain.
 static void test_stop_without_room(void **state)
 {
     struct ring_record r[RECORDS];
@@ -452,7 +452,8 @@ static void test_filter(void **state)
     assert_int_equal(ring_of(stream(0), RING_REFUSED), 0);
 }
 
-// While stopped a change is not recorded; START then tells it. With the first start, too.
+// While the stream is stopped, a change is not recorded. START then states it, also at the first
+// start.
 static void test_filter_before_start(void **state)
 {
     struct ring_record r[RECORDS];
@@ -623,7 +624,7 @@ static void test_damage(void **state)
     }
 }
 
-// An oldest record that is none, in the middle of overwriting, ends what the ring holds.
+// If the oldest record becomes invalid while it is overwritten, the ring ends there.
 static void test_damage_in_a_loop(void **state)
 {
     // Of its first word: neither open nor done; lengths 0, 4 and more than there is; elsewhere.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// unit: the memory of another process, which may cut it short, or open it to everybody, at any
-// time: who reads it or works on it gets errors, and no signal. And who may open it at all.
+// unit: the memory of another process, which may truncate it, or open it to all users, at any time.
+// A reader or controller gets errors, and no signal. Also who may open it at all.
 //
-// Truth: docs/formats/posix-ring.md; ftruncate(2), mmap(2): a mapped page behind the end of its
-// file raises SIGBUS.
+// Truth: docs/formats/posix-ring.md; ftruncate(2), mmap(2): a mapped page after the end of its file
+// raises SIGBUS.
 #include "target/ports/linux.h"
 // clang-format off
 #include "target/linux.h"
@@ -328,8 +328,8 @@ static void test_order(void **state)
     end_child(&child);
 }
 
-// A system whose pread takes the last word first, while that writer goes on: POSIX does not say in
-// which order it reads.
+// A system whose pread reads the last word first, while that writer continues: POSIX does not state
+// in which order it reads.
 static bool reads_backwards;
 static uint32_t simulated[WORDS], writer_count, writer_left, seed;
 

@@ -145,7 +145,7 @@ static void first_diagnostic(const struct extract_templates *templates, char *go
     }
 }
 
-// The dialect stands behind a colon in the column of the origin.
+// The dialect follows a colon in the column of the origin.
 static unsigned dialect_of(const char *origin)
 {
     unsigned dialect = 0;

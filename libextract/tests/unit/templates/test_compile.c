@@ -175,7 +175,7 @@ static const struct {
     {H "X1, 0 \"a\" 1 \"b\", 2 \"c\"", "1:22 W-COMMA, 1:27 E-COMMA"},
     {H "X1, 0 \"a\", \\* \"b\" 2 \"c\"", "1:30 W-COMMA"},
     {H "X1, 0 \"a\" 1 {X1}", "1:22 W-COMMA, 1:24 E-BRACE"},
-    // A case that is never reached, told once for each switch.
+    // A case that is never reached is reported once for each switch.
     {H "X1, \\* \"a\", 1 \"b\", 2 \"c\"", "1:24 W-WILD"},
     {H "X1, 0 a, \\* b, \\* c", "1:27 W-WILD"},
     {H "A2, \\* a, b c", "1:22 W-WILD"},
@@ -233,7 +233,7 @@ static void says_nothing_of_what_is_sensible(void **state)
     assert_int_equal(wrong, 0);
 }
 
-// What only a set of templates tells: macros that nothing sets, calls in a cycle.
+// Faults that only a set of templates shows: macros that nothing sets, calls in a cycle.
 static const struct {
     const char *text, *told;
 } sets[] = {
@@ -310,7 +310,7 @@ static void warns_anew_at_each_link(void **state)
     extract_templates_close(templates);
 }
 
-// Thousands of faults of one link leave nothing behind that the next would take for its own.
+// Thousands of faults of one link leave nothing that the next link would take for its own.
 static void forgets_more_than_it_tells(void **state)
 {
     static char text[3000 * 24];
@@ -353,7 +353,8 @@ static void tells_name_and_place(void **state)
     assert_int_equal(wrong, 0);
 }
 
-// Calls are known when all is there: what was missing may come later, and is told again if not.
+// Calls are resolved when all templates are there. What was missing may come later, and is reported
+// again if it does not.
 static void tells_missing_templates(void **state)
 {
     (void)state;

@@ -143,7 +143,7 @@ static void asks_the_host_for_names(void **state)
     host.wide_unknown = true;
     assert_run(&s, "t=wa x 0xfffffffe y 0x2a");
     close_setup(&s);
-    // An empty name is no text; a number across two words stands in none.
+    // An empty name is not a text. A number across two words is in neither of them.
     s = setup_of("010 1.0 \"a\" W3 PW \"b\" G6 P4");
     host.context = &asked;
     host.name = name_of;

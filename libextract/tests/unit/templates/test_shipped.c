@@ -19,7 +19,7 @@ static struct extract_templates *templates;
 static struct entry_builder *builder;
 static struct extract_formatter *formatter;
 
-// ---- what all cases stand on ----
+// ---- what all cases use ----
 
 static void open_templates(const char *format, const char *users)
 {
@@ -227,7 +227,7 @@ static const struct kind *kind_of(const char *word)
     return NULL;
 }
 
-// FAT attributes, at the third place, are told as words, too: those of 0x12AB, 0 and 0xFFFFFFFF.
+// FAT attributes, in the third place, are printed as words, too: those of 0x12AB, 0 and 0xFFFFFFFF.
 static const char *const attributes[ROUNDS] = {" read-only hidden volume archive", "",
                                                " read-only hidden system volume directory archive"};
 

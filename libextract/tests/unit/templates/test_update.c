@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Updates of a file of templates: what comes out, and that a kill or a failure at any system call
+// Updates of a file of templates: the result is checked. A kill or a failure at any system call
 // leaves the old file or the new one, and a way back from the new one.
 #include "tests/unit/scratch.h"
 #include <errno.h>
@@ -134,7 +134,7 @@ static void changes_are_applied_and_taken_back(void **state)
           "010 1.0 a \\ \n# - 011\n - b\n");
 }
 
-// A last line without an end gets one where something comes behind it.
+// A last line without a newline gets one if something follows it.
 static void lines_are_ended(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void version_decides(void **state)
     assert_true(holds("t.fmt", "010 1.10 b\n"));
 }
 
-// A target that says an id twice: the newer version counts, and the new one behind an update.
+// A target that has an id twice: the newer version counts, and after an update the new one.
 static void double_templates(void **state)
 {
     (void)state;

@@ -225,7 +225,7 @@ static void test_backwards_is_no_wrap(void **state)
     look_close(&look);
 }
 
-// Time never goes below 0, where the oldest event stands.
+// Time never goes below 0, the time of the oldest event.
 static void test_backwards_at_the_start(void **state)
 {
     static const uint64_t stamps[] = {1000, 990, 3000, 4000};
@@ -238,7 +238,7 @@ static void test_backwards_at_the_start(void **state)
     look_close(&look);
 }
 
-// A narrow counter cannot tell a step back from a turn: it is a turn.
+// A narrow counter cannot distinguish a step back from a wrap: it is taken as a wrap.
 static void test_narrow_is_never_backwards(void **state)
 {
     static const uint64_t stamps[] = {1000, 2000, 1990, 3000};

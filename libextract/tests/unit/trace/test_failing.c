@@ -185,7 +185,7 @@ static bool is_same_report(void)
 static enum extract_code attempt(void)
 {
     look_at(&outcome, false);
-    // Types of the ELF are read when they are asked for; without them a name is not to be had.
+    // Types of the ELF are read when they are needed. Without them, a name cannot be read.
     if (!outcome.code && !is_same_report())
         assert_string_equal(outcome.name, "0x20008000");
     return outcome.code;
@@ -204,7 +204,7 @@ static void test_allocations(void **state)
 
 // ---- Reads ----
 
-// A read of the ring and its pointers that fails costs the look, or what is missing is counted.
+// If a read of the ring or its pointers fails, the snapshot fails, or what is missing is counted.
 static void check_read(long number, size_t keep)
 {
     fake.reads = 0;
@@ -214,7 +214,8 @@ static void check_read(long number, size_t keep)
     fake.fail_at = 0;
     if (outcome.code || !outcome.whole || outcome.missing || is_same_report())
         return;
-    // All that can be is that the thread's name was not to be had; a part of it is none.
+    // The only effect may be that the thread's name could not be read. A part of a name is not a
+    // name.
     if (strcmp(outcome.name, "0x20008000"))
         fail_msg("read %ld that keeps %zu bytes changes the report, and nothing says so: %s",
                  number, keep, outcome.name);
@@ -265,7 +266,7 @@ static void check_running_reads(void)
         fake.keep = 3;
         look_at(&outcome, true);
         fake.fail_at = 0;
-        // The header's pointer stands in for the live one.
+        // The header's pointer is used instead of the live one.
         assert_true(outcome.code || !outcome.whole || outcome.missing ||
                     (elf && number == 5 && is_same_report()));
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finding the ring: by the firmware's symbols, by address and by scanning, what that costs, and
-// what is said when there is none. Truth: the layout that the test made, and the linker's
-// addresses.
+// Finding the ring: by the firmware's symbols, by address and by scanning; what that costs, and the
+// error if there is none. Truth: the layout that the test made, and the linker's addresses.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include "memory/hooks.h"
@@ -274,7 +273,7 @@ static void test_no_symbols(void **state)
     board_stop();
 }
 
-// The header's address in hand leads to the live globals where they speak of this ring.
+// A known address of the header leads to the live globals if they describe this ring.
 static void test_address_with_symbols(void **state)
 {
     struct extract_ring_options at = {
@@ -297,8 +296,9 @@ static void test_address_with_symbols(void **state)
     extract_symbols_close(board.symbols);
 }
 
-// A memory that stands, with a live pointer `ahead` slots before the header's: one is a writer
-// halted between its two stores, more of them were written after the header was read.
+// A memory that does not change, with a live pointer `ahead` slots before the header's. With one
+// slot, a writer was halted between its two stores. With more, slots were written after the header
+// was read.
 static void check_ahead(unsigned ahead)
 {
     struct look look;
@@ -358,7 +358,8 @@ static void test_stripped(void **state)
     board_stop();
 }
 
-// What the symbols say of tracing goes before what lies around in memory, unless it is wrong.
+// What the symbols state about tracing has precedence over what is found in memory, unless it is
+// wrong.
 static void test_symbols_before_scan(void **state)
 {
     static const char *const options[] = {"-g", "-DWITHOUT_HEADER"};
@@ -645,7 +646,7 @@ static void test_by_address(void **state)
     extract_memory_close(memory);
 }
 
-// A header that lies in several images that touch each other, given in any order.
+// A header that extends over several adjacent images, in any order.
 static void test_scan_over_images(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -692,7 +693,7 @@ static void test_file_with_mask_of_zero(void **state)
     }
 }
 
-// The stored lower halves start again at 0 inside of the ring, wherever the border lies.
+// The stored lower halves start again at 0 inside the ring, wherever the border is.
 static void test_over_4_gib(void **state)
 {
     const uint64_t boundary = UINT64_C(0x559A00000000);

@@ -103,7 +103,7 @@ static void check_first_tear(const struct clock_case *clock, unsigned written, u
     tear(clock, 8, written, subset);
     const char *name = judge(&look, written, &verdict);
     bool started = subset & THREAD_BIT;
-    // In the last slot of all, the oldest entry of a wrapped ring looks the same.
+    // In the very last slot, the oldest entry of a wrapped ring looks the same.
     bool right = !started
                      ? verdict == EXTRACT_UNUSED
                      : verdict == EXTRACT_TORN || (written == 7 && verdict == EXTRACT_PROVISIONAL);

@@ -71,7 +71,7 @@ static uint64_t symbol_address(const char *name)
     return symbol.address;
 }
 
-// A control block in the heap, whose name lies at `name`.
+// A control block in the heap, whose name is at `name`.
 static uint64_t put_thread(unsigned i, uint64_t id, uint64_t name)
 {
     uint8_t *block = heap + i * THREAD_BYTES;
@@ -203,7 +203,8 @@ static void test_symbol_or_control_block(void **state)
     look_close(&look);
 }
 
-// A slot of which part is missing has no name, wherever the hole lies; the others keep theirs.
+// A slot of which a part is missing has no name, wherever the hole is. The other slots keep their
+// names.
 static void test_hole_in_registry(void **state)
 {
     (void)state;
@@ -330,7 +331,7 @@ static void test_name_without_end(void **state)
     look_close(&look);
 }
 
-// ---- Who stands at an address ----
+// ---- Which thread is at an address ----
 
 static void test_same_address(void **state)
 {

@@ -78,7 +78,7 @@ static const char *line_with(FILE *oracle, const char *text, char line[LINE])
     return NULL;
 }
 
-// The first hexadecimal number behind `mark`.
+// Returns the first hexadecimal number after `mark`.
 static uint64_t hex_behind(const char *line, const char *mark)
 {
     const char *at = strstr(line, mark);
@@ -222,7 +222,7 @@ static void check_stacks(struct opened *o)
     }
 }
 
-// The list of services is sorted by frequency; equal counts may stand in any order.
+// The list of services is sorted by frequency. Equal counts may come in any order.
 static void check_services(struct opened *o)
 {
     char line[LINE];

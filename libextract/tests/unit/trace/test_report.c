@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reports: the text and JSON of a known ring. What stands here was written by hand from the ring's
-// words and the documented layout (docs/man/ringside.1).
+// Reports: the text and JSON of a known ring. The expected output was written by hand from the
+// ring's words and the documented layout (docs/man/ringside.1).
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/session.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Saving: what a look showed, written as a .trx and opened again, shows the same events and names.
+// Saving: a snapshot that is written as a .trx file and opened again shows the same events and
+// names.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include "memory/hooks.h"
@@ -120,7 +121,7 @@ static void test_torn(void **state)
         }
 }
 
-// A dump that lies elsewhere than its header says keeps the header's addresses.
+// A dump at another address than its header states keeps the header's addresses.
 static void test_moved_dump(void **state)
 {
     struct extract_memory *memory;
@@ -171,7 +172,8 @@ static void check_runner(unsigned written, unsigned ahead)
     runner = (struct runner){ahead, 5000000};
     assert_int_equal(extract_memory_new(&memory, &source, NULL), EXTRACT_OK);
     look_open_memory(&look, memory, spec.address, NULL);
-    // Lapped, and again with half of the ring and less: the newest one can be had.
+    // The writer laps the reader, again with half of the ring and less: the newest entry can be
+    // read.
     assert_int_equal(look.snapshot.counts[EXTRACT_OVERWRITTEN], ahead < 64 ? ahead : 64 - 1);
     assert_true(!ahead == !look.snapshot.moved);
     // The newest entry before the copy may still change; a file cannot say so.
@@ -256,7 +258,7 @@ static struct extract_symbols *compile(const char *compiler, const char *ulong, 
     return symbols;
 }
 
-// Threads that the full registry lacks, and one that stands there without a name: the file names
+// Threads that are not in the full registry, and one that is there without a name: the file names
 // them all, without symbols.
 static void test_names_from_memory(void **state)
 {
@@ -282,15 +284,16 @@ static void test_names_from_memory(void **state)
     assert_string_equal(shown_thread(&again, 0x20004000), "worker");
     assert_int_equal(extract_trace_thread(again.trace, HEAP + 128)->param2, 8);
     assert_int_equal(again.ring.registry.count, 4 + 2);
-    // The entries keep their addresses; the header lies lower.
+    // The entries keep their addresses; the header is at a lower address.
     assert_int_equal(again.ring.entries.start, look.ring.entries.start);
     assert_int_equal(again.ring.address, image.spec.address - 2 * 48);
     done();
     extract_symbols_close(symbols);
 }
 
-// A target with 8-byte pointers and 4-byte ULONGs: the file lies at the lower half of its address,
-// and the symbols tell the upper one, be the ring below the border between two or above it.
+// A target with 8-byte pointers and 4-byte ULONGs: the file has the lower half of its address, and
+// the symbols state the upper half, whether the ring is below the border between two upper halves
+// or above it.
 static void check_lower_halves(struct extract_symbols *symbols, uint64_t ring, uint64_t globals)
 {
     static const char *const names[] = {"named_by_symbol", "_tx_trace_registry_end_ptr"};

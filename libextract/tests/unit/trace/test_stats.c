@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Statistics of small traces. Truth: hand computation by the definitions of the TraceX user guide,
-// chapter 4 (docs/formats/threadx.md); each trace stands with its sums beside it.
+// Statistics of small traces. Truth: hand computation by the rules of docs/man/ringside-stats.1;
+// each trace has its sums next to it.
 #include "tests/unit/ring_builder.h"
 #include "memory/hooks.h"
 #include <extract/stats.h>
@@ -233,7 +233,7 @@ static void test_inversions(void **state)
     done();
 }
 
-// A mutex that a higher priority holds, or nobody, is no inversion.
+// A mutex that a more urgent thread holds, or that is free, is not an inversion.
 static void test_no_inversions(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void test_empty(void **state)
     done();
 }
 
-// Before the scheduler starts, time is nobody's.
+// Before the scheduler starts, time belongs to no thread.
 static void test_start_up(void **state)
 {
     (void)state;

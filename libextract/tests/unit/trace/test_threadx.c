@@ -107,7 +107,8 @@ static void test_layouts(void **state)
         check_layout(&layouts[i]);
 }
 
-// A 4-byte header whose mask is 0 starts like one of 8 bytes; where the registry lies tells.
+// A 4-byte header whose mask is 0 starts like one of 8 bytes. The address of the registry
+// distinguishes them.
 static void test_mask_of_zero(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -126,7 +127,7 @@ static void test_mask_of_zero(void **state)
     look_close(&look);
 }
 
-// A dump that lies elsewhere than its header says: offsets by subtraction hold.
+// A dump at another address than its header states: offsets are found by subtraction.
 static void test_moved_dump(void **state)
 {
     struct look look;
@@ -233,7 +234,7 @@ struct id_case {
     enum extract_class class_;
 };
 
-// Names by tx_trace.h and its USBX sibling; 0, 7 and 1034 stand for nothing that is documented.
+// Names by tx_trace.h and its USBX counterpart. 0, 7 and 1034 are not documented.
 static const struct id_case ids[] = {
     {1, 0, 1, "TX_TRACE_THREAD_RESUME", EXTRACT_KERN},
     {3, 0, 3, "TX_TRACE_ISR_ENTER", EXTRACT_INT},
@@ -404,7 +405,7 @@ static void test_patched_but_unused(void **state)
     look_close(&look);
 }
 
-// Damage in the middle: the report goes on behind it, which is flagged.
+// Damage in the middle: the report continues after it, and flags the next event.
 static void test_gap(void **state)
 {
     struct look look;
@@ -427,8 +428,8 @@ static void test_gap(void **state)
     look_close(&look);
 }
 
-// The nanoseconds of a second wrap at 10^9, whatever the mask says. When the ring's one wrap lies
-// behind the oldest entry, nothing else shows it.
+// The nanoseconds of a second wrap at 10^9, whatever the mask is. If the ring's only wrap comes
+// after the oldest entry, nothing else shows it.
 static void check_nanoseconds(unsigned wrap, uint64_t step)
 {
     struct look look;

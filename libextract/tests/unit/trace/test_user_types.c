@@ -17,7 +17,7 @@ static enum extract_code open_text(const char *text)
     return extract_user_types_open(&types, scratch_puts("events.trxc", text), &error);
 }
 
-// A trace with one event of each id, under the types in hand.
+// A trace with one event of each id, with the given types.
 static struct extract_trace *trace_of(struct look *look, const unsigned *ids, unsigned count)
 {
     struct extract_trace_options options = {.size = sizeof options, .user_types = types};

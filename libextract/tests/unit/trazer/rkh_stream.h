@@ -142,7 +142,7 @@ static inline struct extract_text stream_say(const struct stream *s, const char 
     return stream_answer(s, verb, &options);
 }
 
-// Each of the pieces, NULL behind the last, stands in the text.
+// Checks that each of the parts is in the text; NULL after the last.
 static inline void assert_pieces(const char *text, const char *const *pieces)
 {
     for (; *pieces; pieces++)

@@ -107,7 +107,7 @@ static void test_numbers(void **state)
     extract_text_free(&text);
 }
 
-// Behind another TCFG record, nothing that was told before it holds.
+// After another TCFG record, nothing that was stated before it holds.
 static void test_runs(void **state)
 {
     struct stream s;
@@ -134,7 +134,7 @@ static void test_runs(void **state)
     extract_text_free(&text);
 }
 
-// More runs than are kept apart: the last one goes on.
+// There are more runs than are kept apart: the last one continues.
 static void test_many_runs(void **state)
 {
     struct stream s;

@@ -183,7 +183,7 @@ static void test_clear(void **state)
     extract_text_free(&text);
 }
 
-// What a test expects stands in an object of its own.
+// What a test expects is in an object of its own.
 static void test_expected(void **state)
 {
     struct stream s;
@@ -293,7 +293,7 @@ static void test_checksum(void **state)
                    "         30| [  2] | SM  | EVT_PROC   : ao=0X20000000\n");
 }
 
-// Frames 1 and 3 are damaged and 2 is missing: one line tells of the loss, however many are gone.
+// Frames 1 and 3 are damaged and 2 is missing: one line reports the loss, however many are missing.
 static void test_one_line_a_loss(void **state)
 {
     struct stream s;
