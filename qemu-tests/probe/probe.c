@@ -105,7 +105,7 @@ static bool would_block(void)
     return errno == EAGAIN || errno == EINTR;
 }
 
-// Sends what there is; false when the connection is over.
+// Sends what there is. Returns false if the connection has ended.
 static bool flush_openocd(struct probe *probe)
 {
     size_t left = probe->out_used - probe->out_at;

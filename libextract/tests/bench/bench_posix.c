@@ -151,7 +151,7 @@ static void *trace_many(void *argument)
     return argument;
 }
 
-// Of the program, in a stream with room for all.
+// Costs in the program itself, with a stream that has space for all events.
 static int count_events(trace_id_t stream)
 {
     struct posix_trace_event_info event;

@@ -124,7 +124,7 @@ static inline void check_text(const struct extract_text *text)
     }
 }
 
-// And marks, which reports show, too.
+// Markers are checked, too, since reports show them.
 static inline uint64_t count_events(const struct extract_trace *trace)
 {
     struct extract_event events[BATCH];

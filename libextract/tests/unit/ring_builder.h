@@ -115,7 +115,7 @@ void look_close(struct look *look);
 // All events of a trace, good until the next call.
 const struct extract_event *look_events(const struct look *look, size_t *count);
 const struct extract_event *look_event(const struct look *look, size_t i);
-// That valid + damaged + unused is what the ring can hold.
+// Checks that valid + damaged + unused is what the ring can hold.
 void assert_accounted(const struct look *look);
 
 // A memory of callbacks over spans of bytes, in which one read can be made to fail.

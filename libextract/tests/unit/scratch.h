@@ -131,7 +131,7 @@ static inline bool scratch_run(const char *command)
     return system(line) == 0;
 }
 
-// That the memory gives exactly these bytes at an address.
+// Checks that the memory gives exactly these bytes at an address.
 static inline void assert_bytes(struct extract_memory *memory, uint64_t address, const void *bytes,
                                 size_t length)
 {

@@ -11,7 +11,7 @@ enum { PATIENCE = 60 }; // seconds
 
 // ---- streams that are flushed by themselves: the target runs, and only they read its memory ----
 
-// Whether an event of the storm comes: its number is `*number`, or a loss was reported.
+// Returns whether an event of the storm comes: its number is `*number`, or a loss was reported.
 static bool is_of_storm(const struct event *event, uint32_t *number, bool lost)
 {
     uint32_t got = storm_number(event);
@@ -23,7 +23,7 @@ static bool is_of_storm(const struct event *event, uint32_t *number, bool lost)
     return good;
 }
 
-// Of a log: how many events of the storm there are; -1: not in order, or with gaps that are
+// Returns how many events of the storm a log has; -1: they are not in order, or have gaps that are
 // not reported. `starts`: how often the stream began to run.
 static long storm_in(trace_id_t log, unsigned *starts)
 {
@@ -259,7 +259,7 @@ static struct event next_of_stream(trace_id_t trid)
     return event;
 }
 
-// A flush that fails frees nothing: what it took is in the way of what comes then, as it was.
+// A flush that fails frees nothing: what it read still blocks the events that come then.
 static void check_kept(int policy)
 {
     trace_id_t trid;

@@ -189,7 +189,7 @@ static bool image_comes(trace_id_t image, trace_event_id_t type, struct event *e
     return !error && !event->unavailable && event->info.posix_event_id == type;
 }
 
-// What was read before is there still, until it is overwritten.
+// What was read before remains until it is overwritten.
 static bool image_has_all(trace_id_t image)
 {
     struct event event;
@@ -262,7 +262,8 @@ static void test_open_image(void)
     end("I17 shutdown", trid);
 }
 
-// By a stream block's address; where it is not; and by what a process id is taken for.
+// By a stream block's address; at an address where it is not; and by a number that is taken for a
+// process id.
 static void test_found(void)
 {
     enum { OTHER = PID + 1 };

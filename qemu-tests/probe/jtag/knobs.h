@@ -47,7 +47,7 @@ struct knobs {
     struct counters counters;
 };
 
-// Whether a beat must fail. A range is hit by any of the bytes.
+// Returns whether a beat must fail. A range is hit by any of its bytes.
 bool knobs_is_fault(const struct knobs *knobs, uint32_t address, unsigned bytes);
 
 // Charges the link for a beat; `begins`: it is the first of a transaction.

@@ -45,7 +45,7 @@ bool gdb_remove(struct gdbstub *gdb, uint64_t address);
 bool gdb_step(struct gdbstub *gdb, bool masked);
 bool gdb_resume(struct gdbstub *gdb);
 
-// Whether the processor has stopped by itself since it was resumed; does not wait.
+// Returns whether the processor has stopped by itself since it was resumed. Does not wait.
 enum gdb_stop gdb_poll(struct gdbstub *gdb);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // probe/targets: the target of the debug port. In: beats of a little-endian bus with 32-bit
 // addresses. Out: their values, or a bus fault. A back end is one `struct target`; the layers above
-// know no more of it.
+// know nothing else about it.
 #ifndef PROBE_TARGET_H
 #define PROBE_TARGET_H
 

@@ -56,7 +56,7 @@ enum extract_code tear_start_ring(struct tear *tear, uint64_t beats, uint64_t st
 enum extract_code tear_start_run(struct tear *tear, uint64_t beats, uint64_t us,
                                  struct extract_error *error);
 
-// A beat is over.
+// A beat has ended.
 void tear_beat(struct tear *tear);
 
 // What is set and done, as "key=value" words.

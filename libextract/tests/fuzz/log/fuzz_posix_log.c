@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be the log of a POSIX trace, through <trace.h>: opened, read to the
-// end, its attributes, status and names asked for. Once as they are, and once with the checksums
-// put right.
+// Fuzz target: bytes that may be the log of a POSIX trace, through <trace.h>: the log is opened and
+// read to the end, and its attributes, status and names are read. The bytes are tried as they are,
+// and with right checksums.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: reading again gives the same, what
-// a function gives is within what the standard allows, and what is not for logs is refused.
+// What is checked, besides that nothing crashes, leaks or hangs: a second reading gives the same,
+// each function returns only what the standard allows, and functions that are not for logs are
+// refused.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
 #include <errno.h>

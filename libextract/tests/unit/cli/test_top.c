@@ -102,8 +102,8 @@ static void mark(uint16_t kind)
          NULL);
 }
 
-// That the window holds the newest `count` entries, in order, and that a trace
-// over it says so.
+// Checks that the window contains the newest `count` entries, in order, and that its trace states
+// so.
 static void holds(uint32_t count)
 {
     struct extract_snapshot snapshot;
@@ -369,7 +369,7 @@ static void keys_change_the_view(void **state)
     assert_true(view.shows_help);
     type(&view, "x");
     assert_false(view.shows_help);
-    // Keys that send sequences are not taken for their letters.
+    // Keys that send sequences are not taken for letters.
     assert_int_equal(type(&view, "\x1b[A\x1bOq\x1b[15~"), TOP_NOTHING);
     assert_int_equal(type(&view, "\x1b["), TOP_NOTHING);
 }

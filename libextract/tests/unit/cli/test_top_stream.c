@@ -152,7 +152,7 @@ static void gaps_begin_anew(void **state)
     shows(0);
 }
 
-// Blocks of slots are none of a stream's, and the other way round.
+// Blocks of slots do not belong to a stream, and the other way round.
 static void other_blocks_are_gaps(void **state)
 {
     const struct extract_log_block slots = {

@@ -81,7 +81,7 @@ static void test_records(void **state)
          .buffer = "hello",
          .buffer_bytes = 5,
          .stamp = 1020},
-        // Not ours, though the id is that of a mark.
+        // The event is not a marker, although it has the id of one.
         {.frame = HOOKS_STAMP, .hook = 0xF01A0000, .words = 1, .data = {1}, .stamp = 1030},
     };
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: serial ports, by pseudo-terminals: their settings, speeds, one that vanishes and comes
-// back; and the program on one.
+// tests: serial ports, by pseudo-terminals: settings, speeds, a port that vanishes and reappears,
+// and the program on a port.
 #define _GNU_SOURCE // ptsname, posix_openpt
 #include "tests/unit/scratch.h"
 #include "feed/feed.h"

@@ -41,7 +41,7 @@ static void test_nothing_torn(void **state)
     assert_true(shown > looks * 2); // it is no proof when there is nothing to see
 }
 
-// A slow recorder: what was lost is exact though the target runs, and most of the ring is there.
+// A slow recorder: the loss is exact although the target runs, and most of the ring is read.
 static void test_slow(void **state)
 {
     (void)state;
@@ -51,7 +51,8 @@ static void test_slow(void **state)
     }
 }
 
-// Halted between two stores: what is counted and what is there may be one apart for that moment.
+// The target is halted between two stores: at that moment, the count and the entries may differ by
+// one.
 static void test_halted_anywhere(void **state)
 {
     (void)state;

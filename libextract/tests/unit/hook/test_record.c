@@ -363,7 +363,8 @@ static void test_resets(void **state)
     }
 }
 
-// Switched off and on by its own flag; entries that it has no room for are a loss of their own.
+// The recorder is switched off and on by its own flag. Entries that it has no space for are a
+// separate loss.
 static void test_states(void **state)
 {
     struct recording r;
@@ -544,8 +545,8 @@ static void copy_log(const char *path, uint32_t less)
     extract_log_free(from);
 }
 
-// Blocks that do not end with a word, be they the last of a run or not: what they have cut off is
-// damage, and all else is there.
+// Blocks that do not end at a word, whether they are the last of a run or not: what they cut off is
+// damage, and everything else is there.
 static void test_odd_lengths(void **state)
 {
     struct recording r;

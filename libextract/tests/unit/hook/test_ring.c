@@ -22,7 +22,7 @@ static void put_plain(unsigned count)
         hooks_put_plain(&hooks, i, 1000 + 10 * i);
 }
 
-// That the events are those with these numbers, in this order.
+// Checks that the events are those with these numbers, in this order.
 static void check_numbers(const struct look *look, const unsigned *numbers, size_t expected)
 {
     size_t count;

@@ -104,7 +104,7 @@ static const char helper_text[] = "#include \"types.h\"\n"
 
 static bool built[TARGETS];
 
-// Whether the build has libdw, which lines and types come from.
+// Returns whether the build has libdw, which lines and types come from.
 #ifdef EXTRACT_HAVE_DW
 #define HAS_DWARF true
 #else
@@ -172,7 +172,7 @@ static bool build(size_t i)
     return built[i];
 }
 
-// Whether the target of that name was built.
+// Returns whether the target of that name was built.
 static inline bool has_target(const char *name)
 {
     for (size_t i = 0; i < TARGETS; i++)

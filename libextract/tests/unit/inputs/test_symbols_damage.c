@@ -114,7 +114,7 @@ static void test_errors(void **state)
     expect_error("huge", EXTRACT_LIMIT, "1 GiB");
 }
 
-// Every kind of question; only that they come back matters.
+// Asks every kind of question. Only that they return matters.
 static void ask_everything(struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;

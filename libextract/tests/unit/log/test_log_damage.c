@@ -227,7 +227,8 @@ static void test_left_over(void **state)
     for (size_t i = 0; i < maker.number; i++)
         assert_int_equal(found.number[i], i >= 5);
     assert_true(!found.after.damaged && !found.after.missing && !found.after.closed);
-    // Killed while the next SECTION was written: the rest of what it was to replace is there still.
+    // The writer was killed while it wrote the next SECTION: the rest of what it was replacing is
+    // still there.
     memset(maker.log.data + 4096, 0x99, 100);
     assert_true(look(maker.log.data, maker.log.length, &found));
     assert_int_equal(found.after.dropped, 6);
@@ -235,7 +236,7 @@ static void test_left_over(void **state)
     assert_int_equal(found.whole, 16);
 }
 
-// A file that claims to be huge is one hole.
+// A file that claims to be huge is a single hole.
 static void test_hole(void **state)
 {
     struct found found;

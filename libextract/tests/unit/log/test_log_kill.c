@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A writer that is killed (SIGKILL) at any moment: every block whose put had returned is there and
-// equal, at most one more, and the log says that it was not closed. KILLS=N kills N times a policy.
+// A writer is killed (SIGKILL) at any moment: every block whose put had returned is in the log
+// unchanged, at most one more follows, and the log states that it was not closed. KILLS=N kills N
+// times for each policy.
 #include "tests/unit/log/log_bytes.h"
 #include <sched.h>
 #include <signal.h>
@@ -92,7 +93,7 @@ static void run_and_kill(const char *path, enum extract_log_policy policy, uint6
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-// That block n is what was put.
+// Checks that block n is what was put.
 static void check_block(const struct extract_log_block *block, const uint8_t *payload, uint64_t n)
 {
     static uint8_t expected[8 * MAX_SLOTS];
@@ -102,7 +103,7 @@ static void check_block(const struct extract_log_block *block, const uint8_t *pa
     assert_memory_equal(payload, expected, block->length);
 }
 
-// Reads the log; returns how many blocks it goes up to. *oldest: the first that is there.
+// Reads the log. Returns up to which block it goes; *oldest: the first that is in it.
 static uint64_t read_back(struct extract_log *log, uint64_t *oldest)
 {
     static uint8_t payload[8 * MAX_SLOTS];

@@ -543,7 +543,7 @@ static void test_lock_and_fork(void **state)
     extract_log_close(writer, NULL);
 }
 
-// Where a program lay: in every section, and only where there is one such place.
+// The place of a program: in every section, and only if there is exactly one such place.
 static void test_program(void **state)
 {
     enum { PLACE = 0x5040 };

@@ -76,7 +76,7 @@ static void assert_line(const char *verb, const char *piece)
         fail_msg("\"%s\" is not in: %s", piece, text);
 }
 
-// That the block in the middle is missing, and nothing else.
+// Checks that the block in the middle is missing, and nothing else.
 static void check_middle(unsigned at)
 {
     size_t count;

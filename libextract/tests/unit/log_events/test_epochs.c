@@ -108,7 +108,7 @@ static void test_clocks(void **state)
     check_clocks(0xFFFF, 0xFFFF);
 }
 
-// That a name selects the events of its time: one recording's.
+// Checks that a name selects the events of its time: those of one recording.
 static void check_filtered(const char *name)
 {
     struct extract_condition condition = {.word = EXTRACT_FILTER_THREAD, .value = name};
@@ -120,7 +120,7 @@ static void check_filtered(const char *name)
     log_look_close(&look);
 }
 
-// And by its own names, in another epoch and in the same.
+// The same with other names of its own, in another epoch and in the same one.
 static void test_continued(void **state)
 {
     (void)state;

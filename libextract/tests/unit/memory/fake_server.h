@@ -105,7 +105,7 @@ static inline void fake_close(struct fake *fake, struct extract_memory *memory)
     fake_stop(fake);
 }
 
-// Whether the trick is played now.
+// Returns whether the fault occurs now.
 static inline bool fake_plays(struct fake *fake, const char *trick)
 {
     if (strcmp(fake->trick, trick) != 0 || !fake->turns)
@@ -147,14 +147,14 @@ static inline void fake_flood(int fd, const char *text)
         ;
 }
 
-// That a read gives exactly the server's bytes.
+// Checks that a read gives exactly the server's bytes.
 static inline void assert_fake_bytes(const struct fake *fake, struct extract_memory *memory,
                                      uint64_t address, size_t length)
 {
     assert_bytes(memory, address, fake->bytes + (address - FAKE_START), length);
 }
 
-// That a read fails, without a byte.
+// Checks that a read fails without a byte.
 static inline void assert_fails(struct extract_memory *memory, uint64_t address, size_t length,
                                 const char *why)
 {

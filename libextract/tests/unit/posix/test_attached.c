@@ -30,7 +30,7 @@ static void make(struct image settings, uint32_t position)
     image_bind(&image, 0, POSIX_TRACE_LOOP, position);
 }
 
-// ---- I: an image of either kind, read as a stream that is over ----
+// ---- I: an image of either kind, read as a stream that has ended ----
 
 static void check_image(bool big, bool wide)
 {
@@ -133,8 +133,8 @@ static void test_i15_recorded(void **state)
     image_close(&image);
 }
 
-// Overwritten before the image was taken: OVERFLOW with the first lost stamp, RESUME with the first
-// that is there.
+// Events were overwritten before the image was taken: OVERFLOW has the first lost timestamp, RESUME
+// the first one that is there.
 static void test_i16_overwritten(void **state)
 {
     (void)state;

@@ -100,7 +100,7 @@ static void *write_storm(void *context)
     return NULL;
 }
 
-// That the event is whole. Returns its number.
+// Checks that the event is complete. Returns its number.
 static uint32_t check_storm_event(const struct got *got)
 {
     uint32_t words[STORM_WORDS];

@@ -265,7 +265,7 @@ static void play(struct replay *p, uint64_t damaged)
     extract_log_free(log);
 }
 
-// What was asked for is there, was lost on the way, or was refused.
+// Each requested event is in the ring, was lost on the way, or was refused.
 static void check_sum(const struct replay *p, const struct extract_record_status *status)
 {
     uint64_t asked = (uint64_t)model.asked[0] + model.asked[1];
@@ -372,7 +372,8 @@ static void test_open(void **state)
     }
 }
 
-// Cleared, and the firmware booted again: each is marked, and nothing is taken for what it is not.
+// The stream is cleared, and the firmware boots again: each is marked, and nothing is taken for
+// something else.
 static void test_anew(void **state)
 {
     (void)state;

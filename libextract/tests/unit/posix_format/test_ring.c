@@ -19,7 +19,7 @@ static const struct extract_info *info_of(const struct look *look)
     return extract_trace_info(look->trace);
 }
 
-// That the events are those of ptr_put_number with these numbers.
+// Checks that the events are those of ptr_put_number with these numbers.
 static void check_run(const struct look *look, unsigned first, unsigned expected)
 {
     size_t count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A controller that is killed (SIGKILL) at any moment: what a flush had put into the log by then is
-// there, in order, and none of it twice. KILLS=N kills N times under each pair of policies.
+// A controller is killed (SIGKILL) at any moment: what a flush had put into the log by then is
+// there, in order, and nothing is there twice. KILLS=N kills N times under each pair of policies.
 #include "tests/unit/posix_log/logging.h"
 #include <poll.h>
 #include <sched.h>
@@ -108,7 +108,7 @@ static unsigned kills(void)
     return text ? (unsigned)strtoul(text, NULL, 10) : KILLS;
 }
 
-// STREAM has room for a step, so that the policy of the stream loses nothing.
+// STREAM has space for a step, so that the policy of the stream loses nothing.
 static void check(int stream_policy, int log_policy)
 {
     for (unsigned i = 0; i < kills(); i++) {

@@ -191,14 +191,14 @@ static void check_full_disk(int stream_policy, int log_policy)
     close_both(trid, fd);
 }
 
-// Not those that are flushed by themselves, which may fail between any two calls.
+// This excludes streams that are flushed automatically, which may fail between any two calls.
 static void test_h18_full_disk(void **state)
 {
     (void)state;
     each_policy(check_full_disk, false);
 }
 
-// A flush that fails frees nothing: what it took is in the way of what comes then, as it was.
+// A flush that fails frees nothing: what it read still blocks the events that come then.
 static void check_kept(int stream_policy, int log_policy)
 {
     trace_attr_t attr = log_attributes(stream_policy, log_policy, 4000, 1 << 20);
@@ -352,7 +352,8 @@ static void check_file_limit(bool later)
     close_both(trid, fd);
 }
 
-// The limit of the size of files, whenever it is set: no signal comes, and what fits is there.
+// The limit of the size of files may be set at any time: no signal comes, and what fits is in the
+// log.
 static void test_h20_file_limit(void **state)
 {
     (void)state;

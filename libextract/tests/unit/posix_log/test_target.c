@@ -575,7 +575,7 @@ static void save_log(int fd, const char *path, uint64_t *address)
     extract_log_free(log);
 }
 
-// A log that was saved as a stream is a stream that is over, with all that the log had.
+// A log that was saved as a stream is a stream that has ended, with all that the log had.
 static void check_saved(bool big, bool wide)
 {
     enum { PASSES = 8, EACH = 20 }; // more in all than the ring held

@@ -177,7 +177,7 @@ static void check_status(int fd, int full, int log_overrun, int overrun)
     close(fd);
 }
 
-// Whether the file ends with a mark that the log is full.
+// Returns whether the file ends with a marker that the log is full.
 static bool ends_full(int fd, off_t bytes)
 {
     uint8_t head[8];

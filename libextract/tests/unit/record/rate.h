@@ -37,7 +37,7 @@ static inline uint64_t rate_time(uint32_t slots, double events_per_second)
     return (uint64_t)(turns > 2e9 ? turns : 2e9);
 }
 
-// Whether the recorder loses nothing, from the first entry that it takes on.
+// Returns whether the recorder loses nothing from its first entry on.
 static inline bool rate_recorder_follows(struct sim_session *s, const struct rate_link *link,
                                          uint32_t slots, double events_per_second)
 {

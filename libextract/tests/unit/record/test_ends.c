@@ -406,8 +406,9 @@ static bool went_back(uint32_t stamp, uint64_t ns, bool is_held)
                                 r->slots.clock.time_ns + ns, is_held);
 }
 
-// By hand: 977,000 ticks a second. A step of more than half of the clock's period, 2,198 s, is one
-// back, unless the host says that a fourth of a period may have passed. A step forward never is.
+// By hand: 977,000 ticks a second. A step of more than half of the clock's period, 2,198 s, is a
+// step back, unless the host shows that a fourth of a period may have passed. A step forward never
+// is.
 static void test_went_back(void **state)
 {
     const uint64_t second = 1000000000;

@@ -357,8 +357,8 @@ static void test_laps(void **state)
     close_replay(replay);
 }
 
-// And while the bytes are being read: nothing that is a mix is taken, what is missing is missing
-// modulo 256.
+// The ring is written while the bytes are read: no mixture is taken, and the number of missing
+// frames is right modulo 256.
 static void race(uint32_t pace)
 {
     struct recording r;
@@ -459,7 +459,7 @@ static void test_gone(void **state)
     close_replay(replay);
 }
 
-// A poll that brings nothing is one read, and one that brings some is three.
+// A poll without new bytes is one read; a poll with new bytes is three.
 static void test_cost(void **state)
 {
     struct recording r;

@@ -189,7 +189,7 @@ static uint32_t check_walk(struct extract_snapshot *snapshot, const struct extra
     return count;
 }
 
-// Each frame of it is one; the last may be cut.
+// Each of its frames is valid; the last one may be cut.
 static void make_stretch(bool chk)
 {
     struct rkh_mix mix = {4, 4, 1, 4};

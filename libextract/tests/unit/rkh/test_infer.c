@@ -48,7 +48,7 @@ static void test_one_or_two(void **state)
     look_close(&look);
 }
 
-// 769 events in a queue are less likely than one, and room for three.
+// 769 events in a queue are less likely than one event and space for three.
 static void test_likely(void **state)
 {
     struct look look;

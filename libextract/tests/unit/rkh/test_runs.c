@@ -174,7 +174,7 @@ static void test_same_layout(void **state)
     CHECK_TICKS(0, 0, 0, 0, 4);
 }
 
-// Settings come back after others: their frames are numbered from 0 once more.
+// Settings return after others: their frames are numbered from 0 again.
 static void test_layout_comes_back(void **state)
 {
     (void)state;
@@ -198,8 +198,8 @@ static void test_layout_comes_back(void **state)
           "\n  6  069   0x20000000  0.001000000    1.000000                  event processed ");
 }
 
-// There is room for 16 layouts. Frames of a further one are damaged, not taken for what they are
-// not, and what is missing between them is not known.
+// There is space for 16 layouts. Frames of a further one are damaged and not taken for anything
+// else, and what is missing between them is not known.
 static void test_too_many(void **state)
 {
     (void)state;

@@ -319,7 +319,7 @@ static void test_damage_at_the_end(void **state)
     look_close(&look);
 }
 
-// That every frame that is shown has a checksum that holds and the length of its event.
+// Checks that every frame that is shown has a right checksum and the length of its event.
 static void check_shown(const struct look *look)
 {
     static const struct {

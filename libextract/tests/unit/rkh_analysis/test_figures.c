@@ -160,7 +160,8 @@ static void test_states_unseen(void **state)
           "{\"ticks\":220,\"state\":512,\"name\":null}]");
 }
 
-// A target that leaves out the records of the next state: the last one that is entered is it.
+// The target does not record the records of the next state: the last state that is entered is the
+// next one.
 static void test_states_entered(void **state)
 {
     struct stream s;

@@ -33,7 +33,7 @@ static inline int open_object(pid_t pid)
     return file;
 }
 
-// Of a process that was killed: it leaves its name.
+// A process that was killed leaves its name.
 static inline void unlink_object(pid_t pid)
 {
     unlink(object_path_of(pid).text);

@@ -81,7 +81,7 @@ static inline uint64_t ring_wide(struct ring_stream s, uint32_t *position, bool 
     return wide ? value | (uint64_t)ring_word(s, (*position)++) << 32 : value;
 }
 
-// The record at `position`; false where the words there are none.
+// Reads the record at `position`. Returns false if the words there are not a record.
 static inline bool ring_record(struct ring_stream s, uint32_t position, struct ring_record *r)
 {
     uint32_t layout = ring_of(s, RING_LAYOUT), first = ring_word(s, position), at = position + 2;

@@ -24,7 +24,7 @@ static void write_each(void)
         posix_trace_event(TYPE, &k, sizeof k);
 }
 
-// Of all processes.
+// The sum over all processes.
 static unsigned events(struct traced *t)
 {
     struct ring_record r[64];

@@ -173,7 +173,7 @@ static void ask_this(void)
     ask_filter(stream);
 }
 
-// As if the lock had been kept from an event.
+// The result is as if an event had held the lock.
 static void miss_one(void)
 {
     struct ringside_stream *s = (struct ringside_stream *)(void *)stream.block;
@@ -192,7 +192,7 @@ static void open_name(void)
     (void)posix_trace_eventid_open("a name", &id);
 }
 
-// So that all rounds are alike.
+// This makes all rounds alike.
 static void forget_names(void)
 {
     ring_set((uint8_t *)(uintptr_t)stream.object, 48, 1);

@@ -137,7 +137,7 @@ static void test_cancelled(void **state)
     let_go(&t);
 }
 
-// Who has no descriptor left to look at the holder with does not take the lock from it.
+// A thread without a free descriptor cannot check the holder, so it does not take the lock from it.
 static void test_no_descriptor(void **state)
 {
     struct rlimit limit, none;

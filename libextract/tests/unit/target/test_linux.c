@@ -133,7 +133,7 @@ static void run_threads(void)
         pthread_join(threads[k], NULL);
 }
 
-// A ring that holds everything: all is there, in order, stamps as well.
+// A ring that has space for everything: all events are there, in order, with their timestamps.
 static void test_threads_lose_nothing(void **state)
 {
     struct ring_record r;
@@ -195,7 +195,7 @@ static void on_signal(int number)
     nested--;
 }
 
-// Signals that come while others are handled; the stack has room for some.
+// Signals come while others are handled; the stack has space for some.
 static void *send_signals(void *argument)
 {
     pthread_t target = *(pthread_t *)argument;
@@ -531,7 +531,7 @@ static unsigned entries_of(const uint8_t *bytes, pid_t pid, bool spoil)
     return count;
 }
 
-// The entry of a process that had the same number before is not taken for this one's.
+// The entry of an earlier process with the same number is not taken for this process's entry.
 static void test_stale_entry(void **state)
 {
     struct ringside_trace_object *o, *again;
@@ -561,8 +561,8 @@ static void test_stale_entry(void **state)
     waitpid(child, NULL, 0);
 }
 
-// The limit of the size of files: no signal comes. The rings of an object that is there lie within
-// it.
+// The limit of the size of files: no signal comes. The rings of an existing object are within the
+// limit.
 static void test_file_limit(void **state)
 {
     const struct ringside_trace_bind bind = {POSIX_TRACE_LOOP, 4096, 64, false, "small"};

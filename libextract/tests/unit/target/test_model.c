@@ -387,7 +387,7 @@ static void step(struct reader *r)
     }
 }
 
-// Whether the state is new; it is in the set afterwards.
+// Returns whether the state is new, and adds it to the set.
 static bool add_state(const struct reader *r)
 {
     const uint32_t *words = (const uint32_t *)r;

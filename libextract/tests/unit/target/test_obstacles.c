@@ -213,7 +213,7 @@ static void *hold(void *unused)
     return unused;
 }
 
-// Who has the lock is there, though nothing can be read of it.
+// The holder of the lock exists, although nothing about it can be read.
 static void test_no_files(void **state)
 {
     pthread_t thread;

@@ -236,7 +236,7 @@ static uint8_t *controllers_mapping(void)
     return found;
 }
 
-// So is what it does as a controller.
+// The same holds for what it does as a controller.
 static void test_fork_of_controller(void **state)
 {
     (void)state;

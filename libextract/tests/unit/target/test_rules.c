@@ -606,7 +606,7 @@ static void test_clear_waits(void **state)
     assert_int_equal(ring_get(object(), 20), 1);
 }
 
-// Memory that something else wrote to is passed over, not followed.
+// Memory that something else wrote to is skipped, not followed.
 static void test_damage(void **state)
 {
     (void)state;

@@ -175,7 +175,8 @@ static void count_fault_at(int number, siginfo_t *info, void *context)
     siglongjmp(back, 1);
 }
 
-// Whether a fault in memory of the program's own, and a signal that is sent, are its handler's.
+// Checks that a fault in the program's own memory, and a signal that is sent to it, reach its own
+// handler.
 static bool has_its_signals(void)
 {
     char path[] = "/tmp/ringside-test-XXXXXX";

@@ -223,7 +223,7 @@ static void failing_calls_leave_old_or_new(void **state)
         enum extract_code code = update("t.fmt", "t.trc", false);
         reached = calls_left < 0;
         calls_left = -1;
-        // A folder that cannot be opened to be synced is passed over.
+        // A directory that cannot be opened for fsync is skipped.
         assert_true(code == EXTRACT_OK || (reached && code == EXTRACT_IO));
         refused += code == EXTRACT_IO;
         assert_either();

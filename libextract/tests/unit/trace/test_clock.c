@@ -105,7 +105,7 @@ static const struct clock_case cases[] = {
      1000000000,
      {100000000, 500000000, 500000000 - 4194304, 600000000},
      {0, 400000000, 1400000000 - 4194304, 1500000000}},
-    // So small a fall of a clock of 32 bits that has been higher is a wrap of it.
+    // So small a fall of a 32-bit clock that has been higher is a wrap.
     {4,
      4,
      0xFFFFFFFF,
@@ -196,7 +196,7 @@ static void test_counters(void **state)
     look_close(&look);
 }
 
-// Cores that share a ring may store out of order: a step of nearly a whole turn is one back.
+// Cores that share a ring may store out of order: a step of nearly a whole period is a step back.
 static void test_backwards(void **state)
 {
     static const uint64_t up[] = {1000, 2000, 1990, 3000}, down[] = {9000, 8000, 8010, 7000};

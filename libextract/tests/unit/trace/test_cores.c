@@ -357,7 +357,7 @@ static void test_texts(void **state)
     assert_non_null(strstr(answer("info", &options), "\"cores\":2,\"cores_from\":\"events\","));
 }
 
-// The column is there for what the trace holds, not for what a filter leaves of it.
+// The column depends on what the trace contains, not on what a filter lets through.
 static void test_column(void **state)
 {
     static const struct extract_condition of_core_0[] = {{EXTRACT_FILTER_THREAD, "a"}};

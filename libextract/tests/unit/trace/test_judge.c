@@ -244,7 +244,7 @@ static uint32_t model_word(uint32_t number, unsigned word)
     }
 }
 
-// Whether the words are all of one entry, patched or not.
+// Returns whether all words belong to one entry, patched or not.
 static bool is_whole(const uint32_t *words)
 {
     uint32_t number = words[4];

@@ -355,7 +355,7 @@ static void test_same_address(void **state)
     look_close(&look);
 }
 
-// Interrupts and start-up are no threads; a thread that only events name is one.
+// Interrupts and start-up are not threads. A thread that only events name is one.
 static void test_contexts_are_no_threads(void **state)
 {
     const struct extract_object *objects;
@@ -371,7 +371,7 @@ static void test_contexts_are_no_threads(void **state)
     look_close(&look);
 }
 
-// A thread that no event comes from is one all the same: an interrupted one, and one that is next.
+// A thread without events of its own is a thread, too: an interrupted one, and one that is next.
 static void test_threads_in_passing(void **state)
 {
     const struct extract_object *objects;

@@ -346,7 +346,7 @@ static bool full(void *context, const char *data, size_t length)
     return false;
 }
 
-// More threads, types and values than the report keeps at hand: every line is right all the same.
+// More threads, types and values than the report caches: every line is right all the same.
 static void many_names_do_not_mix(void **state)
 {
     static struct ring_image many;
