@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # gdb-reader tests: POSIX trace: events, status, and what the recorder is asked for: words that GDB
-# writes, and what the firmware does when it goes on. Its own counters are the truth.
+# writes, and what the firmware does when it continues. Its own counters are the truth.
 # shellcheck source=../../libextract/tests/lib.sh
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
@@ -12,7 +12,7 @@ arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--
     -D'RINGSIDE_TRACE_CLOCK()=clock_of_test' -include "$here/posix.h" -T "$here/firmware.ld" \
     "$here/posix.c" "$here/vectors.c" "$target/ringside_trace.c" -o "$posix" -lgcc
 
-# on_board COMMAND...: on a fresh board, stopped behind the first round.
+# on_board COMMAND...: on a fresh board, stopped after the first round.
 on_board() {
     boot board qemu-system-arm -M mps2-an385 -kernel "$posix"
     session "$posix" "target remote $work/board.sock" 'break checkpoint' continue 'echo <<<\n' "$@"
@@ -48,7 +48,7 @@ test_status() {
     has '^stream status: unknown \(GDB has no board, process or core\)$'
 }
 
-# Nothing is done while it stands; one round later it is.
+# Nothing is done while the board is halted. One round later, it is done.
 test_stop() {
     on_board 'ringside stop' "p $stream.state" continue "p $stream.state" 'ringside status' \
         'ringside last 1' "p $stream.recorded" continue "p $stream.recorded"
