@@ -365,7 +365,13 @@ static struct step *add_step(struct parser *p, enum step_kind kind)
 // Copies a token as a string, to be freed by the caller; NULL if memory ran out.
 static char *copy_token(const struct token *token)
 {
-    return strndup(token->text, token->length);
+    char *copy = malloc(token->length + 1);
+
+    if (copy) {
+        memcpy(copy, token->text, token->length);
+        copy[token->length] = 0;
+    }
+    return copy;
 }
 
 static enum extract_code find_name(struct parser *p, struct operand *operand)

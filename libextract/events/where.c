@@ -126,6 +126,15 @@ static enum extract_code out_of_memory(struct extract_error *error)
     return extract_error_set(error, EXTRACT_NOMEM, "where", NULL, "out of memory");
 }
 
+// Returns a copy to be freed by the caller; NULL if memory ran out.
+static char *copy_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = malloc(bytes);
+
+    return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
 // ---- labels ----
 
 // Returns whether a name means a label. In names, a _ stands for each character of a label that is
@@ -251,7 +260,7 @@ static enum extract_code add_label(struct where *where, const char *name, unsign
         return refuse_name(where, name, error);
     struct label *labels =
         extract_grow(where->labels, &where->label_capacity, where->label_count, sizeof *labels);
-    label.text = labels ? strdup(name) : NULL;
+    label.text = labels ? copy_text(name) : NULL;
     where->labels = labels ? labels : where->labels;
     if (!label.text)
         return out_of_memory(error);
@@ -343,7 +352,7 @@ static enum extract_code match_label(struct where *where, struct test *test, con
     const struct label *label = &where->labels[test->name - NAMES];
     const struct extract_error before = where->unmatched;
 
-    test->text = strdup(text);
+    test->text = copy_text(text);
     if (!test->text)
         return out_of_memory(error);
     if (!label->has_objects)
