@@ -170,15 +170,19 @@ static bool has_words(enum extract_kind kind)
            kind != EXTRACT_KIND_POOL && !extract_value_key(kind, 0, &key);
 }
 
-// Returns the i-th event type: those of the trace and of its format, then markers. Returns NULL
-// after the last, and for ids without a type of their own the type of all such ids.
+// Returns the i-th event type: those of the trace, those of its format that user-defined types
+// replace, then markers. Returns NULL after the last. All ids without a type of their own have the
+// same type.
 static const struct extract_event_type *type_at(const struct where *where, size_t i)
 {
+    size_t of_format = where->trace->user_types ? EXTRACT_COMMON_IDS : 0;
+
     if (i < EXTRACT_COMMON_IDS)
         return extract_trace_type(where->trace, (uint32_t)i);
-    if (i < 2 * (size_t)EXTRACT_COMMON_IDS)
-        return where->format->type((uint32_t)(i - EXTRACT_COMMON_IDS));
-    return extract_mark_type_at(i - 2 * (size_t)EXTRACT_COMMON_IDS);
+    i -= EXTRACT_COMMON_IDS;
+    if (i < of_format)
+        return where->format->type((uint32_t)i);
+    return extract_mark_type_at(i - of_format);
 }
 
 // Finds a label among the event types and notes the kinds of its fields. Returns false if no type

@@ -519,7 +519,7 @@ const struct extract_format *extract_format_at(size_t i);
 static inline const struct extract_role_fields *
 extract_format_role(const struct extract_format *format, uint32_t id)
 {
-    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE};
+    static const struct extract_role_fields none = {.role = EXTRACT_ROLE_NONE};
     const struct extract_role_fields *role = format->kernel ? format->kernel->role(id) : NULL;
     return role ? role : &none;
 }
