@@ -69,6 +69,7 @@ static enum extract_code parse_options(struct call *call, size_t at, struct quer
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "use --event NAME, --thread NAME, --object NAME, "
                                      "--class NAME, --from TIME, --to TIME, --last N, "
+                                     "--where EXPRESSION, "
                                      "--rkh SETTINGS, --view VIEW or -O SETTINGS",
                                      value ? "value missing" : "unknown option");
         *value = request->arguments[at + 1];
@@ -415,7 +416,7 @@ static enum extract_code run_help(struct call *call)
     "--rkh SETTINGS and --view history|pending override the options of `ringside set` for RKH.\n"
 #define FILTERS                                                                                    \
     "Filters: --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME,\n" \
-    "--last N. An event must match all of them.\n" RKH
+    "--last N, --where EXPRESSION. An event must match all of them.\n" RKH
 #define COLUMNS                                                                                    \
     FILTERS                                                                                        \
     "-O SETTINGS chooses columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid, "      \
