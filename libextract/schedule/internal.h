@@ -17,6 +17,8 @@ struct service {
     const struct extract_event_type *type;
     uint64_t seq;
     uint64_t object, thread; // of its event; 0: none
+    uint64_t flags;          // event flags that it sets
+    bool is_spent;           // it has woken the one thread that it can wake
 };
 
 // A thread, from its first event on.
@@ -27,7 +29,8 @@ struct thread {
     // Its newest call that may begin a wait:
     enum extract_wait call;
     uint64_t call_object, call_timeout;
-    bool call_has_timeout;
+    uint64_t call_flags; // event flags that it wants
+    bool call_has_timeout, call_is_send;
     struct extract_response response; // that has begun, if has_response
     bool has_response;
     // It was suspended while it waited: when the wait ends, it will not be ready.
@@ -95,9 +98,9 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
 void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
 // Processes what an event says about threads and mutexes. `service` is the newest service of the
-// event's context.
+// event's context; the event may spend it.
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, const struct service *service);
+                       const struct extract_role_fields *role, struct service *service);
 // Sends all states and owners up to a time, and forgets them.
 void threads_end(struct schedule *schedule, uint64_t at);
 

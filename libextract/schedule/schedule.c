@@ -251,10 +251,16 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     struct service *kept = service_of(schedule, core, event);
     struct service service = kept ? *kept : (struct service){.role = NULL};
     threads_add_event(schedule, event, role, &service);
-    kept = is_service(role) ? service_of(schedule, core, event) : NULL;
-    if (kept)
-        *kept = (struct service){role, event->type, event->seq, object_of(event, role),
-                                 extract_role_field(event, role->thread)};
+    kept = service_of(schedule, core, event);
+    if (kept && is_service(role))
+        *kept = (struct service){.role = role,
+                                 .type = event->type,
+                                 .seq = event->seq,
+                                 .object = object_of(event, role),
+                                 .thread = extract_role_field(event, role->thread),
+                                 .flags = extract_role_field(event, role->flags)};
+    else if (kept)
+        kept->is_spent = service.is_spent;
     core->next = next_of(schedule, event, role);
     core->may_switch = role->may_switch;
     core->last_in_isr =

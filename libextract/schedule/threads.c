@@ -186,7 +186,7 @@ static bool is_without_roles(enum extract_wait wait)
 static bool is_cause(const struct service *service, const struct thread *thread,
                      enum extract_wait wait)
 {
-    if (!service->role)
+    if (!service->role || service->is_spent)
         return false;
     if (service->role->role == EXTRACT_ROLE_ABORT)
         return service->thread == thread->now.thread;
@@ -196,6 +196,11 @@ static bool is_cause(const struct service *service, const struct thread *thread,
         return false;
     if (service->thread)
         return service->thread == thread->now.thread;
+    if (thread->call == wait && service->flags && !(service->flags & thread->call_flags))
+        return false;
+    if (thread->call == wait && service->role->begins == wait &&
+        service->role->is_send == thread->call_is_send)
+        return false; // a message to a full queue ends no wait to send another one
     return !thread->now.object || service->object == thread->now.object;
 }
 
@@ -239,7 +244,7 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
 }
 
 static void add_resume(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, const struct service *service)
+                       const struct extract_role_fields *role, struct service *service)
 {
     static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
@@ -257,6 +262,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     if (caused && thread->now.state == EXTRACT_STATE_BLOCKED && !thread->now.object)
         thread->now.object = service->object; // its own call came before the trace
     send_wake(schedule, event, thread, wait, service);
+    service->is_spent |= caused && service->role->wakes_one;
     thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready, &before);
     if (thread->is_stopped)
         end_response(schedule, thread, event);
@@ -356,11 +362,13 @@ static void note_call(struct schedule *schedule, const struct extract_event *eve
     thread->call = (enum extract_wait)role->begins;
     thread->call_object = extract_role_field(event, role->object);
     thread->call_timeout = extract_role_field(event, role->timeout);
+    thread->call_flags = extract_role_field(event, role->flags);
+    thread->call_is_send = role->is_send;
     thread->call_has_timeout = role->timeout != 0;
 }
 
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, const struct service *service)
+                       const struct extract_role_fields *role, struct service *service)
 {
     struct thread *caller =
         event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
