@@ -299,6 +299,12 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
     }
     if (!is_for_resource(wait))
         end_response(schedule, thread, event);
+    // No service goes on after its thread has suspended itself for good. So a service that the
+    // timer thread called at one tick is not the reason for what the timer thread does at the next
+    // one.
+    if (wait <= EXTRACT_WAIT_SUSPENDED && event->context == EXTRACT_THREAD &&
+        event->thread == thread->now.thread)
+        thread->service.role = NULL;
     // On one core, a thread that another one suspends did not run before.
     thread_set(schedule, thread, event->ticks, &state, schedule->core_count == 1 ? &ready : NULL);
 }
