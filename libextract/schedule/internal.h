@@ -13,11 +13,13 @@ enum { MAX_NESTING = 16, MAX_CORES = 256 };
 // The newest service that a context called. If that context then makes a thread ready, the service
 // may be the reason.
 struct service {
-    const struct extract_role_fields *role; // NULL: none was called yet
+    const struct extract_role_fields *role; // NULL: none was called, or it is not known
     const struct extract_event_type *type;
     uint64_t seq;
     uint64_t object, thread; // of its event; 0: none
     uint64_t flags;          // event flags that it sets
+    bool is_known;           // since the start, nothing that the context called is missing
+    bool wakes_nobody;       // nobody waited when it was called
     bool is_spent;           // it has woken the one thread that it can wake
 };
 

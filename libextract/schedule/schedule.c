@@ -178,13 +178,13 @@ static void count_nesting(struct core *core, const struct extract_event *event,
 {
     if (event->context != EXTRACT_ISR) {
         core->depth = 0;
-        core->service[0].role = NULL;
+        core->service[0] = (struct service){.is_known = true};
     } else if (role->role == EXTRACT_ROLE_ISR_ENTER) {
         if (core->depth < MAX_NESTING)
             core->isr[core->depth] = extract_role_field(event, role->number);
         core->depth++;
         if (core->depth <= MAX_NESTING)
-            core->service[core->depth].role = NULL;
+            core->service[core->depth] = (struct service){.is_known = true};
     } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->depth) {
         core->depth--;
     }
@@ -258,7 +258,10 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
                                  .seq = event->seq,
                                  .object = object_of(event, role),
                                  .thread = extract_role_field(event, role->thread),
-                                 .flags = extract_role_field(event, role->flags)};
+                                 .flags = extract_role_field(event, role->flags),
+                                 .is_known = true,
+                                 .wakes_nobody =
+                                     role->waiting && !extract_role_field(event, role->waiting)};
     else if (kept)
         kept->is_spent = service.is_spent;
     core->next = next_of(schedule, event, role);
