@@ -65,6 +65,10 @@ static enum extract_code parse_options(struct call *call, size_t at, struct quer
     for (; at < request->argument_count; at += 2) {
         const char *key = request->arguments[at];
         const char **value = find_option(options, key);
+        if (!value && at >= 2 && strcmp(request->arguments[at - 2], "--where") == 0)
+            return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
+                                     "put the expression in quotes: --where 'info1 == 5'",
+                                     "unknown option after --where");
         if (!value || at + 1 == request->argument_count)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "use --event NAME, --thread NAME, --object NAME, "

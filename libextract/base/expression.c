@@ -474,7 +474,9 @@ static enum extract_code parse_comparison(struct parser *p)
     if (code)
         return code;
     if (relation.kind != RELATION)
-        return fail_expecting(p, "comparison", "use == != < <= > or >= after it");
+        return fail_expecting(p, "comparison",
+                              relation.kind == END ? "put the expression in quotes: 'info1 == 5'"
+                                                   : "use == != < <= > or >= after it");
     code = advance(p);
     if (!code)
         code = parse_operand(p, &right);

@@ -27,7 +27,8 @@ enum extract_filter_word {
     EXTRACT_FILTER_FROM,   // ticks, or a time with a unit: 1.5s 20ms 7us 9ns
     EXTRACT_FILTER_TO,     // likewise
     EXTRACT_FILTER_LAST,   // the newest N events that meet the other conditions
-    EXTRACT_FILTER_WHERE   // an expression, as in "info1 == 0x5dc && dt > 1ms" (ringside(1), WHERE)
+    EXTRACT_FILTER_WHERE   // an expression, as in "info1 == 0x5dc && dt > 1ms" (ringside(1),
+                           // EXPRESSIONS)
 };
 
 // Returns the name of a word, "event" …; never NULL.

@@ -310,7 +310,7 @@ static void errors_name_the_column(void **state)
     } cases[] = {
         {"", "column 1: name, number or string expected at the end", "info1 == 5"},
         {"   ", "column 4: name, number or string expected at the end", "info1 == 5"},
-        {"five", "column 5: comparison expected at the end", "use == != "},
+        {"five", "column 5: comparison expected at the end", "in quotes"},
         {"five ==", "column 8: name, number or string expected at the end", ""},
         {"five = 5", "column 6: unexpected \"=\"", "use =="},
         {"five == 5 & five == 4", "column 11: unexpected \"&\"", "use &&"},
@@ -322,7 +322,7 @@ static void errors_name_the_column(void **state)
         {"(five == 5", "column 1: \"(\" without \")\"", "closing"},
         {"five == 5)", "column 10: \")\" without \"(\"", "remove it"},
         {"()", "column 2: name, number or string expected before \")\"", ""},
-        {"(five) == 5", "column 6: comparison expected before \")\"", ""},
+        {"(five) == 5", "column 6: comparison expected before \")\"", "use == != "},
         {"1 < five < 9", "column 10: comparison of a comparison", "&&"},
         {"1 < 2", "column 1: comparison of two constants", "compare a name"},
         {"'a' == 'a'", "column 1: comparison of two constants", "compare a name"},
