@@ -65,10 +65,15 @@ static enum extract_code parse_options(struct call *call, size_t at, struct quer
     for (; at < request->argument_count; at += 2) {
         const char *key = request->arguments[at];
         const char **value = find_option(options, key);
+        if (!value && at >= 2 && strcmp(request->arguments[at - 2], "--where") == 0)
+            return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
+                                     "put the expression in quotes: --where 'info1 == 5'",
+                                     "unknown option after --where");
         if (!value || at + 1 == request->argument_count)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "use --event NAME, --thread NAME, --object NAME, "
                                      "--class NAME, --from TIME, --to TIME, --last N, "
+                                     "--where EXPRESSION, "
                                      "--rkh SETTINGS, --view VIEW or -O SETTINGS",
                                      value ? "value missing" : "unknown option");
         *value = request->arguments[at + 1];
@@ -415,7 +420,7 @@ static enum extract_code run_help(struct call *call)
     "--rkh SETTINGS and --view history|pending override the options of `ringside set` for RKH.\n"
 #define FILTERS                                                                                    \
     "Filters: --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME,\n" \
-    "--last N. An event must match all of them.\n" RKH
+    "--last N, --where EXPRESSION. An event must match all of them.\n" RKH
 #define COLUMNS                                                                                    \
     FILTERS                                                                                        \
     "-O SETTINGS chooses columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid, "      \

@@ -16,7 +16,9 @@ enum {
     MAX_NESTING = 16,
     MAX_OPEN_WAITS = 16,
     MAX_INVERSIONS = 100,
-    RECENT_THREADS = 64
+    RECENT_THREADS = 64,
+    MAX_FIGURES = 64,
+    FIGURE_IDS = 512
 };
 
 // What is measured of a thread.
@@ -81,9 +83,11 @@ struct analysis {
         uint64_t address; // 0: none
         size_t thread;
     } recent[RECENT_THREADS];
-    uint64_t registry;          // which names are valid at `seq`
-    uint32_t *thread_of_object; // per object of the trace: index of its statistics + 1; 0: none
-    uint32_t *service_of_id;    // per id: index of its statistics + 1; 0: none yet
+    bool figure_ids[FIGURE_IDS];   // ids modulo this that a figure counts
+    bool has_figures[MAX_FIGURES]; // an event of its family has been counted
+    uint64_t registry;             // which names are valid at `seq`
+    uint32_t *thread_of_object;    // per object of the trace: index of its statistics + 1; 0: none
+    uint32_t *service_of_id;       // per id: index of its statistics + 1; 0: none yet
     size_t service_capacity;
     bool failed; // out of memory
 };
@@ -122,6 +126,15 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
 void lists_add_wait(struct analysis *analysis, const struct extract_state *state);
 void lists_add_gap(struct analysis *analysis);
 void lists_end(struct analysis *analysis);
+
+// ---- figures.c ----
+
+// Makes the list of figures. Returns false if memory is short.
+bool figures_begin(struct analysis *analysis);
+// Adds an event that the view lets through.
+void figures_add_event(struct analysis *analysis, const struct extract_event *event);
+// Removes the families without an event.
+void figures_end(struct analysis *analysis);
 
 // ---- tracex.c ----
 

@@ -5,6 +5,7 @@
 // schedule shows is measured by times.c and lists.c.
 //
 //   schedule_walk ── event ──> stats.c      counts, stacks and priorities of threads
+//         │                    figures.c    figures of libraries such as FileX
 //         │                    lists.c      interrupts, levels of queues and pools
 //         ├───── step ───────> times.c      who had a core: loads
 //         │                    lists.c      interrupts, inversions
@@ -222,6 +223,7 @@ static void add_event(void *context, const struct extract_event *event,
         stats->events++;
         count_service(analysis, event);
         count_role(analysis, role, event);
+        figures_add_event(analysis, event);
     }
     if (event->context == EXTRACT_THREAD)
         add_to_thread(analysis, role, event, is_counted);
@@ -322,6 +324,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
         qsort(stats->services, stats->service_count, sizeof *stats->services, compare_counts);
     if (stats->has_one_core)
         tracex_end(analysis);
+    figures_end(analysis);
     times_end(analysis);
     lists_end(analysis);
     return analysis->failed
@@ -335,7 +338,7 @@ static bool prepare(struct analysis *analysis)
     struct extract_stats *stats = analysis->stats;
 
     analysis->service_of_id = calloc(IDS, sizeof *analysis->service_of_id);
-    if (!analysis->service_of_id || !prepare_threads(analysis) ||
+    if (!analysis->service_of_id || !prepare_threads(analysis) || !figures_begin(analysis) ||
         !extract_map_init(&analysis->interrupt_of_number, 16) ||
         !extract_map_init(&analysis->wait_of_key, 16) ||
         !extract_map_init(&analysis->level_of_object, 16))
@@ -413,6 +416,7 @@ void extract_stats_free(struct extract_stats *stats)
     free(stats->cores);
     free(stats->threads);
     free(stats->services);
+    free(stats->figures);
     free(stats->interrupt_list);
     free(stats->waits);
     free(stats->levels);

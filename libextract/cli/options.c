@@ -343,6 +343,8 @@ static const struct option_row rows[] = {
     {FILTER, CLI_FILTERS | CLI_WHY, 0, "from", "T",
      "Begin at T: ticks, or a time with its unit, as 1.5s,\n20ms or 7us.", MATCH(FROM)},
     {FILTER, CLI_FILTERS | CLI_WHY, 0, "to", "T", "End at T.", MATCH(TO)},
+    {FILTER, CLI_FILTERS, 0, "where", "EXPRESSION",
+     "Match an expression, as in\n'info1 == 0x5dc && object == \"queue 0\"'.", MATCH(WHERE)},
     {FILTER, CLI_FILTERS, 0, "last", "N", "Take the newest N of what the other filters leave.",
      MATCH(LAST)},
 };

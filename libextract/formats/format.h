@@ -25,6 +25,7 @@
 #ifndef EXTRACT_FORMATS_FORMAT_H
 #define EXTRACT_FORMATS_FORMAT_H
 
+#include "formats/figures.h"
 #include "formats/roles.h"
 #include <extract/templates.h>
 #include <extract/text.h>
@@ -372,6 +373,8 @@ struct extract_kernel {
     // Returns what an event id means for the scheduler, or NULL for nothing (see
     // extract_format_role).
     const struct extract_role_fields *(*role)(uint32_t id);
+    // Figures of libraries on the kernel; the last one has no family.
+    const struct extract_figure *figures;
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.
     const char *timer_thread;
     // Finds the pointer to the name in the control block of the object at an address. Sets *name to

@@ -68,6 +68,10 @@ struct extract_role_fields {
     uint8_t left;    // how many blocks or bytes `object` has left, before the call
     uint8_t begins;  // enum extract_wait: the wait that the call may begin
     uint8_t ends;    // enum extract_wait: the wait of another thread that the call may end
+    uint8_t waiting; // number of threads that wait for `object`
+    uint8_t flags;   // event flags that are wanted, or set
+    bool is_send;    // a message is sent; otherwise, a call that waits for a queue receives one
+    bool wakes_one;  // the call ends the wait of one thread at most
     bool may_switch; // another thread may run after it, although it names none
 };
 

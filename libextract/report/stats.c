@@ -106,6 +106,10 @@ static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, 
     kv_put_number(kv, "span ticks", stats->span_ticks);
     kv_put_seconds(kv, stats->span_ticks, hz);
     stats_note_range(kv, stats);
+    if (kv->is_json)
+        stats_put_figures_json(kv, stats);
+    else
+        stats_put_figures(kv, stats);
 }
 
 // ---- JSON ----

@@ -11,10 +11,14 @@ enum { MAX_NESTING = 16, MAX_CORES = 256, RECENT_THREADS = 64 };
 // The newest service that a context called. If that context then makes a thread ready, the service
 // may be the reason.
 struct service {
-    const struct extract_role_fields *role; // NULL: none was called yet
+    const struct extract_role_fields *role; // NULL: none was called, or it is not known
     const struct extract_event_type *type;
     uint64_t seq;
     uint64_t object, thread; // of its event; 0: none
+    uint64_t flags;          // event flags that it sets
+    bool is_known;           // since the start, nothing that the context called is missing
+    bool wakes_nobody;       // nobody waited when it was called
+    bool is_spent;           // it has woken the one thread that it can wake
 };
 
 // A thread, from its first event on.
@@ -25,7 +29,8 @@ struct thread {
     // Its newest call that may begin a wait:
     enum extract_wait call;
     uint64_t call_object, call_timeout, call_holder;
-    bool call_has_timeout;
+    uint64_t call_flags; // event flags that it wants
+    bool call_has_timeout, call_is_send;
     struct extract_response response; // that has begun, if has_response
     bool has_response;
     // It was suspended while it waited: when the wait ends, it will not be ready.
@@ -121,9 +126,9 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
 // Takes the core from a thread.
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
 // Processes what an event says about threads and mutexes. `service` is the newest service of the
-// event's context.
+// event's context; the event may spend it.
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, const struct service *service);
+                       const struct extract_role_fields *role, struct service *service);
 // Sends all states and owners up to a time, and forgets them.
 void threads_end(struct schedule *schedule, uint64_t at);
 

@@ -4,7 +4,8 @@
 //
 // A put that releases a mutex frees it, unless the kernel hands it over to a thread that waits:
 // then the resumption of that thread follows in the same context, and the mutex was never free. So
-// a release is held back in the thread that made it, until the thread's next event.
+// a release is held back in the thread that made it, until the thread's next event, or until
+// another thread's call shows that the mutex is free.
 #include "base/grow.h"
 #include "schedule/internal.h"
 
@@ -76,6 +77,17 @@ void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t 
     from->released = 0;
 }
 
+// Frees a mutex whose owner has released it, since a call shows that nobody holds it.
+static void settle_release(struct schedule *schedule, uint64_t address, uint64_t at)
+{
+    const struct mutex *mutex = find_mutex(schedule, address);
+    struct thread *owner =
+        mutex && mutex->is_known ? schedule_thread(schedule, mutex->now.thread) : NULL;
+
+    if (owner && owner->released == address)
+        mutexes_hand_over(schedule, owner, 0, at);
+}
+
 void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role)
 {
@@ -85,6 +97,8 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
 
     if (event->context != EXTRACT_THREAD)
         return;
+    if (!count)
+        settle_release(schedule, address, event->ticks);
     confirm_owner(schedule, address, count ? owner : 0, event->ticks);
     if (role->role == EXTRACT_ROLE_MUTEX_GET) {
         if (!count)

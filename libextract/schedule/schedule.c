@@ -229,13 +229,13 @@ static void count_nesting(struct core *core, const struct extract_event *event,
 {
     if (event->context != EXTRACT_ISR) {
         core->depth = 0;
-        core->service[0].role = NULL;
+        core->service[0] = (struct service){.is_known = true};
     } else if (role->role == EXTRACT_ROLE_ISR_ENTER) {
         if (core->depth < MAX_NESTING)
             core->isr[core->depth] = extract_role_field(event, role->number);
         core->depth++;
         if (core->depth <= MAX_NESTING)
-            core->service[core->depth].role = NULL;
+            core->service[core->depth] = (struct service){.is_known = true};
     } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->depth) {
         core->depth--;
     }
@@ -322,10 +322,19 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     if (kept)
         service = *kept;
     threads_add_event(schedule, event, role, &service);
-    kept = is_service(role) ? service_of(schedule, core, event) : NULL;
-    if (kept)
-        *kept = (struct service){role, event->type, event->seq, object_of(event, role),
-                                 extract_role_field(event, role->thread)};
+    kept = service_of(schedule, core, event);
+    if (kept && is_service(role))
+        *kept = (struct service){.role = role,
+                                 .type = event->type,
+                                 .seq = event->seq,
+                                 .object = object_of(event, role),
+                                 .thread = extract_role_field(event, role->thread),
+                                 .flags = extract_role_field(event, role->flags),
+                                 .is_known = true,
+                                 .wakes_nobody =
+                                     role->waiting && !extract_role_field(event, role->waiting)};
+    else if (kept && uses_service)
+        kept->is_spent = service.is_spent;
     core->next = next_of(schedule, event, role);
     core->may_switch = role->may_switch;
     core->last_in_isr =

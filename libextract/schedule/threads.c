@@ -206,7 +206,7 @@ static bool is_without_roles(enum extract_wait wait)
 static bool is_cause(const struct service *service, const struct thread *thread,
                      enum extract_wait wait)
 {
-    if (!service->role)
+    if (!service->role || service->is_spent || service->wakes_nobody)
         return false;
     if (service->role->role == EXTRACT_ROLE_ABORT)
         return service->thread == thread->now.thread;
@@ -216,6 +216,11 @@ static bool is_cause(const struct service *service, const struct thread *thread,
         return false;
     if (service->thread)
         return service->thread == thread->now.thread;
+    if (thread->call == wait && service->flags && !(service->flags & thread->call_flags))
+        return false;
+    if (thread->call == wait && service->role->begins == wait &&
+        service->role->is_send == thread->call_is_send)
+        return false; // a message to a full queue ends no wait to send another one
     return !thread->now.object || service->object == thread->now.object;
 }
 
@@ -228,29 +233,48 @@ static bool is_timer_thread(const struct schedule *schedule, uint64_t address, u
     return thread && thread->name && strcmp(thread->name, schedule->kernel->timer_thread) == 0;
 }
 
+// Returns the object whose service ended a wait; 0: not known, or there is none.
+static uint64_t object_of_wait(const struct service *service, const struct thread *thread)
+{
+    bool is_abort = service->role->role == EXTRACT_ROLE_ABORT;
+
+    return thread->now.object || is_abort ? thread->now.object : service->object;
+}
+
+// Returns why a wait ends. If the trace begins in the middle of a service, the reason is not known.
+static enum extract_wake_reason find_reason(const struct schedule *schedule,
+                                            const struct extract_event *event,
+                                            const struct thread *thread, enum extract_wait wait,
+                                            const struct service *service)
+{
+    if (is_cause(service, thread, wait))
+        return EXTRACT_WAKE_SERVICE;
+    bool by_timer =
+        event->context == EXTRACT_THREAD && is_timer_thread(schedule, event->thread, event->seq);
+    if (wait == EXTRACT_WAIT_SLEEP)
+        return by_timer || service->is_known ? EXTRACT_WAKE_SLEPT : EXTRACT_WAKE_UNKNOWN;
+    if (by_timer)
+        return service->is_known ? EXTRACT_WAKE_TIMEOUT : EXTRACT_WAKE_UNKNOWN;
+    return is_timer_thread(schedule, thread->now.thread, event->seq) ? EXTRACT_WAKE_TICK
+                                                                     : EXTRACT_WAKE_UNKNOWN;
+}
+
 static void send_wake(const struct schedule *schedule, const struct extract_event *event,
-                      const struct thread *thread, enum extract_wait wait,
-                      const struct service *service)
+                      const struct thread *thread, const struct service *service,
+                      enum extract_wake_reason reason)
 {
     struct extract_wake wake = {.at = event->ticks,
                                 .seq = event->seq,
                                 .thread = thread->now.thread,
                                 .by = event->thread,
+                                .reason = reason,
                                 .in_isr = event->context == EXTRACT_ISR,
                                 .is_suspended = thread->is_stopped};
 
-    if (is_cause(service, thread, wait)) {
-        wake.reason = EXTRACT_WAKE_SERVICE;
+    if (reason == EXTRACT_WAKE_SERVICE) {
         wake.cause = service->seq;
         wake.service = service->type;
-        wake.object = thread->now.object ? thread->now.object : service->object;
-    } else if (wait == EXTRACT_WAIT_SLEEP) {
-        wake.reason = EXTRACT_WAKE_SLEPT;
-    } else if (event->context == EXTRACT_THREAD &&
-               is_timer_thread(schedule, event->thread, event->seq)) {
-        wake.reason = EXTRACT_WAKE_TIMEOUT;
-    } else if (is_timer_thread(schedule, thread->now.thread, event->seq)) {
-        wake.reason = EXTRACT_WAKE_TICK;
+        wake.object = object_of_wait(service, thread);
     }
     if (wake.in_isr && !schedule->word_is_interrupted)
         wake.by = 0;
@@ -259,7 +283,7 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
 }
 
 static void add_resume(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, const struct service *service)
+                       const struct extract_role_fields *role, struct service *service)
 {
     static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
@@ -267,22 +291,25 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     enum extract_wait wait = (enum extract_wait)extract_role_field(event, role->state);
     struct thread *thread = schedule_thread(schedule, address);
 
-    if (!thread || wait == EXTRACT_WAIT_PRIORITY)
+    if (!thread || wait == EXTRACT_WAIT_PRIORITY || wait == EXTRACT_WAIT_NONE)
         return;
     // A thread is also resumed while it is still being suspended: then it has not waited.
     if (thread->now.state == EXTRACT_STATE_RUNNING || thread->now.state == EXTRACT_STATE_READY)
         return;
-    bool caused = is_cause(service, thread, wait);
-    struct extract_state before = waiting_state(wait, caused ? service->object : 0);
+    enum extract_wake_reason reason = find_reason(schedule, event, thread, wait, service);
+    bool caused = reason == EXTRACT_WAKE_SERVICE;
+    struct extract_state before = waiting_state(wait, caused ? object_of_wait(service, thread) : 0);
     if (caused && thread->now.state == EXTRACT_STATE_BLOCKED && !thread->now.object)
-        thread->now.object = service->object; // its own call came before the trace
-    send_wake(schedule, event, thread, wait, service);
+        thread->now.object = before.object; // its own call came before the trace
+    send_wake(schedule, event, thread, service, reason);
+    service->is_spent |= caused && service->role->wakes_one;
     thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready, &before);
     if (thread->is_stopped)
         end_response(schedule, thread, event);
     else if (!is_for_resource(wait))
         begin_response(thread, event);
     thread->is_stopped = false;
+    thread->service.is_known = true;
     // A mutex that was just released goes to the first thread that waited for it.
     struct thread *caller =
         event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
@@ -314,6 +341,13 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
     }
     if (!is_for_resource(wait))
         end_response(schedule, thread, event);
+    // No service goes on after its thread has suspended itself for good. So a service that the
+    // timer thread called at one tick is not the reason for what the timer thread does at the next
+    // one.
+    if (wait <= EXTRACT_WAIT_SUSPENDED && event->context == EXTRACT_THREAD &&
+        event->thread == thread->now.thread)
+        thread->service.role = NULL;
+    thread->service.is_known = true;
     // On one core, a thread that another one suspends did not run before.
     thread_set(schedule, thread, event->ticks, &state, schedule->core_count == 1 ? &ready : NULL);
 }
@@ -380,12 +414,14 @@ static void note_call(struct schedule *schedule, const struct extract_event *eve
     thread->call = (enum extract_wait)role->begins;
     thread->call_object = extract_role_field(event, role->object);
     thread->call_timeout = extract_role_field(event, role->timeout);
+    thread->call_flags = extract_role_field(event, role->flags);
+    thread->call_is_send = role->is_send;
     thread->call_has_timeout = role->timeout != 0;
     thread->call_holder = extract_role_field(event, role->owner);
 }
 
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, const struct service *service)
+                       const struct extract_role_fields *role, struct service *service)
 {
     struct thread *caller =
         event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;

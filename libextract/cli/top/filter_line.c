@@ -32,7 +32,7 @@ static bool next_token(const char **line, char stop, char *token)
 static bool find_condition(const char *name, enum extract_filter_word *word)
 {
     name += strncmp(name, "--", 2) ? 0 : 2;
-    for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_LAST; i++) {
+    for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_WHERE; i++) {
         *word = (enum extract_filter_word)i;
         if (strcmp(name, extract_filter_word_name(*word)) == 0)
             return true;
@@ -63,7 +63,8 @@ static enum extract_code add_conditions(struct extract_filter *filter, const cha
     while (!code && next_token(&line, '=', name)) {
         if (!find_condition(name, &word))
             return extract_error_set(error, EXTRACT_USAGE, name,
-                                     "use event=, thread=, object=, class=, from=, to= or last=",
+                                     "use event=, thread=, object=, class=, from=, to=, last= or "
+                                     "where=",
                                      "no filter has that name");
         if (!next_token(&line, 0, value))
             return extract_error_set(error, EXTRACT_USAGE, name, NULL, "the value is missing");

@@ -166,6 +166,7 @@ static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slo
 }
 
 static const struct extract_kernel kernel = {.role = threadx_role,
+                                             .figures = threadx_figures,
                                              .timer_thread = "System Timer Thread",
                                              .name_pointer = threadx_name_pointer};
 

@@ -97,6 +97,12 @@ struct extract_inversion {
     const struct extract_object *mutex_object, *third_object;
 };
 
+// A figure of a library on the kernel, such as FileX.
+struct extract_figure_stats {
+    const char *family, *group, *name; // such as "filex", "media" and "opens"
+    uint64_t value;
+};
+
 struct extract_stats {
     // False if the format's events do not show a schedule. Then context switches, preemptions,
     // inversions and all times except span_ticks are 0.
@@ -130,6 +136,8 @@ struct extract_stats {
     struct extract_thread_stats *threads; // in the order of the trace's objects; owned
     size_t service_count;
     struct extract_service_stats *services; // the most frequent first; owned
+    size_t figure_count;                    // 0 if there is no event of such a library
+    struct extract_figure_stats *figures;   // owned
     size_t core_count;
     struct extract_core_stats *cores; // by number; owned
     size_t interrupt_count;

@@ -187,6 +187,27 @@ static void check_statistics(struct opened *o)
     assert_non_null(strstr(line_with(o->oracle, "Priority Inversions:", line), inversions));
 }
 
+// Checks the figures of a library: those of the oracle come in the same order, one per line.
+static void check_figures(struct opened *o, const char *family, const char *heading, size_t count)
+{
+    char line[LINE];
+    size_t seen = 0;
+    line_with(o->oracle, heading, line);
+    for (size_t i = 0; i < o->stats->figure_count; i++) {
+        const struct extract_figure_stats *figure = &o->stats->figures[i];
+        char *value = NULL;
+        if (strcmp(figure->family, family) != 0)
+            continue;
+        while (!value || value[1] == '\n' || value[1] == '\r') { // titles of groups have no value
+            assert_non_null(fgets(line, LINE, o->oracle));
+            value = strchr(line, ':');
+        }
+        assert_int_equal(strtoull(value + 1, NULL, 10), figure->value);
+        seen++;
+    }
+    assert_int_equal(seen, count);
+}
+
 static void check_profile(struct opened *o)
 {
     char line[LINE];
@@ -249,6 +270,8 @@ static void check_whole(const char *name)
     check_statistics(&o);
     check_profile(&o);
     check_stacks(&o);
+    bool has_filex = strcmp(name, "demo_filex") == 0;
+    check_figures(&o, "filex", "FileX Performance Statistics", has_filex ? 14 : 0);
     check_services(&o);
     check_events(&o);
     close_trace(&o);
@@ -276,6 +299,7 @@ static void test_demo_netx_udp(void **state)
     check_objects(&o);
     check_statistics(&o);
     check_profile(&o);
+    check_figures(&o, "netx", "NetX Performance Statistics", 24);
     close_trace(&o);
 }
 
