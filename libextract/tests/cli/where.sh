@@ -129,7 +129,7 @@ where 'dt > 100us' '.dt != null and .dt * 1000000 > 100 * 48828'
 for ((i = 0; i < 4; i++)); do
     tail -c +$((i * 4000 + 1)) rkh.bin | head -c "$([ $i = 3 ] && echo 9999 || echo 4000)"
     sleep 0.5
-done | timeout "$limit" "$ringside" report --json --format rkh --where 'dt >= 0' - >parts 2>/dev/null
+done | timeout "$limit" "$ringside" report --json --format rkh --where 'dt >= 0' - >parts 2>err
 is "rkh: a stream in parts" "$(jq -r .seq parts | tr '\n' ' ')" \
     "$(jq -r 'select(.dt != null and .dt >= 0) | .seq' all.json | tr '\n' ' ')"
 use hook "$own/hooks.bin"
