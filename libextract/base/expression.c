@@ -400,8 +400,7 @@ static enum extract_code parse_operand(struct parser *p, struct operand *operand
 static enum extract_code make_side(const struct parser *p, const struct operand *operand,
                                    struct side *side)
 {
-    side->is_name = operand->token.kind == NAME;
-    side->name = operand->name.index;
+    *side = (struct side){operand->token.kind == NAME, operand->name.index, 0};
     return side->is_name ? EXTRACT_OK : parse_number(p, &operand->token, &side->number);
 }
 

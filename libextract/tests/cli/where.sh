@@ -125,6 +125,13 @@ where 'sig == "RESUME" && event == "timer *"' \
 where 'name == "s*"' '.names.name != null and (.names.name | startswith("s"))'
 where 'info2 == 3' '.info[1] == 3'
 where 'dt > 100us' '.dt != null and .dt * 1000000 > 100 * 48828'
+# A stream that arrives in parts: the last event of a part is the one before the next part.
+for ((i = 0; i < 4; i++)); do
+    tail -c +$((i * 4000 + 1)) rkh.bin | head -c "$([ $i = 3 ] && echo 9999 || echo 4000)"
+    sleep 0.5
+done | timeout "$limit" "$ringside" report --json --format rkh --where 'dt >= 0' - >parts 2>err
+is "rkh: a stream in parts" "$(jq -r .seq parts | tr '\n' ' ')" \
+    "$(jq -r 'select(.dt != null and .dt >= 0) | .seq' all.json | tr '\n' ' ')"
 use hook "$own/hooks.bin"
 where 'D1 == 0x4000' '.fields.D1 == 16384'
 where 'D2 != 0 && info3 == 8' '.fields.D2 != null and .fields.D2 != 0 and .info[2] == 8'
@@ -139,6 +146,11 @@ if [ -d "$data" ]; then
     is "bursts: it has gaps" "$(jq -r 'select(.flags | index("gap")) | .seq' all.json | head -n 1 |
         grep -c .)" 1
     where 'blocked_for > 0' '.blocked != null and .blocked > 0 or .event == "RINGSIDE_LOST"'
+    middle=$(jq -s '.[length * 9 / 10 | floor].ticks' all.json)
+    run report --json --where 'dt >= 0 && blocked_for >= 0' --from "$middle" "$trace"
+    is "bursts: what was before --from counts" "$(jq -r .seq out | tr '\n' ' ')" \
+        "$(jq -r "select(.ticks >= $middle and (.blocked != null or .event == \"RINGSIDE_LOST\"))
+            | .seq" all.json | tr '\n' ' ')"
 fi
 
 # ---- other commands, other filters, errors ----

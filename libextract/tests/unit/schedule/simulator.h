@@ -103,7 +103,7 @@ struct sim_frame {
 struct sim_object {
     enum sim_state kind; // the state of a thread that waits for it
     uint32_t address;
-    char name[16];
+    char name[24];
     bool inherits;
     unsigned count, capacity; // of units, messages, flags, or times that a mutex is owned
     int owner;

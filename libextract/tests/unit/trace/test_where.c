@@ -284,6 +284,32 @@ static void times_have_units_and_history(void **state)
         assert_passes(look.trace, cases[i].expression, cases[i].hz, cases[i].passes);
 }
 
+// A thread that is created, deleted, reset or terminated no longer waits: what resumes it then does
+// not end that wait.
+static void a_wait_may_end_otherwise(void **state)
+{
+    static const unsigned ends[] = {100, 101, 110, 115, 0};
+    struct ring_image other;
+    struct look waits;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const struct ring_entry some[] = {
+            {MAIN, 0x80100010, 2, 100, {WORKER, 5, SP, MAIN}},
+            {MAIN, 0x80100010, ends[i] ? ends[i] : 88, 110, {WORKER, 5, SP, 0}},
+            {MAIN, 0x80100010, 1, 120, {WORKER, 3, SP, MAIN}},
+        };
+        struct ring_spec spec = ring_plain;
+        spec.objects = 4;
+        spec.entries = 4;
+        ring_build(&other, &spec);
+        ring_fill(&other, objects, sizeof objects / sizeof *objects, some, 3);
+        look_open(&waits, &other);
+        assert_passes(waits.trace, "blocked_for == 20", 0, ends[i] ? "" : "c");
+        look_close(&waits);
+    }
+}
+
 static void expressions_narrow_other_filters(void **state)
 {
     static const struct {
@@ -417,6 +443,56 @@ static void logs_lose_their_history(void **state)
     }
 }
 
+static bool note_last(void *context, const struct extract_event *events, size_t count)
+{
+    uint64_t *last_seq = context;
+
+    *last_seq = events[count - 1].seq;
+    return true;
+}
+
+// Other filters let a walk over a log begin in the middle. An expression with a history needs what
+// was before. The worker is suspended at 100 and resumed at 16110, after 1,600 other events.
+static void a_long_log_is_read_from_its_start(void **state)
+{
+    enum { OTHERS = 1600, BLOCK = 100 };
+    static const struct ring_entry suspend = {MAIN, 0x80100010, 2, 100, {WORKER, 5, SP, MAIN}};
+    const struct ring_entry resume = {
+        MAIN, 0x80100010, 1, 110 + OTHERS * 10, {WORKER, 5, SP, MAIN}};
+    static struct ring_image longer;
+    struct ring_spec spec = ring_plain;
+    struct log_file file;
+    struct log_look log;
+    struct extract_filter *filter;
+    struct extract_view *view;
+    uint64_t stamp = 110, seq = 0;
+    const struct extract_sink sink = {.events = note_last, .context = &seq};
+
+    (void)state;
+    spec.entries = OTHERS + 10;
+    spec.objects = 4;
+    ring_build(&longer, &spec);
+    ring_fill(&longer, objects, sizeof objects / sizeof *objects, &suspend, 1);
+    ring_run(&longer, OTHERS, &stamp, 10);
+    ring_insert(&longer, &resume);
+    unlink(scratch_path("long.log"));
+    log_open(&file, scratch_path("long.log"), &longer);
+    for (unsigned at = 0; at < OTHERS; at += BLOCK)
+        log_entries(&file, &longer, at, BLOCK);
+    log_entries(&file, &longer, OTHERS, 2);
+    log_close(&file);
+    log_look_open(&log, file.path, NULL);
+    assert_int_equal(extract_filter_new(&filter, NULL), EXTRACT_OK);
+    assert_int_equal(extract_filter_add(filter, EXTRACT_FILTER_FROM, "16000", NULL), EXTRACT_OK);
+    assert_int_equal(extract_filter_add(filter, WHERE, "blocked_for == 16010", NULL), EXTRACT_OK);
+    assert_int_equal(extract_view_new(&view, filter, log.trace, 0, NULL), EXTRACT_OK);
+    assert_int_equal(extract_view_run(view, &sink), 1);
+    assert_int_equal(seq, OTHERS + 1);
+    extract_view_free(view);
+    extract_filter_free(filter);
+    log_look_close(&log);
+}
+
 static enum extract_code run_all_names(void)
 {
     static const struct condition conditions[] = {
@@ -443,10 +519,12 @@ int main(void)
         cmocka_unit_test(names_mean_what_events_have),
         cmocka_unit_test(labels_are_names),
         cmocka_unit_test(times_have_units_and_history),
+        cmocka_unit_test(a_wait_may_end_otherwise),
         cmocka_unit_test(expressions_narrow_other_filters),
         cmocka_unit_test(errors_are_said),
         cmocka_unit_test(syntax_is_checked_at_once),
         cmocka_unit_test(logs_lose_their_history),
+        cmocka_unit_test(a_long_log_is_read_from_its_start),
         cmocka_unit_test(memory_runs_out),
     };
     return cmocka_run_group_tests_name("where", tests, open_look, close_look);
