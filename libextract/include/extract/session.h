@@ -119,6 +119,12 @@ enum extract_code extract_session_report(struct extract_session *session,
                                          const struct extract_view *view, struct extract_text *text,
                                          struct extract_error *error);
 
+// Explains times of a thread (extract_why_new) and appends the text. `options->hz` may be 0: the
+// rate of the session is used. Errors: those of extract_why_new.
+enum extract_code extract_session_why(struct extract_session *session,
+                                      const struct extract_why_options *options,
+                                      struct extract_text *text, struct extract_error *error);
+
 // ---- results ----
 
 // Returns the templates with the diagnostics of their files (extract_templates_diagnostics); NULL

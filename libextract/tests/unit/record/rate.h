@@ -37,7 +37,7 @@ static inline uint64_t rate_time(uint32_t slots, double events_per_second)
     return (uint64_t)(turns > 2e9 ? turns : 2e9);
 }
 
-// Whether the recorder loses nothing, from the first entry that it takes on.
+// Returns whether the recorder loses nothing from its first entry on.
 static inline bool rate_recorder_follows(struct sim_session *s, const struct rate_link *link,
                                          uint32_t slots, double events_per_second)
 {
@@ -49,8 +49,9 @@ static inline bool rate_recorder_follows(struct sim_session *s, const struct rat
     return whole;
 }
 
-// The naive poller: the pointer, the whole ring, the pointer again. What lies between the two
-// pointers may be torn; of the rest it needs what is new. The truth is the simulation's own count.
+// The naive poller reads the pointer, the whole ring, and the pointer again. What is between the
+// two pointers may be torn; of the rest it needs what is new. The truth is the simulation's own
+// count.
 static inline bool rate_naive_follows(struct sim_session *s, const struct rate_link *link,
                                       uint32_t slots, double events_per_second)
 {

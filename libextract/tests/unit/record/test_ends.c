@@ -10,7 +10,7 @@
 
 static struct sim_session session;
 
-// A firmware whose symbols tell where the live place stands.
+// A firmware whose symbols show the address of the live write position.
 enum extract_code __real_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
                                            struct extract_symbols *symbols, uint64_t address,
                                            struct extract_error *error);
@@ -84,7 +84,7 @@ static unsigned marks(enum extract_log_mark kind)
     return session.judge.marks[kind];
 }
 
-// The trace is enabled: an empty ring from its first slot on. The writer stands at that slot.
+// The trace is enabled: an empty ring from its first slot on. The writer is at that slot.
 static void enable(void)
 {
     assert_int_equal(session.sim.number % session.sim.slots, 0);
@@ -92,7 +92,7 @@ static void enable(void)
     session.sim.off = false;
 }
 
-// A turn takes 3.2 ms, a proof 4 reads of 1 ms: only the end can tell.
+// One turn of the ring takes 3.2 ms, and a proof needs 4 reads of 1 ms: only the end can show it.
 static void test_beyond_the_link(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void test_empty(void **state)
     }
 }
 
-// Found empty, and wrapped before the next look: what is missing began behind START.
+// The ring was empty at first, and wrapped before the next poll. What is missing began after START.
 static void test_empty_then_lapped(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void test_off_behind_laps(void **state)
     }
 }
 
-// What could not be read in time while the writer went on can be when it stands.
+// What could not be read in time while the writer was running can be read when it stops.
 static void test_off_under_load(void **state)
 {
     struct sim *sim = &session.sim;
@@ -406,8 +406,9 @@ static bool went_back(uint32_t stamp, uint64_t ns, bool is_held)
                                 r->slots.clock.time_ns + ns, is_held);
 }
 
-// By hand: 977,000 ticks a second. A step of more than half of the clock's period, 2,198 s, is one
-// back, unless the host says that a fourth of a period may have passed. A step forward never is.
+// By hand: 977,000 ticks a second. A step of more than half of the clock's period, 2,198 s, is a
+// step back, unless the host shows that a fourth of a period may have passed. A step forward never
+// is.
 static void test_went_back(void **state)
 {
     const uint64_t second = 1000000000;

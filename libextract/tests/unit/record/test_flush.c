@@ -45,7 +45,8 @@ static uint64_t pass(uint64_t events, bool whole)
     return status.entries;
 }
 
-// What the log holds: each entry once, in order; gaps behind a loss only. Returns how many.
+// What the log contains: each entry once, in order, and gaps only after a loss. Returns how many
+// entries.
 static uint64_t judge(unsigned *losses)
 {
     struct extract_log *log;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A disk that is full for a while: the log is whole, its numbers go on, and what it had no room for
-// is lost, once. Truth: what the simulated writer made.
+// A disk that is full for a while: the log is complete, its numbers continue, and what it had no
+// space for is lost, once. Truth: what the simulated writer made.
 #include "tests/unit/scratch.h"
 #include "tests/unit/record/sim.h"
 #include <errno.h>
@@ -65,7 +65,7 @@ struct sum {
     bool known;
 };
 
-// The log's own sum; its numbers must go on.
+// The log's own sum; its numbers must continue.
 static struct sum read_log(void)
 {
     struct sum sum = {.known = true};
@@ -128,7 +128,8 @@ static void test_parts(void **state)
     assert_true(partly && !code);
 }
 
-// Laps meanwhile: the losses that had no room are a part of the next one.
+// The writer laps the reader in the meantime: the losses that had no space are a part of the next
+// one.
 static void test_laps(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recording a target that a debugger holds: polls far apart, of which the host's clock tells
-// nothing, and an end without a further look.
+// Recording a target that a debugger holds: polls are far apart, the host's clock says nothing
+// about them, and no poll follows at the end.
 #include <setjmp.h>
 #include <stdarg.h>
 #include "tests/unit/record/sim.h"
@@ -73,7 +73,8 @@ static void test_thinking(void **state)
     end();
 }
 
-// What the ring holds at a stop is had at that stop, also when the writer is exactly one lap ahead.
+// What the ring contains at a stop is read at that stop, even if the writer is exactly one lap
+// ahead.
 static void test_all_of_it(void **state)
 {
     static const uint64_t runs[] = {SLOTS, 10 * SLOTS, SLOTS - 1, 5 * SLOTS + 77, SLOTS, 3};

@@ -209,7 +209,7 @@ static void test_gone(void **state)
     end();
 }
 
-// Entries that cannot be read are given up, not more than twice as many, and the rest goes on.
+// Entries that cannot be read are given up, and at most as many again; all others are read.
 static void test_hole(void **state)
 {
     (void)state;

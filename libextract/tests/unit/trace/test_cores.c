@@ -176,7 +176,7 @@ static void test_log(void **state)
     log_look_open(&seen, scratch_path("cores.log"), &options);
     assert_cores(seen.trace, 3, EXTRACT_CORES_SEEN);
     const char *text = log_verb(&seen, "stats");
-    assert_non_null(strstr(text, "\nLoads of several cores are not computed.\n"));
+    assert_non_null(strstr(text, "\n   0  a        20  100.000\n"));
     assert_non_null(
         strstr(log_verb(&seen, "info"), "\ncores: 3 (at least: no event is from a higher core)\n"));
     log_look_close(&seen);
@@ -221,7 +221,7 @@ static void test_counts_only(void **state)
     add_both(1);
     look_open(&look, &image);
     struct extract_stats *stats = stats_of(look.trace);
-    assert_false(stats->has_loads);
+    assert_true(stats->has_loads && !stats->has_one_core);
     assert_int_equal(stats->events, 10);
     assert_int_equal(stats->interrupts, 2);
     assert_int_equal(stats->nested_interrupts, 0);
@@ -229,12 +229,18 @@ static void test_counts_only(void **state)
     assert_int_equal(stats->resumes, 1);
     assert_int_equal(stats->time_slices, 1);
     assert_int_equal(stats->span_ticks, 60);
-    assert_int_equal(stats->context_switches, 0);
-    assert_int_equal(stats->preemptions, 0);
+    assert_int_equal(stats->context_switches, 1); // a suspends itself
+    assert_int_equal(stats->tracex.preemptions, 0);
     assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 0);
-    assert_int_equal(stats->idle_ticks + stats->interrupt_ticks + stats->init_ticks, 0);
-    for (size_t i = 0; i < stats->thread_count; i++)
-        assert_int_equal(stats->threads[i].ticks, 0);
+    assert_int_equal(stats->core_count, 2);
+    assert_int_equal(stats->cores[0].span_ticks, 60);
+    assert_int_equal(stats->cores[0].interrupt_ticks, 10); // 20 to 30
+    assert_int_equal(stats->cores[0].thread_ticks[0], 50);
+    assert_int_equal(stats->cores[1].span_ticks, 40);      // 10 to 50
+    assert_int_equal(stats->cores[1].interrupt_ticks, 10); // 21 to 31
+    assert_int_equal(stats->cores[1].thread_ticks[1], 30);
+    assert_int_equal(stats->interrupt_ticks, 20);
+    assert_int_equal(stats->idle_ticks + stats->init_ticks + stats->unknown_ticks, 0);
     assert_int_equal(stats->threads[1].events, 3);
     extract_stats_free(stats);
     look_close(&look);
@@ -242,7 +248,7 @@ static void test_counts_only(void **state)
     add_both(0); // the same events on one core
     look_open(&look, &image);
     stats = stats_of(look.trace);
-    assert_true(stats->has_loads);
+    assert_true(stats->has_one_core);
     assert_int_equal(stats->nested_interrupts, 1);
     assert_true(stats->context_switches > 0);
     assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 1);
@@ -311,17 +317,29 @@ static void test_texts(void **state)
     begin(16);
     add_both(1);
     assert_string_equal(answer("stats", &options),
-                        "events: 10\ncontext switches: unknown\npreemptions: unknown\n"
-                        "time slices: 1\nsuspends: 1\nresumes: 1\ninterrupts: 2\n"
+                        "events: 10\ncontext switches: 1\npreemptions: 0\n"
+                        "time slices: 1\n"
+                        "switch kinds: 1 gave up, 0 yielded, 0 preempted, 0 time sliced, 0 other\n"
+                        "suspends: 1\nresumes: 1\ninterrupts: 2\n"
                         "nested interrupts: 0\npriority inversions: unknown\n"
-                        "idle ticks: unknown\ninterrupt ticks: unknown\ninit ticks: unknown\n"
-                        "span ticks: 60\nLoads of several cores are not computed.\n\n"
-                        "thread  prio  events  ticks  percent  stack size  min free  at event  "
-                        "suspends  resumes\n"
-                        "a         20       3      -        -        1024         -         -  "
-                        "       1        1\n"
-                        "b          5       3      -        -        1024         -         -  "
-                        "       0        0\n\n"
+                        "idle ticks: 0\ninterrupt ticks: 20\ninit ticks: 0\n"
+                        "span ticks: 60\n\n"
+                        "thread  prio  events  ticks  percent  ready  blocked  stack size  "
+                        "min free  at event  suspends  resumes\n"
+                        "a         20       3     50   83.333      0        0        1024  "
+                        "       -         -         1        1\n"
+                        "b          5       3     30   50.000      0        0        1024  "
+                        "       -         -         0        0\n"
+                        // Both cores are busy from 10 to 50.
+                        "load: |▄▄▄▄▄▄▄▄▄▄████████████████████████████████████████▄▄▄▄▄▄▄▄▄▄| "
+                        "(1 ticks each)\n\n"
+                        "core  what          ticks  percent\n"
+                        "   0  a                50   83.333\n"
+                        "   0  (interrupts)     10   16.666\n"
+                        "   1  b                30   75.000\n"
+                        "   1  (interrupts)     10   25.000\n\n"
+                        "interrupt  count  ticks  percent  every  min  median  p99  max\n"
+                        "        0      2     20   33.333     30   10      10   10   10\n\n"
                         "count  percent  class  event\n"
                         "    2   20.000  INT    isr enter\n    2   20.000  INT    isr exit\n"
                         "    2   20.000  APPL   user event 4096\n"
@@ -333,11 +351,13 @@ static void test_texts(void **state)
                "\nword bytes: 4\ncores: 2 (at least: no event is from a higher core)\n"));
     options.json = true;
     const char *json = answer("stats", &options);
-    assert_non_null(strstr(json, "\"context_switches\":null,\"preemptions\":null,"));
-    assert_non_null(strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
-                                 "\"idle_ticks\":null,\"interrupt_ticks\":null,"
-                                 "\"init_ticks\":null,\"span_ticks\":60,"));
-    assert_non_null(strstr(json, "\"events\":3,\"ticks\":null,\"percent\":null,"));
+    assert_non_null(strstr(json, "\"context_switches\":1,\"preemptions\":0,"));
+    assert_non_null(strstr(json, "\"tracex\":{\"context_switches\":null,\"preemptions\":null,"));
+    assert_non_null(
+        strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
+                     "\"idle_ticks\":0,\"interrupt_ticks\":20,"
+                     "\"init_ticks\":0,\"unknown_ticks\":0,\"unsure_ticks\":0,\"span_ticks\":60,"));
+    assert_non_null(strstr(json, "\"events\":3,\"ticks\":50,\"percent\":83.333,"));
     assert_non_null(strstr(answer("info", &options), "\"cores\":2,\"cores_from\":\"events\","));
 }
 
@@ -397,7 +417,7 @@ int main(void)
         cmocka_unit_test(test_seen),         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_seen_earlier), cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_hooks),        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_counts_only),  cmocka_unit_test(test_interrupts_by_core),
+        cmocka_unit_test(test_two_cores),    cmocka_unit_test(test_interrupts_by_core),
         cmocka_unit_test(test_span),         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_column),       cmocka_unit_test(test_raw),
     };

@@ -177,9 +177,9 @@ static void check_statistics(struct opened *o)
 {
     const struct extract_stats *s = o->stats;
     char line[LINE], inversions[64];
-    check_number(o, "Context Switches:", s->context_switches);
-    check_number(o, "Thread Preemptions:", s->preemptions);
-    check_number(o, "Time Slices:", s->time_slices);
+    check_number(o, "Context Switches:", s->tracex.context_switches);
+    check_number(o, "Thread Preemptions:", s->tracex.preemptions);
+    check_number(o, "Time Slices:", s->tracex.time_slices);
     check_number(o, "Thread Suspensions:", s->suspends);
     check_number(o, "Thread Resumptions:", s->resumes);
     check_number(o, "Interrupts:", s->interrupts);
@@ -187,6 +187,27 @@ static void check_statistics(struct opened *o)
     snprintf(inversions, sizeof inversions, "%" PRIu64 "/%" PRIu64, s->inversions_deterministic,
              s->inversions_undeterministic);
     assert_non_null(strstr(line_with(o->oracle, "Priority Inversions:", line), inversions));
+}
+
+// Checks the figures of a library: those of the oracle come in the same order, one per line.
+static void check_figures(struct opened *o, const char *family, const char *heading, size_t count)
+{
+    char line[LINE];
+    size_t seen = 0;
+    line_with(o->oracle, heading, line);
+    for (size_t i = 0; i < o->stats->figure_count; i++) {
+        const struct extract_figure_stats *figure = &o->stats->figures[i];
+        char *value = NULL;
+        if (strcmp(figure->family, family) != 0)
+            continue;
+        while (!value || value[1] == '\n' || value[1] == '\r') { // titles of groups have no value
+            assert_non_null(fgets(line, LINE, o->oracle));
+            value = strchr(line, ':');
+        }
+        assert_int_equal(strtoull(value + 1, NULL, 10), figure->value);
+        seen++;
+    }
+    assert_int_equal(seen, count);
 }
 
 static void check_profile(struct opened *o)
@@ -251,6 +272,8 @@ static void check_whole(const char *name)
     check_statistics(&o);
     check_profile(&o);
     check_stacks(&o);
+    bool has_filex = strcmp(name, "demo_filex") == 0;
+    check_figures(&o, "filex", "FileX Performance Statistics", has_filex ? 14 : 0);
     check_services(&o);
     check_events(&o);
     close_trace(&o);
@@ -266,6 +289,20 @@ static void test_demo_filex(void **state)
 {
     (void)state;
     check_whole("demo_filex");
+}
+
+// TraceX inserts an event of its own into this trace, so that the numbers of later events differ.
+static void test_demo_netx_udp(void **state)
+{
+    struct opened o;
+    (void)state;
+    open_trace(&o, "demo_netx_udp");
+    assert_non_null(o.oracle);
+    check_objects(&o);
+    check_statistics(&o);
+    check_profile(&o);
+    check_figures(&o, "netx", "NetX Performance Statistics", 24);
+    close_trace(&o);
 }
 
 static void test_cm3_slow(void **state)
@@ -288,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_demo_threadx),
         cmocka_unit_test(test_demo_filex),
+        cmocka_unit_test(test_demo_netx_udp),
         cmocka_unit_test(test_cm3_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,8 @@ static void add(uint64_t stamp, uint64_t thread, uint64_t word, uint64_t id, uin
 // Checks that every counted tick belongs to a thread, interrupts, start-up or idle time.
 static void check_sum(void)
 {
-    uint64_t sum = stats->idle_ticks + stats->interrupt_ticks + stats->init_ticks;
+    uint64_t sum =
+        stats->idle_ticks + stats->interrupt_ticks + stats->init_ticks + stats->unknown_ticks;
     for (size_t i = 0; i < stats->thread_count; i++)
         sum += stats->threads[i].ticks;
     assert_int_equal(sum, stats->span_ticks);
@@ -197,9 +198,17 @@ static void test_preemptions(void **state)
     add(4, C, priority(10), RELINQUISH, 0x20007300, A, 0, 0);
     add(5, A, priority(10), RUNNING, 0, 0, 0, 0);
     end();
-    assert_int_equal(stats->preemptions, 2);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_PREEMPTED], 1);   // a by b
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_GAVE_UP], 1);     // b to a
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_TIME_SLICED], 1); // a to c
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_YIELDED], 1);     // c to a
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_OTHER], 0);
     assert_int_equal(stats->time_slices, 1);
-    assert_int_equal(stats->context_switches, 4); // a b a c a
+    assert_int_equal(stats->context_switches, 4);
+    // TraceX: the first resumption names another thread, and after the time slice one is next.
+    assert_int_equal(stats->tracex.context_switches, 4);
+    assert_int_equal(stats->tracex.preemptions, 2);
+    assert_int_equal(stats->tracex.time_slices, 0);
     done();
 }
 
@@ -416,14 +425,14 @@ static void test_threads_in_passing(void **state)
     enum { X = 0x20009000, Y = 0x20009200 };
     (void)state;
     begin();
-    add(10, A, priority(10), SUSPEND, A, 6, 0x20005300, X); // x 100
+    add(10, A, priority(10), SUSPEND, A, 6, 0x20005300, X); // y 100: the interrupt shows it
     add(110, RING_IN_ISR, Y, ISR_ENTER, 0, 15, 1, 0);       // interrupt 40
     add(150, RING_IN_ISR, Y, ISR_EXIT, 0, 15, 1, 0);        // y 50
     add(200, RING_IN_ISR, Y, SEMAPHORE_PUT, SEMAPHORE, 0, 1, 0);
     end();
     assert_int_equal(stats->span_ticks, 190);
-    assert_int_equal(thread(X)->ticks, 100);
-    assert_int_equal(thread(Y)->ticks, 50);
+    assert_int_equal(thread(X)->ticks, 0);
+    assert_int_equal(thread(Y)->ticks, 150);
     assert_int_equal(stats->interrupt_ticks, 40);
     assert_int_equal(thread(X)->events, 0);
     done();
