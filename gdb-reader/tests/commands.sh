@@ -93,6 +93,17 @@ test_stats() {
     has '^span ticks: 390$'
 }
 
+# The threads of this firmware take turns and never wait.
+test_schedule() {
+    at_checkpoint 'ringside schedule' 'ringside why alpha --from 0 --to 100' 'ringside why alpha' \
+        'ringside why alpha --last 5'
+    has '^ +0 +[0-9]+ +[0-9]+  core 0: (alpha|beta)'
+    has '^alpha  100 ticks  from 0 ticks$'
+    has '^ +sum +100 ticks +100%$'
+    has '^alpha  10 ticks  until the end of the trace  from 380 ticks$'
+    has 'ringside: --last: unknown option; use --worst N, '
+}
+
 # Loads are computed from all events, whatever the filter selects.
 test_stats_of_a_part() {
     at_checkpoint 'ringside stats --thread beta'

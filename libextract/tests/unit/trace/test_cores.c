@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// unit: traces of several cores: how many cores there are and how that is known, which statistics
-// apply to them, and the column of reports.
+// unit: traces of several cores: how many there are and how that is known, their statistics, and
+// the column of reports.
 //
 // Truth: computation by hand; docs/formats/threadx.md, "SMP"; docs/formats/hook.md; and the memory
 // layout by a compiler.
@@ -213,8 +213,8 @@ static void add_both(unsigned other)
     add(0, 60, A, SUSPEND, A, 6);
 }
 
-// Statistics other than counts are not computed, and no value mixes the two cores.
-static void test_counts_only(void **state)
+// Each core has its own times. TraceX's way of counting and its inversions need one core.
+static void test_two_cores(void **state)
 {
     (void)state;
     begin(16);
@@ -361,7 +361,7 @@ static void test_texts(void **state)
     assert_non_null(strstr(answer("info", &options), "\"cores\":2,\"cores_from\":\"events\","));
 }
 
-// The column depends on the trace, and not on the events that a filter selects.
+// The column depends on what the trace contains, not on what a filter lets through.
 static void test_column(void **state)
 {
     static const struct extract_condition of_core_0[] = {{EXTRACT_FILTER_THREAD, "a"}};

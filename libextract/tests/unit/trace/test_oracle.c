@@ -245,7 +245,7 @@ static void check_stacks(struct opened *o)
     }
 }
 
-// The list of services is sorted by frequency. Services with equal counts may be in any order.
+// The list of services is sorted by frequency. Equal counts may come in any order.
 static void check_services(struct opened *o)
 {
     char line[LINE];

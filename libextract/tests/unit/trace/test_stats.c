@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // unit: statistics of small traces.
 //
-// Truth: computation by hand after the definitions of the TraceX user guide, chapter 4
-// (docs/formats/threadx.md). The sums are next to each trace.
+// Truth: computation by hand after the rules of docs/man/ringside-stats.1. Each trace has its sums
+// next to it.
 #include "tests/unit/ring_builder.h"
 #include "memory/hooks.h"
 #include <extract/stats.h>
@@ -50,7 +50,8 @@ static void add(uint64_t stamp, uint64_t thread, uint64_t word, uint64_t id, uin
     ring_insert(&image, &(struct ring_entry){thread, word, id, stamp, {i1, i2, i3, i4}});
 }
 
-// Checks that every counted tick belongs to a thread, interrupts, start-up or idle time.
+// Checks that every counted tick belongs to a thread, interrupts, start-up or idle time, or is
+// unknown.
 static void check_sum(void)
 {
     uint64_t sum =
@@ -191,10 +192,10 @@ static void test_preemptions(void **state)
 {
     (void)state;
     begin();
-    add(0, A, priority(10), RESUME, B, 6, 0x20005300, B); // b preempts a: one
+    add(0, A, priority(10), RESUME, B, 6, 0x20005300, B); // b preempts a
     add(1, B, priority(5), RESUME, C, 6, 0x20006300, B);  // b continues
-    add(2, B, priority(5), SUSPEND, B, 6, 0x20006300, A); // b gives up: not a preemption
-    add(3, A, priority(10), TIME_SLICE, C, 0, 0, 0);      // another thread runs next: two
+    add(2, B, priority(5), SUSPEND, B, 6, 0x20006300, A); // b gives up the core
+    add(3, A, priority(10), TIME_SLICE, C, 0, 0, 0);      // the time slice of a is over
     add(4, C, priority(10), RELINQUISH, 0x20007300, A, 0, 0);
     add(5, A, priority(10), RUNNING, 0, 0, 0, 0);
     end();
@@ -235,7 +236,7 @@ static void test_inversions(void **state)
     done();
 }
 
-// A mutex whose owner has a higher priority, or that has no owner, causes no inversion.
+// A mutex that a more urgent thread holds, or that is free, is not an inversion.
 static void test_no_inversions(void **state)
 {
     (void)state;
@@ -278,7 +279,7 @@ static void test_empty(void **state)
     done();
 }
 
-// The time before the scheduler starts belongs to no thread.
+// Before the scheduler starts, time belongs to no thread.
 static void test_start_up(void **state)
 {
     (void)state;
