@@ -229,7 +229,7 @@ test_program() {
     marks_are 'RINGSIDE_START 1' 'RINGSIDE_STOP 1'
 }
 
-# The program runs to its end. Nobody knows what it wrote after the last stop.
+# The program runs to its end. It is not known what it wrote after the last stop.
 test_program_that_ends() {
     build_program
     record_program "ringside record $log" continue 'delete' continue 'ringside record off' \
