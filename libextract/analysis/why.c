@@ -230,7 +230,7 @@ static bool is_on_path(const struct builder *builder, uint64_t thread, unsigned 
     return false;
 }
 
-// Adds a wait for a mutex: one segment per owner, and what the owner did meanwhile.
+// Adds a wait for a mutex: one segment per owner, and what the owner did during it.
 static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
                            uint64_t from, uint64_t to, unsigned depth)
 {
