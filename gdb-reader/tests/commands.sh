@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gdb-reader tests: what the subcommands show of a trace whose every word is known (firmware.c).
+# gdb-reader tests: the output of the subcommands for a trace whose every word is known
+# (firmware.c).
 # shellcheck source=../../libextract/tests/lib.sh
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
@@ -25,7 +26,7 @@ test_objects() {
     done
 }
 
-# Event n: stamp 10 n, fields n, 2 n, 3 n, 4 n.
+# Event n has the timestamp 10 n and the fields n, 2 n, 3 n, 4 n.
 test_dump() {
     at_checkpoint 'ringside dump'
     for n in $(seq 0 39); do
@@ -103,7 +104,7 @@ test_schedule() {
     has 'ringside: --last: unknown option; use --worst N, '
 }
 
-# Loads are those of all events, whatever is counted.
+# Loads are computed from all events, whatever the filter selects.
 test_stats_of_a_part() {
     at_checkpoint 'ringside stats --thread beta'
     has '^events: 20$'
@@ -112,7 +113,7 @@ test_stats_of_a_part() {
     has '^beta +16 +20 +200 +51\.282 '
 }
 
-# Event 38, the last one of thread alpha, is made one of core 3: its number's top byte.
+# Moves event 38, the last one of thread alpha, to core 3, by the top byte of its event number.
 test_cores() {
     at_checkpoint 'set {unsigned char}((char *)&ring.entry[38].id + 3) = 3' 'ringside info' \
         'ringside stats' 'echo >>>last\n' 'ringside last 1' 'ringside last 1 -O cpuid=off' \
@@ -156,7 +157,7 @@ test_save() {
     done
 }
 
-# Invisible characters, and those that turn the text, are escaped in paths.
+# Paths with invisible characters, or characters that change the text direction, are escaped.
 test_paths_are_escaped() {
     local spoof=$work/$'a\xe2\x80\xaeb'
     cp "$elf" "$spoof.elf"

@@ -244,7 +244,7 @@ check "a closed output" 2 err 'standard output: '
 status=$(cat "$work/status")
 check "a reader that has gone" 2 no-err .
 
-# ---- The limit of file sizes: a message and status 2, and no half of a file ----
+# ---- The limit of file sizes: a message and status 2, and no incomplete file ----
 limited() { # BLOCKS TO ARGUMENT...: writes standard output to a file under the limit
     local blocks=$1 to=$2
     shift 2
@@ -350,7 +350,7 @@ check "statistics of a part" 0
 status=$?
 check "threads without a name, and without events" 0
 
-# ---- Names from the firmware; nm says where its linker put them ----
+# ---- Names from the firmware. Truth: nm, for the addresses that the linker chose ----
 cat >"$work/firmware.c" <<'C'
 int a_queue[16] = {1};
 const char a_text[] = "a \"quoted\" text";
@@ -457,7 +457,7 @@ check "letters, ideographs and emoji are shown" 0 out "$shown"
 run objects --json "$work/shown.trx"
 check "in JSON, too" 0 out "\"$shown\""
 
-# ---- Every truncation: a status, never a signal; a message whenever it is not whole ----
+# ---- Every truncation: a status and never a signal; a message if the report is incomplete ----
 every_cut "every truncation is said" "$trx" 1
 
 finish

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: events of ThreadX in any order, from which the schedule, the statistics and chains
-// of why are derived. Each eight bytes of the input are one event: its id, thread, core, time and
+// fuzz: events of ThreadX in any order, from which the schedule, the statistics and the chains of
+// `why` are derived. Each eight bytes of the input are one event. Its id, thread, core, time and
 // fields are chosen so that all roles of events meet.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: times of a core, a thread and a
-// mutex follow each other; all times add up to the span; the segments of a chain tile its time.
+// Nothing may crash, leak or hang. In addition, times of a core, a thread and a mutex follow each
+// other. All times add up to the span, and the segments of a chain tile its time.
 #define _GNU_SOURCE // memfd_create
 #include "tests/bench/ring_maker.h"
 #include "tests/fuzz/trace_checks.h"

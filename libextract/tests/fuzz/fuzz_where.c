@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be an expression of --where; after a NUL, bytes that may be the ring
-// whose events it selects.
+// fuzz: bytes that may be an expression of --where. After a NUL, the bytes may be the ring whose
+// events it selects.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: an error names a column of the
-// text, an expression and its negation select each event exactly once, and a second walk selects
-// the same events.
+// Nothing may crash, leak or hang. In addition, an error names a column of the text. An expression
+// and its negation select each event exactly once, and a second walk selects the same events.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/ring_bytes.h"
 #include "events/internal.h"

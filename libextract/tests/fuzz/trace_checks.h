@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzz targets: what must hold for a trace of any format, whatever its bytes: its figures agree, no
-// text controls a terminal, and the saved trace shows the same events. For RKH: frames are
-// accounted for, and each frame that is shown has a right checksum and complete arguments.
+// fuzz: checks that hold for a trace of any format, whatever its bytes. Its statistics agree with
+// its events, no text controls a terminal, and the saved trace shows the same events. For RKH, all
+// frames are accounted for, and each reported frame has a right checksum and complete arguments.
 #ifndef FUZZ_TRACE_CHECKS_H
 #define FUZZ_TRACE_CHECKS_H
 
@@ -125,7 +125,7 @@ static inline void check_text(const struct extract_text *text)
     }
 }
 
-// Markers are checked, too, since reports show them.
+// Counts all events and markers, since reports also print markers.
 static inline uint64_t count_events(const struct extract_trace *trace)
 {
     struct extract_event events[BATCH];
@@ -171,7 +171,8 @@ static inline bool next_entry(struct extract_reader *reader, struct extract_even
     return there;
 }
 
-// Marks aside: what could not be read may be damaged for another reason in a file.
+// Checks that both traces have the same events, except for markers. Entries that could not be read
+// may be damaged for another reason in a file.
 static inline void check_same(const struct extract_trace *a, const struct extract_trace *b)
 {
     struct extract_event x, y;
@@ -183,8 +184,7 @@ static inline void check_same(const struct extract_trace *a, const struct extrac
     check(!next_entry(&from_b, &y));
 }
 
-// What was saved shows the same events at the same address. If a trace shows no events, it may
-// contain nothing that can be opened.
+// Saves the trace, opens it at the same address, and checks that it shows the same events.
 static inline void check_saved(const struct extract_trace *trace)
 {
     struct extract_memory *memory;
@@ -206,7 +206,7 @@ static inline void check_saved(const struct extract_trace *trace)
 
 // ---- RKH ----
 
-// Settings by bits.
+// Makes settings from bits.
 static inline void rkh_set_up(struct extract_rkh *rkh, unsigned bits)
 {
     static const uint32_t stamps[] = {0, 1, 2, 4}, sizes[] = {1, 2, 4, 1};
@@ -280,7 +280,7 @@ static inline void check_rkh_frames(const struct extract_trace *trace)
     check(lost == snapshot->lost);
 }
 
-// Numbers have names, too, and are found by other keys than their address.
+// Checks that all objects have names. This includes numbers, which have other keys than addresses.
 static inline void check_rkh_names(const struct extract_trace *trace)
 {
     const struct extract_object *objects;
@@ -305,7 +305,7 @@ static inline void run_rkh_verbs(struct extract_session *session)
     }
 }
 
-// The path of a file that holds these bytes, until the next call.
+// Writes a file with these bytes. Returns its path, which is valid until the next call.
 static inline const char *file_of(const uint8_t *data, size_t size)
 {
     static char path[64];

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be the log of a POSIX trace, through <trace.h>: the log is opened and
-// read to the end, and its attributes, status and names are read. The bytes are tried as they are,
-// and with right checksums.
+// fuzz: bytes that may be the log of a POSIX trace, through <trace.h>. The log is opened and read
+// to its end, and asked for its attributes, status and names. The bytes are read unchanged, and
+// again with corrected checksums.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: a second reading gives the same,
-// each function returns only what the standard allows, and functions that are not for logs are
-// refused.
+// Nothing may crash, leak or hang. In addition, reading again gives the same events. What a
+// function returns is within the limits of the standard. Functions that do not apply to logs fail.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
 #include <errno.h>
@@ -51,8 +50,7 @@ static void check_event(const struct got *got)
           (got->info.posix_truncation_status == POSIX_TRACE_TRUNCATED_READ && got->length == DATA));
 }
 
-// Combines all that is read up to the end into one number. After the end, nothing may be read
-// either.
+// Returns a checksum of all events up to the end of the log. No event follows the end.
 static uint64_t read_all(trace_id_t trid)
 {
     struct got got;
@@ -71,7 +69,7 @@ static uint64_t read_all(trace_id_t trid)
     return sum;
 }
 
-// ---- what is known of the whole ----
+// ---- the log as a whole ----
 
 static void check_attributes(trace_id_t trid)
 {
@@ -101,7 +99,7 @@ static void check_status(trace_id_t trid)
     check(!memcmp(&once, &again, sizeof once));
 }
 
-// Each type is defined once, and has a name.
+// Checks that each type is listed once and has a name.
 static unsigned check_names(trace_id_t trid)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];

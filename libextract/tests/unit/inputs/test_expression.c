@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Expressions: which are true, and what is said of those that are none. The names of these tests
-// stand for fixed values, so that each result is known by hand.
+// unit: which expressions are true, and the errors for texts that are not expressions. The names in
+// these tests have fixed values.
+//
+// Truth: each result is known by hand.
 #include "base/expression.h"
 #include "tests/unit/scratch.h"
 #include <setjmp.h>
@@ -11,7 +13,7 @@
 
 enum { FIVE, MINUS, HUGE, TICKS, NOTHING, COLOR, VOID, SIZE, NAMES };
 
-// TICKS has the value 1.5 s at 1,000 ticks a second. NOTHING and VOID have no value.
+// TICKS has the value 1.5 s at 1,000 ticks per second. NOTHING and VOID have no value.
 static const struct {
     const char *name;
     bool has_numbers, has_texts;
@@ -23,7 +25,7 @@ static const struct {
     [VOID] = {"void", false, true, NULL},       [SIZE] = {"size_3", true, true, "large"},
 };
 
-// What the binding was asked for, and the tests that it made.
+// The names that the expression asked for, and the tests that the binding made.
 static struct toy {
     unsigned finds, evaluations, tests;
     struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compares every event, object and statistic of the sample traces with the raw text dumps that
-// TraceX 6.2.1.0 wrote of them: the oracle. Without the data folder the cases are skipped.
+// unit: compares every event, object and statistic of the sample traces with raw text dumps. TraceX
+// 6.2.1.0 wrote these dumps of them: the oracle. Without the data directory, the cases are skipped.
 #include "memory/hooks.h"
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,8 @@ static void close_trace(struct opened *o)
     extract_memory_close(o->memory);
 }
 
-// The next line of the oracle that holds `text`; fails at its end.
+// Returns what follows `text` in the next line of the oracle that contains it. Fails at the
+// oracle's end.
 static const char *line_with(FILE *oracle, const char *text, char line[LINE])
 {
     while (fgets(line, LINE, oracle))
@@ -86,8 +87,8 @@ static uint64_t hex_behind(const char *line, const char *mark)
     return strtoull(at + strlen(mark), NULL, 16);
 }
 
-// An event line: number, ticks, name (id), context (address) …, I1 … I4, stamp, …, raw event, raw
-// priority.
+// Checks an event against its line: number, ticks, name (id), context (address) …, I1 … I4, stamp,
+// …, raw event, raw priority.
 static void check_event(const char *line, const struct extract_event *event, uint64_t mask)
 {
     unsigned long long seq, ticks, id, raw_event, raw_priority, stamp;
@@ -137,7 +138,8 @@ static void check_events(struct opened *o)
     assert_int_equal(count, extract_trace_info(o->trace)->entries_valid);
 }
 
-// Rows between a section's head and the next blank line: address, type, name, reserved words.
+// Checks the rows between a section's title and the next blank line: address, type, name, reserved
+// words.
 static void check_objects(struct opened *o)
 {
     const struct extract_object *objects;
@@ -149,7 +151,7 @@ static void check_objects(struct opened *o)
         const struct extract_object *object = &objects[next++];
         assert_true(next <= count);
         assert_int_equal(object->address, strtoull(line, NULL, 16));
-        // The name ends where the two reserved bytes start.
+        // The two reserved bytes follow the name.
         snprintf(name, sizeof name, " %s         00", object->name);
         assert_non_null(strstr(line, name));
         const char *first = strstr(line, "Stack Start:");
@@ -309,7 +311,7 @@ static void test_cm3_slow(void **state)
     (void)state;
     open_trace(&o, "cm3_slow");
     const struct extract_info *info = extract_trace_info(o.trace);
-    assert_int_equal(info->entries_total, 977); // facts: (size - 48 - 30 * 48) / 32
+    assert_int_equal(info->entries_total, 977); // by the format: (size - 48 - 30 * 48) / 32
     assert_int_equal(info->entries_valid, 977);
     assert_int_equal(info->entries_damaged, 0);
     assert_int_equal(info->clock.mask, 0xFFFFFFFF);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// --where: what the names of its expressions mean for events. The ring and the logs are written
-// here word by word; what must pass is counted by hand.
+// unit: the meaning of names in --where expressions for events.
+//
+// Truth: the ring and the logs are written here word by word, and the events that pass are counted
+// by hand.
 #include "tests/unit/log_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/filter.h>
@@ -86,7 +88,7 @@ static int close_look(void **state)
 }
 
 struct seen {
-    char text[64]; // a letter an event: 'a' and its sequence number; '#' for a marker
+    char text[64]; // one letter per event: 'a' + its sequence number; '#' for a marker
     size_t used;
 };
 
@@ -284,7 +286,7 @@ static void times_have_units_and_history(void **state)
         assert_passes(look.trace, cases[i].expression, cases[i].hz, cases[i].passes);
 }
 
-// A thread that is created, deleted, reset or terminated no longer waits: what resumes it then does
+// A thread that is created, deleted, reset or terminated no longer waits. A later resumption does
 // not end that wait.
 static void a_wait_may_end_otherwise(void **state)
 {
@@ -400,7 +402,7 @@ static void syntax_is_checked_at_once(void **state)
     extract_filter_free(filter);
 }
 
-// In a log, what is lost or begins again ends what is known of the time before.
+// In a log, a loss or a restart ends what is known of earlier events.
 static void logs_lose_their_history(void **state)
 {
     static const struct {
