@@ -204,7 +204,7 @@ enum option_group { GENERAL, RUNNING, REPORT, WHY, FILTER, GROUPS };
 
 static const char *const headings[GROUPS] = {
     "Options", "Options of top, record and periodic", "Options of report and last",
-    "Options of why",
+    "Options of why and assert",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
      "a leading ! leaves out what matches)")};
 
@@ -330,6 +330,8 @@ static const struct option_row rows[] = {
     {WHY, CLI_WHY, 0, "worst", "N", "Explain the N longest responses (1).",
      COUNT(why.worst)},
     {WHY, CLI_WHY, 0, "at", "T", "Explain the response at T.", TEXT(why.at)},
+
+    {WHY, CLI_ASSERT, 0, "junit", NULL, "Print JUnit XML.", FLAG(junit)},
 
     {FILTER, CLI_FILTERS, 0, "event", "E",
      "Match an id, symbol, name or pattern; for RKH also\n"
