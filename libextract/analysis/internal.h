@@ -136,6 +136,12 @@ void figures_add_event(struct analysis *analysis, const struct extract_event *ev
 // Removes the families without an event.
 void figures_end(struct analysis *analysis);
 
+// ---- why.c ----
+
+// Finds the thread that a name or an address means. Fails with NOTFOUND.
+enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
+                                  uint64_t *address, struct extract_error *error);
+
 // ---- tracex.c ----
 
 void tracex_add_step(struct analysis *analysis, const struct schedule_step *step);

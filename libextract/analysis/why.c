@@ -16,6 +16,7 @@
 // mutex whose owner waits for a thread that is already on the way to it is a deadlock.
 #include "base/grow.h"
 #include "events/filter.h"
+#include "analysis/internal.h"
 #include "schedule/history.h"
 #include <extract/why.h>
 #include <stdio.h>
@@ -98,8 +99,8 @@ static enum extract_code no_thread(const char *name, const char *hint, const cha
 }
 
 // Finds the thread that a name or an address means.
-static enum extract_code find_thread(const struct extract_trace *trace, const char *name,
-                                     uint64_t *address, struct extract_error *error)
+enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
+                                  uint64_t *address, struct extract_error *error)
 {
     const struct extract_object *objects;
     size_t count = extract_trace_objects(trace, &objects), found = 0;
@@ -344,7 +345,7 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
     const struct extract_schedule_sink sink = {
         .context = &search, .state = note_state, .response = add_response};
     uint64_t from = 0, to = 0;
-    enum extract_code code = find_thread(trace, options->thread, &search.thread, error);
+    enum extract_code code = why_find_thread(trace, options->thread, &search.thread, error);
 
     if (!code && options->at) {
         search.has_at = true;

@@ -209,6 +209,29 @@ static enum extract_code read_operator(struct parser *p)
     return fail(p, p->at, hint, "unexpected \"%c\"", *p->at);
 }
 
+// Reads the arguments of a call, up to their closing parenthesis, and the letters after it.
+static enum extract_code read_call(struct parser *p)
+{
+    unsigned depth = 0;
+    char quote = 0;
+
+    do {
+        char c = *p->at;
+        if (!c)
+            return fail(p, p->token.place, "add the closing parenthesis",
+                        quote ? "string without an end" : "\"(\" without \")\"");
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+        else
+            depth += (unsigned)(c == '(') - (unsigned)(c == ')');
+        p->at++;
+    } while (depth);
+    p->at += *p->at == '.' ? word_length(p->at) : 0;
+    return EXTRACT_OK;
+}
+
 // Moves to the next token.
 static enum extract_code advance(struct parser *p)
 {
@@ -227,8 +250,11 @@ static enum extract_code advance(struct parser *p)
     p->at += is_negative;
     p->at += word_length(p->at);
     p->at += token->kind == NUMBER && *p->at == '%';
+    enum extract_code code = EXTRACT_OK;
+    if (token->kind == NAME && p->binding->has_calls && *p->at == '(')
+        code = read_call(p);
     token->length = (size_t)(p->at - token->text);
-    return EXTRACT_OK;
+    return code;
 }
 
 // ---- numbers ----
@@ -423,6 +449,18 @@ static enum extract_code add_comparison(struct parser *p, const struct operand *
     return EXTRACT_OK;
 }
 
+// Adds the condition that a name is not 0.
+static enum extract_code add_truth(struct parser *p, const struct operand *name)
+{
+    struct step *step = add_step(p, COMPARE);
+
+    if (!step)
+        return out_of_memory(p);
+    step->relation = NOT_EQUAL;
+    step->left = (struct side){true, name->name.index, 0};
+    return EXTRACT_OK;
+}
+
 static enum extract_code add_test(struct parser *p, const struct operand *name,
                                   const struct token *relation, const struct operand *constant)
 {
@@ -472,6 +510,8 @@ static enum extract_code parse_comparison(struct parser *p)
 
     if (code)
         return code;
+    if (relation.kind != RELATION && left.token.kind == NAME && left.name.is_truth)
+        return add_truth(p, &left);
     if (relation.kind != RELATION)
         return fail_expecting(p, "comparison",
                               relation.kind == END ? "put the expression in quotes: 'info1 == 5'"
@@ -662,4 +702,76 @@ bool expression_is_true(const struct expression *expression, const struct expres
             at = step->target - 1;
     }
     return result;
+}
+
+// ---- running on bounds ----
+
+static void get_bounds(const struct side *side, const struct expression_bounds *bounds,
+                       expression_number *low, expression_number *high)
+{
+    *low = *high = side->number;
+    if (side->is_name)
+        bounds->number(bounds->context, side->name, low, high);
+}
+
+// Returns whether a comparison is true for all values, for none, or for some.
+static enum expression_truth compare_bounds(const struct step *step,
+                                            const struct expression_bounds *bounds)
+{
+    expression_number low, high, other_low, other_high;
+
+    get_bounds(&step->left, bounds, &low, &high);
+    get_bounds(&step->right, bounds, &other_low, &other_high);
+    unsigned possible = (low < other_high ? LESS : 0) | (high > other_low ? GREATER : 0) |
+                        (low <= other_high && high >= other_low ? EQUAL : 0);
+    if (!(possible & ~(unsigned)step->relation))
+        return EXPRESSION_TRUE;
+    return possible & step->relation ? EXPRESSION_UNDECIDED : EXPRESSION_FALSE;
+}
+
+// Runs the steps. The i-th comparison that is undecided has the result of bit i of `chosen`.
+static bool run_choice(const struct expression *expression, const enum expression_truth *truths,
+                       uint64_t chosen)
+{
+    bool result = false;
+
+    for (size_t at = 0; at < expression->count; at++) {
+        const struct step *step = &expression->steps[at];
+        unsigned undecided = 0;
+        for (size_t i = 0; i < at; i++)
+            undecided += truths[i] == EXPRESSION_UNDECIDED;
+        if (step->kind == COMPARE || step->kind == TEST)
+            result = truths[at] == EXPRESSION_UNDECIDED ? chosen >> undecided & 1
+                                                        : truths[at] == EXPRESSION_TRUE;
+        else if (step->kind == NEGATE)
+            result = !result;
+        else if (result == (step->kind == SKIP_IF_TRUE))
+            at = step->target - 1;
+    }
+    return result;
+}
+
+enum expression_truth expression_decide(const struct expression *expression,
+                                        const struct expression_bounds *bounds)
+{
+    enum { MAX_STEPS = 128, MAX_UNDECIDED = 10 };
+    enum expression_truth truths[MAX_STEPS] = {EXPRESSION_FALSE};
+    unsigned undecided = 0;
+
+    if (expression->count > MAX_STEPS)
+        return EXPRESSION_UNDECIDED;
+    for (size_t i = 0; i < expression->count; i++) {
+        if (expression->steps[i].kind == TEST)
+            truths[i] = EXPRESSION_UNDECIDED;
+        else if (expression->steps[i].kind == COMPARE)
+            truths[i] = compare_bounds(&expression->steps[i], bounds);
+        undecided += truths[i] == EXPRESSION_UNDECIDED;
+    }
+    if (undecided > MAX_UNDECIDED)
+        return EXPRESSION_UNDECIDED;
+    bool first = run_choice(expression, truths, 0);
+    for (uint64_t chosen = 1; chosen < UINT64_C(1) << undecided; chosen++)
+        if (run_choice(expression, truths, chosen) != first)
+            return EXPRESSION_UNDECIDED;
+    return first ? EXPRESSION_TRUE : EXPRESSION_FALSE;
 }

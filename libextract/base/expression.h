@@ -7,6 +7,7 @@
 //   comparison = operand ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) operand
 //   operand    = name | number | string          at least one of the two is a name
 //   name       = a letter or _, then letters, digits, _ and .
+//                and, if the binding has calls: "(" arguments ")" [ "." letters ]
 //   number     = ["-"] ( digits [ "." digits ] [ unit ] | "0x" digits )
 //   string     = "text" | 'text'                 compared by == or != with a name
 //
@@ -46,6 +47,7 @@ struct expression_unit {
 struct expression_name {
     unsigned index;
     bool has_numbers, has_texts;
+    bool is_truth; // it may stand alone, and is true unless it is 0
 };
 
 // What an expression is compiled with. If a callback fails, it fills in `why` and `hint` of the
@@ -60,6 +62,7 @@ struct expression_binding {
                                struct extract_error *error);
     const struct expression_unit *units;
     size_t unit_count;
+    bool has_calls;        // names may have arguments, which the binding parses
     const char *unit_hint; // the action for a unit that is not known
 };
 
@@ -73,6 +76,14 @@ struct expression_source {
     enum expression_answer (*test)(void *context, unsigned test);
 };
 
+// What is known of the values of names: each is between two bounds.
+struct expression_bounds {
+    void *context;
+    void (*number)(void *context, unsigned name, expression_number *low, expression_number *high);
+};
+
+enum expression_truth { EXPRESSION_FALSE, EXPRESSION_TRUE, EXPRESSION_UNDECIDED };
+
 struct expression;
 
 // Compiles an expression. `what` is the subject of error messages. Errors: USAGE (with the column),
@@ -85,5 +96,10 @@ void expression_free(struct expression *expression);
 // Runs an expression. A comparison with a name that has no value is false, also by !=.
 bool expression_is_true(const struct expression *expression,
                         const struct expression_source *source);
+
+// Runs an expression, without texts, on bounds. UNDECIDED: other values between the bounds may give
+// another result.
+enum expression_truth expression_decide(const struct expression *expression,
+                                        const struct expression_bounds *bounds);
 
 #endif

@@ -200,10 +200,11 @@ static bool add_argument(void *context, char *argument)
 
 // ---- the table ----
 
-enum option_group { GENERAL, RUNNING, REPORT, FILTER, GROUPS };
+enum option_group { GENERAL, RUNNING, REPORT, WHY, FILTER, GROUPS };
 
 static const char *const headings[GROUPS] = {
     "Options", "Options of top, record and periodic", "Options of report and last",
+    "Options of why and assert",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
      "a leading ! leaves out what matches)")};
 
@@ -326,9 +327,11 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 0, "pager", NULL, "Print through $PAGER, or less.",
      FLAG(reporting.pager)},
 
-    {REPORT, CLI_WHY, 0, "worst", "N", "Explain the N longest responses (1).",
+    {WHY, CLI_WHY, 0, "worst", "N", "Explain the N longest responses (1).",
      COUNT(why.worst)},
-    {REPORT, CLI_WHY, 0, "at", "T", "Explain the response at T.", TEXT(why.at)},
+    {WHY, CLI_WHY, 0, "at", "T", "Explain the response at T.", TEXT(why.at)},
+
+    {WHY, CLI_ASSERT, 0, "junit", NULL, "Print JUnit XML.", FLAG(junit)},
 
     {FILTER, CLI_FILTERS, 0, "event", "E",
      "Match an id, symbol, name or pattern; for RKH also\n"

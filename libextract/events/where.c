@@ -288,7 +288,9 @@ static enum extract_code find_name(void *context, const char *text, struct expre
     size_t prefix = strlen(field_prefix);
 
     if (known) {
-        *found = (struct expression_name){known->name, known->has_numbers, !known->has_numbers};
+        *found = (struct expression_name){.index = known->name,
+                                          .has_numbers = known->has_numbers,
+                                          .has_texts = !known->has_numbers};
         where->has_dt |= known->name == NAME_DT;
         where->has_blocked_for |= known->name == NAME_BLOCKED_FOR;
         return EXTRACT_OK;
@@ -680,9 +682,10 @@ static enum extract_code find_any_name(void *context, const char *name,
 
     (void)context;
     (void)error;
-    *found = (struct expression_name){0, true, true};
+    *found = (struct expression_name){.has_numbers = true, .has_texts = true};
     if (known)
-        *found = (struct expression_name){0, known->has_numbers, !known->has_numbers};
+        *found = (struct expression_name){.has_numbers = known->has_numbers,
+                                          .has_texts = !known->has_numbers};
     return EXTRACT_OK;
 }
 
@@ -703,8 +706,11 @@ enum extract_code where_check(const char *text, struct extract_error *error)
     struct expression *expression;
 
     make_units(units, 1);
-    const struct expression_binding binding = {NULL,  find_any_name, match_any_text,
-                                               units, UNITS,         unit_hint};
+    const struct expression_binding binding = {.find = find_any_name,
+                                               .match = match_any_text,
+                                               .units = units,
+                                               .unit_count = UNITS,
+                                               .unit_hint = unit_hint};
     enum extract_code code = expression_compile(&expression, text, "where", &binding, error);
     if (!code)
         expression_free(expression);
@@ -716,8 +722,12 @@ static enum extract_code compile_expressions(struct where *where,
                                              struct extract_error *error)
 {
     struct expression_unit units[UNITS];
-    const struct expression_binding binding = {where, find_name, match_text,
-                                               units, UNITS,     unit_hint};
+    const struct expression_binding binding = {.context = where,
+                                               .find = find_name,
+                                               .match = match_text,
+                                               .units = units,
+                                               .unit_count = UNITS,
+                                               .unit_hint = unit_hint};
     enum extract_code code = EXTRACT_OK;
 
     make_units(units, hz);

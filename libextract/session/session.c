@@ -484,6 +484,14 @@ enum extract_code extract_session_why(struct extract_session *session,
     return code ? text_fault(text, error) : EXTRACT_OK;
 }
 
+enum extract_code extract_session_assertions(struct extract_session *session,
+                                             struct extract_assertions **assertions,
+                                             struct extract_error *error)
+{
+    return extract_assertions_new(assertions, session->trace, session->report.hz,
+                                  extract_session_is_whole(session), error);
+}
+
 enum extract_code extract_session_run(struct extract_session *session, const char *command,
                                       struct extract_text *text, struct extract_error *error)
 {

@@ -41,7 +41,8 @@ static enum extract_code find(void *context, const char *name, struct expression
     toy.finds++;
     for (unsigned i = 0; i < NAMES; i++)
         if (strcmp(names[i].name, name) == 0) {
-            *found = (struct expression_name){i, names[i].has_numbers, names[i].has_texts};
+            *found = (struct expression_name){
+                .index = i, .has_numbers = names[i].has_numbers, .has_texts = names[i].has_texts};
             return EXTRACT_OK;
         }
     return extract_error_set(error, EXTRACT_USAGE, NULL, "use another", "no name is \"%s\"", name);
@@ -103,7 +104,12 @@ static enum extract_code compile(struct expression **expression, const char *tex
 {
     static const struct expression_unit units[] = {
         {"s", 1000, 1}, {"ms", 1000, 1000}, {"us", 1000, 1000000}, {"%", 1, 100}, {"lost", 0, 1}};
-    const struct expression_binding binding = {&toy, find, match, units, 5, "set the rate"};
+    const struct expression_binding binding = {.context = &toy,
+                                               .find = find,
+                                               .match = match,
+                                               .units = units,
+                                               .unit_count = 5,
+                                               .unit_hint = "set the rate"};
 
     toy = (struct toy){0};
     return expression_compile(expression, text, "toy", &binding, error);
