@@ -30,7 +30,7 @@ starts() { boot "$elf" && session "$(run_for 0.5)" detach; }
 events_of() { # FILE...: those of the target, without what depends on their place
     "$ringside" report --json --elf "$elf" "${words[@]}" "$@" 2>"$work/err" |
         jq -c 'select(.id < 65536) |
-            del(.seq, .ticks, .delta, .seconds, .delta_seconds, .flags, .slot) |
+            del(.seq, .ticks, .delta, .seconds, .delta_seconds, .flags, .slot, .isr) |
             # ThreadX stores the address that it allocated (10, 20) when a thread has waited for it.
             if .fields["block addr"] then .fields["block addr"] = 0 | .info[1] = 0 else . end'
 }
