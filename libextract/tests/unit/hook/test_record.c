@@ -82,7 +82,7 @@ struct replay {
     uint32_t unexplained;           // gaps without a loss in front
     uint64_t pending;               // lost before the next record
     bool pending_exact, pending_is; // and whether that is sure
-    bool begins_lost; // before the first record
+    bool begins_lost;               // before the first record
     unsigned losses, exact, resets, on, off;
 };
 
@@ -576,12 +576,17 @@ static void test_odd_lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),           cmocka_unit_test(test_laps),
-        cmocka_unit_test(test_races),           cmocka_unit_test(test_lapped_before_the_first),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_laps),
+        cmocka_unit_test(test_races),
+        cmocka_unit_test(test_lapped_before_the_first),
         cmocka_unit_test(test_resets),
-        cmocka_unit_test(test_states),          cmocka_unit_test(test_saved),
-        cmocka_unit_test(test_odd_lengths),     cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_gone_for_good),   cmocka_unit_test(test_memory_is_short),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_saved),
+        cmocka_unit_test(test_odd_lengths),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_gone_for_good),
+        cmocka_unit_test(test_memory_is_short),
         cmocka_unit_test(test_passed_by_words),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

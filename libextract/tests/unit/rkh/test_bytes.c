@@ -618,12 +618,17 @@ static void test_dump_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole),       cmocka_unit_test(test_reports),
-        cmocka_unit_test(test_laps),        cmocka_unit_test(test_races),
+        cmocka_unit_test(test_whole),
+        cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_laps),
+        cmocka_unit_test(test_races),
         cmocka_unit_test(test_lapped_before_the_first),
-        cmocka_unit_test(test_reset),       cmocka_unit_test(test_gone),
-        cmocka_unit_test(test_cost),        cmocka_unit_test(test_dump),
-        cmocka_unit_test(test_dump_damage), cmocka_unit_test(test_dump_of_running),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_dump),
+        cmocka_unit_test(test_dump_damage),
+        cmocka_unit_test(test_dump_of_running),
     };
     return cmocka_run_group_tests(tests, compile, release);
 }
