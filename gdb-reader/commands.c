@@ -65,10 +65,15 @@ static enum extract_code parse_options(struct call *call, size_t at, struct quer
     for (; at < request->argument_count; at += 2) {
         const char *key = request->arguments[at];
         const char **value = find_option(options, key);
+        if (!value && at >= 2 && strcmp(request->arguments[at - 2], "--where") == 0)
+            return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
+                                     "put the expression in quotes: --where 'info1 == 5'",
+                                     "unknown option after --where");
         if (!value || at + 1 == request->argument_count)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "use --event NAME, --thread NAME, --object NAME, "
                                      "--class NAME, --from TIME, --to TIME, --last N, "
+                                     "--where EXPRESSION, "
                                      "--rkh SETTINGS, --view VIEW or -O SETTINGS",
                                      value ? "value missing" : "unknown option");
         *value = request->arguments[at + 1];
@@ -121,7 +126,7 @@ static enum extract_code run_library_command(struct call *call, const char *comm
     return finish_query(call, &query, events, code);
 }
 
-// Runs info, objects or stats, which the library knows by the same names.
+// Runs info, objects, schedule or stats, which the library knows by the same names.
 static enum extract_code run_same_command(struct call *call)
 {
     struct query_options options;
@@ -130,6 +135,56 @@ static enum extract_code run_same_command(struct call *call)
     if (!code && options.column_count > (call->state->options.columns != NULL))
         return refuse_usage(call, "-O is only for dump, report, last and diff");
     return code ? code : run_library_command(call, call->request->command, &options);
+}
+
+// Parses the arguments of `why`, in which --worst, --at, --from and --to choose what to explain.
+static enum extract_code parse_why(struct call *call, struct extract_why_options *why)
+{
+    const struct request *request = call->request;
+
+    *why = (struct extract_why_options){.size = sizeof *why};
+    if (!request->argument_count)
+        return refuse_usage(call, "name of a thread missing");
+    why->thread = request->arguments[0];
+    for (size_t i = 1; i < request->argument_count; i += 2) {
+        const char *key = request->arguments[i], *value = NULL;
+        if (i + 1 < request->argument_count)
+            value = request->arguments[i + 1];
+        const char **text = strcmp(key, "--at") == 0     ? &why->at
+                            : strcmp(key, "--from") == 0 ? &why->from
+                            : strcmp(key, "--to") == 0   ? &why->to
+                                                         : NULL;
+        bool is_worst = strcmp(key, "--worst") == 0;
+        if (text)
+            *text = value;
+        if (!value || (!text && !is_worst) ||
+            (is_worst && (!extract_number_parse(value, &why->worst) || !why->worst)))
+            return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
+                                     "use --worst N, --at TIME, --from TIME or --to TIME",
+                                     !text && !is_worst ? "unknown option"
+                                     : value            ? "not a number"
+                                                        : "value missing");
+    }
+    return EXTRACT_OK;
+}
+
+static enum extract_code run_why(struct call *call)
+{
+    struct answer *answer = call->answer;
+    struct query_options options = query_options_of(call->state);
+    struct extract_why_options why;
+    struct query query;
+    enum extract_code code = parse_why(call, &why);
+
+    code = code ? code : open_query(call, &options, &query);
+    if (code)
+        return code;
+    code = extract_session_why(query.session, &why, &answer->text, &answer->error);
+    if (code == EXTRACT_NOTFOUND)
+        code = EXTRACT_USAGE; // no such thread, or no response at that time
+    return finish_query(call, &query,
+                        extract_trace_info(extract_session_trace(query.session))->entries_valid,
+                        code);
 }
 
 static enum extract_code run_report(struct call *call)
@@ -365,7 +420,7 @@ static enum extract_code run_help(struct call *call)
     "--rkh SETTINGS and --view history|pending override the options of `ringside set` for RKH.\n"
 #define FILTERS                                                                                    \
     "Filters: --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME,\n" \
-    "--last N. An event must match all of them.\n" RKH
+    "--last N, --where EXPRESSION. An event must match all of them.\n" RKH
 #define COLUMNS                                                                                    \
     FILTERS                                                                                        \
     "-O SETTINGS chooses columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid, "      \
@@ -390,6 +445,14 @@ const struct command commands[] = {
      false, run_diff},
     {"stats", "[FILTER...]", "Print load, switches, latencies and stack use.", FILTERS, false,
      run_same_command},
+    {"schedule", "[--from TIME] [--to TIME]", "Show who ran, who waited, and who woke whom.",
+     "Other filters have no effect, since only all events together show who ran.\n", false,
+     run_same_command},
+    {"why", "THREAD [--worst N | --at TIME | --from TIME --to TIME]",
+     "Explain why a thread was late.",
+     "Explains the longest response of the thread: from when it became ready to its next wait for\n"
+     "work. A thread that still waits is explained, too: a deadlock shows itself.\n",
+     false, run_why},
     {"save", "FILE", "Save the ring to a dump file.",
      "The format is that of the ring: .trx, .hook, .rkr or .ptr.\n", false, run_save},
     {"flush", "LOG", "Append new events to a log.",

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gdb-reader tests: what the subcommands show of a trace whose every word is known (firmware.c).
+# gdb-reader tests: the output of the subcommands for a trace whose every word is known
+# (firmware.c).
 # shellcheck source=../../libextract/tests/lib.sh
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
@@ -25,7 +26,7 @@ test_objects() {
     done
 }
 
-# Event n: stamp 10 n, fields n, 2 n, 3 n, 4 n.
+# Event n has the timestamp 10 n and the fields n, 2 n, 3 n, 4 n.
 test_dump() {
     at_checkpoint 'ringside dump'
     for n in $(seq 0 39); do
@@ -59,6 +60,32 @@ test_filters() {
     has '^\$3 = 3$'
 }
 
+# Thread alpha has the even events. The expressions need quotes: GDB separates words at blanks.
+test_where() {
+    at_checkpoint "ringside dump --where 'info1 == 0x1b && thread == \"beta\"'" \
+        'print $ringside_events' \
+        "ringside report --where \"info2 > 60 && (info3 < 99 || info4 == 156)\"" \
+        'print $ringside_events' \
+        'ringside dump --where info1==5||info1==7' 'print $ringside_events' \
+        "ringside last 9 --where 'info1 > 10' --where '!(info1 > 12)'" 'print $ringside_events' \
+        "ringside dump --where 'dt == 10 && event != \"queue*\"'" 'print $ringside_events' \
+        "ringside set where 'thread == \"alpha\" && ticks >= 100'" 'ringside dump' \
+        'print $ringside_events' 'ringside set where none' 'ringside dump' 'print $ringside_events'
+    has '^\$1 = 1$' # event 27
+    has '^\$2 = 3$' # events 31, 32 and 39
+    has '^\$3 = 2$'
+    has '^\$4 = 2$'  # events 11 and 12
+    has '^\$5 = 39$' # all but the first
+    has '^\$6 = 15$' # events 10, 12, ... 38
+    has '^\$7 = 40$'
+    at_checkpoint "ringside dump --where 'info1 = 5'"
+    has 'where: column 7: unexpected "="; use == to compare'
+    at_checkpoint 'ringside dump --where info1 == 5'
+    has '==: unknown option after --where; put the expression in quotes'
+    at_checkpoint "ringside set where 'info1 ='"
+    has 'where: column 7: unexpected'
+}
+
 test_stats() {
     at_checkpoint 'ringside stats'
     has '^events: 40$'
@@ -66,23 +93,34 @@ test_stats() {
     has '^span ticks: 390$'
 }
 
-# Loads are those of all events, whatever is counted.
+# The threads of this firmware take turns and never wait.
+test_schedule() {
+    at_checkpoint 'ringside schedule' 'ringside why alpha --from 0 --to 100' 'ringside why alpha' \
+        'ringside why alpha --last 5'
+    has '^ +0 +[0-9]+ +[0-9]+  core 0: (alpha|beta)'
+    has '^alpha  100 ticks  from 0 ticks$'
+    has '^ +sum +100 ticks +100%$'
+    has '^alpha  10 ticks  until the end of the trace  from 380 ticks$'
+    has 'ringside: --last: unknown option; use --worst N, '
+}
+
+# Loads are computed from all events, whatever the filter selects.
 test_stats_of_a_part() {
     at_checkpoint 'ringside stats --thread beta'
     has '^events: 20$'
     has '^span ticks: 390 \(times and percentages are those of all 40 events, counts '
-    has '^alpha +- +0 +200 +51\.282 '
-    has '^beta +16 +20 +190 +48\.717 '
+    has '^alpha +- +0 +190 +48\.717 '
+    has '^beta +16 +20 +200 +51\.282 '
 }
 
-# Event 38, the last one of thread alpha, is made one of core 3: its number's top byte.
+# Moves event 38, the last one of thread alpha, to core 3, by the top byte of its event number.
 test_cores() {
     at_checkpoint 'set {unsigned char}((char *)&ring.entry[38].id + 3) = 3' 'ringside info' \
         'ringside stats' 'echo >>>last\n' 'ringside last 1' 'ringside last 1 -O cpuid=off' \
         'echo >>>diff\n' 'tbreak checkpoint' continue 'ringside diff --thread beta'
     has '^cores: 4 \(at least: no event is from a higher core\)$'
-    has '^Loads of several cores are not computed\.$'
-    has '^alpha .* 20 +- +- '
+    has '^core +what +ticks +percent$'
+    has '^ +0 +alpha '
     has '^SEQ  ID    THREAD  CPU  ELAPSED_TICKS'
     has '^SEQ  ID    THREAD  ELAPSED_TICKS'
     sed -i '1,/^>>>diff/d' "$out"
@@ -119,7 +157,7 @@ test_save() {
     done
 }
 
-# Invisible characters, and those that turn the text, are escaped in paths.
+# Paths with invisible characters, or characters that change the text direction, are escaped.
 test_paths_are_escaped() {
     local spoof=$work/$'a\xe2\x80\xaeb'
     cp "$elf" "$spoof.elf"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// gdb-reader tests: an answer with every byte that a C string can hold, as text or as GDB script.
+// gdb-reader tests: prints an answer with every byte that a C string can contain, as text or as a
+// GDB script.
 #include "answer.h"
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
 
-# Only here the reader can run with the sanitizers: GDB 13 does not start under AddressSanitizer.
+# The reader can run with sanitizers only here: GDB 13 does not start under AddressSanitizer.
 flags=(-std=gnu11 -O1 -g -rdynamic)
 [ -z "$preload" ] || flags+=("-fsanitize=address,undefined")
 cc "${flags[@]}" "$here/host.c" -o "$work/host" -ldl -lpthread
@@ -42,7 +42,7 @@ test_reads() {
     has '^[1-9][0-9]* failures$'
 }
 
-# What is under way when the reader goes is ended in order.
+# When the reader is unloaded, it ends a running recording properly.
 test_recording_ends() {
     rm -f "$work/left.log"
     host run record "$work/left.log"

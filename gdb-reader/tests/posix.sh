@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gdb-reader tests: POSIX trace: events, status, and what the recorder is asked for: words that GDB
-# writes, and what the firmware does when it goes on. Its own counters are the truth.
+# gdb-reader tests: POSIX trace: events, status, and requests to the recorder. GDB writes the words
+# of a request, and the firmware carries it out when it continues.
+#
+# Truth: the firmware's own counters.
 # shellcheck source=../../libextract/tests/lib.sh
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
@@ -12,7 +14,7 @@ arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--
     -D'RINGSIDE_TRACE_CLOCK()=clock_of_test' -include "$here/posix.h" -T "$here/firmware.ld" \
     "$here/posix.c" "$here/vectors.c" "$target/ringside_trace.c" -o "$posix" -lgcc
 
-# on_board COMMAND...: on a fresh board, stopped behind the first round.
+# on_board COMMAND...: runs GDB commands on a fresh board that is halted after its first round.
 on_board() {
     boot board qemu-system-arm -M mps2-an385 -kernel "$posix"
     session "$posix" "target remote $work/board.sock" 'break checkpoint' continue 'echo <<<\n' "$@"
@@ -31,7 +33,7 @@ test_events() {
     has '^events lost: 0$'
 }
 
-# Names of one kind widen a filter.
+# Filters with names of the same kind select the events of each name.
 test_two_names() {
     on_board 'ringside report --event door --event window'
     has ' door at='
@@ -48,7 +50,7 @@ test_status() {
     has '^stream status: unknown \(GDB has no board, process or core\)$'
 }
 
-# Nothing is done while it stands; one round later it is.
+# While the board is halted, the request is not carried out. One round later, it is.
 test_stop() {
     on_board 'ringside stop' "p $stream.state" continue "p $stream.state" 'ringside status' \
         'ringside last 1' "p $stream.recorded" continue "p $stream.recorded"
@@ -123,7 +125,7 @@ test_flush() {
     test "$(grep -c ' door at=' "$out")" = 4
 }
 
-# Names in memory that no terminal should see: of two event types and of the stream. The words are
+# Two event types and the stream have names in memory that must not reach a terminal. The words are
 # ESC [23mG LF ESC ]0; and 9B 2J [exit] \ $x } and ESC ]0t } BEL LF.
 hostile=("set {unsigned[3]}&ringside_posix.names[1] = {0x33325b1b, 0x1b0a476d, 0x003b305d}"
     "set {unsigned[4]}&ringside_posix.names[2] = {0x5b4a329b, 0x74697865, 0x78245c5d, 0x0000007d}"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gdb-reader tests: `ringside record`: what the target wrote until each stop is in the log, once, or
-# said to be lost. Firmware and program number their events from 0 on; at each checkpoint it is
-# known how many there were.
+# gdb-reader tests: `ringside record`. What the target wrote until each stop is in the log exactly
+# once, or is reported as lost. Firmware and program number their events from 0 on. At each
+# checkpoint, the number of events is known.
 # shellcheck source=../../libextract/tests/lib.sh
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
@@ -10,7 +10,8 @@ needs_gdb
 log=$work/taken.log
 target=$here/../../libextract/target
 
-# record_on_board COMMAND...: on a fresh board at its first checkpoint; the others follow.
+# record_on_board COMMAND...: runs commands on a fresh board at its first checkpoint. Further
+# `continue` commands lead to the others.
 record_on_board() {
     rm -f "$log"
     boot board
@@ -22,7 +23,7 @@ build_program() { # [COMPILER OPTION...]
         -DRINGSIDE_TRACE_PORT='"port.h"' \
         "$here/native/program.c" "$target/ringside_trace.c" -o "$work/program"
 }
-# The same with a program of this host.
+# Runs commands in the same way for a program on this host.
 record_program() {
     rm -f "$log"
     session "$work/program" 'set debuginfod enabled off' 'break checkpoint' run 'echo <<<\n' "$@"
@@ -34,13 +35,13 @@ read_log() {
 }
 is_whole() { [ "$status" -eq 0 ] || { echo "status $status"; cat "$work/err"; return 1; }; }
 has_losses() { [ "$status" -eq 3 ]; }
-# The numbers of the events in the log are exactly these, in this order.
+# Checks that the numbers of the events in the log are exactly these, in this order.
 numbers_are() { # NUMBER...
     jq 'select(.id == 4096) | .fields.info1' "$work/events" >"$work/got"
     printf '%s\n' "$@" >"$work/wanted"
     same "the events' numbers" "$work/wanted" "$work/got"
 }
-# Of the program: little-endian words.
+# Checks the numbers of the program's events, which are little-endian words.
 steps_are() { # NUMBER...
     jq -r 'select(.names.event == "step") | .data' "$work/events" >"$work/got"
     printf '%08x\n' "$@" | sed 's/\(..\)\(..\)\(..\)\(..\)/\4\3\2\1/' >"$work/wanted"
@@ -74,7 +75,7 @@ test_every_stop() {
     marks_are 'RINGSIDE_START 1' 'RINGSIDE_STOP 1'
 }
 
-# 80 events between two stops, and 64 slots.
+# There are 80 events between two stops, and the ring has 64 slots.
 test_losses() {
     record_on_board 'tbreak checkpoint if n == 120' "ringside record $log" 'delete 1' continue \
         'print $ringside_status' 'ringside record off' 'print $ringside_status'
@@ -94,7 +95,7 @@ test_losses() {
     [ ! -s "$work/torn" ]
 }
 
-# Each has its stops; the user's own hook runs first, and has its place back.
+# Both features use the stops. The user's own hook-stop runs first, and is restored at the end.
 test_hooks() {
     printf '%s\n' 'define hook-stop' 'echo MINE\n' end >"$work/hook.gdb"
     record_on_board "source $work/hook.gdb" 'ringside auto on 3' "ringside record $log" continue \
@@ -109,7 +110,8 @@ test_hooks() {
     ! grep -q _ringside "$work/tail"
 }
 
-# A hook-stop that came later has taken the place: the command itself puts that right.
+# The user defines a hook-stop during the recording. The command `ringside record` installs its own
+# again.
 test_hook_defined_since() {
     printf '%s\n' 'define hook-stop' 'echo MINE\n' end >"$work/hook.gdb"
     record_on_board "ringside record $log" "source $work/hook.gdb" 'ringside record' continue \
@@ -118,7 +120,7 @@ test_hook_defined_since() {
     [ "$(grep -c '^MINE' "$out")" -eq 2 ]
 }
 
-# GDB ends: the log is whole up to the last stop.
+# GDB quits. The log is complete up to the last stop.
 test_quit() {
     record_on_board "ringside record $log" continue
     [ ! -e "$log.lock" ]
@@ -128,7 +130,7 @@ test_quit() {
     marks_are 'RINGSIDE_START 1' 'RINGSIDE_STOP 1'
 }
 
-# Killed, it is whole up to then, but for what services may still fill in.
+# GDB is killed. The log is complete up to then, except for entries that services may still patch.
 test_killed() {
     record_on_board "ringside record $log" continue 'shell kill -9 $PPID'
     status=0
@@ -158,7 +160,7 @@ test_append() {
     numbers_are $(seq 0 119)
 }
 
-# Of 16 KiB, that is some 440 events.
+# The log has 16 KiB, which is enough for about 440 events.
 test_until_full() {
     build_firmware "$work/large.elf" -DEVENTS=2000
     elf=$work/large.elf
@@ -204,7 +206,7 @@ test_without_a_target() {
     [ ! -e "$log" ]
 }
 
-# It is waited for, as when the command line records.
+# A recording that starts before the trace waits for the ring, as on the command line.
 test_before_the_trace() {
     rm -f "$log"
     boot board
@@ -227,7 +229,7 @@ test_program() {
     marks_are 'RINGSIDE_START 1' 'RINGSIDE_STOP 1'
 }
 
-# It runs to its end: what it wrote after the last stop is not known.
+# The program runs to its end. It is not known what it wrote after the last stop.
 test_program_that_ends() {
     build_program
     record_program "ringside record $log" continue 'delete' continue 'ringside record off' \
@@ -240,8 +242,8 @@ test_program_that_ends() {
     log_is '.events_lost == null'
 }
 
-# A program that may be loaded anywhere: its ring is found, and its functions have names, there and
-# in the log.
+# The program is position-independent. Its ring is found, and its functions have names, both in GDB
+# and in the log.
 test_program_loaded_anywhere() {
     build_program -fPIE -pie
     record_program 'ringside last 1' "ringside record $log" continue 'ringside record off'
@@ -254,7 +256,7 @@ test_program_loaded_anywhere() {
     lacks 'at=main'
 }
 
-# Begun again, the program has another ring at the same place.
+# The program is started again, and has another ring at the same address.
 test_program_run_again() {
     build_program
     record_program "ringside record $log" continue run continue continue 'ringside record off'

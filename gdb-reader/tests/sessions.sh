@@ -39,7 +39,7 @@ test_no_process() {
     has '^end$'
 }
 
-# GDB itself refuses nearly every command then, and says how to go on.
+# While the target runs, GDB itself refuses nearly every command, and says how to continue.
 test_running_target() {
     boot board
     session "$elf" 'set mi-async on' "target remote $work/board.sock" 'continue &' 'ringside info' \
@@ -48,7 +48,7 @@ test_running_target() {
     lacks 'not here'
 }
 
-# In non-stop mode GDB does not.
+# In non-stop mode, GDB does not refuse the command, so the reader must.
 test_running_thread() {
     printf 'int main(void) { for (;;) ; }\n' | cc -g -x c - -o "$work/loop"
     session "$work/loop" 'set debuginfod enabled off' 'set non-stop on' 'run &' 'ringside info' \
@@ -82,7 +82,7 @@ test_interpreter_mi() {
     has '^2\^error,msg=".*ringside: save: pass one file'
 }
 
-# Each looks at a board of its own; neither sees the other's request or answer.
+# Each GDB reads a board of its own. Neither sees the other's requests or answers.
 test_two_gdbs() {
     boot one
     boot two
@@ -107,7 +107,7 @@ test_two_gdbs() {
     grep -q '^set hz 100$' "$work/two.out"
 }
 
-# A GDB inside of GDB inherits the outer one's files, and must not take them for its own.
+# A GDB inside of GDB inherits the outer one's files, and must not use them as its own.
 test_gdb_in_gdb() {
     boot board
     session "$elf" 'ringside set hz 1' "shell gdb-multiarch -nx -q -batch -x $loader \
@@ -136,7 +136,7 @@ test_thread_is_kept() {
     has '^\[Current thread is 2 '
 }
 
-# The first frame is an inlined function, for which GDB does not ask the reader.
+# The first frame is an inlined function, for which GDB does not call the reader.
 test_inlined_frame() {
     boot board
     session "$elf" "target remote $work/board.sock" 'tbreak checkpoint' continue 'tbreak inner' \
@@ -168,7 +168,7 @@ test_backtraces_are_the_same() {
     done
 }
 
-# Arguments come through as typed, and no shell sees them.
+# Arguments arrive as typed, and no shell evaluates them.
 test_odd_arguments() {
     local bait=$work/bait
     for text in "\$(touch$bait)" "\`touch\$IFS$bait\`" ";touch\$IFS$bait;" "|touch\$IFS$bait" \
@@ -194,7 +194,7 @@ test_odd_arguments() {
     done
 }
 
-# Whatever language the program, or the user, has chosen.
+# The commands work in whatever language the program, or the user, has selected.
 test_languages() {
     for language in ada asm c++ d fortran go minimal modula-2 objective-c opencl pascal rust; do
         at_checkpoint "set language $language" 'ringside last 1 --thread beta' 'ringside save' \
@@ -207,7 +207,7 @@ test_languages() {
     done
 }
 
-# Whatever the user has set before the script is read.
+# The commands work whatever the user has set before sourcing the script.
 test_settings_before_the_script() {
     for setting in 'language fortran' 'language rust' 'language ada' 'input-radix 16' \
         'input-radix 8'; do
@@ -220,8 +220,8 @@ test_settings_before_the_script() {
     done
 }
 
-# What a request would be written to is looked at first: GDB has other files open.
-# Which numbers GDB's files have depends on who started GDB: the reader's own is stepped over.
+# The reader checks a file before it writes a request there, because GDB has other files open. The
+# numbers of GDB's files depend on who started GDB, so the test skips the reader's own number.
 test_no_wrong_file() {
     cp "$elf" "$work/before.elf"
     for number in 3 7 9 11 13 15 17; do
@@ -235,7 +235,8 @@ test_no_wrong_file() {
     cmp "$elf" "$work/before.elf"
 }
 
-# A core of a program that may be loaded anywhere: GDB knows where that was if it has the program.
+# The core is that of a position-independent program. GDB knows its load address only if it has the
+# program.
 test_core_loaded_anywhere() {
     cc -std=gnu11 -g -O1 -fPIE -pie "$here/native/threadx.c" -o "$work/moving"
     session "$work/moving" 'set debuginfod enabled off' 'break checkpoint' run 'ringside last 1' \
@@ -248,7 +249,7 @@ test_core_loaded_anywhere() {
     has 'position-independent, and GDB does not know where it was loaded; start GDB with the prog'
 }
 
-# A second copy of the script leaves the reader of the first in place.
+# A second copy of the script keeps the reader of the first copy.
 test_two_copies() {
     sed "s|$BUILD/ringside-reader.so|$work/reader.so|" "$loader" >"$work/copy.gdb"
     cp "$BUILD/ringside-reader.so" "$work/reader.so"
@@ -375,7 +376,7 @@ test_nothing_is_left() {
     [ -z "$(find "$work/empty" "$work/tmp" -mindepth 1)" ]
 }
 
-# The program that is debugged on the host does not get the reader's files.
+# The program that GDB debugs on the host does not inherit the reader's files.
 test_inferior_gets_no_files() {
     cat >"$work/files.c" <<'END'
 #include <stdio.h>
@@ -400,7 +401,7 @@ test_host_process_and_core() {
     lacks 'not here'
 }
 
-# Every byte of a report survives where it has to go through a script.
+# Every byte of a report is unchanged after it has passed through a GDB script.
 test_every_byte() {
     local flags=()
     ! nm "$BUILD/libextract.a" 2>/dev/null | grep __ubsan_ >"$work/symbols" ||

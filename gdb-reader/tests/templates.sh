@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# gdb-reader tests: events by templates of the user's own. Event n of firmware.c is user event 4096
-# (1000 in hexadecimal) with the fields n, 2 n, 3 n, 4 n; 40 of them.
+# gdb-reader tests: events that the user's own templates print. firmware.c has written 40 events.
+# Event n is user event 4096 (1000 in hexadecimal) with the fields n, 2 n, 3 n, 4 n.
 # shellcheck source=../../libextract/tests/lib.sh
 . "$(dirname "$0")/../../libextract/tests/lib.sh"
 use_gdb
@@ -35,7 +35,7 @@ test_effect() {
     same 'reports before and behind' "$work/before" "$work/after"
 }
 
-# What is set last lies on top; what is set again moves there.
+# The templates that are set last have priority. Setting a file again gives it priority.
 test_several_files() {
     at_checkpoint "ringside set templates $fmt $other" 'ringside last 1' 'echo <1>\n' \
         "ringside set templates $fmt" 'ringside last 1' 'ringside status' 'echo <2>\n' \
@@ -85,7 +85,7 @@ test_warnings_do_not_refuse() {
     [ "$(grep -c W-DUP "$work/shown")" -eq 0 ]
 }
 
-# The file is read again for each look.
+# The file is read again for each command.
 test_changed_file() {
     cp "$fmt" "$work/changing.fmt"
     at_checkpoint "ringside set templates $work/changing.fmt" 'ringside last 1' \
@@ -140,7 +140,8 @@ test_too_many_files() {
     lacks 'not here'
 }
 
-# Loops within loops that print nothing: endless.fmt, and silent.fmt that leaves the event out.
+# Writes two templates with nested loops that print nothing: endless.fmt, and silent.fmt, which also
+# skips the event.
 endless_templates() {
     local body=''
     for _ in 1 2 3 4 5 6; do body="LOOP 65535 { O1 R1 $body }"; done
@@ -156,8 +157,8 @@ test_endless_loops() {
     done
 }
 
-# A board whose ring holds so many events that each of them may be bounded and a report still takes
-# half a minute. What is set stays.
+# Starts a board with a large ring. Even if each event is limited, a report of the ring takes half a
+# minute. The settings of templates remain afterwards.
 large_board() { # COMMAND...
     elf=$work/large.elf
     build_firmware "$elf" -DEVENTS=1800
@@ -172,7 +173,7 @@ large_board() { # COMMAND...
     has '^ *1799 +1000 +beta .*info1=0x0*73F'
 }
 
-# Whatever templates do, GDB is back soon.
+# Whatever templates do, the GDB prompt returns soon.
 test_time_is_limited() {
     SECONDS=0
     large_board 'ringside dump'

@@ -20,7 +20,7 @@ static void note_third_thread(struct extract_inversions *inversions,
     if (event->priority == EXTRACT_NO_PRIORITY)
         return;
     for (size_t i = 0; i < inversions->open_count; i++) {
-        struct extract_inversion *open = &inversions->open[i];
+        struct inversion_open *open = &inversions->open[i];
         if (event->thread != open->owner && event->thread != open->waiter &&
             event->priority > open->waiter_priority)
             open->is_undeterministic = true;
@@ -34,16 +34,18 @@ void extract_inversions_add_event(struct extract_inversions *inversions,
 {
     note_third_thread(inversions, event);
     if (role->role == EXTRACT_ROLE_MUTEX_GET) {
-        uint64_t owner = event->field[role->owner];
+        uint64_t owner = extract_role_field(event, role->owner);
         bool is_inversion =
             owner && owner != event->thread && owner_priority != EXTRACT_NO_PRIORITY &&
             event->priority != EXTRACT_NO_PRIORITY && owner_priority > event->priority;
         if (is_counted && is_inversion && inversions->open_count < EXTRACT_MAX_INVERSIONS)
-            inversions->open[inversions->open_count++] = (struct extract_inversion){
-                event->field[role->object], owner, event->thread, event->priority, false};
-    } else if (role->role == EXTRACT_ROLE_MUTEX_PUT && event->field[role->count] == 1) {
+            inversions->open[inversions->open_count++] =
+                (struct inversion_open){extract_role_field(event, role->object), owner,
+                                        event->thread, event->priority, false};
+    } else if (role->role == EXTRACT_ROLE_MUTEX_PUT &&
+               extract_role_field(event, role->count) == 1) {
         for (size_t i = inversions->open_count; i-- > 0;)
-            if (inversions->open[i].mutex == event->field[role->object])
+            if (inversions->open[i].mutex == extract_role_field(event, role->object))
                 end_inversion(inversions, i);
     }
 }

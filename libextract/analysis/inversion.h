@@ -13,7 +13,7 @@
 
 enum { EXTRACT_MAX_INVERSIONS = 16 }; // open at the same time; further ones are not counted
 
-struct extract_inversion {
+struct inversion_open {
     uint64_t mutex, owner, waiter;
     uint16_t waiter_priority;
     bool is_undeterministic;
@@ -21,7 +21,7 @@ struct extract_inversion {
 
 // Zero-initialize.
 struct extract_inversions {
-    struct extract_inversion open[EXTRACT_MAX_INVERSIONS];
+    struct inversion_open open[EXTRACT_MAX_INVERSIONS];
     size_t open_count;
     uint64_t deterministic, undeterministic; // inversions that have ended
 };

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
 // analysis: the statistics of a trace.
 //
-// One walk over all events of a trace computes everything. Each event is handled together with the
-// next one, since the time between the two belongs to whatever runs after the first. So the walk is
-// one event late: the last event of a batch is pending until the next batch comes.
+// One walk over all events computes everything (schedule/walk.h). This file counts events. What the
+// schedule shows is measured by times.c and lists.c.
+//
+//   schedule_walk ── event ──> stats.c      counts, stacks and priorities of threads
+//         │                    figures.c    figures of libraries such as FileX
+//         │                    lists.c      interrupts, levels of queues and pools
+//         ├───── step ───────> times.c      who had a core: loads
+//         │                    lists.c      interrupts, inversions
+//         │                    tracex.c     TraceX's way of counting
+//         └───── sink ───────> times.c      states, responses
+//                              lists.c      waits
 //
 // Events outside the view's range, and events that its filter leaves out, are followed to know
 // which thread runs, but not counted. What was known before a gap or restart in a log is forgotten
@@ -11,41 +19,12 @@
 //
 // Source: TraceX user guide, chapter 4: execution profile, performance statistics, thread stack
 // usage, popular services.
-#include "analysis/inversion.h"
-#include "analysis/scheduler.h"
+#include "analysis/internal.h"
 #include "base/grow.h"
-#include "events/internal.h"
-#include <extract/stats.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDS = 65536, CORES = 256 };
-
-struct analysis {
-    struct extract_stats *stats; // the result
-    const struct extract_trace *trace;
-    const struct extract_format *format;
-    struct extract_scheduler schedulers[CORES];
-    unsigned cores; // cores that events may come from
-    struct extract_inversions inversions;
-    struct extract_event pending; // waits for the event after it
-    uint8_t pending_standing;
-    bool has_pending;
-    bool has_loads;   // false for several cores: what each of them runs is not known
-    uint64_t seq;     // of the current event: threads have the names they had then
-    bool is_counted;  // the view lets the current event through
-    bool is_in_range; // the current event is in the view's range, so its time is counted
-    uint64_t highest; // largest time so far; cores that share a ring may store out of order
-    struct extract_execution running; // the last thread, or idle, that had the processor
-    bool has_running;
-    bool has_resumed;           // the current context has resumed a thread and not yielded since
-    uint64_t resets;            // resets of the target so far
-    uint64_t *resets_at;        // per thread: `resets` when its last priority was seen
-    uint32_t *thread_of_object; // per object of the trace: index of its statistics + 1; 0: none
-    uint32_t *service_of_id;    // per id: index of its statistics + 1; 0: none yet
-    size_t service_capacity;
-    bool failed; // out of memory
-};
+enum { IDS = 65536 };
 
 // ---- threads ----
 
@@ -60,18 +39,25 @@ static struct extract_thread_stats *thread_at(struct analysis *analysis, size_t 
     return thread;
 }
 
-// Returns the statistics of the thread at an address; NULL: unknown.
-static struct extract_thread_stats *find_thread(struct analysis *analysis, uint64_t address)
+size_t analysis_find_thread(struct analysis *analysis, uint64_t address)
 {
     const struct extract_object *objects;
     const struct extract_object *thread =
         extract_trace_thread_at(analysis->trace, address, analysis->seq);
 
     if (!thread)
-        return NULL;
+        return SIZE_MAX;
     extract_trace_objects(analysis->trace, &objects);
     uint32_t i = analysis->thread_of_object[thread - objects];
-    return i ? thread_at(analysis, i - 1) : NULL;
+    return i ? i - 1 : SIZE_MAX;
+}
+
+// Returns the statistics of the thread at an address; NULL: unknown.
+static struct extract_thread_stats *find_thread(struct analysis *analysis, uint64_t address)
+{
+    size_t i = analysis_thread(analysis, address);
+
+    return i == SIZE_MAX ? NULL : thread_at(analysis, i);
 }
 
 // Notes the free stack that an event reports.
@@ -101,9 +87,9 @@ static void note_priority(struct extract_thread_stats *thread, uint16_t priority
         thread->priority_high = priority;
 }
 
-// Returns the priority of a mutex's owner: the last one that an event reported, or the one with
-// which the thread was created.
-static uint16_t owner_priority(struct analysis *analysis, uint64_t address)
+// The priority is the last one that an event reported, or the one with which the thread was
+// created.
+uint16_t analysis_priority(struct analysis *analysis, uint64_t address)
 {
     struct extract_thread_stats *thread = find_thread(analysis, address);
 
@@ -116,14 +102,14 @@ static uint16_t owner_priority(struct analysis *analysis, uint64_t address)
 // Updates the thread that recorded an event, and the inversions. On several cores, inversions
 // cannot be detected: the third thread may run on another core.
 static void add_to_thread(struct analysis *analysis, const struct extract_role_fields *role,
-                          const struct extract_event *event)
+                          const struct extract_event *event, bool is_counted)
 {
     struct extract_thread_stats *thread = find_thread(analysis, event->thread);
     uint16_t owner = EXTRACT_NO_PRIORITY;
 
     if (!thread)
         return;
-    if (analysis->is_counted) {
+    if (is_counted) {
         thread->events++;
         thread->suspends += role->role == EXTRACT_ROLE_SUSPEND;
         thread->resumes += role->role == EXTRACT_ROLE_RESUME;
@@ -132,11 +118,12 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
     }
     if (event->priority != EXTRACT_NO_PRIORITY)
         thread->last_priority = event->priority;
-    if (!analysis->has_loads)
+    bool is_get = role->role == EXTRACT_ROLE_MUTEX_GET;
+    if (!analysis->stats->has_one_core || (!is_get && !analysis->inversions.open_count))
         return;
-    if (role->role == EXTRACT_ROLE_MUTEX_GET)
-        owner = owner_priority(analysis, event->field[role->owner]);
-    extract_inversions_add_event(&analysis->inversions, role, event, owner, analysis->is_counted);
+    if (is_get)
+        owner = analysis_priority(analysis, extract_role_field(event, role->owner));
+    extract_inversions_add_event(&analysis->inversions, role, event, owner, is_counted);
 }
 
 // ---- counts ----
@@ -178,7 +165,7 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
                        const struct extract_event *event)
 {
     struct extract_stats *stats = analysis->stats;
-    unsigned depth = analysis->schedulers[event->core].depth;
+    unsigned depth = analysis->cores[event->core].depth;
 
     switch (role->role) {
     case EXTRACT_ROLE_SUSPEND:
@@ -203,149 +190,79 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
         stats->interrupts++;
 }
 
-// Counts a context switch if another thread, or idle, gets the processor.
-static void note_running(struct analysis *analysis, struct extract_execution now)
-{
-    if (now.kind != EXTRACT_RUNS_THREAD && now.kind != EXTRACT_RUNS_IDLE)
-        return;
-    if (analysis->has_running &&
-        (now.kind != analysis->running.kind || now.thread != analysis->running.thread))
-        analysis->stats->context_switches += analysis->is_counted;
-    analysis->running = now;
-    analysis->has_running = true;
-}
-
-static bool is_same_context(const struct extract_event *a, const struct extract_event *b)
-{
-    return a->context == b->context && (a->context != EXTRACT_THREAD || a->thread == b->thread);
-}
-
-// Counts a preemption. A context is preempted if it has resumed a thread and then loses the
-// processor without yielding it; a thread, also if its time slice ends in favor of another.
-static void count_preemption(struct analysis *analysis, const struct extract_role_fields *role,
-                             const struct extract_event *event,
-                             const struct extract_event *next_event)
-{
-    if (role->role == EXTRACT_ROLE_RESUME)
-        analysis->has_resumed = true;
-    else if (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RELINQUISH)
-        analysis->has_resumed = false;
-    else if (role->role == EXTRACT_ROLE_TIME_SLICE && event->thread &&
-             event->field[role->next] != event->thread)
-        analysis->stats->preemptions += analysis->is_counted;
-    if (!analysis->has_resumed || !next_event || is_same_context(event, next_event))
-        return;
-    analysis->stats->preemptions += analysis->is_counted;
-    analysis->has_resumed = false;
-}
-
-// ---- time ----
-
-// Adds a time to whatever ran during it.
-static void charge_ticks(struct analysis *analysis, struct extract_execution running,
-                         uint64_t ticks)
-{
-    struct extract_thread_stats *thread;
-
-    analysis->stats->span_ticks += ticks;
-    if (!analysis->has_loads)
-        return;
-    switch (running.kind) {
-    case EXTRACT_RUNS_THREAD:
-        thread = find_thread(analysis, running.thread);
-        if (thread)
-            thread->ticks += ticks;
-        break;
-    case EXTRACT_RUNS_ISR:
-        analysis->stats->interrupt_ticks += ticks;
-        break;
-    case EXTRACT_RUNS_IDLE:
-        analysis->stats->idle_ticks += ticks;
-        break;
-    case EXTRACT_RUNS_INIT:
-        analysis->stats->init_ticks += ticks;
-        break;
-    }
-}
-
 // ---- the walk ----
 
-// Handles an event, given the next one (NULL: there is none, or a gap is between them).
-static void add_event(struct analysis *analysis, const struct extract_event *event,
-                      uint8_t standing, const struct extract_event *next_event)
+// Notes the newest event. From a later registry of a log on, an address may be another thread.
+static void note_seq(struct analysis *analysis, uint64_t seq)
 {
-    const struct extract_role_fields *role = extract_format_role(analysis->format, event->id);
-    struct extract_scheduler *scheduler = &analysis->schedulers[event->core];
+    uint64_t registry = extract_trace_registry(analysis->trace, seq);
 
-    analysis->seq = event->seq;
-    analysis->is_counted = standing == EXTRACT_LET_THROUGH;
-    analysis->is_in_range = standing != EXTRACT_OUTSIDE;
-    analysis->stats->range_events += analysis->is_in_range;
-    if (analysis->is_counted) {
-        analysis->stats->events++;
-        count_service(analysis, event);
-        count_role(analysis, role, event);
-    }
-    if (event->context == EXTRACT_THREAD)
-        add_to_thread(analysis, role, event);
-
-    if (analysis->has_loads && event->context == EXTRACT_THREAD)
-        note_running(analysis, (struct extract_execution){EXTRACT_RUNS_THREAD, event->thread});
-    if (analysis->has_loads)
-        count_preemption(analysis, role, event, next_event);
-    struct extract_execution now = extract_scheduler_add_event(scheduler, role, event, next_event);
-    if (analysis->has_loads)
-        note_running(analysis, now);
-
-    analysis->highest = event->ticks > analysis->highest ? event->ticks : analysis->highest;
-    if (analysis->is_in_range && next_event && next_event->ticks > analysis->highest)
-        charge_ticks(analysis, now, next_event->ticks - analysis->highest);
+    if (registry != analysis->registry)
+        memset(analysis->recent, 0, sizeof analysis->recent);
+    analysis->registry = registry;
+    analysis->seq = seq;
 }
 
-// Handles the pending event, now that the next one is known.
-static void add_pending(struct analysis *analysis, const struct extract_event *next_event)
-{
-    if (analysis->has_pending)
-        add_event(analysis, &analysis->pending, analysis->pending_standing, next_event);
-    analysis->has_pending = false;
-}
-
-// Forgets what ran before a gap or restart.
-static void add_break(struct analysis *analysis, const struct extract_event *marker)
-{
-    extract_inversions_end(&analysis->inversions);
-    memset(analysis->schedulers, 0, analysis->cores * sizeof *analysis->schedulers);
-    analysis->has_running = analysis->has_resumed = false;
-    analysis->resets += marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
-}
-
-// Handles a batch. Within it, the pending event is an index; only the last is copied, since the
-// events are invalid after the call. Markers that are not breaks do not concern the target.
-static bool add_events(void *context, const struct extract_event *events, const uint8_t *standing,
-                       size_t count)
+static void add_event(void *context, const struct extract_event *event,
+                      const struct extract_role_fields *role, uint8_t standing)
 {
     struct analysis *analysis = context;
-    size_t pending = SIZE_MAX; // index in this batch; SIZE_MAX: none
+    struct extract_stats *stats = analysis->stats;
+    bool is_counted = standing == EXTRACT_LET_THROUGH;
 
-    for (size_t i = 0; i < count; i++) {
-        bool is_marker = extract_event_is_mark(&events[i]);
-        const struct extract_event *next_event = is_marker ? NULL : &events[i];
-        if (is_marker && !extract_event_is_break(&events[i]))
-            continue;
-        if (pending == SIZE_MAX)
-            add_pending(analysis, next_event);
-        else
-            add_event(analysis, &events[pending], standing[pending], next_event);
-        pending = is_marker ? SIZE_MAX : i;
-        if (is_marker)
-            add_break(analysis, &events[i]);
+    // The time since the event before belongs to the range if that event does.
+    if (analysis->has_ticks && analysis->is_in_range && event->ticks > analysis->ticks)
+        stats->span_ticks += event->ticks - analysis->ticks;
+    if (!analysis->has_ticks || event->ticks > analysis->ticks)
+        analysis->ticks = event->ticks;
+    analysis->has_ticks = true;
+    note_seq(analysis, event->seq);
+    analysis->is_in_range = standing != EXTRACT_OUTSIDE;
+    stats->range_events += analysis->is_in_range;
+    if (is_counted) {
+        stats->events++;
+        count_service(analysis, event);
+        count_role(analysis, role, event);
+        figures_add_event(analysis, event);
     }
-    if (pending == SIZE_MAX)
-        return true;
-    analysis->pending = events[pending];
-    analysis->pending_standing = standing[pending];
-    analysis->has_pending = true;
-    return true;
+    if (event->context == EXTRACT_THREAD)
+        add_to_thread(analysis, role, event, is_counted);
+    lists_add_event(analysis, event, role);
+}
+
+static void add_step(void *context, const struct schedule_step *step)
+{
+    struct analysis *analysis = context;
+
+    if (analysis->stats->has_one_core)
+        tracex_add_step(analysis, step);
+    if (step->standing == EXTRACT_OUTSIDE)
+        return;
+    times_add_step(analysis, step);
+    lists_add_step(analysis, step);
+}
+
+static void add_switch(void *context, enum extract_switch_kind kind, uint8_t core, uint8_t standing)
+{
+    struct analysis *analysis = context;
+
+    if (standing != EXTRACT_LET_THROUGH)
+        return;
+    analysis->stats->context_switches++;
+    analysis->stats->switches[kind]++;
+    analysis->stats->cores[core].switches++;
+}
+
+// Forgets what was known before a gap or restart.
+static void add_gap(void *context, const struct extract_event *marker)
+{
+    struct analysis *analysis = context;
+
+    extract_inversions_end(&analysis->inversions);
+    times_add_gap(analysis);
+    lists_add_gap(analysis);
+    analysis->has_ticks = false;
+    analysis->resets += marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
 }
 
 // Allocates the statistics of all threads. Returns false if memory is short.
@@ -383,54 +300,126 @@ static int compare_counts(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static bool analyze_view(struct analysis *analysis, const struct extract_view *view)
+static enum extract_code analyze_view(struct analysis *analysis, const struct extract_view *view,
+                                      struct extract_error *error)
 {
     struct extract_stats *stats = analysis->stats;
-    struct extract_sink sink = {.all = add_events, .context = analysis};
+    const struct schedule_observer observer = {.context = analysis,
+                                               .event = add_event,
+                                               .gap = add_gap,
+                                               .step = add_step,
+                                               .switched = add_switch};
+    struct extract_schedule_sink sink = analysis_sink;
 
-    analysis->service_of_id = calloc(IDS, sizeof *analysis->service_of_id);
-    if (!analysis->service_of_id || !prepare_threads(analysis))
-        return false;
-    extract_view_run(view, &sink);
-    add_pending(analysis, NULL);
+    sink.context = analysis;
+    enum extract_code code = schedule_walk(view, analysis->trace, &sink, &observer, error);
+    if (code)
+        return code;
     extract_inversions_end(&analysis->inversions);
     for (size_t i = 0; i < stats->thread_count; i++)
         thread_at(analysis, i); // forgets the priorities from before a reset
-    stats->has_loads = analysis->has_loads;
     stats->inversions_deterministic = analysis->inversions.deterministic;
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
     if (stats->service_count)
         qsort(stats->services, stats->service_count, sizeof *stats->services, compare_counts);
-    return !analysis->failed;
+    if (stats->has_one_core)
+        tracex_end(analysis);
+    figures_end(analysis);
+    times_end(analysis);
+    lists_end(analysis);
+    return analysis->failed
+               ? extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory")
+               : EXTRACT_OK;
+}
+
+// Allocates what the walk needs. Returns false if memory is short.
+static bool prepare(struct analysis *analysis)
+{
+    struct extract_stats *stats = analysis->stats;
+
+    analysis->service_of_id = calloc(IDS, sizeof *analysis->service_of_id);
+    if (!analysis->service_of_id || !prepare_threads(analysis) || !figures_begin(analysis) ||
+        !extract_map_init(&analysis->interrupt_of_number, 16) ||
+        !extract_map_init(&analysis->wait_of_key, 16) ||
+        !extract_map_init(&analysis->level_of_object, 16))
+        return false;
+    analysis->times = calloc(stats->thread_count + 1, sizeof *analysis->times);
+    stats->cores = calloc(analysis->core_count, sizeof *stats->cores);
+    if (!analysis->times || !stats->cores)
+        return false;
+    for (; stats->core_count < analysis->core_count; stats->core_count++) {
+        uint64_t *ticks = calloc(stats->thread_count + 1, sizeof *ticks);
+        if (!ticks)
+            return false;
+        stats->cores[stats->core_count].thread_ticks = ticks;
+    }
+    return true;
+}
+
+static void analysis_free(struct analysis *analysis)
+{
+    for (size_t i = 0; analysis->times && i < analysis->stats->thread_count; i++) {
+        distribution_free(&analysis->times[i].latency);
+        distribution_free(&analysis->times[i].response);
+        distribution_free(&analysis->times[i].period);
+    }
+    for (size_t i = 0; i < analysis->duration_count; i++)
+        distribution_free(&analysis->durations[i]);
+    free(analysis->durations);
+    free(analysis->times);
+    free(analysis->service_of_id);
+    free(analysis->thread_of_object);
+    free(analysis->resets_at);
+    extract_map_free(&analysis->interrupt_of_number);
+    extract_map_free(&analysis->wait_of_key);
+    extract_map_free(&analysis->level_of_object);
+    free(analysis);
 }
 
 enum extract_code extract_stats_new(struct extract_stats **stats, const struct extract_view *view,
                                     const struct extract_trace *trace, struct extract_error *error)
 {
     unsigned cores = extract_trace_info(trace)->cores;
-    struct analysis analysis = {.stats = calloc(1, sizeof(struct extract_stats)),
-                                .trace = trace,
-                                .format = extract_trace_snapshot(trace)->ring.format,
-                                .cores = cores ? cores : 1,
-                                .has_loads = cores <= 1};
+    struct analysis *analysis = calloc(1, sizeof *analysis);
+    struct extract_stats *result = calloc(1, sizeof *result);
+    enum extract_code code = EXTRACT_NOMEM;
 
-    *stats = analysis.stats;
-    bool is_done = analysis.stats && analyze_view(&analysis, view);
-    free(analysis.service_of_id);
-    free(analysis.thread_of_object);
-    free(analysis.resets_at);
-    if (is_done)
-        return EXTRACT_OK;
-    extract_stats_free(analysis.stats);
     *stats = NULL;
-    return extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");
+    if (analysis && result) {
+        analysis->stats = result;
+        analysis->trace = trace;
+        analysis->format = extract_trace_snapshot(trace)->ring.format;
+        analysis->core_count = cores ? cores : 1;
+        result->has_loads = analysis->format->kernel != NULL;
+        result->has_one_core = result->has_loads && cores <= 1;
+        code = prepare(analysis)
+                   ? analyze_view(analysis, view, error)
+                   : extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");
+        analysis_free(analysis);
+    } else {
+        extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");
+        free(analysis);
+    }
+    if (code)
+        extract_stats_free(result);
+    else
+        *stats = result;
+    return code;
 }
 
 void extract_stats_free(struct extract_stats *stats)
 {
     if (!stats)
         return;
+    for (size_t i = 0; i < stats->core_count; i++)
+        free(stats->cores[i].thread_ticks);
+    free(stats->cores);
     free(stats->threads);
     free(stats->services);
+    free(stats->figures);
+    free(stats->interrupt_list);
+    free(stats->waits);
+    free(stats->levels);
+    free(stats->inversions);
     free(stats);
 }

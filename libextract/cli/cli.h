@@ -74,7 +74,9 @@ struct cli_options {
     struct cli_recording recording;
     struct cli_reporting reporting;
     struct cli_feeding feeding;
-    bool color_is_fixed; // --color=always or --color=never was given
+    struct extract_why_options why; // of `why`
+    bool junit;                     // of `assert`
+    bool color_is_fixed;            // --color=always or --color=never was given
     bool quiet, cost, help, version;
     enum option_form given[OPTION_MAX]; // by rows of cli_option_table
 };
@@ -90,7 +92,9 @@ enum {
     CLI_REPORT = 32,
     CLI_TIMED = 64,
     CLI_KEEP = 128,
-    CLI_COUNT = 256
+    CLI_COUNT = 256,
+    CLI_WHY = 512,
+    CLI_ASSERT = 1024
 };
 
 // Headings of the overview under which commands are listed.
@@ -112,9 +116,10 @@ struct cli_command {
     const char *const *subcommands; // names; NULL after the last
 };
 
-extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats, cli_chart,
-    cli_scan, cli_save, cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start,
-    cli_stop, cli_clear, cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
+extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats,
+    cli_schedule, cli_why, cli_assert, cli_chart, cli_scan, cli_save, cli_periodic, cli_record,
+    cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear, cli_top, cli_openocd_config,
+    cli_templates, cli_help, cli_version;
 
 // command_table.c: returns the i-th command; NULL after the last.
 const struct cli_command *cli_command_at(size_t i);

@@ -200,10 +200,11 @@ static bool add_argument(void *context, char *argument)
 
 // ---- the table ----
 
-enum option_group { GENERAL, RUNNING, REPORT, FILTER, GROUPS };
+enum option_group { GENERAL, RUNNING, REPORT, WHY, FILTER, GROUPS };
 
 static const char *const headings[GROUPS] = {
     "Options", "Options of top, record and periodic", "Options of report and last",
+    "Options of why and assert",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
      "a leading ! leaves out what matches)")};
 
@@ -326,6 +327,12 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 0, "pager", NULL, "Print through $PAGER, or less.",
      FLAG(reporting.pager)},
 
+    {WHY, CLI_WHY, 0, "worst", "N", "Explain the N longest responses (1).",
+     COUNT(why.worst)},
+    {WHY, CLI_WHY, 0, "at", "T", "Explain the response at T.", TEXT(why.at)},
+
+    {WHY, CLI_ASSERT, 0, "junit", NULL, "Print JUnit XML.", FLAG(junit)},
+
     {FILTER, CLI_FILTERS, 0, "event", "E",
      "Match an id, symbol, name or pattern; for RKH also\n"
      "group=NAME, ao=NAME, signal=NAME, all.", MATCH(EVENT)},
@@ -336,9 +343,11 @@ static const struct option_row rows[] = {
     {FILTER, CLI_FILTERS, 0, "object", "O",
      "Match an address, name or pattern; for RKH a signal's\nnumber.", MATCH(OBJECT)},
     {FILTER, CLI_FILTERS, 0, "class", "C", "Match APPL, SVC, KERN or INT.", MATCH(CLASS)},
-    {FILTER, CLI_FILTERS, 0, "from", "T",
+    {FILTER, CLI_FILTERS | CLI_WHY, 0, "from", "T",
      "Begin at T: ticks, or a time with its unit, as 1.5s,\n20ms or 7us.", MATCH(FROM)},
-    {FILTER, CLI_FILTERS, 0, "to", "T", "End at T.", MATCH(TO)},
+    {FILTER, CLI_FILTERS | CLI_WHY, 0, "to", "T", "End at T.", MATCH(TO)},
+    {FILTER, CLI_FILTERS, 0, "where", "EXPRESSION",
+     "Match an expression, as in\n'info1 == 0x5dc && object == \"queue 0\"'.", MATCH(WHERE)},
     {FILTER, CLI_FILTERS, 0, "last", "N", "Take the newest N of what the other filters leave.",
      MATCH(LAST)},
 };

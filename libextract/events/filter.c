@@ -6,6 +6,7 @@
 // checked without a trace: classes, times and numbers. Names are only stored. They are looked up
 // when the filter is compiled for a trace (filter_view.c).
 #include "events/filter.h"
+#include "events/where.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -16,7 +17,7 @@ static const char *const word_names[FILTER_WORDS] = {
     [EXTRACT_FILTER_EVENT] = "event",   [EXTRACT_FILTER_THREAD] = "thread",
     [EXTRACT_FILTER_OBJECT] = "object", [EXTRACT_FILTER_CLASS] = "class",
     [EXTRACT_FILTER_FROM] = "from",     [EXTRACT_FILTER_TO] = "to",
-    [EXTRACT_FILTER_LAST] = "last"};
+    [EXTRACT_FILTER_LAST] = "last",     [EXTRACT_FILTER_WHERE] = "where"};
 
 const char *extract_filter_word_name(enum extract_filter_word word)
 {
@@ -130,10 +131,10 @@ static const char *item_fault(const struct filter_item *item, const char **hint)
 }
 
 static enum extract_code add_item(struct extract_filter *filter, enum extract_filter_word word,
-                                  const char *value, size_t length, struct extract_error *error)
+                                  bool negative, const char *value, size_t length,
+                                  struct extract_error *error)
 {
     const char *hint = NULL, *fault;
-    bool negative = length && value[0] == '!';
     struct filter_item item = {word, negative, malloc(length + 1)};
     struct filter_item *items =
         extract_grow(filter->items, &filter->capacity, filter->count, sizeof *items);
@@ -144,8 +145,8 @@ static enum extract_code add_item(struct extract_filter *filter, enum extract_fi
         free(item.value);
         return extract_error_set(error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
     }
-    memcpy(item.value, value + negative, length - negative);
-    item.value[length - negative] = 0;
+    memcpy(item.value, value, length);
+    item.value[length] = 0;
     fault = item_fault(&item, &hint);
     if (fault) {
         extract_error_set(error, EXTRACT_USAGE, extract_filter_word_name(word), hint, "\"%s\": %s",
@@ -157,6 +158,12 @@ static enum extract_code add_item(struct extract_filter *filter, enum extract_fi
     return EXTRACT_OK;
 }
 
+enum extract_code filter_add_literal(struct extract_filter *filter, enum extract_filter_word word,
+                                     const char *value, struct extract_error *error)
+{
+    return add_item(filter, word, false, value, strlen(value), error);
+}
+
 enum extract_code extract_filter_add(struct extract_filter *filter, enum extract_filter_word word,
                                      const char *value, struct extract_error *error)
 {
@@ -164,11 +171,16 @@ enum extract_code extract_filter_add(struct extract_filter *filter, enum extract
 
     if ((unsigned)word >= FILTER_WORDS)
         return extract_error_set(error, EXTRACT_USAGE, "filter", NULL, "unknown word %d", word);
+    if (word == EXTRACT_FILTER_WHERE) {
+        code = where_check(value, error);
+        return code ? code : filter_add_literal(filter, word, value, error);
+    }
     for (size_t length; !code; value += length + 1) {
         // An item ends at a comma. As in the patterns that items are, a backslash escapes a comma.
         for (length = 0; value[length] && value[length] != ',';)
             length += value[length] == '\\' && value[length + 1] ? 2 : 1;
-        code = add_item(filter, word, value, length, error);
+        bool negative = length && value[0] == '!';
+        code = add_item(filter, word, negative, value + negative, length - negative, error);
         if (!value[length])
             break;
     }

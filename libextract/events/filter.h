@@ -10,7 +10,8 @@
 //   filter_view.c  extract_view_new     looks the names up in one trace
 //        │ struct extract_view: bitmaps, sorted sets and numbers
 //        ▼
-//   filter_run.c   extract_view_run     tests each event by comparisons only
+//   filter_run.c   extract_view_run     tests each event by comparisons only; where.c runs the
+//        │                              expressions of --where
 //        │ events
 //        ▼
 //   sink (report, statistics, export)
@@ -23,7 +24,7 @@
 #include "events/internal.h"
 #include <extract/filter.h>
 
-enum { FILTER_WORDS = EXTRACT_FILTER_LAST + 1 };
+enum { FILTER_WORDS = EXTRACT_FILTER_WHERE + 1 };
 
 struct filter_item {
     enum extract_filter_word word;
@@ -75,11 +76,27 @@ struct extract_view {
     unsigned classes; // bit 1 << class: the class is wanted
     uint64_t from, to, last;
     struct filter_addresses threads, objects;
+    struct where *where;                 // the expressions of WHERE; NULL: none
     struct filter_set rare_ids;          // wanted ids from EXTRACT_COMMON_IDS on
     uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit per id: the id is wanted
 };
 
 // Returns whether a filter has no condition.
 bool extract_filter_is_empty(const struct extract_filter *filter);
+
+// Adds a condition whose value is one name, pattern or number: commas and "!" mean themselves.
+// Errors: as extract_filter_add.
+enum extract_code filter_add_literal(struct extract_filter *filter, enum extract_filter_word word,
+                                     const char *value, struct extract_error *error);
+
+// Returns whether a name matches a pattern, or is equal to it: "task[1]" may be a name. `flags` are
+// those of fnmatch(3).
+bool filter_matches(const char *pattern, const char *name, int flags);
+
+// Returns whether an event meets all conditions except those on time.
+bool filter_passes(const struct extract_view *view, const struct extract_event *event);
+// Returns whether the view's conditions on objects name an address, or the object that was there at
+// the event number `seq`.
+bool filter_names_address(const struct extract_view *view, uint64_t address, uint64_t seq);
 
 #endif

@@ -6,6 +6,7 @@
 // the first only counts. For a log, a walk starts at a seek point if the conditions on time or
 // number allow it.
 #include "events/filter.h"
+#include "events/where.h"
 #include <string.h>
 
 enum {
@@ -87,8 +88,14 @@ static bool is_in_time(const struct extract_view *view, const struct extract_eve
            (!(view->checks & 1u << EXTRACT_FILTER_TO) || event->ticks <= view->to);
 }
 
-// Returns whether an event meets all conditions except those on time.
-static bool meets_conditions(const struct extract_view *view, const struct extract_event *event)
+bool filter_names_address(const struct extract_view *view, uint64_t address, uint64_t seq)
+{
+    const struct filter_addresses *objects = &view->objects;
+
+    return holds_address(view->trace, &objects->in, &objects->in_objects, false, address, seq);
+}
+
+bool filter_passes(const struct extract_view *view, const struct extract_event *event)
 {
     unsigned checks = view->checks;
 
@@ -99,7 +106,8 @@ static bool meets_conditions(const struct extract_view *view, const struct extra
            (!(checks & 1u << EXTRACT_FILTER_THREAD) ||
             passes_thread(view->trace, &view->threads, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_OBJECT) ||
-            passes_objects(view->trace, &view->objects, event));
+            passes_objects(view->trace, &view->objects, event)) &&
+           (!(checks & 1u << EXTRACT_FILTER_WHERE) || where_passes(view->where, event));
 }
 
 // Sets the standing of each event of a batch. The first *skip wanted events are too old for LAST;
@@ -108,6 +116,7 @@ static size_t set_standings(const struct extract_view *view, const struct extrac
                             size_t count, uint64_t *skip, uint8_t *standing)
 {
     bool chooses = view->checks & ~(unsigned)(TIME_CHECKS | LAST_CHECK);
+    bool has_history = view->where && where_has_history(view->where);
     const uint8_t too_old = chooses ? EXTRACT_LEFT_OUT : EXTRACT_OUTSIDE;
     size_t kept = 0;
 
@@ -117,9 +126,11 @@ static size_t set_standings(const struct extract_view *view, const struct extrac
     }
     for (size_t i = 0; i < count; i++) {
         standing[i] = EXTRACT_OUTSIDE;
+        if (has_history)
+            where_note(view->where, &events[i]);
         if (is_in_time(view, &events[i]))
-            standing[i] = !chooses || meets_conditions(view, &events[i]) ? EXTRACT_LET_THROUGH
-                                                                         : EXTRACT_LEFT_OUT;
+            standing[i] = !chooses || filter_passes(view, &events[i]) ? EXTRACT_LET_THROUGH
+                                                                      : EXTRACT_LEFT_OUT;
         if (standing[i] == EXTRACT_LET_THROUGH && *skip) {
             standing[i] = too_old;
             --*skip;
@@ -185,11 +196,14 @@ static uint64_t walk_trace(const struct extract_view *view, uint64_t skip,
     struct extract_event events[BATCH];
     uint8_t standing[BATCH];
     struct extract_reader reader;
+    bool has_history = view->where && where_has_history(view->where);
     uint64_t sent = 0, passed = 0, end = UINT64_MAX;
     size_t count;
 
     extract_reader_init(&reader, view->trace);
-    if (!sink || !sink->all)
+    if (has_history)
+        where_begin(view->where, &reader);
+    else if (!sink || !sink->all)
         passed = skip_to_seek_point(view, &reader, &skip, &end);
     while (passed < end && (count = extract_reader_next(&reader, events, BATCH))) {
         size_t kept = set_standings(view, events, count, &skip, standing);

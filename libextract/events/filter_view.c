@@ -9,6 +9,7 @@
 //   event                   compared with the types in the trace        ──► view->ids
 //   thread, object          compared with names and addresses           ──► view->threads, objects
 //   class, from, to, last   numbers already                             ──► view->classes, from, …
+//   where                   expressions, compiled by where.c            ──► view->where
 //
 // A condition that matches nothing is an error: the user most likely misspelled a name. The view is
 // usable all the same, and lets nothing through for that condition.
@@ -16,6 +17,7 @@
 #include "events/filter.h"
 #include "formats/format.h"
 #include "events/internal.h"
+#include "events/where.h"
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +98,7 @@ static enum extract_code out_of_memory(const struct compile *c)
     return extract_error_set(c->error, EXTRACT_NOMEM, "filter", NULL, "out of memory");
 }
 
-// Returns whether a name matches a pattern, or is equal to it: "task[1]" may be a name.
-static bool matches(const char *pattern, const char *name, int flags)
+bool filter_matches(const char *pattern, const char *name, int flags)
 {
     return strcmp(pattern, name) == 0 || fnmatch(pattern, name, flags) == 0;
 }
@@ -138,7 +139,7 @@ static bool is_user_event_name(const struct extract_trace *trace, const struct c
 
     for (size_t i = 0; i < count; i++)
         if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first &&
-            matches(item->value, objects[i].name, 0))
+            filter_matches(item->value, objects[i].name, 0))
             return true;
     return false;
 }
@@ -156,9 +157,10 @@ static bool item_is_type(const struct extract_trace *trace, const struct conditi
         return number == id;
     char shown[256]; // for a range of ids, reports add the id to the name
     snprintf(shown, sizeof shown, type->range ? "%s %u" : "%s", type->name, id);
-    return matches(item->value, type->symbol, FNM_CASEFOLD) ||
-           matches(item->value, type->name, FNM_CASEFOLD) ||
-           matches(item->value, shown, FNM_CASEFOLD) || is_user_event_name(trace, item, id) ||
+    return filter_matches(item->value, type->symbol, FNM_CASEFOLD) ||
+           filter_matches(item->value, type->name, FNM_CASEFOLD) ||
+           filter_matches(item->value, shown, FNM_CASEFOLD) ||
+           is_user_event_name(trace, item, id) ||
            (target && target->fits(EXTRACT_TARGET_EVENT, id, item->value));
 }
 
@@ -274,7 +276,8 @@ static bool names_object(const struct condition *item, const struct extract_obje
     if (item->kind == EXTRACT_TARGET_SIGNAL && object->number_kind != EXTRACT_KIND_SIGNAL)
         return false;
     return (threads && by_number && object->priority == number) ||
-           matches(item->value, object->name, 0) || matches(item->value, object->shown, 0);
+           filter_matches(item->value, object->name, 0) ||
+           filter_matches(item->value, object->shown, 0);
 }
 
 // Adds the objects that an item names to the sets of its word.
@@ -438,6 +441,9 @@ static enum extract_code compile_item(struct compile *c, struct condition *item)
     case EXTRACT_FILTER_EVENT: // all items of this word are compiled together
     case EXTRACT_FILTER_CLASS:
         break;
+    case EXTRACT_FILTER_WHERE: // where_new compiles all expressions together
+        item->found = true;
+        break;
     }
     c->view->checks |= 1u << item->word;
     return code;
@@ -516,6 +522,17 @@ static enum extract_code report_unmatched(const struct compile *c)
     return EXTRACT_OK;
 }
 
+// Reports the first name of the expressions that matches nothing.
+static enum extract_code report_unmatched_where(const struct compile *c)
+{
+    const struct extract_error *unmatched = c->view->where ? where_unmatched(c->view->where) : NULL;
+
+    if (!unmatched)
+        return EXTRACT_OK;
+    return extract_error_set(c->error, EXTRACT_NOTFOUND, unmatched->what, unmatched->hint, "%s",
+                             unmatched->why);
+}
+
 static enum extract_code compile_filter(struct compile *c, const struct extract_filter *filter)
 {
     c->conditions = calloc(filter->count, sizeof *c->conditions);
@@ -524,7 +541,10 @@ static enum extract_code compile_filter(struct compile *c, const struct extract_
     c->count = filter->count;
     for (size_t i = 0; i < filter->count; i++)
         c->conditions[i] = make_condition(&filter->items[i], format_of(c->trace)->target);
-    return compile_all(c);
+    enum extract_code code = compile_all(c);
+    if (!code && c->view->checks & 1u << EXTRACT_FILTER_WHERE)
+        code = where_new(&c->view->where, filter, c->trace, c->hz, c->error);
+    return code;
 }
 
 enum extract_code extract_view_new(struct extract_view **view, const struct extract_filter *filter,
@@ -545,6 +565,7 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
         *view = NULL;
     } else {
         code = report_unmatched(&c);
+        code = code ? code : report_unmatched_where(&c);
     }
     free(c.conditions);
     return code;
@@ -557,5 +578,6 @@ void extract_view_free(struct extract_view *view)
     free(view->rare_ids.values);
     free_sets(&view->threads);
     free_sets(&view->objects);
+    where_free(view->where);
     free(view);
 }

@@ -503,7 +503,7 @@ static bool add_threads(struct build *build, const struct extract_event *event)
 {
     const struct extract_role_fields *role =
         extract_format_role(build->trace->snapshot->ring.format, event->id);
-    uint64_t next = role->next >= 0 ? event->field[role->next] : 0;
+    uint64_t next = extract_role_field(event, role->next);
 
     return add_thread(build, event->thread, event->priority, event->seq) &&
            add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);

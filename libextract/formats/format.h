@@ -25,6 +25,8 @@
 #ifndef EXTRACT_FORMATS_FORMAT_H
 #define EXTRACT_FORMATS_FORMAT_H
 
+#include "formats/figures.h"
+#include "formats/roles.h"
 #include <extract/templates.h>
 #include <extract/text.h>
 #include <extract/trace.h>
@@ -34,30 +36,6 @@ enum {
     EXTRACT_DESCRIPTION_MAX = EXTRACT_HEADER_MAX + 16, // bytes of a ring's description in a log
     EXTRACT_RING_LIMIT = 256 * 1024 * 1024,            // bytes of a ring; larger ones are refused
     EXTRACT_ENTRY_CAPACITY = 65536 + 64                // bytes of the largest hook entry
-};
-
-// ---- The scheduler ----
-
-// What an event means for the scheduler, independent of its name in the format.
-enum extract_role {
-    EXTRACT_ROLE_NONE = 0,
-    EXTRACT_ROLE_SUSPEND,
-    EXTRACT_ROLE_RESUME,
-    EXTRACT_ROLE_RELINQUISH,
-    EXTRACT_ROLE_TIME_SLICE,
-    EXTRACT_ROLE_ISR_ENTER,
-    EXTRACT_ROLE_ISR_EXIT,
-    EXTRACT_ROLE_MUTEX_GET,
-    EXTRACT_ROLE_MUTEX_PUT
-};
-
-// A role, and the event's fields that belong to it: indices into extract_event.field, -1 for none.
-struct extract_role_fields {
-    enum extract_role role;
-    int8_t next;   // the thread that runs next
-    int8_t object; // the mutex
-    int8_t owner;  // the mutex's owner at the time of the call
-    int8_t count;  // how many times the owner holds the mutex
 };
 
 // ---- Rings of slots ----
@@ -395,6 +373,10 @@ struct extract_kernel {
     // Returns what an event id means for the scheduler, or NULL for nothing (see
     // extract_format_role).
     const struct extract_role_fields *(*role)(uint32_t id);
+    // Figures of libraries on the kernel; the last one has no family.
+    const struct extract_figure *figures;
+    // Name of the thread in which the kernel ends waits whose time is over; NULL: none.
+    const char *timer_thread;
     // Finds the pointer to the name in the control block of the object at an address. Sets *name to
     // the name's address in target memory. Called for threads that have no name in the registry.
     // Returns false if it is not known.
@@ -540,7 +522,7 @@ const struct extract_format *extract_format_at(size_t i);
 static inline const struct extract_role_fields *
 extract_format_role(const struct extract_format *format, uint32_t id)
 {
-    static const struct extract_role_fields none = {EXTRACT_ROLE_NONE, -1, -1, -1, -1};
+    static const struct extract_role_fields none = {.role = EXTRACT_ROLE_NONE};
     const struct extract_role_fields *role = format->kernel ? format->kernel->role(id) : NULL;
     return role ? role : &none;
 }

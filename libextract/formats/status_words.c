@@ -66,6 +66,8 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         return value < EXTRACT_VERDICTS ? extract_verdict_name((enum extract_verdict)value) : 0;
     case EXTRACT_KIND_BOOL:
         return value ? "yes" : "no";
+    case EXTRACT_KIND_WAIT:
+        return !value ? "none" : value == UINT32_MAX || value == UINT64_MAX ? "forever" : 0;
     default:
         return 0;
     }

@@ -10,7 +10,7 @@
 // A plan holds what all events of one type share: their name and the labels of their fields. The
 // text cache holds contexts and the names of values. When the object registry changes within a log,
 // the same address may name another object, so the cache is cleared.
-#include "events/internal.h"
+#include "events/filter.h"
 #include "report/columns/columns.h"
 #include "report/rkh/trazer.h"
 #include "formats/format.h"
@@ -21,7 +21,10 @@ enum {
         7 * TEXT_WRITER_NUMBER + 160, // bytes for the numbers of an event, with their keys
     FLAGS_CAPACITY = 64,
     PLAN_BITS = 9,
-    PLAN_SLOTS = 1 << PLAN_BITS
+    PLAN_SLOTS = 1 << PLAN_BITS,
+    MAX_CORES = 256,
+    MAX_NESTING = 16,
+    TIME_CHECKS = 1 << EXTRACT_FILTER_FROM | 1 << EXTRACT_FILTER_TO
 };
 
 // A part of a plan. Its bytes are padded for text_writer_piece.
@@ -38,8 +41,15 @@ struct plan {
     char *bytes;                           // of all parts; owned
 };
 
+// The interrupts that each core has entered.
+struct open_interrupts {
+    unsigned depth[MAX_CORES]; // those deeper than MAX_NESTING are only counted
+    uint64_t number[MAX_CORES][MAX_NESTING];
+};
+
 struct json_report {
     struct text_writer writer;
+    struct open_interrupts *interrupts; // NULL: the format does not number interrupts
     struct value_names names;
     struct extract_report_options options;
     struct extract_text scratch; // text that is being made for the cache, a plan or items
@@ -48,6 +58,53 @@ struct json_report {
     struct text_cache cache;
     uint64_t registry; // registry that the cache was filled from
 };
+
+// ---- interrupts ----
+
+// Notes an event, before it is printed, so that an entry belongs to the interrupt that it begins.
+// Any event of a thread ends all interrupts of its core, since exits may not be recorded.
+static void enter_interrupt(struct json_report *report, const struct extract_event *event)
+{
+    const struct extract_format *format = extract_trace_snapshot(report->names.trace)->ring.format;
+    struct open_interrupts *open = report->interrupts;
+
+    if (extract_event_is_break(event))
+        memset(open->depth, 0, sizeof open->depth);
+    if (event->context != EXTRACT_ISR) {
+        open->depth[event->core] = 0;
+        return;
+    }
+    const struct extract_role_fields *role = extract_format_role(format, event->id);
+    unsigned *depth = &open->depth[event->core];
+    if (role->role != EXTRACT_ROLE_ISR_ENTER)
+        return;
+    if (*depth < MAX_NESTING)
+        open->number[event->core][*depth] = extract_role_field(event, role->number);
+    ++*depth;
+}
+
+// Notes an event after it was printed, so that an exit belongs to the interrupt that it ends.
+static void exit_interrupt(struct json_report *report, const struct extract_event *event)
+{
+    const struct extract_format *format = extract_trace_snapshot(report->names.trace)->ring.format;
+    unsigned *depth = &report->interrupts->depth[event->core];
+
+    if (event->context == EXTRACT_ISR && *depth &&
+        extract_format_role(format, event->id)->role == EXTRACT_ROLE_ISR_EXIT)
+        --*depth;
+}
+
+// Writes the number of the interrupt in which an event occurred, if an entry has shown it.
+static void put_interrupt(struct json_report *report, const struct extract_event *event)
+{
+    const struct open_interrupts *open = report->interrupts;
+
+    if (!open || event->context != EXTRACT_ISR || !open->depth[event->core] ||
+        open->depth[event->core] > MAX_NESTING)
+        return;
+    TEXT_WRITER_LITERAL(&report->writer, ",\"isr\":");
+    text_writer_dec(&report->writer, open->number[event->core][open->depth[event->core] - 1]);
+}
 
 // ---- contexts and names, from the cache ----
 
@@ -466,6 +523,7 @@ static bool put_event(struct json_report *report, const struct extract_event *ev
     put_optional(writer, event->priority, report_has_priority(event));
     TEXT_WRITER_LITERAL(writer, ",\"threshold\":");
     put_optional(writer, event->threshold, report_has_threshold(event));
+    put_interrupt(report, event);
 
     const struct plan *plan = find_plan(report, event);
     if (!plan || !put_padded(writer, plan->head.bytes, plan->head.length) ||
@@ -492,20 +550,51 @@ static bool put_event(struct json_report *report, const struct extract_event *ev
 
 // ---- the report ----
 
+static bool print_event(struct json_report *report, const struct extract_event *event)
+{
+    uint64_t registry = extract_trace_registry(report->names.trace, event->seq);
+
+    if (registry != report->registry)
+        text_cache_clear(&report->cache);
+    report->registry = registry;
+    report->names.seq = event->seq;
+    report->printed++;
+    return put_event(report, event);
+}
+
+static bool may_continue(const struct json_report *report)
+{
+    return !report->options.may_continue || report->options.may_continue(report->options.context);
+}
+
 static bool put_events(void *context, const struct extract_event *events, size_t count)
 {
     struct json_report *report = context;
 
-    for (size_t i = 0; i < count; i++, report->printed++) {
-        uint64_t registry = extract_trace_registry(report->names.trace, events[i].seq);
-        if (registry != report->registry)
-            text_cache_clear(&report->cache);
-        report->registry = registry;
-        report->names.seq = events[i].seq;
-        if (!put_event(report, &events[i]))
+    for (size_t i = 0; i < count; i++) {
+        if (report->interrupts)
+            enter_interrupt(report, &events[i]);
+        if (!print_event(report, &events[i]))
             return false;
+        if (report->interrupts)
+            exit_interrupt(report, &events[i]);
     }
-    return !report->options.may_continue || report->options.may_continue(report->options.context);
+    return may_continue(report);
+}
+
+// Prints the events that the view lets through. All events show which interrupt each one is in.
+static bool put_of_all(void *context, const struct extract_event *events, const uint8_t *standing,
+                       size_t count)
+{
+    struct json_report *report = context;
+
+    for (size_t i = 0; i < count; i++) {
+        enter_interrupt(report, &events[i]);
+        if (standing[i] == EXTRACT_LET_THROUGH && !print_event(report, &events[i]))
+            return false;
+        exit_interrupt(report, &events[i]);
+    }
+    return may_continue(report);
 }
 
 static enum extract_code print_json(struct extract_text *text, const struct extract_view *view,
@@ -516,8 +605,17 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
     struct json_report *report = calloc(1, sizeof *report);
     struct extract_sink sink = {.events = put_events, .context = report};
 
-    if (!report)
+    const struct extract_kernel *kernel = extract_trace_snapshot(trace)->ring.format->kernel;
+    if (report && kernel)
+        report->interrupts = calloc(1, sizeof *report->interrupts);
+    if (!report || (kernel && !report->interrupts)) {
+        free(report);
         return text->code = EXTRACT_NOMEM;
+    }
+    // Conditions on the time alone leave out no event in between. Then a long log need not be read
+    // from its start.
+    if (kernel && (!view->checks || view->checks & ~(unsigned)TIME_CHECKS))
+        sink.all = put_of_all;
     report->options = *options;
     value_names_init(&report->names, trace);
     extract_text_init(&report->scratch, NULL, NULL);
@@ -525,6 +623,7 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
     extract_view_run(view, &sink);
     text_writer_close(&report->writer);
     outcome->shown = report->printed;
+    free(report->interrupts);
 
     for (size_t i = 0; i < PLAN_SLOTS; i++)
         free(report->plans[i].bytes);

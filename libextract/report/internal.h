@@ -43,6 +43,16 @@ void stats_put_services_json(struct kv_writer *kv, const struct extract_stats *s
 // stats.c: notes after a time, in text only, that it includes events that are not counted.
 void stats_note_range(struct kv_writer *kv, const struct extract_stats *stats);
 
+// stats_figures.c: the figures of FileX and the like, as lines and as members of a JSON object.
+void stats_put_figures(struct kv_writer *kv, const struct extract_stats *stats);
+void stats_put_figures_json(struct kv_writer *kv, const struct extract_stats *stats);
+// stats_schedule.c: what the schedule adds to the statistics.
+void stats_put_schedule(struct extract_text *text, const struct extract_stats *stats,
+                        const struct extract_report_options *options);
+void stats_put_schedule_json(struct kv_writer *kv, const struct extract_stats *stats);
+void stats_put_distribution_json(struct kv_writer *kv, const char *key,
+                                 const struct extract_distribution *d);
+
 struct extract_session;
 
 // session.c: continues the session of an RKH stream with the next chunk of it. Events, times, names

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report: the statistics of a trace. Prints totals, then one table of threads and one of events, or
-// a single JSON object. Times and loads are unknown if a trace comes from several cores.
+// a single JSON object. Times are unknown if the format's events do not show a schedule.
 #include "report/internal.h"
 #include "report/text_table.h"
 
@@ -17,7 +17,7 @@ void stats_note_range(struct kv_writer *kv, const struct extract_stats *stats)
 
 static void put_inversions(struct kv_writer *kv, const struct extract_stats *stats)
 {
-    if (!kv->is_json && !stats->has_loads) {
+    if (!kv->is_json && !stats->has_one_core) {
         kv_put_unknown(kv, "priority inversions");
         return;
     }
@@ -29,8 +29,8 @@ static void put_inversions(struct kv_writer *kv, const struct extract_stats *sta
         return;
     }
     struct kv_writer object = kv_open_object(kv->text);
-    kv_put_optional(&object, "deterministic", stats->has_loads, stats->inversions_deterministic);
-    kv_put_optional(&object, "undeterministic", stats->has_loads,
+    kv_put_optional(&object, "deterministic", stats->has_one_core, stats->inversions_deterministic);
+    kv_put_optional(&object, "undeterministic", stats->has_one_core,
                     stats->inversions_undeterministic);
     kv_close_object(&object);
 }
@@ -43,12 +43,52 @@ static void put_ticks(struct kv_writer *kv, const char *key, const struct extrac
         kv_put_seconds(kv, ticks, hz);
 }
 
+// Notes how TraceX counts, if that is another number.
+static void note_tracex(struct kv_writer *kv, const struct extract_stats *stats, uint64_t ours,
+                        uint64_t theirs)
+{
+    if (stats->has_one_core && ours != theirs)
+        kv_put_note(kv, "TraceX: %llu", (unsigned long long)theirs);
+}
+
+static void put_switches(struct kv_writer *kv, const struct extract_stats *stats)
+{
+    static const char *const kinds[] = {"gave up", "yielded", "preempted", "time sliced", "other"};
+    bool is_known = stats->has_loads;
+    uint64_t preemptions = stats->switches[EXTRACT_SWITCH_PREEMPTED];
+
+    kv_put_optional(kv, "context switches", is_known, stats->context_switches);
+    note_tracex(kv, stats, stats->context_switches, stats->tracex.context_switches);
+    kv_put_optional(kv, "preemptions", is_known, preemptions);
+    note_tracex(kv, stats, preemptions, stats->tracex.preemptions);
+    kv_put_number(kv, "time slices", stats->time_slices);
+    note_tracex(kv, stats, stats->time_slices, stats->tracex.time_slices);
+    if (!kv->is_json && !is_known)
+        return;
+    kv_put_key(kv, "switch kinds");
+    if (!kv->is_json) {
+        for (unsigned i = 0; i < EXTRACT_SWITCHES; i++)
+            extract_text_printf(kv->text, "%s%llu %s", i ? ", " : "",
+                                (unsigned long long)stats->switches[i], kinds[i]);
+        return;
+    }
+    struct kv_writer object = kv_open_object(kv->text);
+    for (unsigned i = 0; i < EXTRACT_SWITCHES; i++)
+        kv_put_optional(&object, kinds[i], is_known, stats->switches[i]);
+    kv_close_object(&object);
+    kv_put_key(kv, "tracex");
+    object = kv_open_object(kv->text);
+    is_known = stats->has_one_core;
+    kv_put_optional(&object, "context switches", is_known, stats->tracex.context_switches);
+    kv_put_optional(&object, "preemptions", is_known, stats->tracex.preemptions);
+    kv_put_optional(&object, "time slices", is_known, stats->tracex.time_slices);
+    kv_close_object(&object);
+}
+
 static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, uint64_t hz)
 {
     kv_put_number(kv, "events", stats->events);
-    kv_put_optional(kv, "context switches", stats->has_loads, stats->context_switches);
-    kv_put_optional(kv, "preemptions", stats->has_loads, stats->preemptions);
-    kv_put_number(kv, "time slices", stats->time_slices);
+    put_switches(kv, stats);
     kv_put_number(kv, "suspends", stats->suspends);
     kv_put_number(kv, "resumes", stats->resumes);
     kv_put_number(kv, "interrupts", stats->interrupts);
@@ -57,9 +97,19 @@ static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, 
     put_ticks(kv, "idle ticks", stats, stats->idle_ticks, hz);
     put_ticks(kv, "interrupt ticks", stats, stats->interrupt_ticks, hz);
     put_ticks(kv, "init ticks", stats, stats->init_ticks, hz);
+    if (kv->is_json || stats->unknown_ticks)
+        put_ticks(kv, "unknown ticks", stats, stats->unknown_ticks, hz);
+    if (kv->is_json || stats->unsure_ticks) {
+        put_ticks(kv, "unsure ticks", stats, stats->unsure_ticks, hz);
+        kv_put_note(kv, "in which a core changed its thread, and no event shows when");
+    }
     kv_put_number(kv, "span ticks", stats->span_ticks);
     kv_put_seconds(kv, stats->span_ticks, hz);
     stats_note_range(kv, stats);
+    if (kv->is_json)
+        stats_put_figures_json(kv, stats);
+    else
+        stats_put_figures(kv, stats);
 }
 
 // ---- JSON ----
@@ -91,6 +141,16 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
     kv_put_optional(&kv, "priority high", has_priority, thread->priority_high);
     kv_put_number(&kv, "suspends", thread->suspends);
     kv_put_number(&kv, "resumes", thread->resumes);
+    if (stats->has_loads) {
+        kv_put_number(&kv, "ready ticks", thread->ready_ticks);
+        kv_put_number(&kv, "blocked ticks", thread->blocked_ticks);
+        kv_put_number(&kv, "sleeping ticks", thread->sleeping_ticks);
+        kv_put_number(&kv, "suspended ticks", thread->suspended_ticks);
+        kv_put_number(&kv, "unknown ticks", thread->unknown_ticks);
+        stats_put_distribution_json(&kv, "latency", &thread->latency);
+        stats_put_distribution_json(&kv, "response", &thread->response);
+        stats_put_distribution_json(&kv, "period", &thread->period);
+    }
     kv_close_object(&kv);
 }
 
@@ -129,6 +189,8 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
     }
     extract_text_putc(text, ']');
     stats_put_services_json(&kv, stats);
+    if (stats->has_loads)
+        stats_put_schedule_json(&kv, stats);
     kv_close(&kv);
 }
 
@@ -151,9 +213,9 @@ static void put_priorities(struct text_table *table, const struct extract_thread
 static void put_threads(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options)
 {
-    static const char *const headings[] = {"thread",   "prio",       "events",   "ticks",
-                                           "percent",  "stack size", "min free", "at event",
-                                           "suspends", "resumes"};
+    static const char *const headings[] = {"thread",   "prio",     "events",   "ticks",
+                                           "percent",  "ready",    "blocked",  "stack size",
+                                           "min free", "at event", "suspends", "resumes"};
     struct text_table table;
 
     text_table_open(&table, sizeof headings / sizeof *headings, ~1u);
@@ -169,6 +231,8 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
         else
             extract_text_putc(&table.cells, '-');
         text_table_end_cell(&table);
+        text_table_put_optional(&table, stats->has_loads, thread->ready_ticks);
+        text_table_put_optional(&table, stats->has_loads, thread->blocked_ticks);
         text_table_put_optional(&table, thread->stack_size != 0, thread->stack_size);
         text_table_put_optional(&table, thread->stack_known, thread->stack_free);
         text_table_put_optional(&table, thread->stack_known, thread->stack_seq);
@@ -216,9 +280,11 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     put_totals(&kv, stats, options->hz);
     kv_close(&kv);
     if (!stats->has_loads)
-        extract_text_puts(text, "Loads of several cores are not computed.\n");
+        extract_text_puts(text, "The events of this format do not show who ran.\n");
     extract_text_putc(text, '\n');
     put_threads(text, stats, options);
+    if (stats->has_loads)
+        stats_put_schedule(text, stats, options);
     extract_text_putc(text, '\n');
     stats_put_services(text, stats, options);
     return text->code;

@@ -33,9 +33,7 @@ const char *value_name_of_object(const struct extract_object *object)
 
 const char *value_name_of_wait(uint64_t value)
 {
-    if (!value)
-        return "none";
-    return value == UINT32_MAX || value == UINT64_MAX ? "forever" : NULL;
+    return extract_kind_word(EXTRACT_KIND_WAIT, value);
 }
 
 // Finds the symbol at an address. For an address inside a function, adds the source line.
@@ -171,9 +169,6 @@ const char *value_names_find(struct value_names *names, enum extract_kind kind, 
         break;
     case EXTRACT_KIND_TEXT:
         is_found = find_marker_text(names, value);
-        break;
-    case EXTRACT_KIND_WAIT:
-        is_found = copy_word(names, value_name_of_wait(value));
         break;
     default:
         is_found = copy_word(names, extract_kind_word(kind, value));

@@ -399,6 +399,19 @@ static enum extract_code run_raw(struct extract_session *session, struct extract
     return code ? code : found;
 }
 
+static enum extract_code run_schedule(struct extract_session *session, struct extract_text *text,
+                                      struct extract_error *error)
+{
+    struct extract_view *view;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code code =
+        view ? extract_report_schedule(text, view, session->trace, &session->report, error) : found;
+
+    extract_view_free(view);
+    return code ? code : found;
+}
+
 static enum extract_code run_stats(struct extract_session *session, struct extract_text *text,
                                    struct extract_error *error)
 {
@@ -449,6 +462,36 @@ static enum extract_code run_signalling(struct extract_session *session, struct 
     return run_chart(session, text, true, error);
 }
 
+static enum extract_code text_fault(const struct extract_text *text, struct extract_error *error)
+{
+    return extract_error_set(error, text->code, "output", NULL, "%s",
+                             text->code == EXTRACT_NOMEM ? "out of memory" : "cannot be written");
+}
+
+enum extract_code extract_session_why(struct extract_session *session,
+                                      const struct extract_why_options *options,
+                                      struct extract_text *text, struct extract_error *error)
+{
+    struct extract_why_options choice = *options;
+    struct extract_why *why;
+
+    choice.hz = choice.hz ? choice.hz : session->report.hz;
+    enum extract_code code = extract_why_new(&why, session->trace, &choice, error);
+    if (code)
+        return code;
+    code = extract_report_why(text, why, session->trace, &session->report);
+    extract_why_free(why);
+    return code ? text_fault(text, error) : EXTRACT_OK;
+}
+
+enum extract_code extract_session_assertions(struct extract_session *session,
+                                             struct extract_assertions **assertions,
+                                             struct extract_error *error)
+{
+    return extract_assertions_new(assertions, session->trace, session->report.hz,
+                                  extract_session_is_whole(session), error);
+}
+
 enum extract_code extract_session_run(struct extract_session *session, const char *command,
                                       struct extract_text *text, struct extract_error *error)
 {
@@ -456,24 +499,21 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         const char *name;
         enum extract_code (*run)(struct extract_session *, struct extract_text *,
                                  struct extract_error *);
-    } commands[] = {{"info", run_info},    {"objects", run_objects}, {"report", run_report},
-                    {"stats", run_stats},  {"damage", run_damage},   {"cost", run_cost},
-                    {"raw", run_raw},      {"chart", run_svg},       {"signalling", run_signalling},
-                    {"status", run_status}};
+    } commands[] = {
+        {"info", run_info},     {"objects", run_objects},  {"report", run_report},
+        {"stats", run_stats},   {"damage", run_damage},    {"cost", run_cost},
+        {"raw", run_raw},       {"chart", run_svg},        {"signalling", run_signalling},
+        {"status", run_status}, {"schedule", run_schedule}};
 
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(command, commands[i].name) != 0)
             continue;
         enum extract_code code = commands[i].run(session, text, error);
-        if (!text->code)
-            return code;
-        return extract_error_set(error, text->code, "output", NULL, "%s",
-                                 text->code == EXTRACT_NOMEM ? "out of memory"
-                                                             : "cannot be written");
+        return text->code ? text_fault(text, error) : code;
     }
     return extract_error_set(error, EXTRACT_USAGE, command,
-                             "use info, objects, report, stats, damage, cost, raw, chart, "
-                             "signalling or status",
+                             "use info, objects, report, stats, schedule, damage, cost, raw, "
+                             "chart, signalling or status",
                              "unknown command");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images: a poor target. The registry has 8 slots for 15 threads and a semaphore, names
-// have 16 bytes, and the time stamp is a 16-bit down counter with garbage above it. Two control
-// blocks come from a pool, so that no symbol tells their names either.
+// have 16 bytes, and the timestamp is a 16-bit down counter with garbage above it. Two control
+// blocks come from a pool, so that no symbol has their names either.
 #include "image.h"
 #include "port.h"
 #include "small_config.h"

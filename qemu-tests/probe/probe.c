@@ -105,7 +105,7 @@ static bool would_block(void)
     return errno == EAGAIN || errno == EINTR;
 }
 
-// Sends what there is; false when the connection is over.
+// Sends what there is. Returns false if the connection has ended.
 static bool flush_openocd(struct probe *probe)
 {
     size_t left = probe->out_used - probe->out_at;
@@ -196,7 +196,7 @@ static bool flush_control(struct control_client *client)
     return true;
 }
 
-// Takes the next whole line out of the buffer and answers it; false when there is none.
+// Takes the next complete line out of the buffer and answers it. Returns false if there is none.
 static bool answer_line(struct probe *probe, struct control_client *client)
 {
     char *end = memchr(client->line, '\n', client->used);

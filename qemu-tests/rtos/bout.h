@@ -56,7 +56,7 @@ enum bout_thread_state {
 
 enum bout_flags_option { BOUT_OR = 0, BOUT_OR_CLEAR = 1, BOUT_AND = 2, BOUT_AND_CLEAR = 3 };
 
-// First words of control blocks: they tell a living object from anything else.
+// First words of control blocks: they distinguish a living object from anything else.
 #define BOUT_THREAD_ID      0x54485244UL
 #define BOUT_TIMER_ID       0x4154494DUL
 #define BOUT_QUEUE_ID       0x51554555UL

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/rtos: pools of bytes, first fit. In: an area of memory. Out: pieces of any size. The
-// area is a chain of pieces in the order of their addresses; neighbors that are free become one
-// when somebody looks for room.
+// area is a chain of pieces in the order of their addresses. Free neighbors become one piece when a
+// thread looks for space.
 #include "kernel.h"
 
 struct piece {

@@ -34,7 +34,7 @@ void bout_created_remove(struct bout_link *link);
 
 // BOUT_INITIALIZING, or the number of interrupt handlers that are under way.
 extern volatile ULONG bout_system_state;
-// Who is to run as soon as interrupts allow; NULL: nobody is ready.
+// Returns the thread that must run as soon as interrupts allow it; NULL: no thread is ready.
 extern TX_THREAD *volatile _tx_thread_execute_ptr;
 
 // Every service runs between these two; the second one switches threads where that is due.
@@ -54,7 +54,8 @@ static inline bool bout_switch_is_due(void)
     return _tx_thread_execute_ptr != _tx_thread_current_ptr && bout_system_state == 0;
 }
 
-// Called by the port with the old context saved at stack_ptr; returns where the new one lies.
+// The port calls this with the old context saved at stack_ptr. Returns the address of the new
+// context.
 void *bout_switch(void *stack_ptr);
 
 void bout_ready(TX_THREAD *thread);

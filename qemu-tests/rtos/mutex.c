@@ -88,7 +88,7 @@ enum bout_status bout_mutex_get(TX_MUTEX *mutex, ULONG wait)
 {
     ULONG lock = bout_lock();
     TX_THREAD *self = _tx_thread_current_ptr, *owner = mutex->tx_mutex_owner;
-    // An owner is a thread: during initialization there is none.
+    // An owner is a thread: during initialization there is no owner.
     if (bout_system_state != 0)
         return bout_leave(lock, BOUT_CALLER_ERROR);
     BOUT_TRACE_MUTEX_GET(mutex, wait);

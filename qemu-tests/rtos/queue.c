@@ -65,7 +65,7 @@ enum bout_status bout_queue_send(TX_QUEUE *queue, const void *message, ULONG wai
     BOUT_TRACE_QUEUE_SEND(queue, message, wait);
     TX_THREAD *receiver = queue->tx_queue_waiters.first;
     if (queue->tx_queue_enqueued == queue->tx_queue_capacity) {
-        // A sender that cannot wait here is refused in bout_wait; then nobody reads this.
+        // A sender that cannot wait here is refused in bout_wait. Then no thread reads this.
         if (bout_system_state == 0)
             _tx_thread_current_ptr->tx_thread_additional_suspend_info = (void *)message;
         return bout_wait(&queue->tx_queue_waiters, BOUT_WAITS_QUEUE, BOUT_QUEUE_FULL, wait, lock);

@@ -40,7 +40,7 @@ void bout_thread_shell(void)
     ULONG lock = bout_lock();
     bout_mutex_release_all(self);
     bout_suspend(self, BOUT_COMPLETED);
-    // Does not come back: a completed thread is never ready again.
+    // This function does not return: a completed thread is never ready again.
     bout_unlock(lock);
     for (;;)
         bout_port_idle();

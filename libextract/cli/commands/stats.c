@@ -12,12 +12,11 @@ const struct cli_command cli_stats = {
     .group = CLI_EXAMINE,
     .name = "stats",
     .arguments = "[FILTER...] INPUT...",
-    .summary = "show CPU load, switches, interrupts and stacks",
+    .summary = "show CPU load, response times, switches and stacks",
     .help =
-        "Count the events that the filters let through. Loads are those of all events, whatever\n"
-        "the filters leave out; those of several cores are not computed. With --json, print one\n"
-        "object. For RKH, print latencies from post to get, queues, pools, timers, and the time\n"
-        "in each state.\n",
+        "Count the events that the filters let through. Times are those of all events, whatever\n"
+        "the filters leave out. With --json, print one object. For RKH, print latencies from post\n"
+        "to get, queues, pools, timers, and the time in each state.\n",
     .takes = CLI_FILTERS,
     .run = run_stats,
 };

@@ -109,22 +109,25 @@ static void put_rates(struct extract_text *text, const struct top_facts *facts)
 static void put_load(struct extract_text *text, const struct top_snapshot *snapshot, uint64_t hz)
 {
     const struct extract_stats *stats = snapshot->stats;
-    uint64_t span = stats->span_ticks, others = stats->idle_ticks + stats->interrupt_ticks;
+    uint64_t idle = stats->idle_ticks + stats->unknown_ticks, span = 0;
+    uint64_t others = idle + stats->interrupt_ticks + stats->init_ticks;
     struct kv_writer facts = {.text = text, .is_json = false, .is_first = true};
 
+    for (size_t i = 0; i < stats->core_count; i++)
+        span += stats->cores[i].span_ticks;
     if (stats->has_loads) {
         extract_text_puts(text, "load: threads ");
-        put_share(text, span - others - stats->init_ticks, span);
+        put_share(text, span - others, span);
         extract_text_puts(text, " %, interrupts ");
         put_share(text, stats->interrupt_ticks, span);
         extract_text_puts(text, " %, idle ");
         put_share(text, stats->idle_ticks, span);
         extract_text_puts(text, " %");
     } else {
-        extract_text_puts(text, "Loads of several cores are not computed.");
+        extract_text_puts(text, "The events of this format do not show who ran.");
     }
     extract_text_printf(text, "  window: %llu events, %llu ticks",
-                        (unsigned long long)stats->events, (unsigned long long)span);
+                        (unsigned long long)stats->events, (unsigned long long)stats->span_ticks);
     kv_put_seconds(&facts, span, hz);
     if (extract_trace_info(snapshot->trace)->clock.counts_events)
         extract_text_puts(text, "  (the clock counts events)");

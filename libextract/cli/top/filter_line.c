@@ -32,7 +32,7 @@ static bool next_token(const char **line, char stop, char *token)
 static bool find_condition(const char *name, enum extract_filter_word *word)
 {
     name += strncmp(name, "--", 2) ? 0 : 2;
-    for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_LAST; i++) {
+    for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_WHERE; i++) {
         *word = (enum extract_filter_word)i;
         if (strcmp(name, extract_filter_word_name(*word)) == 0)
             return true;
@@ -63,7 +63,8 @@ static enum extract_code add_conditions(struct extract_filter *filter, const cha
     while (!code && next_token(&line, '=', name)) {
         if (!find_condition(name, &word))
             return extract_error_set(error, EXTRACT_USAGE, name,
-                                     "use event=, thread=, object=, class=, from=, to= or last=",
+                                     "use event=, thread=, object=, class=, from=, to=, last= or "
+                                     "where=",
                                      "no filter has that name");
         if (!next_token(&line, 0, value))
             return extract_error_set(error, EXTRACT_USAGE, name, NULL, "the value is missing");
@@ -93,21 +94,43 @@ enum extract_code top_filter_line_parse(const char *line, uint64_t max_events,
     return code;
 }
 
+// Appends to a line. Returns false if it does not fit.
+static bool append(char line[TOP_LINE_BYTES], const char *text, size_t length)
+{
+    size_t used = strlen(line);
+
+    if (length >= TOP_LINE_BYTES - used)
+        return false;
+    memcpy(line + used, text, length);
+    line[used + length] = 0;
+    return true;
+}
+
+// Appends a value in quotes. A value with both kinds of quotes becomes several parts, as in
+// 'a == "b" && '"c == 'd'", which next_token joins again.
+static bool append_quoted(char line[TOP_LINE_BYTES], const char *value)
+{
+    bool fits = true;
+
+    do {
+        size_t to_double = strcspn(value, "\""), to_single = strcspn(value, "'");
+        size_t length = to_double >= to_single ? to_double : to_single;
+        const char *quote = to_double >= to_single ? "\"" : "'";
+        fits = append(line, quote, 1) && append(line, value, length) && append(line, quote, 1);
+        value += length;
+    } while (fits && *value);
+    return fits;
+}
+
 bool top_filter_line_write(char line[TOP_LINE_BYTES], const struct extract_session_options *options)
 {
-    size_t used = 0;
-
     line[0] = 0;
     for (size_t i = 0; i < options->condition_count; i++) {
         const struct extract_condition *c = &options->conditions[i];
-        const char *quote = strchr(c->value, '"') ? "'" : "\"";
-        if (strchr(c->value, '"') && strchr(c->value, '\''))
+        const char *name = extract_filter_word_name(c->word);
+        if ((i && !append(line, " ", 1)) || !append(line, name, strlen(name)) ||
+            !append(line, "=", 1) || !append_quoted(line, c->value))
             return false;
-        int length = snprintf(line + used, TOP_LINE_BYTES - used, "%s%s=%s%s%s", used ? " " : "",
-                              extract_filter_word_name(c->word), quote, c->value, quote);
-        if (length < 0 || (size_t)length >= TOP_LINE_BYTES - used)
-            return false;
-        used += (size_t)length;
     }
     return true;
 }

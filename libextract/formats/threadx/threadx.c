@@ -58,27 +58,6 @@ static const struct object_type *object_type(uint32_t type)
     return &unknown_object;
 }
 
-static const struct extract_role_fields *threadx_role(uint32_t id)
-{
-    static const struct {
-        uint32_t id;
-        struct extract_role_fields fields;
-    } roles[] = {
-        {1, {EXTRACT_ROLE_RESUME, 3, -1, -1, -1}},
-        {2, {EXTRACT_ROLE_SUSPEND, 3, -1, -1, -1}},
-        {3, {EXTRACT_ROLE_ISR_ENTER, -1, -1, -1, -1}},
-        {4, {EXTRACT_ROLE_ISR_EXIT, -1, -1, -1, -1}},
-        {5, {EXTRACT_ROLE_TIME_SLICE, 0, -1, -1, -1}},
-        {52, {EXTRACT_ROLE_MUTEX_GET, -1, 0, 2, 3}},
-        {57, {EXTRACT_ROLE_MUTEX_PUT, -1, 0, 1, 2}},
-        {109, {EXTRACT_ROLE_RELINQUISH, 1, -1, -1, -1}},
-    };
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (roles[i].id == id)
-            return &roles[i].fields;
-    return NULL;
-}
-
 static bool threadx_object(const struct extract_snapshot *snapshot, uint32_t slot,
                            struct extract_object *object, const uint8_t **name, size_t *name_bytes)
 {
@@ -186,7 +165,10 @@ static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slo
         decode_slots(bytes, 8, all.swap, count, events);
 }
 
-static const struct extract_kernel kernel = {threadx_role, threadx_name_pointer};
+static const struct extract_kernel kernel = {.role = threadx_role,
+                                             .figures = threadx_figures,
+                                             .timer_thread = "System Timer Thread",
+                                             .name_pointer = threadx_name_pointer};
 
 const struct extract_format extract_format_threadx = {
     .name = "threadx",

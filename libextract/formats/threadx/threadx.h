@@ -85,6 +85,10 @@ bool threadx_is_same(const struct extract_ring *ring, const uint8_t *before, con
 
 const struct extract_event_type *threadx_type(uint32_t id);
 uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot);
+// Returns what an event id means for the schedule; NULL: nothing.
+extern const struct extract_figure threadx_figures[];
+const struct extract_role_fields *threadx_role(uint32_t id);
+
 bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 

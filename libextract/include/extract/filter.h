@@ -26,7 +26,9 @@ enum extract_filter_word {
     EXTRACT_FILTER_CLASS,  // APPL, SVC, KERN, INT
     EXTRACT_FILTER_FROM,   // ticks, or a time with a unit: 1.5s 20ms 7us 9ns
     EXTRACT_FILTER_TO,     // likewise
-    EXTRACT_FILTER_LAST    // the newest N events that meet the other conditions
+    EXTRACT_FILTER_LAST,   // the newest N events that meet the other conditions
+    EXTRACT_FILTER_WHERE   // an expression, as in "info1 == 0x5dc && dt > 1ms" (ringside(1),
+                           // EXPRESSIONS)
 };
 
 // Returns the name of a word, "event" …; never NULL.
@@ -43,7 +45,8 @@ void extract_filter_free(struct extract_filter *filter);
 // Adds a condition. Conditions of the same word widen the filter (any of them), those of different
 // words narrow it (all of them). A comma separates several in one value. A leading "!" negates one:
 // matching events are left out. A backslash takes the special meaning from a comma, a "!" and the
-// characters of patterns. Errors: USAGE (not a number, unknown class), NOMEM.
+// characters of patterns. A value of WHERE is one expression, and each one narrows the filter.
+// Errors: USAGE (not a number, unknown class, an error in an expression), NOMEM.
 enum extract_code extract_filter_add(struct extract_filter *filter, enum extract_filter_word word,
                                      const char *value, struct extract_error *error);
 

@@ -9,6 +9,7 @@
 
 #include <extract/filter.h>
 #include <extract/stats.h>
+#include <extract/why.h>
 #include <extract/templates.h>
 #include <extract/text.h>
 
@@ -124,6 +125,20 @@ enum extract_code extract_report_status(struct extract_text *text,
 enum extract_code extract_report_info(struct extract_text *text, const struct extract_trace *trace,
                                       const struct extract_report_options *options);
 // Prints statistics.
+// Derives the schedule of a trace (extract_schedule_run) and writes it: one line per interval,
+// state, wake-up and time of ownership, or one JSON object. Errors: those of extract_schedule_run.
+enum extract_code extract_report_schedule(struct extract_text *text,
+                                          const struct extract_view *view,
+                                          const struct extract_trace *trace,
+                                          const struct extract_report_options *options,
+                                          struct extract_error *error);
+
+// Writes explanations of responses: in text, one line per segment; in JSON, one object per
+// response.
+enum extract_code extract_report_why(struct extract_text *text, const struct extract_why *why,
+                                     const struct extract_trace *trace,
+                                     const struct extract_report_options *options);
+
 enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,
                                        const struct extract_report_options *options);
 // Prints one line per kind of loss or damage; nothing for a complete trace.

@@ -14,6 +14,7 @@
 #ifndef EXTRACT_SESSION_H
 #define EXTRACT_SESSION_H
 
+#include <extract/assert.h>
 #include <extract/report.h>
 
 #ifdef __cplusplus
@@ -118,6 +119,17 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
 enum extract_code extract_session_report(struct extract_session *session,
                                          const struct extract_view *view, struct extract_text *text,
                                          struct extract_error *error);
+
+// Prepares assertions about the session's trace, as extract_assertions_new does. The session must
+// outlive them.
+enum extract_code extract_session_assertions(struct extract_session *session,
+                                             struct extract_assertions **assertions,
+                                             struct extract_error *error);
+// Explains times of a thread (extract_why_new) and appends the text. `options->hz` may be 0: the
+// rate of the session is used. Errors: those of extract_why_new.
+enum extract_code extract_session_why(struct extract_session *session,
+                                      const struct extract_why_options *options,
+                                      struct extract_text *text, struct extract_error *error);
 
 // ---- results ----
 

@@ -1,24 +1,40 @@
 // SPDX-License-Identifier: MIT
-// Statistics of a trace: processor load, context switches, preemptions, priority inversions, stack
-// use and how often each event occurred.
+// Statistics of a trace: processor load per core, context switches, response times of threads, what
+// they waited for, interrupts, priority inversions, stack use and how often each event occurred.
 //
-// The definitions follow the performance analysis of TraceX (user guide, chapter 4). Filters of the
-// view limit what is counted. Times always cover all events between the view's FROM and TO, since
-// only all events together show which thread ran.
+// Times come from the schedule of the trace (extract/schedule.h). Filters of the view limit what is
+// counted. Times always cover all events between the view's FROM and TO, since only all events
+// together show which thread ran. ringside-stats(1) defines each figure.
 #ifndef EXTRACT_STATS_H
 #define EXTRACT_STATS_H
 
-#include <extract/filter.h>
+#include <extract/schedule.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+enum { EXTRACT_BARS = 16, EXTRACT_LOAD_PARTS = 64 };
+
+// How long something took, each time that it happened, in ticks.
+struct extract_distribution {
+    uint64_t count, sum;
+    uint64_t min, median, p99, max; // nearest rank; 0 if `count` is 0
+    bool is_exact;                  // otherwise the median and p99 are off by at most 1/64
+    // How many fall into each of these equal parts of the range from `min` to `max`.
+    uint64_t bars[EXTRACT_BARS];
+};
+
 struct extract_thread_stats {
     const struct extract_object *thread;
-    uint64_t events;                      // number of events recorded in its context
-    uint64_t ticks;                       // time that it ran; 0 without loads
+    uint64_t events; // number of events recorded in its context
+    uint64_t ticks;  // time that it ran; interrupts are not included
+    // Times in these states. A thread that is interrupted counts as running.
+    uint64_t ready_ticks, blocked_ticks, sleeping_ticks, suspended_ticks, unknown_ticks;
+    struct extract_distribution latency;  // from a wake-up until it has the core
+    struct extract_distribution response; // from a wake-up to its next wait for work
+    struct extract_distribution period;   // between two wake-ups that begin responses
     uint64_t stack_size;                  // bytes; 0: unknown
     uint64_t stack_free;                  // fewest free bytes that an event reported
     uint64_t stack_seq;                   // sequence number of that event
@@ -35,15 +51,72 @@ struct extract_service_stats {
     const struct extract_object *named; // the trace's own name for a user event; NULL: none
 };
 
+// What a core did.
+struct extract_core_stats {
+    uint64_t span_ticks; // from its first to its last event, without gaps
+    uint64_t idle_ticks, interrupt_ticks, init_ticks, unknown_ticks;
+    uint64_t switches;
+    uint64_t *thread_ticks; // by threads of extract_stats; owned
+};
+
+// An interrupt, by the number that its events state.
+struct extract_interrupt_stats {
+    uint64_t number;
+    uint64_t count;
+    uint64_t ticks;                       // without interrupts that interrupted it
+    struct extract_distribution duration; // from its entry to its exit
+};
+
+// What threads waited for.
+struct extract_wait_stats {
+    const struct extract_object *object; // NULL: not known, or not in the trace
+    const struct extract_object *holder; // of a mutex, when the wait began; NULL: none, not known
+    uint64_t object_address, holder_address;
+    const char *wait;     // class, such as "queue"
+    uint64_t count;       // waits that ended or began in the range
+    uint64_t ticks, most; // sum, and the longest one
+};
+
+// How full a queue or pool was, by the counts that its events state.
+struct extract_level_stats {
+    const struct extract_object *object; // NULL: not in the trace
+    uint64_t address;
+    uint64_t most_queued; // messages
+    uint64_t fewest_left; // blocks or bytes
+    bool is_queue;        // `most_queued` is valid, otherwise `fewest_left`
+};
+
+// A priority inversion: a thread waits for a mutex while a thread that is less urgent than it, and
+// does not hold the mutex, has a core instead of the holder.
+struct extract_inversion {
+    uint64_t from, to; // the wait
+    uint64_t from_seq, to_seq;
+    uint64_t waiter, holder, mutex, third;                      // addresses; `third` ran longest
+    uint64_t ticks;                                             // how long such threads ran
+    const struct extract_object *waiter_object, *holder_object; // NULL: not in the trace
+    const struct extract_object *mutex_object, *third_object;
+};
+
+// A figure of a library on the kernel, such as FileX.
+struct extract_figure_stats {
+    const char *family, *group, *name; // such as "filex", "media" and "opens"
+    uint64_t value;
+};
+
 struct extract_stats {
-    // False if the trace comes from several cores: then the load is not computed, and context
-    // switches, preemptions, inversions and all times except span_ticks are 0.
+    // False if the format's events do not show a schedule. Then context switches, preemptions,
+    // inversions and all times except span_ticks are 0.
     bool has_loads;
+    bool has_one_core;     // the trace comes from one core; otherwise `tracex` and the counts of
+                           // inversions are 0
     uint64_t range_events; // events between FROM and TO, whether the view lets them through or not
     uint64_t events;       // events that the view lets through; all counts below are of these
-    uint64_t context_switches;
-    uint64_t preemptions;
-    uint64_t time_slices;
+    uint64_t context_switches;           // another thread, or idle, gets a core
+    uint64_t switches[EXTRACT_SWITCHES]; // of them, by kind
+    uint64_t time_slices;                // events
+    struct {
+        uint64_t context_switches, preemptions, time_slices;
+    } tracex; // as TraceX counts them
     uint64_t suspends;
     uint64_t resumes;
     uint64_t interrupts;
@@ -53,13 +126,33 @@ struct extract_stats {
     uint64_t idle_ticks;
     uint64_t interrupt_ticks;
     uint64_t init_ticks;
-    // Time between FROM and TO without gaps. On one core, it is the sum of the three times above
-    // and of the ticks of all threads.
+    uint64_t unknown_ticks;
+    uint64_t unsure_ticks; // of all these times, those in which a core changed its thread, but the
+                           // events do not show when
+    // Time between FROM and TO without gaps. On one core, it is the sum of the four times above and
+    // of the ticks of all threads.
     uint64_t span_ticks;
     size_t thread_count;
     struct extract_thread_stats *threads; // in the order of the trace's objects; owned
     size_t service_count;
     struct extract_service_stats *services; // the most frequent first; owned
+    size_t figure_count;                    // 0 if there is no event of such a library
+    struct extract_figure_stats *figures;   // owned
+    size_t core_count;
+    struct extract_core_stats *cores; // by number; owned
+    size_t interrupt_count;
+    struct extract_interrupt_stats *interrupt_list; // the longest time first; owned
+    size_t wait_count;
+    struct extract_wait_stats *waits; // the longest time first; owned
+    size_t level_count;
+    struct extract_level_stats *levels; // owned
+    uint64_t inversion_count;
+    size_t inversion_list_count;
+    struct extract_inversion *inversions; // the longest, in order of time; owned
+    // Ticks that threads and interrupts had cores, in equal parts of the time from load_from on.
+    uint64_t load_from, load_part_ticks;
+    size_t load_part_count;
+    uint64_t load[EXTRACT_LOAD_PARTS];
 };
 
 // Computes the statistics of a view, which the caller frees with extract_stats_free. With an empty

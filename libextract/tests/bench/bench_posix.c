@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// bench: what a trace point of the POSIX recorder costs a program, against a look at the clock in
-// the same run: where nothing is traced, where a stream is stopped, in a child of a traced process
-// that does not inherit; with 8 bytes of data into a stream that runs, into one that is full, and
-// from eight threads at once.
+// bench: what a trace point of the POSIX recorder costs a program, compared with reading the clock
+// in the same run. Measured are: no traced process, a stopped stream, a child that does not inherit
+// the trace; and with 8 bytes of data a running stream, a full stream, and eight threads at once.
 //
-// Out: ns a call, and PASS or FAIL: a trace point that is not active takes at most 5 % of
-// clock_gettime(CLOCK_REALTIME), an event, recorded or refused, at most 3 times as long. Without a
-// limit: the function of the inactive trace point, called as by its address, and the threads, of
-// whose events none may be missing.
+// Out: ns per call, and PASS or FAIL. An inactive trace point may take at most 5 % of
+// clock_gettime(CLOCK_REALTIME). An event, recorded or refused, may take at most 3 times as long as
+// that call. The function of the inactive trace point, called by its address, and the threads have
+// no limit; no event of the threads may be missing.
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -152,7 +151,7 @@ static void *trace_many(void *argument)
     return argument;
 }
 
-// Of the program, in a stream with room for all.
+// Costs in the program itself, with a stream that has space for all events.
 static int count_events(trace_id_t stream)
 {
     struct posix_trace_event_info event;

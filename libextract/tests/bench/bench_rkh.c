@@ -26,7 +26,7 @@ struct bench {
     uint64_t sum; // keeps the compiler from leaving work out
 };
 
-// Of the processor: others that run beside it take none of this.
+// Processor time, so that other programs that run at the same time do not count.
 static double now(void)
 {
     struct timespec t;

@@ -79,7 +79,7 @@ static inline bool ctf_write(const char *path, uint32_t count)
     return ok;
 }
 
-// A new folder with such a trace; `folder` is "" when there is none.
+// Creates a directory with such a trace. `folder` becomes "" if there is none.
 static inline bool ctf_make(char folder[64], uint32_t events)
 {
     snprintf(folder, 64, "/tmp/ringside-bench-XXXXXX");

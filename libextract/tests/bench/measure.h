@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bench: a clock, and numbers by chance that are the same in each run.
+// bench: a clock, and random numbers that are the same in each run.
 #ifndef TESTS_MEASURE_H
 #define TESTS_MEASURE_H
 

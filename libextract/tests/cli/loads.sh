@@ -36,73 +36,6 @@ cp "$work/two.trx" "$work/two.bin"
 run flush "$work/two.log" "$work/two.bin@0x20000000"
 check "a log of two cores" 0 out '5 events added'
 
-several() { # NAME CORES THREAD INPUT...: THREAD's events are of one core
-    prefix="$1: "
-    run info "${@:4}"
-    check "info" 0 out "^cores: $2 (at least: no event is from a higher core)\$"
-    run info --json "${@:4}"
-    json "info as JSON" ".cores == $2 and .cores_from == \"events\""
-    run stats "${@:4}"
-    check "stats: counts" 0 out '^events: [0-9]*$' out '^interrupts: [0-9]*$' \
-        out "^$3  *[0-9]*  *[0-9]*  *-  *-  "
-    check "stats: no load" 0 out '^Loads of several cores are not computed.$' \
-        out '^idle ticks: unknown$' out '^context switches: unknown$' out '^preemptions: unknown$' \
-        out '^priority inversions: unknown$' no-out '^idle ticks: [0-9]'
-    run stats --thread "$3" "${@:4}"
-    check "stats: no load of what a filter leaves" 0 out '^interrupt ticks: unknown$' \
-        out "^$3  *[0-9]*  *[0-9]*  *-  *-  "
-    run stats --json "${@:4}"
-    json "stats as JSON" '.events > 0 and .span_ticks > 0 and all(.idle_ticks, .interrupt_ticks,
-        .init_ticks, .context_switches, .preemptions, .priority_inversions[]; . == null) and
-        all(.threads[]; .ticks == null and .percent == null)'
-    run last 1 --thread "$3" "${@:4}"
-    check "a column of the cores" 0 out '^SEQ .*  CPU  ELAPSED_TICKS'
-    run last 1 --thread "$3" -O cpuid=off "${@:4}"
-    check "that can be switched off" 0 out '^SEQ .*  ELAPSED_TICKS' no-out 'CPU'
-    run report --json --thread "$3" "${@:4}"
-    check "in JSON for each event" 0 out '"core":0,'
-    prefix=
-}
-several "two cores" 2 left "$work/two.trx"
-several "a log" 2 left "$work/two.log"
-if [ -e "$real" ]; then
-    several "a real system" 4 'spin A' "$real"
-else
-    echo "skip a real system of four cores: $real is not there"
-fi
-
-run top --batch "$work/two.log"
-check "top: no load" 0 out '^Loads of several cores are not computed.  window: 5 events' \
-    out '^ *SEQ .*  CPU  ' no-out '^load: '
-run top --json "$work/two.log"
-json "top as JSON" '.stats.idle_ticks == null and all(.stats.threads[]; .percent == null) and
-    (.newest | map(.core)) == [0, 1, 0, 1, 0]'
-
-# The length of an SMP kernel's array of running threads is the number of cores that the kernel was
-# built for.
-kernel() { # DECLARATION
-    gcc -w -nostdlib -static -no-pie -Wl,-e,0 -o "$work/kernel.elf" -x c - <<<"$1"
-}
-kernel 'void *_tx_thread_current_ptr[4];'
-for input in "$work/two.trx" "$work/two.log"; do
-    run info --elf "$work/kernel.elf" "$input"
-    check "cores of the kernel (${input##*.})" 0 \
-        out '^cores: 4 (as many as the kernel is built for)$'
-done
-run info --elf "$work/kernel.elf" --json "$work/two.trx"
-json "cores of the kernel as JSON" '.cores == 4 and .cores_from == "kernel"'
-ring_files
-run stats --elf "$work/kernel.elf" "$trx"
-check "a kernel of four cores of which one made events" 0 out '^Loads of several cores are not comp'
-run stats "$trx"
-check "one core" 0 no-out 'several cores' out '^idle ticks: 0$'
-run last 1 "$trx"
-check "one core has no column" 0 no-out CPU
-run last 1 -O cpuid "$trx"
-check "unless it is asked for" 0 out '  CPU  '
-
-# ---- filters ----
-
 # The loads: their JSON members, and their lines and cells in the text.
 loads_json() {
     "$ringside" stats -q --json "$@" | jq -cS '[.span_ticks, .idle_ticks, .interrupt_ticks,
@@ -133,6 +66,77 @@ unchanged() {
     check "said under a filter: $name" '0 3' out \
         "^span ticks: [0-9]* .*(times and percentages are those of all $all events, counts "
 }
+several() { # NAME CORES THREAD INPUT...: THREAD's events are of one core
+    prefix="$1: "
+    run info "${@:4}"
+    check "info" 0 out "^cores: $2 (at least: no event is from a higher core)\$"
+    run info --json "${@:4}"
+    json "info as JSON" ".cores == $2 and .cores_from == \"events\""
+    run stats "${@:4}"
+    check "stats: counts" 0 out '^events: [0-9]*$' out '^interrupts: [0-9]*$' \
+        out '^priority inversions: unknown$'
+    run stats --json "${@:4}"
+    json "stats as JSON" '.events > 0 and .span_ticks > 0 and (.cores | length) == '"$2"' and
+        ([.priority_inversions, .tracex][] | all(. == null))'
+    json "the times of each core add up" 'all(.cores[]; .span_ticks ==
+        .idle_ticks + .interrupt_ticks + .init_ticks + .unknown_ticks +
+        ([.threads[].ticks] | add // 0))'
+    json "the times of the cores add up" '. as $all | all("idle_ticks", "interrupt_ticks",
+        "init_ticks", "unknown_ticks"; . as $key | $all[$key] == ([$all.cores[][$key]] | add))'
+    unchanged "$1" --thread "$3" -- "${@:4}"
+    run last 1 --thread "$3" "${@:4}"
+    check "a column of the cores" 0 out '^SEQ .*  CPU  ELAPSED_TICKS'
+    run last 1 --thread "$3" -O cpuid=off "${@:4}"
+    check "that can be switched off" 0 out '^SEQ .*  ELAPSED_TICKS' no-out 'CPU'
+    run report --json --thread "$3" "${@:4}"
+    check "in JSON for each event" 0 out '"core":0,'
+    prefix=
+}
+several "two cores" 2 left "$work/two.trx"
+several "a log" 2 left "$work/two.log"
+if [ -e "$real" ]; then
+    several "a real system" 4 'spin A' "$real"
+else
+    echo "skip a real system of four cores: $real is not there"
+fi
+
+# left has core 0 from 100 to 200, and rght has core 1 from 110 to 190.
+run stats "$work/two.trx"
+check "stats: the threads of each core" 0 out '^   0  left    100  100.000$' \
+    out '^   1  rght     80  100.000$' out '^left  *16  *3  *100  100.000 ' \
+    out '^rght  *16  *2  *80   80.000 '
+run top --batch "$work/two.log"
+check "top: load" 0 out '^load: threads 100.0 %, interrupts 0.0 %, idle 0.0 %  window: 5 events' \
+    out '^ *SEQ .*  CPU  '
+run top --json "$work/two.log"
+json "top as JSON" '.stats.idle_ticks == 0 and (.stats.threads | map(.ticks)) == [100, 80] and
+    (.newest | map(.core)) == [0, 1, 0, 1, 0]'
+
+# The length of an SMP kernel's array of running threads is the number of cores that the kernel was
+# built for.
+kernel() { # DECLARATION
+    gcc -w -nostdlib -static -no-pie -Wl,-e,0 -o "$work/kernel.elf" -x c - <<<"$1"
+}
+kernel 'void *_tx_thread_current_ptr[4];'
+for input in "$work/two.trx" "$work/two.log"; do
+    run info --elf "$work/kernel.elf" "$input"
+    check "cores of the kernel (${input##*.})" 0 \
+        out '^cores: 4 (as many as the kernel is built for)$'
+done
+run info --elf "$work/kernel.elf" --json "$work/two.trx"
+json "cores of the kernel as JSON" '.cores == 4 and .cores_from == "kernel"'
+ring_files
+run stats --elf "$work/kernel.elf" "$trx"
+check "a kernel of four cores of which one made events" 0 out '^core  what ' no-out '^   1  '
+run stats "$trx"
+check "one core" 0 no-out '^core ' out '^idle ticks: 0$'
+run last 1 "$trx"
+check "one core has no column" 0 no-out CPU
+run last 1 -O cpuid "$trx"
+check "unless it is asked for" 0 out '  CPU  '
+
+# ---- filters ----
+
 address() { "$ringside" stats -q --json "$@" | jq '[.threads[] | select(.events > 0)][0].address'; }
 demo=$data/demo.trx
 unchanged ThreadX --thread comms -- "$demo"

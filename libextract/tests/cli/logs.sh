@@ -198,7 +198,7 @@ check "a flipped byte" 3 out 'log damaged entries=2$' out 'raw_stamp\|queue send
     err 'the log is damaged in 1 place' \
     err '2 entries are missing with them, whether recorded or lost$'
 
-# ---- Version 2: what a section begins with is there twice ----
+# ---- Version 2: the blocks at the start of a section exist twice ----
 # B is the number of blocks from the original to the copy; in the original itself, it is 0.
 section_2() { # POLICY B
     {
@@ -282,7 +282,7 @@ from_stdin() { # NAME
 from_stdin "a file" <"$work/whole.log"
 from_stdin "a pipe" < <(cat "$work/whole.log")
 
-# ---- What is no input of a command ----
+# ---- Not an input of a command ----
 run report "$work/whole.log" "$work/whole.log"
 check "one log at a time" 1 err 'a log is not a memory image'
 run report --ring 0x1000 "$work/whole.log"

@@ -15,7 +15,7 @@ FMT
 printf '045 1.0 L=SVC "not closed\n044 1.0 L=SVC "x" X17\n' >"$work/bad.fmt"
 printf '045 1.0 L=SVC "send" W9 X4\n' >"$work/short.fmt"
 
-# ---- FIFOs from which nothing comes: they are looked at while the rest is tested ----
+# ---- FIFOs without data: reports wait for them while the other tests run ----
 mkfifo "$work/nobody" "$work/silent" "$work/late" || exit 1
 exec 9<>"$work/silent" # a writer that writes nothing
 waits=()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: the bytes of a file that is memory: an ELF core, a .trx, Intel HEX or S-records.
+// fuzz: the bytes of a file that is memory: an ELF core, a .trx, Intel HEX or S-records.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: regions are sorted and disjoint,
-// hold no more than the file does, can be read to their last byte, and end where they say.
+// Nothing may crash, leak or hang. In addition, regions are sorted and disjoint, and contain no
+// more than the file. Each region can be read to its last byte, and ends where it claims to end.
 #include "memory/core.h"
 #include "session/kinds.h"
 #include "memory/hooks.h"
@@ -26,7 +26,7 @@ static bool is_held(const struct extract_memory *memory, uint64_t address)
     return false;
 }
 
-// Reads a region and one byte more.
+// Reads a region and one more byte.
 static void ask_region(struct extract_memory *memory, const struct extract_region *region)
 {
     size_t length = (size_t)region->length, got = 0;
@@ -62,7 +62,7 @@ static void ask_core(const struct extract_core *core, size_t size)
 static void ask(struct extract_memory *memory, size_t size)
 {
     struct extract_region region;
-    uint64_t next = 0; // the first address that a region may have
+    uint64_t next = 0; // the lowest address of the next region
     for (size_t i = 0; extract_memory_region(memory, i, &region); i++) {
         check(region.length > 0 && region.length <= size);
         check(i == 0 || (next && region.address >= next));
@@ -84,7 +84,7 @@ static extract_loader *loader_of(const char *kind)
         {"trx", extract_trx_load},     {"ihex", extract_hex_load},
         {"srec", extract_srec_load},   {"raw", extract_raw_load},
         {"hook", extract_hooks_load},  {"hookstream", extract_raw_load},
-        {"rkhring", extract_raw_load}, {"log", extract_raw_load}}; // streams and logs are no memory
+        {"rkhring", extract_raw_load}, {"log", extract_raw_load}}; // streams and logs: not memory
     for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
         if (strcmp(kind, loaders[i].kind) == 0)
             return loaders[i].load;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: the bytes of an ELF file, and every kind of question about it.
+// fuzz: the bytes of an ELF file, and every kind of question about it.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: answers agree with each other.
+// Nothing may crash, leak or hang. In addition, answers agree with each other.
 #include "symbols/dwarf.h"
 #include <extract/symbols.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void ask_type(struct extract_symbols *symbols, const char *type)
             check(*path && strlen(path) < sizeof path);
 }
 
-// Each enumeration has as many enumerators as it says.
+// Checks that each enumeration has as many enumerators as it claims.
 static void ask_enums(struct extract_symbols *symbols)
 {
     struct extract_enum one;
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (extract_symbols_by_name(symbols, "work", &symbol))
         for (uint64_t offset = 0; offset < 64; offset += 3)
             ask_address(symbols, symbol.address + offset, &cache);
-    // Inside of variables, whose members have names.
+    // Asks inside of variables, whose members have names.
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (extract_symbols_by_name(symbols, variables[i], &symbol)) {
             struct extract_inner inner;

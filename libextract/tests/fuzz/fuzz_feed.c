@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: an RKH stream that comes in pieces. The first byte says how it is printed and where
-// the source breaks, the second how long pieces are, of which there are not too many for the time
-// that each takes; the rest is the stream.
+// fuzz: an RKH stream that arrives in pieces. The first byte selects how it is printed and where
+// the source breaks. The second byte selects the length of the pieces; their number is limited,
+// because each piece takes time. The remaining bytes are the stream.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: no frame counts twice, each byte
-// is counted, and what is printed controls no terminal.
+// Nothing may crash, leak or hang. In addition, no frame counts twice, each byte is counted, and
+// the output never controls a terminal.
 #include <extract/session.h>
 #include <stdlib.h>
 #include <string.h>

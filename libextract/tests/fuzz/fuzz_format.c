@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: templates that run on an entry. In: a byte of choices, one for the dialect, one for
-// the margin, the templates' text up to a 0, the entry.
+// fuzz: templates that run on an entry. The input starts with a byte of choices, one for the
+// dialect and one for the margin. The text of the templates up to a 0 and the entry follow.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: the text is within its bounds and
-// holds no control characters but tabs and line ends, a fault has its marker, and programs give
-// the same text as they were compiled and as they were optimized.
+// Nothing may crash, leak or hang. In addition, the text is within its limits and contains no
+// control characters except tabs and line ends. A fault has its marker. Compiled and optimized
+// programs give the same text.
 #include "templates/program.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static const char *name_of(void *context, const struct extract_entry *entry, uin
     return value % 3 ? "a thread" : NULL;
 }
 
-// The operations as they were compiled, with the calls as they were linked.
+// Returns the operations as compiled, but with the calls as linked.
 static struct template_op *plain_ops(const struct extract_templates *templates,
                                      const struct template_op *before)
 {
@@ -79,7 +79,7 @@ static void compare(const struct extract_templates *templates, const struct temp
     plain.ops = plain_ops(templates, before);
     run(templates, entry, head, &one, &a);
     run(&plain, entry, head, &other, &b);
-    // A joined operation finds the output full a piece earlier.
+    // If the output is full, a joined operation fails one piece earlier.
     if (!a.fault || strcmp(a.fault, "E-OUTPUT")) {
         check(a.length == b.length && !memcmp(a.text, b.text, a.length));
         check(a.ending == b.ending && !a.fault == !b.fault);

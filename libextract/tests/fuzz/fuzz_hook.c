@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be a ring of hook words, as a stopped target's memory, as a running
-// one's and as a dump; and as a raw stream of any layout. Found, copied, decoded, laid out for
-// templates, reported in every form, saved and opened again.
+// fuzz: bytes that may be a ring of hook words: in the memory of a halted target, of a running one,
+// and in a dump. The same bytes may also be a raw stream of any layout. The ring is found, copied,
+// decoded, converted to entries for templates, reported in every form, saved and opened again.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: every entry is accounted for, an
-// entry holds what its event says, no text controls a terminal, times and sums agree, and what was
-// saved shows the same events.
+// Nothing may crash, leak or hang. In addition, every entry is accounted for, and an entry agrees
+// with its event. No text controls a terminal, times and sums agree, and the saved ring shows the
+// same events.
 #define _GNU_SOURCE // memfd_create
 #include "formats/format.h"
 #include "tests/fuzz/ring_bytes.h"
@@ -42,7 +42,7 @@ static void check_session(struct extract_memory *memory, bool at, bool json)
     extract_memory_close(memory);
 }
 
-// ---- The four ways in ----
+// ---- The four kinds of input ----
 
 static void as_memory(const uint8_t *data, size_t size)
 {
@@ -56,7 +56,7 @@ static void as_file(const uint8_t *data, size_t size)
         check_session(memory, false, false);
 }
 
-// The first byte says how the rest lies.
+// The first byte selects the layout of the stream, which follows.
 static void as_stream(const uint8_t *data, size_t size)
 {
     static const unsigned sizes[] = {0, 4, 8, 4};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: what a server sends, to the clients of OpenOCD's Tcl port and of the GDB remote
-// protocol. The first byte chooses the client; the others are the server's, to its end.
+// fuzz: the answers of a server, for the clients of OpenOCD's Tcl port and of the GDB remote
+// protocol. The first byte selects the client. The server sends the other bytes and then ends the
+// connection.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: every failure has a reason, no
-// read gives more than was asked for, regions are sorted and disjoint.
+// Nothing may crash, leak or hang. In addition, every failure has a reason, no read returns more
+// bytes than requested, and regions are sorted and disjoint.
 #include "memory/live/live.h"
 #include "memory/hooks.h"
 #include <stdlib.h>
@@ -17,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct server {
     const uint8_t *bytes;
     size_t length;
-    int fd; // the server's end; -1: not dialled yet
+    int fd; // the server's end; -1: no connection yet
 };
 
 static void check(bool holds)
@@ -26,7 +27,7 @@ static void check(bool holds)
         abort();
 }
 
-// One connection holds all; a second one is refused.
+// Connects once and sends all bytes. A second connection is refused.
 static int dial(struct connection *peer)
 {
     struct server *server = peer->context;

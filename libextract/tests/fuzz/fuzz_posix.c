@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be a POSIX trace, as a stopped target's memory (searched, and at an
-// address), as a running one's, and as a dump. Found, copied, decoded, laid out for templates,
-// reported in every form, asked for requests, saved and opened again.
+// fuzz: bytes that may be a POSIX trace: in the memory of a halted target (by search, and at an
+// address), of a running one, and in a dump. The trace is found, copied, decoded, converted to
+// entries for templates, and reported in every form. Then it gets requests, and is saved and opened
+// again.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: every entry is accounted for, an
-// entry holds what its event says, requests are words of the object in the documented order, no
-// text controls a terminal, and what was saved shows the same events.
+// Nothing may crash, leak or hang. In addition, every entry is accounted for, and an entry agrees
+// with its event. Requests are words of the object in the documented order. No text controls a
+// terminal, and the saved trace shows the same events.
 #define _GNU_SOURCE // memfd_create
 #include "formats/format.h"
 #include "tests/fuzz/ring_bytes.h"
@@ -27,7 +28,7 @@ static void check_entry(const struct extract_ring *ring, const struct extract_ev
     check(event->id < 32 || !memcmp(entry.bytes + 32, event->data, event->data_bytes));
 }
 
-// `request` comes behind what is wanted, and `active` last.
+// Checks that `request` follows the words that are wanted, and that `active` is last.
 static void check_request(const struct extract_trace *trace, struct extract_memory *memory,
                           const char *verb, const char *const *words, size_t count)
 {
@@ -62,7 +63,8 @@ static void check_requests(const struct extract_trace *trace, struct extract_mem
     check_request(trace, memory, "filter", set, 4);
 }
 
-// What was saved shows the same events. Parts that lay over each other make no file.
+// Checks that the saved trace shows the same events. If parts of the object overlap, there is no
+// file.
 static void check_file(const struct extract_trace *trace)
 {
     struct extract_session_options options = {.size = sizeof options, .format = "posix"};
@@ -98,7 +100,7 @@ static void check_session(struct extract_memory *memory, bool at, bool json)
     extract_memory_close(memory);
 }
 
-// ---- The ways in ----
+// ---- The kinds of input ----
 
 static void as_memory(const uint8_t *data, size_t size, bool at)
 {

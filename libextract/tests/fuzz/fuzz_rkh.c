@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be an RKH stream, with settings that they say themselves or that a
-// user says. Read as a file, decoded, laid out for templates, reported in every form, saved and
-// opened again.
+// fuzz: bytes that may be an RKH stream, with settings from its own records or from a user. The
+// stream is read as a file, decoded, converted to entries for templates, reported in every form,
+// saved and opened again.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: every frame is accounted for, what
-// is shown has a right checksum and arguments to its last byte, no text controls a terminal, and
-// what was saved shows the same events.
+// Nothing may crash, leak or hang. In addition, every frame is accounted for. Each reported frame
+// has a right checksum and complete arguments. No text controls a terminal, and the saved stream
+// shows the same events.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/trace_checks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// What was saved, read with the settings that were found, has the same frames.
+// Checks that the saved stream has the same frames if it is read with the settings that were found.
 static void check_again(const struct extract_trace *trace)
 {
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 3)
         return 0;
     rkh_set_up(&rkh, data[0] | (unsigned)data[1] << 8);
-    options.json = !(data[1] & 0x40); // text takes longer
+    options.json = !(data[1] & 0x40); // text is slower
     extract_rkh_stream_is(file_of(data + 2, size - 2));
     check(!extract_rkh_stream_open(&memory, file_of(data + 2, size - 2), NULL));
     enum extract_code code = extract_session_open(&session, memory, NULL, &options, &error);

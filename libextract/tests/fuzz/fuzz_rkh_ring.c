@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: a target's memory that may hold RKH's ring, behind an ELF that tells where: words
-// that point anywhere, an array of any bytes, of a target that stands or one that changes between
-// any two reads. Found, copied, decoded, reported in every form, saved and opened again.
+// fuzz: the memory of a target that may contain RKH's ring, and an ELF that locates it. The ring's
+// words may point anywhere, and its array may contain any bytes. The target is halted, or changes
+// between any two reads. The ring is found, copied, decoded, reported in every form, saved and
+// opened again.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: all frames together are no longer
-// than the array, each is accounted for, what is shown has a right checksum and arguments to its
-// last byte, no text controls a terminal, and what was saved shows the same events.
+// Nothing may crash, leak or hang. In addition, all frames together are no longer than the array,
+// and each is accounted for. Each reported frame has a right checksum and complete arguments. No
+// text controls a terminal, and the saved ring shows the same events.
 //
-// Input: struct input, and the bytes of the array. The array has the size that the ELF tells, which
-// may be another.
+// The input is a struct input and the bytes of the array. The ELF states the array's size, which
+// may differ from the number of these bytes.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/trace_checks.h"
 #include "symbols/dwarf.h"
@@ -22,19 +23,19 @@ enum {
     OUT_AT = RAM + 8,
     QTY_AT = RAM + 16,
     CHK_AT = RAM + 24,
-    FAR = 0x80 // what the words are apart when they do not come with one read
+    FAR = 0x80 // distance of words that one read does not cover
 };
 
 enum { WIDE = 1, BIG = 2, RUNS = 4, SCATTERED = 8, NO_CHK = 16, TEXT = 32, VIEW = 6 };
 
 struct input {
-    uint8_t bits;          // of the enum above; from VIEW on enum extract_rkh_view
-    uint8_t sizes;         // of trcqty, of the pointers: what the ELF tells
-    uint8_t settings[2];   // of rkh_set_up
-    uint8_t array[2];      // its size
+    uint8_t bits;          // the enum above; from VIEW on: enum extract_rkh_view
+    uint8_t sizes;         // sizes of trcqty and of the pointers in the ELF
+    uint8_t settings[2];   // bits for rkh_set_up
+    uint8_t array[2];      // size of the array
     uint8_t in[4], out[4]; // distance from the array's start
     uint8_t qty[2], chk;
-    uint8_t step; // how far apart a target changes
+    uint8_t step; // distance between two changes of a running target
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -123,7 +124,7 @@ static void put_symbol(struct image *image, uint64_t name, uint64_t address, uin
     }
 }
 
-// The address of a word: close to the others, or not.
+// Returns the address of a word, which is close to the other words or far from them.
 static uint64_t word_at(const struct input *input, uint64_t at)
 {
     return input->bits & SCATTERED ? RAM + RAM_BYTES - FAR + (at - RAM) / 8 * FAR / 4 : at;
@@ -174,7 +175,7 @@ static struct extract_symbols *make_symbols(const struct input *input)
 static struct target {
     const struct input *input;
     uint8_t bytes[RAM_BYTES];
-    size_t length; // of the array that is there
+    size_t length; // bytes of the array that exist
     unsigned reads;
 } target;
 
@@ -194,7 +195,8 @@ static size_t read_target(void *context, uint64_t address, void *buffer, size_t 
     return got;
 }
 
-// Stores a word of 8 bytes, in the target's order, so that its first bytes count.
+// Stores a word of up to 8 bytes in the target's byte order. If the ELF has a smaller size, the
+// first bytes count.
 static void store(uint64_t at, uint64_t value, unsigned bytes)
 {
     bool big = target.input->bits & BIG;
@@ -207,7 +209,7 @@ static uint64_t pointer_of(const uint8_t distance[4])
 {
     uint64_t value = number(distance, 4);
     if (value == UINT32_MAX)
-        return 0; // as before rkh_trc_init
+        return 0; // the value before rkh_trc_init
     return ARRAY + (value ^ 0x80000000u) - 0x80000000u;
 }
 
@@ -225,9 +227,9 @@ static void set_target(const struct input *input, const uint8_t *array, size_t l
     store(CHK_AT, input->chk, 1);
 }
 
-// ---- What is done with it ----
+// ---- The checks ----
 
-// A ring that was saved, read with the settings that were found, shows the same.
+// Checks that the saved ring shows the same events if it is read with the settings that were found.
 static void check_dump(const struct extract_trace *trace)
 {
     struct extract_rkh rkh = {0};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be a template file; compiled, linked and listed. The first byte says
-// which dialect, and whether the rest is two files, divided in the middle.
+// fuzz: bytes that may be a template file, which is compiled, linked and listed. The first byte
+// selects the dialect, and whether the other bytes are two files, divided in the middle.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: diagnostics come in order and with
-// harmless texts, jumps and texts lie within the programs, and what is listed is found again.
+// Nothing may crash, leak or hang. In addition, diagnostics are in order and have harmless texts.
+// Jumps and texts are inside of the programs. Each listed template is also found by its id.
 #include "base/printable.h"
 #include "templates/program.h"
 #include <string.h>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be a ThreadX ring, as a stopped target's memory, as a running one's,
-// and as a .trx file; found, copied, decoded, reported in every form, saved and opened again.
+// fuzz: bytes that may be a ThreadX ring: in the memory of a halted target, of a running one, and
+// in a .trx file. The ring is found, copied, decoded, reported in every form, saved and opened
+// again.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: every entry is accounted for, no
-// text controls a terminal, times and sums agree, and what was saved shows the same events.
+// Nothing may crash, leak or hang. In addition, every entry is accounted for, no text controls a
+// terminal, times and sums agree, and the saved ring shows the same events.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/ring_bytes.h"
 
@@ -16,7 +17,7 @@ static void check_ring(const struct extract_trace *trace)
     check_saved(trace);
 }
 
-// Takes the session. Bytes of another format have a fuzz target of their own.
+// Checks and closes the session. Bytes of another format have a fuzz target of their own.
 static void check_session(struct extract_session *session)
 {
     if (!session)
@@ -27,7 +28,7 @@ static void check_session(struct extract_session *session)
     extract_session_close(session);
 }
 
-// ---- The three ways in ----
+// ---- The three kinds of input ----
 
 static void as_memory(const uint8_t *data, size_t size)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: an RKH stream whose frames have no checksum, so that all that fits is taken: printed
-// as Trazer does, by the templates and as JSON.
+// fuzz: an RKH stream whose frames have no checksum, so that every frame of a possible length is
+// accepted. It is printed in the form of Trazer, by templates and as JSON.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: no text controls a terminal, every
-// event is shown in each form, and what an event says does not depend on the filter.
+// Nothing may crash, leak or hang. In addition, no text controls a terminal, and every event is
+// printed in each form. The text of an event does not depend on the filter.
 #define _GNU_SOURCE // memfd_create
 #include "formats/rkh/rkh.h"
 #include "tests/fuzz/trace_checks.h"
@@ -20,7 +20,7 @@ static void set_up(struct extract_rkh *rkh, uint8_t bits)
     rkh_set(rkh, EXTRACT_RKH_VERSION, bits & 16 ? 0x2405 : 0x3400, EXTRACT_RKH_USER);
 }
 
-// Opens the stream with the last events alone, or all; NULL: it is none.
+// Opens the stream with only its last events, or with all. Returns NULL if it is not a stream.
 static struct extract_session *open_session(struct extract_memory *memory,
                                             struct extract_session_options *options,
                                             const char *last)
@@ -40,7 +40,7 @@ static void report(struct extract_session *session, struct extract_text *text)
     check_text(text);
 }
 
-// The lines of the last event are the last lines of all, but for damage behind it.
+// Checks that the lines of the last event are the last lines of the whole report.
 static void check_last(const struct extract_text *all, const struct extract_text *last)
 {
     check(last->used <= all->used);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzz targets: bytes that may be a ring, as a stopped target's memory and as a running one's; and
-// what is found in them.
+// fuzz: opens bytes that may be a ring as the memory of a halted or a running target, and opens the
+// ring in them.
 #ifndef FUZZ_RING_BYTES_H
 #define FUZZ_RING_BYTES_H
 
@@ -17,11 +17,11 @@ static inline struct extract_memory *stopped_target(const uint8_t *data, size_t 
     return memory;
 }
 
-// Between any two reads of a target that runs, a byte of it changes.
+// A running target: between any two reads, one of its bytes changes.
 struct target {
     uint8_t *bytes;
     size_t size;
-    unsigned reads, step; // bytes between one change and the next
+    unsigned reads, step; // step: bytes between one change and the next
 };
 
 static inline size_t target_read(void *context, uint64_t address, void *buffer, size_t length)
@@ -37,7 +37,7 @@ static inline size_t target_read(void *context, uint64_t address, void *buffer, 
     return got;
 }
 
-// To be freed, behind the memory, by free(target->bytes).
+// Opens the memory of a running target. Free target->bytes with free() after closing the memory.
 static inline struct extract_memory *running_target(struct target *target, const uint8_t *data,
                                                     size_t size, unsigned step)
 {
@@ -49,7 +49,8 @@ static inline struct extract_memory *running_target(struct target *target, const
     return memory;
 }
 
-// NULL: there is no ring, and an error says why. `at` says that it begins at ADDRESS.
+// Opens the ring. Returns NULL, with an error that gives a reason, if there is none. If `at`, the
+// ring is expected at ADDRESS.
 static inline struct extract_session *open_ring(struct extract_memory *memory, const char *format,
                                                 bool at, bool json)
 {
@@ -63,7 +64,7 @@ static inline struct extract_session *open_ring(struct extract_memory *memory, c
     return session;
 }
 
-// Calls `check_entry` for each event that is none of the recorder's own marks.
+// Calls `check_entry` for each event except the markers of the recorder.
 static inline void check_entries(const struct extract_trace *trace,
                                  void (*check_entry)(const struct extract_ring *ring,
                                                      const struct extract_event *event))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests: files in a folder of their own, and allocations that fail in turn. In: bytes. Out: paths.
+// tests: files in a directory of their own, and allocations that fail one after the other.
 //
-// A test program that includes this takes the place of the library's malloc, calloc, realloc and
-// free (the build passes -Wl,--wrap for each function named __wrap_NAME).
+// A test program that includes this header replaces the library's malloc, calloc, realloc and free
+// (the build passes -Wl,--wrap for each function named __wrap_NAME).
 #ifndef TESTS_SCRATCH_H
 #define TESTS_SCRATCH_H
 
@@ -27,7 +27,7 @@ void *__wrap_realloc(void *block, size_t size);
 void __wrap_free(void *block);
 
 static long alloc_countdown = -1; // the allocation that fails; below 0: none
-static long alloc_live;           // blocks that were not given back
+static long alloc_live;           // blocks that are not freed yet
 
 static bool alloc_fails(void)
 {
@@ -61,8 +61,8 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-// Calls `attempt` with the first, second, ... allocation failing, until no allocation fails. It
-// must leave nothing behind, whether it fails (then with NOMEM) or not.
+// Calls `attempt` with the first, second, ... allocation failing, until no allocation fails.
+// `attempt` must leave no block allocated, whether it fails (then with NOMEM) or not.
 static inline void each_allocation_fails(enum extract_code (*attempt)(void))
 {
     for (long n = 0;; n++) {
@@ -77,7 +77,7 @@ static inline void each_allocation_fails(enum extract_code (*attempt)(void))
             assert_true(n > 0);
             return;
         }
-        // A buffer that cannot be made smaller is no reason to fail.
+        // An attempt may succeed although shrinking a buffer failed.
         assert_true(code == EXTRACT_NOMEM || code == EXTRACT_OK);
     }
 }
@@ -98,7 +98,7 @@ static inline int scratch_remove(void **state)
     return system(command);
 }
 
-// The path of a file in the folder. Valid until 8 calls later.
+// Returns the path of a file in the directory. It is valid for the next 8 calls.
 static inline const char *scratch_path(const char *name)
 {
     static char paths[8][128];
@@ -123,7 +123,7 @@ static inline const char *scratch_puts(const char *name, const char *text)
     return scratch_write(name, text, strlen(text));
 }
 
-// Runs a shell command in the folder; whether it succeeded.
+// Runs a shell command in the directory. Returns whether it succeeded.
 static inline bool scratch_run(const char *command)
 {
     char line[2048];
@@ -131,7 +131,7 @@ static inline bool scratch_run(const char *command)
     return system(line) == 0;
 }
 
-// That the memory gives exactly these bytes at an address.
+// Asserts that the memory contains exactly these bytes at an address.
 static inline void assert_bytes(struct extract_memory *memory, uint64_t address, const void *bytes,
                                 size_t length)
 {

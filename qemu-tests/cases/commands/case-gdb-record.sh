@@ -73,8 +73,11 @@ posix() {
     local stream='ringside_posix.streams[0]'
     record_halts posixstorm 'set var storm_most = 0' "($stream.recorded + $stream.refused)" &&
         proven "$work/posixstorm.log" || return 1
-    [ $(($(proven_count events) + $(proven_count lost))) -eq "$(cat "$work/posixstorm.says")" ] &&
-        [ "$(proven_count proofs)" -gt 0 ] && return 0
+    # The stream counts an event before its record is complete. If the last stop comes between the
+    # two, the log does not have it.
+    local open
+    open=$(($(cat "$work/posixstorm.says") - $(proven_count events) - $(proven_count lost)))
+    [ "$open" -ge 0 ] && [ "$open" -le 1 ] && [ "$(proven_count proofs)" -gt 0 ] && return 0
     cat "$work/proven" "$work/posixstorm.says"
     return 1
 }

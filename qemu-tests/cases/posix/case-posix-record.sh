@@ -33,7 +33,7 @@ asked() { # VERB...
 }
 recorder_runs() { [ -s "$work/$1.log" ] && kill -0 "$recorder" 2>/dev/null; }
 # record NAME SECONDS: from nothing to nothing: the stream is stopped and cleared before it,
-# and stopped behind it.
+# and stopped after it.
 record() {
     local status
     asked stop && asked clear || return 1

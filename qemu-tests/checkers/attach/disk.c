@@ -11,7 +11,7 @@ enum { PATIENCE = 60 }; // seconds
 
 // ---- streams that are flushed by themselves: the target runs, and only they read its memory ----
 
-// Whether an event of the storm comes: its number is `*number`, or a loss was reported.
+// Returns whether an event of the storm comes: its number is `*number`, or a loss was reported.
 static bool is_of_storm(const struct event *event, uint32_t *number, bool lost)
 {
     uint32_t got = storm_number(event);
@@ -23,7 +23,7 @@ static bool is_of_storm(const struct event *event, uint32_t *number, bool lost)
     return good;
 }
 
-// Of a log: how many events of the storm there are; -1: not in order, or with gaps that are
+// Returns how many events of the storm a log has; -1: they are not in order, or have gaps that are
 // not reported. `starts`: how often the stream began to run.
 static long storm_in(trace_id_t log, unsigned *starts)
 {
@@ -96,7 +96,7 @@ static rlim_t limit_files(rlim_t bytes)
     return before;
 }
 
-// Nothing is printed while files are limited, which a log looks at when it begins.
+// Nothing is printed while the size of files is limited, which a log checks when it begins.
 static void test_file_limit(void)
 {
     enum { LIMIT = 50000, ROUNDS = 60 };
@@ -136,8 +136,8 @@ static bool fills(trace_id_t trid)
     return status_of(trid).posix_stream_full_status == POSIX_TRACE_FULL;
 }
 
-// A stream that is flushed is emptied by itself, so that the stop is meant: it does not go on. The
-// disk keeps it full until then.
+// A stream that is flushed is emptied by the flush. This stop is intended: the stream does not
+// continue. The disk keeps it full until then.
 static void test_stop_of_a_flushed_one(void)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND, 0);
@@ -185,8 +185,7 @@ static void stop_and_end(const char *name, trace_id_t trid)
     end(name, trid);
 }
 
-// The first error stands until it is asked for; nothing is lost by it, and the log has it
-// once.
+// The first error remains until it is asked for. Nothing is lost by it, and the log has it once.
 static void test_full_disk(void)
 {
     struct event error = {0}, start, event = {0};
@@ -260,7 +259,7 @@ static struct event next_of_stream(trace_id_t trid)
     return event;
 }
 
-// A flush that fails frees nothing: what it took is in the way of what comes then, as it was.
+// A flush that fails frees nothing: what it read still blocks the events that come then.
 static void check_kept(int policy)
 {
     trace_id_t trid;
@@ -358,8 +357,8 @@ static void test_later_names(void)
     close(fd);
 }
 
-// Its ring and its clock, which does not tell the time of day: the first event has that of its
-// being read.
+// Its ring and its clock, which does not show the time of day: the first event has the time at
+// which it was read.
 static void test_facts(void)
 {
     struct timespec before, after, resolution = {0};

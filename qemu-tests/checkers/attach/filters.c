@@ -14,7 +14,7 @@ static int change_filter(trace_id_t trid, trace_event_id_t type, int how)
     return error;
 }
 
-// Whether an event FILTER comes, from what is in `old` to what is in `new`.
+// Returns whether an event FILTER comes, from what is in `old` to what is in `new`.
 static bool filter_comes(trace_id_t trid, const trace_event_set_t *old,
                          const trace_event_set_t *new)
 {

@@ -18,7 +18,7 @@ static trace_id_t create_full(const char *name)
     return trid;
 }
 
-// Reads what is there; whether STOP was the last.
+// Reads what is there. Returns whether STOP was the last event.
 static bool read_all(trace_id_t trid)
 {
     trace_event_id_t last = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: the target's memory behind another memory, which passes every access
-// on, except writes to one word. It shows what happens when a link breaks halfway.
+// qemu-tests/checkers/attach: a memory between the checker and the target's memory. It passes every
+// access on, except writes to one word, and so shows what happens if a link breaks halfway.
 #include "attach.h"
 
 enum { PASSING_PID = PID + 2 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/checkers/attach: I: what only a target behind a debugger can do.
+// qemu-tests/checkers/attach: I: what is possible only for a target that a debugger can halt.
 #include "attach.h"
 #include <stdlib.h>
 #include <time.h>
@@ -130,8 +130,8 @@ static struct event last_start(trace_id_t trid)
     return start;
 }
 
-// The same where memory is cleared, as at a reset of a chip, so that all that was counted begins at
-// 0; and the firmware may start a stream itself. `ask`: what is asked for before anybody looks.
+// The same if memory is cleared, as at a reset of a chip, so that all counts begin at 0. The
+// firmware may also start a stream by itself. `ask`: what is requested before anybody reads.
 static void check_boot(const char *name, uint32_t started, int (*ask)(trace_id_t trid))
 {
     trace_attr_t attr = attributes(POSIX_TRACE_UNTIL_FULL, 12);
@@ -189,7 +189,7 @@ static bool image_comes(trace_id_t image, trace_event_id_t type, struct event *e
     return !error && !event->unavailable && event->info.posix_event_id == type;
 }
 
-// What was read before is there still, until it is overwritten.
+// What was read before remains until it is overwritten.
 static bool image_has_all(trace_id_t image)
 {
     struct event event;
@@ -262,7 +262,8 @@ static void test_open_image(void)
     end("I17 shutdown", trid);
 }
 
-// By a stream block's address; where it is not; and by what a process id is taken for.
+// By a stream block's address; at an address where it is not; and by a number that is taken for a
+// process id.
 static void test_found(void)
 {
     enum { OTHER = PID + 1 };

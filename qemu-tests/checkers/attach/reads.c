@@ -8,7 +8,7 @@
 
 // ---- E ----
 
-// An event of `bytes` bytes, read with room for `room`.
+// Reads an event of `bytes` bytes into a buffer of `room` bytes.
 static bool is_cut(trace_id_t trid, uint32_t bytes, size_t room, size_t length, int status)
 {
     struct event event;

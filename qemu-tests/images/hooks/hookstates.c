@@ -134,8 +134,7 @@ static void behind_the_last_position(void)
     show();
 }
 
-// Records and a place that were overwritten: the recorder gives up what it cannot tell
-// apart.
+// Records and a place that were overwritten: the recorder gives up what it cannot distinguish.
 static void written_over(void)
 {
     for (int i = 0; i < HOOK_BUFFER_LEAST; i++)
@@ -146,7 +145,7 @@ static void written_over(void)
     show();
 }
 
-// With interrupts locked, whose entries nobody has counted.
+// Interrupts are locked, and nobody has counted the entries.
 static void tester_entry(ULONG unused)
 {
     (void)unused;

@@ -69,7 +69,7 @@ static volatile uint32_t *next_word(uint32_t stream)
 
 static volatile uint32_t *half[RINGSIDE_TRACE_STREAMS];
 
-// Of the streams that have recorded something at these places.
+// The streams that have recorded something at these places.
 static void turn_half(void)
 {
     for (uint32_t i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
@@ -77,7 +77,7 @@ static void turn_half(void)
             *half[i] ^= (uint32_t)OPEN_OR_DONE << 30;
 }
 
-// As if the writer had been interrupted between its first word and its last store.
+// The record is as if its writer had been interrupted between its first word and its last store.
 static void record_half(void)
 {
     for (uint32_t i = 0; i < RINGSIDE_TRACE_STREAMS; i++)

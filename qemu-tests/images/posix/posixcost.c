@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images/posix: what a trace point costs. Each kind is passed ROUNDS times; what the
-// board's timer 0 counted meanwhile, less what the loop itself takes, is kept. Where QEMU counts
-// instructions (-icount shift=0), 40 of them are one tick of that timer.
+// qemu-tests/images/posix: what a trace point costs. Each kind is executed ROUNDS times. The result
+// is the count of the board's timer 0 during that time, less the count of the loop itself. If QEMU
+// counts instructions (-icount shift=0), 40 of them are one tick of that timer.
 #include "shared.h"
 
 enum { ROUNDS = 1000, INSTRUCTIONS_PER_TICK = 40 };

@@ -15,8 +15,8 @@ volatile uint32_t storm_pause, storm_burst = 16, storm_most = UINT32_MAX;
 static TX_THREAD storm_a_thread, storm_b_thread;
 static _Alignas(8) UCHAR stacks[2][IMAGE_STACK_BYTES];
 
-// Places for breakpoints: the positions are about to begin at 0 again; nobody has anything more to
-// say, and no event is on its way.
+// Places for breakpoints: the positions are about to begin at 0 again; nothing more will be
+// recorded, and no event is on its way.
 static __attribute__((noinline)) void storm_wraps(void)
 {
     __asm__ volatile("");
@@ -26,7 +26,7 @@ static __attribute__((noinline)) void storm_is_silent(void)
     __asm__ volatile("");
 }
 
-// Every source looks where the head is, or a burst would carry it past the last words unseen.
+// Every source checks the head, or a burst would carry it past the last words unseen.
 static bool produce(uint32_t source, uint32_t thread)
 {
     if (posix_stream(0)[POSIX_HEAD] >= UINT32_MAX - LAST_WORDS)

@@ -5,7 +5,7 @@
 #include "shared.h"
 
 enum { ARGUMENTS = 7, TEXT = 'z' };
-// Of the longest frame, which must fit in the ring.
+// The size of the longest frame, which must fit in the ring.
 enum { LONG_ITEMS = RKH_CFG_TRC_SIZEOF_STREAM == 2048 ? 3 : 0 };
 
 // What a test compares with; `count` of the words are numbers.

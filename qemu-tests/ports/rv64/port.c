@@ -38,7 +38,8 @@ void bout_port_init(void)
     __asm__ volatile("csrs mie, %0" ::"r"(MIE_SOFTWARE | MIE_TIMER));
 }
 
-// The board has one timer a hart: the device interrupt is a software interrupt behind the tick's.
+// The board has one timer per hart: the device interrupt is a software interrupt after that of the
+// tick.
 void board_device_start(ULONG hz)
 {
     ticks_per_device_interrupt = hz < BOUT_TICKS_PER_SECOND ? BOUT_TICKS_PER_SECOND / hz : 1;

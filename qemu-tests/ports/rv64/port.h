@@ -27,7 +27,7 @@ static inline ULONG bout_port_posture_open(void)
     return MSTATUS_MIE;
 }
 
-// An exception is taken whether interrupts are locked or not, and their state comes back with it.
+// An exception is taken whether interrupts are locked or not; its return restores their state.
 static inline void bout_port_switch(void)
 {
     __asm__ volatile("ecall" ::: "memory");

@@ -16,9 +16,9 @@ struct bitbang {
     bool quit; // the client has announced its end
 };
 
-// Takes characters until all are taken, `due` is set, or the other side quits; returns how many.
-// `out` has space for `length` characters; *answered is the number written. What is no
-// character of the protocol is passed over.
+// Processes characters until all are processed, `due` is set, or the other side quits. Returns how
+// many. `out` has space for `length` characters; *answered is the number written. Characters that
+// do not belong to the protocol are skipped.
 size_t bitbang_feed(struct bitbang *bitbang, const char *in, size_t length, char *out,
                     size_t *answered);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // probe/jtag: fault ranges, WAIT answers and the speed of the link. In: beats and requests. Out:
-// whether they fail or must wait, and when the next may go on.
+// whether they fail or must wait, and when the next one may start.
 #include "probe/jtag/knobs.h"
 #include <time.h>
 

@@ -47,7 +47,7 @@ struct knobs {
     struct counters counters;
 };
 
-// Whether a beat must fail. A range is hit by any of the bytes.
+// Returns whether a beat must fail. A range is hit by any of its bytes.
 bool knobs_is_fault(const struct knobs *knobs, uint32_t address, unsigned bytes);
 
 // Charges the link for a beat; `begins`: it is the first of a transaction.
@@ -56,7 +56,7 @@ void knobs_charge(struct knobs *knobs, unsigned bytes, bool begins);
 // Counts a request to the AP or the debug module.
 void knobs_count_request(struct knobs *knobs, bool is_read);
 
-// Takes one of the WAIT answers that are to be given; false: there is none.
+// Uses one of the WAIT answers that are to be given. Returns false if there is none.
 bool knobs_take_wait(struct knobs *knobs);
 
 // Nanoseconds of CLOCK_MONOTONIC.

@@ -60,7 +60,8 @@ static bool make_room(struct channel *channel)
     return true;
 }
 
-// More bytes. False: there are none, or (the channel is then dead) there will be none.
+// Reads more bytes. Returns false if there are none, or if none will come (the channel is then
+// closed).
 static bool fill(struct channel *channel, bool wait)
 {
     struct pollfd slot = {channel->fd, POLLIN, 0};

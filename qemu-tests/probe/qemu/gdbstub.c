@@ -19,9 +19,9 @@ static bool send_packet(struct gdbstub *gdb, const char *body)
     return length < (int)sizeof packet && channel_send(&gdb->channel, packet, (size_t)length);
 }
 
-// The next packet. False: there is none (yet). Sums are not checked, and packets not acknowledged:
-// this is a local stream, which loses nothing, and QEMU does not wait for acknowledgements; one
-// that meets a running guest would stop it.
+// Reads the next packet. Returns false if there is none (yet). Checksums are not checked, and
+// packets are not acknowledged: this is a local stream, which loses nothing, and QEMU does not wait
+// for acknowledgements. An acknowledgement that reaches a running guest would stop it.
 static bool receive(struct gdbstub *gdb, char reply[PACKET], bool wait)
 {
     size_t used = 0;

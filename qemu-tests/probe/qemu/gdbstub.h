@@ -27,12 +27,13 @@ enum gdb_stop { GDB_RUNS, GDB_BREAKPOINT, GDB_OTHER_STOP, GDB_GONE };
 bool gdb_attach(struct gdbstub *gdb);
 bool gdb_is_attached(const struct gdbstub *gdb);
 
-// A register by its name in QEMU's target description; only the lowest 8 bytes of wide ones.
-// False: there is none.
+// Reads a register by its name in QEMU's target description; only the lowest 8 bytes of wide ones.
+// Returns false if there is none.
 bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value);
 bool gdb_write_register(struct gdbstub *gdb, const char *name, uint64_t value);
 
-// A register's number; -1: there is none. By number, registers are read and written as by name.
+// Returns a register's number; -1: there is none. Registers are read and written by number as by
+// name.
 int gdb_number(const struct gdbstub *gdb, const char *name);
 bool gdb_read_number(struct gdbstub *gdb, int number, uint64_t *value);
 bool gdb_write_number(struct gdbstub *gdb, int number, uint64_t value);
@@ -44,7 +45,7 @@ bool gdb_remove(struct gdbstub *gdb, uint64_t address);
 bool gdb_step(struct gdbstub *gdb, bool masked);
 bool gdb_resume(struct gdbstub *gdb);
 
-// Whether the processor has stopped by itself since it was resumed; does not wait.
+// Returns whether the processor has stopped by itself since it was resumed. Does not wait.
 enum gdb_stop gdb_poll(struct gdbstub *gdb);
 
 #endif

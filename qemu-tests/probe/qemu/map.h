@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// probe/qemu: what lies where on the guest's bus. In: QEMU's own list, or ADDRESS:LENGTH words.
-// Out: whether an access meets something.
+// probe/qemu: the layout of the guest's bus. In: QEMU's own list, or ADDRESS:LENGTH arguments. Out:
+// whether an access meets something.
 #ifndef PROBE_MAP_H
 #define PROBE_MAP_H
 

@@ -19,7 +19,8 @@ static bool read_block(struct qemu *qemu, uint32_t address)
     return qemu->block_valid;
 }
 
-// While the guest runs, each access is one access of its bus; while it is stopped, that is unknown.
+// While the guest runs, each access is one access of its bus. While it is stopped, this is not
+// known.
 bool qemu_read(void *context, uint32_t address, unsigned bytes, uint64_t *value)
 {
     struct qemu *qemu = context;

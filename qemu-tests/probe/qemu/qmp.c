@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// probe/qemu: QMP. In: commands. Out: JSON lines to QEMU; answers, and the events between them.
-// An answer is one line; of its JSON only the few members that are needed are looked for.
+// probe/qemu: QMP. In: commands. Out: JSON lines to QEMU; answers, and the events between them. An
+// answer is one line. Only the few members of its JSON that are needed are searched for.
 #include "probe/qemu/qmp.h"
 #include <stdio.h>
 #include <stdlib.h>

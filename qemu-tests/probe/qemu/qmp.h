@@ -22,7 +22,7 @@ bool qmp_stop(struct qmp *qmp);
 bool qmp_cont(struct qmp *qmp);
 bool qmp_reset(struct qmp *qmp); // the machine is stopped or runs as before
 
-// Whether the processor's architecture has a name that begins so.
+// Returns whether the name of the processor's architecture begins with this.
 bool qmp_is_architecture(struct qmp *qmp, const char *name);
 
 // Queries whether the machine is stopped.

@@ -8,7 +8,8 @@
 
 enum { POSTED = 256 }; // stores under way, so that neither side's buffer fills
 
-// The text after "OK" of the next answer; other lines report interrupts. NULL: no such answer.
+// Returns the text after "OK" of the next answer; other lines report interrupts. NULL: there was no
+// such answer.
 static const char *answer(struct qtest *qtest)
 {
     char *line;

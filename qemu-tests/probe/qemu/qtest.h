@@ -14,7 +14,7 @@ struct qtest {
     bool big;            // the guest has big-endian words
 };
 
-// Asks for the guest's byte order. False: QEMU is gone, or does not tell.
+// Asks for the guest's byte order. Returns false if QEMU has exited, or does not state it.
 bool qtest_begin(struct qtest *qtest);
 
 // One access of 1, 2, 4 or 8 bytes by the guest's own bus. In a value, the byte at the lowest

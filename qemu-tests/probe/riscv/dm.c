@@ -25,7 +25,7 @@ enum {
 };
 #define CONTROL_HALT (UINT32_C(1) << 31)
 
-// Of the pairs of "any" and "all" both are set: there is one hart.
+// There is one hart, so both of each pair of "any" and "all" are set.
 enum {
     STATUS_VERSION = 2, // 0.13
     STATUS_HAS_RESET_HALT = 1 << 5,

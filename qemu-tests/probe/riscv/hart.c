@@ -176,7 +176,7 @@ bool hart_read(struct hart *hart, unsigned number, uint64_t *value)
     }
 }
 
-// Of a trigger that loads and stores would meet, or that has other conditions, nothing is stored.
+// A trigger for loads and stores, or with other conditions, is not stored.
 bool hart_write(struct hart *hart, unsigned number, uint64_t value)
 {
     const uint64_t own = UINT64_C(1) << type_shift(hart);

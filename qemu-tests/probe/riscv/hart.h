@@ -26,7 +26,7 @@ struct hart {
 // Puts itself between `target` and QEMU. It holds nothing that must be freed.
 void hart_target(struct target *target, struct hart *hart, struct qemu *qemu);
 
-// Whether it is halted now; a running one may have met a breakpoint.
+// Returns whether the hart is halted now. A running hart may have hit a breakpoint.
 bool hart_is_halted(struct hart *hart);
 
 bool hart_halt(struct hart *hart);
@@ -37,10 +37,11 @@ bool hart_resume(struct hart *hart);
 // The reset line; `halts`: the hart is halted before its first instruction.
 bool hart_reset(struct hart *hart, bool asserted, bool halts);
 
-// Of a hart that is halted, or was.
+// The hart is halted, or was.
 bool hart_is_64_bit(const struct hart *hart);
 
-// A register by its number in abstract commands; the hart is halted. False: there is none.
+// Accesses a register by its number in abstract commands; the hart is halted. Returns false if
+// there is none.
 bool hart_read(struct hart *hart, unsigned number, uint64_t *value);
 bool hart_write(struct hart *hart, unsigned number, uint64_t value);
 

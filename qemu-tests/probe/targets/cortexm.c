@@ -189,14 +189,14 @@ static void stand(struct cortexm *m, uint32_t reason)
     m->status |= reason;
 }
 
-// The gdbstub is there from the first halt or vector catch on.
+// The gdbstub is used from the first halt or vector catch on.
 static void halt(struct cortexm *m, uint32_t reason)
 {
     if (qemu_halt(m->qemu))
         stand(m, reason);
 }
 
-// Whether the processor met a breakpoint.
+// Returns whether the processor hit a breakpoint.
 static void look(struct cortexm *m)
 {
     uint64_t pc = 0;
@@ -339,7 +339,7 @@ static bool is_comparator(uint32_t address)
     return address >= FP_COMP && address < FP_COMP + 4 * CORTEXM_COMPARATORS;
 }
 
-// True when the register is one of ours.
+// Returns true if this file has the register.
 static bool read_register(struct cortexm *m, uint32_t address, uint32_t *value)
 {
     if (address >= ROM_TABLE && address - ROM_TABLE < 4096)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // probe/targets: the target of the debug port. In: beats of a little-endian bus with 32-bit
 // addresses. Out: their values, or a bus fault. A back end is one `struct target`; the layers above
-// know no more of it.
+// know nothing else about it.
 #ifndef PROBE_TARGET_H
 #define PROBE_TARGET_H
 
@@ -21,7 +21,8 @@ struct target {
     // The reset line. The system restarts when it is released, and is then stopped or runs as
     // before.
     bool (*reset)(void *context, bool asserted);
-    // Stops and resumes the guest from outside of the debug port. False: there is none.
+    // Stops and resumes the guest from outside of the debug port. Returns false if that is not
+    // possible.
     bool (*stop)(void *context);
     bool (*resume)(void *context);
     // One line about the memory map: "ADDRESS LENGTH KIND" for each region, with commas between.

@@ -46,7 +46,7 @@ void tear_off(struct tear *tear);
 // Adds a scripted write. Errors: LIMIT, NOMEM.
 enum extract_code tear_add(struct tear *tear, struct tear_step step, struct extract_error *error);
 
-// Starts the writer of the ring whose control header lies at `header`; `live` is the address of
+// Starts the writer of the ring whose control header is at `header`; `live` is the address of
 // _tx_trace_buffer_current_ptr, or 0. Errors: UNREADABLE, BAD (no ring of 4-byte words there).
 enum extract_code tear_start_ring(struct tear *tear, uint64_t beats, uint64_t stores,
                                   uint32_t header, uint32_t live, struct extract_error *error);
@@ -56,7 +56,7 @@ enum extract_code tear_start_ring(struct tear *tear, uint64_t beats, uint64_t st
 enum extract_code tear_start_run(struct tear *tear, uint64_t beats, uint64_t us,
                                  struct extract_error *error);
 
-// A beat is over.
+// A beat has ended.
 void tear_beat(struct tear *tear);
 
 // What is set and done, as "key=value" words.

@@ -33,11 +33,11 @@ struct hook_ring {
 extern struct hook_ring ringside_hooks;
 
 // Begins an empty ring whose buffer has `bytes`, a power of two, and records from now on: until it
-// is full, or forever, keeping the newest. BOUT_SIZE_ERROR: there is no such ring.
+// is full, or forever, keeping the newest. Returns BOUT_SIZE_ERROR if there is no such ring.
 enum bout_status bout_hooks_open(uint32_t bytes, bool until_full);
 void bout_hooks_stop(void);
 void bout_hooks_start(void); // again, if a ring is open
-// Empties the ring. Positions in it go on; what it counts begins at 0.
+// Empties the ring. Positions in it continue; its counts begin at 0.
 void bout_hooks_clear(void);
 
 // Entries with 32-bit words. `word` is a whole hook word: its type says how many of the five are

@@ -28,7 +28,7 @@ static inline void hook_port_unlock(ULONG lock)
     bout_port_unlock(lock);
 }
 
-// What was stored before is seen before what is stored behind it, by whoever reads the memory.
+// Every reader of the memory sees what was stored before this before what is stored after it.
 static inline void hook_port_barrier(void)
 {
     __atomic_thread_fence(__ATOMIC_RELEASE);

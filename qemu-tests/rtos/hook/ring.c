@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/rtos/hook: the ring. In: entries in parts. Out: whole records in target memory
-// (docs/formats/hook.md). The tail passes a record before its bytes are overwritten, and the head
-// passes one when all of it is written, so that whoever copies the memory at any moment can tell
-// what is whole.
+// (docs/formats/hook.md). The tail passes a record before its bytes are overwritten. The head
+// passes a record when all of it is written. So a reader that copies the memory at any moment can
+// find out which records are whole.
 #include "ring.h"
 #include "hook_port.h"
 
@@ -181,7 +181,8 @@ static void begin(uint32_t bytes)
     ringside_hooks.cpus = HOOK_CPUS;
 }
 
-// Without its magic, a ring of which one half is the old and one the new one is none.
+// Without its magic, a ring is not valid: so one half cannot be of the old ring and the other of
+// the new one.
 enum bout_status bout_hooks_open(uint32_t bytes, bool until_full)
 {
     if (bytes < HOOK_BUFFER_LEAST || bytes > HOOK_BUFFER_BYTES || (bytes & (bytes - 1)) != 0)

@@ -22,7 +22,7 @@ enum bout_posix_kind {
 };
 extern volatile uint32_t bout_posix_counts[BOUT_POSIX_KINDS];
 
-// The id of the interrupt that is served, for cores that do not tell; 0: none.
+// The number of the interrupt that is served, for cores that do not provide it; 0: none.
 extern volatile ULONG bout_posix_interrupt;
 // Called in every interrupt, at its beginning, with interrupts locked; NULL: nothing is.
 extern void (*volatile bout_posix_interrupted)(void);

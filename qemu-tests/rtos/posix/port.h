@@ -13,11 +13,11 @@
 #define RINGSIDE_TRACE_CLOCK_HZ BOUT_PORT_STAMP_HZ
 
 #ifdef __arm__
-// Timer 0 of the MPS2 boards, which counts down: QEMU's cycle counter stands still.
+// Timer 0 of the MPS2 boards, which counts down: QEMU's cycle counter does not move.
 #define RINGSIDE_TRACE_CLOCK() (~*(volatile uint32_t *)0x40000004UL)
 #include "../../../libextract/target/ports/cortex_m.h"
 #else
-// The cores do not tell what they serve; the kernel's hooks do.
+// The cores do not provide the interrupt that they serve; the kernel's hooks do.
 extern volatile ULONG bout_posix_interrupt;
 #define RINGSIDE_TRACE_INTERRUPT() bout_posix_interrupt
 #define RINGSIDE_TRACE_CLOCK()     bout_port_stamp()

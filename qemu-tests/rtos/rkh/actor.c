@@ -46,7 +46,7 @@ void rkh_sma_activate(RKH_SMA_T *me, const struct rkh_memory *memory)
                                                      .preempt_threshold = prio});
 }
 
-// Not of the active object that asks for it.
+// The event does not belong to the active object that asks for it.
 void rkh_sma_terminate(RKH_SMA_T *me)
 {
     rui8_t prio = rkh_sma_prio(me);

@@ -43,7 +43,8 @@ void rkh_mempool_put(RKH_MEMPOOL_T *pool, void *block);
 
 // Pools come in the order of their blocks' sizes, which are multiples of a pointer's.
 void rkh_fwk_registerEvtPool(void *area, rui32_t area_bytes, RKH_ES_T bytes);
-// An event of the first pool whose blocks are large enough; NULL: it is empty, or there is none.
+// Returns an event of the first pool whose blocks are large enough; NULL: it is empty, or there is
+// no such pool.
 RKH_EVT_T *rkh_fwk_ae(RKH_ES_T bytes, RKH_SIG_T signal, const void *sender);
 void rkh_fwk_reserve(RKH_EVT_T *event); // one more holds it
 void rkh_fwk_gc(RKH_EVT_T *event, const void *sender);
@@ -131,7 +132,7 @@ void rkh_sma_terminate(RKH_SMA_T *me);
 #define RKH_POST_FIFO(me, e, by) ((void)(by), rkh_sma_post_fifo(me, e))
 #define RKH_POST_LIFO(me, e, by) ((void)(by), rkh_sma_post_lifo(me, e))
 #endif
-// Returns whether there was room; an event for which there is none is recycled.
+// Returns whether there was space. An event that finds no space is recycled.
 bool rkh_sma_post_fifo(RKH_SMA_T *me, RKH_EVT_T *event RKH_SENDER(sender));
 bool rkh_sma_post_lifo(RKH_SMA_T *me, RKH_EVT_T *event RKH_SENDER(sender));
 void rkh_sma_defer(RKH_QUEUE_T *queue, RKH_EVT_T *event);

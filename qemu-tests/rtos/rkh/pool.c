@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/rtos/rkh: pools of blocks, and events in them. In: sizes. Out: blocks, until there are
-// none; an event's block is returned when its last holder has released it.
+// qemu-tests/rtos/rkh: pools of blocks, and events in them. In: sizes. Out: blocks, until none are
+// left. An event's block is returned when its last holder has released it.
 #include "framework.h"
 
 static RKH_MEMPOOL_T event_pools[RKH_CFG_FWK_MAX_EVT_POOL];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/rtos/rkh: frames. In: an event and its arguments, least significant byte first on
-// every target. Out: bytes that are escaped where they would be taken for a flag, a checksum, a
-// flag.
+// every target. Out: bytes, with those escaped that would be a flag, a checksum, and a flag.
 #include "trace.h"
 
 enum { ESCAPE = 0x7D, FLIP = 0x20 };

@@ -7,7 +7,8 @@
 
 #include "trace.h"
 
-// An entry that is completed later, told from a newer one in the same slot by its time stamp.
+// An entry that is completed later. Its timestamp distinguishes it from a newer entry in the same
+// slot.
 typedef struct {
     volatile TX_TRACE_BUFFER_ENTRY *entry;
     ULONG time_stamp;

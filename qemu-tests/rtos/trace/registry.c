@@ -30,7 +30,7 @@ static TX_TRACE_OBJECT_ENTRY *find_slot(const void *object)
     return freed;
 }
 
-// At most all but one byte, and a NUL; what stood behind it before stays there.
+// Copies at most all but one byte, and a NUL. What followed it before remains.
 static void copy_name(UCHAR *to, const char *name)
 {
     ULONG i = 0;
@@ -64,7 +64,7 @@ static TX_TRACE_OBJECT_ENTRY *fill_slot(UCHAR type, const void *object, const ch
 void bout_trace_register(UCHAR type, const void *object, const char *name, ULONG param_1,
                          ULONG param_2)
 {
-    // Where the registry is full, the object goes without a name; nobody is told.
+    // If the registry is full, the object has no name, and no error is reported.
     (void)fill_slot(type, object, name, param_1, param_2);
 }
 

@@ -69,7 +69,8 @@ __attribute__((noinline)) void _tx_trace_event_insert_impl(ULONG id, ULONG info1
         _tx_trace_full_notify_function(_tx_trace_header_ptr);
 }
 
-// Of an unused entry only the thread pointer is cleared: the rest is what the memory held before.
+// Only the thread pointer of an unused entry is cleared; the rest is what the memory contained
+// before.
 static void clear_entries(void)
 {
     for (volatile TX_TRACE_BUFFER_ENTRY *entry = _tx_trace_buffer_start_ptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A traced program whose event types and stream have names that no terminal should see. It traces
-// itself, says "ready", and ends when its standard input does.
+// cli: a traced program whose event types and stream have names that must not reach a terminal. It
+// traces itself, prints "ready", and ends when its standard input ends.
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include <trace.h>
 
 static const char *const names[] = {
-    "\033[31mred\033[0m",            // colours
-    "two\nlines\ttab\rback",         // forged lines
-    "\377\376 \303( \355\240\200",   // no UTF-8
+    "\033[31mred\033[0m",            // colors
+    "two\nlines\ttab\rback",         // forge lines
+    "\377\376 \303( \355\240\200",   // not UTF-8
     "\302\2332Jclear\2332J\007\177", // CSI as one character, and as one byte
-    "\"quote\\back\":{}",            // of JSON
-    "%s%n$(reboot)`reboot`",         // of printf and shells
+    "\"quote\\back\":{}",            // special in JSON
+    "%s%n$(reboot)`reboot`",         // special in printf and shells
 };
 
 static void need(int error, const char *what)

@@ -122,7 +122,7 @@ run status whole.log
 check "status" 0 out '^flush error: 0$' out '^log full status: not_full$'
 end_program traced
 
-# ---- The writer is faster ----
+# ---- The writer is faster than the recorder ----
 start 4096
 record lapped.log --every 500
 for i in 1 2 3 4; do ask 5000; done
@@ -138,7 +138,7 @@ check "in order, none invented" 0
 run info lapped.log
 check "the losses are told" 3 out "^events lost: .*$lost"
 
-# ---- It begins again ----
+# ---- The target restarts ----
 rm -f reset.log
 record reset.log
 ask 10
@@ -157,7 +157,7 @@ check "is marked" 3 out 'trace restarted' out ' tick at='
 run info reset.log
 check "and the number of the lost is not known" 3 out '^events lost: unknown' out '^gaps: 1$'
 
-# ---- A log that is flushed to ----
+# ---- A log that `flush` writes ----
 rm -f flushed.log
 send_line traced clear
 said=$((said + 1))
@@ -218,7 +218,7 @@ run flush --pid "${pids[traced]}"
 check "no name" 1 err 'flush: no log is given'
 end_program traced
 
-# ---- A program that was loaded anywhere has names in its logs, and one that ended is read out ----
+# ---- A position-independent program has names in its logs, also after it has ended ----
 "${compiler[@]}" -fPIE -pie traced.c -o traced "$library" -ldw -lelf
 start
 record moved.log --every 60000
@@ -243,7 +243,7 @@ check "no such process" 2 err 'no such process'
 status=$?
 check "leaves no log" 0
 
-# ---- A program that ends ends what waits for it ----
+# ---- The end of a program ends the commands that wait for it ----
 # ended NAME: checks that the process that was started last ends by itself, within 20 s.
 has_ended() { ! kill -0 "$follower" 2>/dev/null; }
 ended() {

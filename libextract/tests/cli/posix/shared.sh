@@ -68,7 +68,7 @@ C
 compile cutter.c
 [ "$status" = 0 ] || finish
 
-# ---- A program that cuts its memory short ----
+# ---- A program that truncates its memory ----
 start_program cutter ./cutter
 await_output cutter '^ready$'
 check "a program that will cut its memory" 0
@@ -119,7 +119,7 @@ end_program cutter
 check "the program ends" 0 no-err .
 rm -f "/dev/shm/ringside-posix.${pids[cutter]}"
 
-# ---- Looking allocates nothing ----
+# ---- Reading allocates no memory ----
 start_program application ./p4_application
 await_output application '^process'
 pid=${pids[application]}

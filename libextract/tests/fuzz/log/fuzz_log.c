@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be a log; opened, walked, every payload read, rings and registries
-// taken out of it, and continued by a writer when it is an APPEND log.
+// fuzz: bytes that may be a log. The log is opened and walked, and every payload is read, with the
+// rings and registries in it. A writer continues it if its policy is APPEND.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: blocks come in order, counts agree
-// with what is read, texts do not control a terminal, and a continued log has what it had, no less
-// and no more.
+// Nothing may crash, leak or hang. In addition, blocks are in order, counts agree with what is
+// read, and texts do not control a terminal. A continued log keeps exactly its old contents.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
 #include "log/block.h"
@@ -26,7 +25,7 @@ static void check(bool holds)
         __builtin_trap();
 }
 
-// Mutations that checksums do not stop.
+// Makes mutations that the checksums do not reject.
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     size = LLVMFuzzerMutate(data, size, most);
@@ -35,9 +34,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
     return size;
 }
 
-// ---- What a log gives ----
+// ---- Reading a log ----
 
-// What reading all of a log gave.
+// The results of reading a whole log.
 struct tally {
     uint64_t blocks, entries, rings, missing;
 };
@@ -105,8 +104,8 @@ static void check_status(const struct extract_log_status *status)
     check((unsigned)status->policy <= EXTRACT_LOG_APPEND && !status->writing);
 }
 
-// Continues a log in a folder of its own; of what was there, the same is read as before, and behind
-// it stand a SECTION and a STATUS.
+// Continues a log in a directory of its own. All of its old contents are still read, and a SECTION
+// and a STATUS follow them.
 static void continue_log(const uint8_t *data, size_t size, const struct tally *before)
 {
     char folder[] = "/tmp/ringside-fuzz-XXXXXX";

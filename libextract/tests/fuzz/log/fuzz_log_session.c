@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be a trace log, through a session: every verb in both forms, filters,
-// and the ring that is saved. Once as they are, and once with the checksums put right, so that what
-// stands in the blocks reaches the code behind them.
+// fuzz: bytes that may be a trace log, through a session: every command in both forms, filters, and
+// the saved ring. The bytes are read unchanged, and again with corrected checksums, so that the
+// contents of blocks reach the code after the checks.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: entries are accounted for, time
-// goes on, no text controls a terminal, filters agree with what they filter, and what is saved can
-// be opened.
+// Nothing may crash, leak or hang. In addition, entries are accounted for, time never steps back,
+// and no text controls a terminal. Filters agree with the events that they select, and the saved
+// ring can be opened.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
 #include <extract/session.h>
@@ -90,7 +90,8 @@ static void check_forms(struct extract_log *log, bool json)
     extract_session_close(session);
 }
 
-// As many of the newest as were asked for; and times that bound each other.
+// Checks that a filter selects as many of the newest events as requested. The events from a time
+// on and those before it are together all events.
 static void check_filters(struct extract_log *log)
 {
     static const struct extract_condition conditions[] = {{EXTRACT_FILTER_LAST, "7"},
@@ -125,7 +126,7 @@ static void check_saved(struct extract_log *log)
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
     uint64_t address = ring->address;
     extract_text_init(&text, NULL, NULL);
-    if (!ring->entries.slot_bytes) // is saved as a stream, without its place
+    if (!ring->entries.slot_bytes) // is saved as a stream without an address
         check(!extract_export_ring(&text, trace, NULL));
     else if (ring->length <= MAX_SAVED) {
         struct extract_memory *memory;

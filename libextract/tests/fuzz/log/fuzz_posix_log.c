@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Fuzz target: bytes that may be the log of a POSIX trace, through <trace.h>: opened, read to the
-// end, its attributes, status and names asked for. Once as they are, and once with the checksums
-// put right.
+// fuzz: bytes that may be the log of a POSIX trace, through <trace.h>. The log is opened and read
+// to its end, and asked for its attributes, status and names. The bytes are read unchanged, and
+// again with corrected checksums.
 //
-// What is checked, besides that nothing crashes, leaks or hangs: reading again gives the same, what
-// a function gives is within what the standard allows, and what is not for logs is refused.
+// Nothing may crash, leak or hang. In addition, reading again gives the same events. What a
+// function returns is within the limits of the standard. Functions that do not apply to logs fail.
 #define _GNU_SOURCE // memfd_create
 #include "tests/fuzz/log/seal.h"
 #include <errno.h>
@@ -50,7 +50,7 @@ static void check_event(const struct got *got)
           (got->info.posix_truncation_status == POSIX_TRACE_TRUNCATED_READ && got->length == DATA));
 }
 
-// All that is read up to the end, as one number; behind the end there is nothing either.
+// Returns a checksum of all events up to the end of the log. No event follows the end.
 static uint64_t read_all(trace_id_t trid)
 {
     struct got got;
@@ -69,7 +69,7 @@ static uint64_t read_all(trace_id_t trid)
     return sum;
 }
 
-// ---- what is known of the whole ----
+// ---- the log as a whole ----
 
 static void check_attributes(trace_id_t trid)
 {
@@ -99,7 +99,7 @@ static void check_status(trace_id_t trid)
     check(!memcmp(&once, &again, sizeof once));
 }
 
-// Each type is told of once, and has a name.
+// Checks that each type is listed once and has a name.
 static unsigned check_names(trace_id_t trid)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];

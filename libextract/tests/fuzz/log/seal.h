@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fuzz targets: checksums of a log's blocks put right, so that what stands in them reaches the code
-// behind the checks. In: bytes that may be a log. Layout: docs/formats/log.md.
+// fuzz: corrects the checksums of a log's blocks, so that their contents reach the code after the
+// checks. The bytes may or may not be a log. Layout: docs/formats/log.md.
 #ifndef FUZZ_LOG_SEAL_H
 #define FUZZ_LOG_SEAL_H
 
@@ -22,8 +22,8 @@ static inline uint64_t seal_sum(const uint8_t *bytes, size_t length, uint64_t *o
     return two;
 }
 
-// Gives the block at `h` the sums that it should have; of one that is cut off, those of what is
-// left.
+// Gives the block at `h` its right checksums. If the block is truncated, they cover what is left of
+// it.
 static inline void seal_block(uint8_t *h, size_t left)
 {
     uint32_t length;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The window, filter lines, keys and drawings of `ringside top`. Truth: hand
-// computation; the statistics of a ring that holds the same entries.
+// unit: the window, filter lines, keys and drawings of `ringside top`.
+//
+// Truth: computation by hand; the statistics of a ring with the same entries.
 #include "cli/top/top.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
@@ -12,7 +13,7 @@ static struct look ring;
 static struct top_source source;
 static struct cli_options options;
 static struct top_window *const window = &source.window;
-static uint64_t now;      // of the recording, ns
+static uint64_t now;      // time of the recording, ns
 static uint64_t produced; // entries so far
 static uint8_t slots[200 * 1024 * SLOT];
 
@@ -50,7 +51,7 @@ static void word(uint64_t slot, unsigned i, uint64_t value)
     ring_number(slots + slot * SLOT + 4 * i, value, 4, false);
 }
 
-// Slot i of the next block: an entry whose second info word is its number.
+// Writes slot i of the next block: an entry whose second info word is its number.
 static void entry(uint64_t i, uint64_t thread, uint64_t stamp, uint64_t id)
 {
     memset(slots + i * SLOT, 0, SLOT);
@@ -75,7 +76,7 @@ static struct extract_log_block entries_block(uint32_t count)
                                       .wall = now};
 }
 
-// A block of `count` entries, a tick apart.
+// Adds a block of `count` entries, one tick apart.
 static void arrive(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -102,8 +103,7 @@ static void mark(uint16_t kind)
          NULL);
 }
 
-// That the window holds the newest `count` entries, in order, and that a trace
-// over it says so.
+// Asserts that the window holds the newest `count` entries in order, as a trace over it shows.
 static void holds(uint32_t count)
 {
     struct extract_snapshot snapshot;
@@ -135,7 +135,7 @@ static void the_newest_entries_stay(void **state)
     holds(TOP_MAX_ENTRIES);
     arrive(1);
     holds(TOP_MAX_ENTRIES);
-    for (unsigned i = 0; i < 7; i++) { // turns of the circle, at changing places
+    for (unsigned i = 0; i < 7; i++) { // the buffer wraps, each time elsewhere
         arrive(30011);
         holds(TOP_MAX_ENTRIES);
     }
@@ -150,13 +150,13 @@ static void time_passes(void **state)
     arrive(100);
     now += 4 * EXTRACT_SECOND;
     arrive(10);
-    now += 6 * EXTRACT_SECOND; // the first are 10 s old: not yet more
+    now += 6 * EXTRACT_SECOND; // the first are 10 s old, not yet older
     arrive(5);
     holds(115);
     top_window_drop_old(window, now + 1);
     holds(15);
     top_window_drop_old(window,
-                        now + 3600 * EXTRACT_SECOND); // what arrived last stays
+                        now + 3600 * EXTRACT_SECOND); // the latest arrival stays
     holds(5);
     assert_int_equal(top_window_newest_arrival(window), now);
 }
@@ -165,9 +165,9 @@ static void many_arrivals_are_joined(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 20000; i++, now += EXTRACT_SECOND / 1000)
-        arrive(1); // 20 s, one a millisecond
+        arrive(1); // 20 s, one per millisecond
     now -= EXTRACT_SECOND / 1000;
-    // 10 s and what was joined with the oldest of them.
+    // The window holds 10 s, and what was joined with the oldest of these entries.
     assert_true(window->count >= 9990 && window->count <= 10012);
     holds(window->count);
     now -= 600 * EXTRACT_SECOND; // the host's clock was set back
@@ -188,7 +188,7 @@ static void gaps_begin_anew(void **state)
     lose(1024, 1024);
     assert_int_equal(window->state.gaps_not_exact, 1);
     arrive(2);
-    produced++; // a number is missing, and nobody says why
+    produced++; // a number is missing without a reason
     arrive(4);
     holds(4);
     assert_int_equal(window->state.lost, 7 + 1024 + 1);
@@ -200,10 +200,10 @@ static void gaps_begin_anew(void **state)
     assert_int_equal(window->state.entries, 30);
     mark(EXTRACT_MARK_START);
     holds(0);
-    produced += 9; // numbers begin elsewhere: nothing is lost
+    produced += 9; // numbers start elsewhere: nothing is lost
     arrive(2);
     struct extract_log_block old = entries_block(5);
-    top_window_skip_block(window, &old); // counted, but not held
+    top_window_skip_block(window, &old); // counted, but not kept
     produced += 5;
     holds(0);
     arrive(2);
@@ -261,7 +261,7 @@ static void rings_that_do_not_fit(void **state)
 {
     (void)state;
     struct extract_ring bad = ring.ring;
-    bad.address += 4; // another one: it is checked
+    bad.address += 4; // a different ring is checked
     bad.entries.start = bad.address - SLOT;
     assert_int_equal(top_window_set_ring(window, &bad, NULL), EXTRACT_BAD);
     bad = ring.ring;
@@ -273,11 +273,11 @@ static void rings_that_do_not_fit(void **state)
     assert_int_equal(top_window_set_ring(window, &bad, NULL), EXTRACT_BAD);
     arrive(3);
     assert_int_equal(top_window_set_ring(window, &ring.ring, NULL), EXTRACT_OK);
-    holds(3); // the same ring, said again
+    holds(3); // the same ring again
     bad = ring.ring;
     bad.address -= 16;
     assert_int_equal(top_window_set_ring(window, &bad, NULL), EXTRACT_OK);
-    assert_int_equal(window->count, 0); // another one's entries
+    assert_int_equal(window->count, 0); // entries of another ring
 }
 
 static void rates(void **state)
@@ -285,14 +285,13 @@ static void rates(void **state)
     uint64_t rate;
     (void)state;
     assert_false(top_window_rate(window, now, &rate));
-    arrive(1000); // were there before: they tell nothing
+    arrive(1000); // may be old, so they give no rate
     assert_false(top_window_rate(window, now, &rate));
     now += 2 * EXTRACT_SECOND;
     arrive(30);
     assert_true(top_window_rate(window, now, &rate));
     assert_int_equal(rate, 15000);   // 30 in 2 s
-    lose(5, EXTRACT_LOG_LOSS_EXACT); // a gap takes entries, not what is known of
-                                     // the rate
+    lose(5, EXTRACT_LOG_LOSS_EXACT); // a gap does not reset the rate
     assert_true(top_window_rate(window, now + EXTRACT_SECOND, &rate));
     assert_int_equal(rate, 10000);
 }
@@ -318,6 +317,9 @@ static void filter_lines(void **state)
     assert_int_equal(filter_of("class=NONE"), EXTRACT_USAGE);
     assert_int_equal(filter_of("last=many"), EXTRACT_USAGE);
     assert_int_equal(filter_of("= = ="), EXTRACT_USAGE);
+    assert_int_equal(filter_of("where='info1 == 5 && dt > 3' last=3"), EXTRACT_OK);
+    assert_int_equal(filter_of("where=info1==5"), EXTRACT_OK);
+    assert_int_equal(filter_of("where='info1 = 5'"), EXTRACT_USAGE);
     assert_int_equal(filter_of("event='queue"),
                      EXTRACT_OK); // an open quote ends with the line
 }
@@ -326,14 +328,16 @@ static void conditions_as_a_line(void **state)
 {
     struct extract_condition some[] = {{EXTRACT_FILTER_EVENT, "queue send"},
                                        {EXTRACT_FILTER_THREAD, "a\"b"}};
-    struct extract_condition both[] = {{EXTRACT_FILTER_THREAD, "a\"b'c"}};
+    struct extract_condition both[] = {{EXTRACT_FILTER_WHERE, "event == \"a\" && thread == 'b'"}};
     struct extract_session_options session = {.conditions = some, .condition_count = 2};
     char line[TOP_LINE_BYTES], name[TOP_LINE_BYTES];
     (void)state;
     assert_true(top_filter_line_write(line, &session));
     assert_string_equal(line, "event=\"queue send\" thread='a\"b'");
     session = (struct extract_session_options){.conditions = both, .condition_count = 1};
-    assert_false(top_filter_line_write(line, &session));
+    assert_true(top_filter_line_write(line, &session));
+    assert_string_equal(line, "where='event == \"a\" && thread == '\"'b'\"");
+    assert_int_equal(filter_of(line), EXTRACT_OK); // the parser joins the parts
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = 0;
     both[0].value = name;
@@ -358,7 +362,7 @@ static void keys_change_the_view(void **state)
     type(&view, "<<");
     assert_int_equal(view.sort, TOP_PRIORITY);
     type(&view, "<<");
-    assert_int_equal(view.sort, TOP_STACK); // round about
+    assert_int_equal(view.sort, TOP_STACK); // wraps around
     type(&view, ">");
     assert_int_equal(view.sort, TOP_NAME);
     type(&view, "p");
@@ -369,7 +373,7 @@ static void keys_change_the_view(void **state)
     assert_true(view.shows_help);
     type(&view, "x");
     assert_false(view.shows_help);
-    // Keys that send sequences are not taken for their letters.
+    // Keys that send sequences do not count as the letters in them.
     assert_int_equal(type(&view, "\x1b[A\x1bOq\x1b[15~"), TOP_NOTHING);
     assert_int_equal(type(&view, "\x1b["), TOP_NOTHING);
 }
@@ -383,13 +387,13 @@ static void a_filter_is_typed(void **state)
     type(&view, "f");
     assert_string_equal(view.edited_line, "event=q");
     type(&view, "\x7f\xc3\xa9\xc3\xa9\x7f");
-    assert_string_equal(view.edited_line, "event=\xc3\xa9"); // whole characters
+    assert_string_equal(view.edited_line, "event=\xc3\xa9"); // deletes whole characters
     type(&view, "\x1b");
     assert_false(view.is_editing);
     assert_string_equal(view.filter_line, "event=q");
     type(&view, "f\x15"
                 "nonsense=1\r");
-    assert_string_equal(view.filter_line, "event=q"); // what is none is not taken
+    assert_string_equal(view.filter_line, "event=q"); // an invalid filter is ignored
     assert_non_null(strstr(view.message, "no filter has that name"));
     type(&view, "f\x15\x7f\r");
     assert_string_equal(view.filter_line, "");
@@ -447,8 +451,8 @@ static const char *drawing_of(struct extract_text *text, const struct top_view *
     return text->data;
 }
 
-// Thread a runs for 30 ticks of 40, b for 10: the time behind an event is its
-// thread's.
+// Thread b has the core for 30 of 40 ticks, and a for 10: the time before an event belongs to its
+// thread.
 static void share_load(void)
 {
     entry(0, A, 100, USER);
@@ -472,43 +476,28 @@ static void loads_are_drawn(void **state)
                                     "events, 40 ticks\n"));
     const char *a = strstr(drawing, "\na  "), *b = strstr(drawing, "\nb\\x1b[2J");
     assert_non_null(a);
-    assert_non_null(b); // with its control character escaped
-    assert_true(a < b);
-    assert_non_null(strstr(a, " 75.0  ||||||||  "));
-    assert_non_null(strstr(b, " 25.0  |||   "));
+    assert_non_null(b); // with an escaped control character
+    assert_true(b < a); // b has the core from 100 to 130
+    assert_non_null(strstr(b, " 75.0  ||||||||  "));
+    assert_non_null(strstr(a, " 25.0  |||   "));
     assert_null(strchr(drawing, '\x1b'));
-    view.sort = TOP_STACK; // nothing is known: by name
+    view.sort = TOP_STACK; // no stack is known: sorts by name
     view.report.color = true;
     drawing = drawing_of(&text, &view, (struct top_size){10, 40});
     assert_non_null(strstr(drawing, "\x1b[1m"));
     unsigned lines = 0;
     for (const char *at = drawing; *at; at++)
         lines += *at == '\n';
-    assert_int_equal(lines, 9); // and the foot
+    assert_int_equal(lines, 9); // and the last line
     extract_text_free(&text);
 }
 
-static void assert_no_loads(struct extract_text *text)
-{
-    struct top_view view = {.sort = TOP_LOAD, .report = {.size = sizeof view.report}};
-    const char *drawing = drawing_of(text, &view, (struct top_size){0, 0});
-    assert_non_null(strstr(drawing, "\nLoads of several cores are not computed.  window: 3 events, "
-                                    "40 ticks\n"));
-    assert_null(strstr(drawing, "load: "));
-    assert_null(strchr(drawing, '|')); // no bars
-    assert_non_null(strstr(drawing, "  CPU  "));
-    view.report.json = true;
-    const char *json = drawing_of(text, &view, (struct top_size){0, 0});
-    assert_non_null(strstr(json, "\"idle_ticks\":null"));
-    assert_non_null(strstr(json, "\"ticks\":null,\"percent\":null"));
-}
-
-// Of several cores no load is drawn: not as a sum of them, and not either while the window holds
-// entries of one core only, since another one is there all the same.
-static void loads_of_several_cores_are_not_drawn(void **state)
+// Threads of several cores have the times of their own core. The window keeps its column of cores
+// while it holds entries of one core only.
+static void loads_of_several_cores_are_drawn(void **state)
 {
     struct extract_text text;
-    struct top_view view = {.report = {.size = sizeof view.report, .json = true}};
+    struct top_view view = {.sort = TOP_LOAD, .report = {.size = sizeof view.report}};
     struct extract_ring other = ring.ring;
     (void)state;
     extract_text_init(&text, NULL, NULL);
@@ -518,11 +507,17 @@ static void loads_of_several_cores_are_not_drawn(void **state)
     struct extract_log_block block = entries_block(3);
     take(&block, slots);
     produced += 3;
-    assert_no_loads(&text);
-    lose(1, 0); // the window begins again
+    const char *drawing = drawing_of(&text, &view, (struct top_size){0, 0});
+    assert_non_null(strstr(drawing, "load: threads 100.0 %, interrupts 0.0 %, idle 0.0 %  window: "
+                                    "3 events, 40 ticks\n"));
+    assert_non_null(strstr(strstr(drawing, "\na  "), " 100.0  "));
+    assert_non_null(strstr(strstr(drawing, "\nb\\x1b[2J"), " 0.0  "));
+    assert_non_null(strstr(drawing, "  CPU  "));
+    lose(1, 0); // the window starts again
     share_load();
-    assert_no_loads(&text);
-    // Nothing is known of the cores of another ring.
+    assert_non_null(strstr(drawing_of(&text, &view, (struct top_size){0, 0}), "  CPU  "));
+    view.report.json = true;
+    // The number of cores of another ring is not known yet.
     other.address += 16;
     other.registry.start += 16;
     other.registry.end += 16;
@@ -546,7 +541,7 @@ static void filters_do_not_change_loads(void **state)
     assert_non_null(strstr(drawing, " 25.0  |||   "));
     assert_non_null(strstr(drawing, " 66.6  APPL   user event 4096\n")); // 2 of 3
     assert_null(strstr(drawing, "APPL   user event 4097"));
-    view.report.json = true; // what the filter leaves is counted; the loads are the same there
+    view.report.json = true; // counts are filtered, loads are not
     const char *json = drawing_of(&text, &view, (struct top_size){0, 0});
     const char *filtered = strstr(json, "\"filtered\":{\"events\":2,");
     assert_non_null(filtered);
@@ -573,14 +568,13 @@ static void json_is_one_line(void **state)
     assert_non_null(strstr(json, "\"stats\":{\"events\":3,"));
     assert_non_null(strstr(json, "\"percent\":75.000"));
     assert_non_null(strstr(json, "},{\"seq\":1,"));
-    top_window_free(window); // no ring yet
+    top_window_free(window); // there is no ring yet
     json = drawing_of(&text, &view, (struct top_size){0, 0});
     assert_non_null(strstr(json, "\"stats\":null,\"newest\":[]}\n"));
     extract_text_free(&text);
 }
 
-// The same entries as a ring and as a window give the same statistics and the
-// same report.
+// The same entries give the same statistics and the same report as a ring and as a window.
 static void a_window_is_a_ring(void **state)
 {
     struct extract_report_options plain = {.size = sizeof plain, .json = true};
@@ -646,7 +640,7 @@ int main(void)
         cmocka_unit_test(a_filter_is_typed),
         cmocka_unit_test(lines_are_cut),
         CASE(loads_are_drawn),
-        CASE(loads_of_several_cores_are_not_drawn),
+        CASE(loads_of_several_cores_are_drawn),
         CASE(filters_do_not_change_loads),
         CASE(json_is_one_line),
         CASE(a_window_is_a_ring),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The window of `ringside top` over a stream, whose entries differ in length. Truth: the numbers in
-// the entries; the ring that holds the same ones.
+// unit: the window of `ringside top` over a stream, whose entries differ in length.
+//
+// Truth: the numbers in the entries; a ring of the same entries.
 #include "cli/top/top.h"
 #include "formats/format.h"
 #include "tests/unit/hook/hook_builder.h"
@@ -41,7 +42,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-// What the recorder gives of `count` records: their bytes.
+// Adds the block that the recorder writes for `count` entries: their bytes.
 static void arrive(uint32_t count)
 {
     hooks_build(&hooks, false, 1 << 16, 0);
@@ -68,7 +69,7 @@ static void lose(uint64_t lost)
                          NULL);
 }
 
-// That a look shows the newest `count` records, in order.
+// Asserts that a snapshot shows the newest `count` entries, in order.
 static void shows(uint32_t count)
 {
     struct top_snapshot snapshot;
@@ -125,11 +126,11 @@ static void time_passes(void **state)
     arrive(100);
     now += 4 * EXTRACT_SECOND;
     arrive(10);
-    now += 7 * EXTRACT_SECOND; // the first are 11 s old
+    now += 7 * EXTRACT_SECOND; // the first entries are 11 s old
     arrive(5);
     shows(15);
     top_window_drop_old(window, now + 3600 * EXTRACT_SECOND);
-    shows(5); // what arrived last stays
+    shows(5); // the latest arrival stays
 }
 
 static void gaps_begin_anew(void **state)
@@ -141,7 +142,7 @@ static void gaps_begin_anew(void **state)
     arrive(3);
     shows(3);
     assert_int_equal(window->state.lost, 7);
-    produced++; // a number is missing, and nobody says why
+    produced++; // a number is missing without a reason
     arrive(4);
     shows(4);
     top_window_add_block(window,
@@ -152,7 +153,8 @@ static void gaps_begin_anew(void **state)
     shows(0);
 }
 
-// Blocks of slots are none of a stream's, and the other way round.
+// A block of slots does not belong to a stream, and a block of bytes does not belong to a slot
+// ring.
 static void other_blocks_are_gaps(void **state)
 {
     const struct extract_log_block slots = {
@@ -162,12 +164,13 @@ static void other_blocks_are_gaps(void **state)
     top_window_add_block(window, &slots, hooks.bytes);
     assert_int_equal(window->state.gaps_not_exact, 1);
     shows(0);
-    top_window_free(window); // no ring yet
+    top_window_free(window); // there is no ring yet
     arrive(1);
     assert_int_equal(window->blocks.count, 0);
 }
 
-// What came with the first arrival had been there for an unknown time, in however many blocks.
+// Entries of the first arrival existed for an unknown time before, no matter how many blocks they
+// are in.
 static void rates(void **state)
 {
     uint64_t rate;
@@ -206,7 +209,7 @@ static void a_stream_is_drawn(void **state)
     extract_text_free(&text);
 }
 
-// A window that has no meaning is waited for, and why is said.
+// A window that cannot be decoded yet stays open, and the drawing states the reason.
 static void what_is_not_known_is_said(void **state)
 {
     struct extract_ring rkh = {.format = &extract_format_rkh, .byte_order = EXTRACT_LITTLE};

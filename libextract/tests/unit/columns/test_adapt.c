@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Events as entries: the bytes, ids, contexts and names that templates see. Truth: the layout of
-// hook words (AIX: trchook, "hook word") and docs/formats/threadx.md, "As hook entries", by hand.
+// unit: events as entries: the bytes, ids, contexts and names that templates see.
+//
+// Truth: the layout of hook words (AIX: trchook, "hook word") and docs/formats/threadx.md, "As hook
+// entries", by hand.
 #include "report/columns/entry_builder.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
@@ -114,7 +116,7 @@ static void test_what_else_an_entry_says(void **state)
     assert_int_equal(entry->hook, 0x0010);
     assert_int_equal(entry->cpu, 3);
     assert_int_equal(entry->log_offset, 32);
-    assert_null(entry->svc); // the scheduler is no service
+    assert_null(entry->svc); // the scheduler is not a service
     end();
 }
 
@@ -129,7 +131,7 @@ static void test_contexts(void **state)
     entries[1].priority = 0;
     entries[2].thread = RING_IN_INIT;
     entries[2].priority = 0;
-    entries[3].thread = 0x20009990; // of no registry
+    entries[3].thread = 0x20009990; // in no registry
     begin(4, false, entries, 4);
     for (size_t i = 0; i < 4; i++) {
         const struct extract_entry *entry = take(i);
@@ -175,7 +177,7 @@ static void test_ids_of_three_and_of_four_digits(void **state)
     end();
 }
 
-// Twice: it is made, then found.
+// Asserts a name twice: the first call makes it, and the second one finds it.
 static void assert_name(const struct extract_entry *entry, unsigned word, uint64_t value,
                         const char *expected)
 {
@@ -190,7 +192,7 @@ static void assert_name(const struct extract_entry *entry, unsigned word, uint64
 static void test_names_by_kind(void **state)
 {
     static const struct {
-        uint32_t id; // of an event whose first fields have the kind
+        uint32_t id; // an event whose field has the kind
         unsigned word;
         uint64_t value;
         const char *name;
@@ -199,7 +201,7 @@ static void test_names_by_kind(void **state)
         {69, 1, MAIN, "main"},          // another kind of object
         {69, 1, 0, "none"},             // none
         {69, 1, UNNAMED, "0x20007000"}, // an unknown one
-        {69, 1, 0x77, "0x0077"},        // as a macro is printed: 4 digits at least
+        {69, 1, 0x77, "0x0077"},        // printed like a macro: at least 4 digits
         {69, 1, UINT64_C(0x123456789), "0x0000000123456789"},
         {69, 3, 0, "none"}, // a waiting time
         {69, 3, 0xFFFFFFFF, "forever"},
@@ -216,11 +218,11 @@ static void test_names_by_kind(void **state)
         {370, 2, 0xC0A80114, "192.168.1.20"}, // an address of IPv4
         {261, 2, 0x08000101, "0x08000101"},   // code, without symbols
         {222, 2, 0x08000200, "0x08000200"},   // a text that cannot be read
-        {112, 1, 30, "30"},                   // ticks
-        {28, 1, MAIN, "main"},                // hexadecimal in the catalogue
-        {4096, 1, QUEUE, "input"},            // of the user's own
+        {112, 1, 30, "30"},                   // a number of ticks
+        {28, 1, MAIN, "main"},                // hexadecimal in the event table
+        {4096, 1, QUEUE, "input"},            // a user event
         {4096, 1, 5, "0x0005"},
-        {69, 0, MAIN, "main"}, // in no data word
+        {69, 0, MAIN, "main"}, // not in a data word
         {69, 5, MAIN, "main"}, // the priority word
     };
     struct extract_event event = {.seq = 0};
@@ -236,7 +238,7 @@ static void test_names_by_kind(void **state)
     end();
 }
 
-// What an entry points to stays while the names of its words are asked for, however many.
+// The strings of an entry stay valid while any number of names is requested.
 static void test_names_leave_the_entry_alone(void **state)
 {
     const struct extract_template *chosen;
@@ -268,7 +270,7 @@ static void test_events_without_a_template(void **state)
     struct ring_entry entries[4] = {queue_send, queue_send, queue_send, queue_send};
     (void)state;
     entries[1].id = 4099;
-    entries[2].id = 150; // of nobody
+    entries[2].id = 150; // an unknown id
     entries[3].id = 6;   // without fields
     begin(4, false, entries, 4);
     assert_described(look_event(&look, 0),
@@ -309,7 +311,7 @@ static void test_types_of_the_users_own(void **state)
     extract_user_types_close(types);
 }
 
-// An allocation that fails is an error or leaves the flag, and nothing is lost.
+// A failed allocation is an error or sets the builder's flag, and no memory leaks.
 static void test_without_memory(void **state)
 {
     (void)state;

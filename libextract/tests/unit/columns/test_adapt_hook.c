@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Records of hook words through the adaptor: the format's own entries, ids of 16 bits, who made
-// them. Truth: docs/formats/hook.md and the layout of AIX's hook words, by hand.
+// unit: hook-word entries through the entry builder: the format's own entries, 16-bit ids, and
+// their contexts.
+//
+// Truth: docs/formats/hook.md and the layout of AIX's hook words, by hand.
 #include "report/columns/entry_builder.h"
 #include "tests/unit/hook/hook_builder.h"
 
@@ -81,7 +83,7 @@ static void test_records(void **state)
          .buffer = "hello",
          .buffer_bytes = 5,
          .stamp = 1020},
-        // Not ours, though the id is that of a mark.
+        // The id is that of a marker, but the recorder did not make this entry.
         {.frame = HOOKS_STAMP, .hook = 0xF01A0000, .words = 1, .data = {1}, .stamp = 1030},
     };
     (void)state;

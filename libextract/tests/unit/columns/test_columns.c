@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reports in columns: layouts, pages, duplicates, templates at work. What stands here was written
-// by hand from the ring's words and docs/man/ringside-report.1.
+// unit: reports in columns: layouts, pages, duplicates, templates.
+//
+// Truth: written by hand from the ring's words and docs/man/ringside-report.1.
 #include "base/text_writer.h"
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
@@ -15,7 +16,7 @@ static struct extract_columns columns;
 static struct extract_session_options options;
 static const char *files[2];
 
-// A tick is a microsecond below.
+// In the following ring, a tick is a microsecond.
 static void make_ring(void)
 {
     static const struct ring_entry entries[] = {
@@ -54,7 +55,7 @@ static const char own[] = "045 1.0 L=SVC \"send\" queue=$D1%U4\n"
                           "1001 1.0 L=APPL \"mine\" \\n second=$D2%U4\n"
                           "001 1.0 L=KERN \"resume\" W1 PW\n";
 
-// What every test starts with: these templates alone, and their layout.
+// Sets what every test starts with: these templates alone, and their layout.
 static void start(const char *templates, bool compat)
 {
     extract_columns_init(&columns, compat);
@@ -74,7 +75,7 @@ static struct extract_session *session_open(void)
     return session;
 }
 
-// The answer of a verb, NUL-ended, good until the next call.
+// Runs a command, and returns its text with a terminating NUL. It is valid until the next call.
 static const char *run(struct extract_session *session, const char *verb, enum extract_code code)
 {
     static char buffer[8192];
@@ -192,7 +193,7 @@ static void times_of_every_kind(void **state)
                   "      1500600          100  it  [provisional]\n");
 }
 
-// Three lines a page: the head and two of events, which are not taken apart.
+// A page has three lines: the header and two lines of events. The lines of one event stay together.
 static void pages_have_heads(void **state)
 {
     (void)state;
@@ -211,7 +212,7 @@ static void pages_have_heads(void **state)
                   "                resume main  [provisional]\n");
 }
 
-// A page that is too small for the heads has one event all the same.
+// A page that is too small for the header still has one event.
 static void a_page_has_an_event(void **state)
 {
     (void)state;
@@ -264,7 +265,7 @@ static void histogram_counts_hook_ids(void **state)
                   "5 events\n");
 }
 
-// Word 9 is not there: the text says so, and the report is not whole.
+// Word 9 does not exist. The text reports that, and the report is incomplete.
 static void faults_are_told(void **state)
 {
     (void)state;
@@ -318,7 +319,7 @@ static void errors_of_templates_are_handed_over(void **state)
     extract_session_close(session);
 }
 
-// Files lie on top of each other, and on those that come with the library.
+// A later file overrides an earlier one, and both override the built-in templates.
 static void files_lie_on_each_other(void **state)
 {
     (void)state;
@@ -371,9 +372,9 @@ static void reports_can_be_ended(void **state)
     extract_session_close(session);
 }
 
-// docs/formats/hook.md: a control block, and a record of 40 bytes: frame, hook word, five words,
-// thread, stamp of 64 bits. The ring has little-endian words. Flags bit 2: there may be more cores
-// than one, of which no event is.
+// docs/formats/hook.md: a control block, and an entry of 40 bytes: frame, hook word, five words,
+// thread, 64-bit timestamp. The ring has little-endian words. Bit 2 of the flags says that there
+// may be several cores, and that no event states its core.
 static void raw_entries_are_a_file(void **state)
 {
     static const uint32_t expected[] = {

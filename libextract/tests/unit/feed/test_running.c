@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// tests: reports of RKH streams that come in pieces. Truth: the same stream, read as one file; and
-// what is counted by hand.
+// unit: reports of RKH streams that arrive in pieces.
+//
+// Truth: the same stream, read as one file, and counts by hand.
 #include "tests/unit/trazer/rkh_stream.h"
 #include <stdlib.h>
 
-// TCFG of 3.4.00 with all switches on: stamps, addresses, … of so many bytes.
+// TCFG of 3.4.00 with all switches on. The bytes give the sizes of timestamps, addresses and so on.
 #define TCFG_1BYTE  "0034 FFFF0300 11 42 11 02 14 E803"
 #define TCFG_4BYTES "0034 FFFF0300 14 42 11 02 14 E803"
-// Addresses of 2 bytes, no sender, no checksum, no low-water marks.
+// TCFG with addresses of 2 bytes, and without sender, checksum and low-water marks.
 #define TCFG_SHORT "0034 FEE70100 11 22 11 01 14 E803"
 
 enum { AO = 174, SIG = 167, PROCESSED = 105, EXE_ACT = 112, TRN = 98, USER_3 = 195 };
@@ -59,8 +60,8 @@ static struct extract_running_status report_close(struct report *r)
     return status;
 }
 
-// Frames of the first run have numbers, those of the second have none: what is lost of all is not
-// known. The rate that the first record tells is what 16 bits hold of 1000000.
+// Frames of the first run have numbers and those of the second have none, so the total loss is
+// unknown. The rate in the first record is the part of 1000000 that fits into 16 bits.
 static void what_one_run_lacks(void **state)
 {
     static struct stream s;
@@ -92,7 +93,8 @@ static void what_one_run_lacks(void **state)
     }
 }
 
-// A target that starts, names things, works, and starts again with another layout.
+// Writes the stream of a target that starts, names objects, works, and starts again with another
+// layout.
 static void two_runs(struct stream *s)
 {
     stream_init(s, 1, 1, true);
@@ -101,7 +103,7 @@ static void two_runs(struct stream *s)
     stream_put(s, SIG, "05 'PAUSE'");
     stream_put(s, PROCESSED, "7E7D0020");
     stream_put(s, TRN, "7E7D0020 00010020 00000000");
-    s->next += 3; // three are missing
+    s->next += 3; // three are lost
     stream_put(s, PROCESSED, "7E7D0020");
     stream_raw(s, PROCESSED); // torn
     stream_raw(s, 0x7E);
@@ -110,7 +112,7 @@ static void two_runs(struct stream *s)
     s->ts = 4;
     s->next = 0;
     stream_put(s, TCFG, TCFG_4BYTES);
-    stream_put(s, PROCESSED, "7E7D0020"); // which no longer has a name
+    stream_put(s, PROCESSED, "7E7D0020"); // the name is no longer valid
     stream_put(s, USER_3, "07 'text' 0B 05");
     stream_put(s, AO, "7E7D0020 'client'");
     stream_put(s, PROCESSED, "7E7D0020");
@@ -189,8 +191,8 @@ static void lines_come_with_their_frames(void **state)
     extract_text_free(&r.text);
 }
 
-// The source goes in the middle of a frame, whose number is then missing once; Trazer's text has a
-// line for it.
+// The source disappears in the middle of a frame, whose number is then missing once. Trazer's text
+// has a line for it.
 static void a_break_tears_a_frame(void **state)
 {
     static struct stream s;
@@ -215,14 +217,14 @@ static void a_break_tears_a_frame(void **state)
     s.next++;
     from = s.used;
     stream_put(&s, PROCESSED, "10000020");
-    report_take(&r, s.bytes + from + 3, s.used - from - 3); // joined in its middle
+    report_take(&r, s.bytes + from + 3, s.used - from - 3); // without its first bytes
     from = s.used;
     stream_put(&s, PROCESSED, "10000020");
     report_take(&r, s.bytes + from, s.used - from);
     struct extract_running_status status = report_close(&r);
     assert_int_equal(status.good, 4);
     assert_int_equal(status.torn, 1);
-    assert_int_equal(status.lost, 2); // the one that was not sent, and the one that was joined late
+    assert_int_equal(status.lost, 2); // one was never sent, one was joined too late
     assert_false(status.whole);
     extract_text_free(&r.text);
 }
@@ -265,7 +267,7 @@ static void what_the_user_says_is_enough(void **state)
     extract_text_free(&r.text);
 }
 
-// Without a record, frames are gathered until they tell how they are laid out.
+// Without a configuration record, the report collects frames until they reveal the layout.
 static void the_layout_is_inferred(void **state)
 {
     static struct stream s;
@@ -285,7 +287,8 @@ static void the_layout_is_inferred(void **state)
     extract_text_free(&r.text);
 }
 
-// The record does not say how long addresses of functions are; a frame that has one does.
+// The record does not specify the size of function addresses. A frame with such an address reveals
+// it.
 static void functions_are_as_long_as_they_come(void **state)
 {
     static struct stream s;
@@ -304,7 +307,7 @@ static void functions_are_as_long_as_they_come(void **state)
     extract_text_free(&r.text);
 }
 
-// Frames that nothing is known of are passed at last; the memory that they take is bounded.
+// Bytes that form no frames are skipped in the end, and the memory that they need is bounded.
 static void frames_that_are_none(void **state)
 {
     static uint8_t noise[3 << 20];
@@ -326,7 +329,7 @@ static void frames_that_are_none(void **state)
     extract_text_free(&r.text);
 }
 
-// A report in pieces, which ends with an error or gives all back.
+// Makes a report in pieces. It ends with an error, or frees all of its memory.
 static enum extract_code report_in_pieces(void)
 {
     static struct stream s;
@@ -346,7 +349,7 @@ static enum extract_code report_in_pieces(void)
     return code;
 }
 
-static unsigned inferred; // how often
+static unsigned inferred; // how many times
 
 enum extract_code __real_rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes, uint32_t length,
                                    struct extract_error *error);
@@ -360,9 +363,8 @@ enum extract_code __wrap_rkh_infer(struct extract_rkh *rkh, const uint8_t *bytes
     return __real_rkh_infer(rkh, bytes, length, error);
 }
 
-// Queues whose length and low-water mark have a byte each, or the length has two: no number of such
-// frames tells, and they are not all asked again for each that comes. A frame that does tell
-// counts.
+// Queues have a length and a low-water mark of one byte each, or a length of two bytes. No number
+// of such frames decides which. New frames must not make the library test all of them again.
 static void frames_that_never_tell(void **state)
 {
     enum { FRAMES = 2048, PIECE = 4, TRIES = 100 };
@@ -373,7 +375,7 @@ static void frames_that_never_tell(void **state)
     for (unsigned i = 0; i < FRAMES; i += PIECE) {
         struct stream s;
         stream_init(&s, 1, 1, true);
-        s.used -= i != 0; // the flag before all
+        s.used -= i != 0; // without the flag at the start
         s.next = (uint8_t)i;
         for (unsigned k = 0; k < PIECE; k++)
             stream_put(&s, 34, "00000020 01 00");

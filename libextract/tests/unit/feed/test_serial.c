@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: serial ports, by pseudo-terminals: their settings, speeds, one that vanishes and comes
-// back; and the program on one.
+// unit: serial ports, by pseudo-terminals: their settings, their speeds, a port that vanishes and
+// comes back, and the program on a port.
 #define _GNU_SOURCE // ptsname, posix_openpt
 #include "tests/unit/scratch.h"
 #include "feed/feed.h"
@@ -16,7 +16,7 @@ enum { WAIT_MS = 100, PATIENCE = 200 }; // 20 s
 
 static char port_path[PATH_MAX];
 
-// A terminal whose other side has the path `port_path`. Returns this side.
+// Opens a terminal whose other side has the path `port_path`. Returns this side.
 static int plug_in(void)
 {
     int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -101,7 +101,7 @@ static void a_port_vanishes_and_comes_back(void **state)
     assert_non_null(strstr(feed.message, "waiting"));
     uint8_t byte;
     size_t count;
-    for (unsigned i = 0; i < 3; i++) // it is said once
+    for (unsigned i = 0; i < 3; i++) // the loss is reported once
         assert_int_equal(feed_next(&feed, &byte, 1, &count, WAIT_MS), FEED_QUIET);
     fd = plug_in();
     expect_news(&feed, FEED_OPEN);
@@ -126,7 +126,7 @@ static void refusals(void **state)
     assert_string_equal(error.hint, "check that the adapter is plugged in");
     assert_int_equal(feed_open_serial(&feed, "/dev/null", 9600, &error), EXTRACT_IO);
     assert_string_equal(error.why, "not a terminal");
-    feed_close(&feed); // of one that was not opened
+    feed_close(&feed); // the port was never opened
 }
 
 // ---- the program ----

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tests: a recorder of hook words that works store by store, in the order that docs/formats/hook.md
-// asks for, and goes on while its memory is read, word by word. In: its speed. Out: a memory; and a
-// judge of each record, which proves itself.
+// tests: a recorder of hook words that works store by store, in the order of docs/formats/hook.md,
+// and continues while its memory is read, word by word. In: its speed. Out: a memory, and a check
+// that proves each record by its own contents.
 #ifndef TESTS_HOOK_MACHINE_H
 #define TESTS_HOOK_MACHINE_H
 
@@ -105,7 +105,7 @@ static void start(unsigned rate, unsigned before, uint32_t seed)
         step();
 }
 
-// Reads word by word; the recorder goes on between the words.
+// Reads word by word. The recorder continues between the words.
 static size_t read_live(void *context, uint64_t address, void *buffer, size_t length)
 {
     size_t bytes = hooks_bytes(&machine.hooks);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies of a ring of hook words while its recorder writes to it: a recorder that works store by
-// store, in the order that docs/formats/hook.md asks for, goes on while every word is read. What is
-// shown must be what was recorded, whole, in order and without a gap, and what is said to be lost
-// must add up. Truth: the recorder's own numbers, and sums in each record.
+// Copies of a ring of hook words while its recorder writes to it. The recorder works store by
+// store, in the order of docs/formats/hook.md, and continues while every word is read. What is
+// shown must be what was recorded, complete, in order and without a gap, and the reported losses
+// must add up. Truth: the recorder's own numbers, and checksums in each record.
 #include "tests/unit/hook/machine.h"
 
 enum { RATES = 60 };
@@ -41,7 +41,7 @@ static void test_nothing_torn(void **state)
     assert_true(shown > looks * 2); // it is no proof when there is nothing to see
 }
 
-// A slow recorder: what was lost is exact though the target runs, and most of the ring is there.
+// A slow recorder: the loss is exact although the target runs, and most of the ring is read.
 static void test_slow(void **state)
 {
     (void)state;
@@ -51,7 +51,8 @@ static void test_slow(void **state)
     }
 }
 
-// Halted between two stores: what is counted and what is there may be one apart for that moment.
+// The target is halted between two stores: at that moment, the count and the entries may differ by
+// one.
 static void test_halted_anywhere(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void test_cleared_meanwhile(void **state)
     look_close(&look);
 }
 
-// A ring that is opened again behind the copy: its positions begin at 0 again, as they did before.
+// The ring is opened again after the copy: its positions begin at 0 again, as they did before.
 static size_t read_reopened(void *context, uint64_t address, void *buffer, size_t length)
 {
     struct hooks *h = &machine.hooks;

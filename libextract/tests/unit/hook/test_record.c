@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Recordings of rings of hook words: a recorder that goes on while it is followed, store by store,
-// and what the log of it gives. Truth: the recorder's own numbers, and sums in each record.
+// Recordings of rings of hook words: the recorder of the target continues store by store while it
+// is followed, and the log is checked. Truth: the recorder's own numbers, and checksums in each
+// record.
 #include "tests/unit/scratch.h"
 #include "tests/unit/samples.h"
 #include "tests/unit/hook/machine.h"
@@ -57,7 +58,7 @@ static void poll_once(struct recording *r)
     assert_int_equal(extract_recorder_poll(r->recorder, &error), EXTRACT_OK);
 }
 
-// The recorder stands, and what it has left comes out.
+// The target stops, and the recorder reads what is left.
 static struct extract_record_status end(struct recording *r)
 {
     struct extract_record_status status;
@@ -201,7 +202,7 @@ static void test_whole(void **state)
     }
 }
 
-// The recorder laps the reader between polls and then stands: the number is exact, in each place.
+// The target laps the reader between polls and then stops. Each loss is exact.
 static void test_laps(void **state)
 {
     struct recording r;
@@ -225,8 +226,9 @@ static void test_laps(void **state)
     close_replay(&p);
 }
 
-// And it goes on while it is read, from slow to far too fast, halted for each poll or not: what is
-// shown is whole and in order, what is called exact is so, and the sum is the truth.
+// The target continues while it is read, from slowly to far too fast, halted for each poll or not.
+// What is shown is complete and in order, each number that is called exact is right, and the sum is
+// the truth.
 static void race(unsigned rate, bool running, uint32_t seed)
 {
     struct recording r;
@@ -354,14 +356,15 @@ static void test_resets(void **state)
         assert_int_equal(p.resets, 1);
         assert_false(extract_trace_info(p.trace)->lost_known);
         assert_int_equal(p.next, machine.number);
-        // What the ring overwrote since then is told, and what it had no room for.
+        // The log reports what the ring overwrote since then, and what it had no space for.
         assert_int_equal(p.refused, 5);
         assert_int_equal(p.records + p.lost, machine.number - first);
         close_replay(&p);
     }
 }
 
-// Switched off and on by its own flag; entries that it has no room for are a loss of their own.
+// The recorder is switched off and on by its own flag. Entries that it has no space for are a
+// separate loss.
 static void test_states(void **state)
 {
     struct recording r;
@@ -402,7 +405,7 @@ static void begin_gone(struct recording *r)
     poll_once(r);
 }
 
-// A target that does not answer, and answers again: what it has overwritten meanwhile is told.
+// The target does not respond for a while. The log reports what it overwrote during that time.
 static void test_gone(void **state)
 {
     struct recording r;
@@ -542,8 +545,8 @@ static void copy_log(const char *path, uint32_t less)
     extract_log_free(from);
 }
 
-// Blocks that do not end with a word, be they the last of a run or not: what they have cut off is
-// damage, and all else is there.
+// Blocks that do not end at a word, whether they are the last of a run or not: what they cut off is
+// damage, and everything else is there.
 static void test_odd_lengths(void **state)
 {
     struct recording r;

@@ -345,7 +345,7 @@ static void test_long_buffers(void **state)
     }
 }
 
-// A length in a word of its own is one that needs it.
+// A length in a separate word is one that needs it.
 static void test_no_long_lengths(void **state)
 {
     static const uint32_t lengths[] = {0, 20, 65532, 65541, 65548, 65580, 0xFFFFFFFC};

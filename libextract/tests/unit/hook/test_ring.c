@@ -22,7 +22,7 @@ static void put_plain(unsigned count)
         hooks_put_plain(&hooks, i, 1000 + 10 * i);
 }
 
-// That the events are those with these numbers, in this order.
+// Checks that the events are those with these numbers, in this order.
 static void check_numbers(const struct look *look, const unsigned *numbers, size_t expected)
 {
     size_t count;
@@ -110,7 +110,7 @@ static void test_lost_but_not_full(void **state)
     look_close(&look);
 }
 
-// Positions and counts go on modulo 2^32.
+// Positions and counts continue modulo 2^32.
 static void test_positions_wrap(void **state)
 {
     struct look look;
@@ -121,7 +121,7 @@ static void test_positions_wrap(void **state)
         put_plain(40);
         hooks_look(&look, &hooks);
         check_run(&look, 28, 12);
-        // 2^32 - 6 had been counted before these 40: the count stands at 34.
+        // 2^32 - 6 entries had been counted before these 40, so the count is 34.
         assert_int_equal(info_of(&look)->events_lost, 34 - 12);
         look_close(&look);
     }
@@ -157,7 +157,7 @@ static void check_damaged(const struct look *look, uint32_t damaged)
     assert_false(info->lost_known);
 }
 
-// A hook word that is none: the frame leads on, and nothing else is in doubt.
+// A hook word is not valid. The frame still leads to the next one, and nothing else is in doubt.
 static void test_damaged_hook(void **state)
 {
     static const unsigned left[] = {0, 1, 3, 4, 5};
@@ -202,7 +202,8 @@ static void test_damage_is_told(void **state)
     look_close(&look);
 }
 
-// A frame that is none: the next record from which others follow is the first again, and not sure.
+// A frame is not valid. The next record that leads to further ones is the first one again, and is
+// not certain.
 static void test_damaged_frame(void **state)
 {
     // Record 4 breaks the chain that starts at 3: from 5 on there are four.
@@ -229,7 +230,8 @@ static void test_damaged_frame(void **state)
     look_close(&look);
 }
 
-// What lies in a buffer and looks like records is not taken for some: no others follow it.
+// Bytes in a buffer look like records, but lead to no further ones, so they are not taken for
+// records.
 static void test_records_in_a_buffer(void **state)
 {
     struct hooks inner;
@@ -410,7 +412,8 @@ static uint32_t put_unstamped(uint32_t number)
     return hooks_put(&hooks, &record);
 }
 
-// The stamp of a record lies in a hole: what follows without one has that of the record before.
+// The timestamp of a record is in a hole. The entries after it without a timestamp have that of the
+// record before.
 static void test_stamp_in_a_hole(void **state)
 {
     static const uint64_t stamps[] = {1000, 1010, 1010, 1030};
@@ -433,7 +436,8 @@ static void test_stamp_in_a_hole(void **state)
     look_close(&look);
 }
 
-// The only narrow stamp lies in a record that could not be read whole: times are saved as shown.
+// The only narrow timestamp is in a record that could not be read completely. Times are saved as
+// they are shown.
 static void test_narrow_in_a_hole(void **state)
 {
     struct hooks_record wide = {.frame = HOOKS_STAMP | HOOKS_STAMP_8, .hook = 0x12390000};

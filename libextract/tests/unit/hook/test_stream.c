@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Raw streams of hook words: entries of every type behind each other, with thread ids and time
-// stamps as the layout says, and what is no entry. And the words by which a user says the layout.
-// Truth: bytes worked out by hand from docs/formats/hook.md, "The stream".
+// Raw streams of hook words: entries of every type one after the other, with thread ids and
+// timestamps as the layout states, and bytes that are not entries. Also the settings by which a
+// user states the layout. Truth: bytes worked out by hand from docs/formats/hook.md, "The stream".
 #include "tests/unit/hook/hook_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -265,7 +265,7 @@ static void check_long(bool wide, unsigned bytes)
         to[i] = (uint8_t)(i * 7 + i / 256);
     ring_number(to + padded, 0xAAAA, unit, true);
     ring_number(to + padded + unit, 100, unit, true);
-    // An entry behind it: without data and stamp, of thread 9.
+    // An entry follows without data and timestamp, of thread 9.
     ring_number(to + padded + 2 * unit, wide ? 0x20000000 : 0x20010007, unit, true);
     ring_number(to + padded + 3 * unit, 9, unit, true);
     look_at(&look, wide ? "bits=64" : "", stream, (size_t)padded + 6 * unit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: the programs that the tests of the symbols room look at, built for four machines by the
-// compilers that are there. In: C text. Out: NAME.elf and NAME.oracle in the scratch folder.
+// tests: the programs that the tests of the symbols room read. The available compilers build them
+// from C text for four machines, as NAME.elf and NAME.oracle in the scratch directory.
 #ifndef TESTS_SYMBOLS_PROGRAMS_H
 #define TESTS_SYMBOLS_PROGRAMS_H
 
@@ -10,7 +10,7 @@
 
 struct target {
     const char *name;
-    const char *prefix; // of the tools
+    const char *prefix; // prefix of the tools
     const char *compiler;
     const char *flags;
     enum extract_byte_order order;
@@ -36,7 +36,7 @@ static const struct target targets[] = {
 };
 #define TARGETS (sizeof targets / sizeof *targets)
 
-// Types, and the compiler's word on them, in a section of its own.
+// The types, and the compiler's own sizes and offsets of them in a section of its own.
 static const char header_text[] = "typedef unsigned long ULONG;\n"
                                   "typedef unsigned char UCHAR;\n"
                                   "struct stack_tag { void *base; ULONG size; UCHAR mark; };\n"
@@ -104,14 +104,14 @@ static const char helper_text[] = "#include \"types.h\"\n"
 
 static bool built[TARGETS];
 
-// Whether the build has libdw, which lines and types come from.
+// Whether the build has libdw, which supplies lines and types.
 #ifdef EXTRACT_HAVE_DW
 #define HAS_DWARF true
 #else
 #define HAS_DWARF false
 #endif
 
-// Runs a shell command in the folder.
+// Runs a shell command in the scratch directory.
 __attribute__((format(printf, 1, 2))) static bool run(const char *format, ...)
 {
     char command[1024];
@@ -123,7 +123,7 @@ __attribute__((format(printf, 1, 2))) static bool run(const char *format, ...)
     return scratch_run(command);
 }
 
-// The bytes of a file, NUL-ended; the caller frees them.
+// Returns the bytes of a file and a terminating NUL. The caller frees them.
 static inline char *read_file(const char *name, size_t *length)
 {
     struct stat facts;
@@ -140,7 +140,7 @@ static inline char *read_file(const char *name, size_t *length)
     return bytes;
 }
 
-// "NAME.ending" of a target. Valid until the next call.
+// Returns the file name "NAME.ending" of a target. It is valid until the next call.
 static inline const char *target_file(const struct target *t, const char *ending)
 {
     static char name[64];
@@ -159,7 +159,7 @@ static inline struct extract_symbols *must_open(const char *name)
     return symbols;
 }
 
-// A compiler that is not there leaves its targets out; one that fails, fails the test.
+// Builds target `i`. A missing compiler skips its targets; one that fails makes the test fail.
 static bool build(size_t i)
 {
     const struct target *t = &targets[i];
@@ -172,7 +172,7 @@ static bool build(size_t i)
     return built[i];
 }
 
-// Whether the target of that name was built.
+// Returns whether the target of that name was built.
 static inline bool has_target(const char *name)
 {
     for (size_t i = 0; i < TARGETS; i++)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests: ELF cores as memories. The truth is written out by hand, comes from readelf and from what
-// gdb itself reads, or from a picture of a small address space that is painted byte by byte.
+// unit: ELF cores as memories.
+//
+// Truth: written by hand; the output of readelf, and what gdb itself reads; or a picture of a small
+// address space, painted byte by byte.
 #include "tests/unit/scratch.h"
 #include "memory/core.h"
 #include "memory/hooks.h"
@@ -8,7 +10,7 @@
 
 enum { EHDR32 = 52, EHDR64 = 64, PHDR32 = 32, PHDR64 = 56, CORE_ROOM = 1 << 16 };
 
-// A core that is being put together.
+// A core file under construction.
 struct builder {
     uint8_t bytes[CORE_ROOM];
     size_t length;
@@ -29,7 +31,8 @@ static size_t phdr_at(const struct builder *b, unsigned i)
     return b->wide ? EHDR64 + PHDR64 * (size_t)i : EHDR32 + PHDR32 * (size_t)i;
 }
 
-// A header that announces `programs` program headers; the gABI's offsets by hand.
+// Starts a core whose header announces `programs` program headers. The offsets are those of the
+// gABI, by hand.
 static void begin(struct builder *b, bool wide, bool big, unsigned programs)
 {
     unsigned w = wide ? 8 : 4;
@@ -64,7 +67,7 @@ static void phdr(struct builder *b, uint32_t type, uint64_t offset, uint64_t add
     put_at(b, at + 4 * w, memory_bytes, w);
 }
 
-// A segment and its bytes, at the end of the file.
+// Appends a segment and its bytes to the file.
 static void segment(struct builder *b, uint32_t type, uint64_t address, const void *bytes,
                     size_t length, uint64_t memory_bytes)
 {
@@ -184,7 +187,7 @@ static void first_segment_wins_where_they_overlap(void **state)
     extract_memory_close(memory);
 }
 
-// 40 segments at random places of 256 addresses against a picture of these addresses.
+// Compares 40 segments at random addresses in a range of 256 with a picture of that range.
 static void assert_like_picture(unsigned *seed)
 {
     static struct builder b;
@@ -199,7 +202,7 @@ static void assert_like_picture(unsigned *seed)
             bytes[n] = (uint8_t)rand_r(seed);
         for (size_t at = start; at < start + length; at++)
             picture[at] = picture[at] < 0 ? bytes[at - start] : picture[at];
-        // The last address of all is that of the picture's end.
+        // The picture ends at the last address of all.
         segment(&b, PT_LOAD, UINT64_MAX - 255 + start, bytes, length, length);
     }
     struct extract_memory *memory = open_core(&b);
@@ -259,7 +262,8 @@ static void huge_claims_are_bounded_by_the_file(void **state)
     assert_regions(memory, 1);
     assert_region(memory, 0, 0x100000, size);
     assert_bytes(memory, 0x100000, b.bytes, size);
-    // Up to the last address; the file's bytes are there; and 16 of either other segment.
+    // The segment extends to the last address, and the file contains only `size` bytes. Each of two
+    // other segments lacks 16.
     assert_int_equal(extract_memory_missing(memory), UINT64_MAX - 0x100000 + 1 - size + 32);
     const struct extract_core *core = extract_core_of(memory);
     assert_int_equal(core->note_count, 2);
@@ -271,7 +275,7 @@ static void huge_claims_are_bounded_by_the_file(void **state)
     phdr(&b, PT_LOAD, 1 << 20, 0, UINT64_MAX, UINT64_MAX);
     segment(&b, PT_LOAD, 0, "x", 1, 1);
     memory = open_core(&b);
-    assert_int_equal(extract_memory_missing(memory), UINT64_MAX); // as much as can be said
+    assert_int_equal(extract_memory_missing(memory), UINT64_MAX); // the greatest value there is
     extract_memory_close(memory);
 }
 
@@ -356,7 +360,7 @@ static void larger_program_headers_are_stepped_over(void **state)
     (void)state;
     begin(&b, false, false, 1);
     phdr(&b, PT_LOAD, 1, 0x1000, 3, 3);
-    put_at(&b, 42, 40, 2); // e_phentsize; the second header ends 8 bytes before it is over
+    put_at(&b, 42, 40, 2); // e_phentsize; the file ends 8 bytes before the second one does
     put_at(&b, 44, 2, 2);  // e_phnum
     memcpy(b.bytes + EHDR32 + 40, b.bytes + EHDR32, PHDR32);
     put_at(&b, EHDR32 + 40 + 8, 0x2000, 4);
@@ -378,12 +382,12 @@ static void number_of_segments_may_be_in_a_section(void **state)
             phdr(&b, PT_LOAD, 1, 0x1000 * (i + 1), 3, 3);
         size_t section = b.length;
         put_at(&b, wide ? 40 : 32, section, wide ? 8 : 4); // e_shoff
-        put_at(&b, section + (wide ? 44 : 28), 2, 4);      // sh_info: the third is no header
+        put_at(&b, section + (wide ? 44 : 28), 2, 4);      // sh_info: the third one does not count
         struct extract_memory *memory = open_core(&b);
         assert_regions(memory, 2);
         assert_bytes(memory, 0x2000, "ELF", 3);
         extract_memory_close(memory);
-        b.length = section + (wide ? 44 : 28) + 3; // cut off: only what is there can tell
+        b.length = section + (wide ? 44 : 28) + 3; // cut off: the file's end limits the headers
         memory = open_core(&b);
         assert_region(memory, 2, 0x3000, 3);
         extract_memory_close(memory);
@@ -392,7 +396,7 @@ static void number_of_segments_may_be_in_a_section(void **state)
 
 // ---- where the program was loaded ----
 
-// Appends a note: name and bytes are each filled up to a word.
+// Appends a note. Its name and its bytes are each padded to a word.
 static size_t put_note(struct builder *b, const char *name, uint32_t type, uint32_t length)
 {
     size_t size = strlen(name) + 1, at = b->length;
@@ -405,7 +409,7 @@ static size_t put_note(struct builder *b, const char *name, uint32_t type, uint3
     return at;
 }
 
-// Appends an auxiliary vector of pairs, the last of which is not counted by its type.
+// Appends an auxiliary vector of `count` pairs. AT_NULL is only added if it is among them.
 static void put_vector(struct builder *b, const char *name, uint32_t type,
                        const uint64_t (*pairs)[2], unsigned count)
 {
@@ -419,7 +423,7 @@ static void put_vector(struct builder *b, const char *name, uint32_t type,
 
 static const uint64_t vector[][2] = {{AT_PHDR, 0x1040}, {AT_ENTRY, 0x12345678}, {AT_NULL, 0}};
 
-// A core with one segment of notes, which the caller puts behind what stands there, and memory.
+// Starts a core with a segment of memory and one of notes, which the caller appends.
 static void begin_notes(struct builder *b, bool wide, bool big)
 {
     begin(b, wide, big, 2);
@@ -427,7 +431,7 @@ static void begin_notes(struct builder *b, bool wide, bool big)
     phdr(b, PT_NOTE, b->length, 0, 0, 0);
 }
 
-// The notes end here.
+// Ends the notes, and opens the core.
 static struct extract_memory *end_notes(struct builder *b)
 {
     unsigned w = b->wide ? 8 : 4;
@@ -470,11 +474,11 @@ static void entry_is_not_guessed(void **state)
     (void)state;
     begin_notes(&b, true, false); // no note
     check_entry(&b, false, 0);
-    begin_notes(&b, true, false); // another one's
+    begin_notes(&b, true, false); // notes of another owner or type
     put_vector(&b, "QEMU", NT_AUXV, vector, 3);
     put_vector(&b, "CORE", NT_PRPSINFO, vector, 3);
     check_entry(&b, false, 0);
-    begin_notes(&b, true, false); // a vector that does not say it
+    begin_notes(&b, true, false); // a vector without the entry point
     put_vector(&b, "CORE", NT_AUXV, vector, 1);
     check_entry(&b, false, 0);
     begin_notes(&b, true, false);
@@ -482,7 +486,7 @@ static void entry_is_not_guessed(void **state)
     check_entry(&b, false, 0);
 }
 
-// Cut off anywhere, and with every length that a note may announce.
+// The notes end anywhere, and announce every kind of length.
 static void entry_in_damaged_notes(void **state)
 {
     static const uint32_t lengths[] = {0, 1, 4, 16, 100, 0x7fffffff, 0xfffffff0, 0xffffffff};
@@ -516,7 +520,9 @@ static bool has_gdb(void)
     return scratch_run("command -v gdb && command -v readelf");
 }
 
-// A core of a real process; what gdb reads at its stack pointer is the truth.
+// The core is that of a real process.
+//
+// Truth: what gdb reads at its stack pointer.
 static void core_of_gdb_is_what_gdb_reads(void **state)
 {
     struct extract_memory *memory = NULL;
@@ -541,7 +547,7 @@ static void core_of_gdb_is_what_gdb_reads(void **state)
                      EXTRACT_OK);
     assert_bytes(memory, strtoull(line + 3, NULL, 16), stack, sizeof stack);
     assert_true(extract_core_of(memory)->note_count > 0);
-    // "LOAD offset vaddr paddr filesz ..." of readelf, less what holds no bytes.
+    // Take "LOAD offset vaddr paddr filesz ..." of readelf, without segments that contain no bytes.
     assert_true(scratch_run("readelf -lW live.core | awk '$1 == \"LOAD\" && $5 !~ /^0x0*$/ "
                             "{print $3, $5}' | sort >loads"));
     file = fopen(scratch_path("loads"), "r");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests: the checked cursor. Values are written out by hand in both byte orders; the bytes lie at
-// the very end of a page whose neighbor cannot be read, so an over-read ends the test.
+// unit: the checked cursor. The bytes are at the very end of a page whose neighbor cannot be read,
+// so that reading too far ends the test.
+//
+// Truth: values that are written by hand in both byte orders.
 #include "base/cursor.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +12,7 @@
 
 static const uint8_t counting[16] = {0x81, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x88,
                                      0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x90};
-static uint8_t *wall; // no byte from here on can be read
+static uint8_t *wall; // the first byte that cannot be read
 
 static int build_wall(void **state)
 {
@@ -25,7 +27,7 @@ static int build_wall(void **state)
     return 0;
 }
 
-// The last `length` of the counting bytes.
+// Returns a cursor over the last `length` of the counting bytes.
 static struct extract_cursor cursor(size_t length, enum extract_byte_order order)
 {
     return extract_cursor_make(wall - length, length, order);
@@ -65,7 +67,8 @@ static void words_have_the_targets_size(void **state)
     assert_int_equal(c.at, 12);
 }
 
-// A read of `bytes` out of one less: 0, a failure, and the cursor stays.
+// Asserts that reading `bytes` from one byte less returns 0 and fails, and does not move the
+// cursor.
 static void assert_past_the_end(unsigned bytes, enum extract_byte_order order)
 {
     struct extract_cursor c = cursor(bytes - 1, order);

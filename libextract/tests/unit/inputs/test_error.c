@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tests: error values. The texts are written out by hand.
+// unit: error values.
+//
+// Truth: texts that are written by hand.
 #include <extract/error.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,11 +46,11 @@ static void control_characters_become_visible(void **state)
                       "e",
                       NULL, "x");
     assert_string_equal(error.what, "stra\xc3\x9f"
-                                    "e"); // names in UTF-8 stay readable
+                                    "e"); // UTF-8 stays readable
 }
 
-// A text of `length` times one character, which must be cut to what fits into `size` bytes in
-// pieces of `piece` characters.
+// A text of one character, which is escaped as `piece` characters, exceeds every field. It must be
+// cut to the complete pieces that fit into the field.
 static void assert_cut(char c, size_t piece)
 {
     struct extract_error error;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tests: the memory interface, images, .trx files, kinds and whole files. The truth is written out
-// by hand, or comes from the host's own tools.
+// unit: the memory interface, images, .trx files, kinds of files, and complete files.
+//
+// Truth: written by hand, or the output of the host's own tools.
 #include "tests/unit/scratch.h"
 #include "base/file.h"
 #include "memory/hooks.h"
@@ -10,12 +11,12 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-// A target of 256 bytes at 0x1000 whose byte is the low half of its address.
+// A target of 256 bytes at 0x1000. Each byte is the low byte of its address.
 struct target {
     unsigned reads, closes;
-    uint64_t address; // of the last read
+    uint64_t address; // address of the last read
     size_t asked;
-    size_t lie; // added to every answer
+    size_t lie; // bytes that each answer claims in addition
 };
 
 static size_t target_read(void *context, uint64_t address, void *buffer, size_t length)
@@ -123,7 +124,7 @@ static void read_stops_at_the_end_of_addresses(void **state)
     assert_int_equal(extract_memory_read(memory, UINT64_MAX - 3, buffer, 32, &got, &error),
                      EXTRACT_UNREADABLE);
     assert_int_equal(target.asked, 4);
-    target.lie = 4; // as if these four were there
+    target.lie = 4; // claims that these four bytes exist
     assert_int_equal(extract_memory_read(memory, UINT64_MAX - 3, buffer, 32, &got, &error),
                      EXTRACT_UNREADABLE);
     assert_int_equal(got, 4);
@@ -198,7 +199,7 @@ static void images_are_one_sorted_space(void **state)
     assert_region(memory, 2, 0x3000, 4);
     assert_string_equal(extract_memory_name(memory), path);
     assert_bytes(memory, 0x3000, "HIGH", 4);
-    assert_bytes(memory, 0x1002, "3456", 4); // over the seam
+    assert_bytes(memory, 0x1002, "3456", 4); // across the seam
     struct extract_memory_cost cost = extract_memory_cost(memory);
     assert_int_equal(cost.reads, 3);
     assert_int_equal(cost.failed, 0);
@@ -290,7 +291,7 @@ static void unreadable_files_are_named(void **state)
     extract_memory_close(memory);
 }
 
-// Makes the file `path` standard input while `memory` takes it as an image.
+// Makes `fd` standard input while `memory` adds it as an image.
 static enum extract_code add_from_input(struct extract_memory *memory, int fd)
 {
     int keep = dup(STDIN_FILENO);
@@ -334,7 +335,8 @@ static void fifo_is_read_to_its_end(void **state)
     extract_memory_close(memory);
 }
 
-// The first words of a trace header, by hand: id, mask, base address, start of the registry.
+// The first words of a trace header, written by hand: id, mask, base address, start of the
+// registry.
 static const uint8_t little4[] = {0x42, 0x54, 0x58, 0x54, 0xff, 0xff, 0,    0,
                                   0xcc, 0x22, 0,    0x20, 0xfc, 0x22, 0x00, 0x20};
 static const uint8_t big4[] = {0x54, 0x58, 0x54, 0x42, 0, 0, 0xff, 0xff, 0x40, 0, 0x10, 0x04};
@@ -462,7 +464,7 @@ static void file_is_read_up_to_its_limit(void **state)
     assert_non_null(strstr(error.why, "10 bytes, more than 9"));
     assert_int_equal(extract_file_read("/dev/zero", 100000, &bytes, &length, &error),
                      EXTRACT_LIMIT);
-    // It tells a size of 0 and holds more.
+    // This file claims a size of 0 and contains more.
     assert_int_equal(extract_file_read("/proc/self/maps", 1 << 20, &bytes, &length, &error),
                      EXTRACT_OK);
     assert_true(length > 100);
@@ -502,7 +504,7 @@ static void file_is_replaced_in_one_step(void **state)
     assert_int_equal(after.st_mode & 0777, 0640);
     assert_int_equal(lstat(link, &after), 0);
     assert_true(S_ISLNK(after.st_mode));
-    assert_int_equal(read(reader, old, sizeof old), 8); // who has the old file has all of it
+    assert_int_equal(read(reader, old, sizeof old), 8); // reads all of the old file
     close(reader);
     assert_int_equal(extract_file_replace(scratch_path("fresh"), "", 0, NULL), EXTRACT_OK);
     assert_file(scratch_path("fresh"), "");
@@ -520,7 +522,7 @@ static void file_that_cannot_be_replaced_is_named(void **state)
     assert_non_null(strstr(error.why, "directory"));
 }
 
-// A write that fails half-way, as on a full disk: the old file stays, nothing is left beside it.
+// A write fails half-way, as on a full disk. The old file stays, and no temporary file is left.
 static void file_is_whole_when_writing_fails(void **state)
 {
     const char *path = scratch_puts("kept", "old");
@@ -531,7 +533,7 @@ static void file_is_whole_when_writing_fails(void **state)
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     small = before;
     small.rlim_cur = 10;
-    signal(SIGXFSZ, SIG_DFL); // would end the test: the library must not run into it
+    signal(SIGXFSZ, SIG_DFL); // SIGXFSZ would end the test, so the library must avoid it
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     enum extract_code code = extract_file_replace(path, much, sizeof much, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
@@ -558,8 +560,8 @@ static void file_is_created_where_there_is_none(void **state)
     assert_true(scratch_run("! ls | grep -q 'tmp\\|created-too'"));
 }
 
-// What is no regular file is written to and stays what it is. A FIFO of our own stands for all of
-// them: a test must not try this on a device, which a defect would replace.
+// The library writes into a file that is not a regular one, and does not replace it. A FIFO stands
+// for all such files: on a device, a defect would replace the device.
 static void pipe_is_written_through(void **state)
 {
     const char *path = scratch_path("pipe");

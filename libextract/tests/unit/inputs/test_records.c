@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tests: Intel HEX and S-record images. The truth is written out by hand (checksums too) or comes
-// from objcopy of binutils.
+// unit: Intel HEX and S-record images.
+//
+// Truth: written by hand (checksums too), or the output of objcopy of binutils.
 #include "tests/unit/scratch.h"
 
 typedef enum extract_code adder(struct extract_memory *memory, const char *path,
@@ -22,7 +23,7 @@ static struct extract_memory *load(adder *add, const char *text)
     return memory;
 }
 
-// That the text is refused with a reason that holds `word`, and leaves no image behind.
+// Asserts that the text is refused with a reason that contains `word`, and adds no image.
 static void assert_fails(adder *add, const char *text, enum extract_code code, const char *word)
 {
     struct extract_memory *memory = new_images();
@@ -75,7 +76,7 @@ static void hex_addresses_are_extended(void **state)
     assert_bytes(memory, 1, "C", 1);
     extract_memory_close(memory);
     memory = load(extract_memory_add_hex, ":02000004FFFEFD\n:04FFFE006162636475\n" HEX_END);
-    assert_region(memory, 0, 0xfffefffe, 4); // linear addresses run on over 64 KiB
+    assert_region(memory, 0, 0xfffefffe, 4); // linear addresses continue beyond 64 KiB
     extract_memory_close(memory);
     assert_fails(extract_memory_add_hex, ":02000004FFFFFC\n:02FFFF0041427D\n" HEX_END, EXTRACT_BAD,
                  "line 2: its data run past the end of 32-bit addresses");
@@ -91,8 +92,8 @@ static void records_are_joined_whatever_their_order(void **state)
                                      ":040100006162636471\n" // abcd at 0x100
                                      ":010200007A83\n"       // z at 0x200
                                      ":04010400656667685D\n" // efgh at 0x104
-                                     ":040102006364656667\n" // cdef at 0x102, said again
-                                     ":040100006162636471\n" // abcd at 0x100, said again
+                                     ":040102006364656667\n" // cdef at 0x102, repeated
+                                     ":040100006162636471\n" // abcd at 0x100, repeated
                                      ":0000000000\n" HEX_END);
     assert_regions(memory, 2);
     assert_region(memory, 0, 0x100, 11);
@@ -183,7 +184,7 @@ static void s_record_damage_is_named_by_line(void **state)
                  "without an end record");
 }
 
-// A checksum finds every change of one character, and nothing is left of a file that was cut off.
+// A checksum reveals every change of one character. A file that was cut off adds nothing.
 static void assert_damage_is_found(adder *add, const char *text)
 {
     char bad[256];
@@ -196,7 +197,7 @@ static void assert_damage_is_found(adder *add, const char *text)
             bool blank = strchr("\n\r\t \x1a", text[at]) || strchr("\n\r\t \x1a", (char)c);
             bool letter = (c ^ (unsigned char)text[at]) == 0x20 && c > 0x40;
             if (blank || letter || c == (unsigned char)text[at])
-                continue; // these change the layout of the text, not what it says
+                continue; // these change the text's layout, not its meaning
             memcpy(bad, text, length);
             bad[at] = (char)c;
             assert_int_not_equal(add(memory, scratch_write("bad", bad, length), NULL), EXTRACT_OK);
@@ -228,7 +229,8 @@ static void overlap_with_another_file_is_refused(void **state)
     extract_memory_close(memory);
 }
 
-// What objcopy writes of two runs of random bytes, one at `address`, one 256 bytes behind it.
+// Reads what objcopy writes of two runs of random bytes: one at `address`, the other 256 bytes
+// after it.
 static void assert_like_objcopy(adder *add, const char *format, uint64_t address)
 {
     static uint8_t bytes[2][35000];
@@ -293,7 +295,7 @@ static void allocations_may_fail(void **state)
 {
     char text[40 * 20 + 20] = "";
     (void)state;
-    for (unsigned i = 0; i < 40; i++) // so many runs that their table must grow
+    for (unsigned i = 0; i < 40; i++) // the table of runs must grow
         sprintf(text + strlen(text), ":01%04X00AA%02X\n", i * 16,
                 (0u - (0x01 + (i * 16 >> 8) + (i * 16 & 0xff) + 0xaa)) & 0xff);
     strcat(text, HEX_END);

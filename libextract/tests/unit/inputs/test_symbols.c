@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Unit test of the symbols room: its answers. The truth comes from readelf (symbols), addr2line
-// (lines), the compilers' own sizeof and offsetof (types) and, for programs in assembly, from hand
-// computation. Damaged and hostile files: test_symbols_damage.c.
+// unit: the answers of the symbols room.
+//
+// Truth: readelf (symbols), addr2line (lines), the compilers' own sizeof and offsetof (types) and,
+// for programs in assembly, computation by hand. Damaged and hostile files: test_symbols_damage.c.
 #include "symbols_programs.h"
 #include "symbols/dwarf.h"
 #include <inttypes.h>
@@ -14,7 +15,7 @@ struct oracle_symbol {
     char name[64];
 };
 
-// The symbols that readelf lists and that a look-up may answer.
+// Reads the symbols that readelf lists and that a look-up may return.
 static size_t read_oracle(const struct target *t, struct oracle_symbol *list, size_t most)
 {
     char line[512], type[16], bind[16], visibility[16], section[16], name[128];
@@ -24,7 +25,7 @@ static size_t read_oracle(const struct target *t, struct oracle_symbol *list, si
 
     assert_true(run("readelf -sW %s.elf > symbols.txt", t->name));
     char *text = read_file("symbols.txt", &length);
-    // .symtab is printed behind .dynsym.
+    // readelf prints .symtab after .dynsym.
     char *at = strstr(text, "'.symtab'");
     assert_non_null(at);
     for (at = strtok(at, "\n"); at; at = strtok(NULL, "\n")) {
@@ -56,7 +57,7 @@ static void check_symbol(const struct extract_symbols *symbols, const struct ora
 
     for (size_t i = 0; i < count; i++)
         same += strcmp(list[i].name, want->name) == 0;
-    if (same > 1) // two units have a static `counter`: any of them
+    if (same > 1) // two units have a static `counter`: either is right
         return;
     if (!extract_symbols_by_name(symbols, want->name, &got))
         fail_msg("%s is not found", want->name);
@@ -67,7 +68,7 @@ static void check_symbol(const struct extract_symbols *symbols, const struct ora
     assert_int_equal(got.global, want->global);
 }
 
-// By brute force: the one that starts last among the sized ones that cover the address.
+// Returns, by brute force, the symbol that starts last among the sized ones that cover the address.
 static const struct oracle_symbol *cover(const struct oracle_symbol *list, size_t count,
                                          uint64_t address)
 {
@@ -126,7 +127,7 @@ static void test_readelf(void **state)
 
 // ---- Against addr2line ----
 
-// Every second byte of every function, through addr2line in one go.
+// Writes every second address of every function to a file, for one call of addr2line.
 static size_t write_addresses(const struct oracle_symbol *list, size_t count, uint64_t *addresses,
                               size_t most)
 {
@@ -199,8 +200,8 @@ static void test_addr2line(void **state)
     }
 }
 
-// Dropped functions leave line sequences at address 0, which here is in use (addr2line names lines
-// of the dropped function here).
+// The linker leaves line sequences of dropped functions at address 0, which this program uses.
+// (addr2line reports lines of the dropped function there.)
 static void test_dropped_functions(void **state)
 {
     static const char text[] =
@@ -220,7 +221,7 @@ static void test_dropped_functions(void **state)
         "    place = 7;\n"
         "    alive();\n"
         "}\n"
-        "void alive(void)\n" // long enough for the dead one to fit into the section
+        "void alive(void)\n" // so long that the dead one fits into the section
         "{\n"
         "    for (int i = 0; i < place; i++)\n"
         "        place = place * 3 + i / 7 - (place >> 3) + (place % 7) * (i % 5) + i % 9;\n"
@@ -253,14 +254,14 @@ static void test_dropped_functions(void **state)
         assert_true(extract_symbols_by_name(symbols, functions[i], &symbol));
         for (uint64_t a = 0; a < symbol.size; a += 2) {
             assert_true(extract_symbols_place(symbols, symbol.address + a, &place));
-            assert_true(place.line >= 11); // the dead function stands above
+            assert_true(place.line >= 11); // the dead function is above it
         }
     }
     extract_symbols_close(symbols);
 }
 
-// A row of no length at the end of a sequence, which compilers leave behind calls that do not
-// return, says nothing of the padding behind it.
+// Compilers write a row of no length at the end of a sequence, after calls that do not return. The
+// row does not apply to the padding after it.
 static void test_padding(void **state)
 {
     static const char text[] = ".text\n.file 1 \"pad.c\"\n.globl _start\n"
@@ -316,7 +317,7 @@ static void check_sizes(struct extract_symbols *symbols, const struct target *t,
         assert_true(extract_symbols_type_size(symbols, sizes[i].type, &size));
         assert_int_equal(size, oracle_word(t, words, sizes[i].word));
     }
-    // Declared in one unit, defined in another.
+    // One unit declares the type, and another one defines it.
     assert_true(extract_symbols_type_size(symbols, "LATER", &size));
     assert_int_equal(size, 2 * oracle_word(t, words, 1));
     assert_false(extract_symbols_type_size(symbols, "struct only_declared", &size));
@@ -374,7 +375,7 @@ static void check_paths(struct extract_symbols *symbols, const struct target *t,
         {word + 1, "name"},
         {stack, "stack.base"},
         {stack + 2 * word, "stack.mark"},
-        {stack + 2 * word + 1, "stack"}, // padding behind the mark
+        {stack + 2 * word + 1, "stack"}, // padding after the mark
         {oracle_word(t, words, 8), "left"},
         {oracle_word(t, words, 9) + 3, "middle"},
         {history + 2 * element + word, "history[2].size"},
@@ -391,7 +392,7 @@ static void check_paths(struct extract_symbols *symbols, const struct target *t,
     assert_false(extract_symbols_member_at(symbols, "THREAD", stack, path, 5));
     assert_string_equal(path, "");
     assert_true(extract_symbols_member_at(symbols, "THREAD", stack, path, 8));
-    assert_string_equal(path, "stack"); // what fits in whole parts
+    assert_string_equal(path, "stack"); // as many complete parts as fit
 }
 
 static void check_constants(const struct extract_symbols *symbols, const char *words, size_t length)
@@ -435,7 +436,7 @@ static void test_types(void **state)
     }
 }
 
-// Built without libdw there are no lines and no types.
+// A build without libdw knows no lines and no types.
 static void test_without_libdw(void **state)
 {
     struct extract_symbols *symbols;
@@ -457,7 +458,7 @@ static void test_without_libdw(void **state)
     extract_symbols_close(symbols);
 }
 
-// Without debug information, and without any names.
+// The programs have no debug information, or no names at all.
 static void test_stripped(void **state)
 {
     struct extract_symbols *symbols;
@@ -527,7 +528,7 @@ static void test_preferences(void **state)
         assert_string_equal(symbol.name, want[i].name);
         assert_int_equal(offset, want[i].offset);
     }
-    assert_true(extract_symbols_by_name(symbols, "number", &symbol)); // a number, no place
+    assert_true(extract_symbols_by_name(symbols, "number", &symbol)); // a number, not an address
     assert_int_equal(symbol.address, 0x20);
     assert_false(extract_symbols_by_address(symbols, 0x20, &symbol, NULL, NULL));
     assert_false(extract_symbols_by_address(symbols, UINT64_MAX, &symbol, NULL, NULL));
@@ -536,7 +537,8 @@ static void test_preferences(void **state)
     extract_symbols_close(symbols);
 }
 
-// Where a program was loaded: whole pages away from where its file says, and only one that may be.
+// A program is loaded at another address than its file says. The difference is whole pages, and
+// only some programs can be moved.
 static void test_moved(void **state)
 {
     static const char text[] = ".globl _start\n.type _start, @function\n_start: nop\n"

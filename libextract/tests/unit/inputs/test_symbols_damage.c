@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Unit test of the symbols room: files that are damaged, hostile or no programs, and memory that
-// runs short. In: the programs of symbols_programs.h, cut and changed. Nothing may crash, hang or
-// leak, and what is refused is refused with a reason.
+// unit: the symbols room reads files that are damaged, hostile or not programs, and runs short of
+// memory. The files are programs of symbols_programs.h, cut and changed. Nothing may crash, hang or
+// leak, and each refused file has a reason.
 #include "symbols_programs.h"
 #include "symbols/image.h"
 #include "symbols/dwarf.h"
 
-// DWARF that leads in circles: a typedef of itself, a struct that holds itself without a name, a
-// sibling that points back, and an abbreviation that is not there. Both of the last end their unit.
+// The DWARF leads in circles: a typedef of itself, a struct that contains itself without a name, a
+// sibling that points back, an abbreviation that does not exist. Both of the last end their unit.
 static void test_circles(void **state)
 {
     static const char text[] =
@@ -57,7 +57,7 @@ static void test_circles(void **state)
     extract_symbols_close(symbols);
 }
 
-// Tables of strings whose ends would be looked for again and again.
+// The library would search for the ends of the strings in these tables again and again.
 static void test_long_strings(void **state)
 {
     static const char cut[] = "abc\0aaaa\0aaaa\0a\0\0bbbb\0", whole[] = "abc\0aaaa\0b";
@@ -114,7 +114,7 @@ static void test_errors(void **state)
     expect_error("huge", EXTRACT_LIMIT, "1 GiB");
 }
 
-// Every kind of question; only that they come back matters.
+// Asks every kind of question. It only matters that each call returns.
 static void ask_everything(struct extract_symbols *symbols)
 {
     struct extract_symbol symbol;
@@ -146,7 +146,7 @@ static void test_truncated(void **state)
         char *bytes = read_file(file, &length);
         for (size_t cut = 0; cut < length; cut += 64) {
             enum extract_code code = extract_symbols_open_bytes(&symbols, file, bytes, cut, &error);
-            // The section table lies at the end: without it nothing can be known.
+            // The section table is at the end of the file. Without it, nothing is known.
             assert_true(code == EXTRACT_TRUNCATED || (code == EXTRACT_BAD && cut < 16));
         }
         assert_int_equal(extract_symbols_open_bytes(&symbols, file, bytes, length, &error),
@@ -171,7 +171,7 @@ static size_t open_flipped(const char *file, const char *bytes, size_t length)
     return 1;
 }
 
-// Every byte of both header tables, then bytes anywhere (from a fixed seed).
+// Flips every byte of both header tables, then bytes anywhere (from a fixed seed).
 static void test_flipped(void **state)
 {
     static const char *const files[] = {"x86-static.elf", "x86-compressed.elf", "m68k.elf"};
@@ -219,7 +219,8 @@ static enum extract_code ask_in_need(void)
     return code;
 }
 
-// An error or less of an answer, never a leak. Reading alone takes some ten allocations.
+// The result is an error or a shorter answer, never a leak. Reading alone makes about ten
+// allocations.
 static void test_no_memory(void **state)
 {
     (void)state;

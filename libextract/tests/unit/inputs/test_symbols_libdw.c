@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Unit test of the symbols room: memory that runs short inside of libdw and libelf. In: a program
-// of symbols_programs.h. An answer that comes is the right one, the process lives on, and what is
-// the library's own is given back. (What libdw itself had not yet tied to its handle when it was
-// left is lost: it offers no way to give it back.)
+// unit: memory runs short inside of libdw and libelf while the symbols room reads a program of
+// symbols_programs.h. Each answer is correct, the process survives, and the library frees all of
+// its own memory. (What libdw had allocated but not yet tied to its handle is lost: libdw offers no
+// way to free it.)
 //
-// The program takes the place of malloc and its like for the shared libraries too, which a
-// sanitizer does not let it: there the test is left out.
+// The program replaces malloc and its relatives for the shared libraries, too. A sanitizer does not
+// permit that, so the test is skipped there.
 #include "symbols_programs.h"
 #include "symbols/dwarf.h"
 
@@ -26,7 +26,7 @@ static void test_short_libdw(void **state)
 
 #include <malloc.h>
 
-#define SHARED __attribute__((visibility("default"))) // seen by the libraries
+#define SHARED __attribute__((visibility("default"))) // visible to the libraries
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -37,7 +37,7 @@ SHARED void *calloc(size_t count, size_t size);
 SHARED void *realloc(void *block, size_t size);
 SHARED void free(void *block);
 
-static size_t left = SIZE_MAX; // bytes that may still be taken
+static size_t left = SIZE_MAX; // bytes that may still be allocated
 static bool refused;
 
 static void *take(void *block)
@@ -114,7 +114,7 @@ static void check(const struct answers *got, const struct answers *want)
     assert_true(!got->path || strcmp(got->text, want->text) == 0);
 }
 
-// The program is asked with so many bytes of memory. Whether they sufficed.
+// Asks the program's symbols with `bytes` bytes of memory. Returns whether they sufficed.
 static bool attempt(const char *file, size_t bytes, uint64_t address, const struct answers *want)
 {
     struct answers got;
@@ -128,7 +128,7 @@ static bool attempt(const char *file, size_t bytes, uint64_t address, const stru
     check(&got, want);
     if (!refused)
         assert_memory_equal(&got, want, sizeof got);
-    ask(symbols, address, &got); // memory is there again, what was closed is not
+    ask(symbols, address, &got); // memory is available again, but what was closed stays closed
     check(&got, want);
     extract_symbols_close(symbols);
     assert_int_equal(alloc_live, live);

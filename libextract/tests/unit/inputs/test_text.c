@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Growable output: bytes, numbers, escapes for terminals and for JSON, flushing and failing.
+// unit: growable output: bytes, numbers, escapes for terminals and for JSON, flushing and failing.
 #include "base/printable.h"
 #include "tests/unit/scratch.h"
 #include <extract/text.h>
@@ -47,7 +47,7 @@ static void writes_numbers(void **state)
     extract_text_free(&text);
 }
 
-// Each input with what a terminal may see, what JSON (RFC 8259, section 7) says, and its columns.
+// Each input, its escaped forms for a terminal and for JSON (RFC 8259, section 7), and its columns.
 static void escapes(void **state)
 {
     static const struct {
@@ -91,9 +91,11 @@ static void escapes(void **state)
     }
 }
 
-// Every character of Unicode, alone. Truth: the ranges of Unicode 14.0, PropList.txt and
-// DerivedCoreProperties.txt, as Perl's \p{Bidi_Control} and \p{Default_Ignorable_Code_Point} list
-// them; general categories Cc, Zl and Zp; U+FFF9 to U+FFFB.
+// Every character of Unicode, alone.
+//
+// Truth: the ranges of Unicode 14.0, PropList.txt and DerivedCoreProperties.txt, as Perl's
+// \p{Bidi_Control} and \p{Default_Ignorable_Code_Point} list them; general categories Cc, Zl and
+// Zp; U+FFF9 to U+FFFB.
 static void hides_what_is_invisible(void **state)
 {
     static const uint32_t ranges[][2] = {

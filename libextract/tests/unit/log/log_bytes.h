@@ -168,7 +168,7 @@ static inline struct extract_log_block read_whole(struct extract_log *log, size_
     return block;
 }
 
-// That a block of ENTRIES as make_entries makes it is right.
+// Checks that a block of ENTRIES is one that make_entries made.
 static inline void check_entries(const struct extract_log_block *block, const uint8_t *payload)
 {
     assert_int_equal(block->length, 8 * block->count);
@@ -201,7 +201,7 @@ static inline struct extract_log_writer *create_log(const char *path,
     return writer;
 }
 
-// That the code is `code`, and that the error's text has `what` and `why` in it.
+// Checks that the code is `code`, and that the error's text contains `what` and `why`.
 static inline void assert_error(enum extract_code got, enum extract_code code,
                                 const struct extract_error *error, const char *what,
                                 const char *why)

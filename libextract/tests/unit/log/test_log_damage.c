@@ -9,7 +9,7 @@ enum { MAX_BLOCKS = 64 };
 
 static struct maker maker;
 
-// What a look at a log gave.
+// What reading a log has found.
 struct found {
     struct extract_log_status before, after; // the blocks were read
     size_t whole;
@@ -110,7 +110,7 @@ static void test_flips(void **state)
         assert_int_equal(s->closed, !last);
         assert_int_equal(s->damaged, !last);
         assert_true(s->missing <= 1);
-        // A head that is damaged leaves no count behind.
+        // A damaged header leaves no count.
         uint64_t hit_entries = maker.log.data[offsets[hit] + 4] == EXTRACT_LOG_ENTRIES ? 3 : 0;
         assert_int_equal(s->entries, 18 - hit_entries);
         if (at - offsets[hit] < HEAD - 16)
@@ -167,7 +167,7 @@ static void test_sections(void **state)
         }
 }
 
-// A stretch in the middle of a section: reading goes on behind it.
+// A range in the middle of a section is damaged: reading continues after it.
 static void test_stretch(void **state)
 {
     struct found found;
@@ -184,7 +184,7 @@ static void test_stretch(void **state)
     assert_int_equal(found.after.missing, 2);
 }
 
-// A length that is wrong hides no blocks behind it, with a head sum or without.
+// A wrong length hides no blocks after it, with or without a checksum of the header.
 static void test_wrong_length(void **state)
 {
     struct found found;
@@ -208,7 +208,7 @@ static void test_left_over(void **state)
     struct found found;
     (void)state;
     make_plain(EXTRACT_LOG_LOOP, 4);
-    // Turn two: section 4 lies where section 0 lay, of which one block was longer.
+    // In the second turn, section 4 is where section 0 was, and one block of that was longer.
     struct maker turn = maker;
     turn.log.length = 0;
     turn.section = 3;
@@ -227,7 +227,8 @@ static void test_left_over(void **state)
     for (size_t i = 0; i < maker.number; i++)
         assert_int_equal(found.number[i], i >= 5);
     assert_true(!found.after.damaged && !found.after.missing && !found.after.closed);
-    // Killed while the next SECTION was written: the rest of what it was to replace is there still.
+    // The writer was killed while it wrote the next SECTION: the rest of what it was replacing is
+    // still there.
     memset(maker.log.data + 4096, 0x99, 100);
     assert_true(look(maker.log.data, maker.log.length, &found));
     assert_int_equal(found.after.dropped, 6);
@@ -235,7 +236,7 @@ static void test_left_over(void **state)
     assert_int_equal(found.whole, 16);
 }
 
-// A file that claims to be huge is one hole.
+// A file that claims to be huge is a single hole.
 static void test_hole(void **state)
 {
     struct found found;
@@ -253,7 +254,7 @@ static void test_hole(void **state)
     memset(&found, 0, sizeof found);
 }
 
-// A block that changes between the look at its head and the reading of it.
+// A block changes between the reading of its header and the reading of its payload.
 static void test_changed_meanwhile(void **state)
 {
     struct extract_log_block block;
@@ -293,7 +294,7 @@ static void test_changed_meanwhile(void **state)
     extract_log_free(log);
 }
 
-// ---- Damage that something is appended behind ----
+// ---- Damage, and a log that is continued after it ----
 
 // The blocks that are whole: type, number, offset, value.
 struct listed {
@@ -322,8 +323,8 @@ static void list_whole(const char *path, struct listed *listed)
     extract_log_free(log);
 }
 
-// Continues a log twice: each time, what was whole before is, and the writer's own two blocks. What
-// the first SECTION tells is `ended`.
+// Continues a log twice. Each time, everything that was complete before is still complete, and two
+// blocks of the writer follow. The first SECTION states `ended`.
 static void check_continued(const uint8_t *bytes, size_t length, uint64_t ended)
 {
     struct listed before, after;
@@ -346,9 +347,9 @@ static void check_continued(const uint8_t *bytes, size_t length, uint64_t ended)
     }
 }
 
-// A block of ENTRIES in a section whose head is lost: its payload holds a whole block of another
-// section, behind which zeros were, which are damaged. Zeros there again would make it whole, and
-// hide what is inside it.
+// A block of ENTRIES in a section whose header is lost. Its payload contains a complete block of
+// another section, followed by zeros, which are damaged. If they were zeros again, the block would
+// be complete and hide what is inside it.
 static void test_append_behind_shell(void **state)
 {
     static struct bytes inner;
@@ -378,7 +379,7 @@ static void test_append_behind_shell(void **state)
     check_continued(maker.log.data, maker.log.length, maker.log.length);
 }
 
-// The last block lacks nothing but the zeros at its end, and is none; nor is it one later.
+// The last block lacks only the zeros at its end. It is not a block, and does not become one later.
 static void test_append_behind_zeros(void **state)
 {
     static const uint8_t zeros[64];

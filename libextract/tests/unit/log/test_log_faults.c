@@ -57,7 +57,8 @@ int __wrap_fdatasync(int fd)
     return disk.sync_bad ? -1 : 0;
 }
 
-// Puts blocks until one fails, tries that again, and goes on; the log must have all of them.
+// Writes blocks until one fails, tries that one again, and continues. The log must have all of
+// them.
 static void put_through(const char *path, enum extract_log_policy policy, long fails, int reason,
                         size_t keep)
 {
@@ -216,7 +217,7 @@ static void test_file_limit(void **state)
     assert_int_equal(extract_log_status(log)->cut, false);
     extract_log_free(log);
 
-    // A limit that not even the lock fits in leaves nothing behind.
+    // A limit that is too small even for the lock leaves no file.
     const struct extract_log_options options = {.size = sizeof options};
     small.rlim_cur = 4;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);

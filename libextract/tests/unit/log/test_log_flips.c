@@ -464,7 +464,7 @@ static void zero_pages(const struct source *source)
 
 // ---- the tests ----
 
-// That the logs hold every type of block that there is.
+// Checks that the logs contain every type of block.
 static void test_types(void **state)
 {
     uint32_t types = 0;

@@ -188,7 +188,7 @@ static void check_all(struct extract_log *log)
     assert_int_equal(block.value, 99);
     assert_memory_equal(payload, "abc", 3);
     block = read_whole(log, 3, payload, sizeof payload);
-    // Of an estimate, only the rest is certain. Numbers of entries go on behind all of it.
+    // Of an estimate, only the remainder is certain. Numbers of entries continue after all of it.
     assert_int_equal(block.lost, 25 % 8);
     assert_int_equal(block.modulo, 8);
     assert_int_equal(block.numbers, 25);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A writer that is killed (SIGKILL) at any moment: every block whose put had returned is there and
-// equal, at most one more, and the log says that it was not closed. KILLS=N kills N times a policy.
+// A writer is killed (SIGKILL) at any moment: every block whose put had returned is in the log
+// unchanged, at most one more follows, and the log states that it was not closed. KILLS=N kills N
+// times for each policy.
 #include "tests/unit/log/log_bytes.h"
 #include <sched.h>
 #include <signal.h>
@@ -10,7 +11,7 @@
 
 enum { LIMIT = 1024 * 1024, MAX_SLOTS = 7000, KILLS = 60, SESSIONS = 6, SPINS = 40000 };
 
-// What the writer tells of itself while it lives.
+// What the writer reports about itself while it lives.
 struct shared {
     volatile uint64_t puts; // that have returned
     volatile bool full;
@@ -26,7 +27,7 @@ static uint32_t random_word(void)
     return state_of_random ^= state_of_random << 5;
 }
 
-// Block `n` begins with entry n * MAX_SLOTS and has a length that n tells: from a slot to 56 KB.
+// Block `n` begins with entry n * MAX_SLOTS. Its length follows from n: from one slot to 56 KB.
 static uint32_t slots_of(uint64_t n)
 {
     uint64_t mixed = (n + 1) * UINT64_C(0x9E3779B97F4A7C15) >> 40;
@@ -92,7 +93,7 @@ static void run_and_kill(const char *path, enum extract_log_policy policy, uint6
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 
-// That block n is what was put.
+// Checks that block n is what was put.
 static void check_block(const struct extract_log_block *block, const uint8_t *payload, uint64_t n)
 {
     static uint8_t expected[8 * MAX_SLOTS];
@@ -102,7 +103,7 @@ static void check_block(const struct extract_log_block *block, const uint8_t *pa
     assert_memory_equal(payload, expected, block->length);
 }
 
-// Reads the log; returns how many blocks it goes up to. *oldest: the first that is there.
+// Reads the log. Returns up to which block it goes; *oldest: the first that is in it.
 static uint64_t read_back(struct extract_log *log, uint64_t *oldest)
 {
     static uint8_t payload[8 * MAX_SLOTS];
@@ -135,7 +136,7 @@ static void check_loop(uint64_t oldest, uint64_t next)
 static uint64_t check_log(const char *path, enum extract_log_policy policy, uint64_t from)
 {
     uint64_t oldest = 0, puts = shared->puts;
-    // Killed before anything was written: nothing was told to be there.
+    // The writer was killed before it wrote anything, so it has reported nothing.
     if (puts == from && from == 0 && scratch_run("test ! -s log.bin"))
         return 0;
     struct extract_log *log = NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is kept under each full policy, what stands again at the head of sections, entries that are
-// larger than a section, and who may write which file.
+// What each policy keeps when the log is full, what is repeated at the start of sections, entries
+// that are larger than a section, and who may write which file.
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/ring_builder.h"
 #include "log/block.h"
@@ -190,7 +190,7 @@ static void test_append_after_cut(void **state)
     assert_int_equal(last, 4096 + 208);
 }
 
-// ---- What stands at the head of sections ----
+// ---- The start of sections ----
 
 static struct ring_image image;
 
@@ -258,7 +258,7 @@ static void test_heads(void **state)
     assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
 }
 
-// A change that comes when the section is full stands at the head of the next, and is listed.
+// A change that comes when the section is full is at the start of the next one, and is listed.
 static void test_change_at_border(void **state)
 {
     (void)state;
@@ -543,7 +543,7 @@ static void test_lock_and_fork(void **state)
     extract_log_close(writer, NULL);
 }
 
-// Where a program lay: in every section, and only where there is one such place.
+// The place of a program: in every section, and only if there is exactly one such place.
 static void test_program(void **state)
 {
     enum { PLACE = 0x5040 };

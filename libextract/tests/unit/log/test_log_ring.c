@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rings and registries through a log: what is put comes out again, of each word size and byte
-// order; payloads that contradict themselves are refused.
+// Rings and registries in a log: what is written is read again, for each word size and byte order.
+// Payloads that contradict themselves are refused.
 #include "tests/unit/log/log_bytes.h"
 #include "tests/unit/ring_builder.h"
 #include "log/internal.h"
@@ -149,8 +149,8 @@ static void test_objects(void **state)
     extract_log_free(log);
 }
 
-// A log that is read while it is written: what is given is right, and what was overwritten since
-// the look is said to be so.
+// A log is read while it is written: what is read is right, and what has been overwritten is
+// reported as such.
 static void test_while_written(void **state)
 {
     const char *path = scratch_path("live");

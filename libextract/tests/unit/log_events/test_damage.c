@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Logs that are damaged, cut, or were not closed: what is missing is counted and named, and reading
-// goes on. Truth: the logs are made by hand, and damaged at known places.
+// continues. Truth: the logs are made by hand, and damaged at known places.
 #include "tests/unit/log_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/report.h>
@@ -76,7 +76,7 @@ static void assert_line(const char *verb, const char *piece)
         fail_msg("\"%s\" is not in: %s", piece, text);
 }
 
-// That the block in the middle is missing, and nothing else.
+// Checks that the block in the middle is missing, and nothing else.
 static void check_middle(unsigned at)
 {
     size_t count;
@@ -170,7 +170,7 @@ static void check_copies(enum extract_log_type type, uint64_t first)
             assert_int_equal(look.info->objects, 1);
             assert_int_equal(status->damaged, 1);
             assert_int_equal(status->restored, !copy);
-            // Whatever has lost its header as a copy, no other block tells what it was.
+            // A block has lost its header, as has its copy. No other block shows what it was.
             assert_int_equal(status->missing, copy && !status->damaged_of[type]);
             assert_true(copy || status->damaged_of[type] == 1);
             assert_int_equal(look.info->log->unreadable, 0);
@@ -212,7 +212,7 @@ static void test_first_block(void **state)
     log_look_close(&look);
 }
 
-// Without any block that tells what was recorded, the error says just that.
+// If no block states what was recorded, the error says exactly that.
 static void test_damaged_ring(void **state)
 {
     struct extract_error error = {0};
@@ -367,7 +367,8 @@ static void test_still_written(void **state)
     log_close(&file);
 }
 
-// As a writer leaves it that is killed between two blocks: no STATUS, and nobody holds the lock.
+// The log of a writer that was killed between two blocks: it has no STATUS, and nobody holds the
+// lock.
 static void test_not_closed(void **state)
 {
     (void)state;

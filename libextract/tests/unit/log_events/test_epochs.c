@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Logs in which what addresses and stamps mean changes: a log that another firmware continues,
-// renamed objects, a ring that cannot be read, a writer that laps the reader. Truth: the logs are
-// made by hand, block by block; what must come out stands beside them.
+// Logs in which the meaning of addresses and timestamps changes: a log that another firmware
+// continues, renamed objects, a ring that cannot be read, a writer that laps the reader. Truth: the
+// logs are made by hand, block by block; the expected output is next to them.
 #include "tests/unit/log_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -19,7 +19,7 @@ static void name_thread(const char *name)
     ring_register(&image, 0, &(struct ring_object){0, 1, 0, 0, THREAD, 0x20005000, 512, name});
 }
 
-// A ring of 32 entries of one thread, whose clock starts again behind the mask.
+// A ring of 32 entries of one thread, whose clock starts again after the mask.
 static void build(uint64_t mask, const char *name)
 {
     struct ring_spec spec = ring_plain;
@@ -108,7 +108,7 @@ static void test_clocks(void **state)
     check_clocks(0xFFFF, 0xFFFF);
 }
 
-// That a name selects the events of its time: one recording's.
+// Checks that a name selects the events of its time: those of one recording.
 static void check_filtered(const char *name)
 {
     struct extract_condition condition = {.word = EXTRACT_FILTER_THREAD, .value = name};
@@ -120,7 +120,7 @@ static void check_filtered(const char *name)
     log_look_close(&look);
 }
 
-// And by its own names, in another epoch and in the same.
+// The same with other names of its own, in another epoch and in the same one.
 static void test_continued(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void test_continued(void **state)
     }
 }
 
-// A thread that the registry of its epoch does not tell has no name of another epoch.
+// A thread that is not in the registry of its epoch does not get a name from another epoch.
 static void test_strangers(void **state)
 {
     const struct extract_object *objects;
@@ -231,8 +231,8 @@ static void test_damaged_ring(void **state)
     log_look_close(&look);
 }
 
-// If a ring and its copy are lost with their headers, entries still tell that they do not belong to
-// the ring before.
+// If a ring and its copy are lost with their headers, the entries still show that they do not
+// belong to the ring before.
 static void test_hidden_ring(void **state)
 {
     struct extract_log_options options = {
@@ -274,7 +274,7 @@ static void test_late_ring(void **state)
     log_look_close(&look);
 }
 
-// A repeat that is damaged, with its copy, tells nothing new: nothing is lost.
+// A damaged repetition, with a damaged copy, contains nothing new, so nothing is lost.
 static void test_damaged_repeat(void **state)
 {
     struct extract_log_options options = {

@@ -237,7 +237,7 @@ static void test_nothing_known(void **state)
     expect_none(1);
 }
 
-// A gap of years, and a clock that stands: bounds stay in order, and nothing overflows.
+// A gap of years, and a clock that does not move: bounds stay in order, and nothing overflows.
 static void test_extremes(void **state)
 {
     static const uint64_t ends[] = {1, UINT64_C(1) << 40, UINT64_C(1) << 62, UINT64_MAX};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a log says between its entries: marks, losses, resets, several rings and registries. Truth:
-// the logs are made by hand, block by block; what must come out stands beside them.
+// What a log has between its entries: markers, losses, resets, several rings and registries. Truth:
+// the logs are made by hand, block by block; the expected output is next to them.
 #include "tests/unit/log_builder.h"
 #include "tests/unit/scratch.h"
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static void test_every_mark(void **state)
         assert_int_equal(mark->context, EXTRACT_RECORDER);
         assert_true(extract_event_is_mark(mark) && !extract_event_is_mark(entry));
         assert_int_equal(mark->seq, i);
-        // The stamps begin again behind the reset: no time is known to have passed there.
+        // The timestamps begin again after the reset: no time is known to have passed there.
         uint64_t ticks = i < 3 ? 10 * i : 10 * (i - 1);
         assert_event(entry, 88, i, ticks, marks[i].flags);
         assert_line("report", marks[i].name);
@@ -167,8 +167,8 @@ static void test_every_loss(void **state)
     log_look_close(&look);
 }
 
-// The target's own count makes the sum exact, though a gap stays as it was stated; a restart of the
-// trace ends what that count can tell, and another gap needs another count.
+// The target's own count makes the sum exact, although a gap stays as it was stated. A restart of
+// the trace ends the validity of that count, and another gap needs another count.
 static void test_losses_of_earlier_gaps(void **state)
 {
     static const struct {
@@ -216,8 +216,9 @@ static void test_losses_of_earlier_gaps(void **state)
     }
 }
 
-// What is left of a recording cannot tell what its own count said of gaps that are not there: of a
-// log that dropped its oldest blocks, and of one in which it is not known what a damaged block was.
+// The remainder of a recording cannot show what its count said about gaps that are missing from it.
+// This is the case if a log dropped its oldest blocks, or if it is not known what a damaged block
+// was.
 static void test_losses_of_gaps_that_are_gone(void **state)
 {
     const struct extract_log_options round = {
@@ -347,7 +348,7 @@ static void test_filters_far_in(void **state)
     log_look_close(&look);
 }
 
-// A second recording appended to the log: what lies between the two is not known.
+// A second recording is appended to the log. What happened between the two is not known.
 static void test_two_recordings(void **state)
 {
     size_t count;
@@ -485,7 +486,7 @@ static void test_loop(void **state)
     log_look_close(&look);
 }
 
-// The ring that is saved holds the newest entries behind the last reset.
+// The ring that is saved has the newest entries after the last reset.
 static void check_saved(uint64_t first_stamp, size_t expected)
 {
     struct extract_snapshot saved;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Logs of streams: what lies between two losses is a run, which is read as a whole. Truth: frames
-// and records that are written here, with stamps of their own.
+// Logs of streams: the bytes between two losses are a run, which is read as a whole. Truth: frames
+// and records that the test writes, with their own timestamps.
 #include "tests/unit/hook/hook_builder.h"
 #include "tests/unit/log_builder.h"
 #include "tests/unit/rkh/rkh_builder.h"

@@ -51,7 +51,7 @@ static void put(struct log_file *log, const struct sample *sample, uint32_t slot
     log->next += count;
 }
 
-// Blocks of 1, 2, 3 … entries; one that is not final stands alone.
+// Blocks of 1, 2, 3 … entries. A block that is not final is alone.
 static void split(const struct sample *sample, const char *path)
 {
     const struct extract_ring *ring = &sample->snapshot->ring;

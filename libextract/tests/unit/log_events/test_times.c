@@ -174,7 +174,7 @@ static void test_reset(void **state)
     log_look_open(&look, file.path, NULL);
     const struct extract_event *events = log_events(&look, &count);
     assert_int_equal(count, 42 * PER_BLOCK + 1);
-    // 400,000 at the end of the first 40, 50 ms more at the end of the block behind the reset.
+    // 400,000 at the end of the first 40, and 50 ms more at the end of the block after the reset.
     const struct extract_event *behind = &events[40 * PER_BLOCK + 1];
     assert_int_equal(behind[-2].ticks, 400000 - 2500);
     assert_int_equal(behind[0].ticks, 450000 - 2500 - 7500);
@@ -230,7 +230,8 @@ static void done(void)
     log_look_close(&look);
 }
 
-// a runs from 0 to 10, then 100 ticks that are not known, then b runs from 110 to 130.
+// a has events at 0 and 10, and b at 110 and 130. Without a gap, b runs from 10 on, since no event
+// of another thread comes in between.
 static void make_gap(void)
 {
     begin(0xFFFFFFFF);
@@ -241,14 +242,14 @@ static void make_gap(void)
     log_entries(&file, &image, 0, 2);
 }
 
-static void check_gap(uint64_t switches, uint64_t ticks_of_a, uint64_t span)
+static void check_gap(uint64_t switches, uint64_t ticks_of_b, uint64_t span)
 {
     log_entries(&file, &image, 2, 2);
     count_all();
     assert_int_equal(stats->events, 4);
     assert_int_equal(stats->context_switches, switches);
-    assert_int_equal(stats->threads[0].ticks, ticks_of_a);
-    assert_int_equal(stats->threads[1].ticks, 20);
+    assert_int_equal(stats->threads[0].ticks, 10);
+    assert_int_equal(stats->threads[1].ticks, ticks_of_b);
     assert_int_equal(stats->span_ticks, span);
     assert_int_equal(stats->service_count, 1);
     done();
@@ -258,27 +259,27 @@ static void test_stats_over_gaps(void **state)
 {
     (void)state;
     make_gap();
-    check_gap(1, 110, 130);
+    check_gap(1, 120, 130);
     make_gap();
     log_mark(&file, EXTRACT_MARK_FILTER, 1, "");
-    check_gap(1, 110, 130);
+    check_gap(1, 120, 130);
     make_gap();
     log_loss(&file, EXTRACT_LOSS_LAPPED, 7, 0);
-    check_gap(0, 10, 30);
+    check_gap(0, 20, 30);
     make_gap();
     log_mark(&file, EXTRACT_MARK_RESET, 0, "");
-    check_gap(0, 10, 30);
+    check_gap(0, 20, 30);
     make_gap();
     log_mark(&file, EXTRACT_MARK_DISABLED, 0, "");
     log_mark(&file, EXTRACT_MARK_ENABLED, 0, "");
-    check_gap(0, 10, 30);
+    check_gap(0, 20, 30);
     make_gap();
     file.next += 5; // entries that are missing without a word
-    check_gap(0, 10, 30);
+    check_gap(0, 20, 30);
 }
 
-// Behind a reset, a thread's priority is not known until an entry tells it again; those that were
-// seen were seen.
+// After a reset, a thread's priority is not known until an entry states it again. Priorities that
+// were seen before remain counted.
 static void test_priorities_over_resets(void **state)
 {
     (void)state;

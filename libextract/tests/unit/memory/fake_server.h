@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: servers that live memories connect to, in a process of their own. In: how the server
-// behaves. Out: a UNIX socket; what the server was asked.
+// tests: servers to which live memories connect. A server runs in a process of its own, and listens
+// on a UNIX socket. The test sets how the server behaves, and then reads what it was asked.
 #ifndef TESTS_FAKE_SERVER_H
 #define TESTS_FAKE_SERVER_H
 
@@ -13,18 +13,18 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-enum { FAKE_START = 0x1000, FAKE_SIZE = 200001 }; // an odd end: the last word is not whole
+enum { FAKE_START = 0x1000, FAKE_SIZE = 200001 }; // odd: the last word is incomplete
 
-// Shared with the server's process.
+// Memory that is shared with the server's process.
 struct fake {
-    // How it behaves.
-    void (*serve)(struct fake *fake, int fd); // a connection, until it ends
+    // How the server behaves.
+    void (*serve)(struct fake *fake, int fd); // serves one connection to its end
     const char *trick;                        // what the server does wrong; "": nothing
-    int turns;                                // reads that the trick is played on; -1: all
+    int turns;                                // reads that get the wrong answer; -1: all
     bool big, old, halted, mem_ap, no_ack, binary, quiet, by_itself;
     const char *map;
     unsigned packet_size;
-    // What it saw.
+    // What the server has seen.
     int connections, reads, writes, longest, interrupts, resumes, detaches, monitors, naks;
     bool runs;
     uint8_t bytes[FAKE_SIZE];
@@ -41,7 +41,7 @@ static inline struct fake *fake_new(void (*serve)(struct fake *, int))
     fake->turns = -1;
     for (size_t i = 0; i < FAKE_SIZE; i++)
         fake->bytes[i] = (uint8_t)(i * 7 + i / 251);
-    memset(fake->bytes + 5000, 0xaa, 300); // a run, and all that must be escaped
+    memset(fake->bytes + 5000, 0xaa, 300); // a run, and all bytes that need escapes
     memcpy(fake->bytes + 6000, "$#}*\x1a\x03", 6);
     return fake;
 }
@@ -63,9 +63,9 @@ static inline void fake_start(struct fake *fake)
         close(listener);
         return;
     }
-    prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that fails leaves no server behind
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that fails leaves no server running
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGSEGV, SIG_DFL); // the test's own handler must not go on in this process
+    signal(SIGSEGV, SIG_DFL); // the test's own handler must not run here
     for (;;) {
         int fd = accept(listener, NULL, NULL);
         if (fd < 0)
@@ -84,7 +84,7 @@ static inline void fake_stop(struct fake *fake)
     munmap(fake, sizeof *fake);
 }
 
-// Starts the server and connects to it, by extract_memory_open_openocd or the like.
+// Starts the server and connects to it, with extract_memory_open_openocd or a similar function.
 static inline struct extract_memory *
 fake_open(struct fake *fake, unsigned timeout_ms,
           enum extract_code (*open)(struct extract_memory **, const char *,
@@ -105,7 +105,7 @@ static inline void fake_close(struct fake *fake, struct extract_memory *memory)
     fake_stop(fake);
 }
 
-// Whether the trick is played now.
+// Returns whether the server must play this trick now.
 static inline bool fake_plays(struct fake *fake, const char *trick)
 {
     if (strcmp(fake->trick, trick) != 0 || !fake->turns)
@@ -136,7 +136,7 @@ static inline void fake_puts(int fd, const char *text)
     fake_put(fd, text, strlen(text));
 }
 
-// Sends without an end, until the other side has had enough.
+// Sends text without end, until the other side closes the connection.
 static inline void fake_flood(int fd, const char *text)
 {
     static char many[64 * 1024];
@@ -147,14 +147,14 @@ static inline void fake_flood(int fd, const char *text)
         ;
 }
 
-// That a read gives exactly the server's bytes.
+// Asserts that a read returns exactly the server's bytes.
 static inline void assert_fake_bytes(const struct fake *fake, struct extract_memory *memory,
                                      uint64_t address, size_t length)
 {
     assert_bytes(memory, address, fake->bytes + (address - FAKE_START), length);
 }
 
-// That a read fails, without a byte.
+// Asserts that a read fails and returns no byte.
 static inline void assert_fails(struct extract_memory *memory, uint64_t address, size_t length,
                                 const char *why)
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// tests: the client of OpenOCD's Tcl port, against a server that knows its commands and every way
-// to answer them wrong. The truth is the server's own array of bytes.
+// unit: the client of OpenOCD's Tcl port. Its server knows OpenOCD's commands, and every way to
+// answer them wrong.
+//
+// Truth: the server's own array of bytes.
 #include "tests/unit/memory/shared_runs.h"
 #include "memory/hooks.h"
 #include <errno.h>
 
-// Takes a command, without its end.
+// Reads a command, and removes its terminator.
 static bool take_command(int fd, char *command, size_t size)
 {
     for (size_t used = 0; used < size; used++) {
@@ -37,7 +39,7 @@ static int read_words(struct fake *fake, char *result, const char *arguments)
     unsigned long long address, first, second;
     unsigned width, count;
     if (!strcmp(arguments, "read_memory 0 8 0"))
-        return fake->old; // no such command in 0.11
+        return fake->old; // version 0.11 lacks this command
     if (sscanf(arguments, "read_memory %llx %u %u", &address, &width, &count) != 3) {
         if (sscanf(arguments, "mem2array a %llu 0x%llx %llu", &first, &address, &second) != 3)
             return 1;
@@ -98,7 +100,7 @@ static int run_script(struct fake *fake, char *result, char *script)
     return read_words(fake, result, words ? words : strstr(script, "mem2array "));
 }
 
-// Answers a read wrong. False: it is to be answered right.
+// Answers a read wrong. Returns false if the answer must be right.
 static bool play(struct fake *fake, int fd, unsigned number, char *result)
 {
     char head[64];
@@ -251,7 +253,7 @@ static void a_mem_ap_is_never_halted(void **state)
     fake_close(fake, memory);
 }
 
-// Opens with a target's name; *error says what went wrong.
+// Opens a memory with a target's name. *error describes what went wrong.
 static enum extract_code open_target(const char *name, struct extract_error *error)
 {
     struct extract_live_options options = {.size = sizeof options, .target = name};

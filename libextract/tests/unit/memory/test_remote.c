@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests: the client of the GDB remote protocol, against a server that packs, escapes and shortens
-// its packets by itself, and knows every way to do it wrong. The truth is the server's array.
+// unit: the client of the GDB remote protocol. Its server packs, escapes and shortens packets with
+// code of its own, and can make every kind of error.
+//
+// Truth: the server's array of bytes.
 #include "tests/unit/memory/shared_runs.h"
 #include "memory/hooks.h"
 
@@ -11,11 +13,12 @@ static const char gdb_map[] = "<?xml version=\"1.0\"?>\n<memory-map>\n"
                               "<memory type=\"ram\"\n start=\"0x20000000\" length=\"0x10000\"/>\n"
                               "</memory-map>";
 
-// What was sent last, for a client that asks for it again.
+// The newest packet, for a client that requests it again.
 static uint8_t last_packet[256 * 1024];
 static size_t last_length;
 
-// Sends a packet: "*" runs where they pay, escapes where they must be.
+// Sends a packet, with "*" where a run is long enough and escapes where they are required. A
+// checksum that is not to be right is off by `spoil`.
 static void put_packet(int fd, const void *data, size_t length, int spoil)
 {
     uint8_t *out = last_packet;
@@ -57,7 +60,7 @@ static void put_text(int fd, const char *text)
     put_packet(fd, text, strlen(text), 0);
 }
 
-// Takes a packet; its checksum must be right, as every server's must. Length, or -1.
+// Reads a packet, whose checksum must be right. Returns its length, or -1.
 static int take_packet(struct fake *fake, int fd, char *data, bool *interrupted)
 {
     uint8_t byte, sum = 0;
@@ -74,7 +77,7 @@ static int take_packet(struct fake *fake, int fd, char *data, bool *interrupted)
         }
         fake->naks += byte == '-';
         if (byte == '-')
-            fake_put(fd, last_packet, last_length); // right this time
+            fake_put(fd, last_packet, last_length); // with the right checksum
         if (byte == '$')
             break;
     }
@@ -109,7 +112,7 @@ static void put_memory(struct fake *fake, int fd, bool binary, uint64_t address,
     put_packet(fd, data, 2 * length, 0);
 }
 
-// Answers a read wrong. False: it is to be answered right.
+// Answers a read wrong. Returns false if the answer must be right.
 static bool play(struct fake *fake, int fd)
 {
     if (fake_plays(fake, "close"))
@@ -249,7 +252,7 @@ static void serve(struct fake *fake, int fd)
     static char request[65536 * 2];
     bool interrupted;
     fake->runs = false;
-    if (!fake->quiet) // as QEMU does
+    if (!fake->quiet) // QEMU sends this
         fake_puts(fd, "$T02thread:01;#04");
     while (take_packet(fake, fd, request, &interrupted) >= 0) {
         if (!interrupted) {
@@ -335,7 +338,7 @@ static void short_replies_are_gone_on_with(void **state)
     fake->trick = "short";
     struct extract_memory *memory = open_fake(fake, 0);
     assert_fake_bytes(fake, memory, FAKE_START, 100);
-    assert_int_equal(fake->reads, 34); // three at a time, and one
+    assert_int_equal(fake->reads, 34); // three bytes per reply, the last has one
     fake_close(fake, memory);
 }
 
@@ -378,7 +381,7 @@ static void halts_are_counted(void **state)
     (void)state;
     assert_true(halts.now);
     assert_int_equal(halts.count, 1);
-    assert_int_equal(extract_live_halt(memory, NULL), EXTRACT_OK); // it stands
+    assert_int_equal(extract_live_halt(memory, NULL), EXTRACT_OK); // it is already halted
     assert_int_equal(fake->interrupts, 0);
     assert_int_equal(extract_live_resume(memory, NULL), EXTRACT_OK);
     assert_int_equal(extract_live_resume(memory, NULL), EXTRACT_OK);
@@ -394,7 +397,7 @@ static void halts_are_counted(void **state)
     assert_false(halts.now);
     assert_true(halts.nanoseconds > before.nanoseconds);
     assert_true(halts.longest <= halts.nanoseconds);
-    extract_memory_close(memory); // halts once more, to detach
+    extract_memory_close(memory); // halts once more to detach
     assert_int_equal(fake->interrupts, 2);
     assert_int_equal(fake->detaches, 1);
     assert_true(fake->runs);
@@ -430,7 +433,7 @@ static void a_released_target_is_halted_again(void **state)
     fake_close(fake, memory);
 }
 
-// OpenOCD, with a gdb-attach event that does not halt.
+// This is OpenOCD with a gdb-attach event that does not halt.
 static void signal_0_is_no_halt(void **state)
 {
     struct fake *fake = fake_new(serve);
@@ -448,7 +451,7 @@ static void signal_0_is_no_halt(void **state)
     fake_close(fake, memory);
 }
 
-// QEMU, when a GDB that left it halted has asked for numbers of processes.
+// This is QEMU after a GDB that left it halted and had asked for numbers of processes.
 static void a_numbered_process_is_let_go(void **state)
 {
     struct fake *fake = fake_new(serve);
@@ -543,7 +546,7 @@ static void an_interrupted_read_lets_the_target_run(void **state)
     (void)state;
     fake_start(fake);
     struct extract_memory *memory = fake_open_cancellable(&client);
-    fake->trick = "other"; // a reply that nobody waits for
+    fake->trick = "other"; // a reply that nobody expects
     cancelled = SIGALRM;
     assert_fails(memory, FAKE_START, 4, "interrupted");
     assert_int_equal(fake->detaches, 1);

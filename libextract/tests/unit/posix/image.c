@@ -168,7 +168,7 @@ static uint32_t stamp_at(const struct image *image)
     return 2 + (image->wide ? 4 : 2);
 }
 
-// Takes room at the tail; what nobody has read is overwritten.
+// Reserves space at the tail. What nobody has read is overwritten.
 static void make_room(struct image *image, unsigned stream, uint32_t words)
 {
     for (;;) {

@@ -48,7 +48,7 @@ static inline void assert_none(const struct got *got)
     assert_int_not_equal(got->unavailable, 0);
 }
 
-// That the next event is of this type. Returns it.
+// Checks that the next event is of this type. Returns it.
 static inline struct got expect(trace_id_t trid, trace_event_id_t id)
 {
     struct got got = try_next(trid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Targets behind a memory, each made by hand: images that are over, and targets that go on while
-// they are read. Truth: what was put into the ring.
+// Targets in a memory that is made by hand: images that are complete, and targets that continue
+// while they are read. Truth: what was put into the ring.
 #include "tests/unit/posix/image.h"
 #include "tests/unit/posix/reading.h"
 
@@ -30,7 +30,7 @@ static void make(struct image settings, uint32_t position)
     image_bind(&image, 0, POSIX_TRACE_LOOP, position);
 }
 
-// ---- I: an image of either kind, read as a stream that is over ----
+// ---- I: an image of either kind, read as a stream that has ended ----
 
 static void check_image(bool big, bool wide)
 {
@@ -133,8 +133,8 @@ static void test_i15_recorded(void **state)
     image_close(&image);
 }
 
-// Overwritten before the image was taken: OVERFLOW with the first lost stamp, RESUME with the first
-// that is there.
+// Events were overwritten before the image was taken: OVERFLOW has the first lost timestamp, RESUME
+// the first one that is there.
 static void test_i16_overwritten(void **state)
 {
     (void)state;
@@ -156,8 +156,7 @@ static void test_i16_overwritten(void **state)
     image_close(&image);
 }
 
-// A record that is open is passed over where nobody goes on with it, and damage is up to the next
-// record that is one.
+// An open record is skipped if nobody continues it. Damage extends to the next valid record.
 static void test_i17_open_and_torn(void **state)
 {
     struct got got;
@@ -186,7 +185,7 @@ static void test_i17_open_and_torn(void **state)
     image_close(&image);
 }
 
-// ---- I: a target that goes on ----
+// ---- I: a target that continues ----
 
 enum { PID = 77 };
 
@@ -317,7 +316,7 @@ static void test_i6_counter_wrap(void **state)
     leave_image();
 }
 
-// An open record is waited for; what lies behind it comes after it.
+// The reader waits for an open record. What follows it in the ring comes after it.
 static void test_i2_open(void **state)
 {
     struct got got;
@@ -370,7 +369,8 @@ static void check_lapped(bool writable)
         got = try_next(trid);
         assert_int_equal(got.info.posix_event_id, POSIX_TRACE_OVERFLOW);
         long distance = (got.info.posix_timestamp.tv_nsec - last.tv_nsec + 1000000000) % 1000000000;
-        // The target tells the first stamp that it lost: of id 34, where it knows what was read.
+        // The target states the first timestamp that it lost: of id 34, since it knows what was
+        // read.
         assert_int_equal(distance, writable ? 1000 : 0);
         got = try_next(trid);
         assert_int_equal(got.info.posix_event_id, POSIX_TRACE_RESUME);
@@ -429,8 +429,8 @@ static void go_on(struct image *target, uint32_t offset)
         record_number();
 }
 
-// Whatever the writer does meanwhile: what is accepted is whole and in order, a gap has an OVERFLOW
-// before it, and a slow reader gets a share.
+// Whatever the writer does at the same time: accepted records are complete and in order, a gap has
+// an OVERFLOW before it, and a slow reader gets a share.
 static void check_torn(unsigned per_mille, uint32_t seed)
 {
     uint32_t expected = 0, accepted = 0;
@@ -748,7 +748,7 @@ static void test_i20_hostile_words(void **state)
         }
 }
 
-// A block that is damaged later is not believed: what is asked for lies where it lay.
+// A block that is damaged later is not believed: requests go to where it was.
 static void test_i21_damaged_later(void **state)
 {
     char name[TRACE_EVENT_NAME_MAX + 1];

@@ -155,7 +155,7 @@ static void test_again(void **state)
 
 // ---- a server that halts the board for whoever is connected ----
 
-// The board runs by itself, between two requests, and stands else.
+// The board runs only between two requests.
 static struct server {
     char path[32];
     int listener, fd;
@@ -316,7 +316,7 @@ static void expect_number(trace_id_t trid, uint32_t number)
     assert_memory_equal(got.data, &number, sizeof number);
 }
 
-// The board stands, and runs while it is waited for only.
+// The board runs only while the test waits for it.
 static void test_standing(void **state)
 {
     trace_id_t trid;
@@ -341,7 +341,7 @@ static void test_standing(void **state)
     stop_server();
 }
 
-// The board runs, and stands while it is read only.
+// The board runs, and is halted only while it is read.
 static void test_running(void **state)
 {
     trace_id_t trid;

@@ -78,7 +78,7 @@ static void use(trace_id_t trid)
         assert_true(errors[i] == 0 || errors[i] == EIO);
 }
 
-// An event is there whenever somebody waits.
+// An event comes whenever a thread waits.
 static void serve_and_record(struct image *target, uint32_t offset)
 {
     image_serve(target);

@@ -102,7 +102,8 @@ static void test_b12_flushed_meanwhile(void **state)
     check_log(fd, 5 * FORKS * EACH);
 }
 
-// A log that is written is nobody else's, also when a child that had it, too, has gone.
+// A log that is being written belongs to one process, even after a child that inherited it has
+// exited.
 static void test_b12_log_stays_held(void **state)
 {
     int fd = new_file();

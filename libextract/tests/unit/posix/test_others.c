@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Streams that somebody else asks for something as well, as `ringside stop --pid` does. Truth:
-// docs/formats/posix-ring.md, "Asking a target": what others asked for stands.
+// Another controller makes requests of the same streams, as `ringside stop --pid` does. Truth:
+// docs/formats/posix-ring.md, "Asking a target": the requests of the other one remain in force.
 #include "tests/unit/posix/image.h"
 #include "tests/unit/posix/streams.h"
 #include "tests/unit/posix_log/logging.h"
@@ -119,7 +119,7 @@ static void test_d5_cleared(void **state)
     end_shared(trid);
 }
 
-// What is recorded behind a clearing is in the log, also what the end of the stream flushes.
+// What is recorded after a clear is in the log, including what the end of the stream flushes.
 static void check_cleared_log(int policy)
 {
     int fd = new_file();
@@ -210,7 +210,7 @@ static void test_stopped(void **state)
     end_shared(trid);
 }
 
-// A loop tells of what it lost as the filter in force says, whoever has set it.
+// A stream that loops reports its losses as the current filter states, whoever has set it.
 static void test_g4_unheard_overflow(void **state)
 {
     const trace_attr_t attr = attributes(POSIX_TRACE_LOOP, 500, 64);
@@ -223,7 +223,7 @@ static void test_g4_unheard_overflow(void **state)
     end_shared(trid);
 }
 
-// Nor is the log told of its flushing.
+// The log does not contain the events of its own flushing either.
 static void test_h13_unheard_flush(void **state)
 {
     int fd = new_file();
@@ -246,7 +246,7 @@ static void test_h13_unheard_flush(void **state)
     close(fd);
 }
 
-// ---- a board, of either byte order; its requests are carried out when it looks for them ----
+// ---- a board, of either byte order; it carries out requests when it checks for them ----
 
 static void check_board(bool big)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A firmware's recorder behind a memory, and the functions of <trace.h> on it. What a controller
-// asks for is carried out when the firmware looks for it. Truth: what its trace points were given.
+// A firmware's recorder in a memory, and the functions of <trace.h> on it. The firmware carries out
+// a controller's requests when it checks for them. Truth: what its trace points were given.
 #include "tests/unit/posix/reading.h"
 #include <extract/posix/attach.h>
 
@@ -110,7 +110,7 @@ static void test_c1_requests(void **state)
     ringside_trace_poll();
 }
 
-// More events than the ring holds: what is read and what is told of losses.
+// More events than the ring has space for: what is read, and which losses are reported.
 static void check_policy(int policy, trace_event_id_t last)
 {
     trace_attr_t attr;

@@ -70,7 +70,7 @@ struct child {
     int go, done; // ends of pipes
 };
 
-// A child that records `events` numbered events each time it is told to.
+// A child that records `events` numbered events each time the test asks for it.
 static struct child start_child(uint32_t events)
 {
     int go[2], done[2];

@@ -100,7 +100,7 @@ static void *write_storm(void *context)
     return NULL;
 }
 
-// That the event is whole. Returns its number.
+// Checks that the event is complete. Returns its number.
 static uint32_t check_storm_event(const struct got *got)
 {
     uint32_t words[STORM_WORDS];
@@ -171,7 +171,7 @@ static void test_b13_many_controllers(void **state)
 
 // ---- the end of a controller ----
 
-// A controller that exits gives its streams back: all of them can be had again, and again.
+// A controller that exits releases its streams: all of them can be created again, several times.
 static void test_b14_exit_shuts_down(void **state)
 {
     trace_id_t trids[TRACE_SYS_MAX];
@@ -200,7 +200,8 @@ static void test_b14_exit_shuts_down(void **state)
 
 enum { EVENTS = 3 };
 
-// A process that records when it is told to, says so, and ends when it is told again.
+// A process that records when the test asks for it, reports that, and exits when the test asks
+// again.
 struct traced {
     pid_t pid;
     int tell[2], said[2];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Recordings of POSIX trace rings: the recorder of the target itself, on a memory of its own, is
-// followed while it goes on: polls come in the middle of an event, between any two of its accesses
-// to the ring, and events, and interrupts in them, come between any two words that a poll reads.
-// Truth: what was asked to be recorded, and the recorder's own counts.
+// Recordings of POSIX trace rings: the target's own recorder, on a memory of its own, is followed
+// while it continues. Polls come in the middle of an event, between any two of its accesses to the
+// ring. Events, and interrupts in them, come between any two words that a poll reads. Truth: what
+// the test recorded, and the recorder's own counts.
 #define RINGSIDE_TRACE_STREAMS 1
 #define RINGSIDE_TRACE_WORDS   256
 #define RINGSIDE_TRACE_PORT    "tests/unit/target/model_port.h"
@@ -265,7 +265,7 @@ static void play(struct replay *p, uint64_t damaged)
     extract_log_free(log);
 }
 
-// What was asked for is there, was lost on the way, or was refused.
+// Each requested event is in the ring, was lost on the way, or was refused.
 static void check_sum(const struct replay *p, const struct extract_record_status *status)
 {
     uint64_t asked = (uint64_t)model.asked[0] + model.asked[1];
@@ -344,8 +344,8 @@ static void test_passed_by_words(void **state)
     }
 }
 
-// A record that is never finished: what is in front comes out, what lies behind it at the end; and
-// before, when it holds up half of the ring.
+// A record is never finished: the events before it are read at once, and those after it at the end,
+// or earlier if it blocks half of the ring.
 static void test_open(void **state)
 {
     (void)state;
@@ -372,7 +372,8 @@ static void test_open(void **state)
     }
 }
 
-// Cleared, and the firmware booted again: each is marked, and nothing is taken for what it is not.
+// The stream is cleared, and the firmware boots again: each is marked, and nothing is taken for
+// something else.
 static void test_anew(void **state)
 {
     (void)state;
@@ -400,7 +401,7 @@ static void test_anew(void **state)
     }
 }
 
-// A stream that stops when it is full keeps the oldest; what it refused is told.
+// A stream that stops when it is full keeps the oldest events. What it refused is reported.
 static void test_until_full(void **state)
 {
     struct replay p;

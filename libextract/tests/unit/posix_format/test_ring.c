@@ -19,7 +19,7 @@ static const struct extract_info *info_of(const struct look *look)
     return extract_trace_info(look->trace);
 }
 
-// That the events are those of ptr_put_number with these numbers.
+// Checks that the events are those of ptr_put_number with these numbers.
 static void check_run(const struct look *look, unsigned first, unsigned expected)
 {
     size_t count;
@@ -269,7 +269,7 @@ static void test_all_damaged(void **state)
     check_shown(NULL, 0, 1);
 }
 
-// ---- a target that goes on while it is read ----
+// ---- a target that continues while it is read ----
 
 // The copy as a whole is refused `skips` times: the tail has passed it.
 struct moving {
@@ -303,8 +303,8 @@ static struct extract_memory *moving_open(struct moving *moving)
     return memory;
 }
 
-// What lies behind the ring's end is read after what lies before it: a first word is never newer
-// than the data of its record.
+// What is stored after the ring's wrap is read after what is stored before it: a first word is
+// never newer than the data of its record.
 static void test_order_of_reads(void **state)
 {
     struct moving moving = {0};
@@ -331,7 +331,7 @@ static void write_thirty(void)
         ptr_put_number(&ptr, 0, i);
 }
 
-// Nine records, and a writer that goes on between the copy and the second look at the tail.
+// Nine records, and a writer that continues between the copy and the second reading of the tail.
 static void check_passed(void (*move)(void), uint32_t first, uint32_t count)
 {
     struct moving moving = {.move = move, .move_at = 1};
@@ -359,8 +359,8 @@ static void test_lapped(void **state)
     check_passed(write_thirty, 35, 4); // 32 words hold 4 whole records of 7
 }
 
-// A ring of 2 MiB with no memory behind its newest entry: shared memory has pages for what was
-// written, and reading any other place would make some.
+// A ring of 2 MiB without memory after its newest entry: shared memory has pages only for what was
+// written, and reading any other place would create some.
 enum { LARGE_WORDS = 1 << 19 };
 static uint64_t farthest; // offset in the ring that was read
 
@@ -431,7 +431,7 @@ static void test_streams(void **state)
     extract_memory_close(memory);
 }
 
-// A dump that begins behind the process block: the streams are found by themselves, without names.
+// A dump that begins after the process block: the streams are found by themselves, without names.
 static void test_stream_alone(void **state)
 {
     struct extract_memory *memory = images_open();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Readers with a bandwidth: the writer goes on by so many words while a word is read. What they get
-// of a ring, by how many times it is faster: with the calls of <trace.h>, as a recording, and in
-// one look. Truth: what was put into the ring, and the words that were read.
+// Readers with a bandwidth: the writer writes so many words while a word is read. The tests check
+// what the readers get of a ring, by how many times the writer is faster: with the calls of
+// <trace.h>, as a recording, and in one snapshot. Truth: what was put into the ring, and the words
+// that were read.
 #include "tests/unit/posix/image.h"
 #include "tests/unit/posix/reading.h"
 #include "tests/unit/ring_builder.h"
@@ -88,7 +89,7 @@ static void set_off(unsigned ratio)
     image.before = go_on;
 }
 
-// ---- what is had ----
+// ---- what the reader gets ----
 
 struct had {
     uint32_t next;  // number of the record that may come next
@@ -115,7 +116,7 @@ static void take(struct had *had, const uint8_t *bytes, size_t length, bool gap)
     had->words += had->count <= had->while_on ? HEAD_WORDS + count : 0;
 }
 
-// Whether the ring has room for what is written meanwhile.
+// Returns whether the ring has space for what is written at the same time.
 static bool has_room(uint32_t ring_words, unsigned ratio)
 {
     return !writer.bursts && ring_words >= ROOM_FOR_IT * ratio * (HEAD_WORDS + MAX_DATA);
@@ -149,7 +150,7 @@ static bool take_next(trace_id_t trid, struct had *had, bool *gap)
     return true;
 }
 
-// A gap has an overflow before it, and what is behind the last is had when the writer stands.
+// A gap has an overflow before it. What follows the last gap is read when the writer stops.
 static void check_calls(uint32_t ring_words, unsigned ratio)
 {
     struct had had = {.while_on = UINT64_MAX};
@@ -225,7 +226,7 @@ static struct had play_log(uint64_t while_on, uint64_t *told)
     return had;
 }
 
-// Returns the records that were had while the writer went on.
+// Returns the records that were read while the writer continued.
 static uint64_t record(uint32_t ring_words, unsigned ratio)
 {
     uint64_t now = 1;
@@ -260,7 +261,7 @@ static uint64_t record(uint32_t ring_words, unsigned ratio)
     return while_on;
 }
 
-// What was written is in the log, or told lost.
+// What was written is in the log, or is reported as lost.
 static void check_recording(uint32_t ring_words, unsigned ratio)
 {
     uint64_t told, while_on = record(ring_words, ratio);
@@ -278,8 +279,8 @@ static void test_recording(void **state)
 
 // ---- one look ----
 
-// Of what can be whole at that speed, a part of 1 + ratio of the ring, a quarter is had at least:
-// before it there are attempts to have more.
+// At this speed, a part of 1 + ratio of the ring can be complete. At least a quarter of that part
+// is read, after attempts to read more.
 static void check_look(uint32_t ring_words, unsigned ratio)
 {
     struct had had = {.while_on = UINT64_MAX};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: streams with a log, and the log read back. In: attributes, numbers as events. Out: what
-// the log tells.
+// tests: streams with a log, and the log when it is read again. In: attributes, numbers as events.
+// Out: what the log contains.
 #ifndef TESTS_POSIX_LOG_LOGGING_H
 #define TESTS_POSIX_LOG_LOGGING_H
 
@@ -58,7 +58,7 @@ static inline uint32_t number_in(const struct got *got)
     return number;
 }
 
-// The next event of a log; those of flushing are passed over.
+// Returns the next event of a log; events of flushing are skipped.
 static inline struct got next_of_stream(trace_id_t trid)
 {
     struct got got = next(trid);
@@ -68,7 +68,7 @@ static inline struct got next_of_stream(trace_id_t trid)
     return got;
 }
 
-// That the next one is of this type. Returns it.
+// Checks that the next event is of this type. Returns it.
 static inline struct got expect_logged(trace_id_t trid, trace_event_id_t id)
 {
     struct got got = next_of_stream(trid);

@@ -61,7 +61,7 @@ static size_t block_length(const uint8_t *head)
     return HEAD + ((size_t)load(head + 12, 4) + 7) / 8 * 8;
 }
 
-// The offset of the n-th block of a type in the first section; 0: there is none.
+// Returns the offset of the n-th block of a type in the first section; 0: there is none.
 static size_t find_block(const struct file *file, unsigned type, unsigned n)
 {
     for (size_t at = 0; at + HEAD < file->length && !memcmp(file->bytes + at, "RLBK", 4);
@@ -115,7 +115,7 @@ static void test_h25_foreign(void **state)
 
 // ---- damage ----
 
-// Numbers only rise. Where some are missing, an overflow is told of.
+// Numbers only rise. Where some are missing, an overflow is reported.
 static uint32_t count_rising(trace_id_t trid)
 {
     uint32_t count = 0, due = 0;

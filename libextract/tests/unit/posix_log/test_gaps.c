@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Logs of streams in which a record is damaged: the gap is told once, what lies around it is there
-// once, whichever write of the flush fails, and a stream that is full goes on. Truth: the numbers
+// Logs of streams in which a record is damaged. The gap is reported once, the records around it are
+// there once, whichever write of the flush fails, and a full stream continues. Truth: the numbers
 // that were recorded.
 #include "tests/unit/posix_log/disk.h"
 #include "tests/unit/posix_log/logging.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A controller that is killed (SIGKILL) at any moment: what a flush had put into the log by then is
-// there, in order, and none of it twice. KILLS=N kills N times under each pair of policies.
+// A controller is killed (SIGKILL) at any moment: what a flush had put into the log by then is
+// there, in order, and nothing is there twice. KILLS=N kills N times under each pair of policies.
 #include "tests/unit/posix_log/logging.h"
 #include <poll.h>
 #include <sched.h>
@@ -20,7 +20,7 @@ enum {
     MAX_RECORD = 56
 };
 
-// What the controller tells of itself while it lives.
+// What the controller reports about itself while it lives.
 struct shared {
     volatile uint32_t flushed; // numbers below it were, by calls that have returned
     volatile uint32_t flushes;
@@ -108,7 +108,7 @@ static unsigned kills(void)
     return text ? (unsigned)strtoul(text, NULL, 10) : KILLS;
 }
 
-// STREAM has room for a step, so that the policy of the stream loses nothing.
+// STREAM has space for a step, so that the policy of the stream loses nothing.
 static void check(int stream_policy, int log_policy)
 {
     for (unsigned i = 0; i < kills(); i++) {
@@ -165,9 +165,9 @@ static _Noreturn void be_traced(int go)
     _exit(0);
 }
 
-// The controller. What was recorded before a flush is flushed, of those behind the start. The
-// events of flushing are kept out: they would fill the log while the traced process waits for its
-// turn.
+// The controller. Of the events after the start, those that were recorded before a flush are
+// flushed. The events of flushing are filtered out: they would fill the log while the traced
+// process waits for its turn.
 static _Noreturn void control_other(pid_t traced, int fd, int stream_policy, int log_policy)
 {
     trace_attr_t attr = log_attributes(stream_policy, log_policy, STREAM, LOG);
@@ -190,15 +190,15 @@ static _Noreturn void control_other(pid_t traced, int fd, int stream_policy, int
     }
 }
 
-// What is in the log of a process that nobody waits for: numbers that rise, and a gap only where
-// the log tells of one. Returns the last; 0: there is none.
+// Reads the log of a process that nobody waits for. Numbers rise, and a gap is only where the log
+// reports one. Returns the last number; 0: there is none.
 static uint32_t read_rising(int fd)
 {
     uint32_t before = 0;
     bool told = true;
     trace_id_t trid = open_log(fd);
     for (struct got got = next(trid); !got.unavailable; got = next(trid)) {
-        // A loop tells of what it lost, a stream that was full of its stop.
+        // A stream that loops reports what it lost; a stream that was full reports its stop.
         if (got.info.posix_event_id != USER) {
             told |= got.info.posix_event_id == POSIX_TRACE_OVERFLOW ||
                     got.info.posix_event_id == POSIX_TRACE_STOP;
@@ -237,7 +237,8 @@ static void kill_other(pid_t traced, int stream_policy, int log_policy)
     close(fd);
 }
 
-// The traced process goes on, whoever of its controllers is killed, and the next one gets a stream.
+// The traced process continues, whichever of its controllers is killed, and the next controller
+// gets a stream.
 static void test_h50_other_controller_killed(void **state)
 {
     static const int streams[] = {POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_FLUSH};

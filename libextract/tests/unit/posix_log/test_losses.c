@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Losses of streams that loop and are flushed too slowly: the log tells them in their places, and
-// their numbers are those of the events that are missing. Truth: the events number themselves.
+// Losses of streams that loop and are flushed too slowly: the log reports them in their places, and
+// their numbers are those of the missing events. Truth: the events number themselves.
 #include "formats/posix/posix.h"
 #include "tests/unit/posix_log/disk.h"
 #include "tests/unit/posix_log/logging.h"
 #include <extract/log.h>
 #include <pthread.h>
 
-// What a log tells, and what its numbers say.
+// What a log reports, and what its numbers show.
 struct sums {
     struct posix_layout layout;
     uint32_t next; // number that is due
@@ -105,7 +105,7 @@ static trace_id_t start_log(int fd, size_t stream_size, trace_event_id_t *id)
     return trid;
 }
 
-// Every gap of a stream that stands while it is flushed has its exact number.
+// Every gap of a stream that is stopped while it is flushed has its exact number.
 static void test_h70_each_gap_is_exact(void **state)
 {
     enum { ROUNDS = 20, EVENTS = 5000 };
@@ -172,9 +172,8 @@ static void test_h72_a_writer_that_goes_on(void **state)
     assert_int_equal(s.had + s.missing, w.end + 1);
 }
 
-// Whenever the writer goes on while a flush reads the ring, and however many records it adds in
-// front of the flushes behind that, which take the newest only: a number that is told as exact is
-// exact.
+// The writer continues at any moment while a flush reads the ring, and adds any number of records
+// before the next flushes, which read only the newest. A number that is reported as exact is exact.
 static unsigned writes_at;     // the read in which it goes on, from now on; 0: in none
 static unsigned writes_again;  // likewise, behind that one
 static uint32_t steady_events; // that it writes in each read behind the next `steady_at`
@@ -233,8 +232,8 @@ static void test_h75_a_writer_in_each_read(void **state)
                 check_writer_in(read, again, added[k]);
 }
 
-// A writer that never rests laps the reader again before a block of the log is full: that events
-// are missing is told in each place, though no number is known.
+// A writer that never rests laps the reader again before a block of the log is full. Missing events
+// are reported in each place, although no number is known.
 static void test_h76_a_writer_that_never_rests(void **state)
 {
     (void)state;

@@ -34,8 +34,9 @@ static void close_both(trace_id_t trid, int fd)
     close(fd);
 }
 
-// Numbers of the events of a log from its start on, each one more than that before; START is
-// passed over. Returns how many; *first is the first, and *last the type behind them.
+// Checks the numbers of the events of a log from its start on: each is one more than the one
+// before. START is skipped. Returns how many there are; *first is the first, and *last the type
+// after them.
 static uint32_t count_numbers(trace_id_t trid, uint32_t *first, trace_event_id_t *last)
 {
     uint32_t count = 0;
@@ -83,7 +84,7 @@ struct watch {
     atomic_bool seen, end;
 };
 
-// Asks for the status until it tells of a flush, or it is told to end.
+// Asks for the status until it shows a flush, or until the test ends it.
 static void *await_flushing(void *context)
 {
     struct posix_trace_status_info status;
@@ -94,7 +95,7 @@ static void *await_flushing(void *context)
     return NULL;
 }
 
-// While a flush goes on, the status tells of it.
+// During a flush, the status shows it.
 static void test_h24_flushing(void **state)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_LOOP, POSIX_TRACE_LOOP, 1 << 20, 1 << 20);
@@ -159,7 +160,7 @@ static void each_policy(void (*check)(int stream_policy, int log_policy), bool f
             check(streams[i], logs[k]);
 }
 
-// The first error stands until it is asked for; nothing is lost by it.
+// The first error remains until it is asked for. Nothing is lost by it.
 static void check_full_disk(int stream_policy, int log_policy)
 {
     uint32_t first = 1;
@@ -190,14 +191,14 @@ static void check_full_disk(int stream_policy, int log_policy)
     close_both(trid, fd);
 }
 
-// Not those that are flushed by themselves, which may fail between any two calls.
+// This excludes streams that are flushed automatically, which may fail between any two calls.
 static void test_h18_full_disk(void **state)
 {
     (void)state;
     each_policy(check_full_disk, false);
 }
 
-// A flush that fails frees nothing: what it took is in the way of what comes then, as it was.
+// A flush that fails frees nothing: what it read still blocks the events that come then.
 static void check_kept(int stream_policy, int log_policy)
 {
     trace_attr_t attr = log_attributes(stream_policy, log_policy, 4000, 1 << 20);
@@ -248,7 +249,7 @@ static void test_h48_failed_flush_keeps(void **state)
     each_policy(check_kept, true);
 }
 
-// A log tells of a flush that failed, once, and where in time that was. A filter keeps it out.
+// A log reports a failed flush once, at its place in time. A filter can leave it out.
 static void check_error(bool filtered)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 100000, 0);
@@ -351,7 +352,8 @@ static void check_file_limit(bool later)
     close_both(trid, fd);
 }
 
-// The limit of the size of files, whenever it is set: no signal comes, and what fits is there.
+// The limit of the size of files may be set at any time: no signal comes, and what fits is in the
+// log.
 static void test_h20_file_limit(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Logs of firmware behind a memory, made by hand, and logs that a recorder wrote. Truth: what was
-// put into the ring.
+// Logs of firmware in a memory that is made by hand, and logs that a recorder wrote. Truth: what
+// was put into the ring.
 #include "tests/unit/posix/image.h"
 #include "tests/unit/posix_log/disk.h"
 #include "tests/unit/posix_log/logging.h"
@@ -158,7 +158,7 @@ static void test_h74_stop(void **state)
     close(fd);
 }
 
-// Four events 10 us apart, and four behind a reset, 10 ms apart. Returns when the first was.
+// Four events 10 us apart, and four after a reset, 10 ms apart. Returns the time of the first.
 static uint64_t check_times(trace_id_t trid, trace_event_id_t id, bool failed)
 {
     uint64_t first = 0, before = 0;
@@ -246,8 +246,8 @@ static void test_h37_reset(void **state)
         check_reset(false, false, write);
 }
 
-// A clock that does not tell the time of day has that of the first record when it was read,
-// whatever it stands at.
+// A clock that does not show the time of day gets that of the first record at the moment of its
+// reading, whatever its value is.
 static void test_h38_time_of_day(void **state)
 {
     struct timespec before, after;
@@ -312,7 +312,7 @@ static void test_h41_failed_flush(void **state)
     close(fd);
 }
 
-// Generations that the RING blocks of a log tell, in order.
+// The generations in the RING blocks of a log, in order.
 static size_t read_generations(int fd, uint32_t *generations, size_t room)
 {
     struct extract_log *log;
@@ -555,7 +555,7 @@ static void test_h44_flushed(void **state)
     rmdir(folder);
 }
 
-// A log as a file of a stream, whose address is told.
+// A log as a file of a stream, whose address is stated.
 static void save_log(int fd, const char *path, uint64_t *address)
 {
     struct extract_log *log;
@@ -575,7 +575,7 @@ static void save_log(int fd, const char *path, uint64_t *address)
     extract_log_free(log);
 }
 
-// A log that was saved as a stream is a stream that is over, with all that the log had.
+// A log that was saved as a stream is a stream that has ended, with all that the log had.
 static void check_saved(bool big, bool wide)
 {
     enum { PASSES = 8, EACH = 20 }; // more in all than the ring held

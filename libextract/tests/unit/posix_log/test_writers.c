@@ -177,7 +177,7 @@ static void check_status(int fd, int full, int log_overrun, int overrun)
     close(fd);
 }
 
-// Whether the file ends with a mark that the log is full.
+// Returns whether the file ends with a marker that the log is full.
 static bool ends_full(int fd, off_t bytes)
 {
     uint8_t head[8];
@@ -264,8 +264,9 @@ static void test_h34_later_names(void **state)
 
 // ---- while it is written ----
 
-// A reader has what was there when it came; who comes later has more, of one that wraps the
-// newest. What is overwritten meanwhile is told of, and never taken for something else.
+// A reader has the events that existed when it opened the log. A later reader of a log that wraps
+// has newer ones. What is overwritten in the meantime is reported, and never taken for something
+// else.
 static void check_reading(int policy, size_t log_size)
 {
     int fd = new_file();
@@ -308,7 +309,8 @@ static void test_h35_while_written(void **state)
 
 // ---- a full disk ----
 
-// A disk of 256 KiB that nobody else sees. False: none can be made here.
+// Makes a file system of 256 KiB that no other process sees. Returns false if that is not possible
+// here.
 static bool make_disk(const char *path)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
@@ -317,7 +319,8 @@ static bool make_disk(const char *path)
 
 enum { NO_DISK = 2, BAD = 1 };
 
-// Fills the disk, tells the first error, makes room, and goes on: nothing that was taken is lost.
+// Fills the file system, checks the first error, makes space, and continues: nothing that was
+// accepted is lost.
 static int fill_disk(int fd, int filler)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND, 20000, 0);

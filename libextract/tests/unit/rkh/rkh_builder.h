@@ -38,7 +38,7 @@ struct rkh_places {
     uint64_t array, in_at, out_at, qty_at, chk_at;
 };
 
-// False: there is no such ELF.
+// Returns false if there is no such ELF.
 bool rkh_places_read(struct rkh_places *places, const char *elf);
 // Gives the byte at an address when it is of the variable of `size` bytes at `at`.
 bool rkh_byte_of(uint64_t at, uint64_t value, unsigned size, uint64_t address, uint8_t *byte);

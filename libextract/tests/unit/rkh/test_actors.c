@@ -121,7 +121,8 @@ static void test_names(void **state)
     }
 }
 
-// A thread of another kernel is none, nor is one that was not made yet; what there is, is said.
+// A thread of another kernel is not a thread, nor is one that was not created yet. The error lists
+// the threads that exist.
 static void test_no_names(void **state)
 {
     static const char *const names[] = {"ao=task", "ao=unborn", "ao=c1", "ao=rom", "ao=32"};

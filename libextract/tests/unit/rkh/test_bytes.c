@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recordings of RKH rings: a writer that goes on while it is read, a byte at a time, and what the
-// log of it gives. Truth: every frame holds its own number; the bytes that were written.
+// Recordings of RKH rings: a writer continues byte by byte while it is read, and the log is
+// checked. Truth: every frame contains its own number; the bytes that were written.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/record.h>
@@ -61,7 +61,7 @@ static void go_on(uint32_t bytes)
     assert_true(target.written < pool_bytes);
 }
 
-// What stands at a place of the array: the last byte that was written there.
+// Returns the byte at a place of the array: the last one that was written there.
 static uint8_t array_at(uint64_t i)
 {
     uint64_t made = target.written - target.from;
@@ -82,7 +82,7 @@ static uint8_t byte_at(uint64_t address)
     return byte;
 }
 
-// The writer goes on between the bytes that are read.
+// The writer continues between the bytes that are read.
 static size_t read_target(void *context, uint64_t address, void *buffer, size_t length)
 {
     (void)context;
@@ -138,7 +138,7 @@ struct recording {
     struct extract_rkh rkh;
 };
 
-// The writer is at `written`, and goes on at a pace while the recording begins.
+// The writer is at `written`, and continues at a pace while the recording begins.
 static void begin_while(uint32_t pace, struct recording *r, uint64_t written)
 {
     struct extract_memory_source source = {.read = read_target, .running = true};
@@ -259,7 +259,7 @@ static uint32_t frames_in(uint64_t bytes)
 
 // ---- the tests ----
 
-// Polls at every distance: blocks end in every place of a frame, also behind an escape.
+// Polls at every distance: blocks end at every place of a frame, also after an escape.
 static void test_whole(void **state)
 {
     struct recording r;
@@ -357,8 +357,8 @@ static void test_laps(void **state)
     close_replay(replay);
 }
 
-// And while the bytes are being read: nothing that is a mix is taken, what is missing is missing
-// modulo 256.
+// The ring is written while the bytes are read: no mixture is taken, and the number of missing
+// frames is right modulo 256.
 static void race(uint32_t pace)
 {
     struct recording r;
@@ -459,7 +459,7 @@ static void test_gone(void **state)
     close_replay(replay);
 }
 
-// A poll that brings nothing is one read, and one that brings some is three.
+// A poll without new bytes is one read; a poll with new bytes is three.
 static void test_cost(void **state)
 {
     struct recording r;
@@ -539,8 +539,8 @@ static void test_dump(void **state)
     check_dump(2 * SIZE);
 }
 
-// A dump of a target that went on meanwhile has the frames of the look that it was made of, the
-// first of them, too.
+// A dump of a target that continued in the meantime has the frames of its snapshot, including the
+// first one.
 static void test_dump_of_running(void **state)
 {
     struct extract_memory_source source = {.read = read_target, .running = true};

@@ -96,7 +96,8 @@ static bool are_arguments(const char *words, const uint8_t *bytes, long left)
     return words && !left;
 }
 
-// A record of settings is none of these: by one byte, no frame of the stretch becomes one.
+// A record of settings is not one of these: no frame of the range becomes one by a change of one
+// byte.
 static bool is_frame(const uint8_t *bytes, long length, bool chk)
 {
     unsigned sum = 0;
@@ -117,7 +118,7 @@ struct found {
 
 static struct found found[2 * FRAMES];
 
-// Unstuffs what lies between flags; -1: an escape that is none.
+// Unstuffs the bytes between two flags; -1: an escape is not valid.
 static long unstuff(uint8_t *to, const uint8_t *bytes, uint32_t length)
 {
     long whole = 0;
@@ -132,8 +133,8 @@ static long unstuff(uint8_t *to, const uint8_t *bytes, uint32_t length)
     return whole;
 }
 
-// What lies between flags, and before the first one when it is good; `count` of them are found
-// already. *rest: bytes behind the last.
+// Takes the bytes between flags, and those before the first flag if they are a valid frame; `count`
+// frames have been found already. *rest: bytes after the last flag.
 static uint32_t find_frames(const uint8_t *bytes, uint32_t length, bool chk, uint32_t count,
                             uint32_t *rest)
 {
@@ -188,7 +189,7 @@ static uint32_t check_walk(struct extract_snapshot *snapshot, const struct extra
     return count;
 }
 
-// Each frame of it is one; the last may be cut.
+// Each of its frames is valid; the last one may be cut.
 static void make_stretch(bool chk)
 {
     struct rkh_mix mix = {4, 4, 1, 4};

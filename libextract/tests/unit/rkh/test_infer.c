@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// RKH streams that do not tell all: what damaged frames may say, settings that do as well as
-// others, half a frame that passes for one. Truth: bytes worked out by hand.
+// RKH streams that do not state all settings: what damaged frames may show, several settings that
+// fit equally well, half a frame that passes for a whole one. Truth: bytes worked out by hand.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -48,7 +48,7 @@ static void test_one_or_two(void **state)
     look_close(&look);
 }
 
-// 769 events in a queue are less likely than one, and room for three.
+// 769 events in a queue are less likely than one event and space for three.
 static void test_likely(void **state)
 {
     struct look look;
@@ -63,7 +63,7 @@ static void test_likely(void **state)
     look_close(&look);
 }
 
-// What looks like MP_INIT of another layout has a wrong sum, or stands alone among damage.
+// A frame that looks like MP_INIT of another layout has a wrong checksum, or is alone among damage.
 static void test_damage_is_not_asked(void **state)
 {
     struct look look;
@@ -126,7 +126,7 @@ static void test_other_ids(void **state)
     assert_int_equal(look_at(&look, "version=2.1"), EXTRACT_UNSUPPORTED);
 }
 
-// Another firmware, with functions of another size, which its record does not tell.
+// Another firmware, with functions of another size, which its record does not state.
 static void test_functions_of_two(void **state)
 {
     static const struct rkh_mix mix = {2, 2, 2, 0};

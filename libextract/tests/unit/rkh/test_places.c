@@ -133,7 +133,7 @@ static void test_244(void **state)
            "version=2.4.4", bits_244, COUNT(bits_244));
 }
 
-// 2.3: SM_DCH is 98, and what follows lies one higher.
+// Version 2.3: SM_DCH is 98, and the events after it have numbers higher by one.
 static void test_older_with_map(void **state)
 {
     static const struct bit bits[] = {{"event=SM_DCH", 3, 3, 2}, {"event=SM_TRN", 3, 3, 3}};

@@ -117,7 +117,7 @@ static enum extract_code look_at(struct look *look, const char *words, bool runn
 
 static const char known[] = "chk=1,nseq=1,ts=4,ptr=4,sig=1";
 
-// How many frames a view shows; that they are the newest, and one behind the other.
+// Returns how many frames a view shows. Checks that they are the newest ones, one after the other.
 static uint64_t shown(const char *words, bool running)
 {
     struct look look;
@@ -225,7 +225,7 @@ static void test_overrun(void **state)
     }
 }
 
-// What was taken out is still there; what was not begins behind a flag.
+// What was taken out is still there. What was not taken out begins after a flag.
 static void test_flushed(void **state)
 {
     (void)state;

@@ -82,7 +82,8 @@ static unsigned pending(void)
     return (unsigned)(trcin - trcout + (ptrdiff_t)sizeof trcstm) % (unsigned)sizeof trcstm;
 }
 
-// A byte at a time: the oldest goes when there is no room left, and full and overrun are one.
+// One byte at a time: the oldest is overwritten when no space is left, and full and overrun are the
+// same.
 static void overwrites_its_oldest_byte(void **state)
 {
     (void)state;

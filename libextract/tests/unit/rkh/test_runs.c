@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Streams of several runs of a target, whose TCFG records tell different layouts: losses, clocks
-// and settings of each run, and what follows from them for the whole. Truth: worked out by hand
-// from docs/formats/rkh.md, "Runs".
+// Streams of several runs of a target, whose TCFG records state different layouts: losses, clocks
+// and settings of each run, and what follows for the whole. Truth: worked out by hand from
+// docs/formats/rkh.md, "Runs".
 #include "tests/unit/trazer/rkh_stream.h"
 
 // Records of 3.4.00: all on, 4-byte stamps at 1000 Hz; the same at 2000 Hz, and at what 16 bits
@@ -112,8 +112,8 @@ static void test_unknown_loss(void **state)
           "stamps\nrun 2 rkh: chk=1 (tcfg), nseq=0 (tcfg), ts=0 (tcfg), ");
 }
 
-// The first run ends after number 1. The second has other settings, so that it counts from 0 again:
-// its first 3 frames are missing, and later 2. Numbers do not tell how often they have wrapped.
+// The first run ends after number 1. The second run has other settings, so it counts from 0 again:
+// its first 3 frames are missing, and later 2. Numbers do not show how often they have wrapped.
 static void test_losses_of_each(void **state)
 {
     (void)state;
@@ -134,8 +134,8 @@ static void test_losses_of_each(void **state)
     CHECK("info", false, 0, "at least 5 lost (not every gap is exact), stamps of 2 bytes, ");
 }
 
-// What is damaged before the first record belongs to the first run, and what is behind another
-// one to that.
+// Damage before the first record belongs to the first run, and damage after another record to the
+// run of that record.
 static void test_damage_of_each(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void test_same_layout(void **state)
     CHECK_TICKS(0, 0, 0, 0, 4);
 }
 
-// Settings come back after others: their frames are numbered from 0 once more.
+// Settings return after others: their frames are numbered from 0 again.
 static void test_layout_comes_back(void **state)
 {
     (void)state;
@@ -198,8 +198,8 @@ static void test_layout_comes_back(void **state)
           "\n  6  069   0x20000000  0.001000000    1.000000                  event processed ");
 }
 
-// There is room for 16 layouts. Frames of a further one are damaged, not taken for what they are
-// not, and what is missing between them is not known.
+// There is space for 16 layouts. Frames of a further one are damaged and not taken for anything
+// else, and what is missing between them is not known.
 static void test_too_many(void **state)
 {
     (void)state;

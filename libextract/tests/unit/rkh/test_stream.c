@@ -233,7 +233,7 @@ static void test_gaps(void **state)
     look_close(&look);
 }
 
-// The stamps of a second run begin again, and the time goes on.
+// The timestamps of a second run begin again, and the time continues.
 static void test_runs(void **state)
 {
     static const uint64_t ticks[] = {0, 0, 10, 10, 10, 14};
@@ -298,7 +298,7 @@ static void test_kinds_of_damage(void **state)
     look_close(&look);
 }
 
-// What stands at the very end, behind which no event comes, is told, too.
+// What is at the very end, with no event after it, is reported, too.
 static void test_damage_at_the_end(void **state)
 {
     struct look look;
@@ -319,7 +319,7 @@ static void test_damage_at_the_end(void **state)
     look_close(&look);
 }
 
-// That every frame that is shown has a checksum that holds and the length of its event.
+// Checks that every frame that is shown has a right checksum and the length of its event.
 static void check_shown(const struct look *look)
 {
     static const struct {
@@ -389,7 +389,7 @@ static void test_every_length(void **state)
     }
 }
 
-// A capture that was begun late: what lies before the first flag is a frame, or nothing.
+// A capture that was begun late: the bytes before the first flag are a frame, or nothing.
 static void test_late(void **state)
 {
     (void)state;

@@ -74,8 +74,8 @@ static void test_names(void **state)
                    "server->e2: PAUSE; # 1.040\ne1->e3: PAUSE; # 1.050\ne4->e4: PAUSE; # 1.060\n");
 }
 
-// A new start of the target stands between what came before and what comes; neither names nor time
-// go on over it.
+// A new start of the target separates what came before from what comes after. Neither names nor
+// time continue over it.
 static void test_restart(void **state)
 {
     struct stream s;
@@ -94,8 +94,8 @@ static void test_restart(void **state)
 
 // ---- the picture ----
 
-// Whether a text is one element of XML with all its inner ones closed, and no character that must
-// not be there.
+// Returns whether a text is one XML element whose inner elements are all closed, without a
+// forbidden character.
 static bool is_xml(const char *text)
 {
     char open[16][32];
@@ -171,7 +171,7 @@ static void test_picture(void **state)
           "<title>seq 6, seconds 1.000: post, PAUSE</title>");
 }
 
-// Names that are no text of XML, and one that is longer than there is room for.
+// Names that are not XML text, and one that is longer than its space.
 static void test_hostile_names(void **state)
 {
     struct stream s;

@@ -7,7 +7,7 @@
 static const char narrow[] = "0034 FEF70100 22 24 22 01 24 E803";
 static const char bare[] = "0034 FE7F0200 14 42 11 02 14 E803";
 
-// The figures as JSON hold each of the pieces, NULL behind the last.
+// The figures as JSON contain each of the parts; NULL after the last.
 static void check_figures(const struct stream *s, const char *const *pieces)
 {
     struct extract_text text = stream_say(s, "stats", false, true);
@@ -136,8 +136,8 @@ static void test_states(void **state)
           "{\"ticks\":50,\"state\":256,\"name\":null}]");
 }
 
-// The stream begins in the middle: the first dispatch tells the state that holds since its start.
-// Nothing is known of the time in which frames are missing; behind it the same goes again.
+// The stream begins in the middle: the first dispatch shows the state since its start. Nothing is
+// known of the time in which frames are missing; after it, the same applies again.
 static void test_states_unseen(void **state)
 {
     struct stream s;
@@ -160,7 +160,8 @@ static void test_states_unseen(void **state)
           "{\"ticks\":220,\"state\":512,\"name\":null}]");
 }
 
-// A target that leaves out the records of the next state: the last one that is entered is it.
+// The target does not record the records of the next state: the last state that is entered is the
+// next one.
 static void test_states_entered(void **state)
 {
     struct stream s;
@@ -178,7 +179,7 @@ static void test_states_entered(void **state)
           "{\"state\":768,\"name\":null,\"entries\":1,\"ticks\":10,");
 }
 
-// A change that no record tells of: the time between is in doubt no longer than it must be.
+// No record states this change: the time in between is in doubt no longer than necessary.
 static void test_terminated(void **state)
 {
     struct stream s;

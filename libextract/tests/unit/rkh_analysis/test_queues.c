@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which post a get is of, when something stands between them: a mark of a log behind which events
-// may be missing makes the pair unsure, and says nothing of posts that come after it.
-// Truth: frames written by hand; in the model a signal 7 is posted and taken twice.
+// Which post a get belongs to, if something is between them. A marker of a log after which events
+// may be missing makes the pair uncertain, and says nothing about posts that come after it. Truth:
+// frames written by hand; in the model a signal 7 is posted and taken twice.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/trazer/rkh_stream.h"
 #include "report/rkh/trazer.h"
@@ -97,7 +97,7 @@ static void test_unseen(void **state)
     assert_int_equal(queues.queues[0].length, 0);
     assert_non_null(match.post);
     assert_int_equal(match.post->number, 1);
-    // One before those that were not seen, of which more come behind it.
+    // One post before those that were not seen; more of these come after it.
     assert_true(rkh_post_queues_add_event(&queues, &events[1], &match));
     assert_true(rkh_post_queues_add_event(&queues, &events[2], &match));
     assert_int_equal(queues.queues[0].length, 1);

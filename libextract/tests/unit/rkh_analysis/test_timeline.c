@@ -65,7 +65,7 @@ static void test_short(void **state)
     expect_line(&s, "server ", "  .AB ");
 }
 
-// More states than letters, and a long time behind them.
+// More states than letters, and a long time after them.
 static void test_many(void **state)
 {
     struct stream s;

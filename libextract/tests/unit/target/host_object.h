@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// unit: the shared memory object of a traced process on Linux, mapped by its name, as a program
-// that means no good maps it, too.
+// unit: the shared memory object of a traced process on Linux. The test maps it by its name, as a
+// malicious program can map it, too.
 #ifndef HOST_OBJECT_H
 #define HOST_OBJECT_H
 
@@ -24,7 +24,7 @@ static inline struct object_path object_path_of(pid_t pid)
     return path;
 }
 
-// The object's file; `pid` 0: of this process.
+// Opens the object's file. `pid` 0 stands for this process.
 static inline int open_object(pid_t pid)
 {
     int file = open(object_path_of(pid).text, O_RDWR | O_CLOEXEC);
@@ -33,13 +33,13 @@ static inline int open_object(pid_t pid)
     return file;
 }
 
-// Of a process that was killed: it leaves its name.
+// Removes the object's name. A process that was killed cannot do so itself.
 static inline void unlink_object(pid_t pid)
 {
     unlink(object_path_of(pid).text);
 }
 
-// All of it, until the process ends.
+// Maps the whole object until the process ends.
 static inline uint8_t *map_object(pid_t pid, size_t *length)
 {
     struct stat status;

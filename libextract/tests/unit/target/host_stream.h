@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// unit: streams of programs on Linux, made and read by a test. Behind <cmocka.h>.
+// unit: streams of programs on Linux, which a test makes and reads. Include this after <cmocka.h>.
 #ifndef HOST_STREAM_H
 #define HOST_STREAM_H
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// unit: a port on which a test plays the core: it sees each access to what others read, calls
-// interrupts in between, and sets the clock. The test defines model_access(), which runs before
-// each access, model_stored(), and the sizes.
+// unit: a port on which a test plays the core. The port sees each access to memory that others
+// read, calls interrupts in between, and sets the clock. The test defines model_access(), which
+// runs before each access, model_stored(), and the sizes.
 //
-// A machine may make stores in another order than the program, but for barriers; so each thread and
-// interrupt has to pass one of its own between the tail and what is overwritten, between a record
-// and the head, between the data and what makes the record done.
+// Without barriers, a machine may make stores in another order than the program. So each thread and
+// interrupt must pass a barrier of its own at three points: between the tail and what it
+// overwrites, between a record and the head, and between the data and the word that marks the
+// record done.
 #ifndef MODEL_PORT_H
 #define MODEL_PORT_H
 
@@ -17,13 +18,13 @@
 #define RINGSIDE_TRACE_THREAD()    0x7000
 #define RINGSIDE_TRACE_INTERRUPT() model_interrupt
 
-static uint32_t model_clock;     // the stamp of what is recorded now
+static uint32_t model_clock;     // the timestamp of the next record
 static uint32_t model_interrupt; // the number of the interrupt that runs
-static unsigned model_masked;    // critical sections that are entered
+static unsigned model_masked;    // nesting depth of critical sections
 
 #include "target/ports/firmware.h"
 
-#include "target/layout.h" // of this port
+#include "target/layout.h" // the layout of this port
 
 #define RINGSIDE_PORT_CALLER(address) ((uintptr_t)(address)-1)
 
@@ -33,7 +34,7 @@ static void model_stored(uint32_t *word, uint32_t before);
 
 enum { MODEL_WRITERS = 32, MODEL_OPEN = 1 };
 
-// What each writer stored since its last barrier.
+// What each writer has stored since its last barrier.
 static struct {
     bool tail, ring;
 } model_unordered[MODEL_WRITERS];
@@ -50,7 +51,7 @@ static inline bool model_in_ring(const uint32_t *word)
     return word >= rings && word < rings + sizeof ringside_posix.rings / sizeof *rings;
 }
 
-// The store of `value` keeps the order.
+// Asserts that the store of `value` keeps the order.
 static inline void model_order(const uint32_t *word, uint32_t value)
 {
     unsigned who = model_writer();

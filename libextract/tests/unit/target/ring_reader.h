@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// unit: reads the streams of an object that stands still, from nothing but what
-// docs/formats/posix-ring.md says.
+// unit: reads the streams of an object that nobody changes in the meantime.
+//
+// Truth: docs/formats/posix-ring.md, and nothing else.
 #ifndef RING_READER_H
 #define RING_READER_H
 
@@ -81,7 +82,7 @@ static inline uint64_t ring_wide(struct ring_stream s, uint32_t *position, bool 
     return wide ? value | (uint64_t)ring_word(s, (*position)++) << 32 : value;
 }
 
-// The record at `position`; false where the words there are none.
+// Reads the record at `position`. Returns false if the words there are not a record.
 static inline bool ring_record(struct ring_stream s, uint32_t position, struct ring_record *r)
 {
     uint32_t layout = ring_of(s, RING_LAYOUT), first = ring_word(s, position), at = position + 2;
@@ -104,10 +105,10 @@ static inline bool ring_record(struct ring_stream s, uint32_t position, struct r
     return (first >> 30 == 1 || first >> 30 == 2) && (first & 0xFFFF) == (position & 0xFFFF) &&
            trailer == ((first & 0x0FFFFFFF) | 0xA0000000) &&
            (r->words == at - position + (r->bytes + 3) / 4 + 1 ||
-            (r->cut && !r->bytes && r->words > at - position)); // its writer is gone
+            (r->cut && !r->bytes && r->words > at - position)); // its writer died
 }
 
-// Up to `room` records, oldest first; -1 where the ring is not sound.
+// Reads at most `room` records, oldest first. Returns -1 if the ring is not sound.
 static inline int ring_records(struct ring_stream s, struct ring_record *records, int room)
 {
     uint32_t at = ring_of(s, RING_TAIL), head = ring_of(s, RING_HEAD);

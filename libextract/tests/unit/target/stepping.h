@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: a child that is made to go step by step (ptrace), or to its next stop. In: what it runs,
-// which stops itself by SIGSTOP. Out: the child, in the places where it is met.
+// tests: runs a child step by step (ptrace), or to its next stop. The child stops itself with
+// SIGSTOP where the test is to meet it.
 #ifndef TESTS_TARGET_STEPPING_H
 #define TESTS_TARGET_STEPPING_H
 
@@ -23,7 +23,7 @@ static void await_stop(pid_t child, int number)
     assert_int_equal(WSTOPSIG(status), number);
 }
 
-// One instruction, with a signal or 0.
+// Executes one instruction. `number` is a signal for the child, or 0.
 static void step(pid_t child, long number)
 {
     assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, (void *)number), 0);
@@ -35,7 +35,7 @@ static void let_go_on(pid_t child, long number)
     assert_int_equal(ptrace(PTRACE_CONT, child, NULL, (void *)number), 0);
 }
 
-// To its next stop.
+// Continues the child to its next stop.
 static void go_on(pid_t child, long number)
 {
     let_go_on(child, number);
@@ -52,7 +52,7 @@ static pid_t begin_stepping(void (*run)(void))
     return child;
 }
 
-// One that goes on with `number` to its end, which is to be a good one.
+// Continues a child with signal `number` to its end. The child must exit with status 0.
 static void end_stepping(pid_t child, long number)
 {
     int status;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// unit: children that inherit a stream, however they were made, of a process that has passed no
-// trace point before; those that do not; and more of them than there are places.
+// unit: children that inherit a stream. The tests make them in each possible way, from a parent
+// that has or has not passed a trace point before. Other tests have children that do not inherit
+// the stream, or more children than the object's process table can hold.
 #define _GNU_SOURCE // vfork
 #include <setjmp.h>
 #include <spawn.h>
@@ -24,7 +25,7 @@ static void write_each(void)
         posix_trace_event(TYPE, &k, sizeof k);
 }
 
-// Of all processes.
+// Returns the number of events of all processes.
 static unsigned events(struct traced *t)
 {
     struct ring_record r[64];
@@ -95,7 +96,7 @@ static void by_spawn(void)
     finish(child);
 }
 
-// The shell between knows nothing of the recorder.
+// The shell between the two processes knows nothing of the recorder.
 static void by_system(void)
 {
     char command[64];
@@ -112,7 +113,7 @@ struct process {
     int go[2];
 };
 
-// It waits for a byte, makes a child, waits for the next byte, and ends.
+// Starts a process that waits for a byte, makes a child, and ends.
 static struct process begin(void (*make)(void), bool traces_before)
 {
     struct process p;
@@ -169,7 +170,7 @@ static void test_not_inherited(void **state)
     check_all(false, true);
 }
 
-// A child that was there before the stream was made inherits nothing.
+// A child that existed before the stream was made inherits nothing.
 static void test_older_child(void **state)
 {
     struct process p;
@@ -192,7 +193,7 @@ static void test_older_child(void **state)
         finish(child);
         _exit(0);
     }
-    usleep(300000); // some 30 ticks of the clock that tells when processes began
+    usleep(300000); // about 30 ticks of the clock that tells when processes began
     struct traced t = bind_stream(p.pid, POSIX_TRACE_LOOP, WORDS, true);
     let_run(&p);
     assert_int_equal(events(&t), 0);
@@ -201,10 +202,10 @@ static void test_older_child(void **state)
     close(go[1]);
 }
 
-// ---- no place left ----
+// ---- no free entry in the process table ----
 
-// Gives the free places of the object's table to the traced process, too, which has the first one;
-// or takes them back.
+// Gives the free entries of the object's process table to the traced process, which already has the
+// first one. If not `fill`, frees them again.
 static void fill_places(struct traced *t, bool fill)
 {
     uint32_t at = ring_get(t->bytes, 32), end = ring_get(t->bytes + at, 16);
@@ -216,7 +217,7 @@ static void fill_places(struct traced *t, bool fill)
             memcpy(t->bytes + at, fill ? first : (const uint8_t[12]){0}, 12);
 }
 
-// Shared with the child: the events that it has made, and whether it is to go on.
+// Memory that is shared with the child: how many events it has made, and whether it must end.
 static struct {
     volatile uint32_t made, ends;
 } * report;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// unit: signal handlers that trace, and return or jump, in a trace point of their own thread: a
-// child makes the trace point step by step under ptrace, gets a signal, and another one some steps
-// behind the first one's handler. Each pair of steps is tried from the trace point's begin on;
-// whatever was interrupted, each event is recorded or counted as refused once.
+// unit: signal handlers that trace, and then return or jump, inside a trace point of their own
+// thread. A child runs the trace point step by step under ptrace. It gets one signal, and a second
+// one some steps after the first handler. The test tries each pair of steps from the start of the
+// trace point. Whatever a signal interrupts, each event is either recorded or counted as refused,
+// exactly once.
 #include "target/linux.h"
 #include "tests/unit/target/host_object.h"
 #include "tests/unit/target/ring_reader.h"
@@ -21,14 +22,15 @@
 #include <cmocka.h>
 // clang-format on
 
-// Steps before the first signal, and from where its handler has returned to the second one.
+// FIRST: steps before the first signal. SECOND: steps from its handler's return to the second
+// signal. RETURN: the most steps that the handler needs to return.
 enum { FIRST = 400, SECOND = 3, RETURN = 400, WORDS = 256 };
 
-// What the child tells of its last round: also where the handlers lay on the stack, which is the
-// same place when the first one has returned by the second.
+// The child's report of its last round. `first` and `second` are the stack frames of the handlers.
+// They are equal if the first handler has returned before the second one starts.
 struct report {
     volatile uint32_t counted, wrong, finish;
-    volatile uint32_t jumps; // the second handler does not return
+    volatile uint32_t jumps; // the second handler jumps instead of returning
     volatile uintptr_t first, second;
 };
 
@@ -87,7 +89,7 @@ static void run_round(void)
 {
     uint32_t before = counted();
     if (!sigsetjmp(back, 1)) {
-        stop_here(); // from here on step by step
+        stop_here(); // the parent steps from here on
         event(40);
     }
     report->counted = counted() - before;
@@ -120,7 +122,7 @@ static void run_child(void)
     signal(SIGUSR1, on_first);
     signal(SIGUSR2, on_second);
     for (unsigned k = 0; k < 100; k++)
-        event(40); // the ring is full
+        event(40); // fills the ring
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL)) {
         fprintf(stderr, "test_interrupts: ptrace: not allowed here\n");
         _exit(3);
@@ -165,7 +167,7 @@ static uint32_t interrupt(pid_t child, unsigned first, unsigned second)
     go_on(child, SIGUSR2);
     uint32_t events = report->counted;
     assert_false(report->wrong);
-    go_on(child, 0); // to the next round
+    go_on(child, 0); // continues to the next round
     return events;
 }
 
@@ -174,7 +176,7 @@ static void interrupt_twice(pid_t child, unsigned first, unsigned second)
     assert_int_equal(interrupt(child, first, second), 3);
 }
 
-// Steps that the first handler makes behind its stop.
+// Returns how many steps the first handler needs from its stop to its return.
 static unsigned steps_to_return(pid_t child)
 {
     unsigned steps = 0;
@@ -196,7 +198,8 @@ static void test_two_that_return(void **state)
     end_child(child);
 }
 
-// The call that is left is the one that the first handler came back to, from where it has begun.
+// The second handler jumps out of the trace point that the first handler returned to. The second
+// signal comes only after that trace point has begun, so that all three events count.
 static void test_one_that_jumps(void **state)
 {
     enum { STEPS = 16, MOST = 4000, TRIES = 100 };

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// unit: a signal handler that leaves a trace point by a jump, wherever that was: a child makes the
-// trace point step by step under ptrace, and then gets the signal; each test begins with another
-// instruction, and goes on in strides, so that together they meet all of them. Whatever
-// was left is settled: nobody hangs, records are whole, and the event is recorded or counted as
-// refused once, from one instruction on. A stream that was to start or to change has done so with
-// the next trace points. The same for calls that register a name, or carry out a request.
+// unit: a signal handler that leaves a trace point by a jump, from any instruction of it. A child
+// runs the trace point step by step under ptrace, and then gets the signal. Each test begins with
+// another instruction and continues in strides, so that together the tests meet all instructions.
 //
-// The jump is siglongjmp, of which the recorder is told, or the compiler's own, of which it is not:
-// that is found by the thread's next trace point.
+// The recorder repairs whatever was left: nobody hangs, and records are complete. From one
+// instruction on, the event is recorded or counted as refused, exactly once. A stream that was
+// about to start or to change does so at the next trace points. Calls that register a name or carry
+// out a request behave alike.
+//
+// The jump is siglongjmp, which tells the recorder, or the compiler's own, which does not. In the
+// second case, the thread's next trace point finds what was left.
 #include "target/ports/linux.h"
 #include "target/linux.h"
 #include "tests/unit/samples.h"
@@ -34,19 +36,19 @@ enum { ROUNDS = 110, WORDS = 256, MANY = 1000000 };
 
 struct variant {
     int policy;
-    void (*prepare)(void); // before each call; NULL: nothing
-    void (*call)(void);    // that is left; NULL: a trace point
-    bool misses;           // another event has to be counted, too
-    bool full;             // it is full, and nobody reads
+    void (*prepare)(void); // runs before each call; NULL: nothing
+    void (*call)(void);    // the call that the jump leaves; NULL: a trace point
+    bool misses;           // another event must be counted, too
+    bool full;             // the stream is full, and nobody reads it
     bool told;             // the jump is siglongjmp
-    bool traces;           // the handler passes a trace point of its own before
-    bool apart;            // it runs on a stack of its own
-    bool two;              // another signal comes before, and its handler traces
-    unsigned most;         // events that a round makes
-    unsigned begin;        // steps in its first round
+    bool traces;           // the handler passes a trace point before it jumps
+    bool apart;            // the handler runs on a stack of its own
+    bool two;              // another signal comes first, and its handler traces
+    unsigned most;         // the most events in a round
+    unsigned begin;        // steps in the first round
 };
 
-// What the child tells of its last round.
+// The child's report of its last round.
 struct report {
     volatile uint32_t jumped, counted, wrong, round, finish, armed;
 };
@@ -69,7 +71,8 @@ static void begin_count(void)
     refused_before = ring_of(stream, RING_REFUSED);
 }
 
-// User events since then, of which the ring holds all.
+// Returns the number of user events since begin_count(). The ring still contains all that were
+// recorded.
 static uint32_t counted(void)
 {
     struct ring_record r[WORDS / 8];
@@ -106,7 +109,7 @@ static void on_second(int number)
     __builtin_longjmp(plain_back, 1);
 }
 
-// Another thread, which goes on whatever was left.
+// Another thread, which continues whatever the jump has left.
 static void *answer(void *argument)
 {
     for (;; sched_yield())
@@ -124,8 +127,8 @@ static void ask(void)
         sched_yield();
 }
 
-// What is in the ring: whole records, none open, as many as the counts say, which do not tell those
-// that were read before they were overwritten.
+// Returns whether the ring contains only complete records, none of them open, and as many as the
+// counts say. Those that were read before they were overwritten are in no count.
 static bool is_sound(struct ring_stream s)
 {
     struct ring_record r[WORDS / 8];
@@ -137,7 +140,7 @@ static bool is_sound(struct ring_stream s)
     return there >= 0 && (ring_of(s, RING_READ) ? gone <= INT32_MAX : !gone);
 }
 
-// What was asked for is done.
+// Returns whether the recorder has carried out all requests.
 static bool is_done(struct ring_stream s, uint32_t state)
 {
     uint32_t ids = ring_get(s.object, 64);
@@ -145,7 +148,7 @@ static bool is_done(struct ring_stream s, uint32_t state)
            !memcmp(s.block + RING_FILTER, s.block + RING_FILTER + ids / 8, ids / 8);
 }
 
-// Asks for another filter, of a type that nobody records.
+// Asks for another filter. It changes a type that nobody records.
 static void ask_filter(struct ring_stream s)
 {
     uint32_t at = RING_FILTER + ring_get(s.object, 64) / 8 + 2 * 4;
@@ -154,7 +157,7 @@ static void ask_filter(struct ring_stream s)
     ring_set((uint8_t *)(uintptr_t)s.object, 20, UINT32_MAX);
 }
 
-// ---- what is prepared, what is called ----
+// ---- what a round prepares and calls ----
 
 static void read_all_of_full(void)
 {
@@ -173,7 +176,7 @@ static void ask_this(void)
     ask_filter(stream);
 }
 
-// As if the lock had been kept from an event.
+// Acts as if another holder of the lock had made an event miss the ring.
 static void miss_one(void)
 {
     struct ringside_stream *s = (struct ringside_stream *)(void *)stream.block;
@@ -192,13 +195,13 @@ static void open_name(void)
     (void)posix_trace_eventid_open("a name", &id);
 }
 
-// So that all rounds are alike.
+// Empties the table of names, so that all rounds are alike.
 static void forget_names(void)
 {
     ring_set((uint8_t *)(uintptr_t)stream.object, 48, 1);
 }
 
-// Names are registered, too.
+// Returns whether names can still be registered.
 static bool has_names(void)
 {
     trace_event_id_t id, same;
@@ -211,13 +214,13 @@ static void trace(void)
     event(40);
 }
 
-// The call. Returns whether it was left.
+// Makes the call. Returns whether a jump left it.
 static __attribute__((noinline)) bool pass(void)
 {
     if (variant.told ? sigsetjmp(back, 1) : __builtin_setjmp(plain_back))
         return true;
     report->armed = 1;
-    raise(SIGSTOP); // from here on step by step
+    raise(SIGSTOP); // the parent steps from here on
     variant.call();
     report->armed = 0;
     return false;
@@ -230,7 +233,7 @@ static void run_round(void)
     begin_count();
     report->jumped = pass();
     if (!variant.told)
-        event(44); // finds what was left
+        event(44); // finds what the jump left
     report->counted = counted() - !variant.told;
     report->wrong = !is_sound(stream) || ring_get(stream.object, 80);
     uint32_t before = variant.misses && report->counted ? 2 : variant.misses;
@@ -303,14 +306,14 @@ static void run_child(void)
     handle(SIGUSR1, on_second);
     pthread_create(&thread, NULL, answer, NULL);
     for (unsigned k = 0; k < 100; k++)
-        event(40); // the ring is full
+        event(40); // fills the ring
     be_traced();
     while (!report->finish)
         run_round();
     end(0);
 }
 
-// Its first call, with no stream yet: it looks for its object.
+// The child makes its first call before any stream exists, so that it searches for its object.
 static void run_new_child(void)
 {
     alarm(100);
@@ -332,7 +335,7 @@ static pid_t begin_child(void (*run)(void))
     return begin_stepping(run);
 }
 
-// A child that is to go on with `number`, and has no more to do.
+// Continues a child with signal `number` to its end.
 static void end_child(pid_t child, long number)
 {
     report->finish = 1;
@@ -340,7 +343,7 @@ static void end_child(pid_t child, long number)
     munmap(report, sizeof *report);
 }
 
-// A trace point's instructions, and those around it.
+// Returns the number of instructions of a trace point and of the code around it.
 static unsigned length_of(pid_t child)
 {
     unsigned steps = 0;
@@ -375,12 +378,12 @@ static void jump_from_everywhere(struct variant v)
     unsigned rounds = sample_step() > 1 ? ROUNDS / 2 : ROUNDS;
     for (unsigned steps = v.begin; steps < length; steps += 1 + length / rounds) {
         jump_after(child, steps, length);
-        if (!report->jumped) // this one was short
+        if (!report->jumped) // the call ended before the signal
             continue;
         jumps++;
         assert_in_range(report->counted, least, variant.most);
         if (!variant.two)
-            least = report->counted; // what has begun does not end otherwise
+            least = report->counted; // jumps from later instructions count no fewer events
     }
     assert_true(jumps > (rounds == ROUNDS ? 50 : 25) && (variant.two || least == variant.most));
     end_child(child, 0);
@@ -419,7 +422,8 @@ static void test_refused(void **state)
                                           .most = 1, .begin = 4});
 }
 
-// The jump is out of a handler that interrupted the trace point, its queue, or what writes that.
+// The handler that jumps has interrupted the trace point, the queue, or the code that writes queued
+// events.
 static void test_two_handlers(void **state)
 {
     (void)state;
@@ -432,7 +436,7 @@ static void test_two_handlers_untold(void **state)
     jump_from_everywhere((struct variant){POSIX_TRACE_LOOP, .two = true, .most = 2, .begin = 1});
 }
 
-// A trace point starts the stream again, since all was read.
+// The trace point starts the stream again, since all records were read.
 static void test_starting(void **state)
 {
     (void)state;
@@ -440,7 +444,7 @@ static void test_starting(void **state)
                                           .told = true, .most = 1});
 }
 
-// A trace point carries out a request to the next stream before it records in the first one.
+// The trace point carries out a request to the next stream before it records in the first one.
 static void test_request_to_another(void **state)
 {
     (void)state;
@@ -455,7 +459,7 @@ static void test_request(void **state)
                                           .most = 1, .begin = 6});
 }
 
-// The event that was missed is counted once, whenever.
+// The event that missed the ring is counted once, no matter when.
 static void test_missed(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// unit: what a trace point does when it cannot record at once. The lock is kept by somebody who
-// does not go on: it goes on itself, and its events are counted. It has interrupted its own thread
-// in the critical section: its events come later, whatever their size. The stream is full, and to
-// be stopped: it stays so.
+// unit: what a trace point does when it cannot record at once. If the lock's holder does not
+// continue, the trace point returns, and its events are counted as lost. If a handler has
+// interrupted its own thread in the critical section, its events are recorded later, whatever their
+// size. If a stream is full and is then stopped, it stays full.
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -25,7 +25,7 @@ static void write_events(uint32_t count)
         posix_trace_event(TYPE, &k, sizeof k);
 }
 
-// ---- the lock is kept ----
+// ---- somebody else holds the lock ----
 
 static void check_kept(struct traced *t, uint32_t holder, const char *name)
 {
@@ -55,7 +55,8 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-// It is done with the lock by itself, which children take as they begin.
+// Starts a child that poses as the lock's holder. Children take the lock as they begin; this one
+// has already released it when the function returns.
 static pid_t begin_holder(void)
 {
     int ready[2];
@@ -74,7 +75,7 @@ static pid_t begin_holder(void)
     return child;
 }
 
-// A child that waits, and, stopped, waits for that to end first.
+// The holder first waits in pause(), and is then stopped by SIGSTOP.
 static void test_lock_is_kept(void **state)
 {
     int status;
@@ -92,7 +93,7 @@ static void test_lock_is_kept(void **state)
     uint64_t lost =
         ring_of(t.stream, RING_LOST_STAMP) | (uint64_t)ring_of(t.stream, RING_LOST_STAMP + 4) << 32;
     assert_int_equal(ring_of(t.stream, RING_EPISODES), 2);
-    assert_true(before <= lost && lost <= now()); // of the first event, not of when it was counted
+    assert_true(before <= lost && lost <= now()); // that of the first loss, not of the count
     kill(holder, SIGKILL);
     waitpid(holder, NULL, 0);
     let_go(&t);
@@ -100,7 +101,8 @@ static void test_lock_is_kept(void **state)
 
 // ---- a thread that was cancelled ----
 
-// Ends by itself, where it does not end before.
+// Cancels its own thread, then calls the recorder. Sets `*passed` if no call was a cancellation
+// point.
 static void *pass_cancelled(void *passed)
 {
     trace_event_id_t id;
@@ -121,8 +123,8 @@ static void check_cancelled(void)
     assert_true(passed);
 }
 
-// No cancellation points: where the process looks for its object, which comes first here, and where
-// it waits for the lock.
+// The recorder has no cancellation points. The first check searches for the process' object; the
+// second one waits for the lock.
 static void test_cancelled(void **state)
 {
     (void)state;
@@ -137,7 +139,8 @@ static void test_cancelled(void **state)
     let_go(&t);
 }
 
-// Who has no descriptor left to look at the holder with does not take the lock from it.
+// A process without a free file descriptor cannot inspect the lock's holder, so it leaves the lock
+// alone.
 static void test_no_descriptor(void **state)
 {
     struct rlimit limit, none;
@@ -156,7 +159,7 @@ static void test_no_descriptor(void **state)
     let_go(&t);
 }
 
-// An event that is filtered is not lost, either.
+// An event that the filter excludes is not lost while another process holds the lock.
 static void test_filtered_is_not_lost(void **state)
 {
     (void)state;
@@ -173,7 +176,8 @@ static void test_filtered_is_not_lost(void **state)
     let_go(&t);
 }
 
-// Events that were recorded, then one that the lock was kept from, then more.
+// Records `before` events, loses one because another process holds the lock, and records `behind`
+// more.
 static struct traced miss_one(int policy, uint32_t before, bool read, uint32_t behind)
 {
     struct traced t = bind_stream(0, policy, 1024, false);
@@ -190,7 +194,7 @@ static struct traced miss_one(int policy, uint32_t before, bool read, uint32_t b
     return t;
 }
 
-// A lost event does not make the stream a loop.
+// A lost event does not make an until-full stream overwrite records.
 static void test_full_behind_a_miss(void **state)
 {
     (void)state;
@@ -202,7 +206,8 @@ static void test_full_behind_a_miss(void **state)
     let_go(&t);
 }
 
-// What was read is not lost where it is overwritten: the first 50 take 550 words, the others 660.
+// Overwriting records that were read is not a loss. The first 50 events take 550 words, the other
+// 60 take 660.
 static void test_read_before_a_miss(void **state)
 {
     (void)state;
@@ -213,7 +218,7 @@ static void test_read_before_a_miss(void **state)
     let_go(&t);
 }
 
-// ---- events that wait in a place ----
+// ---- events that wait in the queue ----
 
 enum { PLACES = 64, LONGEST = 16340 };
 static uint8_t data[LONGEST + 1000];
@@ -230,7 +235,7 @@ static void check_places(struct traced *t)
     for (unsigned k = 0; at != head; at += words, k++) {
         assert_true(ring_record(t->stream, at, &r) && !r.open);
         words = r.words;
-        if (k < 1 || k > PLACES) // START; what came behind
+        if (k < 1 || k > PLACES) // START, and events after the queued ones
             continue;
         size_t size = size_of(k - 1);
         assert_int_equal(r.bytes, size < LONGEST ? size : LONGEST);
@@ -243,7 +248,7 @@ static void check_places(struct traced *t)
     }
 }
 
-// As handlers do: the thread has the lock.
+// The thread itself has the lock, as when a signal handler interrupts the critical section.
 static void test_places(void **state)
 {
     const uint32_t self = (uint32_t)syscall(SYS_gettid);
@@ -258,7 +263,7 @@ static void test_places(void **state)
         ring_set(t.bytes, LOCK, self);
         for (unsigned k = 0; k < PLACES; k++)
             posix_trace_event(TYPE, data + k, size_of(k));
-        write_events(round); // no place is left for these
+        write_events(round); // no slot of the queue is left for these
         ring_set(t.bytes, LOCK, 0);
         assert_int_equal(ring_of(t.stream, RING_RECORDED), 1 + (round - 1) * (PLACES + 1));
         write_events(1);
@@ -282,7 +287,8 @@ static void on_signal(int number)
     handled = handled + 1;
 }
 
-// A timer's handler, with more data and more events than a trace point has.
+// A timer's handler records more events, with more data each, than the trace point that it
+// interrupts.
 static void test_timer(void **state)
 {
     const struct sigaction action = {.sa_handler = on_signal};
@@ -302,7 +308,7 @@ static void test_timer(void **state)
     let_go(&t);
 }
 
-// ---- a full stream that is to be stopped ----
+// ---- a full stream that is stopped ----
 
 static struct traced full_and_stopped(void)
 {
@@ -327,7 +333,7 @@ static void test_full_and_stopped(void **state)
     request(&t, 3);
     write_events(1);
     assert_int_equal(ring_of(t.stream, RING_STATE), 3);
-    assert_int_equal(ring_of(t.stream, RING_RECORDED), recorded + 2); // START
+    assert_int_equal(ring_of(t.stream, RING_RECORDED), recorded + 2); // START, and the event
     let_go(&t);
 }
 
@@ -346,7 +352,7 @@ static void test_cleared_and_stopped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cancelled), // with the first trace point
+        cmocka_unit_test(test_cancelled), // first, as it needs the process' first trace point
         cmocka_unit_test(test_lock_is_kept),
         cmocka_unit_test(test_no_descriptor),
         cmocka_unit_test(test_filtered_is_not_lost),

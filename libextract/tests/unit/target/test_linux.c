@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// unit: the recorder in programs on Linux: threads, signals, children, death of each party. Read
-// from nothing but the bytes of the shared memory; what was produced is what the writers counted.
+// unit: the recorder in programs on Linux: threads, signals, children, and the death of each party.
+// The tests read nothing but the bytes of the shared memory.
+//
+// Truth: the writers' own counts of their events.
 #define _GNU_SOURCE // pipe2
 #include "target/ports/linux.h"
 #include "target/linux.h"
@@ -133,7 +135,7 @@ static void run_threads(void)
         pthread_join(threads[k], NULL);
 }
 
-// A ring that holds everything: all is there, in order, stamps as well.
+// The ring can contain everything. All events are there in order, and so are their timestamps.
 static void test_threads_lose_nothing(void **state)
 {
     struct ring_record r;
@@ -160,21 +162,21 @@ static void test_threads_lose_nothing(void **state)
     let_go(&t);
 }
 
-// Small rings: what is not there was counted.
+// The rings are small. Each event that they do not contain was counted.
 static void test_threads_in_small_rings(void **state)
 {
     (void)state;
     struct traced loop = bind_stream(0, POSIX_TRACE_LOOP, 64, false);
     struct traced full = bind_stream(0, POSIX_TRACE_UNTIL_FULL, 1024, false);
     run_threads();
-    ringside_trace_object_attend(loop.object); // counts the last that were refused
+    ringside_trace_object_attend(loop.object); // counts the last refused events
     uint32_t produced = 1 + THREADS * EACH;
     assert_int_equal(ring_of(loop.stream, RING_RECORDED) + ring_of(loop.stream, RING_REFUSED),
                      produced);
     uint32_t there = count_of(&loop, 40, (uint32_t)getpid());
     assert_int_equal(ring_of(loop.stream, RING_RECORDED),
                      there + ring_of(loop.stream, RING_OVERWRITTEN));
-    // Beside the events, START and STOP were recorded.
+    // The streams also record START and STOP.
     assert_int_equal(ring_of(full.stream, RING_RECORDED) + ring_of(full.stream, RING_REFUSED),
                      produced + 1);
     let_go(&loop);
@@ -186,7 +188,7 @@ static _Atomic int handled, nested, all_sent;
 
 static void on_signal(int number)
 {
-    static const uint8_t no_type[200]; // what is no event type is no loss, either
+    static const uint8_t no_type[200]; // an id that is not an event type is not a loss, either
     uint32_t data[2] = {(uint32_t)number, (uint32_t)handled};
     nested++;
     handled++;
@@ -195,7 +197,7 @@ static void on_signal(int number)
     nested--;
 }
 
-// Signals that come while others are handled; the stack has room for some.
+// Sends signals while others are handled. The handlers' stack has space for a few of them.
 static void *send_signals(void *argument)
 {
     pthread_t target = *(pthread_t *)argument;
@@ -210,7 +212,7 @@ static void *send_signals(void *argument)
     return NULL;
 }
 
-// Handlers that interrupt trace points, and each other, lose nothing that is not counted.
+// Handlers that interrupt trace points, and each other, lose no event without counting it.
 static void test_signals(void **state)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER};
@@ -227,7 +229,7 @@ static void test_signals(void **state)
         posix_trace_event(40, data, sizeof data);
     pthread_join(sender, NULL);
     produced += data[1] + (uint32_t)handled;
-    ringside_trace_object_attend(t.object); // counts the last that were refused
+    ringside_trace_object_attend(t.object); // counts the last refused events
     assert_int_equal(ring_of(t.stream, RING_RECORDED) + ring_of(t.stream, RING_REFUSED), produced);
     uint32_t there = count_of(&t, 40, (uint32_t)getpid()) + count_of(&t, 41, (uint32_t)getpid());
     assert_int_equal(ring_of(t.stream, RING_RECORDED), there + ring_of(t.stream, RING_OVERWRITTEN));
@@ -245,7 +247,7 @@ static void write_some(uint32_t count)
 static void test_fork(void **state)
 {
     (void)state;
-    write_some(1); // the process has its object
+    write_some(1); // makes the process find its object
     struct traced shared = bind_stream(0, POSIX_TRACE_LOOP, 4096, true);
     struct traced own = bind_stream(0, POSIX_TRACE_LOOP, 4096, false);
     pid_t child = fork();
@@ -259,7 +261,7 @@ static void test_fork(void **state)
     waitpid(child, &status, 0);
     write_some(5);
     assert_int_equal(posix_trace_eventid_open("of the child", &id), 0);
-    assert_int_equal(WEXITSTATUS(status), id); // one table of names
+    assert_int_equal(WEXITSTATUS(status), id); // parent and child share one table of names
     assert_int_equal(count_of(&shared, 42, (uint32_t)child), 10);
     assert_int_equal(count_of(&shared, 42, (uint32_t)getpid()), 5);
     assert_int_equal(count_of(&own, 42, (uint32_t)child), 0);
@@ -268,7 +270,7 @@ static void test_fork(void **state)
     let_go(&own);
 }
 
-// A child that is traced by a stream of its own, made after the fork.
+// A stream of its own, made after the fork, traces the child.
 static void test_stream_of_a_child(void **state)
 {
     int go[2];
@@ -288,7 +290,7 @@ static void test_stream_of_a_child(void **state)
     assert_int_equal(waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT), 0);
     char path[64];
     snprintf(path, sizeof path, "/dev/shm/ringside-posix.%d", (int)child);
-    assert_int_equal(access(path, F_OK), 0); // it had no exit of its own
+    assert_int_equal(access(path, F_OK), 0); // _exit does not run at_exit()
     wait_for(child, 0);
     assert_int_equal(count_of(&t, 42, (uint32_t)child), 10);
     assert_int_equal(count_of(&t, 42, (uint32_t)getpid()), 0);
@@ -298,8 +300,8 @@ static void test_stream_of_a_child(void **state)
     close(go[1]);
 }
 
-// A child that no stream traces does not call the recorder, whatever its parent does; a stream of
-// its own is found.
+// A child that no stream traces does not call the recorder, even if a stream traces its parent. The
+// child finds a stream of its own.
 static void test_not_inherited(void **state)
 {
     int ready[2], go[2];
@@ -331,7 +333,7 @@ static void test_not_inherited(void **state)
     close(go[1]);
 }
 
-// The process image changes, the process is traced on.
+// The process remains traced when exec replaces its image.
 static void test_exec(void **state)
 {
     (void)state;
@@ -350,7 +352,7 @@ static void test_exec(void **state)
 
 // ---- death ----
 
-// Writers killed at any moment: the others go on, and what is in the ring is sound.
+// Writers are killed at any moment. The others continue, and the contents of the ring are sound.
 static void test_killed_writers(void **state)
 {
     (void)state;
@@ -374,7 +376,7 @@ static void test_killed_writers(void **state)
     let_go(&t);
 }
 
-// A word of the ring, at a position.
+// Returns the word of the ring at a position.
 static uint8_t *word_at(struct traced *t, uint32_t position)
 {
     return t->bytes + ring_of(t->stream, 16) + position % ring_of(t->stream, RING_WORDS) * 4;
@@ -389,7 +391,7 @@ static pid_t end_child(void)
     return gone;
 }
 
-// A writer that died with the lock held, and one in the middle of a record, made by hand.
+// The test makes by hand what two dead writers leave: a lock that one held, and an open record.
 static void test_left_behind(void **state)
 {
     struct ring_record r[8];
@@ -399,7 +401,7 @@ static void test_left_behind(void **state)
     write_some(1);
     assert_int_equal(ring_records(t.stream, r, 8), 2);
     uint8_t *first = word_at(&t, r[1].position);
-    ring_set(first, 0, ring_get(first, 0) - (1u << 30)); // open
+    ring_set(first, 0, ring_get(first, 0) - (1u << 30)); // marks it open
     ring_set(word_at(&t, r[1].position + 6), 0, (uint32_t)gone);
     ring_set(t.bytes, 80, (uint32_t)gone); // the lock
     ringside_trace_object_attend(t.object);
@@ -410,7 +412,7 @@ static void test_left_behind(void **state)
     let_go(&t);
 }
 
-// A writer that died as it started the stream, or was about to say that it is full.
+// A writer died as it started the stream, or just before it marked the stream as full.
 static void test_left_between_states(void **state)
 {
     (void)state;
@@ -418,7 +420,7 @@ static void test_left_between_states(void **state)
     struct ringside_stream *s = (struct ringside_stream *)(void *)t.stream.block;
     write_some(1);
     uint32_t recorded = s->recorded;
-    s->state = RINGSIDE_BOUND; // and not what its record told of
+    s->state = RINGSIDE_BOUND; // not the state that its record reports
     s->turn_state = RINGSIDE_BOUND | RINGSIDE_RUNNING;
     s->turn_head = s->head - 1;
     ring_set(t.bytes, 80, (uint32_t)end_child());
@@ -426,13 +428,13 @@ static void test_left_between_states(void **state)
     write_some(1);
     assert_int_equal(s->state, RINGSIDE_BOUND | RINGSIDE_RUNNING);
     assert_int_equal(s->recorded, recorded + 1);
-    s->state = RINGSIDE_BOUND; // and no record: START follows
+    s->state = RINGSIDE_BOUND; // no record was written: START follows
     ring_set(t.bytes, 80, (uint32_t)end_child());
     ringside_trace_object_attend(t.object);
     write_some(1);
     assert_int_equal(s->state, RINGSIDE_BOUND | RINGSIDE_RUNNING);
     assert_int_equal(s->recorded, recorded + 3);
-    s->turn_state = RINGSIDE_BOUND | RINGSIDE_FULL; // and no record: nothing follows
+    s->turn_state = RINGSIDE_BOUND | RINGSIDE_FULL; // no record was written: nothing follows
     s->turn_head = s->head;
     ring_set(t.bytes, 80, (uint32_t)end_child());
     ringside_trace_object_attend(t.object);
@@ -441,14 +443,15 @@ static void test_left_between_states(void **state)
     let_go(&t);
 }
 
-// Words of the block that another process has overwritten lead to no store elsewhere.
+// If another process overwrites words of the block, the recorder stores nothing outside of the
+// ring.
 static void test_damaged_block(void **state)
 {
     static const uint8_t data[20000];
     (void)state;
     struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 1 << 14, false);
     struct ringside_stream *s = (struct ringside_stream *)(void *)t.stream.block;
-    for (size_t length = 16330; length < 16360; length++) { // about what a length can tell
+    for (size_t length = 16330; length < 16360; length++) { // around the greatest possible length
         s->data_end = s->max_data = UINT32_MAX;
         s->tail = s->head = 0;
         posix_trace_event(42, data, length);
@@ -460,7 +463,7 @@ static void test_damaged_block(void **state)
     let_go(&t);
 }
 
-// A controller that dies: its stream is shut down by the traced process.
+// A controller dies. The traced process shuts its stream down.
 static void controller_ends(bool execs)
 {
     int ready[2], go[2];
@@ -517,7 +520,7 @@ static void test_controller_execs(void **state)
     controller_ends(true);
 }
 
-// The child's entries in the object that were made for the process that it is.
+// Returns the number of the object's entries for exactly this child: its number, and when it began.
 static unsigned entries_of(const uint8_t *bytes, pid_t pid, bool spoil)
 {
     unsigned count = 0;
@@ -531,7 +534,7 @@ static unsigned entries_of(const uint8_t *bytes, pid_t pid, bool spoil)
     return count;
 }
 
-// The entry of a process that had the same number before is not taken for this one's.
+// The entry of an older process with the same number is not used for this one.
 static void test_stale_entry(void **state)
 {
     struct ringside_trace_object *o, *again;
@@ -546,7 +549,7 @@ static void test_stale_entry(void **state)
             pause();
         _exit(0);
     }
-    await_byte(forked[0]); // it has entered the object, if there is one to inherit
+    await_byte(forked[0]); // it has entered the object, if it inherits one
     assert_int_equal(ringside_trace_object_open(child, true, &o), 0);
     uint8_t *bytes = map_object(child, &length);
     assert_int_equal(entries_of(bytes, child, true), 1);
@@ -561,8 +564,8 @@ static void test_stale_entry(void **state)
     waitpid(child, NULL, 0);
 }
 
-// The limit of the size of files: no signal comes. The rings of an object that is there lie within
-// it.
+// A limit on the size of files leads to an error, and to no signal. Binding still works, since the
+// rings of an existing object are within the limit.
 static void test_file_limit(void **state)
 {
     const struct ringside_trace_bind bind = {POSIX_TRACE_LOOP, 4096, 64, false, "small"};
@@ -576,7 +579,7 @@ static void test_file_limit(void **state)
     small.rlim_cur = 4096;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     int bound = ringside_trace_object_bind(object, &bind, &stream);
-    int opened = ringside_trace_object_open(getppid(), true, &other); // which has none
+    int opened = ringside_trace_object_open(getppid(), true, &other); // the parent has no object
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(bound, 0);
     assert_int_equal(opened, ENOMEM);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // unit: the recorder's protocol, checked over every interleaving of memory accesses on a small
-// ring: a thread that records two events, two interrupts that come at any access, one in the other
-// or one after the other, and a reader on another bus master, which may pause before each of its
-// loads; positions that pass 2^32; and a controller that asks for something at any access.
+// ring. A thread records two events. Two interrupts come at any access, nested or one after the
+// other. A reader on another bus master may pause before each of its loads. Positions pass 2^32. A
+// controller makes a request at any access.
 //
-// The reader follows docs/formats/posix-ring.md and is a machine of one load a step. Its states are
-// kept as a set: after each store, those that were about to load that word make one step more, and
-// run on from there. So each state that any interleaving reaches is in the set.
+// The reader follows docs/formats/posix-ring.md and makes one load per step. The test keeps a set
+// of the reader's states. After each store, the states that were about to load that word make one
+// more step, and run on from there. So the set contains each state that any interleaving reaches.
 #define RINGSIDE_TRACE_STREAMS 1
 #define RINGSIDE_TRACE_WORDS   64
 #define RINGSIDE_TRACE_PORT    "tests/unit/target/model_port.h"
@@ -30,16 +30,16 @@ enum {
     STORES = 2000
 };
 
-// ---- what happens when ----
+// ---- the plan of a run ----
 
-// What the controller asks for, in three stores, one at each access from `ask_at` on.
+// The controller's request. It consists of three stores, one at each access from `ask_at` on.
 enum ask { NOTHING, TO_STOP, TO_START, TO_FILTER, TO_CLEAR, ASKS };
 enum { ASK_STORES = 3, FILTERED = 41 };
 
 static struct {
     unsigned first, second; // unmasked accesses at which the interrupts come
     unsigned acknowledge;   // access at which read_pos is stored
-    unsigned bytes;         // of data in an event
+    unsigned bytes;         // bytes of data per event
     unsigned burst;         // events of the first interrupt
     uint32_t read_pos;
     uint32_t origin; // the first position
@@ -59,7 +59,8 @@ static struct {
 } truths[TRUTHS];
 static unsigned truth_count, calls;
 
-// Of each call: whether it was over before the controller asked, and began when that was done.
+// For each call: `before` if it ended before the request, `after` if it began when that was carried
+// out.
 static struct {
     uint32_t who;
     bool before, after;
@@ -124,7 +125,8 @@ static void model_access(void)
         interrupt(2);
 }
 
-// The record that begins at ring word `at` was made done: `head` is not a ring's length away.
+// Keeps the record at ring word `at`, which has just been marked done. `head` is at most one ring
+// length after it.
 static void remember_record(uint32_t at)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
@@ -165,8 +167,9 @@ static void request(uint32_t wanted)
     ringside_trace_poll();
 }
 
-// A running stream with `filled` events in it, then two more with interrupts among them. `before`
-// gets the memory as it was at their start. What the controller asks for is done at the end.
+// Runs a stream with `filled` events in it, then records two more with interrupts among them.
+// `before` receives the memory as it was before these two. The controller's request is complete at
+// the end.
 static void run_writer(int policy, unsigned filled, struct ringside_memory *before)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
@@ -221,7 +224,7 @@ static void check_user_record(const uint32_t *words, bool *recorded)
     recorded[call] = true;
 }
 
-// Whether what was recorded is what was called for, and nothing is lost that no counter tells.
+// Checks that the records are those of the calls, and that the counters report every loss.
 static void check_counts(void)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
@@ -243,8 +246,8 @@ static void check_counts(void)
 
 // ---- the reader ----
 
-// The ways to read: oldest first; newest first, by the last words; oldest first, and without a look
-// at positions in first words, whose 16 bits are the same again after 65,536 words.
+// The ways to read: oldest first; newest first, by the last words of records; and oldest first
+// without checking the positions in first words. Those 16 bits repeat after 65,536 words.
 enum way { OLDEST_FIRST, NEWEST_FIRST, UNTAGGED, WAYS };
 
 enum pc { GENERATION, HEAD, TAIL, BY_TRAILER, FIRST, WORD, TAIL_AGAIN, GENERATION_AGAIN, END };
@@ -252,16 +255,16 @@ enum pc { GENERATION, HEAD, TAIL, BY_TRAILER, FIRST, WORD, TAIL_AGAIN, GENERATIO
 struct reader {
     uint32_t pc, way;
     uint32_t generation, head, tail, at, k, length, torn;
-    uint32_t worst, any_torn, records; // the newest record that is not what was written
+    uint32_t worst, any_torn, records; // worst: position of the newest torn record
 };
 
 static struct {
     struct reader state[STATES];
-    size_t waits[STATES]; // byte offset of the word that is loaded next
+    size_t waits[STATES]; // byte offset of the word that the state loads next
     uint32_t hash[2 * STATES];
     unsigned count;
 } set;
-static struct ringside_memory memory; // as the reader sees it
+static struct ringside_memory memory; // the reader's view
 static unsigned long careless, most_states, passes;
 
 static uint32_t *ring_word_at(uint32_t position)
@@ -290,7 +293,7 @@ static uint32_t *next_word(const struct reader *r)
     }
 }
 
-// To the next record, in either direction; the records end where the stream block says.
+// Moves to the next record, in either direction. The words of the stream block limit the records.
 static void go_on(struct reader *r)
 {
     uint32_t end = r->way == NEWEST_FIRST ? r->tail : r->head;
@@ -302,7 +305,7 @@ static void begin_records(struct reader *r, uint32_t tail)
 {
     r->tail = tail;
     r->at = r->way == NEWEST_FIRST ? r->head : tail;
-    r->pc = r->head - tail > RING ? END : TAIL_AGAIN; // the tail overtook the head: once more
+    r->pc = r->head - tail > RING ? END : TAIL_AGAIN; // the tail overtook the head: the pass ends
     if (r->pc != END)
         go_on(r);
 }
@@ -325,7 +328,7 @@ static void take_first(struct reader *r, uint32_t word)
     const uint32_t *truth = truth_of(r->at, &true_length);
     if (word >> 30 != 2 || length < OVERHEAD || length > r->head - r->at ||
         (r->way != UNTAGGED && (word & 0xFFFF) != (r->at & 0xFFFF))) {
-        r->pc = TAIL_AGAIN; // open, or overwritten
+        r->pc = TAIL_AGAIN; // open or overwritten
         return;
     }
     r->length = length;
@@ -382,12 +385,12 @@ static void step(struct reader *r)
         r->pc = GENERATION_AGAIN;
         break;
     default:
-        assert_true(word == r->generation || plan.ask == TO_CLEAR); // then it begins again
+        assert_true(word == r->generation || plan.ask == TO_CLEAR); // the reader then starts again
         r->pc = END;
     }
 }
 
-// Whether the state is new; it is in the set afterwards.
+// Adds a state to the set. Returns whether it is new.
 static bool add_state(const struct reader *r)
 {
     const uint32_t *words = (const uint32_t *)r;
@@ -410,7 +413,7 @@ static void run_on(struct reader r)
         step(&r);
 }
 
-// Every pass that a reader may make while memory goes from `before` through the stores.
+// Makes every pass that a reader can make while the stores change the memory from `before` on.
 static void read_every_way(const struct ringside_memory *before, uint32_t way)
 {
     memory = *before;
@@ -431,7 +434,7 @@ static void read_every_way(const struct ringside_memory *before, uint32_t way)
     most_states = set.count > most_states ? set.count : most_states;
 }
 
-// A pass over memory that stands still finds all that is there.
+// A pass over memory that nobody changes finds all of its records.
 static void read_at_rest(uint32_t way)
 {
     struct reader r = {.pc = GENERATION, .way = way};
@@ -446,19 +449,20 @@ static void read_at_rest(uint32_t way)
 
 // ---- all of them ----
 
-// What there is to be of a call, of which `is_recorded` tells whether it was recorded.
+// Checks one call against the request. `is_recorded` tells whether the call's event was recorded.
 static void check_call(unsigned call, bool is_recorded)
 {
     bool before = made[call].before, after = made[call].after, must = true, may = true;
     if (plan.ask == TO_STOP || (plan.ask == TO_FILTER && made[call].who == FILTERED - 40))
         must = before, may = !after;
-    if (plan.ask == TO_START) // those that filled the ring are recorded before
+    if (plan.ask == TO_START) // events that filled the ring came before the stop
         must = after || is_recorded, may = !before || is_recorded;
     assert_true(is_recorded ? may : !must || plan.burst > 1);
 }
 
-// The request was carried out, once, and in force for each call behind it; a call that was over
-// before knows nothing of it. Nothing is refused without a burst: there is room for what is open.
+// Checks that the request was carried out exactly once. It applies to each call that began after
+// it, and to none that ended before it. Without a burst, nothing is refused: there is space for
+// open records.
 static void check_asked(void)
 {
     struct ringside_stream *s = &ringside_posix.streams[0];
@@ -486,7 +490,7 @@ static void check_asked(void)
     assert_int_equal(of_request, plan.ask == TO_CLEAR ? 0 : asked + (plan.ask == TO_START));
 }
 
-// Plans until one whose interrupts come after everything.
+// Runs all plans, up to the one whose interrupts come after all accesses.
 static void every_run(int policy, unsigned filled)
 {
     struct ringside_memory before;
@@ -513,7 +517,7 @@ static void every_interleaving(int policy)
     plan.bytes = 8;
     for (unsigned filled = 0; filled < 14; filled++)
         every_run(policy, filled);
-    plan.bytes = 0; // so that records lie where those of the lap before did
+    plan.bytes = 0; // records then begin where those of the previous lap did
     for (unsigned filled = 6; filled < 10; filled++)
         every_run(policy, filled);
     plan.bytes = 8;
@@ -528,7 +532,7 @@ static void test_loop(void **state)
 {
     (void)state;
     every_interleaving(POSIX_TRACE_LOOP);
-    assert_true(careless > 0); // so the check can fail
+    assert_true(careless > 0); // proves that the check can fail
 }
 
 static void test_until_full(void **state)
@@ -537,7 +541,7 @@ static void test_until_full(void **state)
     every_interleaving(POSIX_TRACE_UNTIL_FULL);
 }
 
-// A reader that acknowledges all that was there at any access: the counts hold.
+// A reader acknowledges all earlier records, at any access. The counts stay correct.
 static void test_acknowledging(void **state)
 {
     (void)state;
@@ -557,7 +561,7 @@ static void test_acknowledging(void **state)
                     }
 }
 
-// Positions pass 2^32 in the two events, wherever in them.
+// Positions pass 2^32 at any point of the two events.
 static void test_positions_wrap(void **state)
 {
     (void)state;
@@ -569,7 +573,7 @@ static void test_positions_wrap(void **state)
             plan.first = plan.second = NEVER;
             plan.origin = 0;
             run_writer(policy, filled, NULL);
-            plan.origin = 0 - plan.read_pos - 7; // in the middle of the first one
+            plan.origin = 0 - plan.read_pos - 7; // 2^32 is in the middle of the first one
             every_run(policy, filled);
         }
     plan.origin = 0;
@@ -589,7 +593,7 @@ static void every_request(unsigned filled)
         }
 }
 
-// A request whose stores come at any access, while an interrupt comes at any other.
+// The stores of a request come at any access, and an interrupt at any other.
 static void test_requests(void **state)
 {
     (void)state;
@@ -599,7 +603,7 @@ static void test_requests(void **state)
     for (plan.ask = TO_STOP; plan.ask < ASKS; plan.ask++)
         for (unsigned filled = 3; filled < 6; filled++)
             every_request(filled);
-    plan.burst = 8; // that writes over what was cleared
+    plan.burst = 8; // overwrites what was cleared
     plan.ask = TO_CLEAR;
     every_request(3);
     plan.ask = NOTHING;

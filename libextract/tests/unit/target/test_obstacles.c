@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// unit: what gets in a program's way where it looks for its object, waits for the lock, or is given
-// pages: a thread that leaves in the middle of it, one of lower priority, no file that can be
-// opened, signals. The library's system calls are made to meet them.
+// unit: obstacles for a program that searches for its object, waits for the lock, or allocates
+// pages. A thread leaves in the middle, a thread has a lower priority, no file can be opened, or
+// signals come. The test wraps the library's system calls to produce these cases.
 #include "target/linux.h"
 #include "trace.h"
 #include <pthread.h>
@@ -20,12 +20,12 @@ enum { LOCK = 80 };
 
 // ---- the system calls ----
 
-static void (*at_open)(void); // what happens at the next one
+static void (*at_open)(void); // runs at the next open()
 static bool opens_fail;
 static bool signals_come;
-static unsigned pieces; // that there are pages for; 0: for all
+static unsigned pieces; // the allocation that fails, counted from 1; 0: none
 static pthread_t first_thread;
-static _Atomic bool slept; // another thread than the first did
+static _Atomic bool slept; // a thread other than the first one has slept
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -48,14 +48,14 @@ int __wrap_open(const char *path, int flags, ...)
     return opens_fail ? -1 : __real_open(path, flags, mode);
 }
 
-// Where no file can be opened, time goes fast.
+// While no file can be opened, sleeping takes no time.
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
 {
     slept = slept || !pthread_equal(pthread_self(), first_thread);
     return opens_fail ? 0 : __real_nanosleep(time, rest);
 }
 
-// With signals, nothing is had the first time.
+// If signals come, the first allocation fails.
 int __wrap_posix_fallocate(int file, off_t at, off_t bytes)
 {
     static bool came;
@@ -65,7 +65,7 @@ int __wrap_posix_fallocate(int file, off_t at, off_t bytes)
     return came ? EINTR : __real_posix_fallocate(file, at, bytes);
 }
 
-// ---- one that leaves as it looks for the object ----
+// ---- a thread that leaves while it searches for the object ----
 
 static sigjmp_buf back;
 
@@ -99,7 +99,7 @@ static void in_thread(void *(*run)(void *))
         _exit(1);
 }
 
-// A process that has not looked for its object yet.
+// Calls `run` in a process that has not searched for its object yet.
 static void in_process(void (*run)(void))
 {
     pid_t child = fork();
@@ -146,7 +146,7 @@ static void test_left(void **state)
     in_process(run_thread_end);
 }
 
-// ---- handlers that trace meanwhile, more than there are places ----
+// ---- handlers trace in the meantime, more events than the queue has slots ----
 
 enum { PLACES = 64, EVENTS = PLACES + 6 };
 
@@ -174,7 +174,7 @@ static void test_handlers(void **state)
     in_process(run_handlers);
 }
 
-// ---- one that others have to give way to, by sleeping ----
+// ---- a thread that gets the processor only while others sleep ----
 
 static pthread_t other;
 
@@ -213,7 +213,7 @@ static void *hold(void *unused)
     return unused;
 }
 
-// Who has the lock is there, though nothing can be read of it.
+// The lock's holder exists, although no file about it can be read.
 static void test_no_files(void **state)
 {
     pthread_t thread;
@@ -260,17 +260,17 @@ static void test_signals(void **state)
     signals_come = true;
     struct traced t = bind_stream(0, POSIX_TRACE_LOOP, MANY_WORDS, false);
     signals_come = false;
-    assert_true(object_bytes() - before >= (MANY_WORDS - 4096) * 4); // some had pages before
+    assert_true(object_bytes() - before >= (MANY_WORDS - 4096) * 4); // some words had pages before
     let_go(&t);
 }
 
-// What is not enough is given back.
+// If there are too few pages, the recorder frees those that it allocated.
 static void test_too_few_pages(void **state)
 {
     const struct ringside_trace_bind bind = {POSIX_TRACE_LOOP, MANY_WORDS, 64, false, ""};
     unsigned stream;
     (void)state;
-    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false); // in the ring that has pages
+    struct traced t = bind_stream(0, POSIX_TRACE_LOOP, 256, false); // this ring has pages
     uint64_t before = object_bytes();
     pieces = 8;
     assert_int_equal(ringside_trace_object_bind(t.object, &bind, &stream), ENOMEM);

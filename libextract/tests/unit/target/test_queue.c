@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// unit: a signal handler's events while its thread is in the critical section. The ring cannot be
-// written there, so the trace point itself meets the signal, with the lock held; the handler traces
-// and lets it go on. Nothing is lost that had a place, and the rest is counted. The same with a
-// handler that forks; and with handlers that interrupt each other as their data are copied.
+// unit: a signal handler's events while its thread is in the critical section. The test makes the
+// ring read-only, so the trace point itself raises the signal while it has the lock. The handler
+// traces and makes the ring writable. No event with a slot in the queue is lost, and the others are
+// counted. Further handlers fork, or interrupt each other while their data are copied.
 #include "target/ports/linux.h"
 #include "target/linux.h"
 #include "tests/unit/target/host_object.h"
@@ -23,8 +23,8 @@ enum {
     WORDS = 1 << 16,
     DATA_WORDS = 200,
     MAX_DATA = 4 * DATA_WORDS,
-    LOCK = 80,   // in the object
-    DATA_AT = 9, // of a record: the first word of its data
+    LOCK = 80,   // offset in the object
+    DATA_AT = 9, // offset in a record of its first word of data
     INTERRUPTED = 40,
     QUEUED = 41
 };
@@ -34,15 +34,15 @@ static struct ringside_trace_object *object;
 static unsigned number;
 static size_t mapped;                                // bytes from stream.object on
 static unsigned handled;                             // events that the handler makes
-static trace_event_id_t known, unknown, still_known; // as the handler finds names
-static uint32_t *guarded;                            // the ring, as trace points see it
+static trace_event_id_t known, unknown, still_known; // names, as the handler finds them
+static uint32_t *guarded;                            // the ring in the mapping of the trace points
 
 static void guard(bool on)
 {
     assert_int_equal(mprotect(guarded, WORDS * 4, on ? PROT_READ : PROT_READ | PROT_WRITE), 0);
 }
 
-// Different in each word of each event.
+// Traces data that are different in each word of each event.
 static void trace(uint32_t id, uint32_t event)
 {
     uint32_t data[DATA_WORDS];
@@ -72,7 +72,7 @@ static int setup(void **state)
     ring_set(stream.block, RING_WANTED, 3);
     ring_set(stream.block, RING_REQUEST, ring_of(stream, RING_REQUEST) + 1);
     ringside_trace_object_attend(object);
-    trace(INTERRUPTED, 0); // the process has its object
+    trace(INTERRUPTED, 0); // makes the process find its object
     (void)posix_trace_eventid_open("known", &known);
     guarded = ringside_traced.memory->rings[number];
     return 0;
@@ -87,7 +87,7 @@ static int teardown(void **state)
     return 0;
 }
 
-// A trace point that is interrupted by `count` events, and one that is not.
+// Makes a trace point that `count` events interrupt, then one without interruption.
 static void interrupt_by(unsigned count)
 {
     void (*before)(int) = signal(SIGSEGV, on_signal);
@@ -133,7 +133,7 @@ static void test_one_event(void **state)
     check(1, 0);
 }
 
-// A handler in the critical section registers none: it leaves the lock where it is.
+// A handler in the critical section registers no name, and leaves the lock as it is.
 static void test_names(void **state)
 {
     (void)state;
@@ -164,9 +164,9 @@ static void test_no_place(void **state)
 
 static pid_t child;
 static int child_status;
-static uint32_t lock; // after the child's end
+static uint32_t lock; // value after the child's end
 
-// The child has come to its end before the parent goes on.
+// Forks. The parent continues after the child has ended.
 static void fork_here(void)
 {
     child = fork();
@@ -201,7 +201,7 @@ static void fork_in(void (*call)(void))
     guard(true);
     call();
     if (!child) {
-        trace(INTERRUPTED, 3); // not inherited
+        trace(INTERRUPTED, 3); // the child does not inherit the stream
         _exit(0);
     }
     signal(SIGSEGV, before);
@@ -210,7 +210,7 @@ static void fork_in(void (*call)(void))
     assert_int_equal(lock, ringside_thread.id);
 }
 
-// The interrupted call, and what is queued, are the parent's.
+// The interrupted call and the queued events belong to the parent.
 static void test_fork(void **state)
 {
     (void)state;
@@ -219,7 +219,8 @@ static void test_fork(void **state)
     check(1, 0);
 }
 
-// Where the object's file is mapped, other than for trace points and for this test.
+// Returns the controller's mapping of the object's file. Trace points and this test have other
+// ones.
 static uint8_t *controllers_mapping(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -236,7 +237,7 @@ static uint8_t *controllers_mapping(void)
     return found;
 }
 
-// So is what it does as a controller.
+// A controller's call that a fork interrupts belongs to the parent, too.
 static void test_fork_of_controller(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void test_fork_of_controller(void **state)
 
 // ---- data that cannot be read yet ----
 
-static uint8_t *pages; // one for each event
+static uint8_t *pages; // one page for each event
 static size_t page;
 
 static void map_pages(unsigned count)
@@ -274,7 +275,7 @@ static void on_unreadable_fork(int signal)
     assert_int_equal(mprotect(pages, page, PROT_READ), 0);
 }
 
-// A child that leaves the call leaves the parent's record alone.
+// A child that jumps out of the call leaves the parent's record alone.
 static void test_fork_and_jump(void **state)
 {
     void (*before)(int) = signal(SIGSEGV, on_unreadable_fork);
@@ -308,7 +309,8 @@ static void on_unreadable(int signal)
     assert_int_equal(mprotect(pages + (here - 1) * page, page, PROT_READ), 0);
 }
 
-// All are recorded by when the outermost one is, though too many for all to be begun.
+// When the outermost call ends, all events are recorded, although more calls are nested than can be
+// begun at once.
 static void test_nested(void **state)
 {
     struct sigaction before, action = {.sa_handler = on_unreadable, .sa_flags = SA_NODEFER};
@@ -325,7 +327,7 @@ static void test_nested(void **state)
     munmap(pages, NESTED * page);
 }
 
-// ---- a thread that was left by a jump that nobody was told of ends ----
+// ---- a thread ends after a jump of which the recorder was not told ----
 
 static void *back[5];
 
@@ -335,7 +337,7 @@ static void on_signal_jump(int which)
     __builtin_longjmp(back, 1);
 }
 
-// Deeper in the stack than the next trace point.
+// Is deeper in the stack than the next trace point.
 static __attribute__((noinline)) void leave(void)
 {
     posix_trace_event(INTERRUPTED, pages, 4);
@@ -356,7 +358,7 @@ static void *leave_and_end(void *unused)
     sigemptyset(&set);
     sigaddset(&set, SIGSEGV);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-    posix_trace_event(INTERRUPTED, NULL, 0); // finds what was left
+    posix_trace_event(INTERRUPTED, NULL, 0); // finds what the jump left
     spoil_stack();
     pthread_exit(unused);
 }

@@ -16,7 +16,7 @@
 // clang-format on
 
 enum {
-    WORDS_OF_EVENT = 8, // with no data: 64-bit addresses, one stamp word
+    WORDS_OF_EVENT = 8, // without data: 64-bit addresses, one timestamp word
     RECORDS = 16
 };
 
@@ -144,7 +144,7 @@ static void test_names(void **state)
     assert_int_equal(ring_get(object(), 48), 32);
 }
 
-// A controller that does not share the memory registers from the table's end.
+// A controller that does not share the memory registers names from the end of the table.
 static void test_claimed_names(void **state)
 {
     trace_event_id_t id;
@@ -203,7 +203,7 @@ static void test_ids_that_are_none(void **state)
     assert_int_equal(r[1].bytes, 0);
 }
 
-// Data of every length up to what a record holds, and beyond it.
+// Data of every length up to the maximum of a record, and above it.
 static void test_data(void **state)
 {
     struct ring_record r[RECORDS];
@@ -240,7 +240,7 @@ static void test_max_data(void **state)
     assert_int_equal(ring_of(stream(0), RING_MAX_DATA), 64);
 }
 
-// START takes 10 words of 64, an event 9: the seventh overwrites START.
+// START takes 10 of 64 words and an event takes 9: the seventh event overwrites START.
 static void test_loop(void **state)
 {
     struct ring_record r[RECORDS];
@@ -258,11 +258,12 @@ static void test_loop(void **state)
     event(8);
     assert_int_equal(ring_of(stream(0), RING_OVERWRITTEN), 3);
     assert_int_equal(ring_of(stream(0), RING_EPISODES), 1);
-    assert_int_equal(ring_of(stream(0), RING_LOST_STAMP), 100); // still that of the first
+    assert_int_equal(ring_of(stream(0), RING_LOST_STAMP), 100); // still that of the first loss
     assert_int_equal(records(r), 7);
     for (uint32_t k = 0; k < 7; k++)
         assert_int_equal(data_word(&r[k], 0), 2 + k);
-    // Somebody reads three: nothing is lost until those are gone, then a new episode begins.
+    // A reader acknowledges three records. Overwriting these is not a loss; the next one begins a
+    // new episode.
     ring_set(stream(0).block, RING_READ, r[3].position);
     for (uint32_t k = 9; k < 12; k++)
         event(k);
@@ -270,12 +271,13 @@ static void test_loop(void **state)
     event(12);
     assert_int_equal(ring_of(stream(0), RING_OVERWRITTEN), 4);
     assert_int_equal(ring_of(stream(0), RING_EPISODES), 2);
-    assert_int_equal(ring_of(stream(0), RING_LOST_STAMP), 106); // of event 5
+    assert_int_equal(ring_of(stream(0), RING_LOST_STAMP), 106); // the timestamp of event 5
     assert_int_equal(ring_of(stream(0), RING_STATE), 3);
     assert_int_equal(ring_of(stream(0), RING_REFUSED), 0);
 }
 
-// Records of many lengths: of those behind START, as many as need be are overwritten.
+// Records have many lengths. After START, as many of the oldest are overwritten as a new record
+// needs.
 static void test_loop_of_many_lengths(void **state)
 {
     uint32_t length_of[1000], oldest = 0, used = 10, position = 0;
@@ -302,7 +304,7 @@ static void test_loop_of_many_lengths(void **state)
     assert_int_equal(ring_of(stream(0), RING_EPISODES), 1);
 }
 
-// START 10 words, STOP needs 9: five events fit, the sixth stops the stream.
+// START takes 10 words and STOP needs 9: five events fit, and the sixth stops the stream.
 static void until_full(int policy)
 {
     struct ring_record r[RECORDS];
@@ -317,10 +319,10 @@ static void until_full(int policy)
     assert_int_equal(ring_of(stream(0), RING_REFUSED), 3);
     assert_int_equal(ring_of(stream(0), RING_EPISODES), 1);
     assert_int_equal(ring_of(stream(0), RING_LOST_STAMP), 106);
-    request(0, 1); // of a full stream: nothing
+    request(0, 1); // changes nothing: the stream is full
     request(0, 3);
     assert_int_equal(ring_of(stream(0), RING_STATE), 5);
-    ring_set(stream(0).block, RING_READ, r[6].position); // not yet all of it
+    ring_set(stream(0).block, RING_READ, r[6].position); // not all of it is read yet
     event(8);
     assert_int_equal(ring_of(stream(0), RING_REFUSED), 4);
     assert_int_equal(ring_of(stream(0), RING_EPISODES), 2);
@@ -349,7 +351,7 @@ static void test_flush(void **state)
     until_full(POSIX_TRACE_FLUSH);
 }
 
-// Full and read: a stop makes it an ordinary stopped stream.
+// If a full stream was read, a stop makes it an ordinary stopped stream.
 static void test_stop_of_a_read_stream(void **state)
 {
     struct ring_record r[RECORDS];
@@ -375,8 +377,8 @@ static void want_filter(uint32_t low, uint32_t high)
     ring_set(s.block, RING_FILTER + 12, high);
 }
 
-// A STOP finds no room, and START is not recorded: the stream runs, with 63 words of 64 in use by 5
-// events and two STOP that nobody has read. They stay.
+// The ring has no space for a STOP, and the filter excludes START. So the stream runs while 5
+// events and two STOP records that nobody has read use 63 of its 64 words. These records stay.
 static void test_stop_without_room(void **state)
 {
     struct ring_record r[RECORDS];
@@ -407,7 +409,7 @@ static void test_stop_without_room(void **state)
     assert_int_equal(r[6].id, POSIX_TRACE_STOP);
 }
 
-// The stop record's room is kept for a stop by request as well; then START has none.
+// Space for a STOP record is also reserved for a stop by request. Then START has no space.
 static void test_stop_near_the_end(void **state)
 {
     struct ring_record r[RECORDS];
@@ -436,7 +438,7 @@ static void test_filter(void **state)
     event(1);
     request(0, 3);
     event(2);
-    request(0, 3); // the same filter
+    request(0, 3); // the filter is unchanged
     want_filter(4, 0);
     request(0, 3);
     event(3);
@@ -452,7 +454,8 @@ static void test_filter(void **state)
     assert_int_equal(ring_of(stream(0), RING_REFUSED), 0);
 }
 
-// While stopped a change is not recorded; START then tells it. With the first start, too.
+// A change of the filter is not recorded while the stream is stopped; the next START reports it. So
+// does the first START.
 static void test_filter_before_start(void **state)
 {
     struct ring_record r[RECORDS];
@@ -520,7 +523,7 @@ static void test_clear_of_a_full_stream(void **state)
     assert_int_equal(data_word(&r[1], 0), 9);
 }
 
-// Two streams: each has its own policy, filter and counts.
+// Each of two streams has its own policy, filter and counts.
 static void test_two_streams(void **state)
 {
     struct ring_record r[RECORDS];
@@ -555,7 +558,7 @@ static void interrupt_fills(void)
     }
 }
 
-// An interrupt in the middle of a thread's record laps the ring: it stops at the open record.
+// An interrupt in the middle of a thread's record laps the ring. It stops at the open record.
 static void test_open_is_not_overwritten(void **state)
 {
     struct ring_record r[RECORDS];
@@ -589,7 +592,7 @@ static void interrupt_clears(void)
         ring_of(s, RING_DONE) != ring_of(s, RING_REQUEST) && ring_get(object(), 20) == 0xFFFFFFFF;
 }
 
-// Clearing waits for the open record, then happens at the next trace point.
+// Clearing waits until the open record is done, and happens at the next trace point.
 static void test_clear_waits(void **state)
 {
     struct ring_record r[RECORDS];
@@ -605,7 +608,7 @@ static void test_clear_waits(void **state)
     assert_int_equal(ring_get(object(), 20), 1);
 }
 
-// Memory that something else wrote to is passed over, not followed.
+// The recorder skips memory that something else has overwritten, and does not follow it.
 static void test_damage(void **state)
 {
     (void)state;
@@ -623,10 +626,12 @@ static void test_damage(void **state)
     }
 }
 
-// An oldest record that is none, in the middle of overwriting, ends what the ring holds.
+// If the oldest record is damaged when it is to be overwritten, all records of the ring are
+// dropped.
 static void test_damage_in_a_loop(void **state)
 {
-    // Of its first word: neither open nor done; lengths 0, 4 and more than there is; elsewhere.
+    // Changes of its first word: neither open nor done; lengths 0, 4 and too long; another
+    // position.
     const uint32_t damage[] = {0x80000000, 0x00090000, 0x000D0000, 0x0F000000, 0x00000100};
     struct ring_record r[RECORDS];
     (void)state;
@@ -651,7 +656,7 @@ static void test_without_controller(void **state)
     struct ring_record r[RECORDS];
     (void)state;
     memset(&ringside_posix, 0, sizeof ringside_posix);
-    event(1); // before the block is made: nothing
+    event(1); // records nothing: the block does not exist yet
     ringside_trace_init();
     ringside_trace_start(POSIX_TRACE_LOOP);
     event(2);
@@ -662,7 +667,7 @@ static void test_without_controller(void **state)
     assert_int_equal(ring_of(stream(0), RING_CONTROLLER), 0);
 }
 
-// Positions near 2^32: the counters go round.
+// Positions are near 2^32: the counters wrap.
 static void test_positions_wrap(void **state)
 {
     struct ring_record r[RECORDS];

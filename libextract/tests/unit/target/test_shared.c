@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// unit: the memory of another process, which may cut it short, or open it to everybody, at any
-// time: who reads it or works on it gets errors, and no signal. And who may open it at all.
+// unit: the memory of another process. That process may shorten it, or open it to everybody, at any
+// time. Whoever reads or changes this memory gets errors, and no signal. The tests also check who
+// may open it at all.
 //
-// Truth: docs/formats/posix-ring.md; ftruncate(2), mmap(2): a mapped page behind the end of its
-// file raises SIGBUS.
+// Truth: docs/formats/posix-ring.md; ftruncate(2), mmap(2): a mapped page after the end of its file
+// raises SIGBUS.
 #include "target/ports/linux.h"
 // clang-format off
 #include "target/linux.h"
@@ -27,7 +28,7 @@ struct child {
     int ready[2];
 };
 
-// A process that has passed a trace point, as `user` (0: as the test), and waits to be killed.
+// Starts a process that passes a trace point as `user` (0: the test's), and waits to be killed.
 static struct child begin_child(uid_t user)
 {
     struct child child;
@@ -62,11 +63,11 @@ static void cut(pid_t pid, off_t length)
     close(file);
 }
 
-// ---- memory that is cut short ----
+// ---- memory that is shortened ----
 
 static const struct ringside_trace_bind small = {POSIX_TRACE_LOOP, 4096, 64, false, "small"};
 
-// Everything that a controller does with an object.
+// Does everything that a controller does with an object. Unless it `works`, all changes must fail.
 static void use(struct ringside_trace_object *object, unsigned stream, bool works)
 {
     const uint32_t word = 0;
@@ -80,7 +81,7 @@ static void use(struct ringside_trace_object *object, unsigned stream, bool work
     int named = ringside_trace_object_name(object, "a name", &id);
     bool written = ringside_trace_object_write(object, 92, &word, 1);
     ringside_trace_object_release(object, stream);
-    assert_true(ringside_trace_object_is_written(object, UINT32_MAX)); // its process is there
+    assert_true(ringside_trace_object_is_written(object, UINT32_MAX)); // its process exists
     if (!works) {
         assert_int_equal(bound, EIO);
         assert_int_equal(named, EIO);
@@ -98,7 +99,7 @@ static void test_cut_short(void **state)
             struct traced t = bind_stream(child.pid, POSIX_TRACE_LOOP, 4096, false);
             off_t whole = (off_t)ring_get(t.bytes, 12);
             cut(child.pid, lengths[k]);
-            if (grows) // what was there is zeros
+            if (grows) // the old contents are zeros
                 cut(child.pid, whole);
             use(t.object, t.number, grows || lengths[k] > 4096);
             ringside_trace_object_close(t.object);
@@ -106,7 +107,7 @@ static void test_cut_short(void **state)
         }
 }
 
-// The process cuts and grows its memory all the time that it is worked on.
+// The process shortens and extends its memory all the time while the test uses it.
 static volatile bool cuts;
 
 static void *keep_cutting(void *number)
@@ -139,7 +140,7 @@ static void test_cut_meanwhile(void **state)
     }
 }
 
-// A thread that blocks all signals is no exception, and they stay blocked.
+// A thread that blocks all signals gets no signal either, and they stay blocked.
 static void test_signals_blocked(void **state)
 {
     sigset_t all, before, after;
@@ -175,13 +176,14 @@ static void count_fault_at(int number, siginfo_t *info, void *context)
     siglongjmp(back, 1);
 }
 
-// Whether a fault in memory of the program's own, and a signal that is sent, are its handler's.
+// Returns whether the program's handler gets SIGBUS from the program's own memory, and one that is
+// sent.
 static bool has_its_signals(void)
 {
     char path[] = "/tmp/ringside-test-XXXXXX";
     int file = mkstemp(path);
     unlink(path);
-    volatile char *bytes = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0); // of an empty file
+    volatile char *bytes = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0); // the file is empty
     close(file);
     caught = 0;
     if (!sigsetjmp(back, 1))
@@ -213,7 +215,7 @@ static void test_other_faults(void **state)
         assert_int_equal(waitpid(program, &status, 0), program);
         if (kind < 2)
             assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-        else // without a handler, the program ends as it always did
+        else // without a handler, the program ends as usual
             assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
         end_child(&child);
     }
@@ -230,7 +232,7 @@ static uint64_t allocated(pid_t pid)
     return (uint64_t)status.st_blocks * 512;
 }
 
-// Looking at what has no pages gives it none: it is zeros.
+// Reading memory without pages allocates none, and returns zeros.
 static void test_looking_allocates_nothing(void **state)
 {
     struct ringside_trace_object *object;
@@ -239,7 +241,7 @@ static void test_looking_allocates_nothing(void **state)
     struct child child = begin_child(0);
     assert_int_equal(ringside_trace_object_open(child.pid, true, &object), 0);
     uint64_t before = allocated(child.pid);
-    uint64_t at = sizeof(struct ringside_memory) - sizeof bytes; // in the last ring
+    uint64_t at = sizeof(struct ringside_memory) - sizeof bytes; // offset in the last ring
     for (unsigned k = 0; k < 64; k++, at -= 1 << 20) {
         assert_int_equal(ringside_trace_object_read(object, at, bytes, sizeof bytes), sizeof bytes);
         assert_memory_equal(bytes, zeros, sizeof bytes);
@@ -276,9 +278,9 @@ static void test_edges(void **state)
     end_child(&child);
 }
 
-// A writer that stores a count in each word of some, from the last to the first: read in order, no
-// word is older than the one before it. A count of 24 bits comes with its sum, so that a word
-// which was read in parts shows.
+// A writer stores a count in words, from the last word to the first. If they are read in order, no
+// word is older than the one before it. Each word has a count of 24 bits and its checksum, so that
+// a word that was read in parts is noticed.
 enum { WORDS = 300, AT = 4096 * 40 };
 static volatile bool writes;
 
@@ -328,8 +330,8 @@ static void test_order(void **state)
     end_child(&child);
 }
 
-// A system whose pread takes the last word first, while that writer goes on: POSIX does not say in
-// which order it reads.
+// Simulates a system whose pread reads the last word first, while that writer continues. POSIX does
+// not specify the order in which pread reads.
 static bool reads_backwards;
 static uint32_t simulated[WORDS], writer_count, writer_left, seed;
 
@@ -376,7 +378,7 @@ static void test_order_is_made(void **state)
     end_child(&child);
 }
 
-// ---- whose it is ----
+// ---- who owns the memory ----
 
 static void test_mode(void **state)
 {
@@ -400,7 +402,7 @@ static void test_mode(void **state)
     end_child(&child);
 }
 
-// Root traces a process of any user, in memory that is that user's; whoever else may not.
+// Root may trace a process of any user, in memory that this user owns. No other user may.
 static void test_root(void **state)
 {
     enum { USER = 65534, ANOTHER = 65533 };
@@ -424,13 +426,13 @@ static void test_root(void **state)
     }
     assert_int_equal(waitpid(another, &ended, 0), another);
     assert_int_equal(ended, 0);
-    assert_int_equal(fchown(file, ANOTHER, (gid_t)-1), 0); // not the process' user's
+    assert_int_equal(fchown(file, ANOTHER, (gid_t)-1), 0); // another user than the process'
     assert_int_equal(ringside_trace_object_open(child.pid, true, &t.object), EPERM);
     close(file);
     end_child(&child);
 }
 
-// The memory that root has made before the process looked for it is used by the process.
+// A process uses the memory that root made before the process searched for it.
 static void test_root_first(void **state)
 {
     int go[2], done[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The conformance cases of the report language, and our own: tables of a template, an entry and the
-// text that must come out. Each is run as it was compiled and as it was optimized.
+// unit: the conformance cases of the report language, and Ringside's own. A table lists a template,
+// an entry and the expected text per case. Each case runs as compiled and as optimized.
 #include "templates/program.h"
 #include "tests/unit/scratch.h"
 #include <extract/templates.h>
@@ -10,7 +10,7 @@ enum { COLUMNS = 8, MAX_LINE = 1 << 16 };
 
 enum { ID, ORIGIN, BITS, GENERIC, ENTRY, TEMPLATE, EXPECTED, NOTE };
 
-static bool leave_out; // the optimizer
+static bool leave_out; // skips the optimizer
 void __real_template_optimize(struct extract_templates *templates);
 void __wrap_template_optimize(struct extract_templates *templates);
 
@@ -20,7 +20,7 @@ void __wrap_template_optimize(struct extract_templates *templates)
         __real_template_optimize(templates);
 }
 
-// The only process of the cases.
+// Returns the name of the only process in the cases.
 static const char *process_name(void *context, const struct extract_entry *entry, uint64_t value,
                                 unsigned word, size_t *length)
 {
@@ -31,7 +31,7 @@ static const char *process_name(void *context, const struct extract_entry *entry
     return "/usr/bin/ksh";
 }
 
-// Cuts a line at its tabs. Returns how many columns there are.
+// Splits a line at its tabs. Returns the number of columns.
 static unsigned cut(char *line, char *columns[COLUMNS])
 {
     unsigned count = 0;
@@ -45,7 +45,7 @@ static unsigned cut(char *line, char *columns[COLUMNS])
     return count;
 }
 
-// Writes `text` to `to` with each `from` replaced.
+// Copies `text` to `to` and replaces each `from` with `by`.
 static void replace(char *to, const char *text, const char *from, const char *by)
 {
     for (const char *hit; (hit = strstr(text, from)); text = hit + strlen(from))
@@ -61,7 +61,8 @@ static size_t parse_hex(uint8_t *bytes, const char *digits)
     return count;
 }
 
-// The text as the cases write it: line ends and tabs as \n and \t, and how the event ended.
+// Writes the text in the notation of the cases: \n and \t for line ends and tabs, then how the
+// event ended.
 static void render(char *to, const struct extract_outcome *outcome)
 {
     static const char *const endings[] = {"", "  [BREAK]", "  [SKIP]", "  [STOP]", "  [ERROR]", ""};
@@ -112,7 +113,7 @@ static bool has_diagnostic(const struct extract_templates *templates, const char
     return false;
 }
 
-// Words in brackets in the note are the warnings that there must be, and there must be no others.
+// Returns whether the warnings are exactly those that the note lists in brackets.
 static bool has_its_warnings(const struct extract_templates *templates, const char *note)
 {
     const struct extract_diagnostic *list;
@@ -145,7 +146,7 @@ static void first_diagnostic(const struct extract_templates *templates, char *go
     }
 }
 
-// The dialect stands behind a colon in the column of the origin.
+// Returns the dialect, which follows a colon in the column of the origin.
 static unsigned dialect_of(const char *origin)
 {
     unsigned dialect = 0;
@@ -155,7 +156,7 @@ static unsigned dialect_of(const char *origin)
     return dialect;
 }
 
-// What a case gives is compared with what it should. Returns whether it is the same.
+// Runs a case. Returns whether its text and warnings are as expected.
 static bool run_case(char *columns[COLUMNS])
 {
     static char text[MAX_LINE], got[4 * EXTRACT_MAX_OUTPUT];

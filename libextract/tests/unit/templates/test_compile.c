@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The compiler of templates: what it says of faults and where, and the operations that it writes.
-// Truth: places counted by hand, programs written by hand.
+// unit: the compiler of templates: the faults that it reports, their positions, and the operations
+// that it generates.
+//
+// Truth: positions counted by hand, programs written by hand.
 #include "templates/program.h"
 #include "tests/unit/scratch.h"
 #include <extract/templates.h>
@@ -22,7 +24,7 @@ static void add(const char *text)
                      EXTRACT_OK);
 }
 
-// All diagnostics as "LINE:COLUMN NAME" with ", " between them.
+// Returns all diagnostics as "LINE:COLUMN NAME", separated by ", ".
 static const char *told(void)
 {
     static char text[4096];
@@ -162,7 +164,7 @@ static const struct {
     {H "x\n010 0.9 y\n", "2:1 W-DUP"},
     {H "pid=D4", "1:12 W-TEXTCODE"},
     {H "(a:X2 X4$D1", "1:12 W-TEXTCODE, 1:18 W-TEXTCODE"},
-    // A comma that was forgotten.
+    // A comma is missing.
     {H "$D1, 0 \"a\", 1 \"b\" 2 \"c\"", "1:30 W-COMMA"},
     {H "$D1, 0 a, 1 b 2 c", "1:26 W-COMMA"},
     {H "$D1%D2, -2 \"a\" -1 \"b\"", "1:27 W-COMMA"},
@@ -175,23 +177,23 @@ static const struct {
     {H "X1, 0 \"a\" 1 \"b\", 2 \"c\"", "1:22 W-COMMA, 1:27 E-COMMA"},
     {H "X1, 0 \"a\", \\* \"b\" 2 \"c\"", "1:30 W-COMMA"},
     {H "X1, 0 \"a\" 1 {X1}", "1:22 W-COMMA, 1:24 E-BRACE"},
-    // A case that is never reached, told once for each switch.
+    // A case can never be reached. Each switch reports this once.
     {H "X1, \\* \"a\", 1 \"b\", 2 \"c\"", "1:24 W-WILD"},
     {H "X1, 0 a, \\* b, \\* c", "1:27 W-WILD"},
     {H "A2, \\* a, b c", "1:22 W-WILD"},
-    // A level that is printed.
+    // A level is printed instead of set.
     {"010 1.0 \"x\" L=APPL y", "1:13 W-LEVEL"},
     {"010 1.0 L=SVC x \\\n  L=INT", "2:3 W-LEVEL"},
     {"010 1.0 l=appl \"x\"", "1:9 W-LEVEL"},
     {"010 1.0 L = Kern \"x\"", "1:9 W-LEVEL"},
     {"010 1.0 L =SVC x", "1:9 W-LEVEL"},
     {H "X1, 0 L=APPL", "1:18 W-LEVEL"},
-    // A comment that is printed.
+    // A comment is printed.
     {H "\\\n  # the pump\n", "2:3 W-COMMENT"},
     {H "a \\\n\t## its valve \\\n X2 \\\n #end", "2:2 W-COMMENT, 4:2 W-COMMENT"},
 };
 
-// Legal, and sensible: nothing is said of them.
+// These templates are legal and sensible, so the compiler reports nothing.
 static const char *const sensible[] = {
     H "$D1, 0 \"read\", 1 \"write\" 4 bytes",
     H "$D1, 0 \"a\", 1 \"b\" 2",
@@ -233,7 +235,8 @@ static void says_nothing_of_what_is_sensible(void **state)
     assert_int_equal(wrong, 0);
 }
 
-// What only a set of templates tells: macros that nothing sets, calls in a cycle.
+// Only a whole set of templates reveals these faults: macros that nothing sets, and calls in a
+// cycle.
 static const struct {
     const char *text, *told;
 } sets[] = {
@@ -241,7 +244,7 @@ static const struct {
     {H "a \\\n# x\n \\\n  LOOP $n {X1} `n=$n`", "4:8 W-UNSET"},
     {H "$a, 1 x BITFLAGS $b, 1 y {{ $c = $d + 1 }}", "1:12 W-UNSET, 1:29 W-UNSET, 1:45 W-UNSET"},
     {H "$n%S1", "1:12 W-UNSET"},
-    // Set later, in a branch, or by another template of the same event, by its place.
+    // A macro is set later, in a branch, or by another template of the same event.
     {H "LOOP 2 { $a {{ $a = 1 }} } X1, 1 {{{ $b = 1 }}} $b", ""},
     {H "$011\n011 1.0 x $called\n012 1.0 x {{ $caller = 1 }} $011", ""},
     {H "$011 $x\n011 1.0 x {{ $y = 1 }}", ""},
@@ -249,10 +252,10 @@ static const struct {
     {H "$011 $012\n011 1.0 x $x\n012 1.0 x {{ $y = 1 }}", ""},
     {H "$011\n011 1.0 x $first $second\n012 1.0 x {{ $a = 1 }} $011", "2:18 W-UNSET"},
     {H "{{ $x = 1 }}\n011 1.0 x $x", "2:11 W-UNSET"},
-    // A place that a caller gives it.
+    // A caller passes the value by its position.
     {"010 1.0 \"@value\" {{ $value }} $value%D4", ""},
     {"010 1.0 \"@value\" $value%D4 {{ $value }}", ""},
-    // Files with an error are not looked at as a set.
+    // Sets of files with errors are not checked.
     {H "$a\n011 1.0 x \"", "2:11 E-STRING"},
     {H "$a $777", "1:15 E-NOSUB"},
     {H "$010", "1:12 W-SELF"},
@@ -265,7 +268,7 @@ static const struct {
     {H "$010 $BREAK", "1:12 W-SELF"},
     {H "$011\n011 1.0 x X1 $011", "2:14 W-SELF"},
     {"0100 1.0 x $010", "1:12 W-SELF"},
-    // What the data decide may come to an end.
+    // The data may end these cycles.
     {H "X1, 1 {$010}", ""},
     {H "LOOP U1 {$010}", ""},
     {H "{{ $n = U1 }} $n, 1 {$010}", ""},
@@ -294,7 +297,7 @@ static void warns_of_sets(void **state)
     assert_int_equal(wrong, 0);
 }
 
-// What one link said is said again by the next, or not: what it calls may have come.
+// Each link reports its warnings again, unless the called templates now exist.
 static void warns_anew_at_each_link(void **state)
 {
     (void)state;
@@ -310,7 +313,7 @@ static void warns_anew_at_each_link(void **state)
     extract_templates_close(templates);
 }
 
-// Thousands of faults of one link leave nothing behind that the next would take for its own.
+// Thousands of faults of one link leave nothing that the next link could mistake for its own.
 static void forgets_more_than_it_tells(void **state)
 {
     static char text[3000 * 24];
@@ -353,7 +356,8 @@ static void tells_name_and_place(void **state)
     assert_int_equal(wrong, 0);
 }
 
-// Calls are known when all is there: what was missing may come later, and is told again if not.
+// Calls are checked when all files are added. A missing template may come later; otherwise each
+// link reports it again.
 static void tells_missing_templates(void **state)
 {
     (void)state;
@@ -402,7 +406,7 @@ static void limits_macros_and_nesting(void **state)
         assert_string_equal(told(), depth == 64 ? "" : "1:594 E-BRACE");
         extract_templates_close(templates);
     }
-    // 1+2*( holds two values a level: 78 of 39 levels, and 1+2*3 three more.
+    // 1+2*( keeps two values per level: 78 for 39 levels. 1+2*3 adds three more.
     for (unsigned depth = 38; depth <= 39; depth++) {
         used = (size_t)sprintf(text, "010 1.0 x {{ $a = ");
         for (unsigned i = 0; i < depth; i++)
@@ -472,7 +476,8 @@ static const char *const names[] = {
 static const char *const kinds[] = {"X",  "D",  "U", "o", "B", "A", "S", "F",
                                     "HB", "HT", "T", "E", "P", "W", "-"};
 
-// Numbers from the start of the program on, so that they can be written by hand.
+// Prints an operation. Targets are relative to the start of the program, so that they can be
+// written by hand.
 static int put_op(char *to, size_t size, const struct template_op *op, uint32_t program)
 {
     const char *strings = templates->strings;
@@ -699,7 +704,7 @@ static void finds_by_hook_and_by_digits(void **state)
     assert_string_equal(extract_templates_at(templates, 0)->id, "0200");
     assert_string_equal(extract_templates_at(templates, 1)->label, "three");
     assert_null(extract_templates_at(templates, 5));
-    // The later spelling of a hook id.
+    // This spelling of the hook id is the later one.
     add("100 1.1 again\n");
     assert_string_equal(text_of(EXTRACT_HOOKS_16, 0x1000), "again");
     assert_string_equal(text_of(EXTRACT_HOOKS_PLAIN, 0x1000), "four");
@@ -707,7 +712,8 @@ static void finds_by_hook_and_by_digits(void **state)
     extract_templates_close(templates);
 }
 
-// hhh and hhh0 are one hook id: of one file the newer version counts, of equal ones the later.
+// hhh and hhh0 are the same hook id. Within a file, the newer version is valid, or the later one of
+// equal versions.
 static void compares_versions_of_spellings(void **state)
 {
     static const char shipped[] = "126 1.10 new\n1260 1.9 old\n1230 9.0 shipped\n";
@@ -749,7 +755,7 @@ static void gives_way_beneath(void **state)
     assert_string_equal(text_of(EXTRACT_HOOKS_PLAIN, 0x2000), "wide");
     assert_string_equal(extract_templates_find(templates, EXTRACT_HOOKS_PLAIN, 0x20)->file,
                         "shipped");
-    // A call names digits first: $2000 is not 200.
+    // A call matches the digits first: $2000 is not 200.
     assert_int_equal(extract_templates_link(templates, &error), EXTRACT_OK);
     const struct extract_template *t = extract_templates_find(templates, EXTRACT_HOOKS_16, 0x3000);
     const struct template_op *call = &templates->ops[t->program + 1];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a run takes from its surroundings: margin, tabs, byte order, names, logs; and its bounds.
+// unit: what a run reads from its environment: margin, tabs, byte order, names, logs. Also the
+// limits of a run.
 #include "tests/unit/scratch.h"
 #include <extract/templates.h>
 
-// What the next run is given.
+// The settings of the next run.
 struct setup {
     struct extract_templates *templates;
     struct extract_formatter *formatter;
@@ -16,7 +17,7 @@ struct setup {
 static const uint8_t five_words[24] = {0x01, 0x0E, 0, 5, 0, 0, 0, 1, 0xFF, 0xFF, 0xFF, 0xFE,
                                        0,    0,    0, 3, 0, 0, 0, 4, 0,    0,    0,    42};
 
-static struct extract_template_host host; // of the formatter that is open
+static struct extract_template_host host; // host of the open formatter
 
 static void open_templates(struct setup *s, const char *text)
 {
@@ -90,7 +91,8 @@ static void makes_blanks_of_tabs(void **state)
     close_setup(&s);
 }
 
-// Numbers of the buffer have the target's order, those before it the language's.
+// Numbers in the buffer have the target's byte order, and those before it have that of the
+// language.
 static void reads_little_buffers(void **state)
 {
     static const uint8_t bytes[] = {0x01, 0,    0,    0x20, 0,    0,    0,    1,    0x01, 0x02,
@@ -143,7 +145,7 @@ static void asks_the_host_for_names(void **state)
     host.wide_unknown = true;
     assert_run(&s, "t=wa x 0xfffffffe y 0x2a");
     close_setup(&s);
-    // An empty name is no text; a number across two words stands in none.
+    // An empty name is printed as nothing. A number that spans two words belongs to no word.
     s = setup_of("010 1.0 \"a\" W3 PW \"b\" G6 P4");
     host.context = &asked;
     host.name = name_of;
@@ -214,7 +216,7 @@ static void ends_what_does_not_end(void **state)
     assert_bounded("010 1.0 \"\" $111\n111 1.0 \"\" $010", "E-DEPTH");
 }
 
-// Up to the last byte of the room, and one more.
+// The output is filled up to its last byte, and by one byte too many.
 static void fills_its_output(void **state)
 {
     (void)state;
@@ -274,7 +276,7 @@ static void refuses_half_a_hook_word(void **state)
     assert_int_equal(entry.bytes_of_data, 0);
 }
 
-// Every allocation fails in turn. Without memory to optimize, the text is the same.
+// Every allocation fails in turn. If there is no memory to optimize, the text is the same.
 static void survives_failing_allocations(void **state)
 {
     static const char text[] = "010 1.0 \"a\" \"b\" X2 \"c\" \"d\"";

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The templates that come with Ringside: one for every id of the catalogue, and what each prints.
-// Truth: the catalogue libextract/formats/threadx-events.tsv, and a table of what each of its kinds
-// is printed as, by hand.
+// unit: the built-in templates: there is one for every id of the event table, and each prints the
+// expected text.
+//
+// Truth: the table libextract/formats/threadx-events.tsv, and a table by hand of how each of its
+// kinds is printed.
 #include "report/columns/entry_builder.h"
 #include "formats/format.h"
 #include "tests/unit/log_builder.h"
@@ -19,7 +21,7 @@ static struct extract_templates *templates;
 static struct entry_builder *builder;
 static struct extract_formatter *formatter;
 
-// ---- what all cases stand on ----
+// ---- what all cases use ----
 
 static void open_templates(const char *format, const char *users)
 {
@@ -74,7 +76,8 @@ static void end(void)
     look_close(&look);
 }
 
-// What is printed for an event, good until the next call; it must have a template.
+// Returns what is printed for an event, which must have a template. It is valid until the next
+// call.
 static const char *text_of(const struct extract_event *event)
 {
     static char text[LINE];
@@ -91,7 +94,7 @@ static const char *text_of(const struct extract_event *event)
     return text;
 }
 
-// ---- the catalogue ----
+// ---- the event table ----
 
 struct row {
     uint32_t id;
@@ -106,7 +109,7 @@ static bool next_row(struct row *row)
     if (!catalogue) {
         catalogue = fopen(CATALOGUE, "r");
         assert_non_null(catalogue);
-        assert_non_null(fgets(row->text, sizeof row->text, catalogue)); // the head
+        assert_non_null(fgets(row->text, sizeof row->text, catalogue)); // the header
     }
     if (!fgets(row->text, sizeof row->text, catalogue)) {
         fclose(catalogue);
@@ -154,18 +157,18 @@ static void test_every_id_has_its_template(void **state)
     assert_true(count > 600);
     for (size_t i = 0; extract_templates_at(templates, i); i++)
         ours += strstr(extract_templates_at(templates, i)->file, "threadx.fmt") != NULL;
-    assert_int_equal(ours, count); // and none that the catalogue does not have
+    assert_int_equal(ours, count); // and none that the event table lacks
     extract_templates_close(templates);
 }
 
 // ---- what is printed, by kind ----
 
-// Rounds: values that differ from field to field, zeros, and what is out of the ordinary.
+// The rounds use values that differ between the fields, zeros, and unusual values.
 enum { ROUND_FIELDS, ROUND_ZEROS, ROUND_ODD, ROUNDS };
 
 static const struct kind {
-    const char *word; // of the catalogue
-    uint64_t first;   // of the field at the first place; one more a place
+    const char *word; // word of the event table
+    uint64_t first;   // value of field 0; each next field has one more
     const char *at[4];
     const char *zero;
     uint64_t odd_value;
@@ -227,11 +230,11 @@ static const struct kind *kind_of(const char *word)
     return NULL;
 }
 
-// FAT attributes, at the third place, are told as words, too: those of 0x12AB, 0 and 0xFFFFFFFF.
+// FAT attributes, in the third field, are also printed as words: those of 0x12AB, 0 and 0xFFFFFFFF.
 static const char *const attributes[ROUNDS] = {" read-only hidden volume archive", "",
                                                " read-only hidden system volume directory archive"};
 
-// Fills the event's fields for a round and writes what must be printed.
+// Fills the event's fields for a round, and writes the expected text.
 static void expect(const struct row *row, unsigned round, struct extract_event *event, char *text,
                    size_t size)
 {
@@ -291,7 +294,7 @@ static void test_words_of_64_bits(void **state)
     end();
 }
 
-// ---- beside others ----
+// ---- together with other templates ----
 
 static const struct extract_template *chosen_for(struct extract_event *event)
 {
@@ -315,7 +318,7 @@ static void test_users_templates_come_first(void **state)
     assert_string_equal(text_of(&event), "door which=3");
     event.id = 0x1006;
     assert_null(chosen_for(&event));
-    event.id = 0x100; // not 0x1000, though to AIX both are one
+    event.id = 0x100; // not 0x1000, although AIX treats both as one
     assert_string_equal(chosen_for(&event)->label, "media cache invalidate");
     event.id = 0x1000;
     assert_string_equal(chosen_for(&event)->label, "user event 4096");
@@ -339,7 +342,7 @@ static void test_types_of_the_users_own_come_before_ours(void **state)
     end();
 }
 
-// Templates of marks are there for every format, but are for marks only.
+// Templates of markers exist for every format, but they apply to markers only.
 static void test_other_formats(void **state)
 {
     struct extract_event event = {.thread = MAIN, .fields = 4, .id = 0xF01};
@@ -359,7 +362,7 @@ static void test_other_formats(void **state)
     end();
 }
 
-// ---- marks ----
+// ---- markers ----
 
 static void make_log(void)
 {
@@ -445,7 +448,7 @@ static void test_a_damaged_log(void **state)
     open_templates("threadx", NULL);
     open_entry_builder(log.trace);
     event.type = extract_trace_type(log.trace, event.id);
-    event.field[0] = UINT64_C(5000000000); // beyond a word of the target
+    event.field[0] = UINT64_C(5000000000); // too large for a word of the target
     assert_string_equal(text_of(&event), "log damaged entries=5000000000");
     close_entry_builder();
     extract_templates_close(templates);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Updates of a file of templates: what comes out, and that a kill or a failure at any system call
-// leaves the old file or the new one, and a way back from the new one.
+// unit: updates of a template file. The tests check the results. A kill or a failure at any system
+// call leaves the old file, or the new file and a way to undo the update.
 #include "tests/unit/scratch.h"
 #include <errno.h>
 #include <extract/templates.h>
@@ -20,8 +20,8 @@ int __wrap_link(const char *from, const char *to);
 int __wrap_fsync(int fd);
 ssize_t __wrap_write(int fd, const void *bytes, size_t length);
 
-static long calls_left = -1; // until one is killed or fails; below 0: none
-static bool calls_kill;      // the process is killed before the call
+static long calls_left = -1; // until a call is killed or fails; below 0: none
+static bool calls_kill;      // kills the process before the call
 
 static bool call_fails(void)
 {
@@ -53,7 +53,7 @@ int __wrap_fsync(int fd)
     return call_fails() ? -1 : __real_fsync(fd);
 }
 
-// Half of what is to be written reaches the file.
+// In the call that fails, only half of the bytes reach the file.
 ssize_t __wrap_write(int fd, const void *bytes, size_t length)
 {
     if (calls_left == 0 && length > 1)
@@ -107,7 +107,8 @@ static void make_files(void)
     scratch_puts("t.trc", update_text);
 }
 
-// The file of updates `lines` makes `after` of `before`, and its undo file `before` again.
+// Asserts that an update with `lines` turns `before` into `after`, and that its undo file restores
+// `before`.
 static void check(const char *before, const char *lines, const char *after)
 {
     make_files();
@@ -134,7 +135,7 @@ static void changes_are_applied_and_taken_back(void **state)
           "010 1.0 a \\ \n# - 011\n - b\n");
 }
 
-// A last line without an end gets one where something comes behind it.
+// A last line without a line end gets one if another line follows it.
 static void lines_are_ended(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static void version_decides(void **state)
     assert_true(holds("t.fmt", "010 1.10 b\n"));
 }
 
-// A target that says an id twice: the newer version counts, and the new one behind an update.
+// A file may define an id twice. The newer version is valid, and after an update the updated one.
 static void double_templates(void **state)
 {
     (void)state;
@@ -194,7 +195,7 @@ static void double_templates(void **state)
     assert_true(holds("t2.undo.trc", "* /etc/trcfmt\n+ 010 1.2 c\n"));
 }
 
-// 100 and 1000 are one hook id, and two templates.
+// 100 and 1000 have the same hook id, but they are two templates.
 static void wide_ids_stay_apart(void **state)
 {
     (void)state;
@@ -202,7 +203,7 @@ static void wide_ids_stay_apart(void **state)
     check("100 1.0 a\n1000 1.0 b\n", "* /etc/trcfmt\n- 100\n- 1000\n", "");
 }
 
-// Whatever happens: the old file without a stain, or the new one and what takes it back.
+// Asserts that the file is unchanged, or that it is updated and its undo file exists.
 static void assert_either(void)
 {
     if (holds("t.fmt", old_text))
@@ -223,19 +224,19 @@ static void failing_calls_leave_old_or_new(void **state)
         enum extract_code code = update("t.fmt", "t.trc", false);
         reached = calls_left < 0;
         calls_left = -1;
-        // A folder that cannot be opened to be synced is passed over.
+        // A directory that cannot be opened for syncing is ignored.
         assert_true(code == EXTRACT_OK || (reached && code == EXTRACT_IO));
         refused += code == EXTRACT_IO;
         assert_either();
         assert_true(scratch_run("! ls | grep -q tmp"));
-        // The same again, without the fault, goes well whatever was left.
+        // A second update without the fault succeeds, whatever the first one left.
         assert_int_equal(update("t.fmt", "t.trc", false), EXTRACT_OK);
         assert_true(holds("t.fmt", new_text) && holds("t.undo.trc", undo_text));
     }
     assert_true(refused >= 10 && refused + 3 >= n);
 }
 
-// The status of a child that does the update and is killed before its n-th call.
+// Returns the status of a child that makes the update and is killed before its n-th call.
 static int killed_at(long n)
 {
     int status;
@@ -266,7 +267,7 @@ static void kills_leave_old_or_new(void **state)
     assert_true(n > 10);
 }
 
-// The same at moments that the clock chooses.
+// Kills the same child after various times instead of before a call.
 static void kills_at_any_time(void **state)
 {
     (void)state;
@@ -296,7 +297,7 @@ static void allocations_may_fail(void **state)
     each_allocation_fails(attempt_update);
 }
 
-// A long row of changes to ever the same ids takes no longer than its length.
+// The time for many changes to the same ids grows only with their number.
 static void many_changes(void **state)
 {
     enum { COUNT = 200000 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Time: masks, directions, wraps, counters, a modulus that is no power of two, and clocks that step
-// back. Truth: hand computation from the stamps.
+// unit: time: masks, directions, wraps, counters, a modulus that is not a power of two, and clocks
+// that step back.
+//
+// Truth: computation by hand from the timestamps.
 #include "tests/unit/ring_builder.h"
 
 enum { MAX_STAMPS = 40 };
@@ -20,7 +22,7 @@ static const struct extract_event *events_of(unsigned word_bytes, uint64_t mask,
     size_t shown;
     spec.word_bytes = word_bytes;
     spec.mask = mask;
-    spec.entries = count + 1; // one stays unused: the ring has not wrapped
+    spec.entries = count + 1; // one stays unused, so the ring has not wrapped
     ring_build(&image, &spec);
     for (unsigned i = 0; i < count; i++)
         ring_insert(&image,
@@ -40,13 +42,13 @@ struct clock_case {
 };
 
 static const struct clock_case cases[] = {
-    // Up, plain; and over the wrap.
+    // The clock counts up, without and with a wrap.
     {4, 3, 0xFFFFFFFF, UP, TURN_32, {10, 20, 50}, {0, 10, 40}},
     {4, 4, 0xFFFFFFFF, UP, TURN_32, {0xFFFFFF00, 0xFFFFFFF0, 0x10, 0x30}, {0, 0xF0, 0x110, 0x130}},
-    // Down, plain; and over the wrap.
+    // The clock counts down, without and with a wrap.
     {4, 3, 0xFFFFFFFF, DOWN, TURN_32, {50, 20, 10}, {0, 30, 40}},
     {4, 4, 0xFFFFFFFF, DOWN, TURN_32, {0x30, 0x10, 0xFFFFFFF0, 0xFFFFFF00}, {0, 0x20, 0x40, 0x130}},
-    // Bits outside of the mask mean nothing.
+    // Bits outside of the mask have no meaning.
     {4,
      4,
      0xFFFF,
@@ -61,9 +63,9 @@ static const struct clock_case cases[] = {
      0x1000000,
      {0xFF000005, 0x00000003, 0x80FFFFFF, 0x01FFFFFE},
      {0, 2, 6, 7}},
-    // A mask whose lowest bits are 0: the clock steps by 256.
+    // The lowest bits of the mask are 0: the clock steps by 256.
     {4, 4, 0xFF00, UP, 0x10000, {0xFD11, 0xFE22, 0xFFFF, 0x0044}, {0, 0x100, 0x200, 0x300}},
-    // 64-bit stamps; one with a mask of 40 bits.
+    // The timestamps have 64 bits; in the second case, the mask has 40 bits.
     {8, 3, UINT64_MAX, UP, 0, {UINT64_MAX - 15, UINT64_MAX - 5, 4}, {0, 10, 20}},
     {8, 4, UINT64_MAX, DOWN, 0, {20, 10, 5, UINT64_MAX}, {0, 10, 15, 21}},
     {8,
@@ -73,13 +75,13 @@ static const struct clock_case cases[] = {
      UINT64_C(1) << 40,
      {UINT64_C(0xAAFFFFFFFFF0), UINT64_C(0xBBFFFFFFFFF8), UINT64_C(0xCC0000000000)},
      {0, 8, 16}},
-    // Always the same stamp.
+    // The timestamp never changes.
     {4, 4, 0xFFFFFFFF, NONE, TURN_32, {0, 0, 0, 0}, {0, 0, 0, 0}},
     {4, 3, 0xFF, NONE, 0x100, {0x100, 0x200, 0x300}, {0, 0, 0}},
     {4, 1, 0xFFFFFFFF, NONE, TURN_32, {77}, {0}},
-    // Equal neighbors take no time.
+    // Neighbors with equal timestamps are zero ticks apart.
     {4, 4, 0xFFFFFFFF, UP, TURN_32, {5, 5, 9, 9}, {0, 0, 4, 4}},
-    // Nanoseconds of a second, whatever the mask says (the Linux port).
+    // The timestamps are nanoseconds of a second, whatever the mask is (the Linux port).
     {4, 4, 0xFFFFFFFF, UP, 1000000000, {999999000, 999999500, 200, 700}, {0, 500, 1200, 1700}},
     {4,
      7,
@@ -88,8 +90,8 @@ static const struct clock_case cases[] = {
      1000000000,
      {400000000, 700000000, 900000000, 100000000, 500000000, 950000000, 50000000},
      {0, 300000000, 500000000, 700000000, 1100000000, 1550000000, 1650000000}},
-    // The same after a pause in a debugger, which ends anywhere in a second: a fall by less than
-    // half of one is a wrap, too. (As a wrap at 2^32 it would make 4498057269 ticks.)
+    // The same clock after a pause in a debugger, which ends anywhere in a second. A fall by less
+    // than half a second is a wrap, too. (A wrap at 2^32 would take 4498057269 ticks.)
     {4,
      4,
      0xFFFFFFFF,
@@ -97,7 +99,7 @@ static const struct clock_case cases[] = {
      1000000000,
      {500000000, 900000000, 500000500, 703089973},
      {0, 400000000, 1000000500, 1203089973}},
-    // The smallest fall that is no step back of a clock of 32 bits.
+    // The smallest fall that is not a step back of a 32-bit clock.
     {4,
      4,
      0xFFFFFFFF,
@@ -105,7 +107,7 @@ static const struct clock_case cases[] = {
      1000000000,
      {100000000, 500000000, 500000000 - 4194304, 600000000},
      {0, 400000000, 1400000000 - 4194304, 1500000000}},
-    // So small a fall of a clock of 32 bits that has been higher is a wrap of it.
+    // A fall as small as this is a wrap if the 32-bit clock was higher before.
     {4,
      4,
      0xFFFFFFFF,
@@ -113,7 +115,7 @@ static const struct clock_case cases[] = {
      TURN_32,
      {3000000000, 3400000000, 3100000000, 3150000000},
      {0, 400000000, 100000000 + TURN_32, 150000000 + TURN_32}},
-    // One stamp of 10^9 or more: it is a counter of 32 bits that wrapped.
+    // One timestamp is 10^9 or more, so this is a 32-bit counter that wrapped.
     {4,
      4,
      0xFFFFFFFF,
@@ -121,7 +123,7 @@ static const struct clock_case cases[] = {
      TURN_32,
      {999999000, 1000000000, 200, 700},
      {0, 1000, UINT64_C(4294967296) - 999999000 + 200, UINT64_C(4294967296) - 999999000 + 700}},
-    // Another mask is taken at its word.
+    // Any other mask is used as it is.
     {4,
      4,
      0x3FFFFFFF,
@@ -155,7 +157,7 @@ static void test_cases(void **state)
         check_case(&cases[i]);
 }
 
-// A 16-bit counter that turns over every 3.3 entries, 12 times in the ring.
+// A 16-bit counter wraps every 3.3 entries, 12 times in the ring.
 static void check_many_wraps(uint64_t step)
 {
     uint64_t stamps[MAX_STAMPS];
@@ -174,7 +176,7 @@ static void test_many_wraps(void **state)
     check_many_wraps(-(uint64_t)20000);
 }
 
-// What steps by one at each of at least 8 events is an order, not a time.
+// A clock that steps by one at each of at least 8 events counts events, and not time.
 static void test_counters(void **state)
 {
     uint64_t up[9], down[9];
@@ -196,7 +198,8 @@ static void test_counters(void **state)
     look_close(&look);
 }
 
-// Cores that share a ring may store out of order: a step of nearly a whole turn is one back.
+// Cores that share a ring may store out of order. A step of nearly a full clock period is a step
+// back.
 static void test_backwards(void **state)
 {
     static const uint64_t up[] = {1000, 2000, 1990, 3000}, down[] = {9000, 8000, 8010, 7000};
@@ -212,7 +215,7 @@ static void test_backwards(void **state)
     }
 }
 
-// A clock of 32 bits that steps back as far as it can says nothing about where it wraps.
+// A 32-bit clock that steps back by the maximum is no evidence of where it wraps.
 static void test_backwards_is_no_wrap(void **state)
 {
     static const uint64_t stamps[] = {100000000, 500000000, 500000000 - 4194303, 600000000};
@@ -225,7 +228,7 @@ static void test_backwards_is_no_wrap(void **state)
     look_close(&look);
 }
 
-// Time never goes below 0, where the oldest event stands.
+// Time never goes below 0, the time of the oldest event.
 static void test_backwards_at_the_start(void **state)
 {
     static const uint64_t stamps[] = {1000, 990, 3000, 4000};
@@ -238,7 +241,7 @@ static void test_backwards_at_the_start(void **state)
     look_close(&look);
 }
 
-// A narrow counter cannot tell a step back from a turn: it is a turn.
+// A step back of a narrow counter looks like a wrap, so it counts as a wrap.
 static void test_narrow_is_never_backwards(void **state)
 {
     static const uint64_t stamps[] = {1000, 2000, 1990, 3000};
@@ -249,7 +252,7 @@ static void test_narrow_is_never_backwards(void **state)
     look_close(&look);
 }
 
-// What the caller knows goes before what the stamps suggest.
+// What the caller specifies overrides what the timestamps suggest.
 static void test_options(void **state)
 {
     static const uint64_t stamps[] = {900, 400, 300};
@@ -271,7 +274,7 @@ static void test_options(void **state)
     look_close(&look);
 }
 
-// Reading one by one, or from a remembered place, gives what one call gives.
+// Reading events one by one, or from a saved position, gives the same result as one call.
 static void test_reader_places(void **state)
 {
     uint64_t stamps[MAX_STAMPS];

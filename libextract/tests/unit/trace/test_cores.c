@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Traces of several cores: how many there are and how that is known, what of statistics holds for
-// them, and the column of reports. Truth: hand computation; docs/formats/threadx.md, "SMP";
-// docs/formats/hook.md; and what a compiler lays out.
+// unit: traces of several cores: how many there are and how that is known, their statistics, and
+// the column of reports.
+//
+// Truth: computation by hand; docs/formats/threadx.md, "SMP"; docs/formats/hook.md; and the memory
+// layout by a compiler.
 #include "tests/unit/hook/hook_builder.h"
 #include "tests/unit/log_builder.h"
 #include "tests/unit/scratch.h"
@@ -32,7 +34,7 @@ static void begin(unsigned entries)
     ring_register(&image, 1, &(struct ring_object){0, 1, 0, 0, B, 0x20006000, 1024, "b"});
 }
 
-// An event of thread A or B, or of the interrupt that stopped one.
+// Adds an event of thread A or B, or of the interrupt that interrupted one.
 static void add(unsigned core, uint64_t stamp, uint64_t thread, uint64_t id, uint64_t i1,
                 uint64_t i2)
 {
@@ -59,7 +61,7 @@ static void test_seen(void **state)
     (void)state;
     begin(16);
     look_open(&look, &image);
-    assert_cores(look.trace, 0, EXTRACT_CORES_UNKNOWN); // no event has said anything
+    assert_cores(look.trace, 0, EXTRACT_CORES_UNKNOWN); // there is no event yet
     look_close(&look);
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
         begin(16);
@@ -72,20 +74,20 @@ static void test_seen(void **state)
     }
 }
 
-// Entries that are not shown prove nothing.
+// Entries that are not shown do not count as evidence of a core.
 static void test_damaged(void **state)
 {
     (void)state;
     begin(16);
     add(0, 1, A, USER, 0, 0);
-    ring_put(&image, 9, &(struct ring_entry){A, 0, USER | 7 << 24, 2, {0}}); // behind the pointer
+    ring_put(&image, 9, &(struct ring_entry){A, 0, USER | 7 << 24, 2, {0}}); // after the pointer
     look_open(&look, &image);
     assert_int_equal(extract_trace_info(look.trace)->entries_damaged, 1);
     assert_cores(look.trace, 1, EXTRACT_CORES_SEEN);
     look_close(&look);
 }
 
-// What was seen earlier, of a trace that no longer shows it.
+// The caller knows of cores that an earlier trace showed and this one no longer shows.
 static void test_seen_earlier(void **state)
 {
     const struct extract_trace_options options = {.size = sizeof options, .cores_seen = 3};
@@ -100,7 +102,7 @@ static void test_seen_earlier(void **state)
     look_close(&look);
 }
 
-// The kernel's array of running threads is as long as the kernel was built for.
+// The kernel's array of running threads has one element per core that the kernel was built for.
 static void test_kernel(void **state)
 {
     static const struct {
@@ -111,10 +113,11 @@ static void test_kernel(void **state)
         {"void *_tx_thread_current_ptr;", 1, 1, EXTRACT_CORES_KERNEL},
         {"void *_tx_thread_current_ptr[4];", 1, 4, EXTRACT_CORES_KERNEL},
         {"void *_tx_thread_current_ptr[4];", 4, 4, EXTRACT_CORES_KERNEL},
-        // An event of a core that the kernel does not have: the ELF is another one's.
+        // An event comes from a core that the kernel does not have, so the ELF belongs to another
+        // firmware.
         {"void *_tx_thread_current_ptr[2];", 3, 3, EXTRACT_CORES_SEEN},
         {"void *_tx_thread_current_ptr;", 2, 2, EXTRACT_CORES_SEEN},
-        // What cannot be such an array says nothing.
+        // A variable that cannot be such an array is no evidence.
         {"char _tx_thread_current_ptr[13];", 2, 2, EXTRACT_CORES_SEEN},
         {"void *_tx_thread_current_ptr[257];", 2, 2, EXTRACT_CORES_SEEN},
         {"int other;", 2, 2, EXTRACT_CORES_SEEN},
@@ -138,7 +141,8 @@ static void test_kernel(void **state)
     }
 }
 
-// A ring of hook words says it in its header; a file made of something else, what was seen.
+// The header of a ring of hook words states the number of cores. In a file converted from something
+// else, the events show it.
 static void test_hooks(void **state)
 {
     static struct hooks hooks;
@@ -172,7 +176,7 @@ static void test_log(void **state)
     log_look_open(&seen, scratch_path("cores.log"), &options);
     assert_cores(seen.trace, 3, EXTRACT_CORES_SEEN);
     const char *text = log_verb(&seen, "stats");
-    assert_non_null(strstr(text, "\nLoads of several cores are not computed.\n"));
+    assert_non_null(strstr(text, "\n   0  a        20  100.000\n"));
     assert_non_null(
         strstr(log_verb(&seen, "info"), "\ncores: 3 (at least: no event is from a higher core)\n"));
     log_look_close(&seen);
@@ -190,16 +194,16 @@ static struct extract_stats *stats_of(const struct extract_trace *trace)
     return stats;
 }
 
-// Two cores, both of which are always busy; interrupts of both at the same time.
+// Adds events of two cores that are always busy, with interrupts on both at the same time.
 static void add_both(unsigned other)
 {
     add(0, 0, A, USER, 0, 0);
     add(other, 10, B, USER, 0, 0);
     add(0, 20, A, ISR_ENTER, 0, 0);
-    add(other, 21, B, ISR_ENTER, 0, 0); // not nested: it is another core's
+    add(other, 21, B, ISR_ENTER, 0, 0); // not nested: it is on the other core
     add(0, 30, A, ISR_EXIT, 0, 0);
     add(other, 31, B, ISR_EXIT, 0, 0);
-    ring_insert(&image, &(struct ring_entry){B, // more urgent than A, which owns the mutex
+    ring_insert(&image, &(struct ring_entry){B, // more urgent than A, the mutex' owner
                                              0x80050005,
                                              MUTEX_GET | (uint64_t)other << 24,
                                              40,
@@ -209,15 +213,15 @@ static void add_both(unsigned other)
     add(0, 60, A, SUSPEND, A, 6);
 }
 
-// What is no count is not computed, and nothing that was mixed from both cores is left.
-static void test_counts_only(void **state)
+// Each core has its own times. TraceX's way of counting and its inversions need one core.
+static void test_two_cores(void **state)
 {
     (void)state;
     begin(16);
     add_both(1);
     look_open(&look, &image);
     struct extract_stats *stats = stats_of(look.trace);
-    assert_false(stats->has_loads);
+    assert_true(stats->has_loads && !stats->has_one_core);
     assert_int_equal(stats->events, 10);
     assert_int_equal(stats->interrupts, 2);
     assert_int_equal(stats->nested_interrupts, 0);
@@ -225,20 +229,26 @@ static void test_counts_only(void **state)
     assert_int_equal(stats->resumes, 1);
     assert_int_equal(stats->time_slices, 1);
     assert_int_equal(stats->span_ticks, 60);
-    assert_int_equal(stats->context_switches, 0);
-    assert_int_equal(stats->preemptions, 0);
+    assert_int_equal(stats->context_switches, 1); // a suspends itself
+    assert_int_equal(stats->tracex.preemptions, 0);
     assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 0);
-    assert_int_equal(stats->idle_ticks + stats->interrupt_ticks + stats->init_ticks, 0);
-    for (size_t i = 0; i < stats->thread_count; i++)
-        assert_int_equal(stats->threads[i].ticks, 0);
+    assert_int_equal(stats->core_count, 2);
+    assert_int_equal(stats->cores[0].span_ticks, 60);
+    assert_int_equal(stats->cores[0].interrupt_ticks, 10); // 20 to 30
+    assert_int_equal(stats->cores[0].thread_ticks[0], 50);
+    assert_int_equal(stats->cores[1].span_ticks, 40);      // 10 to 50
+    assert_int_equal(stats->cores[1].interrupt_ticks, 10); // 21 to 31
+    assert_int_equal(stats->cores[1].thread_ticks[1], 30);
+    assert_int_equal(stats->interrupt_ticks, 20);
+    assert_int_equal(stats->idle_ticks + stats->init_ticks + stats->unknown_ticks, 0);
     assert_int_equal(stats->threads[1].events, 3);
     extract_stats_free(stats);
     look_close(&look);
     begin(16);
-    add_both(0); // the same on one core
+    add_both(0); // the same events on one core
     look_open(&look, &image);
     stats = stats_of(look.trace);
-    assert_true(stats->has_loads);
+    assert_true(stats->has_one_core);
     assert_int_equal(stats->nested_interrupts, 1);
     assert_true(stats->context_switches > 0);
     assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 1);
@@ -246,7 +256,7 @@ static void test_counts_only(void **state)
     look_close(&look);
 }
 
-// An interrupt whose entry was not recorded counts on its own core, whatever another one is in.
+// An interrupt without a recorded entry counts on its own core, whatever runs on another one.
 static void test_interrupts_by_core(void **state)
 {
     (void)state;
@@ -262,7 +272,7 @@ static void test_interrupts_by_core(void **state)
     look_close(&look);
 }
 
-// Cores store out of order by a little: time that goes back is not counted twice.
+// Cores store slightly out of order. Time that goes back does not count twice.
 static void test_span(void **state)
 {
     (void)state;
@@ -307,17 +317,29 @@ static void test_texts(void **state)
     begin(16);
     add_both(1);
     assert_string_equal(answer("stats", &options),
-                        "events: 10\ncontext switches: unknown\npreemptions: unknown\n"
-                        "time slices: 1\nsuspends: 1\nresumes: 1\ninterrupts: 2\n"
+                        "events: 10\ncontext switches: 1\npreemptions: 0\n"
+                        "time slices: 1\n"
+                        "switch kinds: 1 gave up, 0 yielded, 0 preempted, 0 time sliced, 0 other\n"
+                        "suspends: 1\nresumes: 1\ninterrupts: 2\n"
                         "nested interrupts: 0\npriority inversions: unknown\n"
-                        "idle ticks: unknown\ninterrupt ticks: unknown\ninit ticks: unknown\n"
-                        "span ticks: 60\nLoads of several cores are not computed.\n\n"
-                        "thread  prio  events  ticks  percent  stack size  min free  at event  "
-                        "suspends  resumes\n"
-                        "a         20       3      -        -        1024         -         -  "
-                        "       1        1\n"
-                        "b          5       3      -        -        1024         -         -  "
-                        "       0        0\n\n"
+                        "idle ticks: 0\ninterrupt ticks: 20\ninit ticks: 0\n"
+                        "span ticks: 60\n\n"
+                        "thread  prio  events  ticks  percent  ready  blocked  stack size  "
+                        "min free  at event  suspends  resumes\n"
+                        "a         20       3     50   83.333      0        0        1024  "
+                        "       -         -         1        1\n"
+                        "b          5       3     30   50.000      0        0        1024  "
+                        "       -         -         0        0\n"
+                        // Both cores are busy from 10 to 50.
+                        "load: |▄▄▄▄▄▄▄▄▄▄████████████████████████████████████████▄▄▄▄▄▄▄▄▄▄| "
+                        "(1 ticks each)\n\n"
+                        "core  what          ticks  percent\n"
+                        "   0  a                50   83.333\n"
+                        "   0  (interrupts)     10   16.666\n"
+                        "   1  b                30   75.000\n"
+                        "   1  (interrupts)     10   25.000\n\n"
+                        "interrupt  count  ticks  percent  every  min  median  p99  max\n"
+                        "        0      2     20   33.333     30   10      10   10   10\n\n"
                         "count  percent  class  event\n"
                         "    2   20.000  INT    isr enter\n    2   20.000  INT    isr exit\n"
                         "    2   20.000  APPL   user event 4096\n"
@@ -329,15 +351,17 @@ static void test_texts(void **state)
                "\nword bytes: 4\ncores: 2 (at least: no event is from a higher core)\n"));
     options.json = true;
     const char *json = answer("stats", &options);
-    assert_non_null(strstr(json, "\"context_switches\":null,\"preemptions\":null,"));
-    assert_non_null(strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
-                                 "\"idle_ticks\":null,\"interrupt_ticks\":null,"
-                                 "\"init_ticks\":null,\"span_ticks\":60,"));
-    assert_non_null(strstr(json, "\"events\":3,\"ticks\":null,\"percent\":null,"));
+    assert_non_null(strstr(json, "\"context_switches\":1,\"preemptions\":0,"));
+    assert_non_null(strstr(json, "\"tracex\":{\"context_switches\":null,\"preemptions\":null,"));
+    assert_non_null(
+        strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
+                     "\"idle_ticks\":0,\"interrupt_ticks\":20,"
+                     "\"init_ticks\":0,\"unknown_ticks\":0,\"unsure_ticks\":0,\"span_ticks\":60,"));
+    assert_non_null(strstr(json, "\"events\":3,\"ticks\":50,\"percent\":83.333,"));
     assert_non_null(strstr(answer("info", &options), "\"cores\":2,\"cores_from\":\"events\","));
 }
 
-// The column is there for what the trace holds, not for what a filter leaves of it.
+// The column depends on what the trace contains, not on what a filter lets through.
 static void test_column(void **state)
 {
     static const struct extract_condition of_core_0[] = {{EXTRACT_FILTER_THREAD, "a"}};
@@ -364,7 +388,7 @@ static void test_column(void **state)
         assert_int_equal(found, rows[i].has_column);
     }
     begin(16);
-    add_both(0); // of one core there is none, unless it is asked for
+    add_both(0); // one core has no column, unless the user requests it
     extract_columns_init(&columns, false);
     assert_null(strstr(answer("report", &options), " CPU "));
     assert_int_equal(extract_columns_set(&columns, "cpuid", NULL, NULL, NULL), EXTRACT_OK);
@@ -372,7 +396,7 @@ static void test_column(void **state)
     assert_int_equal(extract_columns_set(&columns, "cpuid=2", NULL, NULL, NULL), EXTRACT_USAGE);
 }
 
-// Raw entries say of how many cores the trace is, not those that a filter leaves.
+// Raw entries state the trace's number of cores, and not that of the events that a filter selects.
 static void test_raw(void **state)
 {
     static const struct extract_condition of_core_0[] = {{EXTRACT_FILTER_THREAD, "a"}};
@@ -393,7 +417,7 @@ int main(void)
         cmocka_unit_test(test_seen),         cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_seen_earlier), cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_hooks),        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_counts_only),  cmocka_unit_test(test_interrupts_by_core),
+        cmocka_unit_test(test_two_cores),    cmocka_unit_test(test_interrupts_by_core),
         cmocka_unit_test(test_span),         cmocka_unit_test(test_texts),
         cmocka_unit_test(test_column),       cmocka_unit_test(test_raw),
     };

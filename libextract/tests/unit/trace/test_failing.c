@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each allocation and each read of target memory made to fail in turn, through everything: finding,
-// copying, names, reports, saving. What comes of it is an error, or a report that says what it
-// lacks; never a leak, never a guess.
+// unit: each allocation and each read of target memory fails in turn, in every step: finding,
+// copying, names, reports, saving. The result is an error, or a report that states what is missing.
+// It is never a leak and never a guess.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include "symbols/dwarf.h"
@@ -13,7 +13,7 @@ enum { RING = 0x20002000, EVENTS = 16 };
 static struct ring_image image;
 static struct fake_memory fake;
 static uint8_t heap[HEAP_BYTES], globals[GLOBALS_BYTES];
-static uint8_t *elf; // NULL: no compiler is here
+static uint8_t *elf; // NULL: there is no compiler
 static size_t elf_length;
 
 // ---- The firmware ----
@@ -67,7 +67,8 @@ static int remove_all(void **state)
     return scratch_remove(state);
 }
 
-// Two threads in the registry, one in the heap that only its control block names.
+// Builds a ring with two threads in the registry, and one in the heap that only its control block
+// names.
 static void build(void)
 {
     struct ring_spec spec = ring_plain;
@@ -96,15 +97,15 @@ static void build(void)
     fake_add(&fake, HEAP, heap, sizeof heap);
 }
 
-// ---- A whole look ----
+// ---- A whole session ----
 
 struct outcome {
     enum extract_code code;
     bool whole;
-    uint64_t missing; // bytes of the registry
-    size_t length;    // of the text
+    uint64_t missing; // missing bytes of the registry
+    size_t length;    // length of the text
     char text[65536]; // the report
-    char name[64];    // of the thread in the heap, as it is shown
+    char name[64];    // name of the thread in the heap, as reports print it
 };
 
 static enum extract_code save(struct extract_session *session, struct extract_error *error)
@@ -185,7 +186,7 @@ static bool is_same_report(void)
 static enum extract_code attempt(void)
 {
     look_at(&outcome, false);
-    // Types of the ELF are read when they are asked for; without them a name is not to be had.
+    // Types of the ELF are read on demand. Without them, the thread's name is not available.
     if (!outcome.code && !is_same_report())
         assert_string_equal(outcome.name, "0x20008000");
     return outcome.code;
@@ -204,7 +205,7 @@ static void test_allocations(void **state)
 
 // ---- Reads ----
 
-// A read of the ring and its pointers that fails costs the look, or what is missing is counted.
+// If a read of the ring or its pointers fails, the session fails, or the missing bytes are counted.
 static void check_read(long number, size_t keep)
 {
     fake.reads = 0;
@@ -214,7 +215,8 @@ static void check_read(long number, size_t keep)
     fake.fail_at = 0;
     if (outcome.code || !outcome.whole || outcome.missing || is_same_report())
         return;
-    // All that can be is that the thread's name was not to be had; a part of it is none.
+    // The only other permitted change is that the thread's name is not available. A part of it is
+    // not a name.
     if (strcmp(outcome.name, "0x20008000"))
         fail_msg("read %ld that keeps %zu bytes changes the report, and nothing says so: %s",
                  number, keep, outcome.name);
@@ -251,7 +253,7 @@ static void test_reads_without_symbols(void **state)
     elf = kept;
 }
 
-// While the target runs, a pointer or a witness that cannot be read again leaves nothing proven.
+// While the target runs, a pointer or an anchor that cannot be read again leaves nothing verified.
 static void check_running_reads(void)
 {
     build();
@@ -265,7 +267,7 @@ static void check_running_reads(void)
         fake.keep = 3;
         look_at(&outcome, true);
         fake.fail_at = 0;
-        // The header's pointer stands in for the live one.
+        // The pointer in the header replaces the live one.
         assert_true(outcome.code || !outcome.whole || outcome.missing ||
                     (elf && number == 5 && is_same_report()));
     }

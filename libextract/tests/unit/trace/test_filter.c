@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Filters: which events of a known ring each condition lets through. The ring is written here word
-// by word; what must pass is counted by hand.
+// unit: which events of a known ring each filter condition selects.
+//
+// Truth: the ring is written here word by word, and the events that pass are counted by hand.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include "events/filter.h"
@@ -69,7 +70,7 @@ static int close_look(void **state)
 }
 
 struct seen {
-    char text[64]; // a digit an event: its sequence number
+    char text[64]; // one digit per event: its sequence number
     size_t used;
 };
 
@@ -86,7 +87,7 @@ struct condition {
     const char *value;
 };
 
-// Runs a filter; returns the code of making its view.
+// Runs a filter. Returns the code of extract_view_new().
 static enum extract_code run(const struct condition *conditions, size_t count, uint64_t hz,
                              struct seen *seen)
 {
@@ -131,7 +132,7 @@ static void conditions_pass_what_they_name(void **state)
         {{{EVENT, "Queue*"}}, "014"},
         {{{EVENT, "*SEMAPHORE*"}}, "37"},
         {{{EVENT, "4097"}}, "6"},
-        {{{EVENT, "user event 4097"}}, "6"}, // as reports show it
+        {{{EVENT, "user event 4097"}}, "6"}, // the name as reports print it
         {{{EVENT, "User Event 40*"}}, "6"},
         {{{EVENT, "user event"}}, "6"},
         {{{EVENT, "user event 4098"}}, ""},
@@ -140,26 +141,26 @@ static void conditions_pass_what_they_name(void **state)
         {{{EVENT, "69"}, {EVENT, "68"}}, "14"},
         {{{EVENT, "!queue*"}}, "23567"},
         {{{EVENT, "queue*"}, {EVENT, "!60"}}, "14"},
-        {{{EVENT, "queue flush"}}, ""}, // known, but not in this trace
+        {{{EVENT, "queue flush"}}, ""}, // known, but absent from this trace
         {{{THREAD, "main"}}, "137"},
         {{{THREAD, "0x20004000"}}, "137"},
         {{{THREAD, "536887552"}}, "456"},
-        {{{THREAD, "worker[1]"}}, "456"}, // itself, though it looks like a pattern
+        {{{THREAD, "worker[1]"}}, "456"}, // the name itself, though it looks like a pattern
         {{{THREAD, "w*"}}, "456"},
-        {{{THREAD, "0x5599a00020004000"}}, "137"}, // the ring stores its lower half
+        {{{THREAD, "0x5599a00020004000"}}, "137"}, // the ring stores the lower half
         {{{OBJECT, "0x5599a00020005200"}}, "37"},
-        {{{THREAD, "interrupt,start-up"}}, "02"}, // as reports show them
+        {{{THREAD, "interrupt,start-up"}}, "02"}, // the names as reports print them
         {{{OBJECT, "a\\,b"}}, "37"},              // a comma in a name
         {{{OBJECT, "queue 0,a\\,b"}}, "01347"},
         {{{OBJECT, "!a\\,b,\\!mutex 0"}}, "5"},
-        {{{OBJECT, "\\!mutex 0"}}, "5"}, // a name that starts like a negative
+        {{{OBJECT, "\\!mutex 0"}}, "5"}, // a name that starts like a negation
         {{{OBJECT, "!\\!mutex 0"}}, "0123467"},
         {{{THREAD, "isr"}}, "2"},
         {{{THREAD, "isr,init"}}, "02"},
         {{{THREAD, "!main"}}, "02456"},
         {{{THREAD, "!isr"}}, "0134567"},
         {{{OBJECT, "queue 0"}}, "014"},
-        {{{OBJECT, "main"}}, "5"}, // points to it: the owner of the mutex
+        {{{OBJECT, "main"}}, "5"}, // refers to it: the owner of the mutex
         {{{OBJECT, "0x20005200"}}, "37"},
         {{{OBJECT, "*0"}}, "0145"},
         {{{OBJECT, "!queue 0"}}, "23567"},
@@ -189,7 +190,7 @@ static void conditions_pass_what_they_name(void **state)
     }
 }
 
-// With 1,000 ticks a second, a millisecond is a tick. FROM rounds up, TO down.
+// At 1,000 ticks per second, a millisecond is a tick. FROM rounds up and TO rounds down.
 static void seconds_have_units(void **state)
 {
     static const struct {
@@ -250,7 +251,7 @@ static void nonsense_is_refused(void **state)
     extract_filter_free(filter);
 }
 
-// A misspelt name is said, and lets nothing through.
+// A misspelt name is an error, and selects nothing.
 static void a_name_of_nothing_is_not_found(void **state)
 {
     static const struct condition cases[] = {

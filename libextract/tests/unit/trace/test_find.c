@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Finding the ring: by the firmware's symbols, by address and by scanning, what that costs, and
-// what is said when there is none. Truth: the layout that the test made, and the linker's
-// addresses.
+// unit: finding the ring by the firmware's symbols, by address and by scanning; what that costs,
+// and the errors if there is no ring.
+//
+// Truth: the layout that the test has made, and the linker's addresses.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include "memory/hooks.h"
@@ -14,12 +15,12 @@ struct target {
     const char *compiler, *ulong;
     unsigned word_bytes, pointer_bytes;
     bool big_endian;
-    uint64_t address; // of the ring
+    uint64_t address; // address of the ring
 };
 
 static const struct target targets[] = {
     {"arm-none-eabi-gcc -mcpu=cortex-m3", "unsigned long", 4, 4, false, 0x20002000},
-    // 8-byte pointers, 4-byte ULONGs: the header holds the lower halves.
+    // With 8-byte pointers and 4-byte ULONGs, the header contains the lower halves.
     {"gcc -no-pie -static", "unsigned int", 4, 8, false, UINT64_C(0x5599A70D4360)},
     {"riscv64-unknown-elf-gcc -mcmodel=medany", "unsigned long", 8, 8, false, 0x80002000},
     {"m68k-linux-gnu-gcc -mcpu=5208 -static", "unsigned long", 4, 4, true, 0x20002000},
@@ -29,7 +30,7 @@ static const struct target targets[] = {
 static struct board {
     const struct target *target;
     struct extract_symbols *symbols;
-    uint64_t base; // of the globals
+    uint64_t base; // address of the globals
     uint8_t globals[GLOBALS_BYTES];
     struct ring_image image;
     struct fake_memory fake;
@@ -47,7 +48,7 @@ static void compile(const struct target *target, const char *options)
              "%s %s -DULONG_TYPE='%s' -O1 -std=gnu11 -ffreestanding -nostdlib "
              "-Wl,--build-id=none,-Tbss=0x20000000 -o fw.elf %s",
              target->compiler, options, target->ulong, source);
-    (free)(source); // realpath's block is not one of ours
+    (free)(source); // the library's wrapper did not allocate realpath's block
     memset(&board, 0, sizeof board);
     board.target = target;
     if (!scratch_run(command))
@@ -71,8 +72,8 @@ static void set_global(const char *name, uint64_t value)
     ring_number(board.globals + offset, value, t->pointer_bytes, t->big_endian);
 }
 
-// What a running firmware holds: the ring, and the globals that lead to it. 64-bit targets with
-// 4-byte ULONGs store the lower halves of addresses.
+// Builds the memory of a running firmware: the ring, and the globals that lead to it. 64-bit
+// targets with 4-byte ULONGs store the lower halves of addresses.
 static void board_start(unsigned objects, unsigned entries)
 {
     const struct target *t = board.target;
@@ -143,7 +144,7 @@ static void check_cost(const struct look *look)
         fail_msg("%s: %llu reads, %llu bytes more than the ring", board.target->compiler,
                  (unsigned long long)cost->reads, (unsigned long long)(cost->bytes - all));
     assert_int_equal(cost->failed, 0);
-    // Names cost nothing more where the registry has them.
+    // Names in the registry need no further reads.
     assert_int_equal(extract_memory_cost(look->memory).reads, cost->reads);
 }
 
@@ -176,8 +177,8 @@ static void test_by_header(void **state)
     }
 }
 
-// Without the header's own symbol it is searched before the entries, over a registry of any length,
-// right from the start of the RAM.
+// Without the header's own symbol, the header is searched before the entries. The registry between
+// them may have any length, and the ring may be at the very start of the RAM.
 static void test_by_entries(void **state)
 {
     (void)state;
@@ -205,7 +206,7 @@ static void test_never_enabled(void **state)
     }
 }
 
-// tx_trace_disable clears the live pointer; header and entries stay.
+// tx_trace_disable clears the live pointer; the header and the entries remain.
 static void test_disabled(void **state)
 {
     struct look look;
@@ -226,7 +227,8 @@ static void test_disabled(void **state)
     extract_symbols_close(board.symbols);
 }
 
-// Stopped between the stores of the two pointers: the live one is ahead, and right.
+// The target was halted between the stores of the two pointers. The live pointer is ahead, and is
+// right.
 static void test_header_lags(void **state)
 {
     struct look look;
@@ -254,7 +256,7 @@ static void test_bad_headers(void **state)
     set_global("_tx_trace_header_ptr", targets[0].address + 4);
     assert_int_equal(find(), EXTRACT_BAD);
     assert_said("0x20002004");
-    board.fake.span[0].length = 0; // the globals themselves
+    board.fake.span[0].length = 0; // the globals themselves are missing
     assert_int_equal(find(), EXTRACT_UNREADABLE);
     board_stop();
 }
@@ -274,7 +276,7 @@ static void test_no_symbols(void **state)
     board_stop();
 }
 
-// The header's address in hand leads to the live globals where they speak of this ring.
+// The caller passes the header's address. The live globals are used if they refer to this ring.
 static void test_address_with_symbols(void **state)
 {
     struct extract_ring_options at = {
@@ -284,7 +286,7 @@ static void test_address_with_symbols(void **state)
     compile(&targets[0], "-g");
     board_start(3, 8);
     assert_int_equal(extract_ring_find(&ring, memory, board.symbols, &at, &error), EXTRACT_OK);
-    assert_int_equal(ring.current_symbol, 0); // the firmware has another ring, or none
+    assert_int_equal(ring.current_symbol, 0); // the globals refer to another ring, or to none
     assert_int_equal(ring.filter_symbol, 0);
     set_global("_tx_trace_header_ptr", targets[0].address);
     set_global("_tx_trace_buffer_current_ptr", 0);
@@ -297,8 +299,9 @@ static void test_address_with_symbols(void **state)
     extract_symbols_close(board.symbols);
 }
 
-// A memory that stands, with a live pointer `ahead` slots before the header's: one is a writer
-// halted between its two stores, more of them were written after the header was read.
+// The memory does not change, and its live pointer is `ahead` slots after the header's. One slot
+// means that the writer was halted between its two stores. More slots were written after the header
+// was read.
 static void check_ahead(unsigned ahead)
 {
     struct look look;
@@ -330,7 +333,7 @@ static void test_ran_meanwhile(void **state)
 static struct ring_image ring_image, decoy;
 static unsigned decoys;
 
-// The memory of a board as images, which can be searched.
+// Makes the board's memory searchable, by opening it as images.
 static void use_images(void)
 {
     extract_memory_close(memory);
@@ -341,7 +344,7 @@ static void use_images(void)
     images_add(memory, &board.image, 0, board.image.length);
 }
 
-// An ELF that says nothing of the ring is no worse than none.
+// An ELF without any symbols of the ring is no worse than none.
 static void test_stripped(void **state)
 {
     (void)state;
@@ -358,7 +361,8 @@ static void test_stripped(void **state)
     board_stop();
 }
 
-// What the symbols say of tracing goes before what lies around in memory, unless it is wrong.
+// What the symbols say of the trace overrides rings found by scanning, unless the symbols are
+// wrong.
 static void test_symbols_before_scan(void **state)
 {
     static const char *const options[] = {"-g", "-DWITHOUT_HEADER"};
@@ -386,7 +390,7 @@ static void test_symbols_before_scan(void **state)
     board_stop();
 }
 
-// A ring of this layout as a .trx and as an image, beside the firmware of `target`.
+// Opens a ring of this layout as a .trx and as an image, with the firmware of `target`.
 static void check_foreign(const struct target *target, unsigned word_bytes, bool big_endian,
                           bool doubtful)
 {
@@ -417,11 +421,11 @@ static void test_other_firmware(void **state)
 {
     (void)state;
     check_foreign(&targets[0], 4, false, false);
-    check_foreign(&targets[0], 8, false, true); // an ELF with narrower words
+    check_foreign(&targets[0], 8, false, true); // this ELF has narrower words
     check_foreign(&targets[0], 4, true, true);
     check_foreign(&targets[0], 8, true, true);
     check_foreign(&targets[2], 8, false, false);
-    check_foreign(&targets[2], 4, false, true); // and with wider ones
+    check_foreign(&targets[2], 4, false, true); // this ELF has wider words
     check_foreign(&targets[2], 4, true, true);
 }
 
@@ -432,7 +436,7 @@ static void add_bytes(const char *name, const struct ring_image *image)
                      EXTRACT_OK);
 }
 
-// Makes a whole header at an address of its own, of which one word is then wrong.
+// Adds a complete header at an address of its own, and then makes one of its words wrong.
 static void add_decoy(unsigned word, uint64_t value)
 {
     struct ring_spec spec = ring_plain;
@@ -445,12 +449,12 @@ static void add_decoy(unsigned word, uint64_t value)
 static uint64_t decoy_entries(unsigned slot)
 {
     struct ring_spec spec = ring_plain;
-    spec.address = 0x20010000 + 0x1000 * decoys; // of the next decoy
+    spec.address = 0x20010000 + 0x1000 * decoys; // address of the next decoy
     decoy.spec = spec;
     return ring_slot_address(&decoy, slot);
 }
 
-// Each fails exactly one of the checks.
+// Each decoy fails exactly one of the checks.
 static void add_decoys(void)
 {
     decoys = 0;
@@ -489,7 +493,7 @@ static void test_scan_with_decoys(void **state)
     (void)state;
     ring_build(&ring_image, &ring_plain);
     ring_run(&ring_image, 12, &stamp, 1);
-    for (unsigned slot = 0; slot < 8; slot++) // payloads that hold the id
+    for (unsigned slot = 0; slot < 8; slot++) // payloads that contain the header's id
         ring_word(&ring_image, slot, 4 + slot % 4, 0x54585442);
     assert_int_equal(extract_memory_new_images(&memory, &error), EXTRACT_OK);
     add_decoys();
@@ -522,7 +526,8 @@ static void test_scan_with_two(void **state)
     extract_memory_close(memory);
 }
 
-// In every layout and at every place in a large region, over the seams of the search's pieces too.
+// Scans for a ring in the given layout, at an offset in a large region, also across the chunks of
+// the search.
 static void check_scan_at(unsigned word_bytes, bool big_endian, uint64_t offset)
 {
     static uint8_t ram[3 * 64 * 1024];
@@ -555,13 +560,13 @@ static void test_scan_places(void **state)
         }
 }
 
-// The same ring in a file that is a hole everywhere else.
+// Scans for the same ring in a file that is a hole everywhere else.
 static void check_scan_in_file(unsigned word_bytes, bool big_endian, uint64_t offset,
                                uint64_t length, uint64_t base)
 {
     const char *path = scratch_path("sparse.bin");
     struct ring_spec spec = ring_plain;
-    size_t zeros = big_endian && word_bytes == 8 ? 4 : 0; // of the first word, and not written
+    size_t zeros = big_endian && word_bytes == 8 ? 4 : 0; // of the first word: they stay a hole
     spec.word_bytes = word_bytes;
     spec.big_endian = big_endian;
     spec.address = base + offset;
@@ -593,13 +598,14 @@ static void test_scan_of_sparse_files(void **state)
                 check_scan_in_file(word_bytes, turn, at, 3 * 65536, 0x20000000);
                 check_scan_in_file(word_bytes, turn, at + 1, 3 * 65536, 0x20000003);
             }
-            // More than any host's memory.
+            // The file is larger than any host's memory.
             check_scan_in_file(word_bytes, turn, (UINT64_C(5) << 30) + 4096 - 4, UINT64_C(1) << 40,
                                0);
         }
 }
 
-// A file that becomes shorter leaves memory that cannot be read, and one over others is refused.
+// A file that becomes shorter leaves memory that cannot be read. A file that overlaps another is
+// refused.
 static void test_files_are_read_where_needed(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -629,7 +635,7 @@ static void test_by_address(void **state)
     (void)state;
     assert_int_equal(extract_memory_new_images(&memory, &error), EXTRACT_OK);
     ring_build(&ring_image, &ring_plain);
-    ring_header_word(&ring_image, WORD_RESERVED2, 0); // what the caller vouches for may differ
+    ring_header_word(&ring_image, WORD_RESERVED2, 0); // unchecked if the caller gives the address
     add_bytes("ring", &ring_image);
     at.address = 0x20000100;
     assert_int_equal(extract_ring_find(&ring, memory, NULL, &at, &error), EXTRACT_OK);
@@ -645,7 +651,7 @@ static void test_by_address(void **state)
     extract_memory_close(memory);
 }
 
-// A header that lies in several images that touch each other, given in any order.
+// The header spans several adjacent images, which are added in any order.
 static void test_scan_over_images(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -662,7 +668,7 @@ static void test_scan_over_images(void **state)
                 images_add(memory, &ring_image, cut, second);
                 if (!(turn & 1))
                     images_add(memory, &ring_image, second + hole, ring_image.length);
-                // With a hole in it, it is no header.
+                // A header with a hole in it is not found.
                 bool whole = !hole || second >= ring_header_bytes(&spec);
                 assert_int_equal(scan(NULL), whole);
                 extract_memory_close(memory);
@@ -670,7 +676,7 @@ static void test_scan_over_images(void **state)
     }
 }
 
-// A 4-byte header with a mask of 0 starts like one of 8 bytes.
+// A 4-byte header with a mask of 0 starts like an 8-byte one.
 static void test_file_with_mask_of_zero(void **state)
 {
     static const uint64_t masks[] = {0, 0xFFFFFFFF};
@@ -692,7 +698,7 @@ static void test_file_with_mask_of_zero(void **state)
     }
 }
 
-// The stored lower halves start again at 0 inside of the ring, wherever the border lies.
+// The stored lower halves restart at 0 inside of the ring, wherever that boundary is.
 static void test_over_4_gib(void **state)
 {
     const uint64_t boundary = UINT64_C(0x559A00000000);
@@ -714,7 +720,7 @@ static void test_over_4_gib(void **state)
         assert_int_equal(scan(NULL), 1);
         assert_int_equal(ring.address, spec.address);
         look_close(&look);
-        // The header's own pointer is read again of a target that runs.
+        // If the target runs, the header's own pointer is read again.
         struct fake_memory fake = {0};
         fake_add(&fake, spec.address, ring_image.bytes, ring_image.length);
         look_open_memory(&look, fake_open(&fake, true), spec.address, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hostile input: every truncation and every change of a byte of header and registry, pointers that
-// lead nowhere, names that would control a terminal. For each: an error that says what, why and
-// what to do, or a report in which every entry is accounted for; bounded memory and bounded text.
+// unit: hostile input: every truncation, every change of a byte of header and registry, pointers
+// that lead nowhere, names that would control a terminal. Each input gives an error that says what,
+// why and what to do, or a report that accounts for every entry. Memory and text stay bounded.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/samples.h"
 #include <extract/session.h>
@@ -18,12 +18,12 @@ void *__wrap_realloc(void *block, size_t size);
 
 enum {
     SMALL_ENTRIES = 56,      // 48 + 4 * 48 + 56 * 32 = 2032 bytes, and a tail of 16
-    MOST_AT_ONCE = 16 << 20, // bytes of one allocation for an input of some KiB
+    MOST_AT_ONCE = 16 << 20, // bytes per allocation, for an input of some KiB
     TEXT_AN_EVENT = 1024,    // bytes
     TEXT_BESIDE = 64 * 1024
 };
 
-static size_t largest; // allocation that was asked for
+static size_t largest; // the largest allocation that was requested
 
 static void note(size_t size)
 {
@@ -96,7 +96,7 @@ static void check_session(struct extract_session *session, bool verbs)
     shown_inputs++;
 }
 
-// Everything that the library does with an input. Returns the number of events that it shows.
+// Does everything that the library does with an input. Returns the number of valid events.
 static uint64_t examine(struct extract_memory *memory, uint64_t address, bool verbs, bool json)
 {
     struct extract_session_options options = {
@@ -153,7 +153,7 @@ static struct ring_spec small(void)
     return spec;
 }
 
-// A file of the image's first `length` bytes, opened as the command line does.
+// Opens a file of the image's first `length` bytes, as the command line does.
 static uint64_t examine_file(const char *path, size_t length)
 {
     struct extract_memory *memory;
@@ -172,7 +172,8 @@ static uint64_t examine_file(const char *path, size_t length)
     return valid;
 }
 
-// All whole entries that the file still holds are shown, but one that seems half-written at most.
+// All complete entries that the file still contains are reported, except at most one that seems
+// half-written.
 static void check_truncations(unsigned written)
 {
     char path[] = "/tmp/ringside-hostile-XXXXXX";
@@ -195,9 +196,9 @@ static void check_truncations(unsigned written)
 static void test_truncated(void **state)
 {
     (void)state;
-    check_truncations(20);                 // not yet round
-    check_truncations(SMALL_ENTRIES);      // at the wrap
-    check_truncations(SMALL_ENTRIES + 30); // long after
+    check_truncations(20);                 // has not wrapped yet
+    check_truncations(SMALL_ENTRIES);      // has just wrapped
+    check_truncations(SMALL_ENTRIES + 30); // wrapped long ago
 }
 
 static void test_truncated_sample(void **state)
@@ -258,7 +259,7 @@ static void test_changed_registry(void **state)
     for (size_t at = ring_header_bytes(&spec); at < ring_slot_offset(&image, 0); at++)
         for (unsigned bit = (unsigned)at % sample_step(); bit < 8; bit += sample_step()) {
             image.bytes[at] ^= (uint8_t)(1u << bit);
-            // No byte of the registry costs an event.
+            // A changed byte of the registry never costs an event.
             assert_int_equal(examine_bytes(image.bytes, image.length, spec.address, true, bit % 2),
                              8);
             image.bytes[at] ^= (uint8_t)(1u << bit);
@@ -276,7 +277,7 @@ static void test_changed_entries(void **state)
                 image.bytes[at] ^= (uint8_t)(1u << bit);
                 uint64_t valid =
                     examine_bytes(image.bytes, image.length, spec.address, true, false);
-                // Nothing that was never written appears, little that was is lost.
+                // No unwritten entry appears, and at most two written entries are lost.
                 uint64_t there = written < 8 ? written : 8;
                 assert_true(valid <= there && valid + 2 >= there);
                 image.bytes[at] ^= (uint8_t)(1u << bit);
@@ -335,7 +336,7 @@ static void test_pointers(void **state)
     change_pointers(&spec);
 }
 
-// Sizes that agree with each other and are larger than the memory: nothing is taken from them.
+// The sizes agree with each other and exceed the memory. The library allocates nothing by them.
 static void test_huge(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -387,7 +388,7 @@ static void check_texts(bool json, const struct extract_user_types *types)
     extract_memory_close(memory);
 }
 
-// Names of every byte, without an end, with escape sequences; in the registry and of user events.
+// Names in the registry and of user events contain every byte, no end, and escape sequences.
 static void test_texts(void **state)
 {
     struct extract_user_types *types = hostile_types();

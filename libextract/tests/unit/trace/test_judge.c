@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Verdicts: no entry that is a mix of two is ever shown as a good one. Entries torn in every way at
-// the pointer, then a model check of writer and reader over all their interleavings.
+// unit: verdicts: an entry that mixes two entries is never shown as a valid one. The tests tear the
+// entry at the pointer in every way. A model check then tries all interleavings of writer and
+// reader.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/samples.h"
 
@@ -11,8 +12,8 @@ static struct ring_image image;
 struct clock_case {
     const char *name;
     unsigned word_bytes;
-    uint64_t mask, start, step; // a step back is its two's complement
-    bool wide;                  // 24 bits or more: a new stamp at the pointer is always recognized
+    uint64_t mask, start, step; // a negative step is its two's complement
+    bool wide;                  // 24 bits or more: always reveals a new timestamp
 };
 
 static const struct clock_case clocks[] = {
@@ -28,7 +29,7 @@ static const struct clock_case clocks[] = {
     {"all zero", 4, 0xFFFFFFFF, 0, 0, false},
 };
 
-// Entry number `n` of a writer, different in each word from its neighbors.
+// Returns entry number `n` of a writer. Each of its words differs from those of its neighbors.
 static struct ring_entry make_entry(const struct clock_case *clock, unsigned n)
 {
     struct ring_entry e = {0x20004000 + 0x100 * n,
@@ -47,7 +48,8 @@ static const char *judge(struct look *look, unsigned slot, enum extract_verdict 
     return extract_verdict_name(*verdict);
 }
 
-// A ring of `entries` into which `written` were written, and the words of `subset` of the next.
+// Builds a ring of `entries` slots, writes `written` entries, and then only the words in `subset`
+// of the next one.
 static void tear(const struct clock_case *clock, unsigned entries, unsigned written,
                  unsigned subset)
 {
@@ -103,7 +105,7 @@ static void check_first_tear(const struct clock_case *clock, unsigned written, u
     tear(clock, 8, written, subset);
     const char *name = judge(&look, written, &verdict);
     bool started = subset & THREAD_BIT;
-    // In the last slot of all, the oldest entry of a wrapped ring looks the same.
+    // The last slot may also be the oldest entry of a ring that has just wrapped.
     bool right = !started
                      ? verdict == EXTRACT_UNUSED
                      : verdict == EXTRACT_TORN || (written == 7 && verdict == EXTRACT_PROVISIONAL);
@@ -137,7 +139,8 @@ static void test_torn_in_tiny_rings(void **state)
         }
 }
 
-// Irregular steps, the longest of them last or first, do not hide a new stamp of a wide clock.
+// Irregular steps do not hide a new timestamp of a wide clock, whether the longest step comes first
+// or last.
 static void test_torn_with_long_pauses(void **state)
 {
     static const uint64_t steps[] = {3, 1000000, 17, 40, 900000000, 5, 1};
@@ -163,8 +166,8 @@ static void test_torn_with_long_pauses(void **state)
 
 static void test_patched_later(void **state)
 {
-    // Suspend, resume, block and byte allocate, and everything of FileX, NetX and USBX; of the
-    // kernel's other ids none.
+    // Patched are suspend, resume, block and byte allocate, and all ids of FileX, NetX and USBX,
+    // but no other id of the kernel.
     static const struct {
         unsigned id;
         bool patched;
@@ -179,7 +182,7 @@ static void test_patched_later(void **state)
         for (; entry.stamp < 7; entry.stamp++)
             ring_insert(&image, &entry);
         look_open(&look, &image);
-        for (unsigned slot = 0; slot < 7; slot++) // the newest four
+        for (unsigned slot = 0; slot < 7; slot++) // only the newest four are provisional
             assert_int_equal(look.snapshot.verdict[slot],
                              cases[i].patched && slot >= 3 ? EXTRACT_PROVISIONAL : EXTRACT_GOOD);
         look_close(&look);
@@ -188,31 +191,32 @@ static void test_patched_later(void **state)
 
 // ---- Model check ----
 //
-// The writer makes one store a step: the 8 words of an entry, the global pointer, the header's
-// pointer; a resume entry's fourth field is patched while the next entry is under way. The reader
-// takes the header, the span in two parts that meet at any word, and the pointer; the writer makes
-// any number of steps before each.
+// The writer makes one store per step: the 8 words of an entry, the global pointer, the pointer in
+// the header. The fourth field of a resume entry is patched while the next entry is written.
+//
+// The reader reads the header, the span in two parts that meet at any word, and the pointer. The
+// writer makes any number of steps before each read.
 
 enum {
     MODEL_SLOTS = 4,
     MODEL_WORDS = MODEL_SLOTS * ENTRY_WORDS,
     MODEL_STEPS = 64,
     GLOBAL_ADDRESS = 0x20000000,
-    FIRST_STARTS = 11 // later starts are the same with all places turned
+    FIRST_STARTS = 11 // later starts only rotate all slots
 };
 
 struct moment {
     uint32_t word[MODEL_WORDS];
-    uint32_t global, header; // slots that the two pointers name
+    uint32_t global, header; // slots to which the two pointers point
 };
 
 struct model {
-    unsigned slots, steps; // of the ring; that the writer makes
-    unsigned number;       // of the next entry
+    unsigned slots, steps; // slots of the ring; steps of the writer
+    unsigned number;       // number of the next entry
     struct moment moment[MODEL_STEPS + 1];
-    unsigned at; // the last moment that was made
+    unsigned at; // the newest moment so far
     unsigned header_time, span_time, split_time, pointer_time;
-    unsigned split; // the word that is read at split_time
+    unsigned split; // the first word that is read at split_time
     bool span_was_read;
     struct ring_image image; // header and registry
     unsigned long good, torn;
@@ -244,7 +248,7 @@ static uint32_t model_word(uint32_t number, unsigned word)
     }
 }
 
-// Whether the words are all of one entry, patched or not.
+// Returns whether all words belong to one entry, patched or not.
 static bool is_whole(const uint32_t *words)
 {
     uint32_t number = words[4];
@@ -270,7 +274,7 @@ static void model_store(unsigned word, uint32_t value)
         moment->word[word] = value;
 }
 
-// The result of entry `number` arrives, if the entry is still there.
+// Patches the result of entry `number`, if the entry is still in the ring.
 static void model_patch(uint32_t number)
 {
     unsigned first = number % model.slots * ENTRY_WORDS;
@@ -294,7 +298,7 @@ static void model_insert(void)
         moment->header = (slot + 1) % model.slots;
 }
 
-// The writer's whole life: `written` entries before the first moment, then `steps` stores.
+// Makes all moments of the writer: `written` entries before the first moment, then `steps` stores.
 static void model_make(unsigned slots, unsigned written, unsigned steps)
 {
     struct ring_spec spec = ring_plain;
@@ -326,7 +330,7 @@ static void read_span(uint64_t first, uint8_t *to, size_t length)
     model.span_was_read |= length / 4 == model.slots * ENTRY_WORDS;
 }
 
-// Serves the header, words of it, the entries as a whole or in part, and the global pointer.
+// Reads the header, words of it, some or all of the entries, or the global pointer.
 static size_t model_read(void *context, uint64_t address, void *buffer, size_t length)
 {
     uint64_t offset = address - model.image.spec.address;
@@ -379,8 +383,8 @@ static void model_look(struct extract_memory *memory, const struct extract_ring 
     extract_snapshot_free(&snapshot);
 }
 
-// All places at which the two parts of the span can meet with different results: moving the seam
-// over a word that did not change gives the same copy.
+// Tries all words at which the two parts of the span can meet with different results. Moving the
+// seam over a word that did not change gives the same copy.
 static void each_split(struct extract_memory *memory, const struct extract_ring *ring)
 {
     const uint32_t *early = model.moment[model.span_time].word;
@@ -431,7 +435,8 @@ static void check_running(unsigned slots, unsigned written, unsigned steps, bool
         each_interleaving(memory, &ring);
     }
     extract_memory_close(memory);
-    // The model is not empty. Of two entries, one is at the pointer and one before it: never good.
+    // The model is not empty. In a ring of two entries, one is at the pointer and one before it, so
+    // none is ever valid.
     assert_true(model.torn > 1000 / sample_step() &&
                 (slots == 2 || model.good > 1000 / sample_step()));
 }

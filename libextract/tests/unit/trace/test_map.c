@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The map from addresses to indices: what is found, and that no keys can be chosen that lie in one
-// place. Truth: the keys themselves; the inverse of a multiplier that a map could have.
+// unit: the map from addresses to indices finds every key. Nobody can choose keys that all fall
+// into one part of the map.
+//
+// Truth: the keys themselves; the inverse of a multiplier that a map could use.
 #include "base/map.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,10 +10,11 @@
 
 enum { KEYS = 1 << 15, MAX_ROW = 1024 };
 
-// Whatever a key is multiplied with, these have products that differ in their low bits alone.
+// Returns the key number `i` against a multiplier: the products of these keys differ in their low
+// bits alone.
 static uint64_t chosen(uint64_t multiplier, uint64_t i)
 {
-    uint64_t inverse = multiplier; // each step makes twice as many bits right (J.-M. Muller)
+    uint64_t inverse = multiplier; // each step doubles the number of correct bits (J.-M. Muller)
     for (unsigned step = 0; step < 6; step++)
         inverse *= 2 - multiplier * inverse;
     assert_true(multiplier * inverse == 1);
@@ -46,7 +49,7 @@ static void test_keys(void **state)
 {
     (void)state;
     check_keys(1);
-    check_keys(UINT64_C(0x9E3779B97F4A7C15)); // of the golden ratio, which many maps have
+    check_keys(UINT64_C(0x9E3779B97F4A7C15)); // from the golden ratio, a common choice
     check_keys(UINT64_C(0xD1B54A32D192ED03));
 }
 
@@ -65,8 +68,8 @@ static void check_row(unsigned shift, const uint64_t seed[2])
     extract_map_free(&map);
 }
 
-// As the addresses of objects lie: with the process's numbers, with some that were bad for a hash
-// of one product, and with a row of others.
+// The keys are spaced as the addresses of objects are. The seeds are the process' own, some that
+// were bad for a hash of one product, and a series of others.
 static void test_rows_of_addresses(void **state)
 {
     uint64_t seed[2] = {0, 1};

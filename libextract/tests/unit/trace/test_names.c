@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Names of objects: from the registry, the ELF's symbols, the control block in target memory; and
-// how hostile ones are shown. Truth: what the test put there, escapes by ECMA-48 and RFC 3629.
+// unit: names of objects from the registry, the ELF's symbols, or the control block in target
+// memory; and how reports print hostile names.
+//
+// Truth: the names that the test has stored; escapes by ECMA-48 and RFC 3629.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -71,7 +73,7 @@ static uint64_t symbol_address(const char *name)
     return symbol.address;
 }
 
-// A control block in the heap, whose name lies at `name`.
+// Writes a control block to the heap, with the address `name` of its name. Returns its address.
 static uint64_t put_thread(unsigned i, uint64_t id, uint64_t name)
 {
     uint8_t *block = heap + i * THREAD_BYTES;
@@ -130,14 +132,14 @@ static void test_symbols(void **state)
     assert_false(object_at(named)->from_memory);
     assert_string_equal(object_at(named)->name, "");
     const struct extract_object *objects;
-    assert_int_equal(extract_trace_objects(look.trace, &objects), 3); // one a thread
+    assert_int_equal(extract_trace_objects(look.trace, &objects), 3); // one per thread
     assert_int_equal(extract_trace_info(look.trace)->objects, 1);
     look_close(&look);
 }
 
 struct control_block {
-    uint64_t id, name; // its id word, and where its name lies
-    const char *shown; // NULL: its address
+    uint64_t id, name; // its id word, and the address of its name
+    const char *shown; // NULL: reports print its address
 };
 
 static void test_control_blocks(void **state)
@@ -150,10 +152,10 @@ static void test_control_blocks(void **state)
         {0x54485244, symbol_address("constant_name"), "constant"}, // in the ELF, not in memory
         {0, HEAP + 512, NULL},                                     // deleted
         {0x54485244, 0, NULL},
-        {0x54485244, 0x70000000, NULL},                              // unreadable
-        {0x54485244, HEAP + HEAP_BYTES - 4, NULL},                   // cut off before its end
-        {0x54485244, HEAP + 600, NULL},                              // empty
-        {0x54485244, HEAP + 700, "0123456789012345678901234567890"}, // what a registry would hold
+        {0x54485244, 0x70000000, NULL},            // unreadable
+        {0x54485244, HEAP + HEAP_BYTES - 4, NULL}, // memory ends before the name does
+        {0x54485244, HEAP + 600, NULL},            // empty
+        {0x54485244, HEAP + 700, "0123456789012345678901234567890"}, // cut to registry length
         {0x54485244, HEAP + HEAP_BYTES - 20, "at the end"},
     };
     enum { CASES = sizeof cases / sizeof *cases };
@@ -170,7 +172,7 @@ static void test_control_blocks(void **state)
     end();
     for (unsigned i = 0; i < CASES; i++) {
         char address[16];
-        if (i == 6) // its entry now is of the last one
+        if (i == 6) // its entry now belongs to the last one
             continue;
         snprintf(address, sizeof address, "0x%08x", HEAP + i * THREAD_BYTES);
         check_shown(HEAP + i * THREAD_BYTES, cases[i].shown ? cases[i].shown : address);
@@ -179,8 +181,8 @@ static void test_control_blocks(void **state)
     look_close(&look);
 }
 
-// A block of a pool has no symbol of its own: its control block says more than its place. What has
-// one is called by it.
+// A block of a pool has no symbol of its own, so its control block gives a better name than its
+// address. An object with a symbol has the symbol's name.
 static void test_symbol_or_control_block(void **state)
 {
     static uint8_t blocks[2 * THREAD_BYTES];
@@ -203,11 +205,12 @@ static void test_symbol_or_control_block(void **state)
     look_close(&look);
 }
 
-// A slot of which part is missing has no name, wherever the hole lies; the others keep theirs.
+// If a part of a registry slot is missing, wherever it is, the slot has no name. The other slots
+// keep theirs.
 static void test_hole_in_registry(void **state)
 {
     (void)state;
-    for (unsigned at = 0; at < 48; at++) { // of the second slot
+    for (unsigned at = 0; at < 48; at++) { // offset in the second slot
         begin(3);
         for (unsigned i = 0; i < 3; i++)
             ring_register(&image, i,
@@ -240,8 +243,8 @@ static void test_without_symbols(void **state)
     look_close(&look);
 }
 
-// 64-bit targets whose ULONGs have 4 bytes store the lower halves of addresses; the ring's own
-// address has the rest.
+// On 64-bit targets with 4-byte ULONGs, the ring contains the lower halves of addresses. The ring's
+// own address supplies the upper half.
 static void test_lower_halves(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -257,13 +260,13 @@ static void test_lower_halves(void **state)
     ring_number(heap, 0x54485244, 4, false);
     ring_number(heap + 16, HIGH + HEAP + 512, 8, false);
     strcpy((char *)heap + 512, "far away");
-    add_event(0x30); // where the linker puts named_by_symbol
+    add_event(0x30); // the linker's address of named_by_symbol
     add_event(HEAP);
     look_open_memory(&look, fake_open(&fake, false), spec.address, wide);
     check_shown(0x30, "named_by_symbol");
     check_shown(HEAP, "far away");
     look_close(&look);
-    // A ring just below the border between two upper halves, its threads above it.
+    // The ring is just below the boundary between two upper halves, and its threads are above it.
     fake.span[0].address = HIGH - 64;
     spec.address = HIGH - 64;
     ring_build(&image, &spec);
@@ -276,7 +279,7 @@ static void test_lower_halves(void **state)
     extract_symbols_close(wide);
 }
 
-// ---- What is shown ----
+// ---- What reports print ----
 
 static const struct {
     const char *name, *shown;
@@ -287,7 +290,7 @@ static const struct {
     {"a\nb\rc\td", "a\\x0ab\\x0dc\\x09d", 16},
     {"\x7f\x01", "\\x7f\\x01", 8},
     {"t\xc3\xa4tig", "t\xc3\xa4tig", 5},                // valid UTF-8 is one column
-    {"\xc3(\xff\xc0\x80", "\\xc3(\\xff\\xc0\\x80", 17}, // invalid: alone, never, over-long
+    {"\xc3(\xff\xc0\x80", "\\xc3(\\xff\\xc0\\x80", 17}, // invalid: alone, impossible, overlong
     {"\xc2\x9b"
      "31m",
      "\\xc2\\x9b31m", 11},                   // CSI as a C1 control
@@ -315,7 +318,7 @@ static void test_escapes(void **state)
     look_close(&look);
 }
 
-// A name without an end stops where its slot does.
+// A name without a terminator ends where its slot ends.
 static void test_name_without_end(void **state)
 {
     static const char name[] = "0123456789012345678901234567890123456789";
@@ -330,7 +333,7 @@ static void test_name_without_end(void **state)
     look_close(&look);
 }
 
-// ---- Who stands at an address ----
+// ---- Which object has an address ----
 
 static void test_same_address(void **state)
 {
@@ -354,7 +357,7 @@ static void test_same_address(void **state)
     look_close(&look);
 }
 
-// Interrupts and start-up are no threads; a thread that only events name is one.
+// Interrupts and start-up are not threads. A thread that only events mention is one.
 static void test_contexts_are_no_threads(void **state)
 {
     const struct extract_object *objects;
@@ -370,7 +373,7 @@ static void test_contexts_are_no_threads(void **state)
     look_close(&look);
 }
 
-// A thread that no event comes from is one all the same: an interrupted one, and one that is next.
+// A thread from which no event comes is a thread, too: an interrupted one, and one that runs next.
 static void test_threads_in_passing(void **state)
 {
     const struct extract_object *objects;
@@ -385,7 +388,7 @@ static void test_threads_in_passing(void **state)
         assert_int_equal(object_at(0x20004000 + 0x100 * i)->address, 0x20004000 + 0x100 * i);
         assert_int_equal(object_at(0x20004000 + 0x100 * i)->priority, i ? EXTRACT_NO_PRIORITY : 1);
     }
-    assert_int_equal(extract_trace_info(look.trace)->objects, 0); // of the registry
+    assert_int_equal(extract_trace_info(look.trace)->objects, 0); // objects in the registry
     look_close(&look);
 }
 

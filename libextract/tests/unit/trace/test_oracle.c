@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compares every event, object and statistic of the sample traces with the raw text dumps that
-// TraceX 6.2.1.0 wrote of them: the oracle. Without the data folder the cases are skipped.
+// unit: compares every event, object and statistic of the sample traces with raw text dumps. TraceX
+// 6.2.1.0 wrote these dumps of them: the oracle. Without the data directory, the cases are skipped.
 #include "memory/hooks.h"
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,7 +68,8 @@ static void close_trace(struct opened *o)
     extract_memory_close(o->memory);
 }
 
-// The next line of the oracle that holds `text`; fails at its end.
+// Returns what follows `text` in the next line of the oracle that contains it. Fails at the
+// oracle's end.
 static const char *line_with(FILE *oracle, const char *text, char line[LINE])
 {
     while (fgets(line, LINE, oracle))
@@ -78,7 +79,7 @@ static const char *line_with(FILE *oracle, const char *text, char line[LINE])
     return NULL;
 }
 
-// The first hexadecimal number behind `mark`.
+// Returns the first hexadecimal number after `mark`.
 static uint64_t hex_behind(const char *line, const char *mark)
 {
     const char *at = strstr(line, mark);
@@ -86,8 +87,8 @@ static uint64_t hex_behind(const char *line, const char *mark)
     return strtoull(at + strlen(mark), NULL, 16);
 }
 
-// An event line: number, ticks, name (id), context (address) …, I1 … I4, stamp, …, raw event, raw
-// priority.
+// Checks an event against its line: number, ticks, name (id), context (address) …, I1 … I4, stamp,
+// …, raw event, raw priority.
 static void check_event(const char *line, const struct extract_event *event, uint64_t mask)
 {
     unsigned long long seq, ticks, id, raw_event, raw_priority, stamp;
@@ -137,7 +138,8 @@ static void check_events(struct opened *o)
     assert_int_equal(count, extract_trace_info(o->trace)->entries_valid);
 }
 
-// Rows between a section's head and the next blank line: address, type, name, reserved words.
+// Checks the rows between a section's title and the next blank line: address, type, name, reserved
+// words.
 static void check_objects(struct opened *o)
 {
     const struct extract_object *objects;
@@ -149,7 +151,7 @@ static void check_objects(struct opened *o)
         const struct extract_object *object = &objects[next++];
         assert_true(next <= count);
         assert_int_equal(object->address, strtoull(line, NULL, 16));
-        // The name ends where the two reserved bytes start.
+        // The two reserved bytes follow the name.
         snprintf(name, sizeof name, " %s         00", object->name);
         assert_non_null(strstr(line, name));
         const char *first = strstr(line, "Stack Start:");
@@ -175,9 +177,9 @@ static void check_statistics(struct opened *o)
 {
     const struct extract_stats *s = o->stats;
     char line[LINE], inversions[64];
-    check_number(o, "Context Switches:", s->context_switches);
-    check_number(o, "Thread Preemptions:", s->preemptions);
-    check_number(o, "Time Slices:", s->time_slices);
+    check_number(o, "Context Switches:", s->tracex.context_switches);
+    check_number(o, "Thread Preemptions:", s->tracex.preemptions);
+    check_number(o, "Time Slices:", s->tracex.time_slices);
     check_number(o, "Thread Suspensions:", s->suspends);
     check_number(o, "Thread Resumptions:", s->resumes);
     check_number(o, "Interrupts:", s->interrupts);
@@ -185,6 +187,27 @@ static void check_statistics(struct opened *o)
     snprintf(inversions, sizeof inversions, "%" PRIu64 "/%" PRIu64, s->inversions_deterministic,
              s->inversions_undeterministic);
     assert_non_null(strstr(line_with(o->oracle, "Priority Inversions:", line), inversions));
+}
+
+// Checks the figures of a library: those of the oracle come in the same order, one per line.
+static void check_figures(struct opened *o, const char *family, const char *heading, size_t count)
+{
+    char line[LINE];
+    size_t seen = 0;
+    line_with(o->oracle, heading, line);
+    for (size_t i = 0; i < o->stats->figure_count; i++) {
+        const struct extract_figure_stats *figure = &o->stats->figures[i];
+        char *value = NULL;
+        if (strcmp(figure->family, family) != 0)
+            continue;
+        while (!value || value[1] == '\n' || value[1] == '\r') { // titles of groups have no value
+            assert_non_null(fgets(line, LINE, o->oracle));
+            value = strchr(line, ':');
+        }
+        assert_int_equal(strtoull(value + 1, NULL, 10), figure->value);
+        seen++;
+    }
+    assert_int_equal(seen, count);
 }
 
 static void check_profile(struct opened *o)
@@ -222,7 +245,7 @@ static void check_stacks(struct opened *o)
     }
 }
 
-// The list of services is sorted by frequency; equal counts may stand in any order.
+// The list of services is sorted by frequency. Equal counts may come in any order.
 static void check_services(struct opened *o)
 {
     char line[LINE];
@@ -249,6 +272,8 @@ static void check_whole(const char *name)
     check_statistics(&o);
     check_profile(&o);
     check_stacks(&o);
+    bool has_filex = strcmp(name, "demo_filex") == 0;
+    check_figures(&o, "filex", "FileX Performance Statistics", has_filex ? 14 : 0);
     check_services(&o);
     check_events(&o);
     close_trace(&o);
@@ -266,13 +291,27 @@ static void test_demo_filex(void **state)
     check_whole("demo_filex");
 }
 
+// TraceX inserts an event of its own into this trace, so that the numbers of later events differ.
+static void test_demo_netx_udp(void **state)
+{
+    struct opened o;
+    (void)state;
+    open_trace(&o, "demo_netx_udp");
+    assert_non_null(o.oracle);
+    check_objects(&o);
+    check_statistics(&o);
+    check_profile(&o);
+    check_figures(&o, "netx", "NetX Performance Statistics", 24);
+    close_trace(&o);
+}
+
 static void test_cm3_slow(void **state)
 {
     struct opened o;
     (void)state;
     open_trace(&o, "cm3_slow");
     const struct extract_info *info = extract_trace_info(o.trace);
-    assert_int_equal(info->entries_total, 977); // facts: (size - 48 - 30 * 48) / 32
+    assert_int_equal(info->entries_total, 977); // by the format: (size - 48 - 30 * 48) / 32
     assert_int_equal(info->entries_valid, 977);
     assert_int_equal(info->entries_damaged, 0);
     assert_int_equal(info->clock.mask, 0xFFFFFFFF);
@@ -286,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_demo_threadx),
         cmocka_unit_test(test_demo_filex),
+        cmocka_unit_test(test_demo_netx_udp),
         cmocka_unit_test(test_cm3_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

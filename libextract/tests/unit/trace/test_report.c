@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reports: the text and JSON of a known ring. What stands here was written by hand from the ring's
-// words and the documented layout (docs/man/ringside.1).
+// unit: the text and JSON reports of a known ring.
+//
+// Truth: written by hand from the ring's words and the documented layout (docs/man/ringside.1).
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/session.h>
@@ -51,7 +52,7 @@ static int close_memory(void **state)
     return 0;
 }
 
-// The answer of a verb, NUL-ended, in a buffer of its own.
+// Runs a command, and returns its text with a terminating NUL in a buffer of its own.
 static enum extract_code answer(const char *verb, const struct extract_session_options *options,
                                 char *buffer, size_t size)
 {
@@ -112,7 +113,7 @@ static void report_is_lines_in_columns(void **state)
     assert_answer("report", &options, lines);
 }
 
-// The delta is to the previous event that is shown, and columns fit what is shown.
+// The delta is relative to the previous printed event, and the columns fit the printed events.
 static void filters_narrow_the_report(void **state)
 {
     static const struct extract_condition conditions[] = {{EXTRACT_FILTER_EVENT, "83,8"}};
@@ -128,7 +129,8 @@ static void filters_narrow_the_report(void **state)
         "event 8 info1=0xDEADBEEF info2=0x0000 info3=0x0001 info4=0xFFFFFFFF\n");
 }
 
-// 1,000 ticks a second: a tick is a millisecond. 7 a second: cut at the ninth digit.
+// At 1,000 ticks per second, a tick is a millisecond. At 7, seconds are cut off after the ninth
+// digit.
 static void seconds_have_nine_digits(void **state)
 {
     static const struct extract_condition conditions[] = {{EXTRACT_FILTER_LAST, "1"},
@@ -182,7 +184,8 @@ static void report_is_json_lines(void **state)
         "\"info\":[536891392,536895504,4294967295,3],\"flags\":[]}\n"
         "{\"seq\":2,\"ticks\":30,\"raw_stamp\":130,\"core\":0,\"context\":\"isr\",\"thread\":null,"
         "\"thread_name\":null,\"interrupted\":536887296,\"priority\":null,\"threshold\":null,"
-        "\"id\":3,\"event\":\"TX_TRACE_ISR_ENTER\",\"class\":\"INT\",\"fields\":{\"sp\":536875008,"
+        "\"isr\":15,\"id\":3,\"event\":\"TX_TRACE_ISR_ENTER\",\"class\":\"INT\",\"fields\":{\"sp\":"
+        "536875008,"
         "\"isr number\":15,\"sys state\":1,\"preempt disable\":0},\"names\":{},"
         "\"info\":[536875008,15,1,0],\"flags\":[]}\n"
         "{\"seq\":5,\"ticks\":1110,\"raw_stamp\":1210,\"core\":0,\"context\":\"isr\","
@@ -266,7 +269,8 @@ static void info_has_the_keys_of_the_design(void **state)
                   "state: unknown, not_full, no_overrun\nfilter: unknown\n");
 }
 
-// Events and their counts; the percentages are of the 1120 ticks and the 8 events.
+// The statistics contain events and their counts. Percentages refer to the 1120 ticks and the 8
+// events.
 static void stats_count_what_is_there(void **state)
 {
     static char buffer[16 * 1024];
@@ -286,7 +290,7 @@ static void stats_count_what_is_there(void **state)
         assert_non_null(strstr(buffer, parts[i]));
 }
 
-// A torn entry, here one whose stamp alone is new, is named and makes the trace less than whole.
+// A torn entry is reported, and makes the trace incomplete. Here only its thread word is new.
 static void damage_is_named(void **state)
 {
     struct extract_session_options options = {.size = sizeof options};
@@ -297,7 +301,7 @@ static void damage_is_named(void **state)
     (void)state;
     assert_answer("damage", &options, "");
     torn = image;
-    ring_word(&torn, 8, 0, MAIN); // slot 8 is the next: a thread stands there, and no more
+    ring_word(&torn, 8, 0, MAIN); // slot 8 is the next: only the thread is written there
     assert_int_equal(extract_memory_new_images(&broken, NULL), EXTRACT_OK);
     assert_int_equal(
         extract_memory_add_bytes(broken, "torn", torn.bytes, torn.length, torn.spec.address, NULL),
@@ -346,7 +350,8 @@ static bool full(void *context, const char *data, size_t length)
     return false;
 }
 
-// More threads, types and values than the report keeps at hand: every line is right all the same.
+// There are more threads, types and values than the report's caches hold. Every line is correct all
+// the same.
 static void many_names_do_not_mix(void **state)
 {
     static struct ring_image many;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Saving: what a look showed, written as a .trx and opened again, shows the same events and names.
+// unit: saving: a trace that is written as a .trx and opened again shows the same events and names.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 #include "memory/hooks.h"
@@ -8,7 +8,7 @@
 static struct ring_image image;
 static struct look look, again;
 
-// Saves what `look` shows and opens the file as `again`, as the command line does with --elf.
+// Saves the trace of `look` and opens the file as `again`, as the command line does with --elf.
 static void save_and_open_with(struct extract_symbols *symbols)
 {
     struct extract_memory *memory;
@@ -52,7 +52,7 @@ static void check_event(const struct extract_event *a, const struct extract_even
         assert_string_equal(shown_thread(&look, a->thread), shown_thread(&again, b->thread));
 }
 
-// Returns how many events both show.
+// Compares both traces. Returns how many events they show.
 static size_t check_same(void)
 {
     static struct extract_event saved[MAX_EVENTS];
@@ -103,7 +103,7 @@ static void test_layouts(void **state)
         }
 }
 
-// A half-written entry is the same half-written entry in the file.
+// A half-written entry is half-written in the same way in the file.
 static void test_torn(void **state)
 {
     (void)state;
@@ -120,7 +120,7 @@ static void test_torn(void **state)
         }
 }
 
-// A dump that lies elsewhere than its header says keeps the header's addresses.
+// A dump at another address than its header says keeps the header's addresses.
 static void test_moved_dump(void **state)
 {
     struct extract_memory *memory;
@@ -139,11 +139,11 @@ static void test_moved_dump(void **state)
 
 // ---- A target that runs ----
 
-// Serves the ring; when the span, or more than one entry, is read, the target has already written
-// `ahead` entries more.
+// Returns the ring's bytes. Before a read of the span, or of more than one entry, the target writes
+// `ahead` more entries.
 static struct runner {
     unsigned ahead;
-    uint64_t stamp; // of the entry that is written next
+    uint64_t stamp; // timestamp of the next entry
 } runner;
 
 static size_t run_read(void *context, uint64_t address, void *buffer, size_t length)
@@ -171,10 +171,11 @@ static void check_runner(unsigned written, unsigned ahead)
     runner = (struct runner){ahead, 5000000};
     assert_int_equal(extract_memory_new(&memory, &source, NULL), EXTRACT_OK);
     look_open_memory(&look, memory, spec.address, NULL);
-    // Lapped, and again with half of the ring and less: the newest one can be had.
+    // The reader is lapped, also when it reads again half of the ring and less. The newest entry
+    // remains readable.
     assert_int_equal(look.snapshot.counts[EXTRACT_OVERWRITTEN], ahead < 64 ? ahead : 64 - 1);
     assert_true(!ahead == !look.snapshot.moved);
-    // The newest entry before the copy may still change; a file cannot say so.
+    // The newest entry before the copy may still change, which a file cannot express.
     for (unsigned slot = 0; slot < 64; slot++)
         if (look.snapshot.verdict[slot] == EXTRACT_PROVISIONAL && slot != look.snapshot.current)
             look.snapshot.verdict[slot] = EXTRACT_GOOD;
@@ -189,14 +190,14 @@ static void test_running(void **state)
 {
     (void)state;
     for (unsigned ahead = 0; ahead < 64; ahead += 3) {
-        check_runner(64 + 5, ahead);  // the pointer in front,
-        check_runner(64 + 40, ahead); // and further behind
+        check_runner(64 + 5, ahead);  // the pointer is near the start of the ring,
+        check_runner(64 + 40, ahead); // and further on
         check_runner(64 + 63, ahead);
         check_runner(64, ahead);
     }
-    check_runner(20, 30);      // not yet round
-    check_runner(100, 64);     // just once round: the pointer stands where it stood
-    check_runner(100, 64 + 9); // and more
+    check_runner(20, 30);      // has not wrapped yet
+    check_runner(100, 64);     // exactly one lap: the pointer has its old value
+    check_runner(100, 64 + 9); // more than one lap
 }
 
 // ---- Holes ----
@@ -256,8 +257,8 @@ static struct extract_symbols *compile(const char *compiler, const char *ulong, 
     return symbols;
 }
 
-// Threads that the full registry lacks, and one that stands there without a name: the file names
-// them all, without symbols.
+// The full registry lacks some threads, and lists one without a name. The file names them all,
+// without symbols.
 static void test_names_from_memory(void **state)
 {
     struct fake_memory fake = {0};
@@ -282,15 +283,16 @@ static void test_names_from_memory(void **state)
     assert_string_equal(shown_thread(&again, 0x20004000), "worker");
     assert_int_equal(extract_trace_thread(again.trace, HEAP + 128)->param2, 8);
     assert_int_equal(again.ring.registry.count, 4 + 2);
-    // The entries keep their addresses; the header lies lower.
+    // The entries keep their addresses, and the header has a lower one.
     assert_int_equal(again.ring.entries.start, look.ring.entries.start);
     assert_int_equal(again.ring.address, image.spec.address - 2 * 48);
     done();
     extract_symbols_close(symbols);
 }
 
-// A target with 8-byte pointers and 4-byte ULONGs: the file lies at the lower half of its address,
-// and the symbols tell the upper one, be the ring below the border between two or above it.
+// The target has 8-byte pointers and 4-byte ULONGs. The file is at the lower half of its address,
+// and the symbols supply the upper half. The ring may be below or above the boundary between two
+// upper halves.
 static void check_lower_halves(struct extract_symbols *symbols, uint64_t ring, uint64_t globals)
 {
     static const char *const names[] = {"named_by_symbol", "_tx_trace_registry_end_ptr"};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Statistics of small traces. Truth: hand computation by the definitions of the TraceX user guide,
-// chapter 4 (docs/formats/threadx.md); each trace stands with its sums beside it.
+// unit: statistics of small traces.
+//
+// Truth: computation by hand after the rules of docs/man/ringside-stats.1. Each trace has its sums
+// next to it.
 #include "tests/unit/ring_builder.h"
 #include "memory/hooks.h"
 #include <extract/stats.h>
@@ -48,10 +50,12 @@ static void add(uint64_t stamp, uint64_t thread, uint64_t word, uint64_t id, uin
     ring_insert(&image, &(struct ring_entry){thread, word, id, stamp, {i1, i2, i3, i4}});
 }
 
-// Every tick of what was counted belongs to somebody.
+// Checks that every counted tick belongs to a thread, interrupts, start-up or idle time, or is
+// unknown.
 static void check_sum(void)
 {
-    uint64_t sum = stats->idle_ticks + stats->interrupt_ticks + stats->init_ticks;
+    uint64_t sum =
+        stats->idle_ticks + stats->interrupt_ticks + stats->init_ticks + stats->unknown_ticks;
     for (size_t i = 0; i < stats->thread_count; i++)
         sum += stats->threads[i].ticks;
     assert_int_equal(sum, stats->span_ticks);
@@ -67,7 +71,7 @@ static void count_filtered(const struct extract_filter *filter)
     check_sum();
 }
 
-// The statistics of what one condition leaves; with NULL of the whole trace.
+// Computes the statistics of what one condition selects, or of the whole trace if `value` is NULL.
 static void count(enum extract_filter_word word, const char *value)
 {
     struct extract_filter *filter;
@@ -118,7 +122,7 @@ static void add_profile(void)
     add(120, B, priority(5), SEMAPHORE_PUT, SEMAPHORE, 0, 1, 0);
 }
 
-// The time between two events belongs to who runs after the first.
+// The time between two events belongs to the context that runs after the first one.
 static void test_profile(void **state)
 {
     (void)state;
@@ -150,7 +154,7 @@ static void test_stacks_and_priorities(void **state)
     add(0, A, priority(10), SUSPEND, A, 4, 0x20005300, A); // 0x300 bytes are free
     add(1, A, priority(7), SUSPEND, A, 4, 0x20005080, A);  // 0x80
     add(2, A, priority(12), SUSPEND, A, 4, 0x20005200, A);
-    add(3, B, priority(5), SUSPEND, B, 4, 0x20005010, A); // not in b's stack: no stack pointer
+    add(3, B, priority(5), SUSPEND, B, 4, 0x20005010, A); // not a stack pointer: outside of b
     end();
     assert_true(thread(A)->stack_known);
     assert_int_equal(thread(A)->stack_size, 1024);
@@ -188,20 +192,28 @@ static void test_preemptions(void **state)
 {
     (void)state;
     begin();
-    add(0, A, priority(10), RESUME, B, 6, 0x20005300, B); // b takes over: one
-    add(1, B, priority(5), RESUME, C, 6, 0x20006300, B);  // b goes on
-    add(2, B, priority(5), SUSPEND, B, 6, 0x20006300, A); // and gives up: none
-    add(3, A, priority(10), TIME_SLICE, C, 0, 0, 0);      // another thread is next: two
+    add(0, A, priority(10), RESUME, B, 6, 0x20005300, B); // b preempts a
+    add(1, B, priority(5), RESUME, C, 6, 0x20006300, B);  // b continues
+    add(2, B, priority(5), SUSPEND, B, 6, 0x20006300, A); // b gives up the core
+    add(3, A, priority(10), TIME_SLICE, C, 0, 0, 0);      // the time slice of a is over
     add(4, C, priority(10), RELINQUISH, 0x20007300, A, 0, 0);
     add(5, A, priority(10), RUNNING, 0, 0, 0, 0);
     end();
-    assert_int_equal(stats->preemptions, 2);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_PREEMPTED], 1);   // a by b
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_GAVE_UP], 1);     // b to a
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_TIME_SLICED], 1); // a to c
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_YIELDED], 1);     // c to a
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_OTHER], 0);
     assert_int_equal(stats->time_slices, 1);
-    assert_int_equal(stats->context_switches, 4); // a b a c a
+    assert_int_equal(stats->context_switches, 4);
+    // TraceX: the first resumption names another thread, and after the time slice one is next.
+    assert_int_equal(stats->tracex.context_switches, 4);
+    assert_int_equal(stats->tracex.preemptions, 2);
+    assert_int_equal(stats->tracex.time_slices, 0);
     done();
 }
 
-// Priority 20 holds the mutex, 5 waits for it; then 10 runs although 5 is waiting.
+// Priority 20 owns the mutex and 5 waits for it. Then 10 runs although 5 is waiting.
 static void add_inversion(uint64_t stamp, bool third)
 {
     add(stamp, A, priority(20), MUTEX_GET, MUTEX, 0, 0, 0);
@@ -224,7 +236,7 @@ static void test_inversions(void **state)
     done();
 }
 
-// A mutex that a higher priority holds, or nobody, is no inversion.
+// A mutex that a more urgent thread holds, or that is free, is not an inversion.
 static void test_no_inversions(void **state)
 {
     (void)state;
@@ -248,7 +260,7 @@ static void test_services(void **state)
             add(i, A, priority(10), order[i], 0, 0, 0, 0);
     end();
     assert_int_equal(stats->service_count, 4);
-    for (unsigned i = 0; i < 4; i++) { // most frequent first, equal ones by id
+    for (unsigned i = 0; i < 4; i++) { // most frequent first, equal counts by id
         assert_int_equal(stats->services[i].id, order[i]);
         assert_int_equal(stats->services[i].count, counts[i]);
     }
@@ -267,7 +279,7 @@ static void test_empty(void **state)
     done();
 }
 
-// Before the scheduler starts, time is nobody's.
+// Before the scheduler starts, time belongs to no thread.
 static void test_start_up(void **state)
 {
     (void)state;
@@ -278,13 +290,13 @@ static void test_start_up(void **state)
     add(55, A, priority(10), RUNNING, 0, 0, 0, 0);
     end();
     assert_int_equal(stats->init_ticks, 30);
-    assert_int_equal(thread(A)->ticks, 25); // from its start-up at 30, which the next event shows
+    assert_int_equal(thread(A)->ticks, 25); // from a's start at 30, which the next event reveals
     done();
 }
 
 // ---- Parts of a trace ----
 
-// By the sums of add_profile: ticks of a, b, interrupts, idle; switches, suspends, interrupts.
+// By the sums of add_profile(): ticks of a, b, interrupts, idle; switches, suspends, interrupts.
 static const struct window {
     enum extract_filter_word word;
     const char *value;
@@ -296,7 +308,7 @@ static const struct window {
     {EXTRACT_FILTER_LAST, "0", 0, 0, 0, 0, 0, 0, 0, 0},
     {EXTRACT_FILTER_FROM, "100", 5, 0, 15, 5, 0, 1, 0, 1},
     {EXTRACT_FILTER_TO, "20", 3, 20, 5, 0, 0, 1, 0, 0},
-    // These choose events, and no stretch of time: loads are those of the whole trace.
+    // These conditions select events, not a period: the loads are those of the whole trace.
     {EXTRACT_FILTER_THREAD, "a", 4, 37, 35, 8, 40, 2, 1, 0}, // 0, 10, 20 and 60
     {EXTRACT_FILTER_THREAD, "b", 4, 37, 35, 8, 40, 1, 1, 0}, // 25, 40, 110 and 120
     {EXTRACT_FILTER_THREAD, "isr", 5, 37, 35, 8, 40, 1, 0, 2},
@@ -306,8 +318,8 @@ static const struct window {
     {EXTRACT_FILTER_EVENT, "!2", 11, 37, 35, 8, 40, 2, 0, 2},
 };
 
-// Of several conditions, times alone say which stretch the loads are of; the newest N that others
-// leave are no stretch.
+// Of several conditions, only times select the period of the loads. The newest N events that other
+// conditions leave are not a period.
 static const struct combination {
     struct {
         enum extract_filter_word word;
@@ -322,7 +334,7 @@ static const struct combination {
      10,
      20,
      3,
-     0}, // b from 20 and 25 on, a from 40, an interrupt from 50
+     0}, // b from 20, a from 40, interrupt from 50
     {{{EXTRACT_FILTER_LAST, "1"}, {EXTRACT_FILTER_THREAD, "a"}}, 1, 13, 37, 35, 8, 40},
     {{{EXTRACT_FILTER_LAST, "2"}, {EXTRACT_FILTER_TO, "53"}}, 2, 2, 7, 0, 3, 0},
     {{{EXTRACT_FILTER_LAST, "3"}, {EXTRACT_FILTER_TO, "53"}, {EXTRACT_FILTER_EVENT, "88"}},
@@ -384,7 +396,7 @@ static void test_combinations(void **state)
     look_close(&look);
 }
 
-// Windows of all lengths over several batches of events.
+// Windows of all lengths span several batches of events.
 static void test_long_windows(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -407,27 +419,28 @@ static void test_long_windows(void **state)
 
 // ---- Every tick ----
 
-// Threads that are next or interrupted, of which no event comes and which no registry names.
+// Some threads run next or are interrupted, but no event comes from them and no registry names
+// them.
 static void test_threads_in_passing(void **state)
 {
     enum { X = 0x20009000, Y = 0x20009200 };
     (void)state;
     begin();
-    add(10, A, priority(10), SUSPEND, A, 6, 0x20005300, X); // x 100
+    add(10, A, priority(10), SUSPEND, A, 6, 0x20005300, X); // y 100: the interrupt shows it
     add(110, RING_IN_ISR, Y, ISR_ENTER, 0, 15, 1, 0);       // interrupt 40
     add(150, RING_IN_ISR, Y, ISR_EXIT, 0, 15, 1, 0);        // y 50
     add(200, RING_IN_ISR, Y, SEMAPHORE_PUT, SEMAPHORE, 0, 1, 0);
     end();
     assert_int_equal(stats->span_ticks, 190);
-    assert_int_equal(thread(X)->ticks, 100);
-    assert_int_equal(thread(Y)->ticks, 50);
+    assert_int_equal(thread(X)->ticks, 0);
+    assert_int_equal(thread(Y)->ticks, 150);
     assert_int_equal(stats->interrupt_ticks, 40);
     assert_int_equal(thread(X)->events, 0);
     done();
 }
 
-// Pseudo-random events of every role, with threads that the registry knows and others, nested,
-// unbalanced and unannounced interrupts, start-up, and a clock of 16 bits that wraps.
+// Adds pseudo-random events of every role. There are threads inside and outside of the registry;
+// nested, unbalanced and unannounced interrupts; start-up; and a 16-bit clock that wraps.
 static void add_noise(unsigned seed, unsigned events)
 {
     static const uint64_t ids[] = {RESUME,  SUSPEND,   ISR_ENTER, ISR_EXIT,      TIME_SLICE,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Decoding of ThreadX rings: every layout, the fields of entries and registry, the states of a ring
-// around its wrap. Truth: docs/formats/threadx.md and hand computation.
+// unit: decoding of ThreadX rings: every layout, the fields of entries and registry, and the states
+// of a ring around its wrap.
+//
+// Truth: docs/formats/threadx.md and computation by hand.
 #include "tests/unit/ring_builder.h"
 
 static struct ring_image image;
@@ -12,7 +14,7 @@ struct layout {
     bool big_endian;
 };
 
-// 16 + name and 32 + name, padded to whole ULONGs.
+// The sizes are 16 + name and 32 + name, padded to whole ULONGs.
 static const struct layout layouts[] = {
     {4, 32, 48, false}, {4, 16, 32, false}, {4, 30, 48, false}, {4, 32, 48, true},
     {4, 16, 32, true},  {4, 30, 48, true},  {8, 32, 64, false}, {8, 16, 48, false},
@@ -107,7 +109,8 @@ static void test_layouts(void **state)
         check_layout(&layouts[i]);
 }
 
-// A 4-byte header whose mask is 0 starts like one of 8 bytes; where the registry lies tells.
+// A 4-byte header whose mask is 0 starts like an 8-byte one. The address of the registry tells them
+// apart.
 static void test_mask_of_zero(void **state)
 {
     struct ring_spec spec = ring_plain;
@@ -126,7 +129,7 @@ static void test_mask_of_zero(void **state)
     look_close(&look);
 }
 
-// A dump that lies elsewhere than its header says: offsets by subtraction hold.
+// A dump is stored at another address than its header says. Offsets by subtraction stay correct.
 static void test_moved_dump(void **state)
 {
     struct look look;
@@ -172,7 +175,7 @@ static void test_priorities(void **state)
         {0x80030006, 6, 3},
         {0x80000000, 0, 0},
         {0x83FF03FF, 1023, 1023},
-        // Old kernels: no bit 31, no threshold.
+        // Old kernels set neither bit 31 nor a threshold.
         {6, 6, EXTRACT_NO_PRIORITY},
         {0, 0, EXTRACT_NO_PRIORITY},
     };
@@ -205,7 +208,8 @@ static void test_contexts(void **state)
     assert_int_equal(event.threshold, EXTRACT_NO_PRIORITY);
 }
 
-// With 8-byte ULONGs the constants are zero-extended: sign-extended ones are a thread's address.
+// With 8-byte ULONGs, the constants are zero-extended. A sign-extended value is the address of a
+// thread.
 static void test_contexts_of_8_bytes(void **state)
 {
     static const uint64_t threads[] = {RING_IN_ISR, RING_IN_INIT, UINT64_C(0xFFFFFFFFFFFFFFFF)};
@@ -233,7 +237,7 @@ struct id_case {
     enum extract_class class_;
 };
 
-// Names by tx_trace.h and its USBX sibling; 0, 7 and 1034 stand for nothing that is documented.
+// The names come from tx_trace.h and its USBX sibling. The ids 0, 7 and 1034 are not documented.
 static const struct id_case ids[] = {
     {1, 0, 1, "TX_TRACE_THREAD_RESUME", EXTRACT_KERN},
     {3, 0, 3, "TX_TRACE_ISR_ENTER", EXTRACT_INT},
@@ -262,7 +266,7 @@ static void test_ids(void **state)
     }
 }
 
-// Every id of 16 bits has a type, and a known one is found under its own id only.
+// Every 16-bit id has a type. A known type is found under its own id only.
 static void test_every_id(void **state)
 {
     struct look look;
@@ -276,7 +280,7 @@ static void test_every_id(void **state)
         assert_true(type->range || type->id == id);
         known += !type->range;
     }
-    assert_int_equal(known, 650); // facts: 88 + 73 + 175 + 314
+    assert_int_equal(known, 650); // by the format: 88 + 73 + 175 + 314
     look_close(&look);
 }
 
@@ -286,8 +290,8 @@ static void test_registry_slots(void **state)
 {
     static const struct ring_object rows[] = {
         {0, 1, 0x83, 0xFF, 0x20004000, 0x20005000, 1024, "alive"}, // priority 1023
-        {1, 4, 0, 0, 0x20004100, 7, 0, "doomed semaphore"},        // deleted: only available is set
-        {0, 1, 0, 0, 0x20004200, 1, 2, "old kernel"},              // no priority
+        {1, 4, 0, 0, 0x20004100, 7, 0, "doomed semaphore"}, // deleted: only `available` is set
+        {0, 1, 0, 0, 0x20004200, 1, 2, "old kernel"},       // without priority
         {0, 29, 0, 0, 0x20004300, 3, 4, "of a later kernel"},
     };
     static const char *const types[] = {"thread", "semaphore", "thread", "unknown"};
@@ -305,7 +309,7 @@ static void test_registry_slots(void **state)
     assert_int_equal(extract_trace_info(look.trace)->objects, 4);
     for (unsigned i = 0; i < 4; i++) {
         assert_int_equal(objects[i].address, rows[i].address);
-        assert_string_equal(objects[i].name, rows[i].name); // stale bytes behind the NUL are gone
+        assert_string_equal(objects[i].name, rows[i].name); // without the stale bytes after NUL
         assert_string_equal(objects[i].type_name, types[i]);
         assert_int_equal(objects[i].in_use, i != 1);
         assert_int_equal(objects[i].priority, i ? EXTRACT_NO_PRIORITY : 1023);
@@ -313,7 +317,7 @@ static void test_registry_slots(void **state)
     look_close(&look);
 }
 
-// A slot with a type but without a pointer, or the reverse, was never used.
+// A slot with a type but no pointer, or with a pointer but no type, was never used.
 static void test_half_registered(void **state)
 {
     static const struct ring_object no_pointer = {0, 1, 0, 0, 0, 1, 2, "x"};
@@ -331,14 +335,15 @@ static void test_half_registered(void **state)
 
 // ---- Around the wrap ----
 
-// What a ring of 8 must show after `written` entries: how many, the first one's number.
+// Checks a ring of 8 slots after `written` entries: how many it shows, and the number of the first
+// one.
 static void check_state(unsigned written, unsigned shown, unsigned first)
 {
     struct look look;
     uint64_t stamp = 1000;
     size_t count;
     struct ring_spec spec = ring_plain;
-    spec.recycled = 0xEE; // garbage in everything but the thread of unused entries
+    spec.recycled = 0xEE; // garbage everywhere except in the thread of unused entries
     ring_build(&image, &spec);
     ring_run(&image, written, &stamp, 10);
     look_open(&look, &image);
@@ -365,13 +370,14 @@ static void check_state(unsigned written, unsigned shown, unsigned first)
 static void test_wrap_states(void **state)
 {
     (void)state;
-    for (unsigned written = 0; written < 8; written++) // empty, 1 entry … just before the wrap
+    for (unsigned written = 0; written < 8; written++) // empty, one entry, … just before the wrap
         check_state(written, written, 0);
-    for (unsigned written = 8; written < 30; written++) // at the wrap, long after
+    for (unsigned written = 8; written < 30; written++) // just wrapped, wrapped long ago
         check_state(written, 8, written - 8);
 }
 
-// Once wrapped, the entry at the pointer may be under way: it is provisional, all others are good.
+// After the wrap, the target may be writing the entry at the pointer. It is provisional, and all
+// others are valid.
 static void test_oldest_is_provisional(void **state)
 {
     struct look look;
@@ -386,7 +392,7 @@ static void test_oldest_is_provisional(void **state)
     look_close(&look);
 }
 
-// The kernel patches the slot at the pointer although its event was filtered out.
+// The kernel patches the slot at the pointer although a filter excluded its event.
 static void test_patched_but_unused(void **state)
 {
     struct look look;
@@ -404,7 +410,7 @@ static void test_patched_but_unused(void **state)
     look_close(&look);
 }
 
-// Damage in the middle: the report goes on behind it, which is flagged.
+// An entry in the middle is damaged. The report continues with the next entry and flags it.
 static void test_gap(void **state)
 {
     struct look look;
@@ -412,7 +418,7 @@ static void test_gap(void **state)
     size_t count;
     (void)state;
     ring_build(&image, &ring_plain);
-    ring_run(&image, 13, &stamp, 5); // numbers 5 to 12, the pointer at slot 5
+    ring_run(&image, 13, &stamp, 5); // numbers 5 to 12; the pointer is at slot 5
     ring_word(&image, 0, 0, 0);      // number 8
     look_open(&look, &image);
     const struct extract_event *events = look_events(&look, &count);
@@ -427,15 +433,15 @@ static void test_gap(void **state)
     look_close(&look);
 }
 
-// The nanoseconds of a second wrap at 10^9, whatever the mask says. When the ring's one wrap lies
-// behind the oldest entry, nothing else shows it.
+// The nanoseconds of a second wrap at 10^9, whatever the mask is. If the clock's only wrap is after
+// the oldest entry, nothing else reveals it.
 static void check_nanoseconds(unsigned wrap, uint64_t step)
 {
     struct look look;
     uint64_t stamp = 1000000000 - step * wrap;
     size_t count;
     ring_build(&image, &ring_plain);
-    ring_run(&image, 8 - wrap, &(uint64_t){5}, 1); // older ones
+    ring_run(&image, 8 - wrap, &(uint64_t){5}, 1); // older entries
     for (unsigned i = 0; i < 8; i++, stamp = (stamp + step) % 1000000000)
         ring_run(&image, 1, &(uint64_t){stamp}, 0);
     look_open(&look, &image);
@@ -457,8 +463,7 @@ static void test_wrap_behind_the_oldest(void **state)
             check_nanoseconds(wrap, step);
 }
 
-// A stamp far above those of the others is a new one all the same where no turn of 10^9 explains
-// it.
+// A timestamp far above the others is that of a new entry, unless a wrap at 10^9 explains it.
 static void test_pause_before_a_torn_entry(void **state)
 {
     static const uint64_t pauses[] = {5000, 600000000, 900000000, 999000000, 1100000000};
@@ -475,7 +480,7 @@ static void test_pause_before_a_torn_entry(void **state)
     }
 }
 
-// ---- What the caller says of the clock ----
+// ---- What the caller specifies about the clock ----
 
 static void test_modulus(void **state)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// User-defined event types from .trxc files: good ones, and each kind of bad line. Truth: the file
-// format of the TraceX user guide (docs/formats/threadx.md, "User events file").
+// unit: user-defined event types from .trxc files: valid files, and each kind of bad line.
+//
+// Truth: the file format of the TraceX user guide (docs/formats/threadx.md, "User events file").
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -17,7 +18,7 @@ static enum extract_code open_text(const char *text)
     return extract_user_types_open(&types, scratch_puts("events.trxc", text), &error);
 }
 
-// A trace with one event of each id, under the types in hand.
+// Opens a trace with one event of each id, using `types`.
 static struct extract_trace *trace_of(struct look *look, const unsigned *ids, unsigned count)
 {
     struct extract_trace_options options = {.size = sizeof options, .user_types = types};
@@ -64,7 +65,7 @@ static void test_good(void **state)
     assert_string_equal(events[1].type->field[1].label, "torque");
     assert_int_equal(events[4].type->field[0].kind, EXTRACT_KIND_NONE);
     assert_int_equal(events[4].type->field[2].kind, EXTRACT_KIND_HEX);
-    assert_true(events[3].type->range); // 4097 is the catalogue's
+    assert_true(events[3].type->range); // 4097 is in the event table
     assert_ptr_equal(extract_trace_type(trace, 5000), events[1].type);
     assert_string_equal(extract_trace_type(trace, 87)->symbol, "TX_TRACE_SEMAPHORE_PRIORITIZE");
     extract_trace_close(trace);
@@ -72,7 +73,7 @@ static void test_good(void **state)
     extract_user_types_close(types);
 }
 
-// No event, as in the template that TraceX ships; an End that is missing; capitals.
+// Files without events, as in the template that TraceX ships; without an End; in capitals.
 static void test_empty(void **state)
 {
     static const char *const texts[] = {"Start\nEnd\n", "Start\n", "Start", "START\nend\n",
@@ -134,7 +135,7 @@ static void test_no_text(void **state)
     assert_null(types);
 }
 
-// More than a megabyte is no list of events.
+// A file of more than a megabyte is not a list of events.
 static void test_too_long(void **state)
 {
     size_t length = 1024 * 1024 + 1;

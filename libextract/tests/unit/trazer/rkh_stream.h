@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: RKH streams, written by the rules of docs/formats/rkh.md, "Frames". In: ids and arguments.
-// Out: a file, and what a verb says of it.
+// tests: RKH streams. A test passes ids and arguments, and the functions make a file of frames by
+// docs/formats/rkh.md, "Frames". Further functions return what a command prints for it.
 #ifndef TESTS_RKH_STREAM_H
 #define TESTS_RKH_STREAM_H
 
@@ -12,11 +12,11 @@ enum { STREAM_ROOM = 1 << 16, FRAME_ROOM = 1024, TCFG = 172 };
 struct stream {
     uint8_t bytes[STREAM_ROOM];
     size_t used;
-    unsigned nseq, ts; // bytes of them; what the records must say
+    unsigned nseq, ts; // their bytes, which the records must state
     bool chk;
     uint8_t next;
-    uint32_t stamp; // of the next frame
-    uint8_t tcfg;   // the id of the record that has neither
+    uint32_t stamp; // timestamp of the next frame
+    uint8_t tcfg;   // id of the record without number and timestamp
 };
 
 static inline void stream_init(struct stream *s, unsigned nseq, unsigned ts, bool chk)
@@ -40,7 +40,7 @@ static inline void stream_stuffed(struct stream *s, uint8_t byte)
     stream_raw(s, byte);
 }
 
-// "28 0B00 'text'": bytes in hexadecimal, and texts with their NUL.
+// Converts "28 0B00 'text'": bytes in hexadecimal, and texts, which get a NUL.
 static inline size_t stream_read(const char *words, uint8_t bytes[static FRAME_ROOM])
 {
     size_t used = 0;
@@ -87,8 +87,8 @@ static inline void stream_put(struct stream *s, uint8_t id, const char *words)
     s->stamp += 10;
 }
 
-// A stream of 3.4.00 with all of its options on, addresses and stamps of 32 bits, and 1000 ticks a
-// second; of it the record that says so.
+// The configuration record of a stream of 3.4.00. All options are on, addresses and timestamps have
+// 32 bits, and there are 1000 ticks per second.
 static const char all_on[] = "0034 FFFF0300 14 42 11 02 14 E803";
 
 static inline void stream_begin(struct stream *s)
@@ -97,7 +97,7 @@ static inline void stream_begin(struct stream *s)
     stream_put(s, TCFG, all_on);
 }
 
-// What a verb says of "stream.bin".
+// Runs a command on "stream.bin".
 static inline enum extract_code stream_run(const char *verb,
                                            const struct extract_session_options *options,
                                            struct extract_text *text)
@@ -115,7 +115,8 @@ static inline enum extract_code stream_run(const char *verb,
     return code;
 }
 
-// What a verb says of the stream, NUL-ended; to be freed by extract_text_free.
+// Returns what a command prints for the stream, with a terminating NUL. Free it with
+// extract_text_free.
 static inline struct extract_text stream_answer(const struct stream *s, const char *verb,
                                                 const struct extract_session_options *options)
 {
@@ -142,7 +143,7 @@ static inline struct extract_text stream_say(const struct stream *s, const char 
     return stream_answer(s, verb, &options);
 }
 
-// Each of the pieces, NULL behind the last, stands in the text.
+// Asserts that the text contains each of the pieces. NULL ends their list.
 static inline void assert_pieces(const char *text, const char *const *pieces)
 {
     for (; *pieces; pieces++)
@@ -150,7 +151,8 @@ static inline void assert_pieces(const char *text, const char *const *pieces)
             fail_msg("%s\nis not in\n%s", *pieces, text);
 }
 
-// The line that begins at `at`, without its end, in `line`; where the next one begins.
+// Copies the line that starts at `at` to `line`, without its end. Returns the start of the next
+// one.
 static inline const char *stream_line(const char *at, char line[static FRAME_ROOM])
 {
     size_t length = strcspn(at, "\n");

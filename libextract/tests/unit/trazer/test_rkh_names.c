@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Names of RKH's objects: by the records of the stream, by the firmware's symbols, and as they are.
-// Truth: what the streams here say, and what nm and the compiler say of the program.
+// unit: names of RKH's objects: from the records of the stream, from the firmware's symbols, or as
+// addresses.
+//
+// Truth: the streams in this file; what nm and the compiler report about the program.
 #include "tests/unit/trazer/rkh_stream.h"
 #include "events/internal.h"
 #include <extract/symbols.h>
@@ -16,7 +18,7 @@ static const char program[] = "struct queue { void *head; unsigned short used, s
                               "void bsp_done(void) { clients[1].prio++; }\n"
                               "void _start(void) { bsp_done(); }\n";
 
-// A trace of a stream and, maybe, an ELF.
+// A trace of a stream, optionally with an ELF.
 struct look {
     struct extract_memory *memory;
     struct extract_symbols *symbols;
@@ -57,8 +59,8 @@ static void check_object(const struct look *look, uint64_t address, uint64_t seq
     assert_string_equal(object->type_name, type);
 }
 
-// The last name holds, for what came before it, too; what an object is, a plain record does not
-// change.
+// The last name applies to earlier events, too. A plain name record does not change the type of an
+// object.
 static void test_last_wins(void **state)
 {
     struct stream s;
@@ -83,7 +85,7 @@ static void test_last_wins(void **state)
     look_close(&look);
 }
 
-// A number is no address, and each kind of number has its own names.
+// A number is not an address, and each kind of number has its own names.
 static void test_numbers(void **state)
 {
     struct stream s;
@@ -107,7 +109,7 @@ static void test_numbers(void **state)
     extract_text_free(&text);
 }
 
-// Behind another TCFG record, nothing that was told before it holds.
+// After another TCFG record, all earlier names are invalid.
 static void test_runs(void **state)
 {
     struct stream s;
@@ -134,7 +136,7 @@ static void test_runs(void **state)
     extract_text_free(&text);
 }
 
-// More runs than are kept apart: the last one goes on.
+// There are more runs than the library keeps apart. The last run continues.
 static void test_many_runs(void **state)
 {
     struct stream s;
@@ -162,7 +164,7 @@ static bool build(const char *flags)
     return scratch_run(command);
 }
 
-// Appends an address as a target of 32-bit pointers sends it.
+// Appends an address as a target with 32-bit pointers sends it.
 static void put_address(char *words, uint64_t address)
 {
     for (unsigned i = 0; i < 4; i++)
@@ -177,7 +179,7 @@ static uint64_t address_of(const struct extract_symbols *symbols, const char *na
     return symbol.address;
 }
 
-// Offsets of the program's members, on a host of 64-bit pointers.
+// Offsets of the program's members on a host with 64-bit pointers.
 enum { EQUEUE = 16, CLIENT_BYTES = 32 };
 
 static void check_firmware(void)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The templates of RKH: one for each event of the catalogue, called as the catalogue calls it, and
-// what each prints. Truth: the arguments' meaning as docs/formats/rkh.md has it, by hand.
+// unit: the templates of RKH: one for each event of the event table, under the same name, and what
+// each prints.
+//
+// Truth: the meaning of the arguments after docs/formats/rkh.md, by hand.
 #include "formats/format.h"
 #include "tests/unit/trazer/rkh_stream.h"
 
@@ -13,7 +15,7 @@ struct row {
     const char *text;
 };
 
-// Names first, which hold for all others.
+// The names come first and apply to all other rows.
 static const struct row rows[] = {
     {166, "290B0020 '&l_isr_tick'", EXTRACT_SVC,
      "name of object address=0x20000B29 name=\"&l_isr_tick\""},
@@ -112,7 +114,7 @@ static const struct row rows[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows, COLUMN = 8 };
 
-// The text of a stream's events alone, each in its column; NUL-ended.
+// Returns the text of a stream's events alone, each in its column, with a terminating NUL.
 static struct extract_text say(const struct stream *s)
 {
     struct extract_columns columns;
@@ -144,7 +146,7 @@ static void test_events(void **state)
     extract_text_free(&text);
 }
 
-// Every event has its template, in the column of its class and under its name.
+// Every event has a template, in the column of its class and under its name.
 static void test_all_there(void **state)
 {
     const struct extract_format *format = extract_format_by_name("rkh");
@@ -166,11 +168,11 @@ static void test_all_there(void **state)
         assert_int_equal(found->level, type->class_);
         count++;
     }
-    assert_int_equal(count, 73 + 32); // the rows of rkh-events.tsv, of which one is all user events
+    assert_int_equal(count, 73 + 32); // the rows of rkh-events.tsv; one of them is all user events
     extract_templates_close(templates);
 }
 
-// Every format of an item; the sizes of the target's own types do not show.
+// The items have every format. The sizes of the target's own types do not show.
 static void test_items(void **state)
 {
     struct stream s;
@@ -195,7 +197,7 @@ static void test_items(void **state)
     extract_text_free(&text);
 }
 
-// The same as JSON.
+// The same items in JSON.
 static void test_items_json(void **state)
 {
     struct stream s;
@@ -219,8 +221,8 @@ static void test_items_json(void **state)
     extract_text_free(&text);
 }
 
-// 16 bits, no sender, no low-water marks: what is not sent is not printed, and the rest stays in
-// its place.
+// Values have 16 bits, and there are no senders and low-water marks. What is not sent is not
+// printed, and the other arguments keep their positions.
 static void test_narrow(void **state)
 {
     struct stream s;
@@ -252,8 +254,8 @@ static void test_narrow(void **state)
     extract_text_free(&text);
 }
 
-// Posts count pools from 1 on the wire, allocations from 0: the second pool of a target has one
-// number in each of its events, in the text and in JSON. A static event is of no pool.
+// In the stream, posts count pools from 1 and allocations count them from 0. In the text and in
+// JSON, a pool has the same number in all of its events. A static event has no pool.
 static void test_pool_numbers(void **state)
 {
     static const char *const lines[] = {"event pool register number=1 ",
@@ -287,13 +289,13 @@ static void test_pool_numbers(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++, at++)
         assert_non_null(at = strstr(at, "\"pool\":1"));
     assert_non_null(at = strstr(at, expected));
-    assert_non_null(at = strstr(at, "\"pool\":1")); // of the post that the test expects
+    assert_non_null(at = strstr(at, "\"pool\":1")); // in the post that the test expects
     assert_non_null(at = strstr(at, "\"pool\":null"));
     assert_non_null(at = strstr(at, "\"pool\":\"static\"},\"info\":[536871228,5,null,1,1,3]"));
     extract_text_free(&text);
 }
 
-// Of 2.4.5, whose ids and arguments are other ones.
+// The stream is that of version 2.4.5, which has other ids and arguments.
 static void test_older(void **state)
 {
     struct stream s;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The lines of Trazer: every event of the catalogue, user events, names as they come, posts and
-// gets. Truth: lines that Trazer 3.2 printed for the same arguments, where it was seen to print
-// the event; else worked out by hand from docs/formats/rkh-text.md, "The text of Trazer".
+// unit: the lines of Trazer: every event of the event table, user events, names as they arrive,
+// posts and gets.
+//
+// Truth: lines that Trazer 3.2 was seen to print for the same arguments; for other events, written
+// by hand after docs/formats/rkh-text.md, "The text of Trazer".
 #include "tests/unit/trazer/rkh_stream.h"
 
-// Without checksum and sender, 16 bits; without number and stamp, signals of 32.
+// TCFG without checksum and sender, with 16 bits; and TCFG without number and timestamp, with
+// 32-bit signals.
 static const char narrow[] = "0034 FEF70100 22 24 22 01 24 E803";
 static const char bare[] = "0034 FF7F0200 44 42 11 02 14 E803";
 
@@ -118,7 +121,7 @@ static void test_events(void **state)
     extract_text_free(&text);
 }
 
-// All of a stream's text.
+// Checks all text of a stream.
 static void check_text(const struct stream *s, const char *expected)
 {
     struct extract_text text = stream_say(s, "report", true, false);
@@ -127,7 +130,7 @@ static void check_text(const struct stream *s, const char *expected)
     extract_text_free(&text);
 }
 
-// Names hold from their record on, and until the target begins again.
+// A name is valid from its record on, until the target starts again.
 static void test_names(void **state)
 {
     struct stream s;
@@ -183,7 +186,7 @@ static void test_clear(void **state)
     extract_text_free(&text);
 }
 
-// What a test expects stands in an object of its own.
+// What a test expects is an object of its own in JSON.
 static void test_expected(void **state)
 {
     struct stream s;
@@ -210,7 +213,7 @@ static void test_expected(void **state)
     extract_text_free(&text);
 }
 
-// The golden items of docs/formats/rkh.md, and a long piece of memory.
+// The sample items of docs/formats/rkh.md, and a long block of memory.
 static void test_user(void **state)
 {
     struct stream s;
@@ -239,7 +242,7 @@ static void test_user(void **state)
                    "                                  | [ ]\n");
 }
 
-// Three posts to one object, the last one in front; each get has the time of its own post.
+// One object gets three posts, the last of them first. Each get has the time since its own post.
 static void test_order(void **state)
 {
     struct stream s;
@@ -258,7 +261,8 @@ static void test_order(void **state)
     extract_text_free(&text);
 }
 
-// A post is lost: the numbers are no longer known; the times are, except that of its get.
+// A post is lost. The numbers of posts are unknown from then on; the times are known, except that
+// of its get.
 static void test_loss(void **state)
 {
     struct stream s;
@@ -293,7 +297,8 @@ static void test_checksum(void **state)
                    "         30| [  2] | SM  | EVT_PROC   : ao=0X20000000\n");
 }
 
-// Frames 1 and 3 are damaged and 2 is missing: one line tells of the loss, however many are gone.
+// Frames 1 and 3 are damaged and 2 is lost. One line reports the loss, no matter how many frames
+// are lost.
 static void test_one_line_a_loss(void **state)
 {
     struct stream s;
@@ -314,7 +319,7 @@ static void test_one_line_a_loss(void **state)
                    "         50| [  6] | SM  | EVT_PROC   : ao=0X20000000\n");
 }
 
-// A target that begins again counts from 0: nothing is missing there.
+// A target that starts again counts from 0, so nothing is lost there.
 static void test_numbers_of_runs(void **state)
 {
     struct stream s;
@@ -336,7 +341,7 @@ static void test_numbers_of_runs(void **state)
     extract_text_free(&text);
 }
 
-// What the firmware's own source is called is printed as the user wrote it.
+// The name of the source is printed as the user wrote it.
 static void test_source(void **state)
 {
     struct stream s;
@@ -354,7 +359,7 @@ static void test_source(void **state)
     extract_text_free(&text);
 }
 
-// Stamps of 16 bits go round; there is no sender, and no low-water mark of queues.
+// Timestamps of 16 bits wrap. There is no sender, and queues have no low-water mark.
 static void test_narrow(void **state)
 {
     struct stream s;
@@ -384,7 +389,7 @@ static void test_bare(void **state)
                    " FWK | TUSR       : ut=9, nm=USR_NINTH\n");
 }
 
-// What a name holds is not for the terminal to obey.
+// Control characters in a name never reach the terminal.
 static void test_escapes(void **state)
 {
     struct stream s;

@@ -1,0 +1,522 @@
+// SPDX-License-Identifier: MIT
+// analysis: assertions about a trace. In: conditions (base/expression.h), whose names are calls
+// such as `load(idle)`. Out: whether they hold.
+//
+// Each call becomes a figure: what the trace shows, and between which bounds the true value is. In
+// a complete trace, both bounds are the value. If events are missing, a count or a largest value
+// can only be higher, a smallest one only be lower, and anything else is not known.
+#include "analysis/internal.h"
+#include "base/expression.h"
+#include "base/grow.h"
+#include "events/filter.h"
+#include <extract/assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_FIGURE_NAMES = 32, MAX_ARGUMENTS = 8, MAX_CALL = 256 };
+
+// How a missing event can change a value.
+enum change { ONLY_HIGHER, ONLY_LOWER, EITHER_WAY };
+
+struct assert_figure {
+    char name[MAX_CALL]; // the call
+    bool has_value;
+    bool is_percent;
+    bool is_events; // `shown` is a number of events
+    double shown;
+    expression_number value, low, high;
+};
+
+struct extract_assertions {
+    const struct extract_trace *trace;
+    struct extract_stats *stats;
+    uint64_t hz;
+    bool is_whole;
+    struct assert_figure figures[MAX_FIGURE_NAMES];
+    size_t count;
+};
+
+// A call, taken apart.
+struct call {
+    char text[MAX_CALL]; // with NULs between its parts
+    const char *name, *member;
+    char *argument[MAX_ARGUMENTS];
+    size_t count;
+};
+
+// ---- calls ----
+
+static char *trim(char *text)
+{
+    size_t length;
+
+    text += strspn(text, " \t\r\n");
+    length = strlen(text);
+    while (length && strchr(" \t\r\n", text[length - 1]))
+        text[--length] = 0;
+    bool is_quoted = length >= 2 && (*text == '"' || *text == '\'') && text[length - 1] == *text;
+    if (is_quoted) {
+        text[length - 1] = 0;
+        text++;
+    }
+    return text;
+}
+
+// Takes "name(argument, argument).member" apart.
+static enum extract_code parse_call(const char *text, struct call *call,
+                                    struct extract_error *error)
+{
+    char *open = NULL, quote = 0;
+
+    memset(call, 0, sizeof *call);
+    snprintf(call->text, sizeof call->text, "%s", text);
+    call->name = call->text;
+    call->member = "";
+    open = strchr(call->text, '(');
+    char *close = strrchr(call->text, ')');
+    if (strlen(text) >= sizeof call->text || !open || !close)
+        return extract_error_set(error, EXTRACT_USAGE, text,
+                                 "use latency(T).p99, load(T), count(E), never(E) or order(A, B)",
+                                 "not a figure of a trace");
+    if (close[1] == '.')
+        call->member = close + 2;
+    *open = *close = 0;
+    char *start = open + 1;
+    for (char *at = start;; at++) {
+        if (quote)
+            quote = *at == quote || !*at ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        if (*at && (*at != ',' || quote))
+            continue;
+        bool is_last = !*at;
+        *at = 0;
+        if (call->count == MAX_ARGUMENTS)
+            return extract_error_set(error, EXTRACT_USAGE, text, NULL, "more than %d arguments",
+                                     MAX_ARGUMENTS);
+        call->argument[call->count++] = trim(start);
+        start = at + 1;
+        if (is_last)
+            return EXTRACT_OK;
+    }
+}
+
+// ---- values ----
+
+static const expression_number FAR = (expression_number)1 << 100;
+
+static void set_value(const struct extract_assertions *assertions, struct assert_figure *figure,
+                      expression_number value, double shown, enum change change)
+{
+    figure->has_value = true;
+    figure->value = figure->low = figure->high = value;
+    figure->shown = shown;
+    if (assertions->is_whole)
+        return;
+    if (change != ONLY_HIGHER)
+        figure->low = 0;
+    if (change != ONLY_LOWER)
+        figure->high = FAR;
+}
+
+static void set_number(const struct extract_assertions *assertions, struct assert_figure *figure,
+                       uint64_t value, enum change change)
+{
+    set_value(assertions, figure, expression_integer(value), (double)value, change);
+}
+
+static void set_percent(const struct extract_assertions *assertions, struct assert_figure *figure,
+                        uint64_t part, uint64_t whole)
+{
+    figure->is_percent = true;
+    if (!whole)
+        return;
+    set_value(assertions, figure, (expression_integer(part) * 100) / whole,
+              (double)part * 100 / (double)whole, EITHER_WAY);
+}
+
+// ---- threads ----
+
+static enum extract_code find_stats(const struct extract_assertions *assertions, const char *name,
+                                    const struct extract_thread_stats **thread,
+                                    struct extract_error *error)
+{
+    uint64_t address;
+    enum extract_code code = why_find_thread(assertions->trace, name, &address, error);
+
+    for (size_t i = 0; !code && i < assertions->stats->thread_count; i++) {
+        *thread = &assertions->stats->threads[i];
+        if ((*thread)->thread->address == address)
+            return EXTRACT_OK;
+    }
+    return code ? code
+                : extract_error_set(error, EXTRACT_NOTFOUND, name, NULL, "no thread has this name");
+}
+
+static enum extract_code find_distribution(const struct extract_assertions *assertions,
+                                           const struct call *call, struct assert_figure *figure,
+                                           struct extract_error *error)
+{
+    const struct extract_thread_stats *thread = NULL;
+    enum extract_code code = find_stats(assertions, call->argument[0], &thread, error);
+
+    if (code)
+        return code;
+    bool is_period = strcmp(call->name, "period") == 0;
+    const struct extract_distribution *d = is_period                            ? &thread->period
+                                           : strcmp(call->name, "latency") == 0 ? &thread->latency
+                                                                                : &thread->response;
+    const struct {
+        const char *name;
+        uint64_t value;
+        enum change change;
+    } members[] = {{"min", d->min, ONLY_LOWER},
+                   {"median", d->median, EITHER_WAY},
+                   {"p99", d->p99, EITHER_WAY},
+                   {"max", d->max, ONLY_HIGHER}};
+    if (strcmp(call->member, "count") == 0) {
+        set_number(assertions, figure, d->count, ONLY_HIGHER);
+        return EXTRACT_OK;
+    }
+    if (is_period && strcmp(call->member, "jitter") == 0) {
+        uint64_t below = d->median - d->min, above = d->max - d->median;
+        set_percent(assertions, figure, below > above ? below : above, d->count ? d->median : 0);
+        return EXTRACT_OK;
+    }
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(call->member, members[i].name) != 0)
+            continue;
+        if (d->count)
+            set_number(assertions, figure, members[i].value, members[i].change);
+        return EXTRACT_OK;
+    }
+    return extract_error_set(error, EXTRACT_USAGE, call->name,
+                             is_period ? "use .min, .median, .p99, .max, .count or .jitter"
+                                       : "use .min, .median, .p99, .max or .count",
+                             "\"%s\" is not a figure of it", call->member);
+}
+
+static enum extract_code find_load(const struct extract_assertions *assertions,
+                                   const struct call *call, struct assert_figure *figure,
+                                   struct extract_error *error)
+{
+    const struct extract_stats *stats = assertions->stats;
+    const struct {
+        const char *name;
+        uint64_t ticks;
+    } others[] = {{"idle", stats->idle_ticks},
+                  {"interrupts", stats->interrupt_ticks},
+                  {"init", stats->init_ticks},
+                  {"unknown", stats->unknown_ticks}};
+    const struct extract_thread_stats *thread = NULL;
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(call->argument[0], others[i].name) == 0) {
+            set_percent(assertions, figure, others[i].ticks, stats->span_ticks);
+            return EXTRACT_OK;
+        }
+    enum extract_code code = find_stats(assertions, call->argument[0], &thread, error);
+    if (!code)
+        set_percent(assertions, figure, thread->ticks, stats->span_ticks);
+    return code;
+}
+
+// ---- events ----
+
+// Adds a condition on an event. A name may have underscores instead of blanks.
+static enum extract_code add_event(struct extract_filter *filter, const char *name,
+                                   const struct extract_assertions *assertions,
+                                   struct extract_error *error)
+{
+    struct extract_filter *alone;
+    struct extract_view *view = NULL;
+    char blanks[MAX_CALL];
+
+    enum extract_code code = extract_filter_new(&alone, error);
+    code = code ? code : extract_filter_add(alone, EXTRACT_FILTER_EVENT, name, error);
+    code = code ? code : extract_view_new(&view, alone, assertions->trace, assertions->hz, error);
+    extract_view_free(view);
+    extract_filter_free(alone);
+    if (!code)
+        return extract_filter_add(filter, EXTRACT_FILTER_EVENT, name, error);
+    if (code != EXTRACT_NOTFOUND || !strchr(name, '_'))
+        return code;
+    snprintf(blanks, sizeof blanks, "%s", name);
+    for (char *at = blanks; *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+    return extract_filter_add(filter, EXTRACT_FILTER_EVENT, blanks, error);
+}
+
+// Adds a condition such as "thread=comms".
+static enum extract_code add_argument(struct extract_filter *filter, char *argument,
+                                      struct extract_error *error)
+{
+    static const struct {
+        const char *key;
+        enum extract_filter_word word;
+    } keys[] = {{"thread", EXTRACT_FILTER_THREAD}, {"object", EXTRACT_FILTER_OBJECT},
+                {"class", EXTRACT_FILTER_CLASS},   {"from", EXTRACT_FILTER_FROM},
+                {"to", EXTRACT_FILTER_TO},         {"where", EXTRACT_FILTER_WHERE}};
+    char *equal = strchr(argument, '=');
+
+    for (size_t i = 0; equal && i < sizeof keys / sizeof *keys; i++) {
+        size_t length = strlen(keys[i].key);
+        if ((size_t)(equal - argument) == length && strncmp(argument, keys[i].key, length) == 0)
+            return extract_filter_add(filter, keys[i].word, trim(equal + 1), error);
+    }
+    return extract_error_set(
+        error, EXTRACT_USAGE, argument,
+        "use thread=, object=, class=, from=, to= or where=", "not a condition on events");
+}
+
+// The events of a call. Markers of losses, which a filter lets through, do not count.
+struct matches {
+    uint64_t count;
+    bool is_kept; // `items` has them
+    struct match {
+        uint64_t seq;
+        unsigned index; // of the event in the call
+    } * items;
+    size_t kept, capacity;
+    unsigned index; // of the present event
+    bool failed;    // out of memory
+};
+
+static bool add_matches(void *context, const struct extract_event *events, size_t count)
+{
+    struct matches *matches = context;
+
+    for (size_t i = 0; i < count; i++) {
+        if (extract_event_is_mark(&events[i]))
+            continue;
+        matches->count++;
+        if (!matches->is_kept)
+            continue;
+        struct match *grown =
+            extract_grow(matches->items, &matches->capacity, matches->kept, sizeof *grown);
+        if (!grown) {
+            matches->failed = true;
+            return false;
+        }
+        matches->items = grown;
+        grown[matches->kept++] = (struct match){events[i].seq, matches->index};
+    }
+    return true;
+}
+
+// Adds the events of a name that meet all conditions.
+static enum extract_code find_matches(const struct extract_assertions *assertions,
+                                      const char *event, char *const *conditions, size_t count,
+                                      struct matches *matches, struct extract_error *error)
+{
+    const struct extract_sink sink = {.events = add_matches, .context = matches};
+    struct extract_filter *filter;
+    struct extract_view *view = NULL;
+    enum extract_code code = extract_filter_new(&filter, error);
+
+    if (code)
+        return code;
+    code = add_event(filter, event, assertions, error);
+    for (size_t i = 0; i < count && !code; i++)
+        code = add_argument(filter, conditions[i], error);
+    code = code ? code : extract_view_new(&view, filter, assertions->trace, assertions->hz, error);
+    if (!code)
+        extract_view_run(view, &sink);
+    extract_view_free(view);
+    extract_filter_free(filter);
+    if (!code && matches->failed)
+        code = extract_error_set(error, EXTRACT_NOMEM, event, NULL, "out of memory");
+    return code;
+}
+
+static int compare_matches(const void *a, const void *b)
+{
+    const struct match *x = a, *y = b;
+
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+static enum extract_code find_order(const struct extract_assertions *assertions,
+                                    const struct call *call, struct assert_figure *figure,
+                                    struct extract_error *error)
+{
+    struct matches matches = {.is_kept = true};
+    enum extract_code code = EXTRACT_OK;
+    bool holds = true;
+
+    for (; matches.index < call->count && !code; matches.index++)
+        code = find_matches(assertions, call->argument[matches.index], NULL, 0, &matches, error);
+    if (!code && matches.kept)
+        qsort(matches.items, matches.kept, sizeof *matches.items, compare_matches);
+    for (size_t i = 1; !code && i < matches.kept; i++)
+        holds &= matches.items[i].index == (matches.items[i - 1].index + 1) % call->count;
+    free(matches.items);
+    if (!code && matches.kept)
+        set_number(assertions, figure, holds, EITHER_WAY);
+    return code;
+}
+
+// ---- names ----
+
+static enum extract_code find_figure(const struct extract_assertions *assertions,
+                                     const struct call *call, struct assert_figure *figure,
+                                     struct expression_name *found, struct extract_error *error)
+{
+    bool is_never = strcmp(call->name, "never") == 0;
+
+    if (!*call->argument[0])
+        return extract_error_set(error, EXTRACT_USAGE, call->name, NULL, "argument missing");
+    if (strcmp(call->name, "order") == 0) {
+        found->is_truth = true;
+        return find_order(assertions, call, figure, error);
+    }
+    if (is_never || strcmp(call->name, "count") == 0) {
+        struct matches matches = {.count = 0};
+        enum extract_code code = find_matches(assertions, call->argument[0], call->argument + 1,
+                                              call->count - 1, &matches, error);
+        uint64_t events = matches.count;
+        found->is_truth = figure->is_events = is_never;
+        if (is_never)
+            set_value(assertions, figure, expression_integer(!events), (double)events, ONLY_LOWER);
+        else
+            set_number(assertions, figure, events, ONLY_HIGHER);
+        return code;
+    }
+    if (!assertions->stats->has_loads)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, call->name,
+                                 "use count, never or order",
+                                 "the events of this format do not show who ran");
+    if (call->count == 1 && strcmp(call->name, "load") == 0)
+        return find_load(assertions, call, figure, error);
+    bool is_distribution = strcmp(call->name, "latency") == 0 ||
+                           strcmp(call->name, "response") == 0 || strcmp(call->name, "period") == 0;
+    if (call->count == 1 && is_distribution)
+        return find_distribution(assertions, call, figure, error);
+    return extract_error_set(
+        error, EXTRACT_USAGE, call->name,
+        "use latency(T), response(T), period(T), load(T), count(E), never(E) or order(A, B)",
+        "not a figure of a trace");
+}
+
+static enum extract_code find_name(void *context, const char *name, struct expression_name *found,
+                                   struct extract_error *error)
+{
+    struct extract_assertions *assertions = context;
+    struct assert_figure *figure = &assertions->figures[assertions->count];
+    struct call call;
+    enum extract_code code = parse_call(name, &call, error);
+
+    if (code)
+        return code;
+    if (assertions->count == MAX_FIGURE_NAMES)
+        return extract_error_set(error, EXTRACT_USAGE, name, "split it into several assertions",
+                                 "more than %d figures", MAX_FIGURE_NAMES);
+    *figure = (struct assert_figure){.low = 0, .high = FAR};
+    snprintf(figure->name, sizeof figure->name, "%s", name);
+    *found = (struct expression_name){.index = (unsigned)assertions->count, .has_numbers = true};
+    code = find_figure(assertions, &call, figure, found, error);
+    assertions->count += !code;
+    return code;
+}
+
+static enum extract_code match_text(void *context, unsigned name, const char *text, unsigned *test,
+                                    struct extract_error *error)
+{
+    (void)context;
+    (void)name;
+    (void)test;
+    return extract_error_set(error, EXTRACT_USAGE, text, "use a number", "figures are numbers");
+}
+
+static void get_bounds(void *context, unsigned name, expression_number *low,
+                       expression_number *high)
+{
+    const struct extract_assertions *assertions = context;
+
+    *low = assertions->figures[name].low;
+    *high = assertions->figures[name].high;
+}
+
+// ---- checking ----
+
+static void put_values(const struct extract_assertions *assertions, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = 0;
+    for (size_t i = 0; i < assertions->count && used < size; i++) {
+        const struct assert_figure *figure = &assertions->figures[i];
+        const char *comma = i ? ", " : "";
+        int length =
+            !figure->has_value
+                ? snprintf(text + used, size - used, "%s%s has no value", comma, figure->name)
+                : snprintf(text + used, size - used, "%s%s = %.*f%s", comma, figure->name,
+                           figure->is_percent ? 3 : 0, figure->shown,
+                           figure->is_percent  ? " %"
+                           : figure->is_events ? " events"
+                                               : "");
+        used += (size_t)length;
+    }
+}
+
+enum extract_code extract_assertions_check(struct extract_assertions *assertions, const char *text,
+                                           struct extract_assertion_result *result,
+                                           struct extract_error *error)
+{
+    uint64_t hz = assertions->hz;
+    const struct expression_unit units[] = {
+        {"%", 1, 1}, {"s", hz, 1}, {"ms", hz, 1000}, {"us", hz, 1000000}, {"ns", hz, 1000000000}};
+    const struct expression_binding binding = {.context = assertions,
+                                               .find = find_name,
+                                               .match = match_text,
+                                               .units = units,
+                                               .unit_count = sizeof units / sizeof *units,
+                                               .unit_hint = "use ticks, or pass --hz",
+                                               .has_calls = true};
+    const struct expression_bounds bounds = {assertions, get_bounds};
+    struct expression *expression;
+
+    assertions->count = 0;
+    enum extract_code code = expression_compile(&expression, text, "assertion", &binding, error);
+    if (code)
+        return code;
+    enum expression_truth truth = expression_decide(expression, &bounds);
+    expression_free(expression);
+    result->result = truth == EXPRESSION_TRUE    ? EXTRACT_ASSERTION_HOLDS
+                     : truth == EXPRESSION_FALSE ? EXTRACT_ASSERTION_FAILS
+                                                 : EXTRACT_ASSERTION_UNKNOWN;
+    put_values(assertions, result->values, sizeof result->values);
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_assertions_new(struct extract_assertions **assertions,
+                                         const struct extract_trace *trace, uint64_t hz,
+                                         bool is_whole, struct extract_error *error)
+{
+    struct extract_assertions *a = calloc(1, sizeof *a);
+    struct extract_view *view = NULL;
+
+    *assertions = a;
+    if (!a)
+        return extract_error_set(error, EXTRACT_NOMEM, "assertions", NULL, "out of memory");
+    a->trace = trace;
+    a->hz = hz;
+    a->is_whole = is_whole;
+    enum extract_code code = extract_view_new(&view, NULL, trace, hz, error);
+    code = code ? code : extract_stats_new(&a->stats, view, trace, error);
+    extract_view_free(view);
+    if (code) {
+        extract_assertions_free(a);
+        *assertions = NULL;
+    }
+    return code;
+}
+
+void extract_assertions_free(struct extract_assertions *assertions)
+{
+    if (!assertions)
+        return;
+    extract_stats_free(assertions->stats);
+    free(assertions);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// analysis: what the files of the statistics share. stats.c counts events; times.c measures the
+// schedule; tracex.c counts as TraceX does; lists.c keeps what is listed by interrupt and object.
+#ifndef EXTRACT_ANALYSIS_INTERNAL_H
+#define EXTRACT_ANALYSIS_INTERNAL_H
+
+#include "analysis/distribution.h"
+#include "analysis/inversion.h"
+#include "base/map.h"
+#include "events/internal.h"
+#include "schedule/walk.h"
+#include <extract/stats.h>
+
+enum {
+    MAX_CORES = 256,
+    MAX_NESTING = 16,
+    MAX_OPEN_WAITS = 16,
+    MAX_INVERSIONS = 100,
+    RECENT_THREADS = 64,
+    MAX_FIGURES = 64,
+    FIGURE_IDS = 512
+};
+
+// What is measured of a thread.
+struct thread_times {
+    struct distribution latency, response, period;
+    uint64_t state_ticks[EXTRACT_STATE_TERMINATED + 1];
+    uint64_t last_wake;     // that began a response; see has_wake
+    bool has_wake;          // since the last gap
+    uint64_t mutex, holder; // of its newest call to get a mutex, and its owner then
+};
+
+// A thread that waits for a mutex.
+struct open_wait {
+    struct extract_inversion inversion; // as it would be reported
+    uint64_t third_ticks;               // how long inversion.third ran
+    uint16_t priority;                  // of the waiter
+};
+
+// An interrupt that has begun.
+struct open_interrupt {
+    uint64_t number, from;
+};
+
+struct core_times {
+    struct open_interrupt open[MAX_NESTING];
+    unsigned depth;
+    uint64_t ticks[EXTRACT_RUNNER_INIT + 1]; // by what had the core
+};
+
+// TraceX's way of counting.
+struct tracex_count {
+    uint64_t current; // thread
+    bool has_current;
+    uint64_t resumes; // after which no thread was next yet
+};
+
+struct analysis {
+    struct extract_stats *stats; // the result
+    const struct extract_trace *trace;
+    const struct extract_format *format;
+    unsigned core_count; // cores that events may come from
+    struct extract_inversions inversions;
+    struct core_times cores[MAX_CORES];
+    struct tracex_count tracex;
+    uint64_t seq;                   // of the newest event: threads have the names they had then
+    uint64_t ticks;                 // time of the newest event of all cores, see has_ticks
+    bool has_ticks;                 // since the start or the last gap
+    bool is_in_range;               // the newest event is in the view's range
+    uint64_t resets;                // resets of the target so far
+    uint64_t *resets_at;            // per thread: `resets` when its last priority was seen
+    struct thread_times *times;     // per thread
+    struct distribution *durations; // per interrupt
+    size_t duration_count;
+    struct extract_map interrupt_of_number, wait_of_key, level_of_object; // index + 1
+    size_t interrupt_capacity, duration_capacity, wait_capacity, level_capacity;
+    unsigned load_part_log2; // length of a part of the load: log2 of its ticks
+    bool has_load;           // stats->load_from is valid
+    struct open_wait open_waits[MAX_OPEN_WAITS];
+    size_t open_wait_count;
+    // Threads that were looked up, by a few bits of their addresses, since the names changed.
+    struct {
+        uint64_t address; // 0: none
+        size_t thread;
+    } recent[RECENT_THREADS];
+    bool figure_ids[FIGURE_IDS];   // ids modulo this that a figure counts
+    bool has_figures[MAX_FIGURES]; // an event of its family has been counted
+    uint64_t registry;             // which names are valid at `seq`
+    uint32_t *thread_of_object;    // per object of the trace: index of its statistics + 1; 0: none
+    uint32_t *service_of_id;       // per id: index of its statistics + 1; 0: none yet
+    size_t service_capacity;
+    bool failed; // out of memory
+};
+
+size_t analysis_find_thread(struct analysis *analysis, uint64_t address);
+// Returns the index of the thread at an address; SIZE_MAX: unknown.
+static inline size_t analysis_thread(struct analysis *analysis, uint64_t address)
+{
+    size_t slot = (address >> 4 ^ address >> 10) % RECENT_THREADS;
+
+    if (analysis->recent[slot].address == address && address)
+        return analysis->recent[slot].thread;
+    size_t thread = analysis_find_thread(analysis, address);
+    analysis->recent[slot].address = address;
+    analysis->recent[slot].thread = thread;
+    return thread;
+}
+// Returns the newest priority of a thread, EXTRACT_NO_PRIORITY: not known.
+uint16_t analysis_priority(struct analysis *analysis, uint64_t address);
+
+// ---- times.c: measures the schedule ----
+
+extern const struct extract_schedule_sink analysis_sink;
+// Adds what had a core after an event.
+void times_add_step(struct analysis *analysis, const struct schedule_step *step);
+// Forgets what was known before a gap.
+void times_add_gap(struct analysis *analysis);
+// Fills in the distributions.
+void times_end(struct analysis *analysis);
+
+// ---- lists.c: interrupts, waits, levels and inversions ----
+
+void lists_add_event(struct analysis *analysis, const struct extract_event *event,
+                     const struct extract_role_fields *role);
+void lists_add_step(struct analysis *analysis, const struct schedule_step *step);
+void lists_add_wait(struct analysis *analysis, const struct extract_state *state);
+void lists_add_gap(struct analysis *analysis);
+void lists_end(struct analysis *analysis);
+
+// ---- figures.c ----
+
+// Makes the list of figures. Returns false if memory is short.
+bool figures_begin(struct analysis *analysis);
+// Adds an event that the view lets through.
+void figures_add_event(struct analysis *analysis, const struct extract_event *event);
+// Removes the families without an event.
+void figures_end(struct analysis *analysis);
+
+// ---- why.c ----
+
+// Finds the thread that a name or an address means. Fails with NOTFOUND.
+enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
+                                  uint64_t *address, struct extract_error *error);
+
+// ---- tracex.c ----
+
+void tracex_add_step(struct analysis *analysis, const struct schedule_step *step);
+void tracex_end(struct analysis *analysis);
+
+#endif

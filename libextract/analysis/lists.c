@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+// analysis: what the statistics list by interrupt, by object and by inversion. In: events, what had
+// a core after them, and waits. Out: durations of interrupts, times of waits, levels of queues and
+// pools, and priority inversions.
+#include "analysis/internal.h"
+#include "base/grow.h"
+#include <stdlib.h>
+#include <string.h>
+
+// ---- interrupts ----
+
+// Returns the index of an interrupt, which it adds if needed; SIZE_MAX: out of memory.
+static size_t find_interrupt(struct analysis *analysis, uint64_t number)
+{
+    struct extract_stats *stats = analysis->stats;
+    uint32_t *index = extract_map_at(&analysis->interrupt_of_number, number);
+
+    if (index && *index)
+        return *index - 1;
+    struct extract_interrupt_stats *list =
+        index ? extract_grow(stats->interrupt_list, &analysis->interrupt_capacity,
+                             stats->interrupt_count, sizeof *list)
+              : NULL;
+    struct distribution *durations =
+        list ? extract_grow(analysis->durations, &analysis->duration_capacity,
+                            analysis->duration_count, sizeof *durations)
+             : NULL;
+    if (list)
+        stats->interrupt_list = list;
+    if (!durations) {
+        analysis->failed = true;
+        return SIZE_MAX;
+    }
+    analysis->durations = durations;
+    durations[analysis->duration_count++] = (struct distribution){.count = 0};
+    list[stats->interrupt_count++] = (struct extract_interrupt_stats){.number = number};
+    *index = (uint32_t)stats->interrupt_count;
+    return stats->interrupt_count - 1;
+}
+
+static void enter_interrupt(struct analysis *analysis, struct core_times *core,
+                            const struct extract_event *event, uint64_t number)
+{
+    if (core->depth < MAX_NESTING)
+        core->open[core->depth] = (struct open_interrupt){number, event->ticks};
+    core->depth++;
+    size_t i = analysis->is_in_range ? find_interrupt(analysis, number) : SIZE_MAX;
+    if (i != SIZE_MAX)
+        analysis->stats->interrupt_list[i].count++;
+}
+
+static void exit_interrupt(struct analysis *analysis, struct core_times *core,
+                           const struct extract_event *event)
+{
+    if (!core->depth || --core->depth >= MAX_NESTING)
+        return;
+    const struct open_interrupt *open = &core->open[core->depth];
+    size_t i = analysis->is_in_range ? find_interrupt(analysis, open->number) : SIZE_MAX;
+    uint64_t ticks = event->ticks > open->from ? event->ticks - open->from : 0;
+    if (i != SIZE_MAX && !distribution_add(&analysis->durations[i], ticks))
+        analysis->failed = true;
+}
+
+// ---- levels ----
+
+static void note_level(struct analysis *analysis, const struct extract_event *event,
+                       const struct extract_role_fields *role)
+{
+    struct extract_stats *stats = analysis->stats;
+    uint64_t address = extract_role_field(event, role->object);
+    uint32_t *index = address ? extract_map_at(&analysis->level_of_object, address) : NULL;
+
+    if (!address)
+        return;
+    if (!index) {
+        analysis->failed = true;
+        return;
+    }
+    if (!*index) {
+        struct extract_level_stats *grown = extract_grow(stats->levels, &analysis->level_capacity,
+                                                         stats->level_count, sizeof *grown);
+        if (!grown) {
+            analysis->failed = true;
+            return;
+        }
+        stats->levels = grown;
+        grown[stats->level_count++] =
+            (struct extract_level_stats){.object = extract_trace_object(analysis->trace, address),
+                                         .address = address,
+                                         .fewest_left = UINT64_MAX,
+                                         .is_queue = role->queued != 0};
+        *index = (uint32_t)stats->level_count;
+    }
+    struct extract_level_stats *level = &stats->levels[*index - 1];
+    uint64_t value = extract_role_field(event, level->is_queue ? role->queued : role->left);
+    if (level->is_queue && value > level->most_queued)
+        level->most_queued = value;
+    if (!level->is_queue && value < level->fewest_left)
+        level->fewest_left = value;
+}
+
+// ---- waits ----
+
+// Returns the statistics of waits for an object that a thread holds, which it adds if needed; NULL:
+// out of memory.
+static struct extract_wait_stats *find_wait(struct analysis *analysis,
+                                            const struct extract_state *state)
+{
+    struct extract_stats *stats = analysis->stats;
+    uint64_t key = state->object ^ state->holder << 32 ^ state->holder >> 32;
+
+    for (;; key++) {
+        uint32_t *index = extract_map_at(&analysis->wait_of_key, key);
+        if (!index)
+            return NULL;
+        if (*index) { // another pair may have the same key
+            struct extract_wait_stats *wait = &stats->waits[*index - 1];
+            if (wait->object_address == state->object && wait->holder_address == state->holder &&
+                wait->wait == state->wait)
+                return wait;
+            continue;
+        }
+        struct extract_wait_stats *grown =
+            extract_grow(stats->waits, &analysis->wait_capacity, stats->wait_count, sizeof *grown);
+        if (!grown)
+            return NULL;
+        stats->waits = grown;
+        grown[stats->wait_count] = (struct extract_wait_stats){
+            .object = extract_trace_object(analysis->trace, state->object),
+            .holder = extract_trace_thread_at(analysis->trace, state->holder, analysis->seq),
+            .object_address = state->object,
+            .holder_address = state->holder,
+            .wait = state->wait};
+        *index = (uint32_t)++stats->wait_count;
+        return &grown[stats->wait_count - 1];
+    }
+}
+
+void lists_add_wait(struct analysis *analysis, const struct extract_state *state)
+{
+    struct extract_wait_stats *wait = find_wait(analysis, state);
+    uint64_t ticks = state->to - state->from;
+
+    if (!wait) {
+        analysis->failed = true;
+        return;
+    }
+    wait->count++;
+    wait->ticks += ticks;
+    wait->most = ticks > wait->most ? ticks : wait->most;
+}
+
+// ---- inversions ----
+
+// Notes that a thread waits for the mutex that it has asked for.
+static void begin_wait(struct analysis *analysis, const struct extract_event *event,
+                       uint64_t thread)
+{
+    size_t i = analysis_thread(analysis, thread);
+    uint16_t priority = analysis_priority(analysis, thread);
+
+    if (i == SIZE_MAX || !analysis->times[i].holder || priority == EXTRACT_NO_PRIORITY ||
+        analysis->open_wait_count == MAX_OPEN_WAITS)
+        return;
+    analysis->open_waits[analysis->open_wait_count++] =
+        (struct open_wait){.priority = priority,
+                           .inversion = {.from = event->ticks,
+                                         .from_seq = event->seq,
+                                         .waiter = thread,
+                                         .holder = analysis->times[i].holder,
+                                         .mutex = analysis->times[i].mutex}};
+}
+
+// Keeps an inversion if it is one of the longest.
+static void add_inversion(struct analysis *analysis, const struct extract_inversion *inversion)
+{
+    struct extract_stats *stats = analysis->stats;
+    struct extract_inversion *list = stats->inversions;
+
+    if (!list)
+        list = stats->inversions = calloc(MAX_INVERSIONS, sizeof *list);
+    if (!list) {
+        analysis->failed = true;
+        return;
+    }
+    stats->inversion_count++;
+    if (stats->inversion_list_count < MAX_INVERSIONS) {
+        list[stats->inversion_list_count++] = *inversion;
+        return;
+    }
+    size_t shortest = 0;
+    for (size_t i = 1; i < MAX_INVERSIONS; i++)
+        shortest = list[i].ticks < list[shortest].ticks ? i : shortest;
+    if (inversion->ticks <= list[shortest].ticks)
+        return;
+    memmove(&list[shortest], &list[shortest + 1], (MAX_INVERSIONS - shortest - 1) * sizeof *list);
+    list[MAX_INVERSIONS - 1] = *inversion;
+}
+
+// Adds an inversion with the names that its threads have now.
+static void name_inversion(struct analysis *analysis, struct extract_inversion *inversion)
+{
+    const struct extract_trace *trace = analysis->trace;
+
+    inversion->waiter_object = extract_trace_thread_at(trace, inversion->waiter, analysis->seq);
+    inversion->holder_object = extract_trace_thread_at(trace, inversion->holder, analysis->seq);
+    inversion->third_object = extract_trace_thread_at(trace, inversion->third, analysis->seq);
+    inversion->mutex_object = extract_trace_object(trace, inversion->mutex);
+    add_inversion(analysis, inversion);
+}
+
+static void end_wait(struct analysis *analysis, const struct extract_event *event, uint64_t thread)
+{
+    for (size_t i = 0; i < analysis->open_wait_count; i++) {
+        struct open_wait wait = analysis->open_waits[i];
+        if (wait.inversion.waiter != thread)
+            continue;
+        analysis->open_waits[i] = analysis->open_waits[--analysis->open_wait_count];
+        wait.inversion.to = event->ticks;
+        wait.inversion.to_seq = event->seq;
+        if (wait.inversion.ticks)
+            name_inversion(analysis, &wait.inversion);
+        return;
+    }
+}
+
+void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
+{
+    const struct extract_interval *interval = &step->interval;
+    uint64_t ticks = interval->to - interval->from;
+
+    if (interval->runner == EXTRACT_RUNNER_ISR && interval->isr_known) {
+        size_t i = find_interrupt(analysis, interval->isr);
+        if (i != SIZE_MAX)
+            analysis->stats->interrupt_list[i].ticks += ticks;
+    }
+    if (!analysis->open_wait_count || interval->runner != EXTRACT_RUNNER_THREAD || !ticks)
+        return;
+    uint16_t priority = analysis_priority(analysis, interval->thread);
+    for (size_t i = 0; i < analysis->open_wait_count; i++) {
+        struct open_wait *wait = &analysis->open_waits[i];
+        uint16_t holder = analysis_priority(analysis, wait->inversion.holder);
+        bool is_third = interval->thread != wait->inversion.holder &&
+                        interval->thread != wait->inversion.waiter;
+        // A number that is higher is a priority that is less urgent.
+        if (!is_third || priority == EXTRACT_NO_PRIORITY || priority <= wait->priority ||
+            holder == EXTRACT_NO_PRIORITY || holder <= wait->priority)
+            continue;
+        wait->inversion.ticks += ticks;
+        if (ticks > wait->third_ticks) {
+            wait->third_ticks = ticks;
+            wait->inversion.third = interval->thread;
+        }
+    }
+}
+
+// ---- events ----
+
+static bool is_mutex_wait(const struct extract_event *event, const struct extract_role_fields *role)
+{
+    return role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_MUTEX;
+}
+
+void lists_add_event(struct analysis *analysis, const struct extract_event *event,
+                     const struct extract_role_fields *role)
+{
+    struct core_times *core = &analysis->cores[event->core];
+    size_t i;
+
+    if (event->context != EXTRACT_ISR)
+        core->depth = 0; // exits may not be recorded
+    switch (role->role) {
+    case EXTRACT_ROLE_ISR_ENTER:
+        enter_interrupt(analysis, core, event, extract_role_field(event, role->number));
+        break;
+    case EXTRACT_ROLE_ISR_EXIT:
+        exit_interrupt(analysis, core, event);
+        break;
+    case EXTRACT_ROLE_MUTEX_GET:
+        i = event->context == EXTRACT_THREAD ? analysis_thread(analysis, event->thread) : SIZE_MAX;
+        if (i != SIZE_MAX) {
+            analysis->times[i].mutex = extract_role_field(event, role->object);
+            analysis->times[i].holder = extract_role_field(event, role->owner);
+        }
+        break;
+    case EXTRACT_ROLE_SUSPEND:
+        if (analysis->is_in_range && is_mutex_wait(event, role))
+            begin_wait(analysis, event, extract_role_field(event, role->thread));
+        break;
+    case EXTRACT_ROLE_RESUME:
+        if (analysis->open_wait_count && is_mutex_wait(event, role))
+            end_wait(analysis, event, extract_role_field(event, role->thread));
+        break;
+    default:
+        break;
+    }
+    if ((role->queued || role->left) && analysis->is_in_range)
+        note_level(analysis, event, role);
+}
+
+void lists_add_gap(struct analysis *analysis)
+{
+    analysis->open_wait_count = 0;
+    for (unsigned i = 0; i < analysis->core_count; i++)
+        analysis->cores[i].depth = 0;
+}
+
+// ---- the end ----
+
+static int compare_waits(const void *a, const void *b)
+{
+    const struct extract_wait_stats *x = a, *y = b;
+
+    if (x->ticks != y->ticks)
+        return x->ticks < y->ticks ? 1 : -1;
+    return (x->object_address > y->object_address) - (x->object_address < y->object_address);
+}
+
+static int compare_interrupts(const void *a, const void *b)
+{
+    const struct extract_interrupt_stats *x = a, *y = b;
+
+    if (x->ticks != y->ticks)
+        return x->ticks < y->ticks ? 1 : -1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+void lists_end(struct analysis *analysis)
+{
+    struct extract_stats *stats = analysis->stats;
+
+    for (size_t i = 0; i < stats->interrupt_count; i++)
+        stats->interrupt_list[i].duration = distribution_result(&analysis->durations[i]);
+    if (stats->interrupt_count)
+        qsort(stats->interrupt_list, stats->interrupt_count, sizeof *stats->interrupt_list,
+              compare_interrupts);
+    if (stats->wait_count)
+        qsort(stats->waits, stats->wait_count, sizeof *stats->waits, compare_waits);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// analysis: measures the schedule. In: what had a core after each event, states, and responses.
+// Out: loads of cores and threads, the load over time, and the distributions of latencies,
+// responses and periods.
+#include "analysis/internal.h"
+
+// ---- loads ----
+
+// Doubles the length of the parts of the load, so that there is space for as much time again.
+static void double_load_parts(struct analysis *analysis)
+{
+    uint64_t *load = analysis->stats->load;
+
+    for (size_t i = 0; i < EXTRACT_LOAD_PARTS; i++)
+        load[i] = i < EXTRACT_LOAD_PARTS / 2 ? load[2 * i] + load[2 * i + 1] : 0;
+    analysis->load_part_log2++;
+}
+
+// Adds a time, during which a core was busy or not, to the load over time. A part is a power of two
+// of ticks long.
+static void add_load(struct analysis *analysis, uint64_t from, uint64_t to, bool is_busy)
+{
+    struct extract_stats *stats = analysis->stats;
+
+    if (!analysis->has_load)
+        stats->load_from = from;
+    analysis->has_load = true;
+    if (from < stats->load_from) // cores may store their events a little out of order
+        from = stats->load_from;
+    if (from >= to)
+        return;
+    from -= stats->load_from;
+    to -= stats->load_from;
+    while ((to - 1) >> analysis->load_part_log2 >= EXTRACT_LOAD_PARTS)
+        double_load_parts(analysis);
+    unsigned log2 = analysis->load_part_log2;
+    size_t last = (to - 1) >> log2;
+    stats->load_part_count = last >= stats->load_part_count ? last + 1 : stats->load_part_count;
+    if (!is_busy)
+        return;
+    for (size_t i = from >> log2; i <= last; i++) {
+        uint64_t begin = (uint64_t)i << log2, end = begin + (UINT64_C(1) << log2);
+        stats->load[i] += (to < end ? to : end) - (from > begin ? from : begin);
+    }
+}
+
+void times_add_step(struct analysis *analysis, const struct schedule_step *step)
+{
+    struct extract_stats *stats = analysis->stats;
+    const struct extract_interval *interval = &step->interval;
+    enum extract_runner runner = interval->runner;
+    uint64_t ticks = interval->to - interval->from;
+
+    stats->cores[interval->core].span_ticks += ticks;
+    stats->unsure_ticks += interval->is_unsure ? ticks : 0;
+    if (runner == EXTRACT_RUNNER_THREAD) {
+        size_t i = analysis_thread(analysis, interval->thread);
+        if (i == SIZE_MAX) {
+            runner = EXTRACT_RUNNER_UNKNOWN;
+        } else {
+            stats->threads[i].ticks += ticks;
+            stats->cores[interval->core].thread_ticks[i] += ticks;
+        }
+    }
+    analysis->cores[interval->core].ticks[runner] += ticks;
+    add_load(analysis, interval->from, interval->to,
+             runner != EXTRACT_RUNNER_IDLE && runner != EXTRACT_RUNNER_UNKNOWN);
+}
+
+// Fills in what the cores did besides running threads.
+static void end_cores(struct analysis *analysis)
+{
+    struct extract_stats *stats = analysis->stats;
+
+    for (size_t i = 0; i < stats->core_count; i++) {
+        struct extract_core_stats *core = &stats->cores[i];
+        const uint64_t *ticks = analysis->cores[i].ticks;
+        core->idle_ticks = ticks[EXTRACT_RUNNER_IDLE];
+        core->interrupt_ticks = ticks[EXTRACT_RUNNER_ISR];
+        core->init_ticks = ticks[EXTRACT_RUNNER_INIT];
+        core->unknown_ticks = ticks[EXTRACT_RUNNER_UNKNOWN];
+        stats->idle_ticks += core->idle_ticks;
+        stats->interrupt_ticks += core->interrupt_ticks;
+        stats->init_ticks += core->init_ticks;
+        stats->unknown_ticks += core->unknown_ticks;
+    }
+}
+
+// ---- states and responses ----
+
+static void add_state(void *context, const struct extract_state *state)
+{
+    struct analysis *analysis = context;
+    size_t i = analysis_thread(analysis, state->thread);
+
+    if (state->state == EXTRACT_STATE_BLOCKED)
+        lists_add_wait(analysis, state);
+    if (i != SIZE_MAX)
+        analysis->times[i].state_ticks[state->state] += state->to - state->from;
+}
+
+static void add_response(void *context, const struct extract_response *response)
+{
+    struct analysis *analysis = context;
+    size_t i = analysis_thread(analysis, response->thread);
+
+    if (i == SIZE_MAX)
+        return;
+    struct thread_times *times = &analysis->times[i];
+    bool is_added = distribution_add(&times->response, response->to - response->from);
+    if (is_added && response->has_ran)
+        is_added = distribution_add(&times->latency, response->ran_at - response->from);
+    if (is_added && times->has_wake)
+        is_added = distribution_add(&times->period, response->from - times->last_wake);
+    times->last_wake = response->from;
+    times->has_wake = true;
+    analysis->failed |= !is_added;
+}
+
+const struct extract_schedule_sink analysis_sink = {.state = add_state, .response = add_response};
+
+void times_add_gap(struct analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->stats->thread_count; i++)
+        analysis->times[i].has_wake = false;
+}
+
+void times_end(struct analysis *analysis)
+{
+    analysis->stats->load_part_ticks = UINT64_C(1) << analysis->load_part_log2;
+    end_cores(analysis);
+    for (size_t i = 0; i < analysis->stats->thread_count; i++) {
+        struct extract_thread_stats *thread = &analysis->stats->threads[i];
+        struct thread_times *times = &analysis->times[i];
+        thread->ready_ticks = times->state_ticks[EXTRACT_STATE_READY];
+        thread->blocked_ticks = times->state_ticks[EXTRACT_STATE_BLOCKED];
+        thread->sleeping_ticks = times->state_ticks[EXTRACT_STATE_SLEEPING];
+        thread->suspended_ticks = times->state_ticks[EXTRACT_STATE_SUSPENDED];
+        thread->unknown_ticks = times->state_ticks[EXTRACT_STATE_UNKNOWN];
+        thread->latency = distribution_result(&times->latency);
+        thread->response = distribution_result(&times->response);
+        thread->period = distribution_result(&times->period);
+    }
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: MIT
+// analysis: why a response took as long as it did.
+//
+// Two walks over the trace. The first one finds the responses of the thread, and keeps the longest.
+// The second one reads the history of these times (schedule/history.h), which is then cut into
+// segments:
+//
+//   state of the thread      segments
+//   running                  ran; interrupts apart
+//   ready                    who had the core that it got next; interrupts apart
+//   blocked on a mutex       one per owner, and under each what the owner did (recursion)
+//   blocked otherwise        waited, with what ended the wait
+//   sleeping, suspended      slept, suspended
+//
+// The segments of each level follow each other without gaps, so their sum is the elapsed time. A
+// mutex whose owner waits for a thread that is already on the way to it is a deadlock.
+#include "base/grow.h"
+#include "events/filter.h"
+#include "analysis/internal.h"
+#include "schedule/history.h"
+#include <extract/why.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 6, MAX_WORST = 1000 };
+
+// What the first walk collects.
+struct search {
+    uint64_t thread;
+    bool has_at;
+    uint64_t at;
+    size_t wanted; // responses to keep
+    struct extract_chain *chains;
+    size_t count, responses;
+    struct extract_state last; // the thread's newest state
+    uint64_t end;              // time of the end of the trace
+};
+
+struct builder {
+    struct extract_why *why;
+    const struct history *history;
+    uint64_t path[MAX_DEPTH + 1]; // threads on the way from the response to the present one
+    bool failed;                  // out of memory
+};
+
+const char *extract_segment_kind_name(enum extract_segment_kind kind)
+{
+    static const char *const names[] = {"unknown", "ran",   "preempted", "isr",      "blocked",
+                                        "waited",  "slept", "suspended", "switching"};
+
+    return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : names[0];
+}
+
+// ---- the first walk ----
+
+// Keeps a response if it is one of the longest, in order of length.
+static void add_response(void *context, const struct extract_response *response)
+{
+    struct search *search = context;
+
+    if (response->thread != search->thread)
+        return;
+    search->responses++;
+    if (search->has_at && (search->at < response->from || search->at > response->to))
+        return;
+    if (response->from == response->to)
+        return;
+    struct extract_chain chain = {.thread = response->thread,
+                                  .from = response->from,
+                                  .to = response->to,
+                                  .from_seq = response->from_seq,
+                                  .to_seq = response->to_seq,
+                                  .has_seqs = true};
+    size_t place = search->count;
+    while (place &&
+           search->chains[place - 1].to - search->chains[place - 1].from < chain.to - chain.from)
+        place--;
+    if (place >= search->wanted)
+        return;
+    search->count += search->count < search->wanted;
+    memmove(&search->chains[place + 1], &search->chains[place],
+            (search->count - place - 1) * sizeof *search->chains);
+    search->chains[place] = chain;
+}
+
+static void note_state(void *context, const struct extract_state *state)
+{
+    struct search *search = context;
+
+    search->end = state->to > search->end ? state->to : search->end;
+    if (state->thread == search->thread)
+        search->last = *state;
+}
+
+static enum extract_code no_thread(const char *name, const char *hint, const char *why,
+                                   struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOTFOUND, name, hint, "%s", why);
+}
+
+// Finds the thread that a name or an address means.
+enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
+                                  uint64_t *address, struct extract_error *error)
+{
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(trace, &objects), found = 0;
+
+    if (extract_number_parse(name, address))
+        return extract_trace_thread(trace, *address)
+                   ? EXTRACT_OK
+                   : no_thread(name, "run 'ringside objects' for the threads",
+                               "no thread has this address", error);
+    for (size_t i = 0; i < count; i++) {
+        if (!extract_object_is_thread(&objects[i]) || !objects[i].name ||
+            strcmp(objects[i].name, name) != 0 || (found && *address == objects[i].address))
+            continue;
+        *address = objects[i].address;
+        found++;
+    }
+    if (found == 1)
+        return EXTRACT_OK;
+    return no_thread(name,
+                     found ? "use its address: run 'ringside objects' for the threads"
+                           : "run 'ringside objects' for the threads",
+                     found ? "several threads have this name" : "no thread has this name", error);
+}
+
+// Converts a time of the user to ticks.
+static enum extract_code read_time(const char *string, uint64_t hz, uint64_t *ticks,
+                                   struct extract_error *error)
+{
+    struct filter_time time;
+
+    if (!filter_time_parse(string, &time))
+        return extract_error_set(error, EXTRACT_USAGE, string,
+                                 "use ticks, or a time with a unit, such as 1.5s, 20ms, 7us or 9ns",
+                                 "not a time");
+    if (time.per_second && !hz)
+        return extract_error_set(error, EXTRACT_USAGE, string, "use ticks, or pass --hz",
+                                 "the trace does not state how long a tick is");
+    *ticks = filter_time_ticks(&time, hz, false);
+    return EXTRACT_OK;
+}
+
+// ---- segments ----
+
+static struct extract_segment *add_segment(struct builder *builder, unsigned depth, uint64_t from,
+                                           uint64_t to, enum extract_segment_kind kind)
+{
+    struct extract_why *why = builder->why;
+    struct extract_segment *grown =
+        extract_grow(why->segments, &why->capacity, why->segment_count, sizeof *grown);
+
+    if (!grown) {
+        builder->failed = true;
+        return NULL;
+    }
+    why->segments = grown;
+    struct extract_segment *segment = &grown[why->segment_count++];
+    *segment = (struct extract_segment){.from = from, .to = to, .kind = kind, .depth = depth};
+    return segment;
+}
+
+// Returns the core that a thread gets next after a time; -1: not known.
+static int next_core(const struct history *history, uint64_t thread, uint64_t at)
+{
+    const struct extract_state *state = history_state(history, thread, at);
+    const struct extract_state *end = state ? history->states + history->state_count : NULL;
+
+    for (; state && state < end && state->thread == thread; state++)
+        if (state->state == EXTRACT_STATE_RUNNING)
+            return state->core;
+    // On one core, it is that one.
+    if (history->interval_count &&
+        history->intervals[0].core == history->intervals[history->interval_count - 1].core)
+        return history->intervals[0].core;
+    return -1;
+}
+
+// Adds what had a core while a thread was running or ready.
+static void add_core(struct builder *builder, uint64_t thread, int core, uint64_t from, uint64_t to,
+                     unsigned depth)
+{
+    const struct history *history = builder->history;
+    const struct extract_interval *interval =
+        core < 0 ? NULL : history_interval(history, (uint8_t)core, from);
+    const struct extract_interval *end =
+        interval ? history->intervals + history->interval_count : NULL;
+
+    while (from < to && interval && interval < end && interval->core == core &&
+           interval->from <= from) {
+        uint64_t stop = interval->to < to ? interval->to : to;
+        enum extract_segment_kind kind = EXTRACT_SEGMENT_UNKNOWN;
+        bool is_own = interval->runner == EXTRACT_RUNNER_THREAD && interval->thread == thread;
+        const struct extract_state *state = history_state(history, thread, from);
+        bool is_running = state && state->state == EXTRACT_STATE_RUNNING;
+        if (interval->runner == EXTRACT_RUNNER_ISR)
+            kind = EXTRACT_SEGMENT_ISR;
+        else if (is_own)
+            kind = is_running ? EXTRACT_SEGMENT_RAN : EXTRACT_SEGMENT_SWITCHING;
+        else if (interval->runner == EXTRACT_RUNNER_IDLE)
+            kind = EXTRACT_SEGMENT_SWITCHING;
+        else if (interval->runner == EXTRACT_RUNNER_THREAD)
+            kind = EXTRACT_SEGMENT_PREEMPTED;
+        struct extract_segment *segment = add_segment(builder, depth, from, stop, kind);
+        if (segment && kind == EXTRACT_SEGMENT_ISR) {
+            segment->has_who = interval->isr_known;
+            segment->who = interval->isr;
+        } else if (segment && kind == EXTRACT_SEGMENT_PREEMPTED) {
+            const struct extract_wake *wake = history_wake(history, interval->thread, from);
+            segment->has_who = true;
+            segment->who = interval->thread;
+            if (wake)
+                segment->wake = *wake;
+        }
+        from = stop;
+        interval++;
+    }
+    if (from < to)
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+}
+
+static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, uint64_t to,
+                      unsigned depth);
+
+static bool is_on_path(const struct builder *builder, uint64_t thread, unsigned depth)
+{
+    for (unsigned i = 0; i <= depth; i++)
+        if (builder->path[i] == thread)
+            return true;
+    return false;
+}
+
+// Adds a wait for a mutex: one segment per owner, and what the owner did during it.
+static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
+                           uint64_t from, uint64_t to, unsigned depth)
+{
+    const struct history *history = builder->history;
+    const struct extract_ownership *owner =
+        state->object ? history_owner(history, state->object, from) : NULL;
+    const struct extract_ownership *end = owner ? history->owners + history->owner_count : NULL;
+
+    while (from < to) {
+        bool is_owned =
+            owner && owner < end && owner->mutex == state->object && owner->from <= from;
+        uint64_t stop = is_owned && owner->to < to ? owner->to : to;
+        struct extract_segment *segment =
+            add_segment(builder, depth, from, stop, EXTRACT_SEGMENT_BLOCKED);
+        if (!segment)
+            return;
+        segment->object = state->object;
+        segment->wait = state->wait;
+        if (is_owned && owner->thread) {
+            segment->has_who = true;
+            segment->who = owner->thread;
+            segment->is_cycle = is_on_path(builder, owner->thread, depth);
+            if (!segment->is_cycle && depth < MAX_DEPTH)
+                add_chain(builder, owner->thread, from, stop, depth + 1);
+        }
+        owner = is_owned ? owner + 1 : NULL;
+        from = stop;
+    }
+}
+
+static void add_wait(struct builder *builder, const struct extract_state *state, uint64_t from,
+                     uint64_t to, unsigned depth)
+{
+    struct extract_segment *segment = add_segment(builder, depth, from, to, EXTRACT_SEGMENT_WAITED);
+    const struct extract_wake *wake = history_wake(builder->history, state->thread, to);
+
+    if (!segment)
+        return;
+    segment->object = state->object;
+    segment->wait = state->wait;
+    if (!wake || wake->at != to)
+        return;
+    segment->wake = *wake;
+    segment->has_who = wake->by && !wake->in_isr;
+    segment->who = segment->has_who ? wake->by : 0;
+}
+
+static void add_state_segments(struct builder *builder, const struct extract_state *state,
+                               uint64_t from, uint64_t to, unsigned depth)
+{
+    switch (state->state) {
+    case EXTRACT_STATE_RUNNING:
+        add_core(builder, state->thread, state->core, from, to, depth);
+        break;
+    case EXTRACT_STATE_READY:
+        add_core(builder, state->thread, next_core(builder->history, state->thread, from), from, to,
+                 depth);
+        break;
+    case EXTRACT_STATE_BLOCKED:
+        if (strcmp(state->wait, "mutex") == 0)
+            add_mutex_wait(builder, state, from, to, depth);
+        else
+            add_wait(builder, state, from, to, depth);
+        break;
+    case EXTRACT_STATE_SLEEPING:
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_SLEPT);
+        break;
+    case EXTRACT_STATE_SUSPENDED:
+    case EXTRACT_STATE_COMPLETED:
+    case EXTRACT_STATE_TERMINATED:
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_SUSPENDED);
+        break;
+    case EXTRACT_STATE_UNKNOWN:
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+        break;
+    }
+}
+
+// Adds what a thread did from one time to another, without gaps.
+static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, uint64_t to,
+                      unsigned depth)
+{
+    const struct history *history = builder->history;
+    const struct extract_state *state = history_state(history, thread, from);
+    const struct extract_state *end = state ? history->states + history->state_count : NULL;
+
+    builder->path[depth] = thread;
+    for (; from < to && state && state < end && state->thread == thread; state++) {
+        if (state->from > from) { // it was not known, or did not exist
+            uint64_t stop = state->from < to ? state->from : to;
+            add_segment(builder, depth, from, stop, EXTRACT_SEGMENT_UNKNOWN);
+            from = stop;
+        }
+        uint64_t stop = state->to < to ? state->to : to;
+        if (from < stop)
+            add_state_segments(builder, state, from, stop, depth);
+        from = stop;
+    }
+    if (from < to)
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+}
+
+// ---- all of it ----
+
+// Chooses the times to explain by the options, in why->chains.
+static enum extract_code choose_times(struct extract_why *why, const struct extract_trace *trace,
+                                      const struct extract_why_options *options,
+                                      struct extract_error *error)
+{
+    struct search search = {.wanted = options->worst ? options->worst : 1, .chains = why->chains};
+    const struct extract_schedule_sink sink = {
+        .context = &search, .state = note_state, .response = add_response};
+    uint64_t from = 0, to = 0;
+    enum extract_code code = why_find_thread(trace, options->thread, &search.thread, error);
+
+    if (!code && options->at) {
+        search.has_at = true;
+        code = read_time(options->at, options->hz, &search.at, error);
+    }
+    if (!code && options->from)
+        code = read_time(options->from, options->hz, &from, error);
+    if (!code && options->to)
+        code = read_time(options->to, options->hz, &to, error);
+    if (!code)
+        code = extract_schedule_run(NULL, trace, &sink, error);
+    if (code)
+        return code;
+    if (options->from || options->to) {
+        to = options->to && to < search.end ? to : search.end;
+        if (from >= to)
+            return extract_error_set(error, EXTRACT_USAGE, "times", "use a time in the trace",
+                                     "no time from %llu to %llu", (unsigned long long)from,
+                                     (unsigned long long)to);
+        why->chains[0] = (struct extract_chain){.thread = search.thread, .from = from, .to = to};
+        search.count = 1;
+    } else if (search.last.state > EXTRACT_STATE_RUNNING && search.last.to == search.end &&
+               (!options->at ||
+                (search.at >= search.last.from && search.at <= search.end))) { // it still waits
+        why->chains[search.count++] = (struct extract_chain){.thread = search.thread,
+                                                             .from = search.last.from,
+                                                             .to = search.end,
+                                                             .is_waiting = true};
+    }
+    why->chain_count = search.count;
+    why->responses = search.responses;
+    if (search.count)
+        return EXTRACT_OK;
+    return extract_error_set(
+        error, EXTRACT_NOTFOUND, options->thread, "use --from and --to for any other time",
+        options->at ? "no response at this time" : "no response of this thread is in the trace");
+}
+
+// Explains the chosen times.
+static enum extract_code explain_times(struct extract_why *why, const struct extract_trace *trace,
+                                       struct extract_error *error)
+{
+    struct history history;
+    struct builder builder = {.why = why, .history = &history};
+    struct history_window *windows = calloc(why->chain_count, sizeof *windows);
+
+    if (!windows)
+        return extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory");
+    for (size_t i = 0; i < why->chain_count; i++)
+        windows[i] = (struct history_window){why->chains[i].from, why->chains[i].to};
+    enum extract_code code = history_read(&history, trace, windows, why->chain_count, error);
+    for (size_t i = 0; i < why->chain_count && !code && !builder.failed; i++) {
+        struct extract_chain *chain = &why->chains[i];
+        chain->first = why->segment_count;
+        add_chain(&builder, chain->thread, chain->from, chain->to, 0);
+        chain->count = why->segment_count - chain->first;
+    }
+    history_free(&history);
+    free(windows);
+    if (!code && builder.failed)
+        code = extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory");
+    return code;
+}
+
+enum extract_code extract_why_new(struct extract_why **why, const struct extract_trace *trace,
+                                  const struct extract_why_options *options,
+                                  struct extract_error *error)
+{
+    struct extract_why *w = calloc(1, sizeof *w);
+    size_t wanted = options->worst ? options->worst : 1;
+
+    *why = NULL;
+    if (wanted > MAX_WORST) {
+        free(w);
+        return extract_error_set(error, EXTRACT_USAGE, "worst", NULL, "at most %d are explained",
+                                 MAX_WORST);
+    }
+    // One more each for a response that is moved out, and for a wait that has not ended.
+    if (w)
+        w->chains = calloc(wanted + 2, sizeof *w->chains);
+    enum extract_code code =
+        w && w->chains ? choose_times(w, trace, options, error)
+                       : extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory");
+    if (!code)
+        code = explain_times(w, trace, error);
+    if (code) {
+        extract_why_free(w);
+        return code;
+    }
+    *why = w;
+    return EXTRACT_OK;
+}
+
+void extract_why_free(struct extract_why *why)
+{
+    if (!why)
+        return;
+    free(why->chains);
+    free(why->segments);
+    free(why);
+}

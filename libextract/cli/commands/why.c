@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside why` explains why a response of a thread took as long as it did.
+#include "cli/cli.h"
+
+static int run_why(const struct cli_options *options)
+{
+    struct cli_snapshot snapshot;
+    struct cli_output output;
+    struct extract_error error;
+    struct cli_options rest = *options;
+    struct extract_why_options why = options->why;
+
+    // The time is not a filter: all events are needed to know who ran.
+    for (size_t i = 0; i < options->session.condition_count; i++) {
+        const struct extract_condition *condition = &options->session.conditions[i];
+        if (condition->word == EXTRACT_FILTER_FROM)
+            why.from = condition->value;
+        else if (condition->word == EXTRACT_FILTER_TO)
+            why.to = condition->value;
+    }
+    rest.session.condition_count = 0;
+
+    if (rest.input_count + cli_is_live(options) < 2)
+        return cli_refuse("why", "use ringside why THREAD INPUT", "no input is given");
+    if ((why.at != NULL) + (why.worst != 0) + (why.from || why.to) > 1)
+        return cli_refuse("why", "use one of them",
+                          "--at, --worst and --from with --to each choose another time");
+    why.thread = rest.inputs[0];
+    why.hz = options->session.hz;
+    rest.inputs++;
+    rest.input_count--;
+    int status = cli_snapshot_open(&snapshot, &rest);
+    if (!status)
+        status = cli_output_open_as(&output, &rest);
+    if (!status) {
+        enum extract_code code = extract_session_why(snapshot.session, &why, &output.text, &error);
+        if (code && !output.fault)
+            status = cli_complain(&error);
+        if (code == EXTRACT_NOTFOUND)
+            status = CLI_USAGE;
+        status = cli_output_close(&output, status);
+    }
+    return cli_snapshot_close(&snapshot, &rest, status);
+}
+
+const struct cli_command cli_why = {
+    .group = CLI_EXAMINE,
+    .name = "why",
+    .arguments = "THREAD [OPTION...] INPUT...",
+    .summary = "explain why a thread was late",
+    .help = "Explain the longest response of THREAD, a name or an address: from when it became\n"
+            "ready to its next wait for work. Each line is a part of that time, and the parts add\n"
+            "up to all of it. A thread that waits at the end of the trace is explained too.\n",
+    .takes = CLI_WHY,
+    .run = run_why,
+};

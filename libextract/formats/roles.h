@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// formats: what events mean for the schedule, independent of a format.
+//
+// A format has a table with one row per event that concerns the schedule: the event's role, and
+// which of its fields contain what the role needs. The room schedule works on roles alone, so a
+// format with such a table gets intervals, states and wake-ups without further code.
+#ifndef EXTRACT_FORMATS_ROLES_H
+#define EXTRACT_FORMATS_ROLES_H
+
+#include <extract/event.h>
+
+// What an event means for the scheduler.
+enum extract_role {
+    EXTRACT_ROLE_NONE = 0,
+    // Events of the scheduler itself:
+    EXTRACT_ROLE_SUSPEND,    // `thread` stops in `state`; `next` runs next
+    EXTRACT_ROLE_RESUME,     // `thread` becomes ready, was in `state`; `next` runs next
+    EXTRACT_ROLE_TIME_SLICE, // the running thread's time slice is over; `next` runs next
+    EXTRACT_ROLE_ISR_ENTER,  // interrupt `number` begins
+    EXTRACT_ROLE_ISR_EXIT,   // the innermost interrupt ends
+    EXTRACT_ROLE_INTERNAL,   // anything else that the scheduler itself records
+    // Calls of services:
+    EXTRACT_ROLE_RELINQUISH, // the running thread yields; `next` runs next
+    EXTRACT_ROLE_CALL,       // a service that may begin or end a wait for `object`
+    EXTRACT_ROLE_MUTEX_GET,  // `object` is wanted; `owner` holds it `count` times
+    EXTRACT_ROLE_MUTEX_PUT,  // `object` is released; `owner` held it `count` times
+    EXTRACT_ROLE_CREATE,     // `thread` exists from now on, and is suspended
+    EXTRACT_ROLE_RESET,      // `thread` is suspended at its entry
+    EXTRACT_ROLE_DELETE,     // `thread` no longer exists
+    EXTRACT_ROLE_STOP,       // `thread`, which is in `state`, is to be suspended
+    EXTRACT_ROLE_CONTINUE,   // the suspension of `thread` ends, or will not happen
+    EXTRACT_ROLE_TERMINATE,  // `thread`, which is in `state`, is terminated
+    EXTRACT_ROLE_ABORT       // the wait of `thread` ends
+};
+
+// What a thread that does not run waits for. The numbers are those of ThreadX's thread states.
+enum extract_wait {
+    EXTRACT_WAIT_NONE = 0,
+    EXTRACT_WAIT_COMPLETED = 1, // for nothing: its entry function has returned
+    EXTRACT_WAIT_TERMINATED = 2,
+    EXTRACT_WAIT_SUSPENDED = 3, // for a call that resumes it
+    EXTRACT_WAIT_SLEEP = 4,
+    EXTRACT_WAIT_QUEUE = 5,
+    EXTRACT_WAIT_SEMAPHORE = 6,
+    EXTRACT_WAIT_FLAGS = 7,
+    EXTRACT_WAIT_BLOCK_POOL = 8,
+    EXTRACT_WAIT_BYTE_POOL = 9,
+    EXTRACT_WAIT_IO = 10,
+    EXTRACT_WAIT_FILE = 11,
+    EXTRACT_WAIT_TCP_IP = 12,
+    EXTRACT_WAIT_MUTEX = 13,
+    EXTRACT_WAIT_PRIORITY = 14 // no wait: the thread is only moved to another priority
+};
+
+// A role, and where the event has what belongs to it: the number of a field, from 1 on; 0 if the
+// event does not have it.
+struct extract_role_fields {
+    enum extract_role role;
+    uint8_t thread;  // the thread that it is about, unless that is the one that recorded it
+    uint8_t next;    // the thread that runs next; 0 there: none, or not known
+    uint8_t state;   // the thread's state (enum extract_wait)
+    uint8_t object;  // what is called for
+    uint8_t timeout; // ticks that the call may wait; 0: none, all ones: forever
+    uint8_t owner;   // the mutex's owner at the time of the call
+    uint8_t count;   // how many times the owner holds the mutex
+    uint8_t number;  // the interrupt's number
+    uint8_t queued;  // how many messages are in `object`, before the call
+    uint8_t left;    // how many blocks or bytes `object` has left, before the call
+    uint8_t begins;  // enum extract_wait: the wait that the call may begin
+    uint8_t ends;    // enum extract_wait: the wait of another thread that the call may end
+    uint8_t waiting; // number of threads that wait for `object`
+    uint8_t flags;   // event flags that are wanted, or set
+    bool is_send;    // a message is sent; otherwise, a call that waits for a queue receives one
+    bool wakes_one;  // the call ends the wait of one thread at most
+    bool may_switch; // another thread may run after it, although it names none
+};
+
+// Returns the value of a field by its number; 0 if the event does not have it.
+static inline uint64_t extract_role_field(const struct extract_event *event, uint8_t number)
+{
+    return number ? event->field[number - 1] : 0;
+}
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// formats/threadx: what ThreadX's events mean for the schedule.
+//
+// Sources: docs/formats/threadx.md for the fields; tx_thread_*.c records a suspension before it
+// chooses the next thread and then fills in info4, so that info4 of a suspension and of a
+// resumption names the thread that runs next.
+#include "formats/threadx/threadx.h"
+
+enum {
+    SUSPENDED = EXTRACT_WAIT_SUSPENDED,
+    SLEEP = EXTRACT_WAIT_SLEEP,
+    QUEUE = EXTRACT_WAIT_QUEUE,
+    SEMAPHORE = EXTRACT_WAIT_SEMAPHORE,
+    FLAGS = EXTRACT_WAIT_FLAGS,
+    BLOCK = EXTRACT_WAIT_BLOCK_POOL,
+    BYTE = EXTRACT_WAIT_BYTE_POOL,
+    MUTEX = EXTRACT_WAIT_MUTEX
+};
+
+// clang-format off
+#define ROLE(what, ...) {.role = EXTRACT_ROLE_##what, __VA_ARGS__}
+#define CALL(...)       ROLE(CALL, .object = 1, __VA_ARGS__)
+static const struct extract_role_fields roles[] = {
+    [1]   = ROLE(RESUME, .thread = 1, .state = 2, .next = 4, .may_switch = true),
+    [2]   = ROLE(SUSPEND, .thread = 1, .state = 2, .next = 4, .may_switch = true),
+    [3]   = ROLE(ISR_ENTER, .number = 2),
+    [4]   = ROLE(ISR_EXIT, .number = 2, .may_switch = true),
+    [5]   = ROLE(TIME_SLICE, .next = 1, .may_switch = true),
+    [6]   = ROLE(INTERNAL),
+    [10]  = CALL(.begins = BLOCK, .timeout = 3, .left = 4),
+    [12]  = CALL(.ends = BLOCK, .may_switch = true),
+    [17]  = CALL(.ends = BLOCK, .waiting = 3, .wakes_one = true, .may_switch = true),
+    [20]  = CALL(.begins = BYTE, .timeout = 4),
+    [22]  = CALL(.ends = BYTE, .may_switch = true),
+    [27]  = CALL(.ends = BYTE, .left = 4, .waiting = 3, .may_switch = true),
+    [31]  = CALL(.ends = FLAGS, .may_switch = true),
+    [32]  = CALL(.begins = FLAGS, .flags = 2),
+    [36]  = CALL(.ends = FLAGS, .waiting = 4, .flags = 2, .may_switch = true),
+    [51]  = CALL(.ends = MUTEX, .may_switch = true),
+    [52]  = ROLE(MUTEX_GET, .object = 1, .timeout = 2, .owner = 3, .count = 4, .begins = MUTEX),
+    [57]  = ROLE(MUTEX_PUT, .object = 1, .owner = 2, .count = 3, .ends = MUTEX, .wakes_one = true,
+                 .may_switch = true),
+    [61]  = CALL(.ends = QUEUE, .may_switch = true),
+    [62]  = CALL(.ends = QUEUE, .may_switch = true),
+    [63]  = CALL(.begins = QUEUE, .ends = QUEUE, .timeout = 3, .queued = 4,
+                 .is_send = true, .wakes_one = true, .may_switch = true),
+    [68]  = CALL(.begins = QUEUE, .ends = QUEUE, .timeout = 3, .queued = 4,
+                 .wakes_one = true, .may_switch = true),
+    [69]  = CALL(.begins = QUEUE, .ends = QUEUE, .timeout = 3, .queued = 4,
+                 .is_send = true, .wakes_one = true, .may_switch = true),
+    [80]  = CALL(.ends = SEMAPHORE, .waiting = 3, .wakes_one = true, .may_switch = true),
+    [82]  = CALL(.ends = SEMAPHORE, .may_switch = true),
+    [83]  = CALL(.begins = SEMAPHORE, .timeout = 2),
+    [88]  = CALL(.ends = SEMAPHORE, .waiting = 3, .wakes_one = true, .may_switch = true),
+    [100] = ROLE(CREATE, .thread = 1, .ends = SUSPENDED, .may_switch = true),
+    [101] = ROLE(DELETE, .thread = 1),
+    [107] = ROLE(CALL, .may_switch = true),
+    [108] = ROLE(CALL, .may_switch = true),
+    [109] = ROLE(RELINQUISH, .next = 2, .may_switch = true),
+    [110] = ROLE(RESET, .thread = 1),
+    [111] = ROLE(CONTINUE, .thread = 1, .ends = SUSPENDED, .may_switch = true),
+    [112] = ROLE(CALL, .begins = SLEEP, .timeout = 1),
+    [114] = ROLE(STOP, .thread = 1, .state = 2),
+    [115] = ROLE(TERMINATE, .thread = 1, .state = 2, .may_switch = true),
+    [117] = ROLE(ABORT, .thread = 1, .state = 2, .may_switch = true),
+};
+// clang-format on
+
+const struct extract_role_fields *threadx_role(uint32_t id)
+{
+    return id < sizeof roles / sizeof *roles ? &roles[id] : NULL;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// schedule: what the files of this room share. schedule.c describes how they work together.
+#ifndef EXTRACT_SCHEDULE_INTERNAL_H
+#define EXTRACT_SCHEDULE_INTERNAL_H
+
+#include "base/map.h"
+#include "schedule/walk.h"
+
+enum { MAX_NESTING = 16, MAX_CORES = 256, RECENT_THREADS = 64 };
+
+// The newest service that a context called. If that context then makes a thread ready, the service
+// may be the reason.
+struct service {
+    const struct extract_role_fields *role; // NULL: none was called, or it is not known
+    const struct extract_event_type *type;
+    uint64_t seq;
+    uint64_t object, thread; // of its event; 0: none
+    uint64_t flags;          // event flags that it sets
+    bool is_known;           // since the start, nothing that the context called is missing
+    bool wakes_nobody;       // nobody waited when it was called
+    bool is_spent;           // it has woken the one thread that it can wake
+};
+
+// A thread, from its first event on.
+struct thread {
+    struct extract_state held; // the newest complete state; from == to: none yet
+    struct extract_state now;  // the present one; `to` is not used
+    struct service service;    // that it called
+    // Its newest call that may begin a wait:
+    enum extract_wait call;
+    uint64_t call_object, call_timeout, call_holder;
+    uint64_t call_flags; // event flags that it wants
+    bool call_has_timeout, call_is_send;
+    struct extract_response response; // that has begun, if has_response
+    bool has_response;
+    // It was suspended while it waited: when the wait ends, it will not be ready.
+    bool is_stopped;
+    bool is_gone;         // it was deleted
+    uint64_t released;    // mutex that it has just released, and may hand over; 0: none
+    uint64_t released_at; // time
+};
+
+// A mutex, from its first event on.
+struct mutex {
+    struct extract_ownership now; // `to` is not used
+    bool is_known;                // `now` is valid
+};
+
+// What has a core, for a moment.
+struct holder {
+    enum extract_runner runner;
+    uint64_t thread;
+};
+
+struct core {
+    struct extract_interval held; // the newest complete interval; from == to: none yet
+    struct holder owner;          // the thread (or idle, start-up) that has it, interrupts aside
+    struct holder next;           // that the last event names as next; UNKNOWN: none
+    uint64_t last_ticks;          // time of the last event
+    bool has_last;                // since the start or the last gap
+    bool may_switch;              // the last event may lead to a switch that it does not name
+    bool last_in_isr;             // the last event was an interrupt's whose entry is not recorded
+    struct schedule_step step;    // the last event
+    enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
+    unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
+    uint64_t isr[MAX_NESTING];
+    struct service service[MAX_NESTING + 1]; // by depth; 0: an interrupt without an entry
+};
+
+struct recent_thread {
+    uint64_t address;
+    uint32_t index; // + 1; 0: none
+};
+
+// The derivation. `start` is the time since which nothing is missing.
+struct schedule {
+    const struct extract_trace *trace;
+    const struct extract_kernel *kernel;
+    const struct extract_schedule_sink *sink;
+    const struct schedule_observer *observer;
+    bool has_roles; // of the format's events
+    uint64_t start;
+    bool has_start;           // an event has been seen since the start or the last gap
+    uint64_t highest;         // time of the newest event of all cores
+    uint64_t from, to;        // range of what is sent
+    bool word_is_interrupted; // an interrupt's word names the interrupted thread
+    bool resume_names_next;   // `next` of a resumption was filled in after the choice
+    unsigned core_count;
+    struct core *cores;
+    struct extract_map thread_map, mutex_map;
+    // Threads that were looked up, by a few bits of their addresses.
+    struct recent_thread recent[RECENT_THREADS];
+    struct thread *threads;
+    uint64_t recent_mutex; // address of the last one that was looked up; 0: none
+    uint32_t recent_mutex_index;
+    struct mutex *mutexes;
+    size_t thread_count, thread_capacity, mutex_count, mutex_capacity;
+    bool failed; // out of memory
+};
+
+// ---- threads.c ----
+
+static inline size_t recent_slot(uint64_t address)
+{
+    return (address >> 4 ^ address >> 10) % RECENT_THREADS;
+}
+
+struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address);
+// Returns the thread at an address, which it adds if needed. The pointer is valid until another
+// thread is added. Returns NULL for address 0, and if memory runs out.
+static inline struct thread *schedule_thread(struct schedule *schedule, uint64_t address)
+{
+    const struct recent_thread *recent = &schedule->recent[recent_slot(address)];
+
+    if (recent->index && recent->address == address)
+        return &schedule->threads[recent->index - 1];
+    return address ? schedule_find_thread(schedule, address) : NULL;
+}
+// Changes a thread's state. `before` is what the event proves the thread was in before, if that was
+// not known; NULL: nothing.
+void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
+                const struct extract_state *state, const struct extract_state *before);
+// Gives a thread the core. `was_ready`: if nothing is known of it yet, it was ready before.
+void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
+                bool was_ready);
+// Takes the core from a thread.
+void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
+// Processes what an event says about threads and mutexes. `service` is the newest service of the
+// event's context; the event may spend it.
+void threads_add_event(struct schedule *schedule, const struct extract_event *event,
+                       const struct extract_role_fields *role, struct service *service);
+// Sends all states and owners up to a time, and forgets them.
+void threads_end(struct schedule *schedule, uint64_t at);
+
+// ---- mutexes.c ----
+
+// Processes a call to get or to put a mutex.
+void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role);
+// Hands the mutex that a thread has released over to a thread that it wakes (0: none).
+void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at);
+// Sends all owners up to a time, and forgets them.
+void mutexes_end(struct schedule *schedule, uint64_t at);
+
+// Limits a span to what is sent. Returns false if nothing of it is.
+static inline bool schedule_clip(const struct schedule *schedule, uint64_t *from, uint64_t *to)
+{
+    *from = *from < schedule->from ? schedule->from : *from;
+    *to = *to > schedule->to ? schedule->to : *to;
+    return *from < *to;
+}
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// schedule: who holds which mutex. Calls to get and to put a mutex come in, with the owner that the
+// kernel recorded; times of ownership go out.
+//
+// A put that releases a mutex frees it, unless the kernel hands it over to a thread that waits:
+// then the resumption of that thread follows in the same context, and the mutex was never free. So
+// a release is held back in the thread that made it, until the thread's next event, or until
+// another thread's call shows that the mutex is free.
+#include "base/grow.h"
+#include "schedule/internal.h"
+
+static struct mutex *find_mutex(struct schedule *schedule, uint64_t address)
+{
+    if (address && address == schedule->recent_mutex)
+        return &schedule->mutexes[schedule->recent_mutex_index];
+    uint32_t *index = address ? extract_map_at(&schedule->mutex_map, address) : NULL;
+
+    if (index && *index) {
+        schedule->recent_mutex = address;
+        schedule->recent_mutex_index = *index - 1;
+        return &schedule->mutexes[*index - 1];
+    }
+    struct mutex *grown = index ? extract_grow(schedule->mutexes, &schedule->mutex_capacity,
+                                               schedule->mutex_count, sizeof *grown)
+                                : NULL;
+    if (!grown) {
+        schedule->failed |= address != 0;
+        return NULL;
+    }
+    schedule->mutexes = grown;
+    struct mutex *mutex = &grown[schedule->mutex_count++];
+    *mutex = (struct mutex){.now = {.mutex = address}};
+    *index = (uint32_t)schedule->mutex_count;
+    return mutex;
+}
+
+static void send_owner(const struct schedule *schedule, const struct mutex *mutex, uint64_t to)
+{
+    struct extract_ownership owner = mutex->now;
+
+    owner.to = to;
+    if (mutex->is_known && schedule->sink->owner && schedule_clip(schedule, &owner.from, &owner.to))
+        schedule->sink->owner(schedule->sink->context, &owner);
+}
+
+static void set_owner(struct schedule *schedule, uint64_t address, uint64_t thread, uint64_t at)
+{
+    struct mutex *mutex = find_mutex(schedule, address);
+
+    if (!mutex || (mutex->is_known && mutex->now.thread == thread))
+        return;
+    send_owner(schedule, mutex, at);
+    mutex->now.from = at;
+    mutex->now.thread = thread;
+    mutex->is_known = true;
+}
+
+// Notes who owns a mutex by a call that did not change it. If the owner was not known, nobody else
+// has had the mutex since the start. If another was, a change was not recorded, and what was known
+// is not sent.
+static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t thread, uint64_t at)
+{
+    struct mutex *mutex = find_mutex(schedule, address);
+
+    if (!mutex || (mutex->is_known && mutex->now.thread == thread))
+        return;
+    mutex->now.from = mutex->is_known ? at : schedule->start;
+    mutex->now.thread = thread;
+    mutex->is_known = true;
+}
+
+void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at)
+{
+    if (!from->released)
+        return;
+    set_owner(schedule, from->released, to, to ? at : from->released_at);
+    from->released = 0;
+}
+
+// Frees a mutex whose owner has released it, since a call shows that nobody holds it.
+static void settle_release(struct schedule *schedule, uint64_t address, uint64_t at)
+{
+    const struct mutex *mutex = find_mutex(schedule, address);
+    struct thread *owner =
+        mutex && mutex->is_known ? schedule_thread(schedule, mutex->now.thread) : NULL;
+
+    if (owner && owner->released == address)
+        mutexes_hand_over(schedule, owner, 0, at);
+}
+
+void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    uint64_t address = extract_role_field(event, role->object);
+    uint64_t owner = extract_role_field(event, role->owner);
+    uint64_t count = extract_role_field(event, role->count);
+
+    if (event->context != EXTRACT_THREAD)
+        return;
+    if (!count)
+        settle_release(schedule, address, event->ticks);
+    confirm_owner(schedule, address, count ? owner : 0, event->ticks);
+    if (role->role == EXTRACT_ROLE_MUTEX_GET) {
+        if (!count)
+            set_owner(schedule, address, event->thread, event->ticks);
+        return;
+    }
+    struct thread *thread = schedule_thread(schedule, event->thread);
+    if (thread && count == 1 && owner == event->thread) {
+        thread->released = address;
+        thread->released_at = event->ticks;
+    }
+}
+
+void mutexes_end(struct schedule *schedule, uint64_t at)
+{
+    // Whether a mutex that was released last is handed over will not be known.
+    for (size_t i = 0; i < schedule->thread_count; i++) {
+        struct thread *thread = &schedule->threads[i];
+        struct mutex *mutex = find_mutex(schedule, thread->released);
+        if (!mutex)
+            continue;
+        send_owner(schedule, mutex, thread->released_at);
+        mutex->is_known = false;
+    }
+    for (size_t i = 0; i < schedule->mutex_count; i++)
+        send_owner(schedule, &schedule->mutexes[i], at);
+    extract_map_free(&schedule->mutex_map);
+    schedule->failed |= !extract_map_init(&schedule->mutex_map, 16);
+    schedule->mutex_count = 0;
+    schedule->recent_mutex = 0;
+}

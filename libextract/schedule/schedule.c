@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: MIT
+// schedule: derives the schedule of a trace. This file walks over the events, and finds out what
+// had each core between two of them; threads.c and mutexes.c derive the rest.
+//
+// Between an event e and the next event f of the same core:
+//
+//   1. If interrupts were entered and f is an interrupt's, the innermost interrupt had the core.
+//   2. Otherwise, whoever had the core at f had it from e on: events between which another thread
+//      gets the core are recorded, and e is the last one.
+//   3. If f does not show who had the core, the thread that e names as next had it.
+//
+//         e                             f
+//     ----+-----------------------------+----
+//         | has the core: the owner at f |
+//
+// So an interval is known when its second event comes, and the walk is one event behind on each
+// core. A change of owners that e neither names nor can cause is marked as unsure.
+//
+// The owner at an event is its thread; in an interrupt, the interrupted thread, if the format
+// records it. A gap makes everything unknown until the next evidence.
+#include "schedule/internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+// ---- words ----
+
+const char *extract_runner_name(enum extract_runner runner)
+{
+    static const char *const names[] = {"unknown", "thread", "isr", "idle", "init"};
+
+    return (unsigned)runner < sizeof names / sizeof *names ? names[runner] : names[0];
+}
+
+const char *extract_thread_state_name(enum extract_thread_state state)
+{
+    static const char *const names[] = {"unknown",  "running",   "ready",     "blocked",
+                                        "sleeping", "suspended", "completed", "terminated"};
+
+    return (unsigned)state < sizeof names / sizeof *names ? names[state] : names[0];
+}
+
+const char *extract_wake_reason_name(enum extract_wake_reason reason)
+{
+    static const char *const names[] = {"unknown", "service", "sleep ended", "timeout",
+                                        "timer tick"};
+
+    return (unsigned)reason < sizeof names / sizeof *names ? names[reason] : names[0];
+}
+
+// ---- intervals ----
+
+static void send_interval(const struct schedule *schedule, struct extract_interval interval)
+{
+    if (schedule->sink->interval && schedule_clip(schedule, &interval.from, &interval.to))
+        schedule->sink->interval(schedule->sink->context, &interval);
+}
+
+static void flush_interval(const struct schedule *schedule, struct core *core)
+{
+    if (core->held.from < core->held.to)
+        send_interval(schedule, core->held);
+    core->held = (struct extract_interval){.from = 0};
+}
+
+// Adds an interval, and joins it with an equal one before it.
+static void add_interval(const struct schedule *schedule, struct core *core,
+                         const struct extract_interval *interval)
+{
+    struct extract_interval *held = &core->held;
+
+    if (interval->from >= interval->to || !schedule->sink->interval)
+        return;
+    if (held->from < held->to && held->to == interval->from && held->runner == interval->runner &&
+        held->thread == interval->thread && held->isr == interval->isr &&
+        held->isr_known == interval->isr_known && !interval->is_unsure) {
+        held->to = interval->to;
+        return;
+    }
+    flush_interval(schedule, core);
+    *held = *interval;
+}
+
+// Reports what had a core after its last event.
+static void add_step(const struct schedule *schedule, struct core *core,
+                     const struct extract_interval *interval)
+{
+    core->step.interval = *interval;
+    if (schedule->observer->step)
+        schedule->observer->step(schedule->observer->context, &core->step);
+    add_interval(schedule, core, interval);
+}
+
+static bool is_same_holder(struct holder a, struct holder b)
+{
+    return a.runner == b.runner && a.thread == b.thread;
+}
+
+static bool is_thread_or_idle(struct holder owner)
+{
+    return owner.runner == EXTRACT_RUNNER_THREAD || owner.runner == EXTRACT_RUNNER_IDLE;
+}
+
+static struct holder thread_or_idle(uint64_t thread)
+{
+    return (struct holder){thread ? EXTRACT_RUNNER_THREAD : EXTRACT_RUNNER_IDLE, thread};
+}
+
+// Returns who has the core at an event, interrupts aside; UNKNOWN if the event does not show it.
+static struct holder owner_at(const struct schedule *schedule, const struct extract_event *event)
+{
+    if (event->context == EXTRACT_THREAD)
+        return thread_or_idle(event->thread);
+    if (event->context == EXTRACT_INIT)
+        return (struct holder){EXTRACT_RUNNER_INIT, 0};
+    if (event->context == EXTRACT_ISR && schedule->word_is_interrupted)
+        return thread_or_idle(event->thread);
+    return (struct holder){EXTRACT_RUNNER_UNKNOWN, 0};
+}
+
+// Returns whether a thread waits, so that it only has the core until another thread gets it.
+static bool is_waiting(struct schedule *schedule, struct holder owner)
+{
+    const struct thread *thread =
+        owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
+
+    return thread && thread->now.state > EXTRACT_STATE_READY;
+}
+
+// Reports that another thread, or idle, gets a core.
+static void report_switch(struct schedule *schedule, struct core *core, uint8_t number)
+{
+    enum extract_switch_kind kind = core->owner.runner != EXTRACT_RUNNER_THREAD
+                                        ? EXTRACT_SWITCH_OTHER
+                                    : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
+                                                                        : core->way;
+
+    core->way = EXTRACT_SWITCH_PREEMPTED;
+    if (schedule->observer->switched)
+        schedule->observer->switched(schedule->observer->context, kind, number,
+                                     core->step.standing);
+}
+
+// Gives the core to a new owner, and takes it from the old one.
+static void change_owner(struct schedule *schedule, struct core *core, struct holder owner,
+                         uint64_t at, uint8_t number)
+{
+    bool is_switch = is_thread_or_idle(core->owner) && is_thread_or_idle(owner) &&
+                     !is_same_holder(core->owner, owner);
+
+    if (is_switch)
+        report_switch(schedule, core, number);
+    if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
+        thread_lose_core(schedule, core->owner.thread, at, number);
+    if (owner.runner == EXTRACT_RUNNER_THREAD)
+        thread_run(schedule, owner.thread, at, number, core->has_last);
+    core->owner = owner;
+}
+
+// Returns whether an event is one more of the thread that had its core before.
+static bool is_still_running(struct schedule *schedule, const struct core *core, uint8_t number,
+                             const struct extract_event *event)
+{
+    if (event->context != EXTRACT_THREAD || core->owner.runner != EXTRACT_RUNNER_THREAD ||
+        event->thread != core->owner.thread)
+        return false;
+    const struct thread *thread = schedule_thread(schedule, event->thread);
+    return thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number;
+}
+
+// Adds what had the core from its last event to `event` (NULL: to the end, which is then its last
+// event).
+static void close_interval(struct schedule *schedule, struct core *core, uint8_t number,
+                           const struct extract_event *event)
+{
+    uint64_t from = core->last_ticks, to = event ? event->ticks : from;
+    struct extract_interval interval = {.from = from, .to = to, .core = number};
+
+    to = interval.to = to < from ? from : to; // cores may store their events a little out of order
+    if (core->depth && event && event->context == EXTRACT_ISR) {
+        interval.runner = EXTRACT_RUNNER_ISR;
+        interval.thread = core->owner.thread;
+        interval.isr_known = core->depth <= MAX_NESTING;
+        interval.isr = interval.isr_known ? core->isr[core->depth - 1] : 0;
+        add_step(schedule, core, &interval);
+        return;
+    }
+    if (event && is_still_running(schedule, core, number, event)) { // nothing has changed
+        interval.runner = EXTRACT_RUNNER_THREAD;
+        interval.thread = event->thread;
+        add_step(schedule, core, &interval);
+        return;
+    }
+    struct holder owner = event ? owner_at(schedule, event) : core->next;
+    bool is_shown = event && owner.runner;
+    if (!owner.runner)
+        owner = core->next.runner ? core->next : core->owner;
+    bool changes = !is_same_holder(owner, core->owner) && core->owner.runner;
+    interval.is_unsure = is_shown && changes && !is_same_holder(owner, core->next) &&
+                         (!core->may_switch || core->last_in_isr);
+    // On several cores, another core may have made the thread ready after this core's last event.
+    const struct thread *thread =
+        owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
+    if (thread && thread->now.from > from && thread->now.state == EXTRACT_STATE_READY) {
+        struct holder before = core->next.runner ? core->next : core->owner;
+        interval.to = thread->now.from < to ? thread->now.from : to;
+        if (!is_same_holder(before, owner)) {
+            change_owner(schedule, core, before, from, number);
+            interval.runner = before.runner;
+            interval.thread = before.thread;
+            add_step(schedule, core, &interval);
+            interval.from = interval.to;
+        }
+        interval.to = to;
+    }
+    // An interrupt between a thread's suspension and the switch still names that thread.
+    if (!event || event->context == EXTRACT_THREAD || changes || !is_waiting(schedule, owner))
+        change_owner(schedule, core, owner, interval.from, number);
+    interval.runner = owner.runner;
+    interval.thread = owner.thread;
+    add_step(schedule, core, &interval);
+}
+
+// ---- events ----
+
+// Notes an entry to, or an exit from, an interrupt. Any event of a thread ends all interrupts,
+// since exits may not be recorded.
+static void count_nesting(struct core *core, const struct extract_event *event,
+                          const struct extract_role_fields *role)
+{
+    if (event->context != EXTRACT_ISR) {
+        core->depth = 0;
+        core->service[0] = (struct service){.is_known = true};
+    } else if (role->role == EXTRACT_ROLE_ISR_ENTER) {
+        if (core->depth < MAX_NESTING)
+            core->isr[core->depth] = extract_role_field(event, role->number);
+        core->depth++;
+        if (core->depth <= MAX_NESTING)
+            core->service[core->depth] = (struct service){.is_known = true};
+    } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->depth) {
+        core->depth--;
+    }
+}
+
+// Returns the thread that an event names as the next one of its core.
+static struct holder next_of(const struct schedule *schedule, const struct extract_event *event,
+                             const struct extract_role_fields *role)
+{
+    static const struct holder none = {EXTRACT_RUNNER_UNKNOWN, 0};
+    uint64_t next = extract_role_field(event, role->next);
+
+    if (!role->next ||
+        (role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY))
+        return none;
+    switch (role->role) {
+    case EXTRACT_ROLE_SUSPEND: // nobody is next: the core is idle
+        return thread_or_idle(next);
+    case EXTRACT_ROLE_RESUME:
+        return next && schedule->resume_names_next ? thread_or_idle(next) : none;
+    case EXTRACT_ROLE_TIME_SLICE: // it names the next thread of core 0
+        return next && !event->core ? thread_or_idle(next) : none;
+    default:
+        return next ? thread_or_idle(next) : none;
+    }
+}
+
+static bool is_service(const struct extract_role_fields *role)
+{
+    return role->role == EXTRACT_ROLE_NONE || role->role > EXTRACT_ROLE_INTERNAL;
+}
+
+// Returns where the newest service of an event's context is kept; NULL: nowhere.
+static struct service *service_of(struct schedule *schedule, struct core *core,
+                                  const struct extract_event *event)
+{
+    if (event->context == EXTRACT_ISR)
+        return &core->service[core->depth <= MAX_NESTING ? core->depth : 0];
+    struct thread *thread = schedule_thread(schedule, event->thread);
+    return thread ? &thread->service : NULL;
+}
+
+// Returns the object of a service's event: that of its role, or else its first field.
+static uint64_t object_of(const struct extract_event *event, const struct extract_role_fields *role)
+{
+    bool has_object = event->type->fields && event->type->field[0].kind == EXTRACT_KIND_OBJECT;
+
+    return role->object ? extract_role_field(event, role->object)
+           : has_object ? event->field[0]
+                        : 0;
+}
+
+// Notes how the thread of a core would lose it after an event.
+static void note_way(struct core *core, const struct extract_event *event,
+                     const struct extract_role_fields *role)
+{
+    bool is_own = core->owner.runner == EXTRACT_RUNNER_THREAD &&
+                  extract_role_field(event, role->thread) == core->owner.thread;
+
+    if (role->role == EXTRACT_ROLE_SUSPEND && is_own)
+        core->way = EXTRACT_SWITCH_GAVE_UP;
+    else if (role->role == EXTRACT_ROLE_RELINQUISH)
+        core->way = EXTRACT_SWITCH_YIELDED;
+    else if (role->role == EXTRACT_ROLE_TIME_SLICE)
+        core->way = EXTRACT_SWITCH_TIME_SLICED;
+    else if (event->context == EXTRACT_THREAD)
+        core->way = EXTRACT_SWITCH_PREEMPTED;
+}
+
+static void add_event(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role, uint8_t standing)
+{
+    struct core *core = &schedule->cores[event->core];
+
+    if (core->has_last)
+        close_interval(schedule, core, event->core, event);
+    else
+        change_owner(schedule, core, owner_at(schedule, event), event->ticks, event->core);
+    count_nesting(core, event, role);
+    // The pointer is not kept: adding a thread may move all threads.
+    bool uses_service = role->role == EXTRACT_ROLE_RESUME;
+    struct service *kept = uses_service ? service_of(schedule, core, event) : NULL;
+    struct service service = {.role = NULL};
+    if (kept)
+        service = *kept;
+    threads_add_event(schedule, event, role, &service);
+    kept = service_of(schedule, core, event);
+    if (kept && is_service(role))
+        *kept = (struct service){.role = role,
+                                 .type = event->type,
+                                 .seq = event->seq,
+                                 .object = object_of(event, role),
+                                 .thread = extract_role_field(event, role->thread),
+                                 .flags = extract_role_field(event, role->flags),
+                                 .is_known = true,
+                                 .wakes_nobody =
+                                     role->waiting && !extract_role_field(event, role->waiting)};
+    else if (kept && uses_service)
+        kept->is_spent = service.is_spent;
+    core->next = next_of(schedule, event, role);
+    core->may_switch = role->may_switch;
+    core->last_in_isr =
+        event->context == EXTRACT_ISR && !core->depth && role->role != EXTRACT_ROLE_ISR_EXIT;
+    core->last_ticks = event->ticks;
+    core->has_last = true;
+    note_way(core, event, role);
+    core->step.role = role;
+    core->step.seq = event->seq;
+    core->step.thread = event->thread;
+    core->step.next = extract_role_field(event, role->next);
+    core->step.context = event->context;
+    core->step.standing = standing;
+}
+
+// Completes everything up to the newest event, and forgets what was known.
+static void end_part(struct schedule *schedule)
+{
+    for (unsigned i = 0; i < schedule->core_count; i++) {
+        struct core *core = &schedule->cores[i];
+        if (core->has_last)
+            close_interval(schedule, core, (uint8_t)i, NULL);
+        flush_interval(schedule, core);
+    }
+    threads_end(schedule, schedule->highest);
+}
+
+// Adds the time of a gap, in which nothing is known, to each core that was seen before it.
+static void start_after_gap(struct schedule *schedule, uint64_t at)
+{
+    for (unsigned i = 0; i < schedule->core_count; i++) {
+        struct core *core = &schedule->cores[i];
+        if (core->has_last)
+            send_interval(schedule, (struct extract_interval){
+                                        .from = core->last_ticks, .to = at, .core = (uint8_t)i});
+        *core = (struct core){.has_last = false};
+    }
+    schedule->start = at;
+}
+
+// Begins a part of the trace in which nothing is missing.
+static void start_part(struct schedule *schedule, uint64_t at)
+{
+    if (!schedule->has_start)
+        start_after_gap(schedule, at);
+    schedule->has_start = true;
+}
+
+static void add_gap(struct schedule *schedule, const struct extract_event *marker)
+{
+    if (!schedule->has_start)
+        return;
+    if (schedule->has_roles)
+        end_part(schedule);
+    schedule->has_start = false;
+    if (schedule->observer->gap)
+        schedule->observer->gap(schedule->observer->context, marker);
+}
+
+static bool add_events(void *context, const struct extract_event *events, const uint8_t *standing,
+                       size_t count)
+{
+    struct schedule *schedule = context;
+    const struct schedule_observer *observer = schedule->observer;
+    const struct extract_format *format = extract_trace_snapshot(schedule->trace)->ring.format;
+
+    for (size_t i = 0; i < count && !schedule->failed; i++) {
+        const struct extract_event *event = &events[i];
+        if (extract_event_is_mark(event)) {
+            if (extract_event_is_break(event))
+                add_gap(schedule, event);
+            continue;
+        }
+        bool is_outside = standing[i] == EXTRACT_OUTSIDE;
+        const struct extract_role_fields *role = extract_format_role(format, event->id);
+        bool is_over = is_outside && schedule->from != UINT64_MAX;
+        if (!is_outside && schedule->from == UINT64_MAX)
+            schedule->from = event->ticks;
+        start_part(schedule, event->ticks);
+        if (event->ticks > schedule->highest)
+            schedule->highest = event->ticks;
+        if (is_over) // the range ends here
+            schedule->to = event->ticks;
+        if (schedule->has_roles)
+            add_event(schedule, event, role, standing[i]);
+        if (observer->event)
+            observer->event(observer->context, event, role, standing[i]);
+        if (is_over)
+            return false;
+    }
+    return !schedule->failed;
+}
+
+// ---- start ----
+
+// Finds out which fields can be relied on. A kernel that stores a threshold in thread words is new
+// enough to fill in the next thread of a resumption; and it stores the interrupted thread, as a
+// kernel does in which any interrupt has one.
+static void study_words(struct schedule *schedule)
+{
+    struct extract_event events[64];
+    struct extract_reader reader;
+    size_t count;
+
+    extract_reader_init(&reader, schedule->trace);
+    while (!schedule->resume_names_next &&
+           (count = extract_reader_next(&reader, events, sizeof events / sizeof *events)))
+        for (size_t i = 0; i < count; i++) {
+            if (events[i].context == EXTRACT_THREAD && events[i].threshold != EXTRACT_NO_PRIORITY)
+                schedule->resume_names_next = schedule->word_is_interrupted = true;
+            if (events[i].context == EXTRACT_ISR && events[i].thread)
+                schedule->word_is_interrupted = true;
+        }
+}
+
+// Passes all events to add_events: those of a view with their standings, or all of the trace.
+static void walk_trace(struct schedule *schedule, const struct extract_view *view)
+{
+    static const uint8_t standing[64] = {[0 ... 63] = EXTRACT_LET_THROUGH};
+    struct extract_event events[sizeof standing];
+    struct extract_reader reader;
+    size_t count;
+
+    if (view) {
+        extract_view_run(view, &(struct extract_sink){.context = schedule, .all = add_events});
+        return;
+    }
+    extract_reader_init(&reader, schedule->trace);
+    while ((count = extract_reader_next(&reader, events, sizeof standing)) &&
+           add_events(schedule, events, standing, count))
+        continue;
+}
+
+static enum extract_code check_format(const struct extract_trace *trace,
+                                      struct extract_error *error)
+{
+    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+
+    if (!ring->format->kernel)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_ring_format(ring),
+                                 "use a trace of format threadx",
+                                 "the events of this format do not show a schedule");
+    return EXTRACT_OK;
+}
+
+enum extract_code schedule_walk(const struct extract_view *view, const struct extract_trace *trace,
+                                const struct extract_schedule_sink *sink,
+                                const struct schedule_observer *observer,
+                                struct extract_error *error)
+{
+    static const struct extract_schedule_sink no_sink = {.context = NULL};
+    static const struct schedule_observer no_observer = {.context = NULL};
+    struct schedule schedule = {.trace = trace,
+                                .sink = sink ? sink : &no_sink,
+                                .observer = observer ? observer : &no_observer,
+                                .from = UINT64_MAX,
+                                .to = UINT64_MAX};
+
+    schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
+    schedule.has_roles = schedule.kernel != NULL;
+    schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
+    schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
+    if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
+        extract_map_init(&schedule.mutex_map, 16)) {
+        if (schedule.has_roles)
+            study_words(&schedule);
+        walk_trace(&schedule, view);
+        if (schedule.has_start && schedule.has_roles)
+            end_part(&schedule);
+    } else {
+        schedule.failed = true;
+    }
+    free(schedule.cores);
+    free(schedule.threads);
+    free(schedule.mutexes);
+    extract_map_free(&schedule.thread_map);
+    extract_map_free(&schedule.mutex_map);
+    return schedule.failed
+               ? extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory")
+               : EXTRACT_OK;
+}
+
+enum extract_code extract_schedule_run(const struct extract_view *view,
+                                       const struct extract_trace *trace,
+                                       const struct extract_schedule_sink *sink,
+                                       struct extract_error *error)
+{
+    enum extract_code code = check_format(trace, error);
+
+    return code ? code : schedule_walk(view, trace, sink, NULL, error);
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+// schedule: what every thread does. Events of the scheduler come in; states of threads and wake-ups
+// go out.
+//
+//                  suspend                        delete
+//   UNKNOWN ---> BLOCKED, SLEEPING, SUSPENDED, ... -----> (gone)
+//      |            |                    ^
+//      |            | resume             | suspend
+//      |            v    gets the core   |
+//      +--------> READY ------------> RUNNING
+//                   ^                    |
+//                   +--------------------+
+//                     loses the core
+//
+// A thread's first event proves what it did since the start, because nothing was recorded of it
+// before: a first resumption proves that it waited, a first run that it was ready.
+#include "base/grow.h"
+#include "schedule/internal.h"
+#include <string.h>
+
+static const char *wait_name(enum extract_wait wait)
+{
+    static const char *const names[] = {
+        [EXTRACT_WAIT_SLEEP] = "sleep",           [EXTRACT_WAIT_QUEUE] = "queue",
+        [EXTRACT_WAIT_SEMAPHORE] = "semaphore",   [EXTRACT_WAIT_FLAGS] = "event flags",
+        [EXTRACT_WAIT_BLOCK_POOL] = "block pool", [EXTRACT_WAIT_BYTE_POOL] = "byte pool",
+        [EXTRACT_WAIT_IO] = "I/O driver",         [EXTRACT_WAIT_FILE] = "file",
+        [EXTRACT_WAIT_TCP_IP] = "TCP/IP",         [EXTRACT_WAIT_MUTEX] = "mutex"};
+    const char *name = (unsigned)wait < sizeof names / sizeof *names ? names[wait] : NULL;
+
+    return name ? name : "unknown";
+}
+
+// Returns the state of a thread that stops in a wait.
+static struct extract_state waiting_state(enum extract_wait wait, uint64_t object)
+{
+    switch (wait) {
+    case EXTRACT_WAIT_COMPLETED:
+        return (struct extract_state){.state = EXTRACT_STATE_COMPLETED};
+    case EXTRACT_WAIT_TERMINATED:
+        return (struct extract_state){.state = EXTRACT_STATE_TERMINATED};
+    case EXTRACT_WAIT_SUSPENDED:
+        return (struct extract_state){.state = EXTRACT_STATE_SUSPENDED};
+    case EXTRACT_WAIT_SLEEP:
+        return (struct extract_state){.state = EXTRACT_STATE_SLEEPING};
+    default:
+        return (struct extract_state){
+            .state = EXTRACT_STATE_BLOCKED, .wait = wait_name(wait), .object = object};
+    }
+}
+
+static void remember_thread(struct schedule *schedule, uint64_t address, uint32_t index)
+{
+    struct recent_thread *recent = &schedule->recent[recent_slot(address)];
+
+    *recent = (struct recent_thread){address, index};
+}
+
+struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
+{
+    uint32_t *index = address ? extract_map_at(&schedule->thread_map, address) : NULL;
+
+    if (index && *index) {
+        remember_thread(schedule, address, *index);
+        return &schedule->threads[*index - 1];
+    }
+    struct thread *grown = index ? extract_grow(schedule->threads, &schedule->thread_capacity,
+                                                schedule->thread_count, sizeof *grown)
+                                 : NULL;
+    if (!grown) {
+        schedule->failed |= address != 0;
+        return NULL;
+    }
+    schedule->threads = grown;
+    struct thread *thread = &grown[schedule->thread_count++];
+    *thread = (struct thread){.now = {.from = schedule->start, .thread = address}};
+    *index = (uint32_t)schedule->thread_count;
+    remember_thread(schedule, address, *index);
+    return thread;
+}
+
+static void send_state(const struct schedule *schedule, const struct extract_state *state)
+{
+    if (!schedule->sink->state)
+        return;
+    if (state->from >= schedule->from && state->to <= schedule->to) {
+        schedule->sink->state(schedule->sink->context, state);
+        return;
+    }
+    struct extract_state part = *state;
+    if (schedule_clip(schedule, &part.from, &part.to))
+        schedule->sink->state(schedule->sink->context, &part);
+}
+
+static bool is_same_state(const struct extract_state *a, const struct extract_state *b)
+{
+    return a->state == b->state && a->object == b->object && a->wait == b->wait &&
+           a->core == b->core && a->timeout_known == b->timeout_known && a->timeout == b->timeout;
+}
+
+// Completes the present state. States without a duration vanish, and equal neighbors are joined.
+static void complete_state(const struct schedule *schedule, struct thread *thread, uint64_t at)
+{
+    struct extract_state *held = &thread->held, *now = &thread->now;
+
+    if (now->from >= at)
+        return;
+    bool has_held = held->from < held->to;
+    if (has_held && held->to == now->from && is_same_state(held, now)) {
+        held->to = at;
+        return;
+    }
+    if (has_held)
+        send_state(schedule, held);
+    *held = *now;
+    held->to = at;
+}
+
+void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
+                const struct extract_state *state, const struct extract_state *before)
+{
+    uint64_t address = thread->now.thread, from = thread->now.from;
+
+    at = at < from ? from : at;
+    if (thread->now.state == EXTRACT_STATE_UNKNOWN && before) {
+        thread->now = *before;
+        thread->now.from = from;
+        thread->now.thread = address;
+    }
+    complete_state(schedule, thread, at);
+    thread->is_gone = false; // also if its creation was not recorded
+    thread->now = *state;
+    thread->now.from = at;
+    thread->now.thread = address;
+}
+
+void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
+                bool was_ready)
+{
+    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
+    struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = core};
+    struct thread *thread = schedule_thread(schedule, address);
+
+    if (!thread || (thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == core))
+        return;
+    // What lets a thread run that waits was not recorded, so how long it has waited is not known.
+    if (thread->now.state > EXTRACT_STATE_READY)
+        thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
+    thread_set(schedule, thread, at, &running, was_ready ? &ready : NULL);
+    if (thread->has_response && !thread->response.has_ran) {
+        thread->response.ran_at = thread->now.from;
+        thread->response.has_ran = true;
+    }
+}
+
+void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core)
+{
+    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
+    struct thread *thread = schedule_thread(schedule, address);
+
+    if (thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == core)
+        thread_set(schedule, thread, at, &ready, NULL);
+}
+
+// ---- responses ----
+
+// Returns whether a wait is one for a resource, which belongs to a response.
+static bool is_for_resource(enum extract_wait wait)
+{
+    return wait == EXTRACT_WAIT_MUTEX || wait == EXTRACT_WAIT_BLOCK_POOL ||
+           wait == EXTRACT_WAIT_BYTE_POOL;
+}
+
+static void begin_response(struct thread *thread, const struct extract_event *event)
+{
+    thread->has_response = true;
+    thread->response = (struct extract_response){
+        .from = event->ticks, .thread = thread->now.thread, .from_seq = event->seq};
+}
+
+static void end_response(const struct schedule *schedule, struct thread *thread,
+                         const struct extract_event *event)
+{
+    struct extract_response *response = &thread->response;
+
+    if (!thread->has_response)
+        return;
+    thread->has_response = false;
+    response->to = event->ticks;
+    response->to_seq = event->seq;
+    if (schedule->sink->response && response->from >= schedule->from &&
+        response->to <= schedule->to)
+        schedule->sink->response(schedule->sink->context, response);
+}
+
+// ---- waking ----
+
+// Returns whether a thread waits for a service whose events have no roles: those of FileX and NetX.
+static bool is_without_roles(enum extract_wait wait)
+{
+    return wait >= EXTRACT_WAIT_IO && wait <= EXTRACT_WAIT_TCP_IP;
+}
+
+// Returns whether a service ends the wait of a thread. Of waits without roles, the newest service
+// of the context that ends it is taken.
+static bool is_cause(const struct service *service, const struct thread *thread,
+                     enum extract_wait wait)
+{
+    if (!service->role || service->is_spent || service->wakes_nobody)
+        return false;
+    if (service->role->role == EXTRACT_ROLE_ABORT)
+        return service->thread == thread->now.thread;
+    if (is_without_roles(wait))
+        return true;
+    if (service->role->ends != wait)
+        return false;
+    if (service->thread)
+        return service->thread == thread->now.thread;
+    if (thread->call == wait && service->flags && !(service->flags & thread->call_flags))
+        return false;
+    if (thread->call == wait && service->role->begins == wait &&
+        service->role->is_send == thread->call_is_send)
+        return false; // a message to a full queue ends no wait to send another one
+    return !thread->now.object || service->object == thread->now.object;
+}
+
+static bool is_timer_thread(const struct schedule *schedule, uint64_t address, uint64_t seq)
+{
+    const struct extract_object *thread =
+        schedule->kernel->timer_thread ? extract_trace_thread_at(schedule->trace, address, seq)
+                                       : NULL;
+
+    return thread && thread->name && strcmp(thread->name, schedule->kernel->timer_thread) == 0;
+}
+
+// Returns the object whose service ended a wait; 0: not known, or there is none.
+static uint64_t object_of_wait(const struct service *service, const struct thread *thread)
+{
+    bool is_abort = service->role->role == EXTRACT_ROLE_ABORT;
+
+    return thread->now.object || is_abort ? thread->now.object : service->object;
+}
+
+// Returns why a wait ends. If the trace begins in the middle of a service, the reason is not known.
+static enum extract_wake_reason find_reason(const struct schedule *schedule,
+                                            const struct extract_event *event,
+                                            const struct thread *thread, enum extract_wait wait,
+                                            const struct service *service)
+{
+    if (is_cause(service, thread, wait))
+        return EXTRACT_WAKE_SERVICE;
+    bool by_timer =
+        event->context == EXTRACT_THREAD && is_timer_thread(schedule, event->thread, event->seq);
+    if (wait == EXTRACT_WAIT_SLEEP)
+        return by_timer || service->is_known ? EXTRACT_WAKE_SLEPT : EXTRACT_WAKE_UNKNOWN;
+    if (by_timer)
+        return service->is_known ? EXTRACT_WAKE_TIMEOUT : EXTRACT_WAKE_UNKNOWN;
+    return is_timer_thread(schedule, thread->now.thread, event->seq) ? EXTRACT_WAKE_TICK
+                                                                     : EXTRACT_WAKE_UNKNOWN;
+}
+
+static void send_wake(const struct schedule *schedule, const struct extract_event *event,
+                      const struct thread *thread, const struct service *service,
+                      enum extract_wake_reason reason)
+{
+    struct extract_wake wake = {.at = event->ticks,
+                                .seq = event->seq,
+                                .thread = thread->now.thread,
+                                .by = event->thread,
+                                .reason = reason,
+                                .in_isr = event->context == EXTRACT_ISR,
+                                .is_suspended = thread->is_stopped};
+
+    if (reason == EXTRACT_WAKE_SERVICE) {
+        wake.cause = service->seq;
+        wake.service = service->type;
+        wake.object = object_of_wait(service, thread);
+    }
+    if (wake.in_isr && !schedule->word_is_interrupted)
+        wake.by = 0;
+    if (schedule->sink->wake && wake.at >= schedule->from && wake.at <= schedule->to)
+        schedule->sink->wake(schedule->sink->context, &wake);
+}
+
+static void add_resume(struct schedule *schedule, const struct extract_event *event,
+                       const struct extract_role_fields *role, struct service *service)
+{
+    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
+    static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
+    uint64_t address = extract_role_field(event, role->thread);
+    enum extract_wait wait = (enum extract_wait)extract_role_field(event, role->state);
+    struct thread *thread = schedule_thread(schedule, address);
+
+    if (!thread || wait == EXTRACT_WAIT_PRIORITY || wait == EXTRACT_WAIT_NONE)
+        return;
+    // A thread is also resumed while it is still being suspended: then it has not waited.
+    if (thread->now.state == EXTRACT_STATE_RUNNING || thread->now.state == EXTRACT_STATE_READY)
+        return;
+    enum extract_wake_reason reason = find_reason(schedule, event, thread, wait, service);
+    bool caused = reason == EXTRACT_WAKE_SERVICE;
+    struct extract_state before = waiting_state(wait, caused ? object_of_wait(service, thread) : 0);
+    if (caused && thread->now.state == EXTRACT_STATE_BLOCKED && !thread->now.object)
+        thread->now.object = before.object; // its own call came before the trace
+    send_wake(schedule, event, thread, service, reason);
+    service->is_spent |= caused && service->role->wakes_one;
+    thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready, &before);
+    if (thread->is_stopped)
+        end_response(schedule, thread, event);
+    else if (!is_for_resource(wait))
+        begin_response(thread, event);
+    thread->is_stopped = false;
+    thread->service.is_known = true;
+    // A mutex that was just released goes to the first thread that waited for it.
+    struct thread *caller =
+        event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
+    if (caller && caller->released && wait == EXTRACT_WAIT_MUTEX &&
+        (before.object == caller->released || caused))
+        mutexes_hand_over(schedule, caller, address, event->ticks);
+}
+
+// ---- stopping ----
+
+static void add_suspend(struct schedule *schedule, const struct extract_event *event,
+                        const struct extract_role_fields *role)
+{
+    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
+    enum extract_wait wait = (enum extract_wait)extract_role_field(event, role->state);
+    struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
+
+    if (!thread || wait == EXTRACT_WAIT_PRIORITY)
+        return;
+    bool has_call = thread->call == wait;
+    uint64_t object = has_call                 ? thread->call_object
+                      : is_without_roles(wait) ? thread->service.object
+                                               : 0;
+    struct extract_state state = waiting_state(wait, object);
+    state.holder = has_call && wait == EXTRACT_WAIT_MUTEX ? thread->call_holder : 0;
+    if (has_call && thread->call_has_timeout) {
+        state.timeout = thread->call_timeout;
+        state.timeout_known = true;
+    }
+    if (!is_for_resource(wait))
+        end_response(schedule, thread, event);
+    // No service goes on after its thread has suspended itself for good. So a service that the
+    // timer thread called at one tick is not the reason for what the timer thread does at the next
+    // one.
+    if (wait <= EXTRACT_WAIT_SUSPENDED && event->context == EXTRACT_THREAD &&
+        event->thread == thread->now.thread)
+        thread->service.role = NULL;
+    thread->service.is_known = true;
+    // On one core, a thread that another one suspends did not run before.
+    thread_set(schedule, thread, event->ticks, &state, schedule->core_count == 1 ? &ready : NULL);
+}
+
+// Notes that a thread is to be suspended. One that waits goes on waiting, and is suspended when its
+// wait ends.
+static void add_stop(struct schedule *schedule, const struct extract_event *event,
+                     const struct extract_role_fields *role)
+{
+    enum extract_wait wait = (enum extract_wait)extract_role_field(event, role->state);
+    struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
+
+    if (!thread || wait <= EXTRACT_WAIT_SUSPENDED)
+        return;
+    struct extract_state waits = waiting_state(wait, 0);
+    if (thread->now.state == EXTRACT_STATE_UNKNOWN)
+        thread_set(schedule, thread, thread->now.from, &waits, NULL);
+    thread->is_stopped = true;
+}
+
+static void add_end(struct schedule *schedule, const struct extract_event *event,
+                    const struct extract_role_fields *role)
+{
+    static const struct extract_state terminated = {.state = EXTRACT_STATE_TERMINATED};
+    static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
+    struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
+
+    if (!thread)
+        return;
+    switch (role->role) {
+    case EXTRACT_ROLE_TERMINATE: // one that runs or is ready is suspended afterwards
+        if (thread->now.state > EXTRACT_STATE_READY)
+            thread_set(schedule, thread, event->ticks, &terminated, NULL);
+        break;
+    case EXTRACT_ROLE_CREATE: // it did not exist before
+        if (thread->now.state == EXTRACT_STATE_UNKNOWN || thread->is_gone)
+            thread->now.from = event->ticks;
+        thread->is_gone = false;
+        thread_set(schedule, thread, event->ticks, &suspended, NULL);
+        break;
+    case EXTRACT_ROLE_RESET:
+        thread_set(schedule, thread, event->ticks, &suspended, NULL);
+        break;
+    default: // EXTRACT_ROLE_DELETE
+        complete_state(schedule, thread, event->ticks);
+        thread->now = (struct extract_state){
+            .from = thread->now.from > event->ticks ? thread->now.from : event->ticks,
+            .thread = thread->now.thread};
+        thread->is_gone = true;
+        break;
+    }
+}
+
+// ---- events ----
+
+// Notes a call that may begin a wait of its thread.
+static void note_call(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    struct thread *thread = schedule_thread(schedule, event->thread);
+
+    if (!thread)
+        return;
+    thread->call = (enum extract_wait)role->begins;
+    thread->call_object = extract_role_field(event, role->object);
+    thread->call_timeout = extract_role_field(event, role->timeout);
+    thread->call_flags = extract_role_field(event, role->flags);
+    thread->call_is_send = role->is_send;
+    thread->call_has_timeout = role->timeout != 0;
+    thread->call_holder = extract_role_field(event, role->owner);
+}
+
+void threads_add_event(struct schedule *schedule, const struct extract_event *event,
+                       const struct extract_role_fields *role, struct service *service)
+{
+    struct thread *caller =
+        event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
+    bool is_move = (role->role == EXTRACT_ROLE_RESUME || role->role == EXTRACT_ROLE_SUSPEND) &&
+                   extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY;
+
+    if (caller && caller->released && !is_move && role->role != EXTRACT_ROLE_RESUME)
+        mutexes_hand_over(schedule, caller, 0, event->ticks);
+    switch (role->role) {
+    case EXTRACT_ROLE_RESUME:
+        add_resume(schedule, event, role, service);
+        break;
+    case EXTRACT_ROLE_SUSPEND:
+        add_suspend(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_MUTEX_GET:
+    case EXTRACT_ROLE_MUTEX_PUT:
+        mutexes_add_call(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_STOP:
+        add_stop(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_CONTINUE: {
+        struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
+        if (thread)
+            thread->is_stopped = false;
+        break;
+    }
+    case EXTRACT_ROLE_CREATE:
+    case EXTRACT_ROLE_RESET:
+    case EXTRACT_ROLE_DELETE:
+    case EXTRACT_ROLE_TERMINATE:
+        add_end(schedule, event, role);
+        break;
+    default:
+        break;
+    }
+    if (role->begins && event->context == EXTRACT_THREAD)
+        note_call(schedule, event, role);
+}
+
+void threads_end(struct schedule *schedule, uint64_t at)
+{
+    mutexes_end(schedule, at);
+    for (size_t i = 0; i < schedule->thread_count; i++) {
+        struct thread *thread = &schedule->threads[i];
+        if (!thread->is_gone)
+            complete_state(schedule, thread, at);
+        if (thread->held.from < thread->held.to)
+            send_state(schedule, &thread->held);
+    }
+    extract_map_free(&schedule->thread_map);
+    schedule->failed |= !extract_map_init(&schedule->thread_map, 64);
+    schedule->thread_count = 0;
+    memset(schedule->recent, 0, sizeof schedule->recent);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// schedule: the walk over the events of a trace, for other rooms that count events and measure the
+// schedule at the same time. In: a view. Out: each event, what had its core until the next event of
+// that core, and the parts of the schedule (extract/schedule.h).
+//
+//     event e       ── event(e)
+//     event f       ── step(e): what had the core from e to f
+//                      the sink: intervals, states and wake-ups that are complete now
+//                      event(f)
+//
+// A format without roles has events only.
+#ifndef EXTRACT_SCHEDULE_WALK_H
+#define EXTRACT_SCHEDULE_WALK_H
+
+#include "events/internal.h"
+#include "formats/roles.h"
+#include <extract/schedule.h>
+
+// An event, and what had its core until the next event of that core.
+struct schedule_step {
+    const struct extract_role_fields *role; // of the event
+    uint64_t seq;                           // of the event
+    uint64_t thread;                        // of the event's context
+    uint64_t next; // the thread that the event names as the next one; 0: none
+    enum extract_context context;
+    uint8_t standing;                 // of the event in the view (events/filter.h)
+    struct extract_interval interval; // from the event on; its length may be 0
+};
+
+// What receives the walk. All of it belongs to the core of the present event, except for `gap`.
+struct schedule_observer {
+    void *context;
+    // Called for each event of the target, in the order of the trace.
+    void (*event)(void *context, const struct extract_event *event,
+                  const struct extract_role_fields *role, uint8_t standing);
+    // Called for each gap or restart, after all that was known before it was completed.
+    void (*gap)(void *context, const struct extract_event *marker);
+    void (*step)(void *context, const struct schedule_step *step);
+    // Another thread, or idle, gets a core after the event with this standing.
+    void (*switched)(void *context, enum extract_switch_kind kind, uint8_t core, uint8_t standing);
+};
+
+// Walks over all events of a view (NULL: of the trace). The sink and each of its members, and each
+// member of the observer, may be NULL. If the view has a range, the walk ends at the first event
+// after it, to which the last step leads. Errors: NOMEM.
+enum extract_code schedule_walk(const struct extract_view *view, const struct extract_trace *trace,
+                                const struct extract_schedule_sink *sink,
+                                const struct schedule_observer *observer,
+                                struct extract_error *error);
+
+#endif

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# schedule.sh: compares what `ringside schedule` and `ringside why` derive from events with the
+# truth: a simulated kernel that knows who ran, and TraceX's sample demo_netx_udp. Prints "ok NAME"
+# or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
+# shellcheck disable=SC2016 # jq expands $mine and $true
+set -u
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+here=$(realpath "$(dirname "$0")")
+data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")
+cd "$work" || exit 1
+[ -d "$data/schedule" ] || { echo "skip schedule: no schedules with a known truth"; exit 0; }
+
+# Evaluates a jq expression over $mine (the lines of ringside) and $true.
+compare() { # EXPRESSION
+    jq -rn -L "$here" --slurpfile mine mine.json --slurpfile truth true.json \
+        "include \"schedule\"; \$truth[0] as \$true | (\$mine | end_time) as \$limit | $1"
+}
+
+derive() { # TRACE TRUTH
+    run schedule --json "$data/$1"
+    check "schedule of $1" 0
+    cp out mine.json
+    cp "$data/schedule/$2" true.json
+}
+
+# In 02, 05 and 10 the kernel needs no time between an event and the switch. 18 has no events of
+# interrupts: their time counts for the thread that runs next, or for the interrupted one.
+for name in sim02 sim05 sim10 sim18; do
+    derive "schedule/$name.trx" "$name.json"
+    is "$name: no interval is unsure" "$(compare '$mine | map(select(.unsure)) | length')" 0
+    kind=
+    [ $name = sim18 ] && kind=' | without_cores'
+    [ $name = sim18 ] || is "$name: who had the core" \
+        "$(compare '($mine | intervals) == ($true | true_intervals($limit))')" true
+    is "$name: states" \
+        "$(compare "(\$mine | states$kind) == (\$true | true_states(\$limit)$kind)")" true
+    is "$name: wake-ups" "$(compare '($mine | wakes) == ($true | true_wakes)')" true
+done
+derive schedule/sim15.trx sim15.json
+is "sim15: wake-ups" "$(compare '($mine | wakes) == ($true | true_wakes)')" true
+is "sim15: nothing is wrong for longer than a switch takes" "$(compare \
+    '($mine | intervals) | longest_mistake($true | true_intervals($limit))')" 4
+
+# A real trace. Its truth is that of a reference model, checked against TraceX's figures.
+derive threadx/demo_netx_udp.trx demo_netx_udp.json
+is "demo_netx_udp: who had the core" \
+    "$(compare '($mine | intervals) == ($true | true_intervals($limit))')" true
+is "demo_netx_udp: states" "$(compare '($mine | states) == ($true | true_states($limit))')" true
+is "demo_netx_udp: wake-ups" "$(compare '($mine | wakes) == ($true | true_wakes)')" true
+
+# ---- why ----
+
+trace=$data/schedule/sim02.trx
+run why nobody "$trace"
+check "why: an unknown thread" 1 err '^ringside: nobody: no thread has this name; '
+run why 'locker 3'
+check "why: no input" 1 err 'no input is given'
+run why 'locker 3' --worst 0 "$trace"
+check "why: a number of responses" 1 err '^ringside: --worst: '
+run why 'locker 3' --worst 1001 "$trace"
+check "why: too many responses" 1 err 'at most 1000 are explained'
+run why 'locker 3' --at 5s "$trace"
+check "why: a unit without a rate" 1 err '^ringside: 5s: .*--hz'
+run why 'locker 3' --at 128000000 "$trace"
+check "why: a time after the trace" 1 err 'no response at this time'
+run why 'locker 3' --at 5 --worst 2 "$trace"
+check "why: two choices of a time" 1 err '--at, --worst and --from with --to each choose'
+run why 'locker 3' --from 200 --to 100 "$trace"
+check "why: a time that ends before it begins" 1 err 'no time from 200 to 100'
+run why 0x20001840 --worst 2 --hz 1000000 "$trace"
+check "why: a thread by its address, in milliseconds" 0 out '^locker 3  3\.0 ms  #1038 \.\. #1075 '
+run why 'locker 3' --worst 3 --json "$trace"
+is "why: the segments of each level add up" "$(jq -s 'def tiles: .from as $from | .to as $to |
+    (.segments | length == 0 or (.[0].from == $from and .[-1].to == $to and
+        ([.[:-1], .[1:]] | transpose | all(.[0].to == .[1].from)))) and all(.segments[]; tiles);
+    length >= 3 and all(tiles)' out)" true
+# A trace of one thread that never waits.
+run why 'thread 0' "$data/threadx/demo_filex.trx"
+check "why: a thread without responses" 1 err 'no response of this thread is in the trace'
+
+# The simulator has explained three long times of each thread, of which none waits for a mutex.
+for name in sim02 sim05 sim10; do
+    while read -r number thread from to; do
+        run why "$thread" --from "$from" --to "$to" --json "$data/schedule/$name.trx"
+        is "$name: why $thread from $from to $to" \
+            "$(jq -c -L "$here" 'include "schedule"; .segments | chain' out)" \
+            "$(jq -c -L "$here" "include \"schedule\"; .why[$number].chain | true_chain" \
+                "$data/schedule/$name.json")"
+    done < <(jq -r '.why | to_entries[] | "\(.key) \(.value.thread) \(.value.t0) \(.value.t1)"' \
+        "$data/schedule/$name.json")
+done
+finish

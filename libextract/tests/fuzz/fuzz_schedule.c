@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// fuzz: events of ThreadX in any order, from which the schedule, the statistics and the chains of
+// `why` are derived. Each eight bytes of the input are one event. Its id, thread, core, time and
+// fields are chosen so that all roles of events meet.
+//
+// Nothing may crash, leak or hang. In addition, times of a core, a thread and a mutex follow each
+// other. All times add up to the span, and the segments of a chain tile its time.
+#define _GNU_SOURCE // memfd_create
+#include "tests/bench/ring_maker.h"
+#include "tests/fuzz/trace_checks.h"
+#include <extract/schedule.h>
+#include <extract/stats.h>
+#include <extract/why.h>
+
+enum { BASE = 0x20000000, THREADS = 6, OBJECTS = 5, CORES = 4, EVENT_BYTES = 8, MAX_EVENTS = 4096 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static uint32_t thread_at(unsigned i)
+{
+    return i % (THREADS + 1) ? BASE + 0x100000 + 0x100 * (i % (THREADS + 1)) : 0;
+}
+
+static uint32_t object_at(unsigned i)
+{
+    return BASE + 0x200000 + 0x40 * (i % OBJECTS);
+}
+
+static void make_event(struct maker *ring, const uint8_t *b, bool several, uint32_t *stamp)
+{
+    static const uint8_t ids[] = {1,   2,   3,   4,   5,   6,   10,  17,  20,  27, 31, 32,
+                                  36,  51,  52,  57,  62,  63,  68,  69,  80,  83, 88, 100,
+                                  101, 107, 109, 110, 111, 112, 114, 115, 117, 200};
+    uint32_t id = ids[b[0] % sizeof ids], thread = thread_at(b[1]);
+    bool is_thread = id == 1 || id == 2 || (id >= 100 && id < 120);
+    const uint32_t info[] = {id == 5     ? thread_at(b[4])
+                             : is_thread ? thread_at(b[4])
+                                         : object_at(b[4]),
+                             id == 109 || id == 57 ? thread_at(b[5]) : b[5] % 16,
+                             id == 52   ? thread_at(b[6])
+                             : id == 57 ? b[6] % 3
+                                        : b[6],
+                             id == 52 ? b[7] % 3 : thread_at(b[7])};
+    uint32_t context = b[2] % 8 == 7 ? MAKER_INIT : b[2] % 8 > 4 || !thread ? MAKER_ISR : thread;
+    uint32_t word = context == MAKER_ISR ? thread : b[2] & 0x80 ? 8 : MAKER_PRIORITY(b[2] / 8, 8);
+    uint32_t core = several ? b[3] % CORES : 0;
+
+    *stamp += b[3] / 4;
+    maker_event(ring, context, word, id | core << 24, *stamp, info);
+}
+
+// ---- the schedule ----
+
+struct walk {
+    uint64_t core_end[CORES];
+    uint64_t thread_end[THREADS + 1];
+    uint64_t mutex_end[OBJECTS];
+};
+
+static void add_interval(void *context, const struct extract_interval *interval)
+{
+    struct walk *walk = context;
+    check(interval->from < interval->to && interval->core < CORES);
+    check(interval->from >= walk->core_end[interval->core]);
+    walk->core_end[interval->core] = interval->to;
+}
+
+static void add_state(void *context, const struct extract_state *state)
+{
+    struct walk *walk = context;
+    size_t i = (state->thread - BASE - 0x100000) / 0x100;
+    check(state->from < state->to && i <= THREADS);
+    check(state->from >= walk->thread_end[i]);
+    check((state->state == EXTRACT_STATE_BLOCKED) == (state->wait != NULL));
+    walk->thread_end[i] = state->to;
+}
+
+static void add_owner(void *context, const struct extract_ownership *owner)
+{
+    struct walk *walk = context;
+    size_t i = (owner->mutex - BASE - 0x200000) / 0x40;
+    check(owner->from < owner->to && i < OBJECTS && owner->from >= walk->mutex_end[i]);
+    walk->mutex_end[i] = owner->to;
+}
+
+static void add_response(void *context, const struct extract_response *response)
+{
+    (void)context;
+    check(response->from <= response->to);
+    check(!response->has_ran || response->ran_at >= response->from);
+}
+
+static void check_schedule(const struct extract_trace *trace)
+{
+    struct walk walk = {{0}, {0}, {0}};
+    const struct extract_schedule_sink sink = {.context = &walk,
+                                               .interval = add_interval,
+                                               .state = add_state,
+                                               .owner = add_owner,
+                                               .response = add_response};
+    check(!extract_schedule_run(NULL, trace, &sink, NULL));
+}
+
+// ---- statistics ----
+
+static void check_times(const struct extract_trace *trace)
+{
+    struct extract_view *view;
+    struct extract_stats *stats;
+    uint64_t kinds = 0;
+    check(!extract_view_new(&view, NULL, trace, 0, NULL));
+    check(!extract_stats_new(&stats, view, trace, NULL));
+    for (size_t i = 0; i < stats->core_count; i++) {
+        const struct extract_core_stats *core = &stats->cores[i];
+        uint64_t sum = core->idle_ticks + core->interrupt_ticks + core->init_ticks;
+        for (size_t k = 0; k < stats->thread_count; k++)
+            sum += core->thread_ticks[k];
+        check(sum + core->unknown_ticks == core->span_ticks);
+        check(stats->core_count > 1 || core->span_ticks == stats->span_ticks);
+    }
+    for (unsigned i = 0; i < EXTRACT_SWITCHES; i++)
+        kinds += stats->switches[i];
+    check(kinds == stats->context_switches);
+    extract_stats_free(stats);
+    extract_view_free(view);
+}
+
+// ---- why ----
+
+// Checks that the segments of one level follow each other from one time to another. Returns the
+// index after them.
+static size_t check_level(const struct extract_why *why, size_t i, size_t end, unsigned depth,
+                          uint64_t from, uint64_t to)
+{
+    while (i < end && why->segments[i].depth == depth) {
+        const struct extract_segment *segment = &why->segments[i];
+        check(segment->from == from && segment->from < segment->to && segment->to <= to);
+        from = segment->to;
+        i++;
+        if (i < end && why->segments[i].depth > depth)
+            i = check_level(why, i, end, depth + 1, segment->from, segment->to);
+    }
+    check(from == to);
+    return i;
+}
+
+static void check_why(const struct extract_trace *trace, unsigned thread)
+{
+    char name[24];
+    struct extract_why_options options = {.size = sizeof options, .thread = name, .worst = 3};
+    struct extract_why *why;
+    snprintf(name, sizeof name, "0x%x", thread_at(1 + thread));
+    if (extract_why_new(&why, trace, &options, NULL))
+        return;
+    for (size_t i = 0; i < why->chain_count; i++) {
+        const struct extract_chain *chain = &why->chains[i];
+        size_t end = chain->first + chain->count;
+        check(end <= why->segment_count);
+        check(check_level(why, chain->first, end, 0, chain->from, chain->to) == end);
+    }
+    extract_why_free(why);
+}
+
+// ---- the ring ----
+
+static void check_ring(const struct maker *ring)
+{
+    struct extract_session_options options = {
+        .size = sizeof options, .ring_known = true, .ring = BASE};
+    struct extract_session *session = NULL;
+    struct extract_memory *memory;
+    check(!extract_memory_new_images(&memory, NULL));
+    check(!extract_memory_add_bytes(memory, "ring", ring->bytes, ring->length, BASE, NULL));
+    if (!extract_session_open(&session, memory, NULL, &options, NULL)) {
+        const struct extract_trace *trace = extract_session_trace(session);
+        check_schedule(trace);
+        check_times(trace);
+        for (unsigned i = 0; i < THREADS; i++)
+            check_why(trace, i);
+        extract_session_close(session);
+    }
+    extract_memory_close(memory);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct maker ring;
+    uint32_t stamp = 0, events = (uint32_t)(size / EVENT_BYTES);
+
+    if (events < 2 || events > MAX_EVENTS)
+        return 0;
+    check(maker_open(&ring, BASE, 0xFFFFFFFF, THREADS, events, false));
+    for (unsigned i = 1; i <= THREADS; i++)
+        maker_object(&ring, 1, thread_at(i), BASE + 0x300000 + 0x400 * i, 1024, "thread");
+    for (uint32_t i = 0; i < events; i++)
+        make_event(&ring, data + (size_t)i * EVENT_BYTES, size & 1, &stamp);
+    check_ring(&ring);
+    maker_close(&ring);
+    return 0;
+}
