@@ -404,10 +404,9 @@ static void test_no_reset(void **state)
     assert_int_equal(resets_after(UINT32_MAX, 977, 10 * minute, 0), 0); // the clock stopped
     assert_int_equal(resets_after(UINT32_MAX, 977, minute, 58620000), 0);
     assert_int_equal(resets_after(UINT32_MAX, 977, 10 * minute, 586200000), 0);
-    assert_int_equal(resets_after(UINT32_MAX, -977u, 10 * minute, -586200000u),
-                     0); // the clock counts down
-    assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 0),
-                     0); // the clock wraps 15 times a second
+    assert_int_equal(resets_after(UINT32_MAX, -977u, 10 * minute, -586200000u), 0); // counts down
+    // A clock of 16 bits wraps 15 times a second.
+    assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 0), 0);
     assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 586200000), 0);
     assert_int_equal(resets_after(0xFFFF, 2, 10 * minute, 1200000), 0);
     assert_int_equal(resets_after(UINT32_MAX, 0, minute, 0), 0);
