@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests: synthetic rings of hook words. Source: docs/formats/hook.md.
+// tests: builds synthetic rings of hook words. Source: docs/formats/hook.md.
 #include "tests/unit/hook/hook_builder.h"
 
 static uint8_t *at(struct hooks *hooks, uint32_t position)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// tests: synthetic rings of hook words. In: records, part by part. Out: the bytes that a target
-// holds, or those of a file.
+// tests: builds synthetic rings of hook words. The input is records, part by part. The output is
+// the bytes in a target's memory, or the bytes of a file.
 //
-// Source: docs/formats/hook.md. Written from those facts alone and sharing no code with the
-// decoder, so that the two check each other.
+// Source: docs/formats/hook.md. This code is written from that page alone and shares nothing with
+// the decoder, so the two check each other.
 #ifndef TESTS_HOOK_BUILDER_H
 #define TESTS_HOOK_BUILDER_H
 
@@ -37,16 +37,16 @@ enum {
     HOOKS_CPUS
 };
 
-// A target's ring, which this writes as its recorder would.
+// The ring of a target. These functions write it as the target's recorder would.
 struct hooks {
     bool big;
     uint64_t address;
-    uint32_t size; // of the buffer
+    uint32_t size; // size of the buffer
     uint32_t head, tail, records, lost;
     uint8_t bytes[MAX_HOOKS_BYTES]; // control block and buffer
 };
 
-// A record as it is given to the recorder.
+// A record, as a program gives it to the recorder.
 struct hooks_record {
     uint32_t frame; // bits 16 and above
     uint64_t hook;
@@ -57,20 +57,20 @@ struct hooks_record {
     uint64_t tid, stamp;
 };
 
-// An empty ring whose positions begin at `start`. 4-byte words, a 32-bit clock of 1 MHz, two
-// processors; it records and keeps the newest.
+// Makes an empty ring whose positions begin at `start`. It has 4-byte words, a 32-bit clock of 1
+// MHz and two processors. It is recording, and keeps the newest records.
 void hooks_build(struct hooks *hooks, bool big, uint32_t size, uint32_t start);
 void hooks_word(struct hooks *hooks, unsigned word, uint32_t value);
 uint32_t hooks_word_at(const struct hooks *hooks, unsigned word);
-// A word of the buffer, at a position.
+// Writes a word of the buffer at a position.
 void hooks_poke(struct hooks *hooks, uint32_t position, uint32_t value);
-// Writes a record; the oldest give way. Returns its position.
+// Writes a record, and drops the oldest records if needed. Returns its position.
 uint32_t hooks_put(struct hooks *hooks, const struct hooks_record *record);
-// A type A record with hook id 123 of thread 0x20004000: 20 bytes.
+// Writes a record of type A with hook id 123 and thread 0x20004000. It has 20 bytes.
 uint32_t hooks_put_plain(struct hooks *hooks, uint32_t number, uint64_t stamp);
 size_t hooks_bytes(const struct hooks *hooks);
 
-// The ring as an image of memory at its address; the steps from there to a trace.
+// Returns the ring as an image of memory at its address. hooks_look opens a trace on it.
 struct extract_memory *hooks_memory(const struct hooks *hooks);
 void hooks_look(struct look *look, const struct hooks *hooks);
 

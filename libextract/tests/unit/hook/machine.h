@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tests: a recorder of hook words that works store by store, in the order of docs/formats/hook.md,
-// and continues while its memory is read, word by word. In: its speed. Out: a memory, and a check
-// that proves each record by its own contents.
+// tests: simulates a recorder of hook words that works store by store, in the order of
+// docs/formats/hook.md. It continues while its memory is read, word by word. The test sets its
+// speed. The simulation provides a memory, and records whose contents follow from their numbers, so
+// that a test can check each one.
 #ifndef TESTS_HOOK_MACHINE_H
 #define TESTS_HOOK_MACHINE_H
 
@@ -15,12 +16,12 @@ enum step { STEP_TAIL, STEP_WORDS, STEP_RECORDS, STEP_HEAD };
 static struct machine {
     struct hooks hooks;
     enum step step;
-    uint32_t record[MAX_WORDS]; // that is being written
+    uint32_t record[MAX_WORDS]; // the record that is being written
     unsigned words, done;
-    uint32_t number; // of that record
+    uint32_t number; // number of that record
     uint32_t random;
-    unsigned rate, budget; // stores for 16 words read, and what is left over
-    unsigned stores;       // that may still happen; then it stands
+    unsigned rate, budget; // stores for 16 words read, and stores that are due
+    unsigned stores;       // stores until the recorder stops
     bool until_full;
 } machine;
 
@@ -35,7 +36,7 @@ static uint32_t sum_of(uint32_t number, unsigned words)
     return number * 2654435761U ^ words;
 }
 
-// A generic record: number in D1, a buffer of words that follow from the number.
+// Makes a generic record. Its number is in D1, and the words of its buffer follow from the number.
 static void make_record(void)
 {
     unsigned words = next_random() % 16;
@@ -66,7 +67,7 @@ static void step_tail(void)
     hooks_word(h, HOOKS_TAIL, h->tail);
 }
 
-// One store of the recorder.
+// Makes one store of the recorder.
 static void step(void)
 {
     struct hooks *h = &machine.hooks;
@@ -105,7 +106,7 @@ static void start(unsigned rate, unsigned before, uint32_t seed)
         step();
 }
 
-// Reads word by word. The recorder continues between the words.
+// Reads memory word by word. The recorder continues between the words.
 static size_t read_live(void *context, uint64_t address, void *buffer, size_t length)
 {
     size_t bytes = hooks_bytes(&machine.hooks);

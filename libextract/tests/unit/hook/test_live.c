@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Copies of a ring of hook words while its recorder writes to it. The recorder works store by
-// store, in the order of docs/formats/hook.md, and continues while every word is read. What is
-// shown must be what was recorded, complete, in order and without a gap, and the reported losses
-// must add up. Truth: the recorder's own numbers, and checksums in each record.
+// Tests copies of a ring of hook words while its recorder writes to it. The recorder works store by
+// store, in the order of docs/formats/hook.md, and continues while every word is read. Events that
+// are shown must be those that were recorded, complete, in order and without a gap. The reported
+// losses must add up. Truth: the recorder's own numbers, and checksums in each record.
 #include "tests/unit/hook/machine.h"
 
 enum { RATES = 60 };
@@ -38,10 +38,10 @@ static void test_nothing_torn(void **state)
             start(rate, before, rate * 7919 + before);
             shown += look_once();
         }
-    assert_true(shown > looks * 2); // it is no proof when there is nothing to see
+    assert_true(shown > looks * 2); // the test proves nothing if too few events are shown
 }
 
-// A slow recorder: the loss is exact although the target runs, and most of the ring is read.
+// The recorder is slow. The loss is exact although the target runs, and most of the ring is read.
 static void test_slow(void **state)
 {
     (void)state;
@@ -76,13 +76,13 @@ static void test_halted_anywhere(void **state)
     }
 }
 
-// A ring that is cleared while it is copied: nothing of before is shown as if it were now.
+// The ring is cleared while it is copied. No event from before is shown as a current one.
 static size_t clear_reads;
 
 static size_t read_cleared(void *context, uint64_t address, void *buffer, size_t length)
 {
     struct hooks *h = &machine.hooks;
-    if (++clear_reads == 3) { // behind the copy
+    if (++clear_reads == 3) { // after the copy
         hooks_word(h, HOOKS_GENERATION, 1);
         h->tail = h->head;
         hooks_word(h, HOOKS_TAIL, h->tail);
@@ -108,7 +108,7 @@ static void test_cleared_meanwhile(void **state)
     look_close(&look);
 }
 
-// The ring is opened again after the copy: its positions begin at 0 again, as they did before.
+// The ring is opened again after the copy. Its positions begin at 0 again, as they did before.
 static size_t read_reopened(void *context, uint64_t address, void *buffer, size_t length)
 {
     struct hooks *h = &machine.hooks;

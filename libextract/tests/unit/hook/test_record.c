@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recordings of rings of hook words: the recorder of the target continues store by store while it
+// Tests recordings of rings of hook words. The target's recorder continues store by store while it
 // is followed, and the log is checked. Truth: the recorder's own numbers, and checksums in each
 // record.
 #include "tests/unit/scratch.h"
@@ -12,7 +12,7 @@ enum { RECORDS = 1 << 16 };
 
 static struct extract_error error;
 
-static bool dead; // the target does not answer
+static bool dead; // the target does not respond
 
 static size_t read_or_fail(void *context, uint64_t address, void *buffer, size_t length)
 {
@@ -58,7 +58,7 @@ static void poll_once(struct recording *r)
     assert_int_equal(extract_recorder_poll(r->recorder, &error), EXTRACT_OK);
 }
 
-// The target stops, and the recorder reads what is left.
+// Stops the target and ends the recording, which reads the remaining records.
 static struct extract_record_status end(struct recording *r)
 {
     struct extract_record_status status;
@@ -72,7 +72,7 @@ static struct extract_record_status end(struct recording *r)
     return status;
 }
 
-// ---- what its log gives ----
+// ---- what the log contains ----
 
 struct replay {
     struct extract_log *log;
@@ -80,10 +80,10 @@ struct replay {
     uint32_t first, next; // numbers of records
     uint32_t records;
     uint64_t lost, refused;
-    uint32_t unexplained;           // gaps without a loss in front
+    uint32_t unexplained;           // gaps without a loss before them
     uint64_t pending;               // lost before the next record
-    bool pending_exact, pending_is; // and whether that is sure
-    bool begins_lost;               // before the first record
+    bool pending_exact, pending_is; // the loss is exact; there is a loss
+    bool begins_lost;               // there is a loss before the first record
     unsigned losses, exact, resets, on, off;
 };
 
@@ -111,7 +111,7 @@ static void note_record(struct replay *p, const struct extract_event *event)
     check_event(event, number);
     if (!p->records)
         p->first = p->next = number;
-    assert_true(number >= p->next); // nothing twice, nothing back
+    assert_true(number >= p->next); // no record twice, and none out of order
     if (p->pending_is && p->records) {
         assert_true(number - p->next >= p->pending);
         assert_true(!p->pending_exact || number - p->next == p->pending);
@@ -167,7 +167,8 @@ static void go_on(unsigned stores)
         step();
 }
 
-// A target that runs is not met twice in the moment in which its count and its head differ.
+// In a running target, the count and the head differ only for a moment. Two polls in a row do not
+// meet that moment, so this ends it.
 static void leave_moment(void)
 {
     if (machine.step == STEP_HEAD)
@@ -176,7 +177,8 @@ static void leave_moment(void)
 
 // ---- the tests ----
 
-// Polls at every distance, in the middle of records too: whole, without a loss.
+// Polls after every distance, also in the middle of a record. Every record is complete, and none is
+// lost.
 static void test_whole(void **state)
 {
     static const bool running[] = {true, false};
@@ -226,14 +228,14 @@ static void test_laps(void **state)
     close_replay(&p);
 }
 
-// The target continues while it is read, from slowly to far too fast, halted for each poll or not.
-// What is shown is complete and in order, each number that is called exact is right, and the sum is
-// the truth.
+// The target continues while it is read, from slowly to far too fast. In some runs it is halted for
+// each poll. Events that are shown are complete and in order, each exact loss is right, and the sum
+// is the true number.
 static void race(unsigned rate, bool running, uint32_t seed)
 {
     struct recording r;
     struct replay p;
-    bool rests = seed % 2; // while the recording begins
+    bool rests = seed % 2; // the target pauses while the recording begins
     start(rests ? 0 : rate, 700, seed);
     leave_moment();
     uint32_t known = machine.number;
@@ -241,7 +243,7 @@ static void race(unsigned rate, bool running, uint32_t seed)
     if (rests)
         poll_once(&r);
     for (unsigned i = 0; i < 150; i++) {
-        machine.rate = i % 50 < 40 ? rate : 0; // it pauses now and then
+        machine.rate = i % 50 < 40 ? rate : 0; // the target pauses now and then
         go_on(machine.rate ? next_random() % (4 * rate + 20) : 0);
         unsigned during = machine.rate;
         if (!during)
@@ -253,9 +255,9 @@ static void race(unsigned rate, bool running, uint32_t seed)
     struct extract_record_status status = end(&r);
     play(&p);
     assert_int_equal(p.next, machine.number);
-    // It is no proof when there is nothing to see.
+    // The test proves nothing if too few records are seen.
     assert_true(p.records > (rate < 400 ? 50 : 15));
-    // What the first look did not know is missing in the sum.
+    // Losses that the first poll could not know are missing in the sum.
     assert_true(p.records + p.lost <= machine.number - (p.begins_lost ? known : p.first));
     if (rests)
         assert_int_equal(p.records + p.lost, machine.number - p.first);
@@ -280,7 +282,7 @@ static void test_races(void **state)
         }
 }
 
-// It wraps between two words that are read, once and many times.
+// The ring wraps between two words that are read, once or many times.
 static void test_passed_by_words(void **state)
 {
     (void)state;
@@ -289,13 +291,13 @@ static void test_passed_by_words(void **state)
             race(rate, true, seed * 7919 + rate);
 }
 
-// Everything in the ring is overwritten while it is read for the first time.
+// The writer overwrites the whole ring while it is read for the first time.
 static void test_lapped_before_the_first(void **state)
 {
     struct recording r;
     struct replay p;
     (void)state;
-    start(100000, 500, 4); // several laps in each read
+    start(100000, 500, 4); // several laps during each read
     uint32_t known = machine.number;
     begin(&r, true);
     machine.rate = 0;
@@ -318,7 +320,8 @@ static void clear(void)
     hooks_word(h, HOOKS_RECORDS, h->records = 0);
 }
 
-// Cleared, opened again with the same generation, and with more in it than there was: each is seen.
+// The recorder detects a ring that is cleared, a ring that is opened again with the same
+// generation, and a new ring that holds more than the old one.
 static void test_resets(void **state)
 {
     (void)state;
@@ -350,13 +353,14 @@ static void test_resets(void **state)
         go_on(50);
         struct extract_record_status status = end(&r);
         assert_int_equal(status.resets, 1);
-        // What was written between the last poll and the reset is lost; how much is not known.
+        // Events between the last poll and the reset are lost, and their number is not known.
         assert_true(status.gaps_not_exact >= 1 && !status.lost_is_exact);
         play(&p);
         assert_int_equal(p.resets, 1);
         assert_false(extract_trace_info(p.trace)->lost_known);
         assert_int_equal(p.next, machine.number);
-        // The log reports what the ring overwrote since then, and what it had no space for.
+        // The log reports what the ring overwrote since the reset, and what the ring had no space
+        // for.
         assert_int_equal(p.refused, 5);
         assert_int_equal(p.records + p.lost, machine.number - first);
         close_replay(&p);
@@ -394,7 +398,7 @@ static void test_states(void **state)
     close_replay(&p);
 }
 
-// A target that is recorded, and does not answer then.
+// Begins a recording of a target that then stops responding.
 static void begin_gone(struct recording *r)
 {
     start(0, 700, 6);
@@ -428,7 +432,7 @@ static void test_gone(void **state)
     close_replay(&p);
 }
 
-// One that no longer answers: what it wrote since is not known.
+// The target stops responding until the end. The number of events since then is not known.
 static void test_gone_for_good(void **state)
 {
     struct recording r;
@@ -445,7 +449,7 @@ static void test_gone_for_good(void **state)
     close_replay(&p);
 }
 
-// Each allocation fails in turn: an error, no leak.
+// Each allocation fails in turn. The result is an error and no leak.
 static void test_memory_is_short(void **state)
 {
     struct extract_memory_source source = {.read = read_live, .running = true};
@@ -470,7 +474,7 @@ static void test_memory_is_short(void **state)
     }
 }
 
-// A log is saved as a ring that has the same records.
+// A log is saved as a ring with the same records.
 static void test_saved(void **state)
 {
     struct recording r;
@@ -510,7 +514,7 @@ static void test_saved(void **state)
     close_replay(&p);
 }
 
-// What a block of a log holds is put into another, but for the last bytes of the first records.
+// Copies a block of one log to another, except the last bytes of the first records.
 static void copy_block(struct extract_log_writer *to, struct extract_log *from,
                        struct extract_log_block *block, uint32_t *less)
 {
@@ -545,8 +549,8 @@ static void copy_log(const char *path, uint32_t less)
     extract_log_free(from);
 }
 
-// Blocks that do not end at a word, whether they are the last of a run or not: what they cut off is
-// damage, and everything else is there.
+// Blocks end in the middle of a word, at the end of a run or inside it. The cut word is damage, and
+// all other records are shown.
 static void test_odd_lengths(void **state)
 {
     struct recording r;

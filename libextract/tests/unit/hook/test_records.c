@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Records of hook words: every type of 32 and 64 bits, with and without thread ids and time stamps
-// of both widths, in both byte orders: as events and as the entries that templates see. And what is
-// no record. Truth: what the test wrote, and bytes worked out by hand from docs/formats/hook.md.
+// Tests records of hook words: every type of 32 and 64 bits, with and without thread ids and
+// timestamps of both widths, in both byte orders. They are checked as events and as the entries
+// that templates see. Bytes that are not records are tested, too. Truth: what the test wrote, and
+// bytes worked out by hand from docs/formats/hook.md.
 #include "formats/format.h"
 #include "tests/unit/hook/hook_builder.h"
 
-// A record, and what is to come of it.
+// A record, and the event that is expected from it.
 struct row {
     const char *name;
     struct hooks_record record;
@@ -13,7 +14,7 @@ struct row {
         uint32_t id;
         unsigned bits, type, data, bytes_of_data;
         bool generic;
-        const char *bytes; // hexadecimal; the buffer as it is
+        const char *bytes; // hexadecimal; the buffer as it is in memory
     } is;
 };
 
@@ -106,7 +107,7 @@ static const struct row rows[] = {
       .buffer_bytes = 8,
       .stamp = 4},
      {0x0011, 64, 0xC000, 0, 8, true, "C00000080011000000000000000000023132333435363738"}},
-    // where it was written
+    // Where the event was recorded
     {"in an interrupt",
      {.frame = HOOKS_ISR | HOOKS_TID, .hook = 0x1001000F, .tid = 0x20004000},
      {0x1000, 32, 1, 15, 0, false, "1001000F"}},
@@ -171,7 +172,7 @@ static void test_every_type(bool big)
 {
     struct look look;
     size_t count;
-    uint64_t stamp = 77; // those before the first stamp have that one
+    uint64_t stamp = 77; // records before the first timestamp have that timestamp
     hooks_build(&hooks, big, 4096, 0);
     for (unsigned i = 0; i < ROWS; i++)
         hooks_put(&hooks, &rows[i].record);
@@ -198,7 +199,7 @@ static void test_big(void **state)
     test_every_type(true);
 }
 
-// Each record over the buffer's end, at every place that it can be cut.
+// Each record crosses the end of the buffer, split at every possible position.
 static void test_over_the_end(void **state)
 {
     (void)state;
@@ -216,13 +217,13 @@ static void test_over_the_end(void **state)
         }
 }
 
-// Frames and hook words that do not fit what they announce, alone in a ring: none is shown, and
-// all of it is said to be damaged.
+// Each frame or hook word contradicts its own length or type, and is alone in a ring. No record is
+// shown, and all of its bytes are reported as damaged.
 static void test_no_records(void **state)
 {
     static const struct {
         const char *why;
-        uint32_t frame, bytes; // of the record as it is written: frame and zeros
+        uint32_t frame, bytes; // bytes of the whole record: the frame, then zeros
         uint32_t hook;
     } bad[] = {
         {"shorter than a hook word", 4, 8, 0x10010000},
@@ -266,7 +267,7 @@ static void test_no_records(void **state)
     }
 }
 
-// The sizes in a 64-bit hook word.
+// Tests the sizes in a 64-bit hook word.
 static void test_wide_sizes(void **state)
 {
     static const struct {
@@ -295,14 +296,14 @@ static void test_wide_sizes(void **state)
     }
 }
 
-// Buffers up to the longest that a hook word can announce, on both sides of what a frame can hold;
-// the record runs over the end of the ring's buffer.
+// Buffers have lengths up to the longest that a hook word can state, below and above what a frame
+// can hold. The record crosses the end of the ring's buffer.
 static void test_long_buffers(void **state)
 {
     static const unsigned narrow = HOOKS_TID | HOOKS_STAMP,
                           wide = HOOKS_WIDE | narrow | HOOKS_TID_8 | HOOKS_STAMP_8;
     static const struct {
-        unsigned frame, bytes, length; // of the record
+        unsigned frame, bytes, length; // `bytes` of the buffer; `length` of the record
     } cases[] = {{0, 65520, 65532},      {0, 65521, 65540},      {0, 65535, 65552},
                  {narrow, 65512, 65532}, {narrow, 65513, 65540}, {narrow, 65535, 65560},
                  {wide, 65496, 65532},   {wide, 65497, 65540},   {wide, 65535, 65576}};
@@ -345,7 +346,8 @@ static void test_long_buffers(void **state)
     }
 }
 
-// A length in a separate word is one that needs it.
+// A separate word for the length is valid only if the frame cannot hold the length. Each of these
+// lengths makes the record damaged.
 static void test_no_long_lengths(void **state)
 {
     static const uint32_t lengths[] = {0, 20, 65532, 65541, 65548, 65580, 0xFFFFFFFC};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Rings of hook words: what a ring holds and has lost, its state, damage in it, holes in its
-// memory, finding it, saving it. Truth: what the test wrote and then damaged.
+// Tests rings of hook words: what a ring holds and has lost, its state, damage, holes in its
+// memory, finding it, and saving it. Truth: what the test wrote and then damaged.
 #include "tests/unit/hook/hook_builder.h"
 #include "tests/unit/scratch.h"
 #include "snapshot/internal.h"
 #include <extract/report.h>
 
-enum { PLAIN = 20 }; // bytes of hooks_put_plain's records
+enum { PLAIN = 20 }; // size of the records of hooks_put_plain
 
 static struct hooks hooks;
 static struct extract_error error;
@@ -63,7 +63,7 @@ static void test_newest_kept(void **state)
     struct look look;
     (void)state;
     hooks_build(&hooks, false, 256, 0);
-    put_plain(100); // 12 of 20 bytes fit into 256
+    put_plain(100); // 12 records of 20 bytes fit into 256 bytes
     hooks_look(&look, &hooks);
     const struct extract_info *info = info_of(&look);
     check_run(&look, 88, 12);
@@ -83,7 +83,7 @@ static void test_until_full(void **state)
     (void)state;
     hooks_build(&hooks, false, 256, 0);
     put_plain(12);
-    hooks_word(&hooks, HOOKS_FLAGS, 2); // stopped, keeps the oldest
+    hooks_word(&hooks, HOOKS_FLAGS, 2); // stopped; the ring keeps the oldest records
     hooks_word(&hooks, HOOKS_LOST, 1);
     hooks_look(&look, &hooks);
     const struct extract_info *info = info_of(&look);
@@ -94,7 +94,7 @@ static void test_until_full(void **state)
     look_close(&look);
 }
 
-// A record that was too long, while there was room.
+// The ring refused a record that was too long, although it was not full.
 static void test_lost_but_not_full(void **state)
 {
     struct look look;
@@ -127,7 +127,8 @@ static void test_positions_wrap(void **state)
     }
 }
 
-// A stamp of 16 bits that wraps counts up all the same, though it falls more often than it rises.
+// The clock has 16 bits. After it wraps, time still increases, although the timestamps decrease
+// more often than they increase.
 static void test_clock_bits(void **state)
 {
     static const uint64_t stamps[] = {0xFFF0, 0xFFF1, 0x0001};
@@ -157,7 +158,8 @@ static void check_damaged(const struct look *look, uint32_t damaged)
     assert_false(info->lost_known);
 }
 
-// A hook word is not valid. The frame still leads to the next one, and nothing else is in doubt.
+// A hook word is not valid. The frame still leads to the next record, and no other record is in
+// doubt.
 static void test_damaged_hook(void **state)
 {
     static const unsigned left[] = {0, 1, 3, 4, 5};
@@ -177,7 +179,7 @@ static void test_damaged_hook(void **state)
     look_close(&look);
 }
 
-// What is damaged has a mark of its own, in the place of its entry.
+// Each damaged entry is shown as a marker at its place.
 static void test_damage_is_told(void **state)
 {
     const struct extract_event *event;
@@ -202,11 +204,11 @@ static void test_damage_is_told(void **state)
     look_close(&look);
 }
 
-// A frame is not valid. The next record that leads to further ones is the first one again, and is
-// not certain.
+// A frame is not valid. Reading continues at the next record that leads to further ones. That
+// record is not certain to be a real one.
 static void test_damaged_frame(void **state)
 {
-    // Record 4 breaks the chain that starts at 3: from 5 on there are four.
+    // Record 4 breaks the chain that starts at 3. Four records follow from 5 on.
     static const unsigned left[] = {0, 5, 6, 7, 8}, more[] = {0, 3, 4, 5, 6, 7, 8};
     struct look look;
     size_t count;
@@ -223,15 +225,14 @@ static void test_damaged_frame(void **state)
     assert_int_equal(events[1].flags, EXTRACT_FLAG_GAP | EXTRACT_FLAG_PROVISIONAL);
     assert_int_equal(events[2].flags, 0);
     look_close(&look);
-    // With record 4 whole, 3 is found as well.
+    // If record 4 is valid, 3 is found as well.
     hooks_poke(&hooks, 4 * PLAIN + 4, 0x123A0004);
     hooks_look(&look, &hooks);
     check_numbers(&look, more, 7);
     look_close(&look);
 }
 
-// Bytes in a buffer look like records, but lead to no further ones, so they are not taken for
-// records.
+// Bytes in a buffer look like records. They lead to no further records, so they are not shown.
 static void test_records_in_a_buffer(void **state)
 {
     struct hooks inner;
@@ -249,7 +250,7 @@ static void test_records_in_a_buffer(void **state)
                                   .buffer_bytes = 64};
     hooks_put(&hooks, &record);
     put_plain(5);
-    hooks_poke(&hooks, 0, 0x80000000); // the frame
+    hooks_poke(&hooks, 0, 0x80000000); // damages the frame
     hooks_look(&look, &hooks);
     check_run(&look, 0, 5);
     check_damaged(&look, 1);
@@ -258,8 +259,8 @@ static void test_records_in_a_buffer(void **state)
     look_close(&look);
 }
 
-// Every byte of a ring, changed: the events that stay are those that were written, in their order;
-// what was damaged is at most the record that the byte belongs to and its followers.
+// Changes every byte of a ring. The remaining events are events that were written, in their order.
+// At most the record of the byte and the records that follow from it are damaged.
 static void test_every_byte(void **state)
 {
     (void)state;
@@ -278,14 +279,14 @@ static void test_every_byte(void **state)
                              look.snapshot.ring.entries.count);
             for (size_t i = 0; i < count; i++)
                 strange += events[i].field[0] != (events[i].slot + 256 - 36) % 256 / PLAIN;
-            assert_true(count >= 7 && strange <= 1); // the word that was changed itself
+            assert_true(count >= 7 && strange <= 1); // only the changed word itself may differ
             look_close(&look);
         }
 }
 
 // ---- Memory with holes ----
 
-// A file that ends at any byte: what is whole in it is shown, or it is refused with a reason.
+// A file ends at any byte. Complete records in it are shown, or the file is refused with a reason.
 static void test_truncated(void **state)
 {
     (void)state;
@@ -457,7 +458,8 @@ static void test_narrow_in_a_hole(void **state)
     look_close(&look);
 }
 
-// A recorder that begins again with another clock, between the read that finds it and the next.
+// The target's recorder restarts with another clock, after the read that finds the ring and before
+// the next read.
 static uint32_t renewed_bits;
 
 static size_t read_renewed(void *context, uint64_t address, void *buffer, size_t length)
@@ -466,7 +468,7 @@ static size_t read_renewed(void *context, uint64_t address, void *buffer, size_t
     (void)context;
     if (offset > hooks_bytes(&hooks) || length > hooks_bytes(&hooks) - offset)
         return 0;
-    if (offset == 4 * HOOKS_FLAGS) // where the words that change begin
+    if (offset == 4 * HOOKS_FLAGS) // the first of the words that change
         hooks_word(&hooks, HOOKS_CLOCK_BITS, renewed_bits);
     memcpy(buffer, hooks.bytes + offset, length);
     return length;
@@ -493,10 +495,11 @@ static void test_other_clock_meanwhile(void **state)
     look_renewed(&look, 16);
     const struct extract_event *events = look_events(&look, &count);
     assert_int_equal(count, 2);
-    assert_int_equal(events[1].ticks, 17); // not 2^32 less: 16 bits count
+    assert_int_equal(events[1].ticks, 17); // the clock has 16 bits, so the time is not 2^32 less
     check_saved(&look);
     look_close(&look);
-    look_renewed(&look, 0); // no such clock: nothing is copied, and what is saved can be opened
+    // This clock does not exist. Nothing is copied, but the saved file can be opened.
+    look_renewed(&look, 0);
     look_events(&look, &count);
     assert_int_equal(count, 0);
     save(&look, &again);
@@ -591,7 +594,7 @@ static void test_symbol(void **state)
     extract_symbols_close(symbols);
 }
 
-// What a log says of a ring is its control block (docs/formats/log.md, RING), which is checked.
+// A log describes a ring by its control block (docs/formats/log.md, RING). The reader checks it.
 static void test_log_ring(void **state)
 {
     uint8_t payload[56 + HOOKS_HEADER] = "hook";

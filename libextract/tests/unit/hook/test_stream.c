@@ -10,14 +10,14 @@ enum { EVENTS_ROW = 6, MAX_BYTES = 1024 };
 struct event {
     uint32_t id;
     unsigned words;
-    uint64_t first; // data word
+    uint64_t first; // first data word
     uint64_t thread, stamp;
     unsigned data_bytes;
 };
 
 struct row {
     const char *name, *layout;
-    const char *bytes; // hexadecimal, blanks between
+    const char *bytes; // hexadecimal, separated by blanks
     unsigned count;
     struct event events[EVENTS_ROW];
     unsigned damaged;
@@ -179,7 +179,7 @@ static void test_rows(void **state)
     }
 }
 
-// Behind damage, sixteen entries that follow each other are the stream again.
+// After damage, the stream starts again at sixteen entries that follow each other.
 static void test_damage_inside(void **state)
 {
     uint8_t bytes[MAX_BYTES];
@@ -247,7 +247,8 @@ static void test_no_stream(void **state)
                      EXTRACT_IO);
 }
 
-// The longest buffers that hook words can announce: more than the frame of a record can hold.
+// Tests the longest buffers that hook words can state, which are longer than the frame of a record
+// can hold.
 static void check_long(bool wide, unsigned bytes)
 {
     static uint8_t stream[2 * 65536];
@@ -265,7 +266,7 @@ static void check_long(bool wide, unsigned bytes)
         to[i] = (uint8_t)(i * 7 + i / 256);
     ring_number(to + padded, 0xAAAA, unit, true);
     ring_number(to + padded + unit, 100, unit, true);
-    // An entry follows without data and timestamp, of thread 9.
+    // The next entry has no data and no timestamp. Its thread is 9.
     ring_number(to + padded + 2 * unit, wide ? 0x20000000 : 0x20010007, unit, true);
     ring_number(to + padded + 3 * unit, 9, unit, true);
     look_at(&look, wide ? "bits=64" : "", stream, (size_t)padded + 6 * unit);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: how fast a writer can be followed without a loss, over a simulated link in virtual time;
-// by the recorder, and by a poller that copies the whole ring each time.
+// tests: measures how fast a writer can be before a reader loses entries. The link is simulated in
+// virtual time. The reader is either the recorder or a poller that copies the whole ring each time.
 #ifndef TESTS_RATE_H
 #define TESTS_RATE_H
 
@@ -17,7 +17,8 @@ static const struct rate_link rate_links[] = {
     {"600 KB/s, 0.14 ms", 600e3, 140 * 1000},
 };
 
-enum { RATE_TURNS = 8 }; // turns of the ring that a writer must be followed for, at least
+// The reader must follow the writer for at least this many laps of the ring.
+enum { RATE_TURNS = 8 };
 
 static inline bool rate_setup(struct sim *sim, const struct rate_link *link, uint32_t slots,
                               double events_per_second)
@@ -37,7 +38,7 @@ static inline uint64_t rate_time(uint32_t slots, double events_per_second)
     return (uint64_t)(turns > 2e9 ? turns : 2e9);
 }
 
-// Returns whether the recorder loses nothing from its first entry on.
+// Returns whether the recorder loses nothing after the first entry that it reads.
 static inline bool rate_recorder_follows(struct sim_session *s, const struct rate_link *link,
                                          uint32_t slots, double events_per_second)
 {
@@ -49,9 +50,9 @@ static inline bool rate_recorder_follows(struct sim_session *s, const struct rat
     return whole;
 }
 
-// The naive poller reads the pointer, the whole ring, and the pointer again. What is between the
-// two pointers may be torn; of the rest it needs what is new. The truth is the simulation's own
-// count.
+// The naive poller reads the pointer, the whole ring, and the pointer again. Entries between the
+// two pointers may be torn. All other entries must include every entry since the previous poll.
+// Truth: the simulation's own count.
 static inline bool rate_naive_follows(struct sim_session *s, const struct rate_link *link,
                                       uint32_t slots, double events_per_second)
 {
@@ -74,8 +75,8 @@ static inline bool rate_naive_follows(struct sim_session *s, const struct rate_l
     return whole;
 }
 
-// The highest rate, in percent of the bound (bytes a second by the size of an entry), that is
-// followed; 0: none.
+// Returns the highest rate that is followed without a loss, or 0 if there is none. The rate is in
+// percent of the bound, which is the link's bytes per second divided by the size of an entry.
 static inline unsigned
 rate_best(struct sim_session *s, const struct rate_link *link, uint32_t slots,
           bool (*follows)(struct sim_session *, const struct rate_link *, uint32_t, double))

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tests: a target that writes its ring while it is read, in virtual time. In: a ring, a link, a
-// writer's speed. Out: a memory; and a judge of what a recorder makes of it.
+// tests: simulates a target that writes its ring while a reader reads it, in virtual time. The
+// caller sets the ring, the link and the writer's speed. The simulation provides a memory to read
+// from, and a judge that checks what a recorder makes of it.
 //
-// The writer makes one store a step, in the order of the ThreadX event trace: eight words, then the
-// pointer. Each entry proves itself. Written from docs/formats/threadx.md alone, sharing no code
-// with the library. Used by unit tests and by the benchmark.
+// The writer makes one store per step, in the order of the ThreadX event trace: eight words, then
+// the pointer. The words of an entry follow from its number, so a mix of two entries is detected.
+// This file is written from docs/formats/threadx.md alone and shares no code with the library. Unit
+// tests and the benchmark use it.
 #ifndef TESTS_SIM_H
 #define TESTS_SIM_H
 
@@ -17,44 +19,44 @@ enum {
     SIM_HEADER = 12, // words
     SIM_ENTRY = 8,
     SIM_OBJECT = 12,
-    SIM_STORES = 9, // of an insert: the words and the pointer
+    SIM_STORES = 9, // stores per event: eight words and the pointer
     SIM_ADDRESS = 0x20000000,
-    SIM_LIVE = 0x30000000, // the writer's live place
+    SIM_LIVE = 0x30000000, // address of the pointer to the write position
     SIM_TRACKED = 1 << 16  // events whose patches are remembered
 };
 
-#define SIM_TICKS_PER_NS 0.025 // of the clock when events have times: 25 MHz
+#define SIM_TICKS_PER_NS 0.025 // 25 MHz: the clock rate when events have times
 
 struct sim {
     uint32_t slots, mask;
     uint32_t *words; // header, one object, entries
-    size_t count;    // of words
-    uint64_t number; // of the event that is being written
-    unsigned store;  // of it that comes next
-    uint64_t stores; // in all
-    uint32_t stamp;  // of that event
-    uint32_t step;   // ticks from one to the next; 0: the clock stands
-    bool patches;    // odd events are filled in when the event behind them is half-written
+    size_t count;    // number of words
+    uint64_t number; // number of the event that is being written
+    unsigned store;  // the next store of that event
+    uint64_t stores; // stores of all events so far
+    uint32_t stamp;  // timestamp of that event
+    uint32_t step;   // ticks between two events; 0: the clock does not advance
+    bool patches;    // odd events are filled in when the next event is half-written
     // Virtual time and the link.
     uint64_t now;     // ns
-    double per_ns;    // events
-    double owed;      // stores
-    uint64_t latency; // ns of a read
-    double word_ns;   // ns of a word
-    // When it is set, events come at times of their own instead, and their stamps are these times:
-    // returns the ns from one event to the next.
+    double per_ns;    // events per ns
+    double owed;      // stores that are due
+    uint64_t latency; // ns per read
+    double word_ns;   // ns per word
+    // If this is set, it returns the ns from one event to the next, and `per_ns` is not used. The
+    // timestamp of each event is then its time.
     double (*next)(struct sim *sim);
     double due; // time of the next event, ns
     uint64_t random;
-    double load[4];       // of `next`'s own
+    double load[4];       // state of `next`
     bool dead;            // nothing can be read
-    bool off;             // the trace is off, as the live place says
+    bool off;             // the trace is disabled, as SIM_LIVE shows
     uint32_t hole, holes; // entries [hole, hole + holes) cannot be read
-    // Called before each word that is read, when it is set.
+    // If this is set, it is called before each word that is read.
     void (*before_word)(struct sim *sim);
     uint64_t words_read, reads;
-    uint32_t patched_end;          // bound of the elements of `patched` that may not be 0
-    uint64_t patched[SIM_TRACKED]; // store at which an event was filled in, 0: not yet
+    uint32_t patched_end;          // elements of `patched` from this index on are 0
+    uint64_t patched[SIM_TRACKED]; // the store count when an event was filled in; 0: not yet
 };
 
 static inline uint32_t sim_hash(uint64_t number, uint32_t word)
@@ -95,7 +97,7 @@ static inline uint32_t sim_address(const uint32_t *word, const struct sim *sim)
     return SIM_ADDRESS + 4 * (uint32_t)(word - sim->words);
 }
 
-// Event `number` gets its result, if it is still there.
+// Fills in the result of event `number`, if the event is still in the ring.
 static inline void sim_patch(struct sim *sim, uint64_t number)
 {
     uint32_t *slot = sim_slot(sim, number);
@@ -125,7 +127,7 @@ static inline void sim_store(struct sim *sim)
     sim->words[8] = sim_address(sim_slot(sim, sim->number), sim);
 }
 
-// The firmware starts: the header, an empty ring.
+// Simulates the start of the firmware: writes the header and an empty ring.
 static inline void sim_boot(struct sim *sim)
 {
     uint32_t *w = sim->words, registry = SIM_ADDRESS + 4 * SIM_HEADER;
@@ -141,8 +143,8 @@ static inline void sim_boot(struct sim *sim)
     sim->store = 0;
 }
 
-// `sim` has static storage, or was made before. Model checks make many short runs, so this clears
-// only what the last run has touched of `patched`.
+// `sim` must have static storage or come from an earlier sim_make. Model checks make many short
+// runs, so this clears only the part of `patched` that the last run used.
 static inline bool sim_make(struct sim *sim, uint32_t slots)
 {
     memset(sim->patched, 0, sim->patched_end * sizeof *sim->patched);
@@ -158,14 +160,14 @@ static inline bool sim_make(struct sim *sim, uint32_t slots)
     return sim->words != NULL;
 }
 
-// Whole events at once.
+// Writes complete events at once.
 static inline void sim_run(struct sim *sim, uint64_t events)
 {
     for (uint64_t i = 0; i < events * SIM_STORES; i++)
         sim_store(sim);
 }
 
-static inline double sim_random(struct sim *sim) // [0, 1)
+static inline double sim_random(struct sim *sim) // returns a value in [0, 1)
 {
     sim->random = sim->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (double)(sim->random >> 11) * 0x1p-53;
@@ -214,19 +216,19 @@ static inline size_t sim_read(void *context, uint64_t address, void *buffer, siz
     return length;
 }
 
-// ---- The judge: a sink that knows the truth ----
+// ---- The judge: a sink that knows the true events ----
 
 struct sim_validate {
     const struct sim *sim;
     bool started;
-    uint64_t next; // true number of the event that follows the last that was recorded
+    uint64_t next; // true number of the event after the last recorded one
     uint64_t entries, lost;
     uint64_t gaps, exact_gaps;
-    uint64_t pending;    // lost since the last entries, at least
-    uint64_t modulo;     // of those: 0 when they are exact
-    uint64_t poll_start; // stores that had been made when this poll began
+    uint64_t pending;    // events known to be lost since the last entries
+    uint64_t modulo;     // `pending` may be low by a multiple of this; 0: exact
+    uint64_t poll_start; // stores made when this poll began
     unsigned marks[16];
-    uint64_t lost_by[8]; // kind of loss
+    uint64_t lost_by[8]; // by kind of loss
     unsigned rings, objects;
     const char *fault; // NULL: none
 };
@@ -277,7 +279,7 @@ static inline enum extract_code sim_validate(void *context, const struct extract
         judge->lost_by[block->kind & 7] += block->lost;
         judge->gaps++;
         judge->exact_gaps += !block->modulo;
-        // Of two losses in a row, one is exact, or nothing is known beyond their sum.
+        // Two losses in a row are combined. If both have different moduli, only a minimum is known.
         judge->modulo = judge->modulo && block->modulo && judge->modulo != block->modulo
                             ? EXTRACT_LOG_ANY_MORE
                             : judge->modulo | block->modulo;
@@ -289,7 +291,7 @@ static inline enum extract_code sim_validate(void *context, const struct extract
     return EXTRACT_OK;
 }
 
-// A recorder over the target.
+// A recorder that records the simulated target.
 struct sim_session {
     struct sim sim;
     struct sim_validate judge;
@@ -321,7 +323,7 @@ static inline enum extract_code sim_poll(struct sim_session *s)
     return extract_recorder_poll(s->recorder, NULL);
 }
 
-// Polls when they are due, for so long.
+// Polls when polls are due, until `ns` have passed.
 static inline void sim_record(struct sim_session *s, uint64_t ns)
 {
     uint64_t end = s->sim.now + ns;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a recording, a trace or a target's life begins and ends: nothing is silently missing there.
-// What was produced was recorded, or is reported lost, or is said to be unknown.
+// Tests the beginning and the end of a recording, of a trace and of a target's run. Each event at
+// these points is recorded, reported lost, or covered by a loss of unknown size. Truth: the events
+// that the simulated target wrote.
 #include "follow/internal.h"
 #include "tests/unit/record/sim.h"
 #include <setjmp.h>
@@ -10,7 +11,7 @@
 
 static struct sim_session session;
 
-// A firmware whose symbols show the address of the live write position.
+// Simulates firmware whose symbols give the address of the pointer to the write position.
 enum extract_code __real_threadx_read_ring(struct extract_ring *ring, struct extract_memory *memory,
                                            struct extract_symbols *symbols, uint64_t address,
                                            struct extract_error *error);
@@ -27,8 +28,8 @@ enum extract_code __wrap_threadx_read_ring(struct extract_ring *ring, struct ext
     return code;
 }
 
-// Starts a recording of a ring into which `before` events were written. While it starts, the writer
-// makes `per_ns` events a nanosecond.
+// Starts a recording of a ring that already holds `before` events. During the start, the writer
+// makes `per_ns` events per nanosecond.
 static void begin_while(double per_ns, uint32_t slots, uint64_t before)
 {
     struct extract_error error;
@@ -55,7 +56,7 @@ static void poll_after(uint64_t events)
     assert_int_equal(sim_poll(&session), EXTRACT_OK);
 }
 
-// Ends the recording; what it came to.
+// Ends the recording and returns its final status.
 static struct extract_record_status end(void)
 {
     struct extract_record_status status;
@@ -84,7 +85,7 @@ static unsigned marks(enum extract_log_mark kind)
     return session.judge.marks[kind];
 }
 
-// The trace is enabled: an empty ring from its first slot on. The writer is at that slot.
+// Enables the trace, which empties the ring. The write position must be the first slot.
 static void enable(void)
 {
     assert_int_equal(session.sim.number % session.sim.slots, 0);
@@ -92,7 +93,8 @@ static void enable(void)
     session.sim.off = false;
 }
 
-// One turn of the ring takes 3.2 ms, and a proof needs 4 reads of 1 ms: only the end can show it.
+// The slowest writer makes a lap in 3.2 ms. Verifying entries takes 4 reads of 1 ms. So the
+// recorder knows what is lost only when the recording ends.
 static void test_beyond_the_link(void **state)
 {
     (void)state;
@@ -123,22 +125,25 @@ static void test_empty(void **state)
     }
 }
 
-// The ring was empty at first, and wrapped before the next poll. What is missing began after START.
+// The ring is empty when the recording starts, and wraps before the next poll. The lost entries
+// come after START.
 static void test_empty_then_lapped(void **state)
 {
     (void)state;
     begin(64, 0);
     poll_after(100);
-    // The slot at the writer's place is not proven, and one more may be written while this is read.
+    // The slot at the write position cannot be verified. One more may be written during the read.
     assert_in_range(session.judge.entries, 62, 63);
     ends_with(session.judge.entries, 0, false);
 }
 
-// A full ring is overwritten while its first entries are read: until the writer rests, none can be.
+// The writer overwrites a full ring while its first entries are read. No entry can be verified
+// until the writer pauses.
 static void test_lapped_before_the_first(void **state)
 {
     (void)state;
-    begin_while(0.5, 64, 64); // several laps in each read
+    // The writer makes several laps during each read.
+    begin_while(0.5, 64, 64);
     assert_int_equal(session.judge.entries, 0);
     session.sim.per_ns = 0;
     poll_after(0);
@@ -150,7 +155,8 @@ static void test_reset_to_empty(void **state)
 {
     (void)state;
     begin(64, 60);
-    sim_run(&session.sim, 4); // not read before the reset
+    // The reset comes before these events are read.
+    sim_run(&session.sim, 4);
     sim_boot(&session.sim);
     poll_after(0);
     assert_int_equal(marks(EXTRACT_MARK_RESET), 1);
@@ -203,12 +209,13 @@ static void test_off_behind_laps(void **state)
         assert_int_equal((session.judge.entries + session.judge.lost) % 64, (50 + more) % 64);
         assert_in_range(session.judge.entries, 50 + 63 - (more < 63 ? 63 - more : 0), 50 + 64);
         bool lapped = session.judge.gaps > 0;
-        assert_int_equal(lapped, more > 63); // 64 go over the last that is known
+        // 64 new events overwrite the last recorded entry, so the recorder sees a lap.
+        assert_int_equal(lapped, more > 63);
         assert_int_equal(!end().gaps_not_exact, !lapped);
     }
 }
 
-// What could not be read in time while the writer was running can be read when it stops.
+// Entries that the recorder could not read in time can be read after the writer stops.
 static void test_off_under_load(void **state)
 {
     struct sim *sim = &session.sim;
@@ -244,7 +251,7 @@ static void test_off_with_much_left(void **state)
     ends_with(12050, 0, true);
 }
 
-// A recording that ends while there is still much to read.
+// The recording ends while many entries are still unread.
 static void test_off_and_stop(void **state)
 {
     (void)state;
@@ -270,10 +277,12 @@ static void test_on_between_two_looks(void **state)
     assert_int_equal(session.judge.entries, 94);
     assert_int_equal(marks(EXTRACT_MARK_ENABLED), 1);
     assert_int_equal(marks(EXTRACT_MARK_DISABLED), 2);
-    ends_with(94, 0, false); // on once, or more often
+    // The loss is not exact: the trace may have been enabled more than once between two polls.
+    ends_with(94, 0, false);
 }
 
-// Off with entries that cannot be read, and on again before they could: not known.
+// The trace is disabled while some entries cannot be read, and enabled before they can be read. So
+// the number of lost entries is not known.
 static void test_on_before_all_was_read(void **state)
 {
     (void)state;
@@ -302,11 +311,13 @@ static void test_unreadable_at_the_end(void **state)
     assert_int_equal(session.judge.lost_by[EXTRACT_LOSS_UNREADABLE], 16);
 }
 
-// While the trace is off, unreadable entries are tried again, and given up by and by.
+// While the trace is disabled, the recorder tries unreadable entries again and finally gives them
+// up.
 static void test_unreadable_when_off(void **state)
 {
     (void)state;
-    for (unsigned last = 0; last < 2; last++) { // inside, or up to the writer's place
+    // The hole is first in the middle of the new entries, then at their end.
+    for (unsigned last = 0; last < 2; last++) {
         begin(64, 11);
         session.sim.hole = last ? 26 : 15;
         session.sim.holes = 5;
@@ -337,10 +348,11 @@ static void test_gone_at_the_end(void **state)
     poll_after(0);
     session.sim.dead = true;
     poll_after(0);
-    ends_with(16, 0, true); // off, and all is out
+    // Nothing is lost: the trace was disabled and completely read.
+    ends_with(16, 0, true);
 }
 
-// ---- A reset that filled the ring again before it was seen ----
+// ---- A reset after which the ring filled again before the next poll ----
 
 static void test_refilled(void **state)
 {
@@ -352,14 +364,15 @@ static void test_refilled(void **state)
         sim_boot(&session.sim);
         session.sim.stamp = 0;
         poll_after(64 * turns + 7);
-        // Nothing but the stamps shows it, and they do not prove a reset.
+        // Only the timestamps show the reset, and they do not prove it.
         assert_int_equal(marks(EXTRACT_MARK_RESET), 0);
         assert_int_equal(marks(EXTRACT_MARK_CLOCK), 1);
         assert_true(end().gaps_not_exact > 0);
     }
 }
 
-// Laps after `ns` in which the clock made `ticks`.
+// Makes the writer lap the reader after `ns`, in which the clock advances by `ticks`. Returns how
+// many RESET and CLOCK markers the recorder wrote.
 static unsigned resets_after(uint32_t mask, uint32_t step, uint64_t ns, uint32_t ticks)
 {
     begin(64, 11);
@@ -386,13 +399,14 @@ static void test_no_reset(void **state)
 {
     const uint64_t minute = UINT64_C(60) * 1000000000;
     (void)state;
-    // 977 ticks a millisecond: 58,620,000 a minute.
+    // The clock makes 977 ticks per millisecond, 58,620,000 per minute.
     assert_int_equal(resets_after(UINT32_MAX, 977, minute, 0), 0);
-    assert_int_equal(resets_after(UINT32_MAX, 977, 10 * minute, 0), 0); // its clock stood
+    assert_int_equal(resets_after(UINT32_MAX, 977, 10 * minute, 0), 0); // the clock stopped
     assert_int_equal(resets_after(UINT32_MAX, 977, minute, 58620000), 0);
     assert_int_equal(resets_after(UINT32_MAX, 977, 10 * minute, 586200000), 0);
     assert_int_equal(resets_after(UINT32_MAX, -977u, 10 * minute, -586200000u), 0); // counts down
-    assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 0), 0); // turns 15 times a second
+    // A clock of 16 bits wraps 15 times a second.
+    assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 0), 0);
     assert_int_equal(resets_after(0xFFFF, 977, 10 * minute, 586200000), 0);
     assert_int_equal(resets_after(0xFFFF, 2, 10 * minute, 1200000), 0);
     assert_int_equal(resets_after(UINT32_MAX, 0, minute, 0), 0);
@@ -406,9 +420,9 @@ static bool went_back(uint32_t stamp, uint64_t ns, bool is_held)
                                 r->slots.clock.time_ns + ns, is_held);
 }
 
-// By hand: 977,000 ticks a second. A step of more than half of the clock's period, 2,198 s, is a
-// step back, unless the host shows that a fourth of a period may have passed. A step forward never
-// is.
+// Truth: calculated by hand for 977,000 ticks per second. The clock's period is 4,396 s. A step of
+// more than half a period (2,198 s) counts as a step back. It does not if the host's clock shows
+// that a quarter of a period may have passed. A smaller step never counts as a step back.
 static void test_went_back(void **state)
 {
     const uint64_t second = 1000000000;
@@ -426,7 +440,7 @@ static void test_went_back(void **state)
     assert_true(went_back(0, second, false));
     assert_true(went_back(0, 1000 * second, false));
     assert_false(went_back(0, 1200 * second, false));
-    assert_true(went_back(0, 1200 * second, true)); // the host's clock says nothing
+    assert_true(went_back(0, 1200 * second, true)); // the host's clock is ignored
     assert_false(went_back(stamp + 977000, 1200 * second, true));
     end();
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Flushing: a log gets what is new in a ring, pass by pass. Truth: the numbers in the entries.
+// Tests flushing: each pass appends the new entries of a ring to a log. Truth: the numbers in the
+// entries.
 #include "tests/unit/record/sim.h"
 #include "tests/unit/scratch.h"
 
@@ -33,7 +34,7 @@ static void end(void)
     free(sim.words);
 }
 
-// Passes, and says how many entries came.
+// Writes events, makes one pass and returns how many entries it added.
 static uint64_t pass(uint64_t events, bool whole)
 {
     struct extract_record_status status;
@@ -45,8 +46,8 @@ static uint64_t pass(uint64_t events, bool whole)
     return status.entries;
 }
 
-// What the log contains: each entry once, in order, and gaps only after a loss. Returns how many
-// entries.
+// Checks the log: each entry occurs once, in order, and a gap occurs only after a loss. Returns how
+// many entries the log holds.
 static uint64_t judge(unsigned *losses)
 {
     struct extract_log *log;
@@ -59,7 +60,7 @@ static uint64_t judge(unsigned *losses)
         uint32_t words[SIM_ENTRY];
         uint8_t *payload = malloc(block.length + 1);
         assert_int_equal(extract_log_read(log, &block, payload, &error), EXTRACT_OK);
-        // A recording's entries are numbered from 0, whatever is lost before them.
+        // The entries of a recording are numbered from 0, even if entries before them are lost.
         bool is_start = block.type == EXTRACT_LOG_MARK && block.kind == EXTRACT_MARK_START;
         assert_true(!is_start || !block.first);
         gap |= block.type == EXTRACT_LOG_LOSS;
@@ -79,7 +80,7 @@ static uint64_t judge(unsigned *losses)
     return count;
 }
 
-// What was filled in since an entry went to the log does not make it another one.
+// If the kernel fills in an entry after it was written to the log, the entry is not recorded again.
 static void test_whole(void **state)
 {
     unsigned losses;
@@ -105,14 +106,15 @@ static void test_laps(void **state)
     sum = pass(20, true);
     sum += pass(500, false);
     sum += pass(30, true);
-    sum += pass(62, true); // one of the log's newest is left, and the slot that comes next
+    // After 62 events, the ring still holds one old entry and the slot that is written next.
+    sum += pass(62, true);
     sum += pass(64, false);
     assert_int_equal(judge(&losses), sum);
     assert_int_equal(losses, 2);
     end();
 }
 
-// Whatever allocation fails, what has come to the log by then does not come again.
+// If an allocation fails, the next pass does not repeat the entries that are already in the log.
 static void test_memory_is_short(void **state)
 {
     struct extract_record_status status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recording a ring that is written while it is read: a model check of writer and reader over their
-// interleavings. Loads, laps and faults: test_record.c.
+// Tests recording of a ring that is written during the reads. A model check runs many interleavings
+// of writer and reader. test_record.c tests loads, laps and faults.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,9 +28,9 @@ static void begin(void)
 enum { POINTS = 3 };
 
 static struct {
-    uint64_t word;          // that are read so far
-    uint64_t at[POINTS];    // words before which the writer goes on
-    uint64_t steps[POINTS]; // so many stores
+    uint64_t word;          // words read so far
+    uint64_t at[POINTS];    // words before which the writer continues
+    uint64_t steps[POINTS]; // how many stores the writer then makes
     unsigned count;
     unsigned long runs, entries, lost;
 } model;
@@ -44,8 +44,8 @@ static void step_writer(struct sim *sim)
     model.word++;
 }
 
-// The writer has written `before` events; two polls with the writer's steps in between, and two
-// more without.
+// The writer has written `before` events. Runs two polls with steps of the writer during them, then
+// two polls without.
 static void run_model(uint32_t slots, uint64_t before)
 {
     struct sim *sim = make(slots);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A disk that is full for a while: the log is complete, its numbers continue, and what it had no
-// space for is lost, once. Truth: what the simulated writer made.
+// Tests a disk that is full for a while. The log stays complete and its entry numbers continue.
+// Entries that did not fit are reported lost exactly once. Truth: the events that the simulated
+// writer made.
 #include "tests/unit/scratch.h"
 #include "tests/unit/record/sim.h"
 #include <errno.h>
 #include <sys/uio.h>
 
-static long room = -1; // writes that the disk still takes; below 0: no end
+static long room = -1; // writes until the disk is full; below 0: no limit
 
 ssize_t __real_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
 ssize_t __wrap_pwritev(int fd, const struct iovec *spans, int count, off_t offset);
@@ -65,7 +66,7 @@ struct sum {
     bool known;
 };
 
-// The log's own sum; its numbers must continue.
+// Adds up the entries and losses in the log. Its entry numbers must continue without a gap.
 static struct sum read_log(void)
 {
     struct sum sum = {.known = true};
@@ -90,7 +91,7 @@ static struct sum read_log(void)
     return sum;
 }
 
-// What was produced is recorded or lost, in the status as in the log.
+// Ends the recording. The status and the log must agree: each event is recorded or lost.
 static struct sum end(void)
 {
     struct extract_record_status status;
@@ -105,7 +106,7 @@ static struct sum end(void)
     return sum;
 }
 
-// 2,000 entries take four sections of 16 KiB, so that a part of them may be there.
+// 2,000 entries need four sections of 16 KiB. So it can happen that only some of them fit.
 static void test_parts(void **state)
 {
     bool partly = false;
@@ -128,8 +129,8 @@ static void test_parts(void **state)
     assert_true(partly && !code);
 }
 
-// The writer laps the reader in the meantime: the losses that had no space are a part of the next
-// one.
+// The writer laps the reader while the disk is full. Losses that could not be written are included
+// in the next loss.
 static void test_laps(void **state)
 {
     (void)state;

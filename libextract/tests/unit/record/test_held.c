@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Recording a target that a debugger holds: polls are far apart, the host's clock says nothing
-// about them, and no poll follows at the end.
+// Tests recording of a target that a debugger halts between polls. The polls are far apart, and the
+// host's clock does not show how long the target ran. The recording ends without another poll.
+// Truth: the events of the simulated target.
 #include <setjmp.h>
 #include <stdarg.h>
 #include "tests/unit/record/sim.h"
 #include <cmocka.h>
 
-enum { SLOTS = 256, THINKING = 600 }; // seconds that a user looks at a stop
+enum { SLOTS = 256, THINKING = 600 }; // THINKING: seconds that the user spends at a stop
 
 static struct sim_session session;
 
@@ -34,7 +35,7 @@ static void begin(void)
         EXTRACT_OK);
 }
 
-// The target runs for so many events; `seconds` later it is looked at.
+// Runs the target for `events` events, and polls `seconds` later.
 static void stop(uint64_t events, uint64_t seconds)
 {
     sim_run(&session.sim, events);
@@ -55,7 +56,8 @@ static void end(void)
     assert_int_equal(session.judge.marks[EXTRACT_MARK_STOP], 1);
 }
 
-// Few events in long times make no slow clock: many in a short one are no new beginning.
+// A few events in a long host time do not mean a slow clock. Many events in a short host time do
+// not mean a reset.
 static void test_thinking(void **state)
 {
     (void)state;
@@ -73,8 +75,7 @@ static void test_thinking(void **state)
     end();
 }
 
-// What the ring contains at a stop is read at that stop, even if the writer is exactly one lap
-// ahead.
+// Each poll at a stop records all that the ring holds, even if the writer is exactly one lap ahead.
 static void test_all_of_it(void **state)
 {
     static const uint64_t runs[] = {SLOTS, 10 * SLOTS, SLOTS - 1, 5 * SLOTS + 77, SLOTS, 3};
@@ -90,7 +91,7 @@ static void test_all_of_it(void **state)
     end();
 }
 
-// The end is where the last look came to, and there is no other.
+// The recording ends where the last poll ended, and the target is not read again.
 static void test_leave(void **state)
 {
     (void)state;

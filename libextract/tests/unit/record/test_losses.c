@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a recording says of its losses, compared with what was lost, for six loads over a slow link
-// and over a fast one whose host is away now and then. The recordings are simulated in virtual
-// time; their logs are read as every report reads them. Every event of the target carries its
-// number, so that the truth about each gap is known.
+// Compares the losses that a recording reports with the true losses. There are six loads, over a
+// slow link and over a fast link whose host pauses at times. The recordings are simulated in
+// virtual time, and their logs are read as a report reads them. Truth: every event of the target
+// carries its number, so the size of each gap is known.
 //
-// Prints one line per load and link: the gaps, how many are not exact, the events that were lost,
-// the part that is certain, how many of the 90 % intervals hold the truth, and how wide they are.
+// Prints one line per load and link: the gaps, how many of them are not exact, the lost events, the
+// certain part, how many 90 % intervals contain the truth, and their widths.
 #include "tests/unit/log_builder.h"
 #include "tests/unit/record/sim.h"
 #include "tests/unit/scratch.h"
@@ -26,7 +26,7 @@ static struct sim_session session;
 
 // ---- Six loads ----
 
-// Up to twice `mean`, evenly.
+// Returns a random value, uniform from 0 to `mean` * 2.
 static double about(struct sim *sim, double mean)
 {
     return 2 * mean * sim_random(sim);
@@ -37,7 +37,7 @@ static double steady(struct sim *sim)
     return about(sim, 1e9 / 3000);
 }
 
-// A timer's tick every 4 ms makes 12 events at once.
+// A timer tick every 4 ms makes 12 events at once.
 static double periodic(struct sim *sim)
 {
     sim->load[0] += 1;
@@ -47,7 +47,8 @@ static double periodic(struct sim *sim)
     return 4e6 - 11 * 8000;
 }
 
-// Bursts of 15,000 events/s and rests of 100 events/s: load[0] says until when, load[1] which.
+// Alternates bursts of 15,000 events/s and rests of 100 events/s. load[0] is the end of the current
+// phase, and load[1] tells whether it is a burst.
 static double bursts(struct sim *sim)
 {
     if (sim->due >= sim->load[0]) {
@@ -57,7 +58,7 @@ static double bursts(struct sim *sim)
     return about(sim, 1e9 / (sim->load[1] > 0 ? 15000 : 100));
 }
 
-// Another rate, from 250 to 8,000 events/s, every few seconds.
+// Changes to another rate from 250 to 8,000 events/s every few seconds.
 static double phases(struct sim *sim)
 {
     if (sim->due >= sim->load[0]) {
@@ -67,7 +68,7 @@ static double phases(struct sim *sim)
     return about(sim, 1e9 / sim->load[1]);
 }
 
-// Some events a second, and now and then 20,000 events/s for a while.
+// Makes a few events per second, and at times 20,000 events/s for a while.
 static double idle(struct sim *sim)
 {
     if (sim->due >= sim->load[0]) {
@@ -77,7 +78,7 @@ static double idle(struct sim *sim)
     return about(sim, 1e9 / (sim->load[1] > 0 ? 20000 : 8));
 }
 
-// 1,000 events/s, and storms of some thousands of events at 50,000 events/s.
+// Makes 1,000 events/s, with storms of some thousands of events at 50,000 events/s.
 static double storm(struct sim *sim)
 {
     if (sim->load[0] <= 0 && sim_random(sim) < 0.002)
@@ -96,10 +97,10 @@ static const struct {
     const char *name;
     double bytes_per_second;
     uint64_t latency; // ns
-    double away;      // chance that the host is away after a poll, for 1.5 s or so
+    double away;      // chance that the host pauses for about 1.5 s after a poll
 } links[] = {{"slow", 100e3, 1000000, 0.001}, {"fast", 600e3, 140000, 0.02}};
 
-// ---- What was said and what was ----
+// ---- Reported losses against true losses ----
 
 struct verdict {
     unsigned gaps, not_exact, estimated, covered, most_right;
@@ -115,7 +116,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// A gap of `lost` events, of which `event` speaks.
+// Compares a gap of `lost` events with `event`, which reports it.
 static void judge_gap(const struct extract_event *event, uint64_t lost)
 {
     uint64_t least = event->field[EXTRACT_LOST_AT_LEAST];
@@ -226,7 +227,7 @@ static void judge(size_t load, size_t link)
         n ? 100.0 * verdict.covered / n : 100, n ? (double)verdict.widths[n / 2] / SLOTS : 0,
         n ? (double)verdict.widths[n * 9 / 10] / SLOTS : 0,
         n ? 100.0 * verdict.most_right / n : 100);
-    // Of few gaps, chance decides.
+    // With few gaps, chance would decide.
     if (n >= 50) {
         assert_true(verdict.covered * 100 >= n * 88);
         assert_true(verdict.most_right * 100 >= n * 98);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Recording in virtual time: loads up to and beyond the link, laps and what is said of them, costs,
-// resets, and targets that do not answer. Model check: test_follow.c.
+// Tests recording in virtual time: loads up to the link's limit and beyond it, laps and the
+// reported losses, the cost of polls, resets, and targets that do not respond. test_follow.c has
+// the model check. Truth: the events that the simulated target wrote.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +24,8 @@ static const struct extract_record_status *status(void)
     return extract_recorder_status(session.recorder);
 }
 
-// The writer stops; what was written since the first recorded event is recorded or reported lost.
+// Stops the writer and the recording. Every event since the first recorded one must be recorded or
+// reported lost.
 static void end(void)
 {
     const struct sim_validate *judge = &session.judge;
@@ -53,7 +55,7 @@ static void test_bound(void **state)
         }
 }
 
-// The model of the link, from its own reads: 0.14 ms and 600 KB/s.
+// The recorder estimates the link from its own reads: 0.14 ms latency and 600 KB/s.
 static void test_advice(void **state)
 {
     (void)state;
@@ -61,21 +63,22 @@ static void test_advice(void **state)
     const struct extract_record_advice *advice = &status()->advice;
     assert_in_range(advice->latency, 139000, 141000);
     assert_in_range(advice->rate, 599000, 601000);
-    // Half of the ring, 510 entries: 3 latencies, 20 bytes and 16320 bytes: 27.65 ms.
+    // Reading half of the ring (510 entries) takes 3 latencies, 20 bytes and 16320 bytes: 27.65 ms.
     assert_in_range(advice->events, 18300, 18600);
     assert_int_equal(advice->slots, 1024);
     assert_int_equal(advice->slots_wanted, 0);
     sim_record(&session, 2000000000);
     assert_in_range(status()->events_per_second, 990, 1010);
-    // 1,000 events/s fill an eighth of the ring in 128 ms; the idle period is shorter: 256 entries
-    // at 18,450 events/s, 13.9 ms.
+    // 1,000 events/s fill an eighth of the ring in 128 ms. The idle period is shorter: the time for
+    // 256 entries at 18,450 events/s, which is 13.9 ms.
     assert_in_range(advice->period, 13000000, 14500000);
     assert_int_equal(status()->lost, 0);
     end();
 }
 
-// 12,000 events/s need a poll of half of the ring: 2 w (3 l + 20 / rate) / (1 - w e) + 4, rounded
-// up to 32: w e = 0.64, 3 l + 20 / rate = 453 us, 34.2 entries.
+// For 12,000 events/s, a poll must read half of the ring. The ring then needs 2 w (3 l + 20 / rate)
+// / (1 - w e) + 4 slots, rounded up to 32. Here w e = 0.64 and 3 l + 20 / rate = 453 us, so it
+// needs 34.2 slots.
 static void test_too_small(void **state)
 {
     (void)state;
@@ -89,7 +92,8 @@ static void test_too_small(void **state)
     end();
 }
 
-// Beyond the link, a share of events that is worth its bytes; losses are known while the anchor is.
+// Beyond the link's limit, the recorder still reads a share of the events that matches the bytes it
+// transfers. While the anchor is unchanged, the number of lost entries is known.
 static void test_overload(void **state)
 {
     static const double loads[] = {1.2, 2, 5, 20};
@@ -111,8 +115,8 @@ static void test_overload(void **state)
     }
 }
 
-// The host is away, for a time that brings from one to a hundred laps. What is certain is checked
-// by the judge, gap by gap; stamps that count events make it exact.
+// The host pauses while the writer makes from one to a hundred laps. The judge checks the certain
+// part of each loss. Timestamps that count events make each loss exact.
 static void laps(uint32_t mask, uint32_t step)
 {
     unsigned many = 0;
@@ -141,20 +145,21 @@ static void test_laps(void **state)
 {
     (void)state;
     laps(UINT32_MAX, 977);
-    laps(UINT32_MAX, -977u); // counts down
-    laps(0xFFFF, 977);       // wraps every 67 events
-    laps(UINT32_MAX, 1);     // counts events
-    laps(UINT32_MAX, 0);     // stands
+    laps(UINT32_MAX, -977u); // the clock counts down
+    laps(0xFFFF, 977);       // the clock wraps every 67 events
+    laps(UINT32_MAX, 1);     // the timestamps count events
+    laps(UINT32_MAX, 0);     // the clock does not advance
 }
 
-// A poll with k new entries takes at most 8 k + 48 words, of which each read counts for 4. (The
-// registry is not looked at within a second.)
+// A poll with k new entries costs at most 8 k + 48 words, where each read counts as 4 words. The
+// recorder does not read the registry again within a second, so the registry adds nothing.
 static void test_cost(void **state)
 {
     (void)state;
     begin(512, 0);
     session.sim.patches = true;
-    session.sim.latency = 1; // a load that this link can follow
+    // The link is fast enough to follow this load.
+    session.sim.latency = 1;
     session.sim.word_ns = 0.01;
     for (uint32_t k = 0; k < 250; k += 1 + k / 8)
         for (unsigned turn = 0; turn < 9; turn++) {
@@ -198,7 +203,7 @@ static void test_gone(void **state)
     begin(1024, 1000);
     sim_record(&session, 500000000);
     session.sim.dead = true;
-    sim_record(&session, 400000000); // shorter than a turn of the ring
+    sim_record(&session, 400000000); // shorter than a lap of the ring
     assert_true(status()->gone);
     session.sim.dead = false;
     sim_record(&session, 500000000);
@@ -209,7 +214,8 @@ static void test_gone(void **state)
     end();
 }
 
-// Entries that cannot be read are given up, and at most as many again; all others are read.
+// The recorder gives up entries that cannot be read and continues with the rest. It loses at most
+// twice as many entries as the hole holds.
 static void test_hole(void **state)
 {
     (void)state;
@@ -229,10 +235,12 @@ static void test_objects(void **state)
     (void)state;
     begin(64, 100);
     assert_int_equal(session.judge.objects, 1);
-    sim_record(&session, 3000000000); // threads that no registry knows: nothing new, nothing said
+    // The entries name threads that no registry knows. The registry is unchanged, so it is written
+    // only once.
+    sim_record(&session, 3000000000);
     assert_int_equal(session.judge.objects, 1);
     session.sim.words[SIM_HEADER + 5] = 0x21212121;
-    end(); // at its end, it is looked at
+    end(); // the recorder reads the registry again at the end
     assert_int_equal(session.judge.objects, 2);
 }
 
@@ -245,7 +253,8 @@ static bool is_wanted(struct objects *objects, const struct extract_ring *ring, 
     return objects->is_wanted;
 }
 
-// The registry is read for an address that is new, and for one at which something is made again.
+// The recorder reads the registry if an entry has a new address, or if it creates an object at a
+// known address.
 static void test_created_again(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: the recorder of qemu-tests/rtos/rkh, compiled for the host with the configuration of
-// whoever includes this. In: records. Out: the bytes of the stream.
+// tests: compiles the recorder of qemu-tests/rtos/rkh for the host, with the configuration of the
+// file that includes this one. A test writes records and checks the bytes of the stream.
 #ifndef TESTS_RKH_RECORDER_H
 #define TESTS_RKH_RECORDER_H
 
@@ -41,13 +41,13 @@ static inline int recorder_setup(void **state)
     return 0;
 }
 
-// As on a target, where addresses are numbers.
+// Makes an address from a number, as on a target.
 static inline const void *recorder_at(uintptr_t address)
 {
     return (const void *)address;
 }
 
-// The stream is the flag of its start and these frames.
+// Checks that the stream consists of its first flag and these frames.
 static inline void recorder_wrote(const char *frames, size_t bytes)
 {
     rui8_t stream[RKH_CFG_TRC_SIZEOF_STREAM];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: what the recorder of qemu-tests/rtos/rkh asks of a kernel, on a host without interrupts.
+// tests: the kernel functions that the recorder of qemu-tests/rtos/rkh needs, on a host without
+// interrupts.
 #ifndef TESTS_RKH_RECORDER_PORT_H
 #define TESTS_RKH_RECORDER_PORT_H
 

@@ -69,7 +69,7 @@ static uint8_t *put_number(uint8_t *to, uint64_t value, unsigned bytes)
     return to;
 }
 
-// p: an address, s: a signal, b: a byte.
+// Each shape has the id, then one letter per argument: p is an address, s a signal, b a byte.
 static const char *const mix_shapes[] = {"\x62ppp", "\x63pp", "\x69p", "\x71psp", "\x48ps",
                                          "\x66pbb", "\x6aps", "\x24p", "\x65pp",  "\x83psp"};
 

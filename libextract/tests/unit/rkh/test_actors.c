@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Active objects by the firmware's ELF: whatever their structs are like, their names lead to the
-// bits of their priorities. Truth: the numbers in the program's text.
+// Tests active objects that are found in the firmware's ELF. For every layout of their structs, a
+// name leads to the filter bit of the object's priority. Truth: the numbers in the program's text.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 #include "symbols/dwarf.h"
@@ -55,7 +55,8 @@ static uint64_t address_of(const char *name)
     return symbol.address;
 }
 
-// `bytes` of a little-endian value inside of a variable, and zeros around it.
+// Adds the memory of a variable: `value` at offset `at`, in little-endian order, and zeros
+// elsewhere.
 static void put(const char *name, size_t length, size_t at, uint64_t value)
 {
     uint8_t bytes[256] = {0};
@@ -121,8 +122,8 @@ static void test_names(void **state)
     }
 }
 
-// A thread of another kernel is not a thread, nor is one that was not created yet. The error lists
-// the threads that exist.
+// A thread of another kernel is not an active object, nor is one that is not created yet. The error
+// lists the active objects that exist.
 static void test_no_names(void **state)
 {
     static const char *const names[] = {"ao=task", "ao=unborn", "ao=c1", "ao=rom", "ao=32"};

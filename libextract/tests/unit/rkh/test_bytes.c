@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Recordings of RKH rings: a writer continues byte by byte while it is read, and the log is
-// checked. Truth: every frame contains its own number; the bytes that were written.
+// Tests recordings of RKH rings. The writer continues byte by byte while the ring is read, and the
+// log is checked. Truth: every frame contains its own number, and the test keeps the written bytes.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/record.h>
@@ -10,15 +10,19 @@ enum { SIZE = 500, FRAMES = 20000, POOL = 32 * FRAMES, AHEAD = 1 << 20 };
 
 static const char known[] = "chk=1,nseq=1,ts=4,ptr=4,sig=1";
 
-// All that the target ever writes, and how far it has come.
+// `pool` holds all bytes that the target ever writes. `target` tells how far it has come.
 static uint8_t pool[POOL];
 static uint32_t pool_bytes, frame_end[FRAMES];
 
 static struct target {
     struct rkh_places at;
-    uint64_t from, written; // bytes of the pool: since the start, and by now
-    uint32_t pace, due;     // bytes that are written for each 64 that are read, and not yet
-    uint64_t now;           // ns
+    // Bytes of the pool, counted from its start: where the target's run began, and how many it has
+    // written.
+    uint64_t from, written;
+    // `pace` is the number of bytes written for each 64 that are read. `due` is what is not yet
+    // written.
+    uint32_t pace, due;
+    uint64_t now; // ns
     bool dead;
 } target;
 static struct extract_error error;
@@ -30,7 +34,7 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)((uint64_t)(chance >> 8) * n >> 24);
 }
 
-// Frames of user events, of 14 to 20 bytes and what stuffing adds.
+// Makes frames of user events. Each has 14 to 20 bytes, and more where bytes are stuffed.
 static void fill_pool(void)
 {
     static struct rkh_bytes one;
@@ -46,7 +50,7 @@ static void fill_pool(void)
             to[0] = 1, to[1] = (uint8_t)(i * 5);
         rkh_begin(&one, true);
         rkh_frame_of(&one, bytes, (size_t)(to - bytes));
-        size_t skip = i ? 1 : 0; // the flag that the stream begins with
+        size_t skip = i ? 1 : 0; // the flag that begins the stream
         memcpy(pool + pool_bytes, one.bytes + skip, one.length - skip);
         pool_bytes += (uint32_t)(one.length - skip);
         frame_end[i] = pool_bytes;
@@ -61,7 +65,7 @@ static void go_on(uint32_t bytes)
     assert_true(target.written < pool_bytes);
 }
 
-// Returns the byte at a place of the array: the last one that was written there.
+// Returns the byte at index `i` of the array: the last one that was written there.
 static uint8_t array_at(uint64_t i)
 {
     uint64_t made = target.written - target.from;
@@ -82,14 +86,15 @@ static uint8_t byte_at(uint64_t address)
     return byte;
 }
 
-// The writer continues between the bytes that are read.
+// Reads the target's memory. The writer continues between the bytes that are read.
 static size_t read_target(void *context, uint64_t address, void *buffer, size_t length)
 {
     (void)context;
     target.now += 100000 + 1000 * length;
     if (target.dead)
         return 0;
-    bool word = address < target.at.array || address >= target.at.array + SIZE; // is read as one
+    // Bytes outside the array belong to words, which are read at once.
+    bool word = address < target.at.array || address >= target.at.array + SIZE;
     target.due += word ? target.pace * (uint32_t)length : 0;
     for (size_t i = 0; i < length; i++) {
         target.due += word ? 0 : target.pace;
@@ -138,7 +143,8 @@ struct recording {
     struct extract_rkh rkh;
 };
 
-// The writer is at `written`, and continues at a pace while the recording begins.
+// Begins a recording. The target has written `written` bytes, and continues at `pace` while the
+// recording begins.
 static void begin_while(uint32_t pace, struct recording *r, uint64_t written)
 {
     struct extract_memory_source source = {.read = read_target, .running = true};
@@ -185,14 +191,14 @@ static struct extract_record_status end(struct recording *r)
     return status;
 }
 
-// ---- what its log gives ----
+// ---- what the log contains ----
 
 struct replay {
     struct extract_log *log;
     struct extract_trace *trace;
-    uint32_t numbers[FRAMES]; // of the frames
+    uint32_t numbers[FRAMES]; // numbers of the frames
     uint32_t frames;
-    uint64_t lost, torn; // by marks; damaged
+    uint64_t lost, torn; // events lost by markers; damaged entries
     unsigned losses, resets, unknown;
 };
 
@@ -248,7 +254,7 @@ static void close_replay(struct replay *replay)
     extract_log_free(replay->log);
 }
 
-// Frames that end in the first bytes of the pool.
+// Returns how many frames end in the first `bytes` bytes of the pool.
 static uint32_t frames_in(uint64_t bytes)
 {
     uint32_t count = 0;
@@ -259,7 +265,7 @@ static uint32_t frames_in(uint64_t bytes)
 
 // ---- the tests ----
 
-// Polls at every distance: blocks end at every place of a frame, also after an escape.
+// Polls after every distance, so blocks end at every place of a frame, also after an escape.
 static void test_whole(void **state)
 {
     struct recording r;
@@ -289,7 +295,7 @@ static void test_whole(void **state)
     close_replay(replay);
 }
 
-// The reports of a log hold what its events hold when many pass through one buffer.
+// Many events of a log pass through one buffer. The reports must still show the data of each event.
 static void test_reports(void **state)
 {
     struct recording r;
@@ -320,7 +326,7 @@ static void test_reports(void **state)
         assert_memory_equal(at, last, strlen(last));
     }
     assert_int_equal(lines, frames_in(target.written));
-    text.used = 0; // a recording that starts is no loss
+    text.used = 0; // the start of a recording is not a loss
     assert_int_equal(extract_session_run(session, "stats", &text, &error), EXTRACT_OK);
     extract_text_putc(&text, 0);
     assert_non_null(strstr(text.data, "\"losses\":0,"));
@@ -329,7 +335,7 @@ static void test_reports(void **state)
     extract_log_free(log);
 }
 
-// The writer laps the reader between polls: how many frames are missing is known by their numbers.
+// The writer laps the reader between polls. The frames' numbers show how many frames are lost.
 static void test_laps(void **state)
 {
     struct recording r;
@@ -357,8 +363,8 @@ static void test_laps(void **state)
     close_replay(replay);
 }
 
-// The ring is written while the bytes are read: no mixture is taken, and the number of missing
-// frames is right modulo 256.
+// The ring is written while the bytes are read. No mix of two frames is recorded, and the number of
+// lost frames is right modulo 256.
 static void race(uint32_t pace)
 {
     struct recording r;
@@ -392,12 +398,12 @@ static void test_races(void **state)
         race(paces[i]);
 }
 
-// Everything in the ring is overwritten while it is read for the first time.
+// The writer overwrites the whole ring while it is read for the first time.
 static void test_lapped_before_the_first(void **state)
 {
     struct recording r;
     (void)state;
-    begin_while(4 * SIZE, &r, 3 * SIZE); // several laps in each read
+    begin_while(4 * SIZE, &r, 3 * SIZE); // several laps during each read
     target.pace = 0;
     poll_once(&r);
     struct extract_record_status status = end(&r);
@@ -408,7 +414,7 @@ static void test_lapped_before_the_first(void **state)
     close_replay(replay);
 }
 
-// The target was restarted, and its frames count from 0 again.
+// The target is restarted, and its frames count from 0 again.
 static void test_reset(void **state)
 {
     struct recording r;
@@ -419,15 +425,15 @@ static void test_reset(void **state)
         poll_once(&r);
     }
     uint64_t before = target.written;
-    target.from = target.written = frame_end[255] - 1; // its flag begins the new stream
+    target.from = target.written = frame_end[255] - 1; // this frame's flag begins the new stream
     go_on(200);
     poll_once(&r);
     struct extract_record_status status = end(&r);
     assert_int_equal(status.resets, 1);
-    assert_false(status.lost_is_exact); // frames between the last look and the reset
+    assert_false(status.lost_is_exact); // frames between the last poll and the reset are lost
     struct replay *replay = play();
     assert_int_equal(replay->resets, 1);
-    assert_int_equal(replay->losses, 1); // what was written between the last poll and the reset
+    assert_int_equal(replay->losses, 1); // the loss between the last poll and the reset
     assert_int_equal(status.gaps_not_exact, 1);
     assert_int_equal(replay->torn, 0);
     uint32_t first = frames_in(before);
@@ -437,7 +443,7 @@ static void test_reset(void **state)
     close_replay(replay);
 }
 
-// A target that does not answer, and answers again: it may be exactly one lap ahead.
+// The target stops responding and then responds again. It may be exactly one lap ahead.
 static void test_gone(void **state)
 {
     struct recording r;
@@ -459,7 +465,7 @@ static void test_gone(void **state)
     close_replay(replay);
 }
 
-// A poll without new bytes is one read; a poll with new bytes is three.
+// A poll without new bytes makes one read, and a poll with new bytes makes three.
 static void test_cost(void **state)
 {
     struct recording r;
@@ -497,7 +503,7 @@ static struct extract_text look_at(struct extract_memory *memory, struct extract
     return text;
 }
 
-// A dump holds the array as it lay, and gives the report of the ring.
+// A dump holds the array as it is in memory, and gives the same report as the ring.
 static void check_dump(uint64_t written)
 {
     struct extract_memory_source source = {.read = read_target};
@@ -539,8 +545,8 @@ static void test_dump(void **state)
     check_dump(2 * SIZE);
 }
 
-// A dump of a target that continued in the meantime has the frames of its snapshot, including the
-// first one.
+// The target continues while a dump is written. The dump contains the frames of its snapshot,
+// including the first one.
 static void test_dump_of_running(void **state)
 {
     struct extract_memory_source source = {.read = read_target, .running = true};
@@ -581,7 +587,7 @@ static void test_dump_of_running(void **state)
     }
 }
 
-// Every byte of a dump changed, and every length: an error, or a report.
+// Changes every byte of a dump, and cuts it at every length. The result is an error or a report.
 static void test_dump_damage(void **state)
 {
     struct extract_memory_source source = {.read = read_target};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Filters of a target: the tables' bits as the framework sets them. Truth: docs/formats/rkh.md,
-// "Filters", by hand.
+// Tests the filters of a target: the bits in its tables are those that the framework sets. Truth:
+// worked out by hand from docs/formats/rkh.md, "Filters".
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/filter.h>
@@ -41,7 +41,7 @@ static int release(void **state)
     return scratch_remove(state);
 }
 
-// Tables with the same byte everywhere.
+// Opens a target whose tables hold the same byte everywhere.
 static struct extract_control *tables(uint8_t byte)
 {
     struct extract_control *control;
@@ -74,7 +74,7 @@ static enum extract_code change(struct extract_control *control, const char *sta
     return extract_control_change(control, words, 2, &error);
 }
 
-// The only edits: `count` of them, and the first is this one.
+// Checks that there are `count` edits, and that the first one is the given edit.
 static void expect(const struct extract_control *control, size_t count, uint64_t address,
                    uint8_t before, uint8_t after)
 {
@@ -92,7 +92,7 @@ static void test_bits(void **state)
     (void)state;
     static const struct {
         const char *what;
-        uint8_t group, at, bit; // of the table of events
+        uint8_t group, at, bit; // byte and bit in the table of events
     } events[] = {
         {"event=MP_INIT", 0, 0, 0},    {"event=QUE_GET_LAST", 1, 1, 6},
         {"event=SMA_FIFO", 2, 2, 3},   {"event=RKH_TE_SMA_DEFER", 2, 2, 7},

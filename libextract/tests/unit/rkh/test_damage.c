@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// RKH streams, damaged in every way: each byte of a stretch made each other value, and each length
-// that it can be cut to, with checksum and without. Truth: a reader of frames that is written here,
-// from docs/formats/rkh.md alone: what its checksum or its exact length refuses is refused, and
-// nothing else is.
+// Tests RKH streams with every kind of damage, with and without checksums. Each byte of a stretch
+// is changed to each other value, and the stretch is cut to each length. Truth: a reader of frames
+// in this file, written from docs/formats/rkh.md alone. A frame must be refused exactly if its
+// checksum or its exact length is wrong.
 #include "formats/rkh/rkh.h"
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
@@ -13,19 +13,20 @@
 #endif
 #endif
 #if defined __SANITIZE_ADDRESS__ || defined SANITIZED
-enum { STEP = 37 }; // between the values of a byte
+enum { STEP = 37 }; // between the tried values of a byte
 #else
 enum { STEP = 1 };
 #endif
 
-enum { FRAMES = 170, STRETCH = 2048, HEAD = 6 }; // id, number and a stamp of 4 bytes
+enum { FRAMES = 170, STRETCH = 2048, HEAD = 6 }; // HEAD: id, number and a timestamp of 4 bytes
 
 static struct rkh_bytes stream;
 
-// ---- what a frame is ----
+// ---- what a valid frame is ----
 
-// Arguments: a letter each. 1, 2, 4: so many bytes; $: a text; *: tagged items; @: the id of an
-// event, whose arguments follow. Addresses have 4 bytes, sizes of events and ticks 2, all else 1.
+// The arguments of each event, one letter each. 1, 2 and 4 are values of that many bytes, and $ is
+// a text. * stands for tagged items. @ is the id of an event whose arguments follow. Addresses have
+// 4 bytes, event sizes and ticks have 2, and all others 1.
 static const char *const arguments[256] = {
     [0] = "411",       [1] = "411",   [2] = "41",       [32] = "441",     [33] = "41",
     [34] = "411",      [35] = "411",  [36] = "4",       [37] = "4",       [38] = "4",
@@ -52,7 +53,7 @@ static const char *arguments_of(unsigned id)
     return id >= 192 && id < 224 ? "*" : arguments[id];
 }
 
-// Bytes of a text, or -1.
+// Returns the length of a text in bytes, or -1.
 static long text_bytes(const uint8_t *bytes, long left)
 {
     for (long i = 0; i < left; i++)
@@ -61,7 +62,7 @@ static long text_bytes(const uint8_t *bytes, long left)
     return -1;
 }
 
-// Bytes of a tagged item, or -1.
+// Returns the length of a tagged item in bytes, or -1.
 static long item_bytes(const uint8_t *bytes, long left)
 {
     static const long sizes[] = {1, 1, 2, 2, 4, 4, 4, 0, 0, 4, 4, 1};
@@ -96,8 +97,8 @@ static bool are_arguments(const char *words, const uint8_t *bytes, long left)
     return words && !left;
 }
 
-// A record of settings is not one of these: no frame of the range becomes one by a change of one
-// byte.
+// Returns whether the bytes are a valid frame. A record of settings (id 172) does not count: no
+// frame of the stretch becomes one by a change of one byte.
 static bool is_frame(const uint8_t *bytes, long length, bool chk)
 {
     unsigned sum = 0;
@@ -107,18 +108,18 @@ static bool is_frame(const uint8_t *bytes, long length, bool chk)
            are_arguments(arguments_of(bytes[0]), bytes + HEAD, length - HEAD - chk);
 }
 
-// ---- what is to be found ----
+// ---- which frames must be found ----
 
 struct found {
-    uint32_t at, length; // in the stream, with the flag
+    uint32_t at, length; // in the stream, including the flag
     bool good;
-    uint16_t whole;    // bytes without stuffing, when it is good
-    uint8_t bytes[64]; // and these
+    uint16_t whole;    // length without stuffing, if the frame is valid
+    uint8_t bytes[64]; // the bytes without stuffing
 };
 
 static struct found found[2 * FRAMES];
 
-// Unstuffs the bytes between two flags; -1: an escape is not valid.
+// Removes the stuffing between two flags. Returns the length, or -1 if an escape is not valid.
 static long unstuff(uint8_t *to, const uint8_t *bytes, uint32_t length)
 {
     long whole = 0;
@@ -133,8 +134,8 @@ static long unstuff(uint8_t *to, const uint8_t *bytes, uint32_t length)
     return whole;
 }
 
-// Takes the bytes between flags, and those before the first flag if they are a valid frame; `count`
-// frames have been found already. *rest: bytes after the last flag.
+// Finds the frames between flags, and before the first flag if those bytes are a valid frame. The
+// first `count` frames are already found. *rest is the number of bytes after the last flag.
 static uint32_t find_frames(const uint8_t *bytes, uint32_t length, bool chk, uint32_t count,
                             uint32_t *rest)
 {
@@ -160,10 +161,11 @@ static uint32_t find_frames(const uint8_t *bytes, uint32_t length, bool chk, uin
     return count;
 }
 
-// ---- what is found ----
+// ---- which frames the library finds ----
 
-// Walks `length` bytes of `snapshot`, whose ring is as it was when it was taken; the first `known`
-// entries of `found` hold. Returns how many there are.
+// Walks `length` bytes of `snapshot`, and compares the entries with the frames that must be found.
+// `ring` is the ring as it was when the snapshot was taken. The first `known` elements of `found`
+// are still right. Returns how many entries there are.
 static uint32_t check_walk(struct extract_snapshot *snapshot, const struct extract_ring *ring,
                            const uint8_t *bytes, uint32_t length, bool chk, uint32_t known)
 {
@@ -183,13 +185,13 @@ static uint32_t check_walk(struct extract_snapshot *snapshot, const struct extra
                      memcmp(snapshot->bytes + place->offset, found[i].bytes, found[i].whole)))
             fail_msg("entry %u: other bytes", i);
     }
-    bool begun = length > rest; // behind a flag
+    bool begun = length > rest; // there is a flag before the rest
     if (begun && snapshot->ring.rkh.partial != rest)
         fail_msg("%u bytes under way, not %u", snapshot->ring.rkh.partial, rest);
     return count;
 }
 
-// Each of its frames is valid; the last one may be cut.
+// Makes a stretch in which every frame is valid, except that the last one may be cut.
 static void make_stretch(bool chk)
 {
     struct rkh_mix mix = {4, 4, 1, 4};
@@ -208,7 +210,7 @@ static void make_stretch(bool chk)
         assert_true(found[i].good);
 }
 
-// Takes the stretch, whole as it is; its settings are the user's.
+// Opens the undamaged stretch. The user gives its settings.
 static void take(struct look *look, bool chk)
 {
     struct extract_error error = {0};
@@ -237,7 +239,7 @@ static void check_every_byte(bool chk)
     make_stretch(chk);
     take(&look, chk);
     struct extract_ring ring = begin_of(&look);
-    uint32_t known = 0; // entries before the byte
+    uint32_t known = 0; // entries that end before the changed byte
     for (uint32_t at = 0; at < STRETCH; at++) {
         uint8_t old = stream.bytes[at];
         uint32_t count = check_walk(&look.snapshot, &ring, stream.bytes, STRETCH, chk, known);
@@ -282,7 +284,7 @@ static void test_lengths(void **state)
     check_every_length(false);
 }
 
-// The whole way, of one frame alone: what is shown is what may be.
+// Reads damaged streams completely, from the file to the trace. Exactly the valid frames are shown.
 static void test_shown(void **state)
 {
     (void)state;
@@ -304,7 +306,8 @@ static void test_shown(void **state)
     }
 }
 
-// Frames are counted eight bytes at a time: beside a count byte by byte, and by hand.
+// The library counts frames eight bytes at a time. Truth: a count byte by byte, and a count by
+// hand.
 static void test_count(void **state)
 {
     (void)state;
@@ -313,7 +316,7 @@ static void test_count(void **state)
     uint8_t bytes[STRETCH];
     uint32_t seed = 1, count = 0;
     assert_int_equal(rkh_frame_count(hand, sizeof hand), 3);
-    for (uint32_t i = 0; i < STRETCH; i++) { // at first as many as there can be
+    for (uint32_t i = 0; i < STRETCH; i++) { // the first half has as many frames as possible
         seed = seed * 1664525 + 1013904223;
         bytes[i] = (i < STRETCH / 2 ? i % 2 : !(seed >> 29)) ? 0x7E : (uint8_t)(seed >> 16);
     }

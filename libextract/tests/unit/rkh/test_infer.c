@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// RKH streams that do not state all settings: what damaged frames may show, several settings that
-// fit equally well, half a frame that passes for a whole one. Truth: bytes worked out by hand.
+// Tests RKH streams that do not state all settings. Damaged frames must not decide a setting,
+// several settings may fit equally well, and half a frame may look like a complete one. Truth:
+// bytes worked out by hand.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 
@@ -17,7 +18,7 @@ static enum extract_code look_at(struct look *look, const char *words)
     return rkh_look(look, scratch_path("stream"), words, &error);
 }
 
-// 3.x: number and stamp of 4 bytes, addresses of 4, signals of 1.
+// Makes a stream of RKH 3.x: numbers of 1 byte, timestamps and addresses of 4, signals of 1.
 static void put_mixed(bool chk)
 {
     static const struct rkh_mix mix = {4, 4, 1, 0};
@@ -25,7 +26,7 @@ static void put_mixed(bool chk)
     rkh_mixed(&stream, &mix, MIXED);
 }
 
-// Posts without a sender, whose last two bytes are nelem and nmin, or nelem alone.
+// Makes posts without a sender. Their last two bytes are nelem and nmin, or nelem alone.
 static void put_posts(uint8_t last)
 {
     for (uint8_t i = 0; i < POSTS; i++) {
@@ -48,7 +49,8 @@ static void test_one_or_two(void **state)
     look_close(&look);
 }
 
-// 769 events in a queue are less likely than one event and space for three.
+// The reader decides for the more likely setting: one event in a queue and space for three, not 769
+// events.
 static void test_likely(void **state)
 {
     struct look look;
@@ -64,6 +66,7 @@ static void test_likely(void **state)
 }
 
 // A frame that looks like MP_INIT of another layout has a wrong checksum, or is alone among damage.
+// It must not decide a setting.
 static void test_damage_is_not_asked(void **state)
 {
     struct look look;
@@ -88,7 +91,8 @@ static void put_processed(uint8_t seq, uint16_t stamp)
     rkh_frame_of(&stream, frame, sizeof frame);
 }
 
-// Without checksum: its number is not between those around it.
+// Half a frame looks complete, since there is no checksum. It is damaged, because its number is not
+// between those of its neighbors.
 static void test_half_a_frame(void **state)
 {
     struct look look;
@@ -97,11 +101,11 @@ static void test_half_a_frame(void **state)
     rkh_hex(&stream, NARROW);
     put_processed(10, 100);
     put_processed(11, 110);
-    put_processed(200, 90); // half of number 19
+    put_processed(200, 90); // half of the frame with number 19
     put_processed(20, 200);
     put_processed(21, 210);
-    put_processed(30, 300); // 8 are missing, and the number is right
-    put_processed(40, 400); // 9
+    put_processed(30, 300); // 8 frames are lost, and the number is right
+    put_processed(40, 400); // 9 frames are lost
     put_processed(41, 410);
     assert_int_equal(look_at(&look, ""), EXTRACT_OK);
     const struct extract_info *info = extract_trace_info(look.trace);
@@ -111,7 +115,8 @@ static void test_half_a_frame(void **state)
     look_close(&look);
 }
 
-// Ids that have no group, as before 2.3: the frames fit nothing, and what they may be is said.
+// Before 2.3, ids have no group. The frames fit no setting, and the error names the versions that
+// may have written them.
 static void test_other_ids(void **state)
 {
     struct look look;
@@ -126,7 +131,7 @@ static void test_other_ids(void **state)
     assert_int_equal(look_at(&look, "version=2.1"), EXTRACT_UNSUPPORTED);
 }
 
-// Another firmware, with functions of another size, which its record does not state.
+// Another firmware has functions of another size, which its record does not state.
 static void test_functions_of_two(void **state)
 {
     static const struct rkh_mix mix = {2, 2, 2, 0};
@@ -150,7 +155,7 @@ static void test_functions_of_two(void **state)
     look_close(&look);
 }
 
-// A port whose pointers have neither 16 nor 32 bits sends 32.
+// A port whose pointers have neither 16 nor 32 bits sends 32 bits.
 static void test_wide_pointers(void **state)
 {
     struct look look;
@@ -165,7 +170,8 @@ static void test_wide_pointers(void **state)
     look_close(&look);
 }
 
-// All ids of the test group that 2.4.5 has; the id that one of them names is an older one, too.
+// Tests all ids of the test group in 2.4.5. One of these frames contains the id of another event,
+// and that id is also numbered as in 2.4.5.
 static void test_old_tests(void **state)
 {
     struct look look;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Filters of older targets, whose tables have other places. Truth: docs/formats/rkh.md, "Ids" and
-// "Filters", by hand.
+// Tests the filters of older targets, whose tables have a different layout. Truth: worked out by
+// hand from docs/formats/rkh.md, "Ids" and "Filters".
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 #include <extract/filter.h>
@@ -9,7 +9,7 @@ enum { EVENT_BYTES = 17 };
 
 static struct extract_error error;
 
-// What a target is: the text of its rkh_version ("": it has none), bytes of its table, its own map.
+// A target: the text of its rkh_version ("": it has none), its own map, and the bytes of its table.
 struct target {
     const char *version, *map;
     unsigned bytes;
@@ -72,7 +72,7 @@ static enum extract_code turn_on(struct extract_control *control, const char *wh
 
 struct bit {
     const char *what;
-    uint8_t group, at, bit; // of the table of events
+    uint8_t group, at, bit; // byte and bit in the table of events
 };
 
 static void expect(struct target target, const char *words, const struct bit *bits, size_t count)
@@ -95,7 +95,8 @@ static void expect(struct target target, const char *words, const struct bit *bi
     }
 }
 
-// Offsets 0 1 2 3 6 7 10 14. DEFER is FWK's sixth, DCH is SMA's seventh, TUSR is 173.
+// In 2.4.5 the groups' offsets are 0 1 2 3 6 7 10 14. DEFER is the sixth event of FWK, DCH is the
+// seventh of SMA, and TUSR has the id 173.
 static const struct bit bits_245[] = {
     {"event=SMA_FIFO", 2, 2, 3},    {"event=SMA_DEFER", 5, 7, 6}, {"event=FWK_DEFER", 5, 7, 6},
     {"event=SM_DCH", 2, 2, 7},      {"event=SMA_DCH", 2, 2, 7},   {"event=SM_EXE_ACT", 3, 5, 0},
@@ -103,7 +104,7 @@ static const struct bit bits_245[] = {
     {"event=RQ_GET_LAST", 1, 1, 6}, {"event=USER9", 6, 11, 1},    {"event=UT_INIT", 7, 14, 0},
 };
 
-// TUSR is 172, EXE_FUN 171.
+// In 2.4.4, TUSR has the id 172 and EXE_FUN the id 171.
 static const struct bit bits_244[] = {
     {"event=SMA_RCALL", 5, 7, 7}, {"event=FWK_EXE_FUN", 5, 8, 3}, {"event=FWK_TUSR", 5, 8, 4},
     {"event=SM_DCH", 2, 2, 7},    {"event=USER31", 6, 13, 7},     {"event=FWK_QUEUE", 5, 9, 4},
@@ -128,12 +129,13 @@ static void test_244(void **state)
 {
     (void)state;
     expect((struct target){"2.4.04", "", 14, NULL, NULL, 0, 0}, NULL, bits_244, COUNT(bits_244));
-    // As a user says it, with the target's own map: both numbers of a group in a byte.
+    // The user states the version, and the target has its own map. In the map, one byte holds both
+    // numbers of a group.
     expect((struct target){"", "0x01,0x11,0x21,0x33,0x61,0x73,0xA4", 14, NULL, NULL, 0, 0},
            "version=2.4.4", bits_244, COUNT(bits_244));
 }
 
-// Version 2.3: SM_DCH is 98, and the events after it have numbers higher by one.
+// In 2.3, SM_DCH has the id 98, and the ids of the events after it are higher by one.
 static void test_older_with_map(void **state)
 {
     static const struct bit bits[] = {{"event=SM_DCH", 3, 3, 2}, {"event=SM_TRN", 3, 3, 3}};
@@ -142,7 +144,8 @@ static void test_older_with_map(void **state)
            NULL, bits, COUNT(bits));
 }
 
-// Nothing is written for an event; groups lie where they always do.
+// Checks that a filter for an event is refused and writes nothing. A filter for a group still
+// works, since its bits never move.
 static void expect_refused(struct target target, enum extract_code code)
 {
     struct extract_control *control = open_target(&target, NULL);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// RKH rings in RAM: a writer and a reader that work on an array as the framework does, stopped in
-// every state. Truth: what was put in, counted here.
+// Tests RKH rings in RAM. A writer and a reader work on an array as the framework does, and are
+// stopped in every state. Truth: the frames that were put in, counted here.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
 #include "events/internal.h"
 
 enum { SIZE = 500, MAX_ADDRESS = 8 };
 
-// The target's variables, and where its ELF puts them.
+// The target's variables, and the addresses that its ELF gives for them.
 struct target {
     struct rkh_places at;
     uint8_t bytes[SIZE];
     uint32_t in, out, qty;
     uint8_t chk, seq;
     bool initialized;
-    unsigned put; // frames
+    unsigned put; // frames that were written
     int surprise; // bytes that the target writes at the next read of the array
     unsigned reads;
 };
@@ -45,12 +45,13 @@ static void put_bytes(const struct rkh_bytes *bytes, size_t from, size_t to)
         put_byte(bytes->bytes[i]);
 }
 
-// `count` frames of the mix: 19 bytes and less each.
+// Writes `count` frames of the mix, each of at most 19 bytes.
 static void put_frames(unsigned count)
 {
     static struct rkh_bytes bytes;
     for (unsigned i = 0; i < count; i++, target.put++, target.seq++) {
-        // The last of them alone: the shapes take turns.
+        // The mix repeats ten shapes. So this makes frames up to the wanted shape, and writes only
+        // the last.
         struct rkh_mix mix = {4, 4, 1, 256 + target.seq - (int)(target.put % 10)};
         rkh_begin(&bytes, true);
         rkh_mixed(&bytes, &mix, target.put % 10 + 1);
@@ -68,7 +69,7 @@ static void initialize(void)
     put_byte(0x7E);
 }
 
-// ---- as memory ----
+// ---- the target as memory ----
 
 static uint8_t byte_at(uint64_t address)
 {
@@ -225,7 +226,8 @@ static void test_overrun(void **state)
     }
 }
 
-// What was taken out is still there. What was not taken out begins after a flag.
+// Bytes that a reader took out are still in the array. Bytes that were not taken out begin after a
+// flag.
 static void test_flushed(void **state)
 {
     (void)state;
@@ -241,7 +243,7 @@ static void test_flushed(void **state)
     }
 }
 
-// A reader that stopped in the middle of a frame.
+// The target's own reader has stopped in the middle of a frame.
 static void test_half_taken(void **state)
 {
     (void)state;
@@ -285,7 +287,8 @@ static void test_halted_inside(void **state)
     }
 }
 
-// Between the store and the count, and between the count and the reader's pointer.
+// The target is halted between the store and the count, and between the count and the reader's
+// pointer.
 static void test_halted_between(void **state)
 {
     (void)state;
@@ -297,7 +300,7 @@ static void test_halted_between(void **state)
     uint64_t all = history();
     target.out = (target.out + SIZE - 1) % SIZE;
     assert_int_equal(pending(), all);
-    target.qty = SIZE - 1; // the store that makes it full
+    target.qty = SIZE - 1; // the store that fills the ring
     target.out = target.in;
     assert_int_equal(pending(), all);
 }
@@ -313,7 +316,7 @@ static void test_wild(void **state)
     assert_non_null(strstr(error.why, "trcstm"));
 }
 
-// The settings are found in all that the array holds, whatever is shown of it.
+// The settings are inferred from all bytes of the array, even if only a part is shown.
 static void test_settings(void **state)
 {
     struct look look;
@@ -331,7 +334,8 @@ static void test_settings(void **state)
     look_close(&look);
 }
 
-// A target that runs writes while it is read: what it came to is not shown as whole.
+// A running target writes while it is read. Frames that it overwrites in that time are not shown as
+// valid.
 static void test_running(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: the recorder's frames with everything on, against those that RKH 3.4 has written, and its
-// ring and filters.
+// tests: the recorder's frames with all settings on, and its ring and filters. Truth: frames that
+// RKH 3.4 has written.
 #include "tests/unit/rkh/recorder.h"
 
 static void describes_itself(void **state)
@@ -14,7 +14,7 @@ static void describes_itself(void **state)
 static void names_an_actor(void **state)
 {
     (void)state;
-    rkh_trc_describe(); // has no number and takes none
+    rkh_trc_describe(); // has no number and uses up none
     recorder_clock = 7;
     RKH_TR_FWK_ACTOR(recorder_at(0x20000B28), "l_isr_kbd");
     RECORDER_WROTE("\xac\x00\x34\xff\xff\x03\x00\x14\x42\x11\x02\x14\xe8\x03\xb7\x7e"
@@ -82,8 +82,8 @@ static unsigned pending(void)
     return (unsigned)(trcin - trcout + (ptrdiff_t)sizeof trcstm) % (unsigned)sizeof trcstm;
 }
 
-// One byte at a time: the oldest is overwritten when no space is left, and full and overrun are the
-// same.
+// The ring drops one byte at a time. If no space is left, the oldest byte is overwritten. A full
+// ring and an overrun look the same.
 static void overwrites_its_oldest_byte(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void filters_by_each_table(void **state)
     }
 }
 
-// The last event of each group has its place before the first one of the next.
+// The bit of a group's last event comes before the bit of the next group's first event.
 static void events_have_places_of_their_own(void **state)
 {
     static const rui8_t events[] = {RKH_TE_MP_PUT,      RKH_TE_QUE_GET_LAST, RKH_TE_SMA_RCALL,
@@ -164,7 +164,7 @@ static void what_is_filtered_takes_no_number(void **state)
     assert_int_equal(rkh_suppressed[RKH_TE_FWK_EN], before + 1);
     assert_int_equal(rkh_emitted[RKH_TE_FWK_EX], made + 1);
     rkh_filter_everything(RKH_FILTER_ON);
-    RKH_TR_FWK_EXE_FUN(recorder_at(0)); // never filtered
+    RKH_TR_FWK_EXE_FUN(recorder_at(0)); // this event is never filtered
     assert_non_null(rkh_trc_get());
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tests: the recorder's frames with 16-bit sizes, no checksum and no sender, against those that RKH
+// tests: the recorder's frames with 16-bit sizes, no checksum and no sender. Truth: frames that RKH
 // 3.4 has written.
 #define RKH_CONFIG "../../images/rkh/sizes16.h"
 #include "tests/unit/rkh/recorder.h"
@@ -19,7 +19,7 @@ static void names_an_actor(void **state)
     RECORDER_WROTE("\xb4\x00\x83\xe0\x91\xa0l_isr_kbd\x00\x7e");
 }
 
-// Functions keep their 32 bits; senders and low-water marks of queues are not there.
+// Functions keep their 32 bits. Frames have no senders, and no low-water marks of queues.
 static void leaves_out_what_is_off(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tests: the recorder's frames without numbers and stamps, in a ring of 200 bytes, against those
-// that RKH 3.4 has written.
+// tests: the recorder's frames without numbers and timestamps, in a ring of 200 bytes. Truth:
+// frames that RKH 3.4 has written.
 #define RKH_CONFIG "../../images/rkh/small.h"
 #include "tests/unit/rkh/recorder.h"
 

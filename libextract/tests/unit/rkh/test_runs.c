@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Streams of several runs of a target, whose TCFG records state different layouts: losses, clocks
-// and settings of each run, and what follows for the whole. Truth: worked out by hand from
-// docs/formats/rkh.md, "Runs".
+// Tests streams of several runs of a target, whose TCFG records state different layouts. Each run
+// has its own losses, clock and settings, and the totals follow from them. Truth: worked out by
+// hand from docs/formats/rkh.md, "Runs".
 #include "tests/unit/trazer/rkh_stream.h"
 
-// Records of 3.4.00: all on, 4-byte stamps at 1000 Hz; the same at 2000 Hz, and at what 16 bits
-// hold of 1000000 Hz; 2-byte stamps and addresses, no checksum; no numbers, no stamps, 4-byte
-// signals.
+// Records of 3.4.00. WIDE has everything on, with 4-byte timestamps at 1000 Hz. FAST is the same at
+// 2000 Hz. CUT has the rate that 16 bits hold of 1000000 Hz. NARROW has 2-byte timestamps and
+// addresses, and no checksum. UNTIMED has no numbers, no timestamps and 4-byte signals.
 #define WIDE    "0034 FFFF0300 14 42 11 02 14 E803"
 #define FAST    "0034 FFFF0300 14 42 11 02 14 D007"
 #define CUT     "0034 FFFF0300 14 42 11 02 14 4042"
@@ -17,7 +17,7 @@ enum { PROCESSED = 105 };
 
 static struct stream s;
 
-// A run begins, whose frames have these parts.
+// Begins a run. The arguments tell which parts its frames have.
 static void begin(const char *record, unsigned nseq, unsigned ts, bool chk)
 {
     if (!s.used)
@@ -56,7 +56,7 @@ static void check(const char *verb, bool json, uint64_t hz, const char *const *p
 
 enum { NO_TIME = -1 };
 
-// Ticks of all events; NO_TIME: those of a run without stamps are not known.
+// Checks the ticks of all events. NO_TIME stands for the unknown time in a run without timestamps.
 static void check_ticks(const int64_t *ticks, size_t count)
 {
     struct extract_text text = say("report", true, 0, "");
@@ -84,8 +84,8 @@ static int start(void **state)
 
 // ---- losses ----
 
-// Nothing is lost of the first run. Of the second, whose frames have no numbers, that is not known:
-// so the sum is not 0.
+// No entry of the first run is lost. For the second run this is not known, since its frames have no
+// numbers. So the sum is not reported as 0.
 static void test_unknown_loss(void **state)
 {
     (void)state;
@@ -134,8 +134,8 @@ static void test_losses_of_each(void **state)
     CHECK("info", false, 0, "at least 5 lost (not every gap is exact), stamps of 2 bytes, ");
 }
 
-// Damage before the first record belongs to the first run, and damage after another record to the
-// run of that record.
+// Damage before the first record belongs to the first run. Damage after another record belongs to
+// the run of that record.
 static void test_damage_of_each(void **state)
 {
     (void)state;
@@ -154,8 +154,8 @@ static void test_damage_of_each(void **state)
           "{\"first_seq\":2,\"entries_valid\":3,\"entries_damaged\":1,");
 }
 
-// The same settings again, and numbers that start from 0: the target was started again. One run
-// alone has no lines in the text.
+// The same settings come again, and numbers start from 0: the target was restarted. The text lists
+// runs only if there are several.
 static void test_same_layout(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void test_same_layout(void **state)
     CHECK_TICKS(0, 0, 0, 0, 4);
 }
 
-// Settings return after others: their frames are numbered from 0 again.
+// The settings of an earlier run return after other settings. Frames are numbered from 0 again.
 static void test_layout_comes_back(void **state)
 {
     (void)state;
@@ -198,8 +198,8 @@ static void test_layout_comes_back(void **state)
           "\n  6  069   0x20000000  0.001000000    1.000000                  event processed ");
 }
 
-// There is space for 16 layouts. Frames of a further one are damaged and not taken for anything
-// else, and what is missing between them is not known.
+// The reader has space for 16 layouts. Frames of a further layout are damaged and are not decoded
+// with another one. The number of lost frames between them is not known.
 static void test_too_many(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void test_too_many(void **state)
 
 // ---- clocks ----
 
-// Stamps of two bytes wrap at 65536, whatever those of the first run have.
+// Timestamps of two bytes wrap at 65536, even if those of the first run are wider.
 static void test_widths(void **state)
 {
     (void)state;
@@ -245,8 +245,8 @@ static void test_widths_in_reverse(void **state)
     CHECK_TICKS(0, 0, 10, 10, 10, 70010);
 }
 
-// The clocks of both runs have the rate that a user says, else each its own: ticks of different
-// length do not add up to seconds.
+// If the user states a rate, both runs have it. Otherwise each run has its own rate, and ticks of
+// different length cannot be added up to seconds.
 static void test_rates(void **state)
 {
     static const char warning[] = "the stamps of its runs have different rates";
@@ -270,7 +270,7 @@ static void test_rates(void **state)
     extract_text_free(&text);
 }
 
-// A run without stamps adds no time and has no say in the rate.
+// A run without timestamps adds no time, and does not influence the rate.
 static void test_rate_of_those_with_stamps(void **state)
 {
     (void)state;
@@ -285,8 +285,8 @@ static void test_rate_of_those_with_stamps(void **state)
     extract_text_free(&text);
 }
 
-// 16960 is what 16 bits hold of 1000000, the CLOCKS_PER_SEC of hosts: it is no rate unless a user
-// says so.
+// 16960 is what 16 bits hold of 1000000, the CLOCKS_PER_SEC of hosts. It is not used as a rate
+// unless the user states it.
 static void test_cut_rate(void **state)
 {
     static const char warning[] =

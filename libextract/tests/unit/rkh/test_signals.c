@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names of signals by the enumerations of the firmware's ELF: which one is asked, and when none is.
-// Truth: the numbers in the programs' text, and docs/formats/rkh-text.md, "Signals by the ELF".
+// Tests names of signals that come from enumerations in the firmware's ELF: which enumeration is
+// used, and when none is. Truth: the numbers in the programs' text, and docs/formats/rkh-text.md,
+// "Signals by the ELF".
 #include "tests/unit/trazer/rkh_stream.h"
 #include "symbols/dwarf.h"
 #include <extract/filter.h>
@@ -11,7 +12,7 @@ static struct stream s;
 static struct extract_symbols *symbols;
 static struct extract_error error;
 
-// What all programs have: the framework's type of a signal, and an enumeration of its own.
+// The part that all programs have: the framework's type of a signal, and one of its enumerations.
 #define FRAMEWORK                                                                                  \
     "typedef unsigned char RKH_SIG_T;\n"                                                           \
     "typedef struct { RKH_SIG_T e; unsigned char refs, pool; } RKH_EVT_T;\n"                       \
@@ -23,7 +24,7 @@ static struct extract_error error;
 #define MAIN                                                                                       \
     "int main(void) { sink = trcgfilter++ + trceftbl[1]++ + trcsigftbl[0]++ + kind; return "
 
-// Of one file, or two.
+// Compiles a program of two source files.
 static void compile_both(const char *program, const char *second)
 {
     struct extract_enum any;
@@ -36,7 +37,7 @@ static void compile_both(const char *program, const char *second)
     if (!extract_symbols_enum(symbols, 0, &any)) {
         extract_symbols_close(symbols);
         symbols = NULL;
-        skip(); // a build without libdw
+        skip(); // the library is built without libdw
     }
 }
 
@@ -45,7 +46,7 @@ static void compile(const char *program)
     compile_both(program, "int second;\n");
 }
 
-// A ring without records of names: an event of each signal.
+// Makes a stream without records of names, with one event per signal.
 static void put_signals(const char *const *numbers)
 {
     stream_begin(&s);
@@ -93,7 +94,8 @@ static struct extract_text say(const char *verb, const char *settings, const cha
     return text;
 }
 
-// The signals' names of all events with one, with blanks between; "-" for those without a name.
+// Checks the names of the signals of all events that have a signal, separated by blanks. "-" stands
+// for a signal without a name.
 static void check_names(const char *settings, const char *expected, const char *from)
 {
     struct extract_text text = say("report", settings, "no trigger for event");
@@ -127,9 +129,10 @@ static int stop(void **state)
     return 0;
 }
 
-// ---- by records ----
+// ---- with records of names ----
 
-// One record is left. It finds the enumeration, which names the others. LAST is a second name of 6.
+// Only one record of a name is left. It determines the enumeration, which names the other signals.
+// LAST is a second name of 6.
 static void test_records(void **state)
 {
     (void)state;
@@ -143,7 +146,8 @@ static void test_records(void **state)
     check_names("", "REQ TOUT_REQ - -", "records");
 }
 
-// The ELF calls another number so, or calls this number otherwise: it is another firmware's.
+// The ELF has this name for another number, or this number with another name. So the ELF belongs to
+// another firmware.
 static void test_records_disagree(void **state)
 {
     (void)state;
@@ -160,7 +164,8 @@ static void test_records_disagree(void **state)
     check_names("", "- START", "unknown");
 }
 
-// Both agree with the records. What one of them lacks, or calls otherwise, has no name.
+// Two enumerations agree with the records. A signal has no name if one of them lacks it or names it
+// differently.
 static void test_several_agree(void **state)
 {
     (void)state;
@@ -172,9 +177,10 @@ static void test_several_agree(void **state)
     check_names("", "REQ START - HALT -", "records");
 }
 
-// ---- without records ----
+// ---- without records of names ----
 
-// The enumeration is called so. Another one has all numbers of the trace, too.
+// The enumeration is chosen by its type name. Another enumeration also has all numbers of the
+// trace.
 static void test_type(void **state)
 {
     (void)state;
@@ -183,7 +189,7 @@ static void test_type(void **state)
                       "Signals x;\n" MAIN "x + colour; }\n");
     PUT("00", "02", "FE");
     check_names("", "REQ DONE -", "type");
-    PUT("00", "03"); // which it does not have
+    PUT("00", "03"); // the enumeration does not have 3
     check_names("", "- -", "unknown");
 }
 
@@ -192,8 +198,8 @@ static void test_type(void **state)
     "const RKH_EVT_T none, done = {DONE, 0, 0};\n"
 #define TEXTS "const char *const texts[] = {\"START\", \"UNDONE\", \"TERM\"};\n"
 
-// Only one enumeration has the numbers of the trace and of the tables. The firmware holds most of
-// its names; DONE is the end of a longer text.
+// Only one enumeration has all numbers of the trace and of the tables. Most of its names are texts
+// in the firmware, where DONE is the end of a longer text.
 static void test_texts(void **state)
 {
     (void)state;
@@ -204,7 +210,7 @@ static void test_texts(void **state)
     check_names("", "REQ START", "texts");
 }
 
-// The same without a text: it may be anything.
+// Without the texts, the enumeration may be unrelated to signals.
 static void test_no_texts(void **state)
 {
     (void)state;
@@ -215,7 +221,8 @@ static void test_no_texts(void **state)
     check_names("signals=DONE", "REQ START", "user");
 }
 
-// Two have all of these numbers: which one is right is not known, until a user says it.
+// Two enumerations have all of these numbers. The reader cannot know which one is right until the
+// user states it.
 static void test_ambiguous(void **state)
 {
     struct extract_text text;
@@ -238,7 +245,7 @@ static void test_ambiguous(void **state)
     extract_text_free(&text);
 }
 
-// The ELF is the firmware of one run at most; of which one is not known.
+// With several layouts, the ELF belongs to at most one run, and the reader does not know to which.
 static void test_several_layouts(void **state)
 {
     (void)state;
@@ -252,7 +259,7 @@ static void test_several_layouts(void **state)
     check_names("signals=signals", "START REQ", "user");
 }
 
-// What no enumeration should be asked for: negative numbers, and very many.
+// Enumerations with negative numbers or very many values must not be used.
 static void test_odd(void **state)
 {
     static char program[1 << 16];
@@ -315,7 +322,8 @@ static struct extract_control *open_tables(struct extract_memory **memory, const
     return control;
 }
 
-// No trace can be read. A name leads to its number; a number has a name where that is certain.
+// The filter is changed although there is no trace to read. A name in `word` becomes its number. A
+// number is shown with a name only if the name is certain.
 static void check_filter(const char *settings, const char *word, const char *shown)
 {
     const char *words[] = {"off", word};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// RKH streams as files: frames, settings, sequence gaps, damage. Truth: the frames that the
+// Tests RKH streams as files: frames, settings, gaps in the numbers, damage. Truth: frames that the
 // framework itself made (docs/formats/rkh.md, "Examples"), and bytes worked out by hand.
 #include "tests/unit/rkh/rkh_builder.h"
 #include "tests/unit/scratch.h"
@@ -67,7 +67,7 @@ static void check_text(const struct look *look, const struct extract_event *even
     assert_false(extract_trace_text(look->trace, UINT64_MAX, &text));
 }
 
-// ---- what the framework wrote ----
+// ---- streams that the framework wrote ----
 
 static void test_all_on(void **state)
 {
@@ -103,7 +103,7 @@ static void test_all_on(void **state)
     assert_int_equal(event->field[1], 80);
     assert_int_equal(look.snapshot.ring.hz, 1000);
     assert_int_equal(look.snapshot.ring.rkh.value[EXTRACT_RKH_VERSION], 0x3400);
-    // 0x92 to 0x34 is a gap of 161.
+    // From number 0x92 to 0x34, 161 frames are lost.
     check_counts(&look, 5, 0, 161);
     look_close(&look);
 }
@@ -151,7 +151,7 @@ static void test_untimed(void **state)
     look_close(&look);
 }
 
-// Every format that a user event knows, stuffed by the framework.
+// A user event with every format that exists, with the framework's own stuffing.
 static void test_user_event(void **state)
 {
     static const uint8_t frame[] = {
@@ -211,15 +211,15 @@ static void test_gaps(void **state)
     put_processed(254);
     put_processed(255);
     put_processed(0);
-    put_processed(5); // 1 to 4
+    put_processed(5); // 1 to 4 are lost
     rkh_raw(&stream, "\x69\x06\x01\x7e", 4);
-    put_processed(7); // it was damaged, not lost
-    put_processed(6); // 254
+    put_processed(7); // frame 6 was damaged, not lost
+    put_processed(6); // 254 frames are lost
     rkh_raw(&stream, "\x7e", 1);
     rkh_hex(&stream, ALL_ON);
-    put_processed(0); // the target began again
+    put_processed(0); // the target was restarted
     rkh_hex(&stream, ALL_ON);
-    put_processed(1); // it did not
+    put_processed(1); // the target was not restarted
     look_at(&look, "");
     check_counts(&look, 11, 1, 4 + 254);
     const struct extract_event *events = rkh_events(&look, &count);
@@ -233,7 +233,7 @@ static void test_gaps(void **state)
     look_close(&look);
 }
 
-// The timestamps of a second run begin again, and the time continues.
+// In a second run, the timestamps start from 0 again, and the time continues.
 static void test_runs(void **state)
 {
     static const uint64_t ticks[] = {0, 0, 10, 10, 10, 14};
@@ -264,14 +264,14 @@ static void test_kinds_of_damage(void **state)
     (void)state;
     rkh_begin(&stream, true);
     rkh_hex(&stream, ALL_ON);
-    rkh_raw(&stream, "\x69\x00\x7d\x7e", 4);     // an escape of nothing
-    rkh_raw(&stream, "\x69\x00\x7d\x41\x7e", 5); // of what needs none
-    rkh_raw(&stream, "\x69\x00\x00\x00\x00\x00\x10\x00\x00\x20\x00\x7e", 12); // checksum
-    rkh_hex(&stream, "69 00 00 00 00 00 10 00 00");                           // length
-    rkh_hex(&stream, "b4 00 07 00 00 00 28 0b 00 20 \"no end\"");             // of a text, too
-    rkh_hex(&stream, "b4 00 07 00 00 00 28 0b 00 20 \"a\" 00 \"b\" 00");      // more than one
-    rkh_hex(&stream, "7f 00 00 00 00 00 10 00 00 20");                        // no such event
-    rkh_hex(&stream, "c0 00 00 00 00 00 0c 00");                              // no such format
+    rkh_raw(&stream, "\x69\x00\x7d\x7e", 4);     // an escape without a byte after it
+    rkh_raw(&stream, "\x69\x00\x7d\x41\x7e", 5); // an escape of a byte that needs none
+    rkh_raw(&stream, "\x69\x00\x00\x00\x00\x00\x10\x00\x00\x20\x00\x7e", 12); // wrong checksum
+    rkh_hex(&stream, "69 00 00 00 00 00 10 00 00");                           // wrong length
+    rkh_hex(&stream, "b4 00 07 00 00 00 28 0b 00 20 \"no end\"");        // a text without an end
+    rkh_hex(&stream, "b4 00 07 00 00 00 28 0b 00 20 \"a\" 00 \"b\" 00"); // bytes after the text
+    rkh_hex(&stream, "7f 00 00 00 00 00 10 00 00 20");                   // unknown event
+    rkh_hex(&stream, "c0 00 00 00 00 00 0c 00");                         // unknown format
     put_processed(0);
     rkh_raw(&stream, "\x69\x01\x02", 3);
     look_at(&look, "");
@@ -283,7 +283,7 @@ static void test_kinds_of_damage(void **state)
     assert_int_equal(rkh->partial, 3);
     assert_false(rkh->partial_checked);
     check_counts(&look, 2, 8, 0);
-    // One mark for all that have the same fault and no event between them.
+    // Neighboring frames with the same fault share one marker.
     size_t count;
     const struct extract_event *events = rkh_events(&look, &count);
     assert_int_equal(count, 2 + 5);
@@ -298,7 +298,7 @@ static void test_kinds_of_damage(void **state)
     look_close(&look);
 }
 
-// What is at the very end, with no event after it, is reported, too.
+// Damage after the last event is reported, too.
 static void test_damage_at_the_end(void **state)
 {
     struct look look;
@@ -367,7 +367,7 @@ static void test_every_byte(void **state)
                 continue;
             look_at(&look, "");
             check_shown(&look);
-            // The frame, and its neighbor when the flag between them is gone.
+            // The frame is lost. If the changed byte is the flag, its neighbor is lost, too.
             assert_true(extract_trace_info(look.trace)->entries_valid >= FRAMES + 1 - 2);
             look_close(&look);
         }
@@ -389,7 +389,8 @@ static void test_every_length(void **state)
     }
 }
 
-// A capture that was begun late: the bytes before the first flag are a frame, or nothing.
+// The capture begins in the middle of a stream. The bytes before the first flag are a frame, or
+// they are ignored.
 static void test_late(void **state)
 {
     (void)state;
@@ -428,7 +429,7 @@ static void test_inference(void **state)
     }
 }
 
-// Frames of one event alone may be laid out in several ways.
+// If all frames are of one event, several layouts fit.
 static void test_ambiguous(void **state)
 {
     struct look look;
@@ -468,7 +469,8 @@ static void test_two_layouts(void **state)
     look_close(&look);
 }
 
-// Records of older frameworks, by hand: id, sizes, and an event whose id is another now.
+// Records of older frameworks, made by hand: id, sizes, and an event that has another id in newer
+// versions.
 static void test_families(void **state)
 {
     static const struct {
@@ -588,7 +590,7 @@ static void test_config(void **state)
     }
 }
 
-// The tool's keys count bytes, macros of the framework bits.
+// The keys of the tool Trazer give sizes in bytes. The macros of the framework give sizes in bits.
 static void test_config_keys(void **state)
 {
     (void)state;

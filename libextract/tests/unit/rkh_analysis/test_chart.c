@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sequence chart of RKH streams, in both forms. Truth: written by hand for the frames of each
-// case.
+// Tests the sequence chart of RKH streams, as text and as a picture. Truth: written by hand for the
+// frames of each case.
 #include "tests/unit/trazer/rkh_stream.h"
 
 enum { SERVER = 0x20000000, LINES = 4000 };
@@ -13,7 +13,7 @@ static void begin(struct stream *s)
     stream_put(s, 180, "280B0020 '&l_isr_kbd'");
     stream_put(s, 167, "05 'PAUSE'");
     stream_put(s, 175, "00000020 24250000 'server_idle'");
-    s->stamp = 1010; // 1000 ticks behind the first
+    s->stamp = 1010; // 1000 ticks after the first frame
 }
 
 static void check_text(const struct stream *s, const char *expected)
@@ -33,7 +33,7 @@ static void test_lines(void **state)
     stream_put(&s, 66, "00000020 05 00 00 00 03");
     stream_put(&s, 99, "00000020 24250000");
     stream_put(&s, 99, "00000020 24250000"); // no change
-    stream_put(&s, 71, "44010020 05");       // by the one that runs
+    stream_put(&s, 71, "44010020 05");       // the running active object posts this
     stream_put(&s, 105, "00000020");
     stream_put(&s, 131, "78010020 05 3C010020");
     stream_put(&s, 67, "3C010020 05 00000000 00 00 01 03");
@@ -56,7 +56,8 @@ static void test_lines(void **state)
                    "---: assertion failed: my\\;bsp.c, line 80; # 1.120\n");
 }
 
-// What is no word of the language, or another's name, is shown by a label.
+// If a name is not a word of the chart language, or belongs to another object, the chart shows it
+// in a label.
 static void test_names(void **state)
 {
     struct stream s;
@@ -74,15 +75,15 @@ static void test_names(void **state)
                    "server->e2: PAUSE; # 1.040\ne1->e3: PAUSE; # 1.050\ne4->e4: PAUSE; # 1.060\n");
 }
 
-// A new start of the target separates what came before from what comes after. Neither names nor
-// time continue over it.
+// After a restart, the chart separates what came before from what comes after. Names and times from
+// before the restart are not used after it.
 static void test_restart(void **state)
 {
     struct stream s;
     (void)state;
     begin(&s);
     stream_put(&s, 105, "00000020");
-    stream_put(&s, 71, "44010020 05"); // nobody is known to run
+    stream_put(&s, 71, "44010020 05"); // no running active object is known
     stream_put(&s, TCFG, all_on);
     s.next = 0;
     stream_put(&s, 107, "00000020");
@@ -146,8 +147,8 @@ static void check_svg(const struct stream *s, const char *const *pieces)
 
 #define CHECK(s, ...) check_svg(s, (const char *const[]){__VA_ARGS__, NULL})
 
-// Two columns of 104 pixels from 96 on: an arrow from the middle of the first to the other's, then
-// the get, and the next state.
+// Two columns of 104 pixels start at x = 96. An arrow goes from the middle of the first column to
+// the middle of the second. After it come the get and the next state.
 static void test_picture(void **state)
 {
     struct stream s;
@@ -171,7 +172,7 @@ static void test_picture(void **state)
           "<title>seq 6, seconds 1.000: post, PAUSE</title>");
 }
 
-// Names that are not XML text, and one that is longer than its space.
+// Names that are not XML text, and a name that is longer than its space.
 static void test_hostile_names(void **state)
 {
     struct stream s;
@@ -193,8 +194,8 @@ static void test_empty(void **state)
     check_text(&s, "");
 }
 
-// Checks the lines of the caption, which lie at 12 pixels from the left: no letter, of 7 pixels, is
-// beyond the right border, and no line in the heads. Returns how many lines there are.
+// Checks the lines of the caption, which start 12 pixels from the left. No letter (7 pixels wide)
+// may cross the right border, and no line may be in the heads. Returns how many lines there are.
 static long check_caption(const char *svg)
 {
     static const char begins[] = " x=\"12\" y=\"";
@@ -224,7 +225,7 @@ static void test_caption(void **state)
     assert_int_equal(check_caption(text.data), 2);
     assert_non_null(strstr(text.data, "Dashed: a timeout.</text>"));
     extract_text_free(&text);
-    for (unsigned i = 0; i < 10; i++) { // columns for one line
+    for (unsigned i = 0; i < 10; i++) { // columns for one line of the caption
         snprintf(words, sizeof words, "%02X000021 05 280B0020 00 00 01 03", i * 4);
         stream_put(&s, 67, words);
     }
@@ -237,7 +238,8 @@ static void test_caption(void **state)
     extract_text_free(&text);
 }
 
-// More lines than are drawn: the newest are, and both forms say how many are not.
+// The chart has more lines than are drawn. The newest are drawn, and both forms state how many are
+// missing.
 static void test_many(void **state)
 {
     static struct stream s;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The figures of RKH streams: latencies, states, queues, pools, timers. Truth: worked out by hand
-// from the frames of each case, which come 10 ticks after each other.
+// Tests the statistics of RKH streams: latencies, states, queues, pools, timers. Truth: worked out
+// by hand from the frames of each case, which are 10 ticks apart.
 #include "tests/unit/trazer/rkh_stream.h"
 
-// 16 bits, without checksum and sender; without number, stamp and sender.
+// `narrow` states 16 bits, no checksum and no sender. `bare` states no numbers, no timestamps and
+// no sender.
 static const char narrow[] = "0034 FEF70100 22 24 22 01 24 E803";
 static const char bare[] = "0034 FE7F0200 14 42 11 02 14 E803";
 
-// The figures as JSON contain each of the parts; NULL after the last.
+// Checks that the statistics as JSON contain each of the pieces. The list ends with NULL.
 static void check_figures(const struct stream *s, const char *const *pieces)
 {
     struct extract_text text = stream_say(s, "stats", false, true);
@@ -17,7 +18,7 @@ static void check_figures(const struct stream *s, const char *const *pieces)
 
 #define CHECK(s, ...) check_figures(s, (const char *const[]){__VA_ARGS__, NULL})
 
-// Posted at 10, 20 and, in front, at 30; taken at 40, 50 and 60.
+// Events are posted at 10, at 20 and, to the front, at 30. They are taken at 40, 50 and 60.
 static void test_order(void **state)
 {
     struct stream s;
@@ -41,7 +42,7 @@ static void test_order(void **state)
           "\"no_trigger\":0,\"latency\":{\"count\":1,\"min\":40,");
 }
 
-// Ten waits of 10, 20 … 100 ticks, and their nearest ranks.
+// Ten events wait for 10, 20 … 100 ticks. The percentiles are the nearest ranks.
 static void test_percentiles(void **state)
 {
     struct stream s;
@@ -56,8 +57,8 @@ static void test_percentiles(void **state)
               "\"p90\":90,\"p99\":100}");
 }
 
-// The get of the first event and the post of a second one like it are lost: the queue is as long
-// as before, but what waits in it is another event. The next ones are sure again.
+// The get of the first event and the post of a second, equal event are lost. The queue is as long
+// as before, but another event waits in it. The pairs after it are certain again.
 static void test_loss(void **state)
 {
     struct stream s;
@@ -78,10 +79,11 @@ static void test_loss(void **state)
 static void put_wrong(struct stream *s)
 {
     stream_put(s, 67, "00000020 07 00000000 00 00 01 03");
-    s->bytes[s->used - 4] ^= 1; // its checksum does not fit
+    s->bytes[s->used - 4] ^= 1; // the checksum is now wrong
 }
 
-// Two places: two wrong frames, one that is torn and two missing ones; one wrong frame.
+// There are two places with damage. The first has two wrong frames, one torn frame and two lost
+// ones. The second has one wrong frame.
 static void test_damage(void **state)
 {
     struct stream s;
@@ -100,21 +102,22 @@ static void test_damage(void **state)
     CHECK(&s, "\"losses\":2,", "\"posts\":2,\"gets\":1,\"uncertain_gets\":1,");
 }
 
-// Frames without numbers: the length of the queue, or the signal, says that one is missing.
+// The frames have no numbers. The length of the queue, or the signal, shows that one is lost.
 static void test_silent_loss(void **state)
 {
     struct stream s;
     (void)state;
     stream_begin(&s);
     stream_put(&s, 67, "00000020 07 00000000 00 00 01 03");
-    stream_put(&s, 67, "00000020 08 00000000 00 00 03 03"); // one between them was not seen
+    stream_put(&s, 67, "00000020 08 00000000 00 00 03 03"); // the post before this one was not seen
     stream_put(&s, 66, "00000020 07 00 00 02 03");
     stream_put(&s, 67, "04000020 07 00000000 00 00 01 03");
-    stream_put(&s, 66, "04000020 09 00 00 00 03"); // it is not the one that was posted
+    stream_put(&s, 66, "04000020 09 00 00 00 03"); // this event is not the one that was posted
     CHECK(&s, "\"losses\":0,", "\"posts\":3,\"gets\":2,\"uncertain_gets\":2,");
 }
 
-// States 0x100 from 20 to 40, 0x200 from 40 to 60, then 0x100 until 70, when the stream ends.
+// The state is 0x100 from 20 to 40, 0x200 from 40 to 60, and then 0x100 until the stream ends at
+// 70.
 static void test_states(void **state)
 {
     struct stream s;
@@ -126,7 +129,7 @@ static void test_states(void **state)
     stream_put(&s, 99, "00000020 00020000");
     stream_put(&s, 105, "00000020");
     stream_put(&s, 99, "00000020 00010000");
-    stream_put(&s, 99, "00000020 00010000"); // to itself: no change
+    stream_put(&s, 99, "00000020 00010000"); // a transition to the same state is not a change
     CHECK(&s, "\"span_ticks\":60,", "\"state_changes\":3,\"no_trigger\":0,",
           "\"state_unknown_ticks\":10,",
           "\"states\":[{\"state\":256,\"name\":null,\"entries\":3,\"ticks\":30,\"percent\":50.000},"
@@ -136,15 +139,16 @@ static void test_states(void **state)
           "{\"ticks\":50,\"state\":256,\"name\":null}]");
 }
 
-// The stream begins in the middle: the first dispatch shows the state since its start. Nothing is
-// known of the time in which frames are missing; after it, the same applies again.
+// The stream begins in the middle. The first dispatch shows the state since the start of the
+// stream. While frames are missing, the state is not known. After that, the next dispatch shows it
+// again.
 static void test_states_unseen(void **state)
 {
     struct stream s;
     (void)state;
     stream_begin(&s);
     s.used = 1;
-    for (unsigned i = 0; i < 20; i++) // enough to find the settings without the record
+    for (unsigned i = 0; i < 20; i++) // enough frames to infer the settings without a TCFG record
         stream_put(&s, 105, "04000020");
     stream_put(&s, 113, "00000020 05 00010000"); // at 200 ticks
     stream_put(&s, 105, "00000020");             // at 210
@@ -160,8 +164,8 @@ static void test_states_unseen(void **state)
           "{\"ticks\":220,\"state\":512,\"name\":null}]");
 }
 
-// The target does not record the records of the next state: the last state that is entered is the
-// next one.
+// The target filters out the records of the next state. So the last state that is entered counts as
+// the next state.
 static void test_states_entered(void **state)
 {
     struct stream s;
@@ -169,7 +173,7 @@ static void test_states_entered(void **state)
     stream_begin(&s);
     stream_put(&s, 96, "00000020 00010000");
     stream_put(&s, 100, "00000020 00010000"); // at 10 ticks: a composite state
-    stream_put(&s, 100, "00000020 00020000"); // at 20: the one within
+    stream_put(&s, 100, "00000020 00020000"); // at 20: the state inside it
     stream_put(&s, 105, "00000020");
     stream_put(&s, 113, "00000020 05 00020000");
     stream_put(&s, 100, "00000020 00030000"); // at 50
@@ -179,7 +183,8 @@ static void test_states_entered(void **state)
           "{\"state\":768,\"name\":null,\"entries\":1,\"ticks\":10,");
 }
 
-// No record states this change: the time in between is in doubt no longer than necessary.
+// No record states this change. The time in which the state is unknown must be as short as
+// possible.
 static void test_terminated(void **state)
 {
     struct stream s;
@@ -222,7 +227,7 @@ static void test_stores(void **state)
     stream_put(&s, 162, "02 80000000 0300 02");
     stream_put(&s, 163, "0400 00 01 00 02 00 00000020");
     stream_put(&s, 164, "00 02 01");
-    stream_put(&s, 164, "00 00 01"); // of a static event: no pool
+    stream_put(&s, 164, "00 00 01"); // the event is static, so it has no pool
     stream_put(&s, 165, "00 01 01 01 00 00000020");
     CHECK(&s,
           "\"pools\":[{\"address\":536871356,\"name\":null,\"blocks\":2,\"block_size\":4,"
@@ -236,8 +241,8 @@ static void test_stores(void **state)
           "{\"signal\":5,\"name\":null,\"posts\":0,\"gets\":0,\"uncertain\":0,\"recalled\":1,");
 }
 
-// A timeout at 20 ticks, its post at 30, a post of the same signal by another at 40: the gets at 50
-// and 60 are of the first and the second.
+// A timer expires at 20 ticks, and its post is at 30. Another object posts the same signal at 40.
+// The gets at 50 and 60 belong to the first and the second post.
 static void test_timers(void **state)
 {
     struct stream s;
@@ -269,7 +274,7 @@ static void test_assertions(void **state)
           "{\"module\":\"a\\u001b<\",\"line\":1,\"seq\":2,\"ticks\":10}]");
 }
 
-// The target begins again: nothing that waited then is taken now.
+// The target is restarted. Events that waited before the restart are not taken after it.
 static void test_restart(void **state)
 {
     struct stream s;
@@ -285,8 +290,8 @@ static void test_restart(void **state)
           "{\"ticks\":0,\"state\":256,\"name\":null},");
 }
 
-// A run with stamps, and one of other firmware without: the times of the first are there, those of
-// the second are not known, and what has the same address in both is not mixed up.
+// The first run has timestamps, and the second run, of another firmware, has none. Only the times
+// of the first run are known. Objects that have the same address in both runs are kept apart.
 static void test_runs(void **state)
 {
     struct stream s;
@@ -361,7 +366,8 @@ static void test_bare(void **state)
     extract_text_free(&text);
 }
 
-// Stamps of 16 bits go round twice while an event waits; posts have no sender, queues no mark.
+// Timestamps of 16 bits wrap twice while an event waits. Posts state no sender, and queues state no
+// low-water mark.
 static void test_narrow(void **state)
 {
     struct stream s;
@@ -381,7 +387,7 @@ static void test_narrow(void **state)
           "\"latency\":{\"count\":1,\"min\":120050,");
 }
 
-// The record of the settings of 2.4.5 has another id; posts do not say how long the queue is.
+// The settings record of 2.4.5 has another id. Its posts do not state how long the queue is.
 static void begin_old(struct stream *s)
 {
     stream_init(s, 0, 0, true);
@@ -390,7 +396,7 @@ static void begin_old(struct stream *s)
     s->ts = 4;
 }
 
-// Without lengths, a get is sure as long as nothing was ever lost.
+// Queue lengths are not known. A get is certain only while no frame has ever been lost.
 static void test_old(void **state)
 {
     struct stream s;
@@ -402,7 +408,7 @@ static void test_old(void **state)
     CHECK(&s, "\"uncertain_gets\":0,", "\"most_queued\":null,", "\"deferred\":1,",
           "\"latency\":{\"count\":1,\"min\":10,");
     stream_put(&s, 67, "00000020 07 00000000 00 00");
-    s.next++; // its get
+    s.next++; // the get of this post is lost
     stream_put(&s, 67, "00000020 07 00000000 00 00");
     stream_put(&s, 66, "00000020 07 00 00");
     stream_put(&s, 67, "00000020 07 00000000 00 00");
@@ -410,7 +416,7 @@ static void test_old(void **state)
     CHECK(&s, "\"gets\":3,\"uncertain_gets\":2,", "\"latency\":{\"count\":1,\"min\":10,");
 }
 
-// ---- what may fail ----
+// ---- failing allocations and damage ----
 
 static const char *failing_verb;
 static bool failing_json;
@@ -435,7 +441,7 @@ static enum extract_code run_once(void)
     return code;
 }
 
-// A little of everything.
+// Makes a stream with some frames of every group.
 static void mixture(struct stream *s)
 {
     stream_begin(s);
@@ -471,7 +477,7 @@ static void test_memory(void **state)
     }
 }
 
-// Whatever a byte becomes: the verbs answer.
+// Changes each byte in several ways. The commands must still succeed.
 static void test_every_byte(void **state)
 {
     static const uint8_t changes[] = {0x01, 0x80, 0xFF, 0x7E};
@@ -480,7 +486,7 @@ static void test_every_byte(void **state)
     (void)state;
     mixture(&s);
     failing_json = false;
-    for (size_t i = 17; i < s.used; i++) // behind the record of the settings
+    for (size_t i = 17; i < s.used; i++) // after the record of the settings
         for (unsigned k = 0; k < sizeof changes; k++) {
             s.bytes[i] ^= changes[k];
             scratch_write("stream.bin", s.bytes, s.used);

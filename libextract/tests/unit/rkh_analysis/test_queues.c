@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which post a get belongs to, if something is between them. A marker of a log after which events
-// may be missing makes the pair uncertain, and says nothing about posts that come after it. Truth:
-// frames written by hand; in the model a signal 7 is posted and taken twice.
+// Tests which post a get belongs to, if there is something between them. A marker after which
+// events may be lost makes the pair uncertain. It does not affect posts that come after it. Truth:
+// frames written by hand. In the model, a signal 7 is posted and taken twice.
 #include "tests/unit/ring_builder.h"
 #include "tests/unit/trazer/rkh_stream.h"
 #include "report/rkh/trazer.h"
@@ -23,7 +23,7 @@ static void open_stream(struct look *look)
     look_open_memory(look, memory, 0, NULL);
 }
 
-// With a mark between the first post and its get; 0: none.
+// Takes all events, with the marker `mark` between the first post and its get. 0 means no marker.
 static void take_all(const struct extract_event *events, uint32_t mark, bool first_sure,
                      bool numbered)
 {
@@ -64,7 +64,8 @@ static void test_marks(void **state)
     look_close(&look);
 }
 
-// The first record of an object says that 254 others lie in front: they take the room of one.
+// The first record of a queue states that 254 other events are before it. They share one element of
+// the queue.
 static void test_unseen(void **state)
 {
     struct rkh_post_queues queues;
@@ -77,7 +78,7 @@ static void test_unseen(void **state)
     (void)state;
     stream_begin(&s);
     stream_put(&s, 67, "3C010020 07 00000000 00 00 FF 01");
-    stream_put(&s, 68, "3C010020 08 00000000 00 00 00 01"); // 256, of which a byte tells 0
+    stream_put(&s, 68, "3C010020 08 00000000 00 00 00 01"); // 256 events, which a byte stores as 0
     stream_put(&s, 66, "3C010020 07 00 00 FE 01");
     stream_put(&s, 66, "3C010020 07 00 00 00 01");
     const char *path = scratch_write("unseen.bin", s.bytes, s.used);
@@ -97,7 +98,7 @@ static void test_unseen(void **state)
     assert_int_equal(queues.queues[0].length, 0);
     assert_non_null(match.post);
     assert_int_equal(match.post->number, 1);
-    // One post before those that were not seen; more of these come after it.
+    // The first post is in front of the events that were not seen. More of those come after it.
     assert_true(rkh_post_queues_add_event(&queues, &events[1], &match));
     assert_true(rkh_post_queues_add_event(&queues, &events[2], &match));
     assert_int_equal(queues.queues[0].length, 1);

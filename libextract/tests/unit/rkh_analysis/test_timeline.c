@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The states of active objects as a strip of letters. Truth: columns counted by hand.
+// Tests the strip of letters that shows the states of active objects. Truth: columns counted by
+// hand.
 #include "tests/unit/trazer/rkh_stream.h"
 
 static void put_at(struct stream *s, uint32_t stamp, uint8_t id, const char *words)
@@ -8,7 +9,7 @@ static void put_at(struct stream *s, uint32_t stamp, uint8_t id, const char *wor
     stream_put(s, id, words);
 }
 
-// Two active objects; three states have names.
+// Begins a stream with two active objects and three named states.
 static void begin(struct stream *s)
 {
     stream_begin(s);
@@ -35,7 +36,8 @@ static void expect_line(const struct stream *s, const char *name, const char *re
     extract_text_free(&text);
 }
 
-// 600 ticks in columns of 10: 10 of none, 20 of one, one in which two and three begin, 29 of one.
+// Shows 600 ticks in columns of 10 ticks: 10 columns without a state, 20 of `one`, one column in
+// which `two` and `three` begin, and 29 of `one`.
 static void test_strip(void **state)
 {
     struct stream s;
@@ -65,7 +67,7 @@ static void test_short(void **state)
     expect_line(&s, "server ", "  .AB ");
 }
 
-// More states than letters, and a long time after them.
+// The stream has more states than there are letters, and a long time after them.
 static void test_many(void **state)
 {
     struct stream s;
