@@ -98,7 +98,7 @@ static void test_unseen(void **state)
     assert_int_equal(queues.queues[0].length, 0);
     assert_non_null(match.post);
     assert_int_equal(match.post->number, 1);
-    // The first post is in front of the events that were not seen. More of those come after it.
+    // The first post is before the events that were not seen. More of those come after it.
     assert_true(rkh_post_queues_add_event(&queues, &events[1], &match));
     assert_true(rkh_post_queues_add_event(&queues, &events[2], &match));
     assert_int_equal(queues.queues[0].length, 1);
