@@ -390,7 +390,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         analysis->trace = trace;
         analysis->format = extract_trace_snapshot(trace)->ring.format;
         analysis->core_count = cores ? cores : 1;
-        result->has_loads = analysis->format->kernel != NULL;
+        result->has_loads = extract_trace_shows_schedule(trace);
         result->has_one_core = result->has_loads && cores <= 1;
         code = prepare(analysis)
                    ? analyze_view(analysis, view, error)

@@ -88,6 +88,7 @@ struct extract_trace {
     uint64_t events;                      // number of events that a reader returns, with markers
     unsigned cores_seen;                  // highest core number of an event, plus 1
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
+    bool has_roles;                       // an event concerns the scheduler
     struct extract_reader start, end;     // readers at the first event and after the last
     struct extract_run *runs;             // for RKH only
     size_t run_count, run_capacity;
@@ -120,6 +121,23 @@ const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, 
 uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanoseconds);
 
 // ---- trace.c ----
+
+// Returns whether events of the trace show who ran.
+static inline bool extract_trace_shows_schedule(const struct extract_trace *trace)
+{
+    const struct extract_kernel *kernel = trace->snapshot->ring.format->kernel;
+
+    return kernel && (kernel->role || trace->has_roles);
+}
+
+// Returns what an event means for the scheduler, as extract_ring_role does.
+static inline const struct extract_role_fields *
+extract_trace_role(const struct extract_trace *trace, const struct extract_event **event,
+                   struct extract_event *scratch)
+{
+    return extract_ring_role(&trace->snapshot->ring, event, scratch);
+}
+
 
 // Reads the next events of one snapshot, whose oldest slot is `oldest`.
 size_t extract_reader_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,

@@ -108,6 +108,7 @@ static bool control_block_name(struct build *build, uint64_t address, char *name
     uint64_t pointer;
 
     return build->memory && build->trace->symbols && ring->format->kernel &&
+           ring->format->kernel->name_pointer &&
            ring->format->kernel->name_pointer(ring, build->memory, build->trace->symbols, address,
                                               &pointer) &&
            // Not longer than in the registry, so that a saved dump gives it the same name.
@@ -498,15 +499,22 @@ static bool note_name_entry(struct build *build, const struct extract_event *eve
 
 // ---- the first walk ----
 
-// Adds the threads that an event names: its own or the interrupted one, and the one that runs next.
+// Adds the threads that an event names: its own or the interrupted one, the one that runs next, and
+// in a format without a registry of threads also the one that it is about.
 static bool add_threads(struct build *build, const struct extract_event *event)
 {
-    const struct extract_role_fields *role =
-        extract_format_role(build->trace->snapshot->ring.format, event->id);
-    uint64_t next = extract_role_field(event, role->next);
+    const struct extract_ring *ring = &build->trace->snapshot->ring;
+    struct extract_event scratch;
+    const struct extract_event *meant = event;
+    const struct extract_role_fields *role = extract_ring_role(ring, &meant, &scratch);
+    bool is_translated = meant != event;
+    uint64_t about = is_translated ? extract_role_field(meant, role->thread) : 0;
 
+    build->trace->has_roles |= role->role != EXTRACT_ROLE_NONE;
     return add_thread(build, event->thread, event->priority, event->seq) &&
-           add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq);
+           add_thread(build, extract_role_field(meant, role->next), EXTRACT_NO_PRIORITY,
+                      event->seq) &&
+           add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq);
 }
 
 // Sets the number of cores: that of the ring, or that which the events prove, if it is higher.

@@ -575,6 +575,7 @@ static struct suspension *find_suspension(const struct where *where, uint64_t th
 static void note_schedule(struct where *where, const struct extract_event *event)
 {
     const struct extract_role_fields *role;
+    struct extract_event scratch;
     bool is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED);
 
     where->is_blocked_for_known = false;
@@ -582,7 +583,7 @@ static void note_schedule(struct where *where, const struct extract_event *event
         where->walk++; // a resumption may be missing
     if (extract_event_is_mark(event))
         return;
-    role = extract_format_role(where->format, event->id);
+    role = extract_trace_role(where->trace, &event, &scratch);
     struct suspension *suspension =
         role->thread ? find_suspension(where, extract_role_field(event, role->thread)) : NULL;
     bool is_move = role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY;
@@ -637,21 +638,22 @@ static bool add_suspension(struct where *where, uint64_t thread)
 static enum extract_code make_suspensions(struct where *where, struct extract_error *error)
 {
     enum { BATCH = 128 };
-    struct extract_event events[BATCH];
+    struct extract_event events[BATCH], scratch;
     struct extract_reader reader;
     size_t count;
 
     if (!extract_map_init(&where->threads, 0))
         return out_of_memory(error);
-    if (!where->format->kernel)
+    if (!where->trace->has_roles)
         return EXTRACT_OK;
     extract_reader_init(&reader, where->trace);
     while ((count = extract_reader_next(&reader, events, BATCH)))
         for (size_t i = 0; i < count; i++) {
+            const struct extract_event *event = &events[i];
             const struct extract_role_fields *role =
-                extract_format_role(where->format, events[i].id);
-            if (role->role == EXTRACT_ROLE_SUSPEND && !extract_event_is_mark(&events[i]) &&
-                !add_suspension(where, extract_role_field(&events[i], role->thread)))
+                extract_trace_role(where->trace, &event, &scratch);
+            if (role->role == EXTRACT_ROLE_SUSPEND && !extract_event_is_mark(event) &&
+                !add_suspension(where, extract_role_field(event, role->thread)))
                 return out_of_memory(error);
         }
     return EXTRACT_OK;

@@ -370,16 +370,25 @@ struct extract_target_filter {
 
 // What a format's events mean for the kernel that wrote them.
 struct extract_kernel {
-    // Returns what an event id means for the scheduler, or NULL for nothing (see
-    // extract_format_role).
+    // Returns what an event id means for the scheduler, or NULL for nothing. NULL: `translate` is
+    // set.
     const struct extract_role_fields *(*role)(uint32_t id);
+    // Returns what an event means for the scheduler, or NULL for nothing. Replaces the fields of
+    // the event by those that the role needs. Its other members stay as they are.
+    const struct extract_role_fields *(*translate)(const struct extract_ring *ring,
+                                                   struct extract_event *event);
+    // Returns whether entries do not state the thread or interrupt in which they were recorded, so
+    // that it follows from the switches and interrupts before them. NULL: they state it.
+    bool (*lacks_context)(const struct extract_ring *ring);
     // Figures of libraries on the kernel; the last one has no family.
     const struct extract_figure *figures;
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.
     const char *timer_thread;
+    // Pattern of the names of the threads that run while a core is idle; NULL: none.
+    const char *idle_threads;
     // Finds the pointer to the name in the control block of the object at an address. Sets *name to
     // the name's address in target memory. Called for threads that have no name in the registry.
-    // Returns false if it is not known.
+    // Returns false if it is not known. NULL: names are not in control blocks.
     bool (*name_pointer)(const struct extract_ring *ring, struct extract_memory *memory,
                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 };
@@ -518,12 +527,23 @@ enum extract_code extract_format_find(const struct extract_format **format, cons
 // Returns the i-th format; NULL after the last.
 const struct extract_format *extract_format_at(size_t i);
 
-// Returns what an event id means for the scheduler, never NULL.
+// Returns what an event means for the scheduler, never NULL. The fields that the role names are
+// those of **event, which is replaced by *scratch if the format translates its events.
 static inline const struct extract_role_fields *
-extract_format_role(const struct extract_format *format, uint32_t id)
+extract_ring_role(const struct extract_ring *ring, const struct extract_event **event,
+                  struct extract_event *scratch)
 {
     static const struct extract_role_fields none = {.role = EXTRACT_ROLE_NONE};
-    const struct extract_role_fields *role = format->kernel ? format->kernel->role(id) : NULL;
+    const struct extract_kernel *kernel = ring->format->kernel;
+    const struct extract_role_fields *role = NULL;
+
+    if (kernel && kernel->translate) {
+        *scratch = **event;
+        role = kernel->translate(ring, scratch);
+        *event = scratch;
+    } else if (kernel) {
+        role = kernel->role((*event)->id);
+    }
     return role ? role : &none;
 }
 

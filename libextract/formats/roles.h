@@ -3,7 +3,8 @@
 //
 // A format has a table with one row per event that concerns the schedule: the event's role, and
 // which of its fields contain what the role needs. The room schedule works on roles alone, so a
-// format with such a table gets intervals, states and wake-ups without further code.
+// format with such a table gets intervals, states and wake-ups without further code. A format whose
+// entries have another shape translates them first (struct extract_kernel).
 #ifndef EXTRACT_FORMATS_ROLES_H
 #define EXTRACT_FORMATS_ROLES_H
 
@@ -16,8 +17,10 @@ enum extract_role {
     EXTRACT_ROLE_SUSPEND,    // `thread` stops in `state`; `next` runs next
     EXTRACT_ROLE_RESUME,     // `thread` becomes ready, was in `state`; `next` runs next
     EXTRACT_ROLE_TIME_SLICE, // the running thread's time slice is over; `next` runs next
+    EXTRACT_ROLE_SWITCH,     // the core changes from `thread` to `next`; 0: to none, it is idle
     EXTRACT_ROLE_ISR_ENTER,  // interrupt `number` begins
     EXTRACT_ROLE_ISR_EXIT,   // the innermost interrupt ends
+    EXTRACT_ROLE_ISR_RETURN, // all interrupts of the core end
     EXTRACT_ROLE_INTERNAL,   // anything else that the scheduler itself records
     // Calls of services:
     EXTRACT_ROLE_RELINQUISH, // the running thread yields; `next` runs next
@@ -58,7 +61,8 @@ struct extract_role_fields {
     enum extract_role role;
     uint8_t thread;  // the thread that it is about, unless that is the one that recorded it
     uint8_t next;    // the thread that runs next; 0 there: none, or not known
-    uint8_t state;   // the thread's state (enum extract_wait)
+    uint8_t state;   // the thread's state (enum extract_wait); none: SUSPEND begins the wait
+                     // `begins`, RESUME ends the one that is known
     uint8_t object;  // what is called for
     uint8_t timeout; // ticks that the call may wait; 0: none, all ones: forever
     uint8_t owner;   // the mutex's owner at the time of the call

@@ -65,8 +65,8 @@ struct json_report {
 // Any event of a thread ends all interrupts of its core, since exits may not be recorded.
 static void enter_interrupt(struct json_report *report, const struct extract_event *event)
 {
-    const struct extract_format *format = extract_trace_snapshot(report->names.trace)->ring.format;
     struct open_interrupts *open = report->interrupts;
+    struct extract_event scratch;
 
     if (extract_event_is_break(event))
         memset(open->depth, 0, sizeof open->depth);
@@ -74,7 +74,8 @@ static void enter_interrupt(struct json_report *report, const struct extract_eve
         open->depth[event->core] = 0;
         return;
     }
-    const struct extract_role_fields *role = extract_format_role(format, event->id);
+    const struct extract_role_fields *role =
+        extract_trace_role(report->names.trace, &event, &scratch);
     unsigned *depth = &open->depth[event->core];
     if (role->role != EXTRACT_ROLE_ISR_ENTER)
         return;
@@ -86,11 +87,11 @@ static void enter_interrupt(struct json_report *report, const struct extract_eve
 // Notes an event after it was printed, so that an exit belongs to the interrupt that it ends.
 static void exit_interrupt(struct json_report *report, const struct extract_event *event)
 {
-    const struct extract_format *format = extract_trace_snapshot(report->names.trace)->ring.format;
     unsigned *depth = &report->interrupts->depth[event->core];
+    struct extract_event scratch;
 
     if (event->context == EXTRACT_ISR && *depth &&
-        extract_format_role(format, event->id)->role == EXTRACT_ROLE_ISR_EXIT)
+        extract_trace_role(report->names.trace, &event, &scratch)->role == EXTRACT_ROLE_ISR_EXIT)
         --*depth;
 }
 
@@ -604,17 +605,17 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
 {
     struct json_report *report = calloc(1, sizeof *report);
     struct extract_sink sink = {.events = put_events, .context = report};
+    bool has_roles = extract_trace_shows_schedule(trace);
 
-    const struct extract_kernel *kernel = extract_trace_snapshot(trace)->ring.format->kernel;
-    if (report && kernel)
+    if (report && has_roles)
         report->interrupts = calloc(1, sizeof *report->interrupts);
-    if (!report || (kernel && !report->interrupts)) {
+    if (!report || (has_roles && !report->interrupts)) {
         free(report);
         return text->code = EXTRACT_NOMEM;
     }
     // Conditions on the time alone leave out no event in between. Then a long log need not be read
     // from its start.
-    if (kernel && (!view->checks || view->checks & ~(unsigned)TIME_CHECKS))
+    if (has_roles && (!view->checks || view->checks & ~(unsigned)TIME_CHECKS))
         sink.all = put_of_all;
     report->options = *options;
     value_names_init(&report->names, trace);

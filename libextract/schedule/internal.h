@@ -23,9 +23,11 @@ struct service {
 
 // A thread, from its first event on.
 struct thread {
+    bool is_idle;              // it runs while its core has nothing to do
     struct extract_state held; // the newest complete state; from == to: none yet
     struct extract_state now;  // the present one; `to` is not used
     struct service service;    // that it called
+    enum extract_wait wait;    // that its newest suspension began
     // Its newest call that may begin a wait:
     enum extract_wait call;
     uint64_t call_object, call_timeout, call_holder;
@@ -83,6 +85,7 @@ struct schedule {
     bool has_start;           // an event has been seen since the start or the last gap
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
+    bool lacks_context;       // events do not state who had the core
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
     unsigned core_count;

@@ -105,11 +105,25 @@ static struct holder thread_or_idle(uint64_t thread)
     return (struct holder){thread ? EXTRACT_RUNNER_THREAD : EXTRACT_RUNNER_IDLE, thread};
 }
 
-// Returns who has the core at an event, interrupts aside; UNKNOWN if the event does not show it.
-static struct holder owner_at(const struct schedule *schedule, const struct extract_event *event)
+// Returns a thread as the owner of a core: the kernel's own idle thread is idle.
+static struct holder thread_or_idle_thread(struct schedule *schedule, uint64_t address)
 {
+    const struct thread *thread =
+        schedule->kernel->idle_threads ? schedule_thread(schedule, address) : NULL;
+
+    return thread_or_idle(thread && thread->is_idle ? 0 : address);
+}
+
+// Returns who has the core at an event, interrupts aside; UNKNOWN if the event does not show it.
+static struct holder owner_at(struct schedule *schedule, const struct extract_event *event,
+                              const struct extract_role_fields *role)
+{
+    if (role->role == EXTRACT_ROLE_SWITCH && role->thread)
+        return thread_or_idle_thread(schedule, extract_role_field(event, role->thread));
+    if (schedule->lacks_context)
+        return (struct holder){EXTRACT_RUNNER_UNKNOWN, 0};
     if (event->context == EXTRACT_THREAD)
-        return thread_or_idle(event->thread);
+        return thread_or_idle_thread(schedule, event->thread);
     if (event->context == EXTRACT_INIT)
         return (struct holder){EXTRACT_RUNNER_INIT, 0};
     if (event->context == EXTRACT_ISR && schedule->word_is_interrupted)
@@ -170,7 +184,8 @@ static bool is_still_running(struct schedule *schedule, const struct core *core,
 // Adds what had the core from its last event to `event` (NULL: to the end, which is then its last
 // event).
 static void close_interval(struct schedule *schedule, struct core *core, uint8_t number,
-                           const struct extract_event *event)
+                           const struct extract_event *event,
+                           const struct extract_role_fields *role)
 {
     uint64_t from = core->last_ticks, to = event ? event->ticks : from;
     struct extract_interval interval = {.from = from, .to = to, .core = number};
@@ -190,7 +205,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         add_step(schedule, core, &interval);
         return;
     }
-    struct holder owner = event ? owner_at(schedule, event) : core->next;
+    struct holder owner = event ? owner_at(schedule, event, role) : core->next;
     bool is_shown = event && owner.runner;
     if (!owner.runner)
         owner = core->next.runner ? core->next : core->owner;
@@ -238,11 +253,13 @@ static void count_nesting(struct core *core, const struct extract_event *event,
             core->service[core->depth] = (struct service){.is_known = true};
     } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->depth) {
         core->depth--;
+    } else if (role->role == EXTRACT_ROLE_ISR_RETURN) {
+        core->depth = 0;
     }
 }
 
 // Returns the thread that an event names as the next one of its core.
-static struct holder next_of(const struct schedule *schedule, const struct extract_event *event,
+static struct holder next_of(struct schedule *schedule, const struct extract_event *event,
                              const struct extract_role_fields *role)
 {
     static const struct holder none = {EXTRACT_RUNNER_UNKNOWN, 0};
@@ -252,6 +269,8 @@ static struct holder next_of(const struct schedule *schedule, const struct extra
         (role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY))
         return none;
     switch (role->role) {
+    case EXTRACT_ROLE_SWITCH:
+        return thread_or_idle_thread(schedule, next);
     case EXTRACT_ROLE_SUSPEND: // nobody is next: the core is idle
         return thread_or_idle(next);
     case EXTRACT_ROLE_RESUME:
@@ -295,6 +314,8 @@ static void note_way(struct core *core, const struct extract_event *event,
     bool is_own = core->owner.runner == EXTRACT_RUNNER_THREAD &&
                   extract_role_field(event, role->thread) == core->owner.thread;
 
+    if (role->role == EXTRACT_ROLE_SWITCH)
+        return;
     if (role->role == EXTRACT_ROLE_SUSPEND && is_own)
         core->way = EXTRACT_SWITCH_GAVE_UP;
     else if (role->role == EXTRACT_ROLE_RELINQUISH)
@@ -305,15 +326,27 @@ static void note_way(struct core *core, const struct extract_event *event,
         core->way = EXTRACT_SWITCH_PREEMPTED;
 }
 
+// Fills in the thread or interrupt in which an event was recorded, from the events before it. If it
+// is not known, the event has no thread.
+static void add_context(const struct core *core, const struct extract_role_fields *role,
+                        struct extract_event *event)
+{
+    const struct holder *owner = core->next.runner ? &core->next : &core->owner;
+
+    event->context =
+        core->depth || role->role == EXTRACT_ROLE_ISR_ENTER ? EXTRACT_ISR : EXTRACT_THREAD;
+    event->thread = owner->thread;
+}
+
 static void add_event(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role, uint8_t standing)
 {
     struct core *core = &schedule->cores[event->core];
 
     if (core->has_last)
-        close_interval(schedule, core, event->core, event);
+        close_interval(schedule, core, event->core, event, role);
     else
-        change_owner(schedule, core, owner_at(schedule, event), event->ticks, event->core);
+        change_owner(schedule, core, owner_at(schedule, event, role), event->ticks, event->core);
     count_nesting(core, event, role);
     // The pointer is not kept: adding a thread may move all threads.
     bool uses_service = role->role == EXTRACT_ROLE_RESUME;
@@ -356,7 +389,7 @@ static void end_part(struct schedule *schedule)
     for (unsigned i = 0; i < schedule->core_count; i++) {
         struct core *core = &schedule->cores[i];
         if (core->has_last)
-            close_interval(schedule, core, (uint8_t)i, NULL);
+            close_interval(schedule, core, (uint8_t)i, NULL, NULL);
         flush_interval(schedule, core);
     }
     threads_end(schedule, schedule->highest);
@@ -399,17 +432,20 @@ static bool add_events(void *context, const struct extract_event *events, const 
 {
     struct schedule *schedule = context;
     const struct schedule_observer *observer = schedule->observer;
-    const struct extract_format *format = extract_trace_snapshot(schedule->trace)->ring.format;
 
     for (size_t i = 0; i < count && !schedule->failed; i++) {
         const struct extract_event *event = &events[i];
+        struct extract_event scratch;
         if (extract_event_is_mark(event)) {
             if (extract_event_is_break(event))
                 add_gap(schedule, event);
             continue;
         }
         bool is_outside = standing[i] == EXTRACT_OUTSIDE;
-        const struct extract_role_fields *role = extract_format_role(format, event->id);
+        const struct extract_role_fields *role =
+            extract_trace_role(schedule->trace, &event, &scratch);
+        if (schedule->lacks_context)
+            add_context(&schedule->cores[event->core], role, &scratch);
         bool is_over = is_outside && schedule->from != UINT64_MAX;
         if (!is_outside && schedule->from == UINT64_MAX)
             schedule->from = event->ticks;
@@ -473,10 +509,10 @@ static enum extract_code check_format(const struct extract_trace *trace,
 {
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
 
-    if (!ring->format->kernel)
+    if (!extract_trace_shows_schedule(trace))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_ring_format(ring),
-                                 "use a trace of format threadx",
-                                 "the events of this format do not show a schedule");
+                                 "record the events of the scheduler; see ringside-why(1)",
+                                 "no event of this trace shows a schedule");
     return EXTRACT_OK;
 }
 
@@ -494,12 +530,14 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
                                 .to = UINT64_MAX};
 
     schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
-    schedule.has_roles = schedule.kernel != NULL;
+    schedule.has_roles = extract_trace_shows_schedule(trace);
+    schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
+                             schedule.kernel->lacks_context(&trace->snapshot->ring);
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
         extract_map_init(&schedule.mutex_map, 16)) {
-        if (schedule.has_roles)
+        if (schedule.has_roles && schedule.kernel->role)
             study_words(&schedule);
         walk_trace(&schedule, view);
         if (schedule.has_start && schedule.has_roles)

@@ -15,6 +15,7 @@
 // A thread's first event proves what it did since the start, because nothing was recorded of it
 // before: a first resumption proves that it waited, a first run that it was ready.
 #include "base/grow.h"
+#include "events/filter.h"
 #include "schedule/internal.h"
 #include <string.h>
 
@@ -56,6 +57,16 @@ static void remember_thread(struct schedule *schedule, uint64_t address, uint32_
     *recent = (struct recent_thread){address, index};
 }
 
+// Returns whether a thread is one of the kernel's own that run while a core has nothing to do.
+static bool is_idle_thread(const struct schedule *schedule, uint64_t address)
+{
+    const char *pattern = schedule->kernel->idle_threads;
+    const struct extract_object *thread =
+        pattern ? extract_trace_thread_at(schedule->trace, address, UINT64_MAX) : NULL;
+
+    return thread && thread->name && filter_matches(pattern, thread->name, 0);
+}
+
 struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
 {
     uint32_t *index = address ? extract_map_at(&schedule->thread_map, address) : NULL;
@@ -73,7 +84,8 @@ struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
     }
     schedule->threads = grown;
     struct thread *thread = &grown[schedule->thread_count++];
-    *thread = (struct thread){.now = {.from = schedule->start, .thread = address}};
+    *thread = (struct thread){.now = {.from = schedule->start, .thread = address},
+                              .is_idle = is_idle_thread(schedule, address)};
     *index = (uint32_t)schedule->thread_count;
     remember_thread(schedule, address, *index);
     return thread;
@@ -288,22 +300,26 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
     uint64_t address = extract_role_field(event, role->thread);
-    enum extract_wait wait = (enum extract_wait)extract_role_field(event, role->state);
     struct thread *thread = schedule_thread(schedule, address);
+    enum extract_wait wait = role->state ? (enum extract_wait)extract_role_field(event, role->state)
+                             : thread    ? thread->wait
+                                         : EXTRACT_WAIT_NONE;
 
-    if (!thread || wait == EXTRACT_WAIT_PRIORITY || wait == EXTRACT_WAIT_NONE)
+    if (!thread || wait == EXTRACT_WAIT_PRIORITY || (role->state && wait == EXTRACT_WAIT_NONE))
         return;
     // A thread is also resumed while it is still being suspended: then it has not waited.
     if (thread->now.state == EXTRACT_STATE_RUNNING || thread->now.state == EXTRACT_STATE_READY)
         return;
-    enum extract_wake_reason reason = find_reason(schedule, event, thread, wait, service);
+    enum extract_wake_reason reason =
+        wait ? find_reason(schedule, event, thread, wait, service) : EXTRACT_WAKE_UNKNOWN;
     bool caused = reason == EXTRACT_WAKE_SERVICE;
     struct extract_state before = waiting_state(wait, caused ? object_of_wait(service, thread) : 0);
     if (caused && thread->now.state == EXTRACT_STATE_BLOCKED && !thread->now.object)
         thread->now.object = before.object; // its own call came before the trace
     send_wake(schedule, event, thread, service, reason);
     service->is_spent |= caused && service->role->wakes_one;
-    thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready, &before);
+    thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready,
+               wait ? &before : NULL);
     if (thread->is_stopped)
         end_response(schedule, thread, event);
     else if (!is_for_resource(wait))
@@ -324,11 +340,14 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
                         const struct extract_role_fields *role)
 {
     static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
-    enum extract_wait wait = (enum extract_wait)extract_role_field(event, role->state);
-    struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
+    enum extract_wait wait =
+        (enum extract_wait)(role->state ? extract_role_field(event, role->state) : role->begins);
+    uint64_t address = role->thread ? extract_role_field(event, role->thread) : event->thread;
+    struct thread *thread = schedule_thread(schedule, address);
 
     if (!thread || wait == EXTRACT_WAIT_PRIORITY)
         return;
+    thread->wait = wait;
     bool has_call = thread->call == wait;
     uint64_t object = has_call                 ? thread->call_object
                       : is_without_roles(wait) ? thread->service.object
@@ -407,7 +426,9 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
 static void note_call(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role)
 {
-    struct thread *thread = schedule_thread(schedule, event->thread);
+    bool is_suspension = role->role == EXTRACT_ROLE_SUSPEND && role->thread;
+    struct thread *thread = schedule_thread(
+        schedule, is_suspension ? extract_role_field(event, role->thread) : event->thread);
 
     if (!thread)
         return;
@@ -430,6 +451,8 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
 
     if (caller && caller->released && !is_move && role->role != EXTRACT_ROLE_RESUME)
         mutexes_hand_over(schedule, caller, 0, event->ticks);
+    if (role->begins && event->context == EXTRACT_THREAD)
+        note_call(schedule, event, role);
     switch (role->role) {
     case EXTRACT_ROLE_RESUME:
         add_resume(schedule, event, role, service);
@@ -459,8 +482,6 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     default:
         break;
     }
-    if (role->begins && event->context == EXTRACT_THREAD)
-        note_call(schedule, event, role);
 }
 
 void threads_end(struct schedule *schedule, uint64_t at)
@@ -468,6 +489,8 @@ void threads_end(struct schedule *schedule, uint64_t at)
     mutexes_end(schedule, at);
     for (size_t i = 0; i < schedule->thread_count; i++) {
         struct thread *thread = &schedule->threads[i];
+        if (thread->is_idle)
+            continue;
         if (!thread->is_gone)
             complete_state(schedule, thread, at);
         if (thread->held.from < thread->held.to)
