@@ -17,8 +17,16 @@ enum {
     MAX_OPEN_WAITS = 16,
     MAX_INVERSIONS = 100,
     RECENT_THREADS = 64,
+    SERVICE_IDS = 65536,
     MAX_FIGURES = 64,
     FIGURE_IDS = 512
+};
+
+// How often one thread called each service, by the numbers that services get when they are first
+// called.
+struct thread_services {
+    uint64_t *counts;
+    size_t capacity;
 };
 
 // What is measured of a thread.
@@ -89,7 +97,10 @@ struct analysis {
     uint32_t *thread_of_object;    // per object of the trace: index of its statistics + 1; 0: none
     uint32_t *service_of_id;       // per id: index of its statistics + 1; 0: none yet
     size_t service_capacity;
-    bool failed; // out of memory
+    struct thread_services *services_of_thread; // per thread
+    size_t service_cells;                       // counts in them
+    bool has_too_many_services;                 // they would be more than the limit
+    bool failed;                                // out of memory
 };
 
 size_t analysis_find_thread(struct analysis *analysis, uint64_t address);
@@ -126,6 +137,40 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
 void lists_add_wait(struct analysis *analysis, const struct extract_state *state);
 void lists_add_gap(struct analysis *analysis);
 void lists_end(struct analysis *analysis);
+
+// ---- services.c: how often services were called ----
+
+// Allocates the counts, when the threads are known. Returns false if memory is short.
+bool services_begin(struct analysis *analysis);
+// Adds a service at its first event. Returns its number; SIZE_MAX: memory is short.
+size_t services_add(struct analysis *analysis, const struct extract_event *event);
+// Counts an event that the view lets through. Returns the number of its service; SIZE_MAX: none.
+static inline size_t services_add_event(struct analysis *analysis,
+                                        const struct extract_event *event)
+{
+    uint32_t index = analysis->service_of_id[event->id % SERVICE_IDS];
+    size_t service = index ? index - 1 : services_add(analysis, event);
+
+    if (service != SIZE_MAX)
+        analysis->stats->services[service].count++;
+    return service;
+}
+
+// Makes room for the counts of a thread. Returns false if there is none.
+bool services_grow_counts(struct analysis *analysis, struct thread_services *thread);
+// Counts an event for the thread that recorded it, by the thread's index.
+static inline void services_add_of_thread(struct analysis *analysis, size_t thread, size_t service)
+{
+    struct thread_services *services = &analysis->services_of_thread[thread];
+
+    if (service < services->capacity ||
+        (service != SIZE_MAX && services_grow_counts(analysis, services)))
+        services->counts[service]++;
+}
+
+// Makes the lists.
+void services_end(struct analysis *analysis);
+void services_free(struct analysis *analysis);
 
 // ---- figures.c ----
 

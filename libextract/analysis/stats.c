@@ -24,8 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { IDS = 65536 };
-
 // ---- threads ----
 
 // Returns the statistics of the i-th thread. A priority from before a reset is forgotten.
@@ -102,14 +100,16 @@ uint16_t analysis_priority(struct analysis *analysis, uint64_t address)
 // Updates the thread that recorded an event, and the inversions. On several cores, inversions
 // cannot be detected: the third thread may run on another core.
 static void add_to_thread(struct analysis *analysis, const struct extract_role_fields *role,
-                          const struct extract_event *event, bool is_counted)
+                          const struct extract_event *event, bool is_counted, size_t service)
 {
-    struct extract_thread_stats *thread = find_thread(analysis, event->thread);
+    size_t i = analysis_thread(analysis, event->thread);
     uint16_t owner = EXTRACT_NO_PRIORITY;
 
-    if (!thread)
+    if (i == SIZE_MAX)
         return;
+    struct extract_thread_stats *thread = thread_at(analysis, i);
     if (is_counted) {
+        services_add_of_thread(analysis, i, service);
         thread->events++;
         thread->suspends += role->role == EXTRACT_ROLE_SUSPEND;
         thread->resumes += role->role == EXTRACT_ROLE_RESUME;
@@ -127,39 +127,6 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
 }
 
 // ---- counts ----
-
-// Returns the name that the trace gives to a user event; NULL: none.
-static const struct extract_object *find_user_event(const struct analysis *analysis,
-                                                    const struct extract_event *event)
-{
-    uint32_t first = analysis->format->user_ids;
-
-    if (!first || event->id < first || event->type != extract_trace_type(analysis->trace, first))
-        return NULL;
-    const struct extract_object *object = extract_trace_object(
-        analysis->trace, extract_number_key(EXTRACT_KIND_USER_EVENT, event->id - first));
-    return object && *object->name ? object : NULL;
-}
-
-static void count_service(struct analysis *analysis, const struct extract_event *event)
-{
-    struct extract_stats *stats = analysis->stats;
-    uint32_t *index = &analysis->service_of_id[event->id % IDS];
-
-    if (!*index) {
-        struct extract_service_stats *services = extract_grow(
-            stats->services, &analysis->service_capacity, stats->service_count, sizeof *services);
-        if (!services) {
-            analysis->failed = true;
-            return;
-        }
-        stats->services = services;
-        stats->services[stats->service_count] = (struct extract_service_stats){
-            event->type, event->id, 0, find_user_event(analysis, event)};
-        *index = (uint32_t)++stats->service_count;
-    }
-    stats->services[*index - 1].count++;
-}
 
 static void count_role(struct analysis *analysis, const struct extract_role_fields *role,
                        const struct extract_event *event)
@@ -209,6 +176,7 @@ static void add_event(void *context, const struct extract_event *event,
     struct analysis *analysis = context;
     struct extract_stats *stats = analysis->stats;
     bool is_counted = standing == EXTRACT_LET_THROUGH;
+    size_t service = SIZE_MAX;
 
     // The time since the event before belongs to the range if that event does.
     if (analysis->has_ticks && analysis->is_in_range && event->ticks > analysis->ticks)
@@ -221,12 +189,12 @@ static void add_event(void *context, const struct extract_event *event,
     stats->range_events += analysis->is_in_range;
     if (is_counted) {
         stats->events++;
-        count_service(analysis, event);
+        service = services_add_event(analysis, event);
         count_role(analysis, role, event);
         figures_add_event(analysis, event);
     }
     if (event->context == EXTRACT_THREAD)
-        add_to_thread(analysis, role, event, is_counted);
+        add_to_thread(analysis, role, event, is_counted, service);
     lists_add_event(analysis, event, role);
 }
 
@@ -291,15 +259,6 @@ static bool prepare_threads(struct analysis *analysis)
     return true;
 }
 
-static int compare_counts(const void *a, const void *b)
-{
-    const struct extract_service_stats *x = a, *y = b;
-
-    if (x->count != y->count)
-        return x->count < y->count ? 1 : -1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
 static enum extract_code analyze_view(struct analysis *analysis, const struct extract_view *view,
                                       struct extract_error *error)
 {
@@ -320,8 +279,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
         thread_at(analysis, i); // forgets the priorities from before a reset
     stats->inversions_deterministic = analysis->inversions.deterministic;
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
-    if (stats->service_count)
-        qsort(stats->services, stats->service_count, sizeof *stats->services, compare_counts);
+    services_end(analysis);
     if (stats->has_one_core)
         tracex_end(analysis);
     figures_end(analysis);
@@ -337,8 +295,7 @@ static bool prepare(struct analysis *analysis)
 {
     struct extract_stats *stats = analysis->stats;
 
-    analysis->service_of_id = calloc(IDS, sizeof *analysis->service_of_id);
-    if (!analysis->service_of_id || !prepare_threads(analysis) || !figures_begin(analysis) ||
+    if (!prepare_threads(analysis) || !services_begin(analysis) || !figures_begin(analysis) ||
         !extract_map_init(&analysis->interrupt_of_number, 16) ||
         !extract_map_init(&analysis->wait_of_key, 16) ||
         !extract_map_init(&analysis->level_of_object, 16))
@@ -367,7 +324,7 @@ static void analysis_free(struct analysis *analysis)
         distribution_free(&analysis->durations[i]);
     free(analysis->durations);
     free(analysis->times);
-    free(analysis->service_of_id);
+    services_free(analysis);
     free(analysis->thread_of_object);
     free(analysis->resets_at);
     extract_map_free(&analysis->interrupt_of_number);
@@ -414,6 +371,8 @@ void extract_stats_free(struct extract_stats *stats)
     for (size_t i = 0; i < stats->core_count; i++)
         free(stats->cores[i].thread_ticks);
     free(stats->cores);
+    for (size_t i = 0; i < stats->thread_count; i++)
+        free(stats->threads[i].services);
     free(stats->threads);
     free(stats->services);
     free(stats->figures);

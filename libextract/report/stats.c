@@ -141,6 +141,7 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
     kv_put_optional(&kv, "priority high", has_priority, thread->priority_high);
     kv_put_number(&kv, "suspends", thread->suspends);
     kv_put_number(&kv, "resumes", thread->resumes);
+    stats_put_services_json(&kv, thread->services, thread->service_count);
     if (stats->has_loads) {
         kv_put_number(&kv, "ready ticks", thread->ready_ticks);
         kv_put_number(&kv, "blocked ticks", thread->blocked_ticks);
@@ -154,14 +155,15 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
     kv_close_object(&kv);
 }
 
-void stats_put_services_json(struct kv_writer *kv, const struct extract_stats *stats)
+void stats_put_services_json(struct kv_writer *kv, const struct extract_service_stats *services,
+                             size_t count)
 {
     struct extract_text *text = kv->text;
 
     kv_put_key(kv, "services");
     extract_text_putc(text, '[');
-    for (size_t i = 0; i < stats->service_count && !text->code; i++) {
-        const struct extract_service_stats *service = &stats->services[i];
+    for (size_t i = 0; i < count && !text->code; i++) {
+        const struct extract_service_stats *service = &services[i];
         extract_text_puts(text, i ? "," : "");
         struct kv_writer object = kv_open_object(text);
         kv_put_number(&object, "id", service->id);
@@ -188,7 +190,7 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
         put_thread_json(text, &stats->threads[i], stats);
     }
     extract_text_putc(text, ']');
-    stats_put_services_json(&kv, stats);
+    stats_put_services_json(&kv, stats->services, stats->service_count);
     if (stats->has_loads)
         stats_put_schedule_json(&kv, stats);
     kv_close(&kv);
@@ -242,6 +244,22 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
     text_table_print(&table, text, options);
 }
 
+// Appends the cells of a service: its count, its percentage of `all` events, its class and name.
+static void put_service(struct text_table *table, const struct extract_service_stats *service,
+                        uint64_t all)
+{
+    text_table_put_number(table, service->count);
+    text_put_percent(&table->cells, service->count, all);
+    text_table_end_cell(table);
+    text_table_put_string(table, extract_class_name(service->type->class_));
+    extract_text_escaped(&table->cells, service->type->name);
+    if (service->named)
+        extract_text_printf(&table->cells, " %s", service->named->shown);
+    else if (service->type->range)
+        extract_text_printf(&table->cells, " %u", service->id);
+    text_table_end_cell(table);
+}
+
 void stats_put_services(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options)
 {
@@ -252,18 +270,34 @@ void stats_put_services(struct extract_text *text, const struct extract_stats *s
     text_table_open(&table, sizeof headings / sizeof *headings, 1u << COUNT | 1u << PERCENT);
     text_table_put_headings(&table, headings);
     for (size_t i = 0; i < stats->service_count && !table.cells.code; i++) {
-        const struct extract_service_stats *service = &stats->services[i];
-        text_table_put_number(&table, service->count);
-        text_put_percent(&table.cells, service->count, stats->range_events);
-        text_table_end_cell(&table);
-        text_table_put_string(&table, extract_class_name(service->type->class_));
-        extract_text_escaped(&table.cells, service->type->name);
-        if (service->named)
-            extract_text_printf(&table.cells, " %s", service->named->shown);
-        else if (service->type->range)
-            extract_text_printf(&table.cells, " %u", service->id);
-        text_table_end_cell(&table);
+        put_service(&table, &stats->services[i], stats->range_events);
     }
+    text_table_print(&table, text, options);
+}
+
+// Writes the most frequent services of each thread.
+static void put_services_of_threads(struct extract_text *text, const struct extract_stats *stats,
+                                    const struct extract_report_options *options)
+{
+    enum { COUNT = 1, PERCENT, MOST = 5 };
+    static const char *const headings[] = {"thread", "count", "percent", "class", "event"};
+    struct text_table table;
+    size_t listed = 0;
+
+    for (size_t i = 0; i < stats->thread_count; i++)
+        listed += stats->threads[i].service_count;
+    if (!listed)
+        return;
+    text_table_open(&table, sizeof headings / sizeof *headings, 1u << COUNT | 1u << PERCENT);
+    text_table_put_headings(&table, headings);
+    for (size_t i = 0; i < stats->thread_count && !table.cells.code; i++) {
+        const struct extract_thread_stats *thread = &stats->threads[i];
+        for (size_t k = 0; k < thread->service_count && k < MOST; k++) {
+            text_table_put_string(&table, thread->thread->shown);
+            put_service(&table, &thread->services[k], thread->events);
+        }
+    }
+    extract_text_putc(text, '\n');
     text_table_print(&table, text, options);
 }
 
@@ -287,5 +321,6 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
         stats_put_schedule(text, stats, options);
     extract_text_putc(text, '\n');
     stats_put_services(text, stats, options);
+    put_services_of_threads(text, stats, options);
     return text->code;
 }

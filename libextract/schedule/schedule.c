@@ -80,14 +80,12 @@ static void add_interval(const struct schedule *schedule, struct core *core,
     *held = *interval;
 }
 
-// Reports what had a core after its last event.
-static void add_step(const struct schedule *schedule, struct core *core,
-                     const struct extract_interval *interval)
+// Reports what had a core after its last event: core->step.interval.
+static void add_step(const struct schedule *schedule, struct core *core)
 {
-    core->step.interval = *interval;
     if (schedule->observer->step)
         schedule->observer->step(schedule->observer->context, &core->step);
-    add_interval(schedule, core, interval);
+    add_interval(schedule, core, &core->step.interval);
 }
 
 static bool is_same_holder(struct holder a, struct holder b)
@@ -188,21 +186,22 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
                            const struct extract_role_fields *role)
 {
     uint64_t from = core->last_ticks, to = event ? event->ticks : from;
-    struct extract_interval interval = {.from = from, .to = to, .core = number};
+    struct extract_interval *interval = &core->step.interval;
 
-    to = interval.to = to < from ? from : to; // cores may store their events a little out of order
+    *interval = (struct extract_interval){.from = from, .to = to, .core = number};
+    to = interval->to = to < from ? from : to; // cores may store their events a little out of order
     if (core->depth && event && event->context == EXTRACT_ISR) {
-        interval.runner = EXTRACT_RUNNER_ISR;
-        interval.thread = core->owner.thread;
-        interval.isr_known = core->depth <= MAX_NESTING;
-        interval.isr = interval.isr_known ? core->isr[core->depth - 1] : 0;
-        add_step(schedule, core, &interval);
+        interval->runner = EXTRACT_RUNNER_ISR;
+        interval->thread = core->owner.thread;
+        interval->isr_known = core->depth <= MAX_NESTING;
+        interval->isr = interval->isr_known ? core->isr[core->depth - 1] : 0;
+        add_step(schedule, core);
         return;
     }
     if (event && is_still_running(schedule, core, number, event)) { // nothing has changed
-        interval.runner = EXTRACT_RUNNER_THREAD;
-        interval.thread = event->thread;
-        add_step(schedule, core, &interval);
+        interval->runner = EXTRACT_RUNNER_THREAD;
+        interval->thread = event->thread;
+        add_step(schedule, core);
         return;
     }
     struct holder owner = event ? owner_at(schedule, event, role) : core->next;
@@ -210,29 +209,29 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     if (!owner.runner)
         owner = core->next.runner ? core->next : core->owner;
     bool changes = !is_same_holder(owner, core->owner) && core->owner.runner;
-    interval.is_unsure = is_shown && changes && !is_same_holder(owner, core->next) &&
-                         (!core->may_switch || core->last_in_isr);
+    interval->is_unsure = is_shown && changes && !is_same_holder(owner, core->next) &&
+                          (!core->may_switch || core->last_in_isr);
     // On several cores, another core may have made the thread ready after this core's last event.
     const struct thread *thread =
         owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
     if (thread && thread->now.from > from && thread->now.state == EXTRACT_STATE_READY) {
         struct holder before = core->next.runner ? core->next : core->owner;
-        interval.to = thread->now.from < to ? thread->now.from : to;
+        interval->to = thread->now.from < to ? thread->now.from : to;
         if (!is_same_holder(before, owner)) {
             change_owner(schedule, core, before, from, number);
-            interval.runner = before.runner;
-            interval.thread = before.thread;
-            add_step(schedule, core, &interval);
-            interval.from = interval.to;
+            interval->runner = before.runner;
+            interval->thread = before.thread;
+            add_step(schedule, core);
+            interval->from = interval->to;
         }
-        interval.to = to;
+        interval->to = to;
     }
     // An interrupt between a thread's suspension and the switch still names that thread.
     if (!event || event->context == EXTRACT_THREAD || changes || !is_waiting(schedule, owner))
-        change_owner(schedule, core, owner, interval.from, number);
-    interval.runner = owner.runner;
-    interval.thread = owner.thread;
-    add_step(schedule, core, &interval);
+        change_owner(schedule, core, owner, interval->from, number);
+    interval->runner = owner.runner;
+    interval->thread = owner.thread;
+    add_step(schedule, core);
 }
 
 // ---- events ----

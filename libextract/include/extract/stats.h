@@ -26,6 +26,13 @@ struct extract_distribution {
     uint64_t bars[EXTRACT_BARS];
 };
 
+struct extract_service_stats {
+    const struct extract_event_type *type;
+    uint32_t id;
+    uint64_t count;
+    const struct extract_object *named; // the trace's own name for a user event; NULL: none
+};
+
 struct extract_thread_stats {
     const struct extract_object *thread;
     uint64_t events; // number of events recorded in its context
@@ -42,13 +49,10 @@ struct extract_thread_stats {
     uint16_t priority_low, priority_high; // smallest and largest number; EXTRACT_NO_PRIORITY: none
     uint16_t last_priority;               // priority at the newest event
     uint64_t suspends, resumes;
-};
-
-struct extract_service_stats {
-    const struct extract_event_type *type;
-    uint32_t id;
-    uint64_t count;
-    const struct extract_object *named; // the trace's own name for a user event; NULL: none
+    // What it called, the most frequent first; owned. Empty for all threads if the lists would have
+    // more than 4,194,304 counts.
+    size_t service_count;
+    struct extract_service_stats *services;
 };
 
 // What a core did.

@@ -335,6 +335,6 @@ void rkh_put_json(struct rkh_report *report)
     put_event_pools(report, &kv);
     put_timers(report, &kv);
     put_assertions(report, &kv);
-    stats_put_services_json(&kv, report->stats);
+    stats_put_services_json(&kv, report->stats->services, report->stats->service_count);
     kv_close(&kv);
 }

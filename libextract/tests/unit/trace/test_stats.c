@@ -267,6 +267,29 @@ static void test_services(void **state)
     done();
 }
 
+// The lists of threads have what each of them called; an interrupt's events belong to none.
+static void test_services_of_threads(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, priority(10), 4099, 0, 0, 0, 0);
+    add(1, B, priority(10), 88, 0, 0, 0, 0);
+    add(2, B, priority(10), 4099, 0, 0, 0, 0);
+    add(3, B, priority(10), 4099, 0, 0, 0, 0);
+    add(4, 0xFFFFFFFF, 0, 4099, 0, 0, 0, 0);
+    end();
+    assert_int_equal(stats->threads[0].service_count, 1);
+    assert_int_equal(stats->threads[0].services[0].id, 4099);
+    assert_int_equal(stats->threads[0].services[0].count, 1);
+    assert_int_equal(stats->threads[1].service_count, 2);
+    assert_int_equal(stats->threads[1].services[0].id, 4099);
+    assert_int_equal(stats->threads[1].services[0].count, 2);
+    assert_int_equal(stats->threads[1].services[1].id, 88);
+    assert_int_equal(stats->threads[1].services[1].count, 1);
+    assert_int_equal(stats->threads[2].service_count, 0);
+    done();
+}
+
 static void test_empty(void **state)
 {
     (void)state;
@@ -515,6 +538,7 @@ int main(void)
         cmocka_unit_test(test_inversions),
         cmocka_unit_test(test_no_inversions),
         cmocka_unit_test(test_services),
+        cmocka_unit_test(test_services_of_threads),
         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_start_up),
         cmocka_unit_test(test_windows),
