@@ -5,6 +5,7 @@
 // Each call becomes a figure: what the trace shows, and between which bounds the true value is. In
 // a complete trace, both bounds are the value. If events are missing, a count or a largest value
 // can only be higher, a smallest one only be lower, and anything else is not known.
+#include "analysis/failed.h"
 #include "analysis/internal.h"
 #include "base/expression.h"
 #include "base/grow.h"
@@ -31,6 +32,7 @@ struct assert_figure {
 struct extract_assertions {
     const struct extract_trace *trace;
     struct extract_stats *stats;
+    struct failed_calls failed;
     uint64_t hz;
     bool is_whole;
     struct assert_figure figures[MAX_FIGURE_NAMES];
@@ -224,20 +226,43 @@ static enum extract_code find_load(const struct extract_assertions *assertions,
 
 // ---- events ----
 
+// If a name ends with " failed", cuts that off and returns true.
+static bool cut_failed(char *name)
+{
+    static const char word[] = "failed";
+    size_t length = strlen(name), end = sizeof word - 1;
+
+    if (length <= end || strcmp(name + length - end, word) != 0 ||
+        !strchr(" \t", name[length - end - 1]))
+        return false;
+    name[length - end - 1] = 0;
+    trim(name);
+    return true;
+}
+
+// Returns OK if a name is that of an event, and NOTFOUND if it is not.
+static enum extract_code check_event(const struct extract_assertions *assertions, const char *name,
+                                     struct extract_error *error)
+{
+    struct extract_filter *alone;
+    struct extract_view *view = NULL;
+    enum extract_code code = extract_filter_new(&alone, error);
+
+    code = code ? code : extract_filter_add(alone, EXTRACT_FILTER_EVENT, name, error);
+    code = code ? code : extract_view_new(&view, alone, assertions->trace, assertions->hz, error);
+    extract_view_free(view);
+    extract_filter_free(alone);
+    return code;
+}
+
 // Adds a condition on an event. A name may have underscores instead of blanks.
 static enum extract_code add_event(struct extract_filter *filter, const char *name,
                                    const struct extract_assertions *assertions,
                                    struct extract_error *error)
 {
-    struct extract_filter *alone;
-    struct extract_view *view = NULL;
     char blanks[MAX_CALL];
+    enum extract_code code = check_event(assertions, name, error);
 
-    enum extract_code code = extract_filter_new(&alone, error);
-    code = code ? code : extract_filter_add(alone, EXTRACT_FILTER_EVENT, name, error);
-    code = code ? code : extract_view_new(&view, alone, assertions->trace, assertions->hz, error);
-    extract_view_free(view);
-    extract_filter_free(alone);
     if (!code)
         return extract_filter_add(filter, EXTRACT_FILTER_EVENT, name, error);
     if (code != EXTRACT_NOTFOUND || !strchr(name, '_'))
@@ -272,15 +297,17 @@ static enum extract_code add_argument(struct extract_filter *filter, char *argum
 
 // The events of a call. Markers of losses, which a filter lets through, do not count.
 struct matches {
+    const struct failed_calls *failed; // only these count; NULL: all
     uint64_t count;
-    bool is_kept; // `items` has them
+    uint64_t may_count; // these may have failed or not
+    bool is_kept;       // `items` has them
     struct match {
         uint64_t seq;
         unsigned index; // of the event in the call
     } * items;
     size_t kept, capacity;
     unsigned index; // of the present event
-    bool failed;    // out of memory
+    bool is_short;  // of memory
 };
 
 static bool add_matches(void *context, const struct extract_event *events, size_t count)
@@ -288,7 +315,10 @@ static bool add_matches(void *context, const struct extract_event *events, size_
     struct matches *matches = context;
 
     for (size_t i = 0; i < count; i++) {
-        if (extract_event_is_mark(&events[i]))
+        uint32_t call =
+            matches->failed ? extract_map_get(&matches->failed->seqs, events[i].seq) : CALL_FAILED;
+        matches->may_count += call == CALL_MAY_HAVE_FAILED;
+        if (extract_event_is_mark(&events[i]) || call != CALL_FAILED)
             continue;
         matches->count++;
         if (!matches->is_kept)
@@ -296,7 +326,7 @@ static bool add_matches(void *context, const struct extract_event *events, size_
         struct match *grown =
             extract_grow(matches->items, &matches->capacity, matches->kept, sizeof *grown);
         if (!grown) {
-            matches->failed = true;
+            matches->is_short = true;
             return false;
         }
         matches->items = grown;
@@ -325,7 +355,7 @@ static enum extract_code find_matches(const struct extract_assertions *assertion
         extract_view_run(view, &sink);
     extract_view_free(view);
     extract_filter_free(filter);
-    if (!code && matches->failed)
+    if (!code && matches->is_short)
         code = extract_error_set(error, EXTRACT_NOMEM, event, NULL, "out of memory");
     return code;
 }
@@ -335,6 +365,27 @@ static int compare_matches(const void *a, const void *b)
     const struct match *x = a, *y = b;
 
     return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+// Counts the events of a call such as "count(queue_send failed, thread=comms)".
+static enum extract_code count_events(struct extract_assertions *assertions, struct call *call,
+                                      struct matches *matches, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+
+    if (check_event(assertions, call->argument[0], error) == EXTRACT_NOTFOUND &&
+        cut_failed(call->argument[0])) {
+        if (!assertions->stats->has_loads)
+            return extract_error_set(error, EXTRACT_UNSUPPORTED, call->name,
+                                     "use the events that report failures",
+                                     "the events of this trace do not show which calls failed");
+        code = failed_calls_find(&assertions->failed, assertions->trace, error);
+        matches->failed = &assertions->failed;
+    }
+    code = code ? code
+                : find_matches(assertions, call->argument[0], call->argument + 1, call->count - 1,
+                               matches, error);
+    return code;
 }
 
 static enum extract_code find_order(const struct extract_assertions *assertions,
@@ -359,9 +410,9 @@ static enum extract_code find_order(const struct extract_assertions *assertions,
 
 // ---- names ----
 
-static enum extract_code find_figure(const struct extract_assertions *assertions,
-                                     const struct call *call, struct assert_figure *figure,
-                                     struct expression_name *found, struct extract_error *error)
+static enum extract_code find_figure(struct extract_assertions *assertions, struct call *call,
+                                     struct assert_figure *figure, struct expression_name *found,
+                                     struct extract_error *error)
 {
     bool is_never = strcmp(call->name, "never") == 0;
 
@@ -373,14 +424,17 @@ static enum extract_code find_figure(const struct extract_assertions *assertions
     }
     if (is_never || strcmp(call->name, "count") == 0) {
         struct matches matches = {.count = 0};
-        enum extract_code code = find_matches(assertions, call->argument[0], call->argument + 1,
-                                              call->count - 1, &matches, error);
+        enum extract_code code = count_events(assertions, call, &matches, error);
         uint64_t events = matches.count;
         found->is_truth = figure->is_events = is_never;
         if (is_never)
             set_value(assertions, figure, expression_integer(!events), (double)events, ONLY_LOWER);
         else
             set_number(assertions, figure, events, ONLY_HIGHER);
+        if (matches.may_count && is_never)
+            figure->low = 0;
+        else if (assertions->is_whole)
+            figure->high += expression_integer(matches.may_count);
         return code;
     }
     if (!assertions->stats->has_loads)
@@ -518,5 +572,6 @@ void extract_assertions_free(struct extract_assertions *assertions)
     if (!assertions)
         return;
     extract_stats_free(assertions->stats);
+    failed_calls_free(&assertions->failed);
     free(assertions);
 }

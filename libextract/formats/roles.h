@@ -59,24 +59,25 @@ enum extract_wait {
 // event does not have it.
 struct extract_role_fields {
     enum extract_role role;
-    uint8_t thread;  // the thread that it is about, unless that is the one that recorded it
-    uint8_t next;    // the thread that runs next; 0 there: none, or not known
-    uint8_t state;   // the thread's state (enum extract_wait); none: SUSPEND begins the wait
-                     // `begins`, RESUME ends the one that is known
-    uint8_t object;  // what is called for
-    uint8_t timeout; // ticks that the call may wait; 0: none, all ones: forever
-    uint8_t owner;   // the mutex's owner at the time of the call
-    uint8_t count;   // how many times the owner holds the mutex
-    uint8_t number;  // the interrupt's number
-    uint8_t queued;  // how many messages are in `object`, before the call
-    uint8_t left;    // how many blocks or bytes `object` has left, before the call
-    uint8_t begins;  // enum extract_wait: the wait that the call may begin
-    uint8_t ends;    // enum extract_wait: the wait of another thread that the call may end
-    uint8_t waiting; // number of threads that wait for `object`
-    uint8_t flags;   // event flags that are wanted, or set
-    bool is_send;    // a message is sent; otherwise, a call that waits for a queue receives one
-    bool wakes_one;  // the call ends the wait of one thread at most
-    bool may_switch; // another thread may run after it, although it names none
+    uint8_t thread;    // the thread that it is about, unless that is the one that recorded it
+    uint8_t next;      // the thread that runs next; 0 there: none, or not known
+    uint8_t state;     // the thread's state (enum extract_wait); none: SUSPEND begins the wait
+                       // `begins`, RESUME ends the one that is known
+    uint8_t object;    // what is called for
+    uint8_t timeout;   // ticks that the call may wait; 0: none, all ones: forever
+    uint8_t owner;     // the mutex's owner at the time of the call
+    uint8_t count;     // how many times the owner holds the mutex
+    uint8_t number;    // the interrupt's number
+    uint8_t queued;    // how many messages are in `object`, before the call
+    uint8_t left;      // how many blocks or bytes `object` has left, before the call
+    uint8_t instances; // how many times a semaphore can be had, before the call
+    uint8_t begins;    // enum extract_wait: the wait that the call may begin
+    uint8_t ends;      // enum extract_wait: the wait of another thread that the call may end
+    uint8_t waiting;   // number of threads that wait for `object`
+    uint8_t flags;     // event flags that are wanted, or set
+    bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
+    bool wakes_one;    // the call ends the wait of one thread at most
+    bool may_switch;   // another thread may run after it, although it names none
 };
 
 // Returns the value of a field by its number; 0 if the event does not have it.

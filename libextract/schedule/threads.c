@@ -287,6 +287,7 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
         wake.cause = service->seq;
         wake.service = service->type;
         wake.object = object_of_wait(service, thread);
+        wake.is_aborted = service->role->role == EXTRACT_ROLE_ABORT;
     }
     if (wake.in_isr && !schedule->word_is_interrupted)
         wake.by = 0;

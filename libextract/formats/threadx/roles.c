@@ -50,7 +50,7 @@ static const struct extract_role_fields roles[] = {
                  .is_send = true, .wakes_one = true, .may_switch = true),
     [80]  = CALL(.ends = SEMAPHORE, .waiting = 3, .wakes_one = true, .may_switch = true),
     [82]  = CALL(.ends = SEMAPHORE, .may_switch = true),
-    [83]  = CALL(.begins = SEMAPHORE, .timeout = 2),
+    [83]  = CALL(.begins = SEMAPHORE, .timeout = 2, .instances = 3),
     [88]  = CALL(.ends = SEMAPHORE, .waiting = 3, .wakes_one = true, .may_switch = true),
     [100] = ROLE(CREATE, .thread = 1, .ends = SUSPENDED, .may_switch = true),
     [101] = ROLE(DELETE, .thread = 1),

@@ -7,6 +7,7 @@
 //   load(idle) > 20%                 a thread, idle, interrupts, init or unknown; percent of a core
 //   count(thread suspend, thread=comms) < 10
 //   never(queue send, object=log)    the same as count(...) == 0
+//   never(queue_send failed)         calls that the trace shows to have failed
 //   order(A, B, C)                   these events occur only in this order, again and again
 //
 // They are combined with &&, ||, ! and parentheses. See ringside-assert(1).

@@ -94,6 +94,7 @@ struct extract_wake {
     const struct extract_event_type *service; // SERVICE: type of the cause; otherwise NULL
     enum extract_wake_reason reason;
     bool in_isr;       // an interrupt made it ready
+    bool is_aborted;   // SERVICE: its wait ended without success
     bool is_suspended; // a call suspended it while it waited, so it is not ready
 };
 

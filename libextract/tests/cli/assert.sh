@@ -7,6 +7,7 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 demo=$(realpath "$(dirname "$0")/../data/demo.trx")
+data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")
 cd "$work" || exit 1
 
 # holds NAME ASSERTION...: checks that they hold. breaks NAME STATUS ASSERTION TEXT...: checks the
@@ -42,6 +43,22 @@ check "a file of assertions" 0 out '^1\.\.3$' out '^ok 2 - never(queue_flush)$'
 run assert --junit 'load(idle) > 20%' 'never(mutex_get)' "$demo"
 check "JUnit" 4 out '<testsuite name="ringside assert" tests="2" failures="1" errors="0">' \
     out 'name="load(idle) &gt; 20%"/>' out '<failure message="never(mutex_get) = '
+
+# ---- calls that failed ----
+
+# In the simulated schedules, each failed call is one whose time was over before it got anything.
+for name in sim02 sim05 sim18; do
+    [ -d "$data/schedule" ] || { echo "skip $name: no schedules with a known truth"; continue; }
+    timeouts=$(jq '[.wakes[] | select(.cause == "timeout")] | length' "$data/schedule/$name.json")
+    failed=0
+    for event in queue_receive queue_send semaphore_get mutex_get event_flags_get block_allocate; do
+        run assert "count($event failed) == 0" "$data/schedule/$name.trx"
+        failed=$((failed + $(sed -n 's/^  # .* = //p' out)))
+    done
+    is "$name: failed calls" "$failed" "$timeouts"
+done
+breaks "failed calls of an event that is not there" 1 'never(nothing failed)' \
+    err '"nothing": no such name'
 
 # ---- errors ----
 
