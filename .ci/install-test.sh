@@ -100,6 +100,7 @@ templates_are_there() {
     for file in libextract/templates/*.fmt; do
         cmp "$file" "$root/dest/usr/share/ringside/$(basename "$file")" || return 1
     done
+    cmp libextract/formats/hook/aix.roles "$root/dest/usr/share/ringside/aix.roles" || return 1
     [ -s "$root/dest/usr/share/ringside/threadx.fmt" ]
 }
 

@@ -21,6 +21,7 @@ INSTALL_644 += $(foreach f,$(sort $(wildcard docs/examples/posix/*.h \
   docs/examples/posix/*/*.[ch])),\
   $(f):$(f:docs/%=share/ringside/%))
 INSTALL_644 += $(foreach f,$(TEMPLATES),$(f):share/ringside/$(notdir $(f)))
+INSTALL_644 += libextract/formats/hook/aix.roles:share/ringside/aix.roles
 INSTALL_644 += qemu-tests/demo.fmt:share/ringside/examples/demo.fmt
 # If OpenOCD has the same prefix, `source [find ringside.tcl]` finds these files.
 INSTALL_644 += $(foreach f,$(sort $(wildcard openocd-tcl/*.tcl)),\

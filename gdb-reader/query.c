@@ -111,6 +111,9 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         code = extract_columns_set(&query->columns, options->columns[i], NULL, NULL, error);
     if (!code && set->dialect)
         code = extract_dialect_parse(&session.dialect, set->dialect, error);
+    if (!code && set->roles)
+        code = state_open_roles(&query->roles, set->roles, error);
+    session.hook_roles = query->roles;
     return code ? code
                 : extract_session_open(&query->session, query->memory, query->state->symbols,
                                        &session, error);
@@ -168,7 +171,7 @@ enum extract_code query_open(struct query *query, struct state *state,
         return code;
     code = query_open_session(query, options, error);
     if (code)
-        extract_memory_close(query->memory);
+        query_discard(query);
     return code;
 }
 
@@ -211,6 +214,7 @@ void query_close(struct query *query)
 void query_discard(struct query *query)
 {
     extract_session_close(query->session);
+    extract_hook_roles_close(query->roles);
     extract_memory_close(query->memory);
 }
 

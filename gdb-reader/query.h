@@ -29,8 +29,9 @@ struct query_options {
 
 struct query {
     struct state *state;
-    struct extract_memory *memory;   // owned
-    struct extract_session *session; // owned; NULL until query_open_session succeeds
+    struct extract_memory *memory;    // owned
+    struct extract_hook_roles *roles; // owned; NULL: none
+    struct extract_session *session;  // owned; NULL until query_open_session succeeds
     struct target *target;
     struct extract_columns columns;
     struct extract_rkh rkh;

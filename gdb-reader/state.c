@@ -6,6 +6,7 @@
 #define _GNU_SOURCE // asprintf
 #include "state.h"
 #include "stops/stops.h"
+#include "base/file.h"
 #include <extract/report.h>
 #include <errno.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ void state_free(struct state *state)
     free(state->options.format);
     free(state->options.elf);
     free(state->options.rkh);
+    free(state->options.roles);
     free(state->options.view);
     free(state->options.dialect);
     free(state->options.columns);
@@ -172,6 +174,34 @@ static enum extract_code set_rkh(char **option, bool is_view, const char *value,
     return code ? code : state_set_text(option, value, error);
 }
 
+enum extract_code state_open_roles(struct extract_hook_roles **roles, const char *name,
+                                   struct extract_error *error)
+{
+    char byte;
+    size_t got;
+    bool is_file = strcmp(name, "aix") != 0;
+
+    *roles = NULL;
+    enum extract_code code = is_file ? extract_file_peek(name, &byte, 1, &got, error) : EXTRACT_OK;
+    return code ? code : extract_hook_roles_open(roles, &name, 1, error);
+}
+
+static enum extract_code set_roles(struct options *options, const char *value,
+                                   struct extract_error *error)
+{
+    struct extract_hook_roles *roles = NULL;
+    char *path = value ? state_expand_home(value) : NULL;
+
+    if (value && !path)
+        return extract_error_set(error, EXTRACT_NOMEM, value, NULL, "out of memory");
+    enum extract_code code = path ? state_open_roles(&roles, path, error) : EXTRACT_OK;
+    extract_hook_roles_close(roles);
+    if (!code)
+        code = state_set_text(&options->roles, path, error);
+    free(path);
+    return code;
+}
+
 enum extract_code state_set(struct state *state, const char *key, const char *value,
                             struct extract_error *error)
 {
@@ -189,6 +219,8 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
         return set_rkh(&options->rkh, false, value, error);
     if (strcmp(key, "view") == 0)
         return set_rkh(&options->view, true, value, error);
+    if (strcmp(key, "roles") == 0)
+        return set_roles(options, value, error);
     if (strcmp(key, "ring") == 0) {
         options->has_ring = value != NULL;
         return set_number(&options->ring, key, value, error);
@@ -243,6 +275,7 @@ void state_print_options(const struct state *state, struct extract_text *text)
     put_option(text, "elf", options->elf);
     put_option(text, "rkh", options->rkh);
     put_option(text, "view", options->view);
+    put_option(text, "roles", options->roles);
     for (size_t i = 0; i < STATE_FILTERS; i++)
         put_option(text, filter_names[i], options->filter[i]);
     put_template_files(text, &options->templates);

@@ -26,6 +26,7 @@ struct options {
     char *format;
     char *elf;
     char *rkh;                   // settings of an RKH stream
+    char *roles;                 // role file of hook words, or "aix"
     char *view;                  // view of an RKH ring: history or pending
     char *filter[STATE_FILTERS]; // by enum extract_filter_word
     struct template_files templates;
@@ -73,6 +74,11 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
 // USAGE, NOMEM, IO.
 enum extract_code state_parse_rkh(struct extract_rkh *rkh, const char *settings, const char *view,
                                   struct extract_error *error);
+
+// Opens the role file of the option `roles`. It must be a regular file, since GDB would wait for a
+// pipe. Errors: those of extract_hook_roles_open, USAGE.
+enum extract_code state_open_roles(struct extract_hook_roles **roles, const char *name,
+                                   struct extract_error *error);
 
 // Returns the stream as the library counts it: its number + 1, or 0 for the default.
 static inline uint32_t state_stream(const struct options *options)

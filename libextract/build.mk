@@ -16,7 +16,8 @@ EVENT_TABLES := $(sort $(wildcard libextract/formats/*.tsv))
 TEMPLATES   := $(sort $(wildcard libextract/templates/*.fmt))
 GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,\
                  $(subst -,_,$(EVENT_TABLES))) \
-               $(TEMPLATES:libextract/templates/%.fmt=$(BUILD)/gen/%_fmt.inc)
+               $(TEMPLATES:libextract/templates/%.fmt=$(BUILD)/gen/%_fmt.inc) \
+               $(BUILD)/gen/aix_roles.inc
 
 SONAME    := libextract.so.$(SOVERSION)
 SOFILE    := libextract.so.$(VERSION)
@@ -37,6 +38,12 @@ $(foreach tsv,$(EVENT_TABLES),$(eval $(call event_table,$(tsv))))
 
 # The built-in templates, each compiled in as a C string.
 $(BUILD)/gen/%_fmt.inc: libextract/templates/%.fmt
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+
+# The built-in role file, likewise.
+$(BUILD)/gen/%_roles.inc: libextract/formats/hook/%.roles
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@

@@ -58,15 +58,17 @@ struct cli_options {
     struct extract_session_options session; // `conditions` is owned
     const char *elf;                        // NULL: none
     const char *user_events;                // NULL: none
-    const char *hook;                       // layout of a raw stream; NULL: the input is not one
-    struct extract_rkh rkh;                 // settings of --rkh and --view
-    const char *output;                     // NULL: none
-    const char *command;                    // NULL: none
-    const char *openocd, *remote;           // server of a live target; NULL: none
-    uint64_t pid;                           // traced process on this host; 0: none
-    const char *target;                     // name in OpenOCD; NULL: its current target
-    unsigned timeout_ms;                    // for an answer of a live target; 0: the default
-    const char **inputs;                    // owned
+    const char **roles;                     // role files of hook words; owned
+    size_t role_count;
+    const char *hook;             // layout of a raw stream; NULL: the input is not one
+    struct extract_rkh rkh;       // settings of --rkh and --view
+    const char *output;           // NULL: none
+    const char *command;          // NULL: none
+    const char *openocd, *remote; // server of a live target; NULL: none
+    uint64_t pid;                 // traced process on this host; 0: none
+    const char *target;           // name in OpenOCD; NULL: its current target
+    unsigned timeout_ms;          // for an answer of a live target; 0: the default
+    const char **inputs;          // owned
     int input_count;
     unsigned delay_ms; // time between refreshes of top; 0: the default
     uint64_t count;    // limit of refreshes, or of files of periodic; 0: none
@@ -94,7 +96,8 @@ enum {
     CLI_KEEP = 128,
     CLI_COUNT = 256,
     CLI_WHY = 512,
-    CLI_ASSERT = 1024
+    CLI_ASSERT = 1024,
+    CLI_ROLES = 2048
 };
 
 // Headings of the overview under which commands are listed.
@@ -225,6 +228,7 @@ struct cli_snapshot {
     struct extract_log *log;       // NULL: a memory
     struct extract_symbols *symbols;
     struct extract_user_types *types;
+    struct extract_hook_roles *roles;
     struct extract_session *session;
     struct cli_dates dates;
 };

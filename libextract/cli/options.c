@@ -156,6 +156,14 @@ static bool add_template(void *context, const struct option_use *use)
     return true;
 }
 
+static bool add_role_file(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+
+    options->roles[options->role_count++] = use->value;
+    return true;
+}
+
 static bool add_setting(void *context, const struct option_use *use)
 {
     struct cli_reporting *reporting = &((struct cli_options *)context)->reporting;
@@ -252,6 +260,9 @@ static const struct option_row rows[] = {
      COUNT(session.modulus)},
     {GENERAL, 0, 0, "user-events", "FILE", "Read names of user events from FILE (.trxc).",
      TEXT(user_events)},
+    {GENERAL, CLI_ROLES, 0, "roles", "FILE",
+     "Read what hook words mean from FILE, or from the\nbuilt-in file \"aix\"; may be repeated.",
+     .set = add_role_file},
     {GENERAL, 0, 0, "json", NULL, "Print JSON instead of text.", FLAG(session.json)},
     {GENERAL, 0, 0, "no-header", NULL, "Print text without column headings.",
      FLAG(session.no_header)},
@@ -378,8 +389,9 @@ bool cli_options_parse(struct cli_options *options, int argc, char **argv)
         calloc(capacity + MORE_CONDITIONS, sizeof(struct extract_condition));
     options->reporting.templates = calloc(capacity, sizeof(char *));
     options->reporting.settings = calloc(capacity, sizeof(char *));
+    options->roles = calloc(capacity, sizeof(char *));
     if (!options->inputs || !options->session.conditions || !options->reporting.templates ||
-        !options->reporting.settings) {
+        !options->reporting.settings || !options->roles) {
         cli_refuse("arguments", NULL, "out of memory");
         return false;
     }
@@ -394,4 +406,5 @@ void cli_options_free(struct cli_options *options)
     free((struct extract_condition *)options->session.conditions);
     free(options->reporting.templates);
     free(options->reporting.settings);
+    free(options->roles);
 }

@@ -20,6 +20,8 @@ static void print_files(const struct cli_options *options)
         print_opened(options->inputs[i]);
     print_opened(options->elf);
     print_opened(options->user_events);
+    for (size_t i = 0; i < options->role_count; i++)
+        print_opened(options->roles[i]);
     for (size_t i = 0; i < options->reporting.template_count; i++)
         print_opened(options->reporting.templates[i]);
 }
@@ -33,6 +35,8 @@ static bool shares_stdin(const struct cli_options *options)
         count += strcmp(options->inputs[i], "-") == 0 || strncmp(options->inputs[i], "-@", 2) == 0;
     for (size_t i = 0; i < options->reporting.template_count; i++)
         count += strcmp(options->reporting.templates[i], "-") == 0;
+    for (size_t i = 0; i < options->role_count; i++)
+        count += strcmp(options->roles[i], "-") == 0;
     count += options->user_events && strcmp(options->user_events, "-") == 0;
     return count > 1;
 }
@@ -56,9 +60,13 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
         code = cli_symbols_open(&snapshot->symbols, options, &error);
     if (!code && options->user_events)
         code = extract_user_types_open(&snapshot->types, options->user_events, &error);
+    if (!code && options->role_count)
+        code =
+            extract_hook_roles_open(&snapshot->roles, options->roles, options->role_count, &error);
     if (!code)
         code = cli_reporting_dates(&session, options, snapshot->log, &snapshot->dates, &error);
     session.user_types = snapshot->types;
+    session.hook_roles = snapshot->roles;
     if (!code && snapshot->log)
         code = extract_session_open_log(&snapshot->session, snapshot->log, snapshot->symbols,
                                         &session, &error);
@@ -106,6 +114,7 @@ int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *
             print_lines(snapshot, options, "cost");
     }
     extract_session_close(snapshot->session);
+    extract_hook_roles_close(snapshot->roles);
     extract_user_types_close(snapshot->types);
     extract_symbols_close(snapshot->symbols);
     extract_log_free(snapshot->log);

@@ -140,7 +140,11 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
     if (t->symbols)
         head->ring.format->apply_symbols(&head->ring, t->symbols);
     t->snapshot = head;
-    code = extract_log_snapshots_unroll(t->snapshots, options ? options->rkh : NULL, error);
+    code = options && options->hook_roles
+               ? extract_ring_set_roles(&head->ring, options->hook_roles, error)
+               : EXTRACT_OK;
+    if (!code)
+        code = extract_log_snapshots_unroll(t->snapshots, options ? options->rkh : NULL, error);
     if (code) {
         extract_trace_close(t);
         *trace = NULL;

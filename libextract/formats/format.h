@@ -377,9 +377,13 @@ struct extract_kernel {
     // the event by those that the role needs. Its other members stay as they are.
     const struct extract_role_fields *(*translate)(const struct extract_ring *ring,
                                                    struct extract_event *event);
-    // Returns whether entries do not state the thread or interrupt in which they were recorded, so
-    // that it follows from the switches and interrupts before them. NULL: they state it.
+    // Returns whether entries need not state the thread or interrupt in which they were recorded,
+    // so that it follows from the switches and interrupts before them. What an entry does state
+    // is valid, except its thread while the core is idle. NULL: they state it.
     bool (*lacks_context)(const struct extract_ring *ring);
+    // Returns whether no event shows that a thread waits, so that a thread without a core may wait
+    // or be ready. NULL: events show it.
+    bool (*lacks_waits)(const struct extract_ring *ring);
     // Figures of libraries on the kernel; the last one has no family.
     const struct extract_figure *figures;
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.
@@ -526,6 +530,11 @@ enum extract_code extract_format_find(const struct extract_format **format, cons
                                       struct extract_error *error);
 // Returns the i-th format; NULL after the last.
 const struct extract_format *extract_format_at(size_t i);
+
+// Sets what the hook words of a ring mean. Fails with USAGE if it is a ring of another format.
+enum extract_code extract_ring_set_roles(struct extract_ring *ring,
+                                         const struct extract_hook_roles *roles,
+                                         struct extract_error *error);
 
 // Returns what an event means for the scheduler, never NULL. The fields that the role names are
 // those of **event, which is replaced by *scratch if the format translates its events.

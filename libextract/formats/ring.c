@@ -342,6 +342,18 @@ static enum extract_code check_load(const struct load *load, const struct extrac
                              "(no note NT_AUXV)");
 }
 
+enum extract_code extract_ring_set_roles(struct extract_ring *ring,
+                                         const struct extract_hook_roles *roles,
+                                         struct extract_error *error)
+{
+    if (ring->format != &extract_format_hook)
+        return extract_error_set(error, EXTRACT_USAGE, "--roles",
+                                 "omit it; in GDB, use `ringside set roles none`",
+                                 "a %s trace has no hook words", ring->format->title);
+    ring->hook_roles = roles;
+    return EXTRACT_OK;
+}
+
 enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                     struct extract_symbols *symbols,
                                     const struct extract_ring_options *options,
@@ -371,5 +383,7 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
                                  "a %s trace has one ring only", ring->format->title);
     if (!code && symbols)
         ring->format->apply_symbols(ring, symbols);
-    return code;
+    if (code || !options || !options->hook_roles)
+        return code;
+    return extract_ring_set_roles(ring, options->hook_roles, error);
 }

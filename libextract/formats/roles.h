@@ -14,14 +14,18 @@
 enum extract_role {
     EXTRACT_ROLE_NONE = 0,
     // Events of the scheduler itself:
-    EXTRACT_ROLE_SUSPEND,    // `thread` stops in `state`; `next` runs next
-    EXTRACT_ROLE_RESUME,     // `thread` becomes ready, was in `state`; `next` runs next
-    EXTRACT_ROLE_TIME_SLICE, // the running thread's time slice is over; `next` runs next
-    EXTRACT_ROLE_SWITCH,     // the core changes from `thread` to `next`; 0: to none, it is idle
-    EXTRACT_ROLE_ISR_ENTER,  // interrupt `number` begins
-    EXTRACT_ROLE_ISR_EXIT,   // the innermost interrupt ends
-    EXTRACT_ROLE_ISR_RETURN, // all interrupts of the core end
-    EXTRACT_ROLE_INTERNAL,   // anything else that the scheduler itself records
+    EXTRACT_ROLE_SUSPEND,       // `thread` stops in `state`; `next` runs next
+    EXTRACT_ROLE_RESUME,        // `thread` becomes ready, was in `state`; `next` runs next
+    EXTRACT_ROLE_TIME_SLICE,    // the running thread's time slice is over; `next` runs next
+    EXTRACT_ROLE_SWITCH,        // the core changes from `thread` to `next`; 0: to none, it is idle
+    EXTRACT_ROLE_ISR_ENTER,     // interrupt `number` begins
+    EXTRACT_ROLE_ISR_EXIT,      // the innermost interrupt ends
+    EXTRACT_ROLE_ISR_RETURN,    // all interrupts of the core end
+    EXTRACT_ROLE_SYSCALL_ENTER, // the running thread calls system call `number`
+    EXTRACT_ROLE_SYSCALL_EXIT,  // it returns from it, with `error` (0: none)
+    EXTRACT_ROLE_THREAD,        // `thread` belongs to `process`
+    EXTRACT_ROLE_EXIT,          // `thread` ends: it does not return from its system call
+    EXTRACT_ROLE_INTERNAL,      // anything else that the scheduler itself records
     // Calls of services:
     EXTRACT_ROLE_RELINQUISH, // the running thread yields; `next` runs next
     EXTRACT_ROLE_CALL,       // a service that may begin or end a wait for `object`
@@ -33,7 +37,13 @@ enum extract_role {
     EXTRACT_ROLE_STOP,       // `thread`, which is in `state`, is to be suspended
     EXTRACT_ROLE_CONTINUE,   // the suspension of `thread` ends, or will not happen
     EXTRACT_ROLE_TERMINATE,  // `thread`, which is in `state`, is terminated
-    EXTRACT_ROLE_ABORT       // the wait of `thread` ends
+    EXTRACT_ROLE_ABORT,      // the wait of `thread` ends
+    // Locks, of which the events show more than of mutexes:
+    EXTRACT_ROLE_LOCK_GET,    // `thread` gets `object`
+    EXTRACT_ROLE_LOCK_MISS,   // `thread` does not get `object` yet, and tries again
+    EXTRACT_ROLE_LOCK_WAIT,   // `thread` gives up the core until it can have `object`
+    EXTRACT_ROLE_LOCK_BUSY,   // `thread` does not get `object`, and goes on without it
+    EXTRACT_ROLE_LOCK_RELEASE // `thread` releases `object`
 };
 
 // What a thread that does not run waits for. The numbers are those of ThreadX's thread states.
@@ -75,9 +85,13 @@ struct extract_role_fields {
     uint8_t ends;      // enum extract_wait: the wait of another thread that the call may end
     uint8_t waiting;   // number of threads that wait for `object`
     uint8_t flags;     // event flags that are wanted, or set
+    uint8_t process;   // the process of `next`, or else of `thread`
+    uint8_t kernel;    // not 0 there: that thread runs in the kernel only
+    uint8_t error;     // with which a system call ends
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool wakes_one;    // the call ends the wait of one thread at most
     bool may_switch;   // another thread may run after it, although it names none
+    bool second_level; // ISR_ENTER: a second-level handler of the interrupt that has begun
 };
 
 // Returns the value of a field by its number; 0 if the event does not have it.

@@ -66,6 +66,8 @@ struct core {
     enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
     unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
+    bool isr_known[MAX_NESTING];             // `isr` is valid
+    bool is_idle;                            // the last switch was to no thread
     struct service service[MAX_NESTING + 1]; // by depth; 0: an interrupt without an entry
 };
 
@@ -85,7 +87,8 @@ struct schedule {
     bool has_start;           // an event has been seen since the start or the last gap
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
-    bool lacks_context;       // events do not state who had the core
+    bool lacks_context;       // events need not state who had the core
+    bool lacks_waits;         // no event shows that a thread waits
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
     unsigned core_count;

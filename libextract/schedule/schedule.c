@@ -113,13 +113,16 @@ static struct holder thread_or_idle_thread(struct schedule *schedule, uint64_t a
 }
 
 // Returns who has the core at an event, interrupts aside; UNKNOWN if the event does not show it.
-static struct holder owner_at(struct schedule *schedule, const struct extract_event *event,
+static struct holder owner_at(struct schedule *schedule, const struct core *core,
+                              const struct extract_event *event,
                               const struct extract_role_fields *role)
 {
     if (role->role == EXTRACT_ROLE_SWITCH && role->thread)
         return thread_or_idle_thread(schedule, extract_role_field(event, role->thread));
-    if (schedule->lacks_context)
-        return (struct holder){EXTRACT_RUNNER_UNKNOWN, 0};
+    if (schedule->lacks_context && event->context != EXTRACT_INIT)
+        return event->thread && !core->is_idle && role->role != EXTRACT_ROLE_SWITCH
+                   ? thread_or_idle_thread(schedule, event->thread)
+                   : (struct holder){EXTRACT_RUNNER_UNKNOWN, 0};
     if (event->context == EXTRACT_THREAD)
         return thread_or_idle_thread(schedule, event->thread);
     if (event->context == EXTRACT_INIT)
@@ -141,10 +144,10 @@ static bool is_waiting(struct schedule *schedule, struct holder owner)
 // Reports that another thread, or idle, gets a core.
 static void report_switch(struct schedule *schedule, struct core *core, uint8_t number)
 {
-    enum extract_switch_kind kind = core->owner.runner != EXTRACT_RUNNER_THREAD
-                                        ? EXTRACT_SWITCH_OTHER
-                                    : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
-                                                                        : core->way;
+    enum extract_switch_kind kind =
+        core->owner.runner != EXTRACT_RUNNER_THREAD || schedule->lacks_waits ? EXTRACT_SWITCH_OTHER
+        : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
+                                            : core->way;
 
     core->way = EXTRACT_SWITCH_PREEMPTED;
     if (schedule->observer->switched)
@@ -164,7 +167,7 @@ static void change_owner(struct schedule *schedule, struct core *core, struct ho
     if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
         thread_lose_core(schedule, core->owner.thread, at, number);
     if (owner.runner == EXTRACT_RUNNER_THREAD)
-        thread_run(schedule, owner.thread, at, number, core->has_last);
+        thread_run(schedule, owner.thread, at, number, core->has_last && !schedule->lacks_waits);
     core->owner = owner;
 }
 
@@ -193,7 +196,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     if (core->depth && event && event->context == EXTRACT_ISR) {
         interval->runner = EXTRACT_RUNNER_ISR;
         interval->thread = core->owner.thread;
-        interval->isr_known = core->depth <= MAX_NESTING;
+        interval->isr_known = core->depth <= MAX_NESTING && core->isr_known[core->depth - 1];
         interval->isr = interval->isr_known ? core->isr[core->depth - 1] : 0;
         add_step(schedule, core);
         return;
@@ -204,7 +207,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         add_step(schedule, core);
         return;
     }
-    struct holder owner = event ? owner_at(schedule, event, role) : core->next;
+    struct holder owner = event ? owner_at(schedule, core, event, role) : core->next;
     bool is_shown = event && owner.runner;
     if (!owner.runner)
         owner = core->next.runner ? core->next : core->owner;
@@ -245,8 +248,10 @@ static void count_nesting(struct core *core, const struct extract_event *event,
         core->depth = 0;
         core->service[0] = (struct service){.is_known = true};
     } else if (role->role == EXTRACT_ROLE_ISR_ENTER) {
-        if (core->depth < MAX_NESTING)
+        if (core->depth < MAX_NESTING) {
             core->isr[core->depth] = extract_role_field(event, role->number);
+            core->isr_known[core->depth] = role->number != 0;
+        }
         core->depth++;
         if (core->depth <= MAX_NESTING)
             core->service[core->depth] = (struct service){.is_known = true};
@@ -325,16 +330,33 @@ static void note_way(struct core *core, const struct extract_event *event,
         core->way = EXTRACT_SWITCH_PREEMPTED;
 }
 
-// Fills in the thread or interrupt in which an event was recorded, from the events before it. If it
-// is not known, the event has no thread.
+// Fills in what an event does not state of the thread or interrupt in which it was recorded, from
+// the events before it. If the thread is not known, the event has none. Only threads make system
+// calls.
 static void add_context(const struct core *core, const struct extract_role_fields *role,
                         struct extract_event *event)
 {
     const struct holder *owner = core->next.runner ? &core->next : &core->owner;
+    bool is_call =
+        role->role == EXTRACT_ROLE_SYSCALL_ENTER || role->role == EXTRACT_ROLE_SYSCALL_EXIT;
 
-    event->context =
-        core->depth || role->role == EXTRACT_ROLE_ISR_ENTER ? EXTRACT_ISR : EXTRACT_THREAD;
-    event->thread = owner->thread;
+    if (event->context == EXTRACT_THREAD && !is_call &&
+        (core->depth || role->role == EXTRACT_ROLE_ISR_ENTER))
+        event->context = EXTRACT_ISR;
+    if (!event->thread || core->is_idle || role->role == EXTRACT_ROLE_SWITCH)
+        event->thread = owner->thread;
+}
+
+// Notes a switch. In an interrupt, the thread gets the core behind the interrupt, but no event
+// after the interrupt names it.
+static void note_switch(struct schedule *schedule, struct core *core,
+                        const struct extract_event *event, const struct extract_role_fields *role)
+{
+    if (role->role != EXTRACT_ROLE_SWITCH)
+        return;
+    core->is_idle = role->next && !extract_role_field(event, role->next);
+    if (core->depth && role->next)
+        change_owner(schedule, core, core->next, event->ticks, event->core);
 }
 
 static void add_event(struct schedule *schedule, const struct extract_event *event,
@@ -345,7 +367,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     if (core->has_last)
         close_interval(schedule, core, event->core, event, role);
     else
-        change_owner(schedule, core, owner_at(schedule, event, role), event->ticks, event->core);
+        change_owner(schedule, core, owner_at(schedule, core, event, role), event->ticks,
+                     event->core);
     count_nesting(core, event, role);
     // The pointer is not kept: adding a thread may move all threads.
     bool uses_service = role->role == EXTRACT_ROLE_RESUME;
@@ -369,8 +392,9 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         kept->is_spent = service.is_spent;
     core->next = next_of(schedule, event, role);
     core->may_switch = role->may_switch;
-    core->last_in_isr =
-        event->context == EXTRACT_ISR && !core->depth && role->role != EXTRACT_ROLE_ISR_EXIT;
+    core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
+                        role->role != EXTRACT_ROLE_ISR_EXIT &&
+                        role->role != EXTRACT_ROLE_ISR_RETURN;
     core->last_ticks = event->ticks;
     core->has_last = true;
     note_way(core, event, role);
@@ -380,6 +404,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->step.next = extract_role_field(event, role->next);
     core->step.context = event->context;
     core->step.standing = standing;
+    note_switch(schedule, core, event, role);
 }
 
 // Completes everything up to the newest event, and forgets what was known.
@@ -532,6 +557,8 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
     schedule.has_roles = extract_trace_shows_schedule(trace);
     schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
                              schedule.kernel->lacks_context(&trace->snapshot->ring);
+    schedule.lacks_waits = schedule.has_roles && schedule.kernel->lacks_waits &&
+                           schedule.kernel->lacks_waits(&trace->snapshot->ring);
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&

@@ -168,10 +168,11 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core)
 {
     static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
+    static const struct extract_state unknown = {.state = EXTRACT_STATE_UNKNOWN};
     struct thread *thread = schedule_thread(schedule, address);
 
     if (thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == core)
-        thread_set(schedule, thread, at, &ready, NULL);
+        thread_set(schedule, thread, at, schedule->lacks_waits ? &unknown : &ready, NULL);
 }
 
 // ---- responses ----

@@ -94,7 +94,8 @@ make_trace_options(struct extract_symbols *symbols, const struct extract_session
                                           .user_types = options->user_types,
                                           .modulus = options->modulus,
                                           .hz = options->hz,
-                                          .rkh = options->rkh};
+                                          .rkh = options->rkh,
+                                          .hook_roles = options->hook_roles};
 }
 
 static enum extract_code read_trace(struct extract_session *session, struct extract_memory *memory,
@@ -102,8 +103,9 @@ static enum extract_code read_trace(struct extract_session *session, struct extr
                                     const struct extract_session_options *options,
                                     struct extract_error *error)
 {
-    struct extract_ring_options where = {sizeof where,  options->format, options->ring_known,
-                                         options->ring, options->rkh,    options->stream};
+    struct extract_ring_options where = {sizeof where,       options->format, options->ring_known,
+                                         options->ring,      options->rkh,    options->stream,
+                                         options->hook_roles};
     struct extract_trace_options meaning = make_trace_options(symbols, options);
     struct extract_ring ring;
 

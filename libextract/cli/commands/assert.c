@@ -215,6 +215,6 @@ const struct cli_command cli_assert = {
         "Check assertions such as 'latency(sensor).p99 < 200us' or 'load(idle) > 20%', or those\n"
         "of FILE, one per line. Print TAP, or JUnit XML with --junit. The exit status is 4 if one\n"
         "fails, and 3 if missing events could change one.\n",
-    .takes = CLI_ASSERT,
+    .takes = CLI_ASSERT | CLI_ROLES,
     .run = run_assert,
 };

@@ -17,6 +17,6 @@ const struct cli_command cli_schedule = {
         "threads ready, and who held which mutex, in ticks. What the events do not prove is\n"
         "\"unknown\". Of the filters, only times have an effect. With --json, print one object\n"
         "per line.\n",
-    .takes = CLI_FILTERS,
+    .takes = CLI_FILTERS | CLI_ROLES,
     .run = run_schedule,
 };

@@ -17,6 +17,6 @@ const struct cli_command cli_stats = {
         "Count the events that the filters let through. Times are those of all events, whatever\n"
         "the filters leave out. With --json, print one object. For RKH, print latencies from post\n"
         "to get, queues, pools, timers, and the time in each state.\n",
-    .takes = CLI_FILTERS,
+    .takes = CLI_FILTERS | CLI_ROLES,
     .run = run_stats,
 };

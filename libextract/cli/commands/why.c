@@ -51,6 +51,6 @@ const struct cli_command cli_why = {
     .help = "Explain the longest response of THREAD, a name or an address: from when it became\n"
             "ready to its next wait for work. Each line is a part of that time, and the parts add\n"
             "up to all of it. A thread that waits at the end of the trace is explained too.\n",
-    .takes = CLI_WHY,
+    .takes = CLI_WHY | CLI_ROLES,
     .run = run_why,
 };

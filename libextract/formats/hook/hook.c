@@ -4,6 +4,7 @@
 //
 // Source: docs/formats/hook.md; the entries of AIX as "trc_read" and trcfmt files show them.
 #include "formats/hook/hook.h"
+#include "formats/hook/roles.h"
 
 #define DATA_WORD(label)                                                                           \
     {                                                                                              \
@@ -178,5 +179,6 @@ const struct extract_format extract_format_hook = {
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_16,
     .stream = &hook_stream,
+    .kernel = &hook_kernel,
     .entries = &entries,
 };

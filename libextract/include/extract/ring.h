@@ -17,7 +17,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-struct extract_format; // one trace format
+struct extract_format;     // one trace format
+struct extract_hook_roles; // what hook ids mean; see extract_hook_roles_open
 
 // How the ring was found.
 enum extract_ring_origin {
@@ -203,6 +204,8 @@ struct extract_ring {
     uint8_t header[128];        // the control header's bytes, as read
     struct extract_rkh rkh;     // only for RKH
     struct extract_posix posix; // only for POSIX trace
+    // Only for hook words: what they mean. NULL: not known. Borrowed.
+    const struct extract_hook_roles *hook_roles;
 };
 
 // What the caller knows of the ring. Zero-initialize; set `size`, and what is known.
@@ -213,6 +216,8 @@ struct extract_ring_options {
     uint64_t address;
     const struct extract_rkh *rkh; // the user's settings of an RKH stream; may be NULL
     uint32_t stream;               // 1 + number of the stream, if a header leads to several; 0: any
+    // What hook words mean; may be NULL. Must outlive the ring, and everything made of it.
+    const struct extract_hook_roles *hook_roles;
 };
 
 // Finds the ring: at `address` if it is given; otherwise where the memory states that it starts;
@@ -251,6 +256,16 @@ struct extract_hook_stream {
 // are optional, in any order. Errors: USAGE.
 enum extract_code extract_hook_stream_parse(struct extract_hook_stream *stream, const char *words,
                                             struct extract_error *error);
+
+// Reads role files (ringside-roles(5)), which state what hook ids mean for the schedule. Each name
+// is a path, or "aix" for the file that is built in. A file replaces what the files before it state
+// of the same hook id. The caller closes the roles. Errors: IO, NOMEM, LIMIT, BAD (the message
+// names file, line and word).
+enum extract_code extract_hook_roles_open(struct extract_hook_roles **roles,
+                                          const char *const *names, size_t count,
+                                          struct extract_error *error);
+// Frees the roles. NULL is allowed.
+void extract_hook_roles_close(struct extract_hook_roles *roles);
 
 // Opens a raw stream ("-" is standard input) as a memory that contains a ring with the stream's
 // entries. Bytes that are not entries become damaged entries of the ring. The caller closes the

@@ -34,7 +34,8 @@ struct extract_condition {
 
 // The choices of a user. Initialize with zeros, then set what is needed. Everything that it points
 // to is needed only while the session is opened, with these exceptions, which must outlive the
-// session: `user_types`, the paths of `template_files`, the strings of `columns`, and `context`.
+// session: `user_types`, `hook_roles`, the paths of `template_files`, the strings of `columns`, and
+// `context`.
 struct extract_session_options {
     size_t size;                   // sizeof the struct
     const char *format;            // name of the trace format, such as "threadx"; NULL: detected
@@ -65,6 +66,7 @@ struct extract_session_options {
     bool (*may_continue)(void *context);
     void *context;     // of may_continue
     bool is_continued; // the trace is the first part of a stream; set by extract_running_open
+    const struct extract_hook_roles *hook_roles; // of hook words (ring.h); may be NULL
 };
 
 // ---- lifetime ----

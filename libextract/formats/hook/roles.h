@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: what hook ids mean for the schedule. roles.c reads role files into the tables
+// below, and translate.c applies them to events.
+//
+// Each line of a file becomes a hook_role. The lines of one hook id form a list, in which the first
+// line whose conditions hold decides. The values that a line takes from an entry are stored in the
+// fields of the translated event, at fixed places (enum hook_value).
+#ifndef EXTRACT_FORMATS_HOOK_ROLES_H
+#define EXTRACT_FORMATS_HOOK_ROLES_H
+
+#include "formats/format.h"
+
+enum { HOOK_MAX_CONDITIONS = 4, HOOK_MAX_ROLES = 4096, HOOK_IDS = 65536 };
+
+// The values that a line may take from an entry.
+enum hook_value {
+    HOOK_THREAD,  // that the event is about; of a dispatch, the one that runs next
+    HOOK_OLD,     // that runs until the dispatch
+    HOOK_PROCESS, // of the thread
+    HOOK_KERNEL,
+    HOOK_LOCK,
+    HOOK_NUMBER, // of an interrupt or a system call
+    HOOK_ERROR,
+    HOOK_VALUES
+};
+
+enum hook_source {
+    HOOK_ABSENT = 0,
+    HOOK_CONSTANT,
+    HOOK_WORD, // data word `index`, from 0
+    HOOK_DATA, // the hook data, or the subhook
+    HOOK_TID,  // the thread id
+    HOOK_BYTES // `length` bytes at `index` after the hook word
+};
+
+// Where a value comes from. `shift` and `mask` select bits of what is found there.
+struct hook_expression {
+    enum hook_source source;
+    uint32_t index;
+    uint8_t length, shift;
+    uint64_t mask, constant;
+};
+
+struct hook_condition {
+    struct hook_expression left;
+    uint64_t right;
+    bool is_unequal; // must differ; otherwise, must be equal
+};
+
+struct hook_role {
+    struct extract_role_fields fields;
+    struct hook_expression values[HOOK_VALUES];
+    struct hook_condition conditions[HOOK_MAX_CONDITIONS];
+    uint8_t condition_count;
+    bool has_name; // the bytes from `name_at` after the hook word on are the thread's name
+    uint32_t name_at;
+    unsigned file; // number of the file that states it
+    uint16_t next; // number + 1 of the next line of the same hook id; 0: none
+};
+
+struct extract_hook_roles {
+    uint16_t first[HOOK_IDS]; // per hook id: number + 1 of its first line; 0: none
+    struct hook_role *list;
+    size_t count, capacity;
+    bool shows_waits; // a line says that a thread waits
+};
+
+// Returns what an event means, or NULL for nothing, and replaces its fields (struct
+// extract_kernel).
+const struct extract_role_fields *hook_translate(const struct extract_ring *ring,
+                                                 struct extract_event *event);
+
+extern const struct extract_kernel hook_kernel;
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// formats/hook: translates events for the schedule, by the lines of role files.
+//
+// A value that an entry lacks is not 0: a line that needs it does not apply to the entry.
+#include "formats/hook/hook.h"
+#include "formats/hook/roles.h"
+
+// Reads a value from an entry. Returns false if the entry does not have it.
+static bool read_value(const struct extract_ring *ring, const struct extract_event *event,
+                       const struct hook_expression *from, uint64_t *value)
+{
+    struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
+    struct hook_word word;
+    uint64_t found = 0;
+    bool exists = true;
+
+    hook_word_read(&word, &c, event->priority_word & HOOK_FRAME_WIDE);
+    switch (from->source) {
+    case HOOK_CONSTANT:
+        found = from->constant;
+        break;
+    case HOOK_WORD:
+        exists = from->index < event->fields;
+        found = exists ? event->field[from->index] : 0;
+        break;
+    case HOOK_DATA:
+        found = word.data;
+        break;
+    case HOOK_TID:
+        exists = event->priority_word & HOOK_FRAME_TID;
+        found = event->thread;
+        break;
+    default: // HOOK_BYTES
+        extract_cursor_span(&c, from->index);
+        found = from->length == 1   ? extract_cursor_u8(&c)
+                : from->length == 2 ? extract_cursor_u16(&c)
+                                    : extract_cursor_word(&c, from->length);
+        break;
+    }
+    *value = found >> from->shift & from->mask;
+    return exists && !c.failed;
+}
+
+// Returns whether a line applies to an event, and stores the values that it takes from it.
+static bool applies(const struct extract_ring *ring, const struct extract_event *event,
+                    const struct hook_role *role, uint64_t values[HOOK_VALUES])
+{
+    uint64_t value;
+
+    for (unsigned i = 0; i < role->condition_count; i++) {
+        const struct hook_condition *condition = &role->conditions[i];
+        if (!read_value(ring, event, &condition->left, &value) ||
+            (value == condition->right) == condition->is_unequal)
+            return false;
+    }
+    for (unsigned i = 0; i < HOOK_VALUES; i++)
+        if (role->values[i].source && !read_value(ring, event, &role->values[i], &values[i]))
+            return false;
+    return true;
+}
+
+const struct extract_role_fields *hook_translate(const struct extract_ring *ring,
+                                                 struct extract_event *event)
+{
+    const struct extract_hook_roles *roles = ring->hook_roles;
+
+    if (!roles || event->id >= HOOK_IDS)
+        return NULL;
+    for (uint16_t i = roles->first[event->id]; i; i = roles->list[i - 1].next) {
+        uint64_t values[HOOK_VALUES] = {0};
+        if (!applies(ring, event, &roles->list[i - 1], values))
+            continue;
+        for (unsigned k = 0; k < HOOK_VALUES; k++)
+            event->field[k] = values[k];
+        return &roles->list[i - 1].fields;
+    }
+    return NULL;
+}
+
+static bool lacks_context(const struct extract_ring *ring)
+{
+    return ring->hook_roles != NULL;
+}
+
+static bool lacks_waits(const struct extract_ring *ring)
+{
+    return ring->hook_roles && !ring->hook_roles->shows_waits;
+}
+
+const struct extract_kernel hook_kernel = {
+    .translate = hook_translate,
+    .lacks_context = lacks_context,
+    .lacks_waits = lacks_waits,
+};
