@@ -48,6 +48,7 @@ struct open_wait {
 // An interrupt that has begun.
 struct open_interrupt {
     uint64_t number, from;
+    bool has_number, is_second_level;
 };
 
 struct core_times {
@@ -80,7 +81,8 @@ struct analysis {
     struct thread_times *times;     // per thread
     struct distribution *durations; // per interrupt
     size_t duration_count;
-    struct extract_map interrupt_of_number, wait_of_key, level_of_object; // index + 1
+    struct extract_map interrupt_of_number[2]; // index + 1; the second is of second-level handlers
+    struct extract_map wait_of_key, level_of_object; // index + 1
     size_t interrupt_capacity, duration_capacity, wait_capacity, level_capacity;
     unsigned load_part_log2; // length of a part of the load: log2 of its ticks
     bool has_load;           // stats->load_from is valid
@@ -101,6 +103,8 @@ struct analysis {
     size_t service_cells;                       // counts in them
     bool has_too_many_services;                 // they would be more than the limit
     bool failed;                                // out of memory
+    struct modes *modes;                        // of hook words; NULL: their meaning is not known
+    struct locks *locks;                        // likewise
 };
 
 size_t analysis_find_thread(struct analysis *analysis, uint64_t address);
@@ -180,6 +184,26 @@ bool figures_begin(struct analysis *analysis);
 void figures_add_event(struct analysis *analysis, const struct extract_event *event);
 // Removes the families without an event.
 void figures_end(struct analysis *analysis);
+
+// ---- modes.c: modes of cores, processes and system calls, of hook words ----
+
+// Return false if memory is short.
+bool modes_begin(struct analysis *analysis);
+void modes_add_event(struct analysis *analysis, const struct extract_event *event,
+                     const struct extract_role_fields *role, bool is_counted);
+void modes_add_step(struct analysis *analysis, const struct schedule_step *step);
+void modes_add_gap(struct analysis *analysis);
+void modes_end(struct analysis *analysis);
+void modes_free(struct analysis *analysis);
+
+// ---- locks.c: locks, of hook words ----
+
+bool locks_begin(struct analysis *analysis);
+void locks_add_event(struct analysis *analysis, const struct extract_event *event,
+                     const struct extract_role_fields *role, bool is_counted);
+void locks_add_gap(struct analysis *analysis);
+void locks_end(struct analysis *analysis);
+void locks_free(struct analysis *analysis);
 
 // ---- why.c ----
 

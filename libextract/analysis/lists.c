@@ -10,10 +10,10 @@
 // ---- interrupts ----
 
 // Returns the index of an interrupt, which it adds if needed; SIZE_MAX: out of memory.
-static size_t find_interrupt(struct analysis *analysis, uint64_t number)
+static size_t find_interrupt(struct analysis *analysis, uint64_t number, bool is_second_level)
 {
     struct extract_stats *stats = analysis->stats;
-    uint32_t *index = extract_map_at(&analysis->interrupt_of_number, number);
+    uint32_t *index = extract_map_at(&analysis->interrupt_of_number[is_second_level], number);
 
     if (index && *index)
         return *index - 1;
@@ -33,18 +33,24 @@ static size_t find_interrupt(struct analysis *analysis, uint64_t number)
     }
     analysis->durations = durations;
     durations[analysis->duration_count++] = (struct distribution){.count = 0};
-    list[stats->interrupt_count++] = (struct extract_interrupt_stats){.number = number};
+    list[stats->interrupt_count++] =
+        (struct extract_interrupt_stats){.number = number, .is_second_level = is_second_level};
     *index = (uint32_t)stats->interrupt_count;
     return stats->interrupt_count - 1;
 }
 
 static void enter_interrupt(struct analysis *analysis, struct core_times *core,
-                            const struct extract_event *event, uint64_t number)
+                            const struct extract_event *event,
+                            const struct extract_role_fields *role)
 {
+    uint64_t number = extract_role_field(event, role->number);
+    bool is_listed = analysis->is_in_range && role->number;
+
     if (core->depth < MAX_NESTING)
-        core->open[core->depth] = (struct open_interrupt){number, event->ticks};
+        core->open[core->depth] =
+            (struct open_interrupt){number, event->ticks, role->number, role->second_level};
     core->depth++;
-    size_t i = analysis->is_in_range ? find_interrupt(analysis, number) : SIZE_MAX;
+    size_t i = is_listed ? find_interrupt(analysis, number, role->second_level) : SIZE_MAX;
     if (i != SIZE_MAX)
         analysis->stats->interrupt_list[i].count++;
 }
@@ -55,7 +61,9 @@ static void exit_interrupt(struct analysis *analysis, struct core_times *core,
     if (!core->depth || --core->depth >= MAX_NESTING)
         return;
     const struct open_interrupt *open = &core->open[core->depth];
-    size_t i = analysis->is_in_range ? find_interrupt(analysis, open->number) : SIZE_MAX;
+    size_t i = analysis->is_in_range && open->has_number
+                   ? find_interrupt(analysis, open->number, open->is_second_level)
+                   : SIZE_MAX;
     uint64_t ticks = event->ticks > open->from ? event->ticks - open->from : 0;
     if (i != SIZE_MAX && !distribution_add(&analysis->durations[i], ticks))
         analysis->failed = true;
@@ -230,7 +238,10 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
     uint64_t ticks = interval->to - interval->from;
 
     if (interval->runner == EXTRACT_RUNNER_ISR && interval->isr_known) {
-        size_t i = find_interrupt(analysis, interval->isr);
+        const struct core_times *core = &analysis->cores[interval->core];
+        size_t i = find_interrupt(analysis, interval->isr,
+                                  core->depth && core->depth <= MAX_NESTING &&
+                                      core->open[core->depth - 1].is_second_level);
         if (i != SIZE_MAX)
             analysis->stats->interrupt_list[i].ticks += ticks;
     }
@@ -271,10 +282,14 @@ void lists_add_event(struct analysis *analysis, const struct extract_event *even
         core->depth = 0; // exits may not be recorded
     switch (role->role) {
     case EXTRACT_ROLE_ISR_ENTER:
-        enter_interrupt(analysis, core, event, extract_role_field(event, role->number));
+        enter_interrupt(analysis, core, event, role);
         break;
     case EXTRACT_ROLE_ISR_EXIT:
         exit_interrupt(analysis, core, event);
+        break;
+    case EXTRACT_ROLE_ISR_RETURN:
+        while (core->depth)
+            exit_interrupt(analysis, core, event);
         break;
     case EXTRACT_ROLE_MUTEX_GET:
         i = event->context == EXTRACT_THREAD ? analysis_thread(analysis, event->thread) : SIZE_MAX;

@@ -7,8 +7,11 @@
 //   schedule_walk ── event ──> stats.c      counts, stacks and priorities of threads
 //         │                    figures.c    figures of libraries such as FileX
 //         │                    lists.c      interrupts, levels of queues and pools
+//         │                    modes.c      system calls; for hook words only
+//         │                    locks.c      locks; for hook words only
 //         ├───── step ───────> times.c      who had a core: loads
 //         │                    lists.c      interrupts, inversions
+//         │                    modes.c      modes of cores; for hook words only
 //         │                    tracex.c     TraceX's way of counting
 //         └───── sink ───────> times.c      states, responses
 //                              lists.c      waits
@@ -145,8 +148,8 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
         stats->time_slices++;
         break;
     case EXTRACT_ROLE_ISR_ENTER:
-        stats->interrupts++;
-        stats->nested_interrupts += depth > 0;
+        stats->interrupts += !role->second_level;
+        stats->nested_interrupts += depth > 0 && !role->second_level;
         return;
     case EXTRACT_ROLE_ISR_EXIT:
         return;
@@ -196,6 +199,10 @@ static void add_event(void *context, const struct extract_event *event,
     if (event->context == EXTRACT_THREAD)
         add_to_thread(analysis, role, event, is_counted, service);
     lists_add_event(analysis, event, role);
+    if (analysis->modes) {
+        modes_add_event(analysis, event, role, is_counted);
+        locks_add_event(analysis, event, role, is_counted);
+    }
 }
 
 static void add_step(void *context, const struct schedule_step *step)
@@ -206,6 +213,8 @@ static void add_step(void *context, const struct schedule_step *step)
         tracex_add_step(analysis, step);
     if (step->standing == EXTRACT_OUTSIDE)
         return;
+    if (analysis->modes)
+        modes_add_step(analysis, step);
     times_add_step(analysis, step);
     lists_add_step(analysis, step);
 }
@@ -229,6 +238,10 @@ static void add_gap(void *context, const struct extract_event *marker)
     extract_inversions_end(&analysis->inversions);
     times_add_gap(analysis);
     lists_add_gap(analysis);
+    if (analysis->modes) {
+        modes_add_gap(analysis);
+        locks_add_gap(analysis);
+    }
     analysis->has_ticks = false;
     analysis->resets += marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
 }
@@ -285,6 +298,10 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     figures_end(analysis);
     times_end(analysis);
     lists_end(analysis);
+    if (analysis->modes) {
+        modes_end(analysis);
+        locks_end(analysis);
+    }
     return analysis->failed
                ? extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory")
                : EXTRACT_OK;
@@ -296,9 +313,12 @@ static bool prepare(struct analysis *analysis)
     struct extract_stats *stats = analysis->stats;
 
     if (!prepare_threads(analysis) || !services_begin(analysis) || !figures_begin(analysis) ||
-        !extract_map_init(&analysis->interrupt_of_number, 16) ||
+        !extract_map_init(&analysis->interrupt_of_number[0], 16) ||
+        !extract_map_init(&analysis->interrupt_of_number[1], 16) ||
         !extract_map_init(&analysis->wait_of_key, 16) ||
         !extract_map_init(&analysis->level_of_object, 16))
+        return false;
+    if (stats->has_modes && (!modes_begin(analysis) || !locks_begin(analysis)))
         return false;
     analysis->times = calloc(stats->thread_count + 1, sizeof *analysis->times);
     stats->cores = calloc(analysis->core_count, sizeof *stats->cores);
@@ -325,9 +345,12 @@ static void analysis_free(struct analysis *analysis)
     free(analysis->durations);
     free(analysis->times);
     services_free(analysis);
+    modes_free(analysis);
+    locks_free(analysis);
     free(analysis->thread_of_object);
     free(analysis->resets_at);
-    extract_map_free(&analysis->interrupt_of_number);
+    extract_map_free(&analysis->interrupt_of_number[0]);
+    extract_map_free(&analysis->interrupt_of_number[1]);
     extract_map_free(&analysis->wait_of_key);
     extract_map_free(&analysis->level_of_object);
     free(analysis);
@@ -348,6 +371,8 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         analysis->format = extract_trace_snapshot(trace)->ring.format;
         analysis->core_count = cores ? cores : 1;
         result->has_loads = extract_trace_shows_schedule(trace);
+        result->has_modes =
+            result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;
         result->has_one_core = result->has_loads && cores <= 1;
         code = prepare(analysis)
                    ? analyze_view(analysis, view, error)
@@ -380,5 +405,8 @@ void extract_stats_free(struct extract_stats *stats)
     free(stats->waits);
     free(stats->levels);
     free(stats->inversions);
+    free(stats->processes);
+    free(stats->syscalls);
+    free(stats->locks);
     free(stats);
 }

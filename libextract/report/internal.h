@@ -54,6 +54,14 @@ void stats_put_schedule_json(struct kv_writer *kv, const struct extract_stats *s
 void stats_put_distribution_json(struct kv_writer *kv, const char *key,
                                  const struct extract_distribution *d);
 
+// stats_modes.c: writes what is known of hook words by role files: modes, processes, system calls
+// and locks.
+void stats_put_modes(struct extract_text *text, const struct extract_stats *stats,
+                     const struct extract_report_options *options);
+void stats_put_modes_json(struct kv_writer *kv, const struct extract_stats *stats);
+// Writes the time in each mode as the member "modes".
+void stats_put_mode_ticks_json(struct kv_writer *kv, const uint64_t ticks[EXTRACT_MODES]);
+
 struct extract_session;
 
 // session.c: continues the session of an RKH stream with the next chunk of it. Events, times, names

@@ -152,6 +152,11 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
         stats_put_distribution_json(&kv, "response", &thread->response);
         stats_put_distribution_json(&kv, "period", &thread->period);
     }
+    if (stats->has_modes) {
+        kv_put_optional(&kv, "process", thread->process_known, thread->process);
+        kv_put_number(&kv, "syscalls", thread->syscalls);
+        stats_put_mode_ticks_json(&kv, thread->mode_ticks);
+    }
     kv_close_object(&kv);
 }
 
@@ -193,6 +198,8 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
     stats_put_services_json(&kv, stats->services, stats->service_count);
     if (stats->has_loads)
         stats_put_schedule_json(&kv, stats);
+    if (stats->has_modes)
+        stats_put_modes_json(&kv, stats);
     kv_close(&kv);
 }
 
@@ -319,6 +326,8 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     put_threads(text, stats, options);
     if (stats->has_loads)
         stats_put_schedule(text, stats, options);
+    if (stats->has_modes)
+        stats_put_modes(text, stats, options);
     extract_text_putc(text, '\n');
     stats_put_services(text, stats, options);
     put_services_of_threads(text, stats, options);

@@ -195,7 +195,10 @@ static void put_interrupts(struct extract_text *text, const struct extract_stats
     for (size_t i = 0; i < stats->interrupt_count; i++) {
         const struct extract_interrupt_stats *interrupt = &stats->interrupt_list[i];
         const struct extract_distribution *d = &interrupt->duration;
-        text_table_put_number(&table, interrupt->number);
+        extract_text_printf(&table.cells, "%s%llu",
+                            interrupt->is_second_level ? "second level " : "",
+                            (unsigned long long)interrupt->number);
+        text_table_end_cell(&table);
         text_table_put_number(&table, interrupt->count);
         text_table_put_number(&table, interrupt->ticks);
         text_put_percent(&table.cells, interrupt->ticks, stats->span_ticks);
@@ -336,6 +339,8 @@ static void put_cores_json(struct kv_writer *kv, const struct extract_stats *sta
         kv_put_number(&object, "init ticks", core->init_ticks);
         kv_put_number(&object, "unknown ticks", core->unknown_ticks);
         kv_put_number(&object, "switches", core->switches);
+        if (stats->has_modes)
+            stats_put_mode_ticks_json(&object, core->mode_ticks);
         kv_put_key(&object, "threads");
         extract_text_putc(text, '[');
         size_t count = 0;
@@ -369,6 +374,8 @@ static void put_interrupts_json(struct kv_writer *kv, const struct extract_stats
     for (size_t i = 0; i < stats->interrupt_count && !text->code; i++) {
         struct kv_writer object = next_object(text, i);
         kv_put_number(&object, "number", stats->interrupt_list[i].number);
+        if (stats->has_modes)
+            kv_put_bool(&object, "second level", stats->interrupt_list[i].is_second_level);
         kv_put_number(&object, "count", stats->interrupt_list[i].count);
         kv_put_number(&object, "ticks", stats->interrupt_list[i].ticks);
         stats_put_distribution_json(&object, "duration", &stats->interrupt_list[i].duration);

@@ -423,12 +423,26 @@ static enum extract_code parse_file(struct source *source, struct extract_hook_r
     return code;
 }
 
-// Notes whether a line that is in use says that a thread waits.
-static void note_waits(struct extract_hook_roles *roles)
+// Returns whether a line that is in use has a role.
+static bool has_role(const struct extract_hook_roles *roles, enum extract_role role)
 {
     for (unsigned id = 0; id < HOOK_IDS; id++)
         for (uint16_t i = roles->first[id]; i; i = roles->list[i - 1].next)
-            roles->shows_waits |= roles->list[i - 1].fields.role == EXTRACT_ROLE_SUSPEND;
+            if (roles->list[i - 1].fields.role == role)
+                return true;
+    return false;
+}
+
+// Completes the roles, when all lines are known. If there is an event when the dispatcher ends, the
+// time before it is the dispatcher's.
+static void complete_roles(struct extract_hook_roles *roles)
+{
+    bool has_resume = has_role(roles, EXTRACT_ROLE_ISR_RETURN);
+
+    roles->shows_waits = has_role(roles, EXTRACT_ROLE_SUSPEND);
+    for (size_t i = 0; i < roles->count; i++)
+        roles->list[i].fields.dispatches =
+            has_resume && roles->list[i].fields.role == EXTRACT_ROLE_SWITCH;
 }
 
 enum extract_code extract_hook_roles_open(struct extract_hook_roles **roles,
@@ -445,7 +459,7 @@ enum extract_code extract_hook_roles_open(struct extract_hook_roles **roles,
         code = parse_file(&source, *roles, names[i]);
     }
     if (!code) {
-        note_waits(*roles);
+        complete_roles(*roles);
         return EXTRACT_OK;
     }
     extract_hook_roles_close(*roles);

@@ -33,6 +33,22 @@ struct extract_service_stats {
     const struct extract_object *named; // the trace's own name for a user event; NULL: none
 };
 
+// What a core does, by the entries of hook words (ringside-roles(5)).
+enum extract_mode {
+    EXTRACT_MODE_APPLICATION = 0, // a thread, outside of system calls
+    EXTRACT_MODE_SYSCALL,         // a thread, in a system call
+    EXTRACT_MODE_KERNEL,          // a thread of the kernel, or start-up code
+    EXTRACT_MODE_FIRST_LEVEL,     // a first-level interrupt handler
+    EXTRACT_MODE_SECOND_LEVEL,    // a second-level interrupt handler
+    EXTRACT_MODE_DISPATCH,        // the dispatcher: from a dispatch to the next event
+    EXTRACT_MODE_IDLE,
+    EXTRACT_MODE_UNKNOWN, // a thread that may be in a system call or not, or no thread is known
+    EXTRACT_MODES
+};
+
+// Returns the word that outputs use, such as "application".
+const char *extract_mode_name(enum extract_mode mode);
+
 struct extract_thread_stats {
     const struct extract_object *thread;
     uint64_t events; // number of events recorded in its context
@@ -53,6 +69,47 @@ struct extract_thread_stats {
     // more than 4,194,304 counts.
     size_t service_count;
     struct extract_service_stats *services;
+    // Of hook words (extract_stats.has_modes):
+    uint64_t mode_ticks[EXTRACT_MODES]; // `ticks` in parts
+    uint64_t syscalls;                  // system calls that it began
+    uint64_t process;                   // if process_known
+    bool process_known;
+};
+
+// The threads of a process. Those of which no event states the process have one entry together.
+struct extract_process_stats {
+    uint64_t process;
+    bool is_known; // otherwise, `process` is not valid
+    size_t thread_count;
+    uint64_t mode_ticks[EXTRACT_MODES];
+    uint64_t syscalls;
+};
+
+// A system call, by the number that its events state.
+struct extract_syscall_stats {
+    uint64_t number;
+    bool number_known;
+    uint64_t count;      // calls that began
+    uint64_t unfinished; // of them, those of which no end is in the trace
+    uint64_t errors;     // calls that ended with an error; see errors_known
+    bool errors_known;   // an event that ends a call states the error
+    // Of calls whose begin and end are in the trace: time from one to the other, and of this the
+    // time that the thread ran.
+    struct extract_distribution elapsed, running;
+};
+
+// A lock, by the events of a role file.
+struct extract_lock_stats {
+    const struct extract_object *object; // NULL: not in the trace
+    uint64_t address;
+    uint64_t acquisitions;
+    uint64_t misses; // failed attempts after which the thread tried again
+    uint64_t busy;   // failed attempts after which it did not
+    uint64_t waits;  // times that a thread gave up the core until it could have the lock
+    // From the acquisition to the release, and from the first miss or wait to the acquisition.
+    struct extract_distribution held, waited;
+    uint64_t still_held; // holds that had not ended at the end of the trace, or at a gap
+    bool has_more_users; // so many threads used it at once that times of some were not measured
 };
 
 // What a core did.
@@ -61,11 +118,13 @@ struct extract_core_stats {
     uint64_t idle_ticks, interrupt_ticks, init_ticks, unknown_ticks;
     uint64_t switches;
     uint64_t *thread_ticks; // by threads of extract_stats; owned
+    uint64_t mode_ticks[EXTRACT_MODES];
 };
 
 // An interrupt, by the number that its events state.
 struct extract_interrupt_stats {
     uint64_t number;
+    bool is_second_level; // of hook words: a second-level handler; numbers are those of its level
     uint64_t count;
     uint64_t ticks;                       // without interrupts that interrupted it
     struct extract_distribution duration; // from its entry to its exit
@@ -157,6 +216,15 @@ struct extract_stats {
     uint64_t load_from, load_part_ticks;
     size_t load_part_count;
     uint64_t load[EXTRACT_LOAD_PARTS];
+    // The meaning of hook words is known; otherwise, all that follows is empty.
+    bool has_modes;
+    uint64_t mode_ticks[EXTRACT_MODES]; // of all cores
+    size_t process_count;
+    struct extract_process_stats *processes; // the longest time first; owned
+    size_t syscall_count;
+    struct extract_syscall_stats *syscalls; // the longest time first; owned
+    size_t lock_count;
+    struct extract_lock_stats *locks; // the longest time held first; owned
 };
 
 // Computes the statistics of a view, which the caller frees with extract_stats_free. With an empty
