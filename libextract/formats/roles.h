@@ -23,6 +23,7 @@ enum extract_role {
     EXTRACT_ROLE_ISR_RETURN, // all interrupts of the core end
     EXTRACT_ROLE_INTERNAL,   // anything else that the scheduler itself records
     // Calls of services:
+    EXTRACT_ROLE_TICK,       // the kernel's timer: it ends waits whose time is over
     EXTRACT_ROLE_RELINQUISH, // the running thread yields; `next` runs next
     EXTRACT_ROLE_CALL,       // a service that may begin or end a wait for `object`
     EXTRACT_ROLE_MUTEX_GET,  // `object` is wanted; `owner` holds it `count` times
@@ -52,7 +53,9 @@ enum extract_wait {
     EXTRACT_WAIT_FILE = 11,
     EXTRACT_WAIT_TCP_IP = 12,
     EXTRACT_WAIT_MUTEX = 13,
-    EXTRACT_WAIT_PRIORITY = 14 // no wait: the thread is only moved to another priority
+    EXTRACT_WAIT_PRIORITY = 14, // no wait: the thread is only moved to another priority
+    EXTRACT_WAIT_NOTIFICATION = 15,
+    EXTRACT_WAIT_STREAM = 16 // a stream or message buffer
 };
 
 // A role, and where the event has what belongs to it: the number of a field, from 1 on; 0 if the
@@ -77,6 +80,7 @@ struct extract_role_fields {
     uint8_t flags;     // event flags that are wanted, or set
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool wakes_one;    // the call ends the wait of one thread at most
+    bool frees;        // a mutex that is put is free, even if threads wait for it
     bool may_switch;   // another thread may run after it, although it names none
 };
 

@@ -140,6 +140,9 @@ void threads_end(struct schedule *schedule, uint64_t at);
 // Processes a call to get or to put a mutex.
 void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role);
+// Processes a wait for a mutex whose event names the owner.
+void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role);
 // Hands the mutex that a thread has released over to a thread that it wakes (0: none).
 void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at);
 // Sends all owners up to a time, and forgets them.

@@ -105,11 +105,24 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
             set_owner(schedule, address, event->thread, event->ticks);
         return;
     }
+    if (role->frees) {
+        set_owner(schedule, address, 0, event->ticks);
+        return;
+    }
     struct thread *thread = schedule_thread(schedule, event->thread);
     if (thread && count == 1 && owner == event->thread) {
         thread->released = address;
         thread->released_at = event->ticks;
     }
+}
+
+void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    uint64_t owner = extract_role_field(event, role->owner);
+
+    if (owner)
+        confirm_owner(schedule, extract_role_field(event, role->object), owner, event->ticks);
 }
 
 void mutexes_end(struct schedule *schedule, uint64_t at)
