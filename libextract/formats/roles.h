@@ -26,7 +26,7 @@ enum extract_role {
     EXTRACT_ROLE_TICK,       // the kernel's timer: it ends waits whose time is over
     EXTRACT_ROLE_RELINQUISH, // the running thread yields; `next` runs next
     EXTRACT_ROLE_CALL,       // a service that may begin or end a wait for `object`
-    EXTRACT_ROLE_MUTEX_GET,  // `object` is wanted; `owner` holds it `count` times
+    EXTRACT_ROLE_MUTEX_GET,  // `thread` wants `object`; `owner` holds it `count` times
     EXTRACT_ROLE_MUTEX_PUT,  // `object` is released; `owner` held it `count` times
     EXTRACT_ROLE_CREATE,     // `thread` exists from now on, and is suspended
     EXTRACT_ROLE_RESET,      // `thread` is suspended at its entry

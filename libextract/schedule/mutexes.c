@@ -95,6 +95,8 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
     uint64_t owner = extract_role_field(event, role->owner);
     uint64_t count = extract_role_field(event, role->count);
 
+    uint64_t getter = role->thread ? extract_role_field(event, role->thread) : event->thread;
+
     if (event->context != EXTRACT_THREAD)
         return;
     if (!count)
@@ -102,7 +104,7 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
     confirm_owner(schedule, address, count ? owner : 0, event->ticks);
     if (role->role == EXTRACT_ROLE_MUTEX_GET) {
         if (!count)
-            set_owner(schedule, address, event->thread, event->ticks);
+            set_owner(schedule, address, getter, event->ticks);
         return;
     }
     if (role->frees) {

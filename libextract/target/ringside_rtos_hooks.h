@@ -35,7 +35,7 @@
     EVENT(thread_delete, "rtos_thread_delete") /* thread */ \
     EVENT(thread_priority, "rtos_thread_priority") /* thread, new priority */ \
     EVENT(thread_ready, "rtos_thread_ready") /* thread that can run from now on */ \
-    EVENT(thread_sleep, "rtos_thread_sleep") /* thread, ticks until it is ready */ \
+    EVENT(thread_sleep, "rtos_thread_sleep") /* thread, ticks until it is ready; 0: not known */ \
     EVENT(thread_suspend, "rtos_thread_suspend") /* thread that is stopped until thread_resume */ \
     EVENT(thread_resume, "rtos_thread_resume") /* thread */ \
     EVENT(thread_yield, "rtos_thread_yield") /* thread that gives up the core, and stays ready */ \

@@ -16,8 +16,8 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
     uint64_t words[POSIX_RTOS_WORDS];
     unsigned count = posix_rtos_words(event, words);
     bool is_kernel = event->type->id >= POSIX_RTOS_ID;
-    // Where both kinds of types have the same fields.
-    unsigned cut = is_kernel ? 6 : 2, pid = is_kernel ? 7 : 3, at_interrupt = is_kernel ? 2 : 4;
+    // Where a kernel's event has the fields of the others.
+    unsigned pid = is_kernel ? 6 : 3, at_interrupt = is_kernel ? 7 : 4;
 
     if (event->data_bytes > POSIX_MAX_RECORD || event->fields < 4)
         return false;
@@ -32,7 +32,7 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
                                     .tid = event->thread,
                                     .log_offset = event->slot,
                                     .event = event};
-    entry->data = (uint16_t)((event->field[cut] ? HAS_CUT : 0) |
+    entry->data = (uint16_t)((event->field[2] ? HAS_CUT : 0) |
                              (event->context == EXTRACT_ISR ? HAS_INTERRUPT : 0) |
                              (event->field[pid] ? HAS_PID : 0));
     uint64_t number =

@@ -214,7 +214,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
 
 // rtos.c: the events of kernels that use ringside_rtos_hooks.h. A type of theirs has an id from
 // POSIX_RTOS_ID on, by which templates are found; the event keeps the id of the stream.
-enum { POSIX_RTOS_ID = 0xFE00, POSIX_RTOS_ID_OBJECT_NAME = 0xFE39 };
+enum { POSIX_RTOS_ID = 0xE000, POSIX_RTOS_ID_OBJECT_NAME = 0xE039 };
 enum { POSIX_RTOS_NAME = 32, POSIX_RTOS_WORDS = 3 };
 
 struct rtos_event;

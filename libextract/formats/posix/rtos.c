@@ -13,7 +13,7 @@
 
 // Numbers of fields, from 1 on, as roles have them. In entries for templates, the same words have
 // these numbers.
-enum { EVENT_NUMBER = 1, ADDRESS, INTERRUPT, WORD_1, WORD_2, WORD_3, TRUNCATED, PID };
+enum { WORD_1 = 4, WORD_2, WORD_3, PID, INTERRUPT };
 enum { WORDS_MAX = 3 };
 
 struct rtos_event {
@@ -26,8 +26,8 @@ struct rtos_event {
 // clang-format off
 #define WORDS(one, two, three)                                                                     \
     {{"event", EXTRACT_KIND_USER_EVENT}, {"address", EXTRACT_KIND_CODE},                           \
-     {"interrupt", EXTRACT_KIND_DEC}, one, two, three, {"truncated", EXTRACT_KIND_BOOL},           \
-     {"pid", EXTRACT_KIND_DEC}}
+     {"truncated", EXTRACT_KIND_BOOL}, one, two, three, {"pid", EXTRACT_KIND_DEC},                 \
+     {"interrupt", EXTRACT_KIND_DEC}}
 #define NO            {"", EXTRACT_KIND_NONE}
 #define OBJECT(label) {label, EXTRACT_KIND_OBJECT}
 #define NUMBER(label) {label, EXTRACT_KIND_DEC}
@@ -38,7 +38,7 @@ struct rtos_event {
 #define EVENT(id_, name_, class, words_, ...)                                                      \
     .words = words_,                                                                               \
     .type = {.id = id_, .symbol = "rtos_" name_, .name = "rtos_" name_, .class_ = EXTRACT_##class, \
-             .fields = PID, .field = __VA_ARGS__}
+             .fields = INTERRUPT, .field = __VA_ARGS__}
 #define ROLE(what, ...) .role = {.role = EXTRACT_ROLE_##what, __VA_ARGS__}
 #define CALL(...)       ROLE(CALL, .object = WORD_1, .may_switch = true, __VA_ARGS__)
 #define BLOCKS(wait, ...)                                                                          \
@@ -48,103 +48,103 @@ struct rtos_event {
 
 // In the order of their names.
 static const struct rtos_event events[] = {
-    {EVENT(0xFE29, "flags_block", SVC, 3,
+    {EVENT(0xE029, "flags_block", SVC, 3,
            WORDS(OBJECT("flags"), OBJECT("thread"), FLAGS("wanted"))),
      .role = BLOCKS(FLAGS, .flags = WORD_3)},
-    {EVENT(0xFE27, "flags_clear", SVC, 2, WORDS(OBJECT("flags"), FLAGS("cleared"), NO))},
-    {EVENT(0xFE24, "flags_create", SVC, 1, WORDS(OBJECT("flags"), NO, NO))},
-    {EVENT(0xFE25, "flags_delete", SVC, 1, WORDS(OBJECT("flags"), NO, NO)),
+    {EVENT(0xE027, "flags_clear", SVC, 2, WORDS(OBJECT("flags"), FLAGS("cleared"), NO))},
+    {EVENT(0xE024, "flags_create", SVC, 1, WORDS(OBJECT("flags"), NO, NO))},
+    {EVENT(0xE025, "flags_delete", SVC, 1, WORDS(OBJECT("flags"), NO, NO)),
      CALL(.ends = EXTRACT_WAIT_FLAGS)},
-    {EVENT(0xFE28, "flags_get", SVC, 2, WORDS(OBJECT("flags"), FLAGS("wanted"), NO))},
-    {EVENT(0xFE26, "flags_set", SVC, 2, WORDS(OBJECT("flags"), FLAGS("set"), NO)),
+    {EVENT(0xE028, "flags_get", SVC, 2, WORDS(OBJECT("flags"), FLAGS("wanted"), NO))},
+    {EVENT(0xE026, "flags_set", SVC, 2, WORDS(OBJECT("flags"), FLAGS("set"), NO)),
      CALL(.ends = EXTRACT_WAIT_FLAGS, .flags = WORD_2)},
-    {EVENT(0xFE0F, "idle_enter", KERN, 0, WORDS(NO, NO, NO))},
-    {EVENT(0xFE10, "idle_exit", KERN, 0, WORDS(NO, NO, NO))},
-    {EVENT(0xFE0C, "isr_enter", INT, 1, WORDS(NUMBER("exception"), NO, NO)),
+    {EVENT(0xE00F, "idle_enter", KERN, 0, WORDS(NO, NO, NO))},
+    {EVENT(0xE010, "idle_exit", KERN, 0, WORDS(NO, NO, NO))},
+    {EVENT(0xE00C, "isr_enter", INT, 1, WORDS(NUMBER("exception"), NO, NO)),
      ROLE(ISR_ENTER, .number = WORD_1)},
-    {EVENT(0xFE0D, "isr_exit", INT, 1, WORDS(NUMBER("exception"), NO, NO)),
+    {EVENT(0xE00D, "isr_exit", INT, 1, WORDS(NUMBER("exception"), NO, NO)),
      ROLE(ISR_EXIT, .number = WORD_1, .may_switch = true)},
-    {EVENT(0xFE37, "memory_allocate", SVC, 2, WORDS(BLOCK("block"), NUMBER("bytes"), NO))},
-    {EVENT(0xFE38, "memory_free", SVC, 2, WORDS(BLOCK("block"), NUMBER("bytes"), NO))},
-    {EVENT(0xFE23, "mutex_block", SVC, 3,
+    {EVENT(0xE037, "memory_allocate", SVC, 2, WORDS(BLOCK("block"), NUMBER("bytes"), NO))},
+    {EVENT(0xE038, "memory_free", SVC, 2, WORDS(BLOCK("block"), NUMBER("bytes"), NO))},
+    {EVENT(0xE023, "mutex_block", SVC, 3,
            WORDS(OBJECT("mutex"), OBJECT("thread"), OBJECT("owner"))),
      .role = BLOCKS(MUTEX, .owner = WORD_3)},
-    {EVENT(0xFE1E, "mutex_create", SVC, 1, WORDS(OBJECT("mutex"), NO, NO))},
-    {EVENT(0xFE1F, "mutex_delete", SVC, 1, WORDS(OBJECT("mutex"), NO, NO)),
+    {EVENT(0xE01E, "mutex_create", SVC, 1, WORDS(OBJECT("mutex"), NO, NO))},
+    {EVENT(0xE01F, "mutex_delete", SVC, 1, WORDS(OBJECT("mutex"), NO, NO)),
      CALL(.ends = EXTRACT_WAIT_MUTEX)},
-    {EVENT(0xFE20, "mutex_get", SVC, 2, WORDS(OBJECT("mutex"), OBJECT("thread"), NO)),
-     ROLE(MUTEX_GET, .object = WORD_1)},
-    {EVENT(0xFE22, "mutex_get_failed", SVC, 1, WORDS(OBJECT("mutex"), NO, NO))},
-    {EVENT(0xFE21, "mutex_put", SVC, 2, WORDS(OBJECT("mutex"), OBJECT("thread"), NO)),
-     ROLE(MUTEX_PUT, .object = WORD_1, .owner = WORD_2, .ends = EXTRACT_WAIT_MUTEX,
+    {EVENT(0xE020, "mutex_get", SVC, 2, WORDS(OBJECT("mutex"), OBJECT("thread"), NO)),
+     ROLE(MUTEX_GET, .object = WORD_1, .thread = WORD_2)},
+    {EVENT(0xE022, "mutex_get_failed", SVC, 1, WORDS(OBJECT("mutex"), NO, NO))},
+    {EVENT(0xE021, "mutex_put", SVC, 2, WORDS(OBJECT("mutex"), OBJECT("thread"), NO)),
+     ROLE(MUTEX_PUT, .object = WORD_1, .owner = WORD_2, .count = WORD_3, .ends = EXTRACT_WAIT_MUTEX,
           .wakes_one = true, .frees = true, .may_switch = true)},
-    {EVENT(0xFE2A, "notify", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE02A, "notify", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(CALL, .thread = WORD_1, .ends = EXTRACT_WAIT_NOTIFICATION, .may_switch = true)},
-    {EVENT(0xFE2C, "notify_block", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE02C, "notify_block", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(SUSPEND, .thread = WORD_1, .begins = EXTRACT_WAIT_NOTIFICATION, .may_switch = true)},
-    {EVENT(0xFE2B, "notify_get", SVC, 1, WORDS(OBJECT("thread"), NO, NO))},
+    {EVENT(0xE02B, "notify_get", SVC, 1, WORDS(OBJECT("thread"), NO, NO))},
     {EVENT(POSIX_RTOS_ID_OBJECT_NAME, "object_name", SVC, 1, WORDS(OBJECT("object"), NO, NO))},
-    {EVENT(0xFE09, "priority_disinherit", KERN, 2,
+    {EVENT(0xE009, "priority_disinherit", KERN, 2,
            WORDS(OBJECT("thread"), NUMBER("priority"), NO))},
-    {EVENT(0xFE08, "priority_inherit", KERN, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO))},
-    {EVENT(0xFE17, "queue_block", SVC, 3,
+    {EVENT(0xE008, "priority_inherit", KERN, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO))},
+    {EVENT(0xE017, "queue_block", SVC, 3,
            WORDS(OBJECT("queue"), OBJECT("thread"), YES_NO("sends"))),
      .role = BLOCKS(QUEUE), .send_role = BLOCKS(QUEUE, .is_send = true)},
-    {EVENT(0xFE11, "queue_create", SVC, 2, WORDS(OBJECT("queue"), NUMBER("length"), NO))},
-    {EVENT(0xFE12, "queue_delete", SVC, 1, WORDS(OBJECT("queue"), NO, NO)),
+    {EVENT(0xE011, "queue_create", SVC, 2, WORDS(OBJECT("queue"), NUMBER("length"), NO))},
+    {EVENT(0xE012, "queue_delete", SVC, 1, WORDS(OBJECT("queue"), NO, NO)),
      CALL(.ends = EXTRACT_WAIT_QUEUE)},
-    {EVENT(0xFE14, "queue_receive", SVC, 2, WORDS(OBJECT("queue"), NUMBER("messages"), NO)),
+    {EVENT(0xE014, "queue_receive", SVC, 2, WORDS(OBJECT("queue"), NUMBER("messages"), NO)),
      CALL(ENDS(QUEUE), .queued = WORD_2)},
-    {EVENT(0xFE16, "queue_receive_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
-    {EVENT(0xFE13, "queue_send", SVC, 2, WORDS(OBJECT("queue"), NUMBER("messages"), NO)),
+    {EVENT(0xE016, "queue_receive_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
+    {EVENT(0xE013, "queue_send", SVC, 2, WORDS(OBJECT("queue"), NUMBER("messages"), NO)),
      CALL(ENDS(QUEUE), .queued = WORD_2, .is_send = true)},
-    {EVENT(0xFE15, "queue_send_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
-    {EVENT(0xFE1D, "semaphore_block", SVC, 2, WORDS(OBJECT("semaphore"), OBJECT("thread"), NO)),
+    {EVENT(0xE015, "queue_send_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
+    {EVENT(0xE01D, "semaphore_block", SVC, 2, WORDS(OBJECT("semaphore"), OBJECT("thread"), NO)),
      .role = BLOCKS(SEMAPHORE)},
-    {EVENT(0xFE18, "semaphore_create", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO))},
-    {EVENT(0xFE19, "semaphore_delete", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO)),
+    {EVENT(0xE018, "semaphore_create", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO))},
+    {EVENT(0xE019, "semaphore_delete", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO)),
      CALL(.ends = EXTRACT_WAIT_SEMAPHORE)},
-    {EVENT(0xFE1B, "semaphore_get", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO))},
-    {EVENT(0xFE1C, "semaphore_get_failed", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO))},
-    {EVENT(0xFE1A, "semaphore_put", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO)),
+    {EVENT(0xE01B, "semaphore_get", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO))},
+    {EVENT(0xE01C, "semaphore_get_failed", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO))},
+    {EVENT(0xE01A, "semaphore_put", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO)),
      CALL(.ends = EXTRACT_WAIT_SEMAPHORE, .wakes_one = true)},
-    {EVENT(0xFE0A, "start", KERN, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE00A, "start", KERN, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(SWITCH, .next = WORD_1, .may_switch = true)},
-    {EVENT(0xFE31, "stream_block", SVC, 3,
+    {EVENT(0xE031, "stream_block", SVC, 3,
            WORDS(OBJECT("stream"), OBJECT("thread"), YES_NO("sends"))),
      .role = BLOCKS(STREAM), .send_role = BLOCKS(STREAM, .is_send = true)},
-    {EVENT(0xFE2D, "stream_create", SVC, 1, WORDS(OBJECT("stream"), NO, NO))},
-    {EVENT(0xFE2E, "stream_delete", SVC, 1, WORDS(OBJECT("stream"), NO, NO)),
+    {EVENT(0xE02D, "stream_create", SVC, 1, WORDS(OBJECT("stream"), NO, NO))},
+    {EVENT(0xE02E, "stream_delete", SVC, 1, WORDS(OBJECT("stream"), NO, NO)),
      CALL(.ends = EXTRACT_WAIT_STREAM)},
-    {EVENT(0xFE30, "stream_receive", SVC, 2, WORDS(OBJECT("stream"), NUMBER("bytes"), NO)),
+    {EVENT(0xE030, "stream_receive", SVC, 2, WORDS(OBJECT("stream"), NUMBER("bytes"), NO)),
      CALL(ENDS(STREAM))},
-    {EVENT(0xFE2F, "stream_send", SVC, 2, WORDS(OBJECT("stream"), NUMBER("bytes"), NO)),
+    {EVENT(0xE02F, "stream_send", SVC, 2, WORDS(OBJECT("stream"), NUMBER("bytes"), NO)),
      CALL(ENDS(STREAM), .is_send = true)},
-    {EVENT(0xFE0B, "switch", KERN, 2, WORDS(OBJECT("left"), OBJECT("entered"), NO)),
+    {EVENT(0xE00B, "switch", KERN, 2, WORDS(OBJECT("left"), OBJECT("entered"), NO)),
      ROLE(SWITCH, .thread = WORD_1, .next = WORD_2, .may_switch = true)},
-    {EVENT(0xFE00, "thread_create", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
+    {EVENT(0xE000, "thread_create", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
      ROLE(CREATE, .thread = WORD_1, .ends = EXTRACT_WAIT_SUSPENDED, .may_switch = true)},
-    {EVENT(0xFE01, "thread_delete", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE001, "thread_delete", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(DELETE, .thread = WORD_1, .may_switch = true)},
-    {EVENT(0xFE02, "thread_priority", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
+    {EVENT(0xE002, "thread_priority", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
      ROLE(CALL, .may_switch = true)},
-    {EVENT(0xFE03, "thread_ready", KERN, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE003, "thread_ready", KERN, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(RESUME, .thread = WORD_1, .may_switch = true)},
-    {EVENT(0xFE06, "thread_resume", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE006, "thread_resume", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(CONTINUE, .thread = WORD_1, .ends = EXTRACT_WAIT_SUSPENDED, .may_switch = true)},
-    {EVENT(0xFE04, "thread_sleep", SVC, 2, WORDS(OBJECT("thread"), TICKS("ticks"), NO)),
+    {EVENT(0xE004, "thread_sleep", SVC, 2, WORDS(OBJECT("thread"), TICKS("ticks"), NO)),
      ROLE(SUSPEND, .thread = WORD_1, .timeout = WORD_2, .begins = EXTRACT_WAIT_SLEEP,
           .may_switch = true)},
-    {EVENT(0xFE05, "thread_suspend", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE005, "thread_suspend", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(SUSPEND, .thread = WORD_1, .begins = EXTRACT_WAIT_SUSPENDED, .may_switch = true)},
-    {EVENT(0xFE07, "thread_yield", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
+    {EVENT(0xE007, "thread_yield", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(RELINQUISH, .may_switch = true)},
-    {EVENT(0xFE0E, "tick", KERN, 1, WORDS(NUMBER("count"), NO, NO)), ROLE(TICK)},
-    {EVENT(0xFE32, "timer_create", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
-    {EVENT(0xFE33, "timer_delete", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
-    {EVENT(0xFE36, "timer_expire", KERN, 1, WORDS(OBJECT("timer"), NO, NO))},
-    {EVENT(0xFE34, "timer_start", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
-    {EVENT(0xFE35, "timer_stop", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
+    {EVENT(0xE00E, "tick", KERN, 1, WORDS(NUMBER("count"), NO, NO)), ROLE(TICK)},
+    {EVENT(0xE032, "timer_create", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
+    {EVENT(0xE033, "timer_delete", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
+    {EVENT(0xE036, "timer_expire", KERN, 1, WORDS(OBJECT("timer"), NO, NO))},
+    {EVENT(0xE034, "timer_start", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
+    {EVENT(0xE035, "timer_stop", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
 };
 // clang-format on
 
@@ -171,22 +171,19 @@ bool posix_rtos_decode(const struct rtos_event *known, const struct extract_ring
                        struct extract_event *event)
 {
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
-    uint64_t address = event->field[1], truncated = event->field[2], pid = event->field[3];
-    uint64_t interrupt = event->field[4];
+    uint64_t pid = event->field[3], interrupt = event->field[4];
 
     if (event->data_bytes < known->words * (uint32_t)ring->word_bytes)
         return false;
     event->type = &known->type;
-    event->fields = PID;
-    event->field[ADDRESS - 1] = address;
-    event->field[INTERRUPT - 1] = interrupt;
+    event->fields = event->context == EXTRACT_ISR ? INTERRUPT : PID;
     for (unsigned i = 0; i < WORDS_MAX; i++)
         event->field[WORD_1 - 1 + i] =
             i < known->words ? extract_cursor_word(&c, ring->word_bytes) : 0;
     if (known->type.id == POSIX_RTOS_ID_OBJECT_NAME)
         event->field[WORD_2 - 1] = ring->word_bytes; // where its text begins
-    event->field[TRUNCATED - 1] = truncated;
     event->field[PID - 1] = pid;
+    event->field[INTERRUPT - 1] = interrupt;
     return true;
 }
 
@@ -209,6 +206,10 @@ unsigned posix_rtos_words(const struct extract_event *event, uint64_t words[POSI
 
 // ---- the scheduler ----
 
+static const struct extract_role_fields sleep_of_unknown_length = {
+    .role = EXTRACT_ROLE_SUSPEND, .thread = WORD_1, .begins = EXTRACT_WAIT_SLEEP,
+    .may_switch = true};
+
 const struct extract_role_fields *posix_rtos_translate(const struct extract_ring *ring,
                                                        struct extract_event *event)
 {
@@ -227,7 +228,7 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
         event->context = EXTRACT_ISR;
         break;
     case EXTRACT_ROLE_MUTEX_PUT:
-        word[2] = 1; // it was owned once
+        word[2] = word[1] != 0; // it was owned once, or not at all
         break;
     case EXTRACT_ROLE_CALL:
         if (known->role.queued) // the role's count is that before the call
@@ -236,6 +237,8 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
     case EXTRACT_ROLE_SUSPEND:
         if (known->send_role.role && word[2])
             return &known->send_role;
+        if (known->role.timeout && !word[1])
+            return &sleep_of_unknown_length;
         break;
     default:
         break;
@@ -265,35 +268,25 @@ bool posix_rtos_name(const struct extract_event *event, struct extract_name_entr
     return true;
 }
 
-// Control blocks of threads that have the thread's name.
+// Control blocks of threads that contain the thread's name.
 static const struct {
     const char *type, *member;
-    bool is_pointer; // the member points to the name; otherwise it is the name
 } control_blocks[] = {
-    {"tskTaskControlBlock", "pcTaskName", false}, // FreeRTOS
-    {"TX_THREAD", "tx_thread_name", true},        // ThreadX
+    {"tskTaskControlBlock", "pcTaskName"}, // FreeRTOS
 };
 
 bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                              struct extract_symbols *symbols, uint64_t address, uint64_t *name)
 {
     uint64_t offset, size;
-    uint8_t bytes[8];
-    size_t got;
 
-    for (size_t i = 0; i < sizeof control_blocks / sizeof *control_blocks; i++) {
-        if (!extract_symbols_member(symbols, control_blocks[i].type, control_blocks[i].member,
-                                    &offset, &size))
-            continue;
-        *name = address + offset;
-        if (!control_blocks[i].is_pointer)
+    (void)ring;
+    (void)memory;
+    for (size_t i = 0; i < sizeof control_blocks / sizeof *control_blocks; i++)
+        if (extract_symbols_member(symbols, control_blocks[i].type, control_blocks[i].member,
+                                   &offset, &size)) {
+            *name = address + offset;
             return true;
-        if (size > sizeof bytes || (size != 4 && size != 8) ||
-            extract_memory_read(memory, *name, bytes, (size_t)size, &got, NULL))
-            return false;
-        struct extract_cursor c = extract_cursor_make(bytes, (size_t)size, ring->byte_order);
-        *name = extract_cursor_word(&c, (unsigned)size);
-        return *name != 0;
-    }
+        }
     return false;
 }
