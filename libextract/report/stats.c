@@ -17,7 +17,7 @@ void stats_note_range(struct kv_writer *kv, const struct extract_stats *stats)
 
 static void put_inversions(struct kv_writer *kv, const struct extract_stats *stats)
 {
-    if (!kv->is_json && !stats->has_one_core) {
+    if (!kv->is_json && !stats->has_tracex) {
         kv_put_unknown(kv, "priority inversions");
         return;
     }
@@ -29,8 +29,8 @@ static void put_inversions(struct kv_writer *kv, const struct extract_stats *sta
         return;
     }
     struct kv_writer object = kv_open_object(kv->text);
-    kv_put_optional(&object, "deterministic", stats->has_one_core, stats->inversions_deterministic);
-    kv_put_optional(&object, "undeterministic", stats->has_one_core,
+    kv_put_optional(&object, "deterministic", stats->has_tracex, stats->inversions_deterministic);
+    kv_put_optional(&object, "undeterministic", stats->has_tracex,
                     stats->inversions_undeterministic);
     kv_close_object(&object);
 }
@@ -47,7 +47,7 @@ static void put_ticks(struct kv_writer *kv, const char *key, const struct extrac
 static void note_tracex(struct kv_writer *kv, const struct extract_stats *stats, uint64_t ours,
                         uint64_t theirs)
 {
-    if (stats->has_one_core && ours != theirs)
+    if (stats->has_tracex && ours != theirs)
         kv_put_note(kv, "TraceX: %llu", (unsigned long long)theirs);
 }
 
@@ -78,7 +78,7 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
     kv_close_object(&object);
     kv_put_key(kv, "tracex");
     object = kv_open_object(kv->text);
-    is_known = stats->has_one_core;
+    is_known = stats->has_tracex;
     kv_put_optional(&object, "context switches", is_known, stats->tracex.context_switches);
     kv_put_optional(&object, "preemptions", is_known, stats->tracex.preemptions);
     kv_put_optional(&object, "time slices", is_known, stats->tracex.time_slices);

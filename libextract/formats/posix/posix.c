@@ -209,6 +209,7 @@ const struct extract_format extract_format_posix = {
     .streams = true,
     .user_ids = POSIX_USER,
     .users_share = true,
+    .has_ownerless = true,
     .thread_type = "thread",
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,

@@ -182,6 +182,10 @@ bool posix_rtos_decode(const struct rtos_event *known, const struct extract_ring
             i < known->words ? extract_cursor_word(&c, ring->word_bytes) : 0;
     if (known->type.id == POSIX_RTOS_ID_OBJECT_NAME)
         event->field[WORD_2 - 1] = ring->word_bytes; // where its text begins
+    bool is_interrupt = known->role.role == EXTRACT_ROLE_ISR_ENTER ||
+                        known->role.role == EXTRACT_ROLE_ISR_EXIT;
+    if (is_interrupt && !event->field[WORD_1 - 1])
+        event->field[WORD_1 - 1] = interrupt; // the number that the port gives
     event->field[PID - 1] = pid;
     event->field[INTERRUPT - 1] = interrupt;
     return true;
@@ -224,7 +228,6 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
     switch (known->role.role) {
     case EXTRACT_ROLE_ISR_ENTER:
     case EXTRACT_ROLE_ISR_EXIT:
-        word[0] = word[0] ? word[0] : event->field[INTERRUPT - 1];
         event->context = EXTRACT_ISR;
         break;
     case EXTRACT_ROLE_MUTEX_PUT:

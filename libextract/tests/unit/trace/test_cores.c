@@ -221,7 +221,7 @@ static void test_two_cores(void **state)
     add_both(1);
     look_open(&look, &image);
     struct extract_stats *stats = stats_of(look.trace);
-    assert_true(stats->has_loads && !stats->has_one_core);
+    assert_true(stats->has_loads && !stats->has_tracex);
     assert_int_equal(stats->events, 10);
     assert_int_equal(stats->interrupts, 2);
     assert_int_equal(stats->nested_interrupts, 0);
@@ -248,7 +248,7 @@ static void test_two_cores(void **state)
     add_both(0); // the same events on one core
     look_open(&look, &image);
     stats = stats_of(look.trace);
-    assert_true(stats->has_one_core);
+    assert_true(stats->has_tracex);
     assert_int_equal(stats->nested_interrupts, 1);
     assert_true(stats->context_switches > 0);
     assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 1);
