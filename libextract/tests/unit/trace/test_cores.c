@@ -345,7 +345,14 @@ static void test_texts(void **state)
                         "    2   20.000  APPL   user event 4096\n"
                         "    1   10.000  KERN   thread resume\n"
                         "    1   10.000  KERN   thread suspend\n"
-                        "    1   10.000  KERN   time slice\n    1   10.000  SVC    mutex get\n");
+                        "    1   10.000  KERN   time slice\n    1   10.000  SVC    mutex get\n\n"
+                        "thread  count  percent  class  event\n"
+                        "a           1   33.333  KERN   thread resume\n"
+                        "a           1   33.333  KERN   thread suspend\n"
+                        "a           1   33.333  APPL   user event 4096\n"
+                        "b           1   33.333  KERN   time slice\n"
+                        "b           1   33.333  SVC    mutex get\n"
+                        "b           1   33.333  APPL   user event 4096\n");
     assert_non_null(
         strstr(answer("info", &options),
                "\nword bytes: 4\ncores: 2 (at least: no event is from a higher core)\n"));
