@@ -85,6 +85,7 @@ struct schedule {
     bool has_start;           // an event has been seen since the start or the last gap
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
+    bool has_switches;        // each change of the thread is an event
     bool lacks_context;       // events do not state who had the core
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
