@@ -206,6 +206,12 @@ static bool add_begin(struct pairing *pairing, const struct extract_event *event
     return true;
 }
 
+// Returns whether an event shows what recorded it. Some formats do not show the thread.
+static bool has_context(const struct extract_event *event)
+{
+    return event->context != EXTRACT_THREAD || event->thread;
+}
+
 // Pairs an end. Returns false if memory is short. `begins` is set if the event is a begin, too:
 // then it need not end anything.
 static bool add_end(struct pairing *pairing, const struct extract_event *event, bool begins,
@@ -216,9 +222,10 @@ static bool add_end(struct pairing *pairing, const struct extract_event *event, 
     bool has_key = span_definition_key(&pairing->definition, event, &value);
     uint32_t key = has_key ? extract_map_get(&pairing->key_of_value, value) : 0;
     uint32_t index = key ? pairing->keys[key - 1].newest : 0;
-    bool is_likely = !index && pairing->definition.field == SPAN_FIELD_NONE;
+    bool is_any_thread = pairing->definition.field == SPAN_FIELD_NONE;
+    bool is_likely = is_any_thread && (!index || !has_context(event));
 
-    index = is_likely ? pairing->newest : index;
+    index = index || !is_any_thread ? index : pairing->newest;
     if (!index) {
         stats->without_begin += !begins;
         return true;

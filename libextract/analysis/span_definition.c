@@ -320,7 +320,7 @@ bool span_definition_key(struct span_definition *definition, const struct extrac
         return event->data_bytes != 0;
     case SPAN_FIELD_THREAD:
         *key = event->thread;
-        return event->context == EXTRACT_THREAD;
+        return event->context == EXTRACT_THREAD && event->thread;
     case SPAN_FIELD_NONE:
         // Contexts other than threads get keys that are no addresses.
         *key = event->context == EXTRACT_THREAD ? event->thread

@@ -44,8 +44,8 @@ static void put_notes(struct extract_text *text, const struct extract_span_stats
 {
     if (span->likely)
         extract_text_printf(text,
-                            "%s: %llu of %llu are likely, not certain: another thread recorded the "
-                            "end; add 'by FIELD'\n",
+                            "%s: %llu of %llu are likely, not certain: begin and end are not known "
+                            "to be of the same thread; add 'by FIELD'\n",
                             span->name, (unsigned long long)span->likely,
                             (unsigned long long)span->duration.count);
     if (span->untimed)

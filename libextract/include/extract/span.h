@@ -8,7 +8,8 @@
 //
 // With FIELD, an end belongs to the newest begin that has not ended and has the same value of that
 // field. Without it, an end belongs to the newest such begin of the thread that recorded the end;
-// if that thread has none, to the newest of any thread. Such a pair is likely, not certain.
+// if that thread has none, to the newest of any thread. Such a pair is likely, not certain, and so
+// are pairs in a format that does not show threads.
 //
 // A begin whose end is missing, and an end whose begin is missing, are counted and never measured.
 // Nothing is paired across a gap. See ringside-stats(1).
