@@ -258,7 +258,7 @@ static enum extract_code find_span(const struct extract_assertions *assertions,
                              "or .without_begin",
                              error);
     figure->is_likely = span->likely;
-    // Other pairs would be possible if no span had been dropped, or if no event were missing.
+    // With what was dropped or is missing, other begins and ends might belong together.
     if (span->dropped || (span->likely && !assertions->is_whole)) {
         figure->low = 0;
         figure->high = FAR;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # span.sh: compares the spans of `ringside stats --span` with those that jq pairs from the events,
 # on the bundled demo, TraceX's samples and an RKH stream. Checks that `ringside why --span`
-# explains the longest of them by parts that add up, that `ringside assert` knows them, and that a program's
-# POSIX trace has spans, too. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if
-# any failed. Reads BUILD and RINGSIDE_DATA.
+# explains the longest of them by parts that add up, that `ringside assert` knows them, and that a
+# program's POSIX trace has spans, too. Prints "ok NAME" or "not ok NAME: why" for each test. Exit
+# status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 # shellcheck disable=SC2016 # jq expands its variables
 set -u
 # shellcheck source=../lib.sh
