@@ -355,9 +355,13 @@ static enum extract_code choose_spans(struct extract_why *why, const struct extr
     if (!code)
         code = extract_spans_find(options->spans, NULL, trace, options->hz,
                                   options->worst ? options->worst : 1, error);
-    why->span = code ? NULL : strdup(stats->name);
-    if (code || !why->span)
-        return code ? code : extract_error_set(error, EXTRACT_NOMEM, "span", NULL, "out of memory");
+    if (code)
+        return code;
+    size_t bytes = strlen(stats->name) + 1;
+    why->span = malloc(bytes);
+    if (!why->span)
+        return extract_error_set(error, EXTRACT_NOMEM, "span", NULL, "out of memory");
+    memcpy(why->span, stats->name, bytes);
     for (size_t i = 0; i < stats->worst_count; i++) {
         const struct extract_span *span = &stats->worst[i];
         if (thread || span->has_thread)

@@ -252,9 +252,9 @@ const struct cli_command cli_assert = {
     .summary = "check conditions on a trace, for CI",
     .help =
         "Check assertions such as 'latency(sensor).p99 < 200us' or 'load(idle) > 20%', or those\n"
-        "of FILE, one per line. Spans are defined by --span, or by a line of FILE. Print TAP, or "
-        "JUnit XML with --junit. The exit status is 4 if one\n"
-        "fails, and 3 if missing events could change one.\n",
+        "of FILE, one per line. Spans are defined by --span, or by a line of FILE. Print TAP, or\n"
+        "JUnit XML with --junit. The exit status is 4 if one fails, and 3 if missing events could\n"
+        "change one.\n",
     .takes = CLI_ASSERT | CLI_SPANS,
     .run = run_assert,
 };

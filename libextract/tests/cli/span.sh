@@ -107,6 +107,10 @@ run why --span 'x: 4097 .. 4098' nobody "$demo"
 check "an unknown thread" 1 err 'no thread has this name'
 run why --span 'x: 4098 .. 4099 by info1' "$demo"
 check "no span" 1 err 'no span that took any time'
+run why --span 'x: isr_enter .. isr_exit' "$demo"
+check "a span of interrupts" 1 err 'name the thread to be explained'
+run why --span 'x: isr_enter .. isr_exit' comms "$demo"
+check "a span of interrupts, and a thread" 0 out '^x: comms  '
 run why --span 'x: 4097 .. 4098'
 check "no input" 1 err 'no input is given'
 run report --span 'x: 4097 .. 4098' "$demo"
