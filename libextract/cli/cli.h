@@ -55,7 +55,7 @@ struct cli_feeding {
 };
 
 struct cli_options {
-    struct extract_session_options session; // `conditions` is owned
+    struct extract_session_options session; // `conditions` and `spans` are owned
     const char *elf;                        // NULL: none
     const char *user_events;                // NULL: none
     const char *hook;                       // layout of a raw stream; NULL: the input is not one
@@ -94,7 +94,8 @@ enum {
     CLI_KEEP = 128,
     CLI_COUNT = 256,
     CLI_WHY = 512,
-    CLI_ASSERT = 1024
+    CLI_ASSERT = 1024,
+    CLI_SPANS = 2048
 };
 
 // Headings of the overview under which commands are listed.

@@ -177,7 +177,8 @@ void stats_put_services_json(struct kv_writer *kv, const struct extract_service_
     extract_text_putc(text, ']');
 }
 
-static void put_json(struct extract_text *text, const struct extract_stats *stats)
+static void put_json(struct extract_text *text, const struct extract_stats *stats,
+                     const struct extract_spans *spans)
 {
     struct kv_writer kv;
 
@@ -193,6 +194,8 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
     stats_put_services_json(&kv, stats->services, stats->service_count);
     if (stats->has_loads)
         stats_put_schedule_json(&kv, stats);
+    if (spans)
+        stats_put_spans_json(&kv, stats, spans);
     kv_close(&kv);
 }
 
@@ -307,7 +310,7 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     struct kv_writer kv;
 
     if (options->json) {
-        put_json(text, stats);
+        put_json(text, stats, options->spans);
         return text->code;
     }
     kv_open(&kv, text, false);
@@ -319,6 +322,7 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     put_threads(text, stats, options);
     if (stats->has_loads)
         stats_put_schedule(text, stats, options);
+    stats_put_spans(text, stats, options);
     extract_text_putc(text, '\n');
     stats_put_services(text, stats, options);
     put_services_of_threads(text, stats, options);

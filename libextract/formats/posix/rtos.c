@@ -182,8 +182,8 @@ bool posix_rtos_decode(const struct rtos_event *known, const struct extract_ring
             i < known->words ? extract_cursor_word(&c, ring->word_bytes) : 0;
     if (known->type.id == POSIX_RTOS_ID_OBJECT_NAME)
         event->field[WORD_2 - 1] = ring->word_bytes; // where its text begins
-    bool is_interrupt = known->role.role == EXTRACT_ROLE_ISR_ENTER ||
-                        known->role.role == EXTRACT_ROLE_ISR_EXIT;
+    bool is_interrupt =
+        known->role.role == EXTRACT_ROLE_ISR_ENTER || known->role.role == EXTRACT_ROLE_ISR_EXIT;
     if (is_interrupt && !event->field[WORD_1 - 1])
         event->field[WORD_1 - 1] = interrupt; // the number that the port gives
     event->field[PID - 1] = pid;
@@ -210,9 +210,10 @@ unsigned posix_rtos_words(const struct extract_event *event, uint64_t words[POSI
 
 // ---- the scheduler ----
 
-static const struct extract_role_fields sleep_of_unknown_length = {
-    .role = EXTRACT_ROLE_SUSPEND, .thread = WORD_1, .begins = EXTRACT_WAIT_SLEEP,
-    .may_switch = true};
+static const struct extract_role_fields sleep_of_unknown_length = {.role = EXTRACT_ROLE_SUSPEND,
+                                                                   .thread = WORD_1,
+                                                                   .begins = EXTRACT_WAIT_SLEEP,
+                                                                   .may_switch = true};
 
 const struct extract_role_fields *posix_rtos_translate(const struct extract_ring *ring,
                                                        struct extract_event *event)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/rtos/freertos: the configuration, as a FreeRTOS application has it. Only what the trace
-// macros depend on is here.
+// qemu-tests/rtos/freertos: the configuration, as a FreeRTOS application has it. Only what the
+// trace macros depend on is here.
 #ifndef FREERTOS_CONFIG_H
 #define FREERTOS_CONFIG_H
 

@@ -26,7 +26,8 @@ typedef const TX_THREAD *bout_trace_mark; // the thread that becomes ready, or s
     freertos_receive(queue, (queue)->tx_queue_enqueued, BOUT_FREERTOS_MAY_WAIT(wait))
 #define BOUT_TRACE_SEMAPHORE_CREATE(semaphore)                                                     \
     freertos_create_queue(semaphore, (semaphore)->tx_semaphore_name, 2, 100)
-#define BOUT_TRACE_SEMAPHORE_PUT(semaphore) freertos_send(semaphore, (semaphore)->tx_semaphore_count)
+#define BOUT_TRACE_SEMAPHORE_PUT(semaphore)                                                        \
+    freertos_send(semaphore, (semaphore)->tx_semaphore_count)
 #define BOUT_TRACE_SEMAPHORE_GET(semaphore, wait)                                                  \
     freertos_receive(semaphore, (semaphore)->tx_semaphore_count, BOUT_FREERTOS_MAY_WAIT(wait))
 #define BOUT_TRACE_MUTEX_CREATE(mutex)    freertos_create_queue(mutex, (mutex)->tx_mutex_name, 1, 1)
