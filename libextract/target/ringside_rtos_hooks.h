@@ -43,7 +43,7 @@
     EVENT(priority_disinherit, "rtos_priority_disinherit") /* thread, its own priority */ \
     /* The scheduler, interrupts and the tick. */ \
     EVENT(start, "rtos_start") /* thread that runs first */ \
-    EVENT(switch_to, "rtos_switch") /* thread that leaves the core, thread that gets it; 0: none, it is idle */ \
+    EVENT(switch_to, "rtos_switch") /* thread that leaves, thread that enters; 0: none */ \
     EVENT(isr_enter, "rtos_isr_enter") /* exception's number; 0: that of the port */ \
     EVENT(isr_exit, "rtos_isr_exit") /* exception's number; 0: that of the port */ \
     EVENT(tick, "rtos_tick") /* ticks since the start */ \

@@ -159,7 +159,7 @@ product() { # PORT
     ways "$title" product "$elf"
     check "$title: as many of each type as the firmware counted" types_agree "$elf"
     check "$title: data, contexts and places" data_agree "$elf"
-    check "$title: the last five" test "$(grep -c ' 2[0-9A-F][0-9A-F] *\| 0[0-9A-F][0-9A-F] ' "$work/last")" -eq 5
+    check "$title: the last five" test "$(grep -cE '^ *[0-9]+  [0-9A-F]{3} ' "$work/last")" -eq 5
     check "$title: status: ended" status_is ended 'status: suspended' 'overrun status: no_overrun'
     check "$title: status: started" status_is started 'status: running'
     check "$title: status: stopped" status_is stopped 'status: suspended'
