@@ -51,6 +51,8 @@ static const char **find_option(struct query_options *options, const char *key)
     }
     if (strcmp(key, "-O") == 0)
         return &options->columns[options->column_count++];
+    if (strcmp(key, "--span") == 0)
+        return &options->spans[options->span_count++];
     return strcmp(key, "--rkh") == 0    ? &options->rkh
            : strcmp(key, "--view") == 0 ? &options->view
                                         : NULL;
@@ -78,6 +80,8 @@ static enum extract_code parse_options(struct call *call, size_t at, struct quer
                                      value ? "value missing" : "unknown option");
         *value = request->arguments[at + 1];
     }
+    if (options->span_count && strcmp(request->command, "stats") != 0)
+        return refuse_usage(call, "--span is only for stats and why");
     return EXTRACT_OK;
 }
 
@@ -137,22 +141,24 @@ static enum extract_code run_same_command(struct call *call)
     return code ? code : run_library_command(call, call->request->command, &options);
 }
 
-// Parses the arguments of `why`, in which --worst, --at, --from and --to choose what to explain.
-static enum extract_code parse_why(struct call *call, struct extract_why_options *why)
+// Parses the arguments of `why`, in which --worst, --at, --from, --to and --span choose what to
+// explain. With --span, the thread may be omitted.
+static enum extract_code parse_why(struct call *call, struct extract_why_options *why,
+                                   struct query_options *options)
 {
     const struct request *request = call->request;
+    bool has_thread = request->argument_count && strncmp(request->arguments[0], "--", 2) != 0;
 
     *why = (struct extract_why_options){.size = sizeof *why};
-    if (!request->argument_count)
-        return refuse_usage(call, "name of a thread missing");
-    why->thread = request->arguments[0];
-    for (size_t i = 1; i < request->argument_count; i += 2) {
+    why->thread = has_thread ? request->arguments[0] : NULL;
+    for (size_t i = has_thread; i < request->argument_count; i += 2) {
         const char *key = request->arguments[i], *value = NULL;
         if (i + 1 < request->argument_count)
             value = request->arguments[i + 1];
         const char **text = strcmp(key, "--at") == 0     ? &why->at
                             : strcmp(key, "--from") == 0 ? &why->from
                             : strcmp(key, "--to") == 0   ? &why->to
+                            : strcmp(key, "--span") == 0 ? &options->spans[options->span_count++]
                                                          : NULL;
         bool is_worst = strcmp(key, "--worst") == 0;
         if (text)
@@ -160,11 +166,14 @@ static enum extract_code parse_why(struct call *call, struct extract_why_options
         if (!value || (!text && !is_worst) ||
             (is_worst && (!extract_number_parse(value, &why->worst) || !why->worst)))
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
-                                     "use --worst N, --at TIME, --from TIME or --to TIME",
+                                     "use --worst N, --at TIME, --from TIME, --to TIME or "
+                                     "--span DEFINITION",
                                      !text && !is_worst ? "unknown option"
                                      : value            ? "not a number"
                                                         : "value missing");
     }
+    if (!has_thread && !options->span_count)
+        return refuse_usage(call, "name of a thread missing");
     return EXTRACT_OK;
 }
 
@@ -174,7 +183,7 @@ static enum extract_code run_why(struct call *call)
     struct query_options options = query_options_of(call->state);
     struct extract_why_options why;
     struct query query;
-    enum extract_code code = parse_why(call, &why);
+    enum extract_code code = parse_why(call, &why, &options);
 
     code = code ? code : open_query(call, &options, &query);
     if (code)
@@ -427,6 +436,9 @@ static enum extract_code run_help(struct call *call)
     "prio,\n"                                                                                      \
     "removedups, seq, svc, tid, timestamp=0 to 3. Add =on or =off to those without a number.\n"
 
+#define SPANS                                                                                      \
+    "A DEFINITION is 'NAME: EVENT .. EVENT [by FIELD]', as in 'request: 4096 .. 4097 by info1'.\n"
+
 #define WRITE_LATER                                                                                \
     "The request is written to the ring's control block. The target's recorder acts on it when\n"  \
     "the target runs and passes its next trace point.\n"
@@ -443,15 +455,16 @@ const struct command commands[] = {
     {"last", "N [FILTER...] [-O SETTINGS]", "Print the newest N events.", COLUMNS, false, run_last},
     {"diff", "[FILTER...] [-O SETTINGS]", "Print the events since the last snapshot.", COLUMNS,
      false, run_diff},
-    {"stats", "[FILTER...]", "Print load, switches, latencies and stack use.", FILTERS, false,
-     run_same_command},
+    {"stats", "[FILTER...] [--span DEFINITION]...",
+     "Print load, switches, latencies and stack use.", SPANS FILTERS, false, run_same_command},
     {"schedule", "[--from TIME] [--to TIME]", "Show who ran, who waited, and who woke whom.",
      "Other filters have no effect, since only all events together show who ran.\n", false,
      run_same_command},
-    {"why", "THREAD [--worst N | --at TIME | --from TIME --to TIME]",
+    {"why", "[THREAD] [--worst N | --at TIME | --from TIME --to TIME] [--span DEFINITION]",
      "Explain why a thread was late.",
      "Explains the longest response of the thread: from when it became ready to its next wait for\n"
-     "work. A thread that still waits is explained, too: a deadlock shows itself.\n",
+     "work. A thread that still waits is explained, too: a deadlock shows itself. With --span,\n"
+     "explains the longest span, for the thread that began it or for THREAD.\n" SPANS,
      false, run_why},
     {"save", "FILE", "Save the ring to a dump file.",
      "The format is that of the ring: .trx, .hook, .rkr or .ptr.\n", false, run_save},

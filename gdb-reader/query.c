@@ -101,6 +101,8 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .template_files = (const char *const *)set->templates.path,
         .template_count = set->templates.count,
         .columns = &query->columns,
+        .spans = options->spans,
+        .span_count = options->span_count,
         .may_continue = templates_may_continue,
         .context = query,
     };

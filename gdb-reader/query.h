@@ -25,6 +25,8 @@ struct query_options {
     size_t repeated_count;
     const char *columns[1 + CHANNEL_MAX_ARGUMENTS / 2]; // -O; later ones override earlier ones
     size_t column_count;
+    const char *spans[CHANNEL_MAX_ARGUMENTS / 2]; // --span
+    size_t span_count;
 };
 
 struct query {

@@ -10,7 +10,7 @@ RKH_CONFIGS        := rkh rkh16 rkhsmall
 FIRMWARE_rkh       := $(RKH_CONFIGS) $(RKH_CONFIGS:rkh%=rkhevents%) $(RKH_CONFIGS:rkh%=rkhstorm%)
 FIRMWARE_posix     := posix posixcalls posixstates posixstorm
 FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash recycled \
-  demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh) $(FIRMWARE_posix) posixcost
+  demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh) $(FIRMWARE_posix) posixcost freertos
 FIRMWARE_rv64      := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
   $(FIRMWARE_rkh) $(FIRMWARE_posix)
 FIRMWARE_coldfire  := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
@@ -30,6 +30,7 @@ CONFIG_small := small
 $(foreach image,$(FIRMWARE_hooks),$(eval CONFIG_$(image) := hook))
 $(foreach image,$(FIRMWARE_rkh),\
   $(eval CONFIG_$(image) := $(patsubst rkhevents%,rkh%,$(image:rkhstorm%=rkh%))))
+CONFIG_freertos    := freertos
 CONFIG_posix       := posix
 CONFIG_posixcalls  := posixsmall
 CONFIG_posixcost   := posix
@@ -42,13 +43,15 @@ FLAGS_hook   := -O2 -DHOOK_STAMP_FUNCTION=hooks_stamp
 FLAGS_rkh    := -O2
 FLAGS_rkh16    := $(FLAGS_rkh) -DRKH_CONFIG='"../../images/rkh/sizes16.h"'
 FLAGS_rkhsmall := $(FLAGS_rkh) -DRKH_CONFIG='"../../images/rkh/small.h"'
+FLAGS_freertos   := -O2
 FLAGS_posix      := -O2
 FLAGS_posixsmall := -O2 -DRINGSIDE_TRACE_STREAMS=2 -DRINGSIDE_TRACE_WORDS=512
 RECORDER_hook := hook
+RECORDER_freertos   := freertos
 RECORDER_posix      := posix
 RECORDER_posixsmall := posix
 $(foreach config,$(RKH_CONFIGS),$(eval RECORDER_$(config) := rkh))
-FIRMWARE_CONFIGS := plain fast small hook $(RKH_CONFIGS) posix posixsmall
+FIRMWARE_CONFIGS := plain fast small hook $(RKH_CONFIGS) posix posixsmall freertos
 LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
 LINK_RKH     := -Wl,--undefined=rkh_version
 $(foreach image,$(FIRMWARE_rkh),$(eval LINK_$(image) := $$(LINK_RKH)))

@@ -104,6 +104,19 @@ test_schedule() {
     has 'ringside: --last: unknown option; use --worst N, '
 }
 
+# Event n has the time 10 n. Thread alpha has the even events.
+test_spans() {
+    at_checkpoint "ringside stats --span 'x: 4096 && info1 == 4 .. info1 == 9'" \
+        "ringside why --span 'x: info1 == 4 .. info1 == 9'" \
+        "ringside why beta --span 'x: info1 == 4 .. info1 == 10'" \
+        "ringside dump --span 'x: 4096 .. 4097'"
+    has '^x +1 +50 +50 +50 +50 +50 '
+    has '^x: 1 of 1 are likely'
+    has '^x: alpha  50 ticks  #4 \.\. #9  from 40 ticks  \(likely, not certain\)$'
+    has '^x: beta  60 ticks  #4 \.\. #10  from 40 ticks$'
+    has 'ringside: dump: --span is only for stats and why'
+}
+
 # Loads are computed from all events, whatever the filter selects.
 test_stats_of_a_part() {
     at_checkpoint 'ringside stats --thread beta'

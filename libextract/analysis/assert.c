@@ -25,12 +25,14 @@ struct assert_figure {
     bool has_value;
     bool is_percent;
     bool is_events; // `shown` is a number of events
+    bool is_likely; // of spans that are likely, not certain
     double shown;
     expression_number value, low, high;
 };
 
 struct extract_assertions {
     const struct extract_trace *trace;
+    const struct extract_spans *spans; // NULL: none
     struct extract_stats *stats;
     struct failed_calls failed;
     uint64_t hz;
@@ -79,7 +81,8 @@ static enum extract_code parse_call(const char *text, struct call *call,
     char *close = strrchr(call->text, ')');
     if (strlen(text) >= sizeof call->text || !open || !close)
         return extract_error_set(error, EXTRACT_USAGE, text,
-                                 "use latency(T).p99, load(T), count(E), never(E) or order(A, B)",
+                                 "use latency(T).p99, load(T), span(S).p99, count(E), never(E) or "
+                                 "order(A, B)",
                                  "not a figure of a trace");
     if (close[1] == '.')
         call->member = close + 2;
@@ -156,6 +159,38 @@ static enum extract_code find_stats(const struct extract_assertions *assertions,
                 : extract_error_set(error, EXTRACT_NOTFOUND, name, NULL, "no thread has this name");
 }
 
+// Sets a figure to a member of a distribution. Without values, only the count is known. Returns
+// false if there is no such member.
+static bool set_member(const struct extract_assertions *assertions, struct assert_figure *figure,
+                       const struct extract_distribution *d, const char *member)
+{
+    const struct {
+        const char *name;
+        uint64_t value;
+        enum change change;
+    } members[] = {{"count", d->count, ONLY_HIGHER},
+                   {"min", d->min, ONLY_LOWER},
+                   {"median", d->median, EITHER_WAY},
+                   {"p99", d->p99, EITHER_WAY},
+                   {"max", d->max, ONLY_HIGHER}};
+
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(member, members[i].name) != 0)
+            continue;
+        if (d->count || !i)
+            set_number(assertions, figure, members[i].value, members[i].change);
+        return true;
+    }
+    return false;
+}
+
+static enum extract_code refuse_member(const struct call *call, const char *hint,
+                                       struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_USAGE, call->name, hint, "\"%s\" is not a figure of it",
+                             call->member);
+}
+
 static enum extract_code find_distribution(const struct extract_assertions *assertions,
                                            const struct call *call, struct assert_figure *figure,
                                            struct extract_error *error)
@@ -169,35 +204,69 @@ static enum extract_code find_distribution(const struct extract_assertions *asse
     const struct extract_distribution *d = is_period                            ? &thread->period
                                            : strcmp(call->name, "latency") == 0 ? &thread->latency
                                                                                 : &thread->response;
-    const struct {
-        const char *name;
-        uint64_t value;
-        enum change change;
-    } members[] = {{"min", d->min, ONLY_LOWER},
-                   {"median", d->median, EITHER_WAY},
-                   {"p99", d->p99, EITHER_WAY},
-                   {"max", d->max, ONLY_HIGHER}};
-    if (strcmp(call->member, "count") == 0) {
-        set_number(assertions, figure, d->count, ONLY_HIGHER);
-        return EXTRACT_OK;
-    }
     if (is_period && strcmp(call->member, "jitter") == 0) {
         uint64_t below = d->median - d->min, above = d->max - d->median;
         set_percent(assertions, figure, below > above ? below : above, d->count ? d->median : 0);
         return EXTRACT_OK;
     }
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        if (strcmp(call->member, members[i].name) != 0)
-            continue;
-        if (d->count)
-            set_number(assertions, figure, members[i].value, members[i].change);
+    if (set_member(assertions, figure, d, call->member))
         return EXTRACT_OK;
-    }
-    return extract_error_set(error, EXTRACT_USAGE, call->name,
-                             is_period ? "use .min, .median, .p99, .max, .count or .jitter"
-                                       : "use .min, .median, .p99, .max or .count",
-                             "\"%s\" is not a figure of it", call->member);
+    return refuse_member(call,
+                         is_period ? "use .min, .median, .p99, .max, .count or .jitter"
+                                   : "use .min, .median, .p99, .max or .count",
+                         error);
 }
+
+// ---- spans ----
+
+static enum extract_code find_span(const struct extract_assertions *assertions,
+                                   const struct call *call, struct assert_figure *figure,
+                                   struct extract_error *error)
+{
+    size_t count = assertions->spans ? extract_spans_count(assertions->spans) : 0, i = 0;
+
+    while (i < count &&
+           strcmp(extract_spans_get(assertions->spans, i)->name, call->argument[0]) != 0)
+        i++;
+    if (i == count)
+        return extract_error_set(error, EXTRACT_USAGE, call->argument[0],
+                                 "define it with --span 'NAME: EVENT .. EVENT'",
+                                 "no span has this name");
+    const struct extract_span_stats *span = extract_spans_get(assertions->spans, i);
+    const struct extract_distribution *d = &span->duration;
+    const struct {
+        const char *name;
+        uint64_t value;
+    } members[] = {{"open", span->open},
+                   {"without_end", span->without_end},
+                   {"without_begin", span->without_begin}};
+    bool is_found = set_member(assertions, figure, d, call->member);
+    if (strcmp(call->member, "mean") == 0) {
+        is_found = true;
+        if (d->count)
+            set_value(assertions, figure, expression_integer(d->sum) / d->count,
+                      (double)d->sum / (double)d->count, EITHER_WAY);
+    }
+    for (size_t k = 0; k < sizeof members / sizeof *members; k++)
+        if (strcmp(call->member, members[k].name) == 0) {
+            is_found = true;
+            set_number(assertions, figure, members[k].value, EITHER_WAY);
+        }
+    if (!is_found)
+        return refuse_member(call,
+                             "use .min, .median, .p99, .max, .mean, .count, .open, .without_end "
+                             "or .without_begin",
+                             error);
+    figure->is_likely = span->likely;
+    // With what was dropped or is missing, other begins and ends might belong together.
+    if (span->dropped || (span->likely && !assertions->is_whole)) {
+        figure->low = 0;
+        figure->high = FAR;
+    }
+    return EXTRACT_OK;
+}
+
+// ---- loads ----
 
 static enum extract_code find_load(const struct extract_assertions *assertions,
                                    const struct call *call, struct assert_figure *figure,
@@ -241,27 +310,26 @@ static bool cut_failed(char *name)
 }
 
 // Returns OK if a name is that of an event, and NOTFOUND if it is not.
-static enum extract_code check_event(const struct extract_assertions *assertions, const char *name,
-                                     struct extract_error *error)
+static enum extract_code check_event(const struct extract_trace *trace, uint64_t hz,
+                                     const char *name, struct extract_error *error)
 {
     struct extract_filter *alone;
     struct extract_view *view = NULL;
     enum extract_code code = extract_filter_new(&alone, error);
 
     code = code ? code : extract_filter_add(alone, EXTRACT_FILTER_EVENT, name, error);
-    code = code ? code : extract_view_new(&view, alone, assertions->trace, assertions->hz, error);
+    code = code ? code : extract_view_new(&view, alone, trace, hz, error);
     extract_view_free(view);
     extract_filter_free(alone);
     return code;
 }
 
-// Adds a condition on an event. A name may have underscores instead of blanks.
-static enum extract_code add_event(struct extract_filter *filter, const char *name,
-                                   const struct extract_assertions *assertions,
+enum extract_code assert_add_event(struct extract_filter *filter, const char *name,
+                                   const struct extract_trace *trace, uint64_t hz,
                                    struct extract_error *error)
 {
     char blanks[MAX_CALL];
-    enum extract_code code = check_event(assertions, name, error);
+    enum extract_code code = check_event(trace, hz, name, error);
 
     if (!code)
         return extract_filter_add(filter, EXTRACT_FILTER_EVENT, name, error);
@@ -347,7 +415,7 @@ static enum extract_code find_matches(const struct extract_assertions *assertion
 
     if (code)
         return code;
-    code = add_event(filter, event, assertions, error);
+    code = assert_add_event(filter, event, assertions->trace, assertions->hz, error);
     for (size_t i = 0; i < count && !code; i++)
         code = add_argument(filter, conditions[i], error);
     code = code ? code : extract_view_new(&view, filter, assertions->trace, assertions->hz, error);
@@ -373,7 +441,8 @@ static enum extract_code count_events(struct extract_assertions *assertions, str
 {
     enum extract_code code = EXTRACT_OK;
 
-    if (check_event(assertions, call->argument[0], error) == EXTRACT_NOTFOUND &&
+    if (check_event(assertions->trace, assertions->hz, call->argument[0], error) ==
+            EXTRACT_NOTFOUND &&
         cut_failed(call->argument[0])) {
         if (!assertions->stats->has_loads)
             return extract_error_set(error, EXTRACT_UNSUPPORTED, call->name,
@@ -437,9 +506,11 @@ static enum extract_code find_figure(struct extract_assertions *assertions, stru
             figure->high += expression_integer(matches.may_count);
         return code;
     }
+    if (call->count == 1 && strcmp(call->name, "span") == 0)
+        return find_span(assertions, call, figure, error);
     if (!assertions->stats->has_loads)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, call->name,
-                                 "use count, never or order",
+                                 "use count, never, order or span",
                                  "the events of this format do not show who ran");
     if (call->count == 1 && strcmp(call->name, "load") == 0)
         return find_load(assertions, call, figure, error);
@@ -449,7 +520,8 @@ static enum extract_code find_figure(struct extract_assertions *assertions, stru
         return find_distribution(assertions, call, figure, error);
     return extract_error_set(
         error, EXTRACT_USAGE, call->name,
-        "use latency(T), response(T), period(T), load(T), count(E), never(E) or order(A, B)",
+        "use latency(T), response(T), period(T), load(T), span(S), count(E), never(E) or "
+        "order(A, B)",
         "not a figure of a trace");
 }
 
@@ -505,11 +577,12 @@ static void put_values(const struct extract_assertions *assertions, char *text, 
         int length =
             !figure->has_value
                 ? snprintf(text + used, size - used, "%s%s has no value", comma, figure->name)
-                : snprintf(text + used, size - used, "%s%s = %.*f%s", comma, figure->name,
+                : snprintf(text + used, size - used, "%s%s = %.*f%s%s", comma, figure->name,
                            figure->is_percent ? 3 : 0, figure->shown,
                            figure->is_percent  ? " %"
                            : figure->is_events ? " events"
-                                               : "");
+                                               : "",
+                           figure->is_likely ? " (likely)" : "");
         used += (size_t)length;
     }
 }
@@ -545,7 +618,8 @@ enum extract_code extract_assertions_check(struct extract_assertions *assertions
 }
 
 enum extract_code extract_assertions_new(struct extract_assertions **assertions,
-                                         const struct extract_trace *trace, uint64_t hz,
+                                         const struct extract_trace *trace,
+                                         const struct extract_spans *spans, uint64_t hz,
                                          bool is_whole, struct extract_error *error)
 {
     struct extract_assertions *a = calloc(1, sizeof *a);
@@ -555,6 +629,7 @@ enum extract_code extract_assertions_new(struct extract_assertions **assertions,
     if (!a)
         return extract_error_set(error, EXTRACT_NOMEM, "assertions", NULL, "out of memory");
     a->trace = trace;
+    a->spans = spans;
     a->hz = hz;
     a->is_whole = is_whole;
     enum extract_code code = extract_view_new(&view, NULL, trace, hz, error);

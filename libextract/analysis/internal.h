@@ -211,6 +211,14 @@ void locks_free(struct analysis *analysis);
 enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
                                   uint64_t *address, struct extract_error *error);
 
+// ---- assert.c ----
+
+// Adds a condition on an event. A name may have underscores instead of blanks. Errors: as
+// extract_filter_add and extract_view_new.
+enum extract_code assert_add_event(struct extract_filter *filter, const char *name,
+                                   const struct extract_trace *trace, uint64_t hz,
+                                   struct extract_error *error);
+
 // ---- tracex.c ----
 
 void tracex_add_step(struct analysis *analysis, const struct schedule_step *step);

@@ -122,7 +122,7 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
     if (event->priority != EXTRACT_NO_PRIORITY)
         thread->last_priority = event->priority;
     bool is_get = role->role == EXTRACT_ROLE_MUTEX_GET;
-    if (!analysis->stats->has_one_core || (!is_get && !analysis->inversions.open_count))
+    if (!analysis->stats->has_tracex || (!is_get && !analysis->inversions.open_count))
         return;
     if (is_get)
         owner = analysis_priority(analysis, extract_role_field(event, role->owner));
@@ -156,7 +156,8 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
     default:
         break;
     }
-    if (event->context == EXTRACT_ISR && !depth) // the entry of this interrupt was not recorded
+    // The entry of this interrupt was not recorded. That of the one that switches never is.
+    if (event->context == EXTRACT_ISR && !depth && role->role != EXTRACT_ROLE_SWITCH)
         stats->interrupts++;
 }
 
@@ -209,7 +210,7 @@ static void add_step(void *context, const struct schedule_step *step)
 {
     struct analysis *analysis = context;
 
-    if (analysis->stats->has_one_core)
+    if (analysis->stats->has_tracex)
         tracex_add_step(analysis, step);
     if (step->standing == EXTRACT_OUTSIDE)
         return;
@@ -293,7 +294,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     stats->inversions_deterministic = analysis->inversions.deterministic;
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
     services_end(analysis);
-    if (stats->has_one_core)
+    if (stats->has_tracex)
         tracex_end(analysis);
     figures_end(analysis);
     times_end(analysis);
@@ -373,7 +374,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         result->has_loads = extract_trace_shows_schedule(trace);
         result->has_modes =
             result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;
-        result->has_one_core = result->has_loads && cores <= 1;
+        result->has_tracex = result->has_loads && cores <= 1 && analysis->format->kernel->role;
         code = prepare(analysis)
                    ? analyze_view(analysis, view, error)
                    : extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");

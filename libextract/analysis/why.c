@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// analysis: why a response took as long as it did.
+// analysis: why a response or a span took as long as it did.
 //
-// Two walks over the trace. The first one finds the responses of the thread, and keeps the longest.
+// Two walks over the trace. The first one finds the responses of the thread, or the spans (span.c),
+// and keeps the longest.
 // The second one reads the history of these times (schedule/history.h), which is then cut into
 // segments:
 //
@@ -336,6 +337,53 @@ static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, u
 
 // ---- all of it ----
 
+// Chooses the longest spans, in why->chains.
+static enum extract_code choose_spans(struct extract_why *why, const struct extract_trace *trace,
+                                      const struct extract_why_options *options,
+                                      struct extract_error *error)
+{
+    const struct extract_span_stats *stats = extract_spans_get(options->spans, 0);
+    uint64_t thread = 0;
+    enum extract_code code = EXTRACT_OK;
+
+    if (extract_spans_count(options->spans) != 1 || options->at || options->from || options->to)
+        return extract_error_set(error, EXTRACT_USAGE, "span",
+                                 "use one --span, and --worst to explain more of its spans",
+                                 "several times are chosen");
+    if (options->thread)
+        code = why_find_thread(trace, options->thread, &thread, error);
+    if (!code)
+        code = extract_spans_find(options->spans, NULL, trace, options->hz,
+                                  options->worst ? options->worst : 1, error);
+    if (code)
+        return code;
+    size_t bytes = strlen(stats->name) + 1;
+    why->span = malloc(bytes);
+    if (!why->span)
+        return extract_error_set(error, EXTRACT_NOMEM, "span", NULL, "out of memory");
+    memcpy(why->span, stats->name, bytes);
+    for (size_t i = 0; i < stats->worst_count; i++) {
+        const struct extract_span *span = &stats->worst[i];
+        if (thread || span->has_thread)
+            why->chains[why->chain_count++] =
+                (struct extract_chain){.thread = thread ? thread : span->thread,
+                                       .from = span->from,
+                                       .to = span->to,
+                                       .from_seq = span->from_seq,
+                                       .to_seq = span->to_seq,
+                                       .has_seqs = true,
+                                       .is_likely = span->is_likely};
+    }
+    why->responses = stats->duration.count;
+    if (why->chain_count)
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_NOTFOUND, stats->name,
+                             stats->worst_count ? "name the thread to be explained"
+                                                : "'ringside stats --span' shows what was found",
+                             stats->worst_count ? "no thread recorded the begin or the end"
+                                                : "no span that took any time is in the trace");
+}
+
 // Chooses the times to explain by the options, in why->chains.
 static enum extract_code choose_times(struct extract_why *why, const struct extract_trace *trace,
                                       const struct extract_why_options *options,
@@ -426,9 +474,10 @@ enum extract_code extract_why_new(struct extract_why **why, const struct extract
     // One more each for a response that is moved out, and for a wait that has not ended.
     if (w)
         w->chains = calloc(wanted + 2, sizeof *w->chains);
-    enum extract_code code =
-        w && w->chains ? choose_times(w, trace, options, error)
-                       : extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory");
+    enum extract_code code = !w || !w->chains ? extract_error_set(error, EXTRACT_NOMEM, "schedule",
+                                                                  NULL, "out of memory")
+                             : options->spans ? choose_spans(w, trace, options, error)
+                                              : choose_times(w, trace, options, error);
     if (!code)
         code = explain_times(w, trace, error);
     if (code) {
@@ -445,5 +494,6 @@ void extract_why_free(struct extract_why *why)
         return;
     free(why->chains);
     free(why->segments);
+    free(why->span);
     free(why);
 }

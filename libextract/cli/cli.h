@@ -55,20 +55,20 @@ struct cli_feeding {
 };
 
 struct cli_options {
-    struct extract_session_options session; // `conditions` is owned
+    struct extract_session_options session; // `conditions` and `spans` are owned
     const char *elf;                        // NULL: none
     const char *user_events;                // NULL: none
     const char **roles;                     // role files of hook words; owned
-    size_t role_count;
-    const char *hook;             // layout of a raw stream; NULL: the input is not one
-    struct extract_rkh rkh;       // settings of --rkh and --view
-    const char *output;           // NULL: none
-    const char *command;          // NULL: none
-    const char *openocd, *remote; // server of a live target; NULL: none
-    uint64_t pid;                 // traced process on this host; 0: none
-    const char *target;           // name in OpenOCD; NULL: its current target
-    unsigned timeout_ms;          // for an answer of a live target; 0: the default
-    const char **inputs;          // owned
+    size_t role_count;                      // number of them
+    const char *hook;                       // layout of a raw stream; NULL: the input is not one
+    struct extract_rkh rkh;                 // settings of --rkh and --view
+    const char *output;                     // NULL: none
+    const char *command;                    // NULL: none
+    const char *openocd, *remote;           // server of a live target; NULL: none
+    uint64_t pid;                           // traced process on this host; 0: none
+    const char *target;                     // name in OpenOCD; NULL: its current target
+    unsigned timeout_ms;                    // for an answer of a live target; 0: the default
+    const char **inputs;                    // owned
     int input_count;
     unsigned delay_ms; // time between refreshes of top; 0: the default
     uint64_t count;    // limit of refreshes, or of files of periodic; 0: none
@@ -97,7 +97,8 @@ enum {
     CLI_COUNT = 256,
     CLI_WHY = 512,
     CLI_ASSERT = 1024,
-    CLI_ROLES = 2048
+    CLI_SPANS = 2048,
+    CLI_ROLES = 4096
 };
 
 // Headings of the overview under which commands are listed.

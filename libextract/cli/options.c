@@ -183,6 +183,16 @@ static bool add_condition(void *context, const struct option_use *use)
     return true;
 }
 
+// Adds a definition of a span. Their array has capacity for one per argument.
+static bool add_span(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+    const char **spans = (const char **)options->session.spans;
+
+    spans[options->session.span_count++] = use->value;
+    return true;
+}
+
 // Adds "-@ADDRESS", which is standard input at an address, although getopt finds an option there.
 static bool add_standard_input(void *context, const struct option_use *use)
 {
@@ -212,7 +222,7 @@ enum option_group { GENERAL, RUNNING, REPORT, WHY, FILTER, GROUPS };
 
 static const char *const headings[GROUPS] = {
     "Options", "Options of top, record and periodic", "Options of report and last",
-    "Options of why and assert",
+    "Options of stats, why and assert",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
      "a leading ! leaves out what matches)")};
 
@@ -338,7 +348,10 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 0, "pager", NULL, "Print through $PAGER, or less.",
      FLAG(reporting.pager)},
 
-    {WHY, CLI_WHY, 0, "worst", "N", "Explain the N longest responses (1).",
+    {WHY, CLI_SPANS, 0, "span", "DEFINITION",
+     "Measure spans between two events, as in\n'request: 4096 .. 4097 by info1'; may be repeated.",
+     .set = add_span},
+    {WHY, CLI_WHY, 0, "worst", "N", "Explain the N longest responses or spans (1).",
      COUNT(why.worst)},
     {WHY, CLI_WHY, 0, "at", "T", "Explain the response at T.", TEXT(why.at)},
 
@@ -387,11 +400,12 @@ bool cli_options_parse(struct cli_options *options, int argc, char **argv)
     options->inputs = calloc(capacity, sizeof *options->inputs);
     options->session.conditions =
         calloc(capacity + MORE_CONDITIONS, sizeof(struct extract_condition));
+    options->session.spans = calloc(capacity, sizeof(char *));
     options->reporting.templates = calloc(capacity, sizeof(char *));
     options->reporting.settings = calloc(capacity, sizeof(char *));
     options->roles = calloc(capacity, sizeof(char *));
-    if (!options->inputs || !options->session.conditions || !options->reporting.templates ||
-        !options->reporting.settings || !options->roles) {
+    if (!options->inputs || !options->session.conditions || !options->session.spans ||
+        !options->reporting.templates || !options->reporting.settings || !options->roles) {
         cli_refuse("arguments", NULL, "out of memory");
         return false;
     }
@@ -404,6 +418,7 @@ void cli_options_free(struct cli_options *options)
 {
     free(options->inputs);
     free((struct extract_condition *)options->session.conditions);
+    free((const char **)options->session.spans);
     free(options->reporting.templates);
     free(options->reporting.settings);
     free(options->roles);

@@ -138,7 +138,6 @@ extract_trace_role(const struct extract_trace *trace, const struct extract_event
     return extract_ring_role(&trace->snapshot->ring, event, scratch);
 }
 
-
 // Reads the next events of one snapshot, whose oldest slot is `oldest`.
 size_t extract_reader_run(struct extract_reader *reader, const struct extract_snapshot *snapshot,
                           uint32_t oldest, struct extract_event *events, size_t count);

@@ -121,9 +121,14 @@ static void find_name(struct build *build, size_t i)
     struct extract_object *object = &build->trace->objects[i];
     uint64_t address = extract_ring_address(&build->trace->snapshot->ring, object->address);
     char name[NAME_LIMIT];
-    bool found = symbol_name(build, address, false, name, sizeof name);
+    const struct extract_kernel *kernel = build->trace->snapshot->ring.format->kernel;
+    bool is_block_first = object->thread && kernel && kernel->prefers_block_names;
+    bool found = is_block_first && control_block_name(build, address, name, sizeof name);
 
-    if (!found && object->thread)
+    object->from_memory = found;
+    if (!found)
+        found = symbol_name(build, address, false, name, sizeof name);
+    if (!found && object->thread && !is_block_first)
         found = object->from_memory = control_block_name(build, address, name, sizeof name);
     if (!found && !symbol_name(build, address, true, name, sizeof name))
         snprintf(name, sizeof name, "0x%08" PRIx64, object->address);
@@ -473,7 +478,7 @@ static bool note_name_entry(struct build *build, const struct extract_event *eve
     char name[NAME_CAPACITY];
 
     build->begins_run = false;
-    if (!ring->format->describing || !ring->format->describing->name(event, &entry))
+    if (!ring->format->entry_name || !ring->format->entry_name(event, &entry))
         return true;
     build->begins_run = entry.restarted;
     if (entry.restarted && !begin_run(build, event->seq))
@@ -562,7 +567,7 @@ static bool walk_events(struct build *build)
             return false;
         trace->events += got;
     }
-    if (trace->snapshot->ring.format->describing) { // objects with a name entry are registered
+    if (trace->snapshot->ring.format->entry_name) { // objects with a name entry are registered
         trace->info.objects = 0;
         for (size_t i = 0; i < trace->object_count; i++)
             trace->info.objects += trace->objects[i].registered;
@@ -670,7 +675,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
 {
     struct build build = {.trace = trace, .memory = memory, .max_objects = SIZE_MAX};
 
-    if (trace->snapshots || trace->snapshot->ring.format->describing)
+    if (trace->snapshots || trace->snapshot->ring.format->entry_name)
         build.max_objects = LOG_OBJECTS;
     size_t objects = trace->snapshot->ring.registry.count;
     extract_text_init(&trace->names, NULL, NULL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // events: binds expressions to the events of a trace.
 //
-// A name of an expression becomes an index: one of enum name, or NAMES plus the number of a label.
-// A comparison of a name with a text becomes a test:
+// A name of an expression becomes an index: one of enum value_name, or NAMES plus the number of a
+// label. A comparison of a name with a text becomes a test:
 //
 //   event, thread, object, class   a view with that one condition, so that the text means the same
 //                                  as after --event, --thread, --object and --class
@@ -13,75 +13,14 @@
 // walk, before the expressions run.
 #include "events/where.h"
 #include "base/expression.h"
-#include "base/nearest.h"
+#include "events/values.h"
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The names that every trace has. INFO is the first of EXTRACT_FIELDS_MAX.
-enum name {
-    NAME_TICKS,
-    NAME_DT,
-    NAME_BLOCKED_FOR,
-    NAME_SEQ,
-    NAME_CORE,
-    NAME_ID,
-    NAME_PRIORITY,
-    NAME_EVENT,
-    NAME_THREAD,
-    NAME_OBJECT,
-    NAME_CLASS,
-    NAME_CONTEXT,
-    NAME_INFO,
-    NAMES = NAME_INFO + EXTRACT_FIELDS_MAX
-};
-
-static const struct known_name {
-    const char *text;
-    enum name name;
-    bool has_numbers;
-} known_names[] = {
-    {"ticks", NAME_TICKS, true},
-    {"time", NAME_TICKS, true},
-    {"dt", NAME_DT, true},
-    {"blocked_for", NAME_BLOCKED_FOR, true},
-    {"seq", NAME_SEQ, true},
-    {"core", NAME_CORE, true},
-    {"id", NAME_ID, true},
-    {"priority", NAME_PRIORITY, true},
-    {"event", NAME_EVENT, false},
-    {"thread", NAME_THREAD, false},
-    {"object", NAME_OBJECT, false},
-    {"class", NAME_CLASS, false},
-    {"context", NAME_CONTEXT, false},
-    {"info1", NAME_INFO, true},
-    {"info2", NAME_INFO + 1, true},
-    {"info3", NAME_INFO + 2, true},
-    {"info4", NAME_INFO + 3, true},
-    {"info5", NAME_INFO + 4, true},
-    {"info6", NAME_INFO + 5, true},
-    {"info7", NAME_INFO + 6, true},
-    {"info8", NAME_INFO + 7, true},
-};
-
-enum { KNOWN_NAMES = sizeof known_names / sizeof *known_names, PLACES = 64 };
-
-// Before this prefix, the name of a label that is also one of known_names.
+// Before this prefix, the name of a label that every trace has as a name of its own.
 static const char field_prefix[] = "fields.";
-
-// Where a label is in the events of a type. `field` counts from 1; 0: they have no such field.
-struct place {
-    const struct extract_event_type *type;
-    unsigned field;
-};
-
-// A label of fields, as an expression writes it.
-struct label {
-    char *text;
-    bool has_objects, has_words; // kinds of its fields in the types of the trace
-    struct place places[PLACES]; // cache; by the address of the type
-};
 
 // A text that a name is compared with.
 struct test {
@@ -99,10 +38,9 @@ struct suspension {
 
 struct where {
     const struct extract_trace *trace;
-    const struct extract_format *format;
     struct expression **expressions;
     size_t count;
-    struct label *labels;
+    struct value_label *labels;
     size_t label_count, label_capacity;
     struct test *tests;
     size_t test_count, test_capacity;
@@ -135,124 +73,12 @@ static char *copy_text(const char *text)
     return copy ? memcpy(copy, text, bytes) : NULL;
 }
 
-// ---- labels ----
-
-// Returns whether a name means a label. In names, a _ stands for each character of a label that is
-// not a letter or a digit.
-static bool is_label(const char *name, const char *label)
-{
-    for (; *name && *label; name++, label++) {
-        bool is_plain = (*label >= 'a' && *label <= 'z') || (*label >= 'A' && *label <= 'Z') ||
-                        (*label >= '0' && *label <= '9') || *label & 0x80;
-        if (*name != (is_plain ? *label : '_'))
-            return false;
-    }
-    return !*name && !*label;
-}
-
-// Returns the number of the field with a label, from 1 on; 0 if the type has none.
-static unsigned field_of(const struct extract_event_type *type, const char *name)
-{
-    for (unsigned i = 0; i < type->fields; i++)
-        if (type->field[i].kind != EXTRACT_KIND_NONE && is_label(name, type->field[i].label))
-            return i + 1;
-    return 0;
-}
-
-// Returns whether reports print a word for values of a kind.
-static bool has_words(enum extract_kind kind)
-{
-    uint64_t key;
-
-    if (kind == EXTRACT_KIND_WAIT || kind == EXTRACT_KIND_BOOL || kind == EXTRACT_KIND_IPV4)
-        return true;
-    return kind >= EXTRACT_KIND_THREAD_STATE && kind != EXTRACT_KIND_EVENT &&
-           kind != EXTRACT_KIND_POOL && !extract_value_key(kind, 0, &key);
-}
-
-// Returns the i-th event type: those of the trace, those of its format that user-defined types
-// replace, then markers. Returns NULL after the last. All ids without a type of their own have the
-// same type.
-static const struct extract_event_type *type_at(const struct where *where, size_t i)
-{
-    size_t of_format = where->trace->user_types ? EXTRACT_COMMON_IDS : 0;
-
-    if (i < EXTRACT_COMMON_IDS)
-        return extract_trace_type(where->trace, (uint32_t)i);
-    i -= EXTRACT_COMMON_IDS;
-    if (i < of_format)
-        return where->format->type((uint32_t)i);
-    return extract_mark_type_at(i - of_format);
-}
-
-// Finds a label among the event types and notes the kinds of its fields. Returns false if no type
-// has it.
-static bool find_label(const struct where *where, const char *name, struct label *label)
-{
-    const struct extract_event_type *type, *last = NULL;
-    bool is_found = false;
-    uint64_t key;
-
-    for (size_t i = 0; (type = type_at(where, i)); last = type, i++) {
-        unsigned field = type == last ? 0 : field_of(type, name);
-        if (!field)
-            continue;
-        enum extract_kind kind = type->field[field - 1].kind;
-        is_found = true;
-        label->has_objects |= extract_value_key(kind, 0, &key);
-        label->has_words |= has_words(kind);
-    }
-    return is_found;
-}
-
-// The name that is most similar to an unknown one.
-struct suggestion {
-    const char *word;
-    char nearest[NEAREST_MAX_LETTERS + 1];
-    unsigned least;
-};
-
-// Compares the unknown name with a label, as the label is written in expressions.
-static void consider_label(struct suggestion *suggestion, const char *label)
-{
-    char name[NEAREST_MAX_LETTERS + 1];
-    size_t length = strlen(label);
-
-    if (length > NEAREST_MAX_LETTERS)
-        return;
-    for (size_t i = 0; i <= length; i++)
-        name[i] = is_label("_", (char[]){label[i], 0}) ? '_' : label[i];
-    if (nearest_is_better(suggestion->word, name, &suggestion->least))
-        memcpy(suggestion->nearest, name, length + 1);
-}
-
-static enum extract_code refuse_name(const struct where *where, const char *name,
-                                     struct extract_error *error)
-{
-    struct suggestion suggestion = {name, "", NEAREST_TOO_FAR};
-    const struct extract_event_type *type, *last = NULL;
-    char hint[sizeof error->hint];
-
-    for (size_t i = 0; i < KNOWN_NAMES; i++)
-        consider_label(&suggestion, known_names[i].text);
-    for (size_t i = 0; (type = type_at(where, i)); last = type, i++)
-        for (unsigned k = 0; type != last && k < type->fields; k++)
-            if (type->field[k].kind != EXTRACT_KIND_NONE)
-                consider_label(&suggestion, type->field[k].label);
-    if (*suggestion.nearest)
-        snprintf(hint, sizeof hint, "use '%s', or a field of 'report --json'", suggestion.nearest);
-    else
-        snprintf(hint, sizeof hint,
-                 "use ticks, dt, event, thread, object, info1 or a field of 'report --json'");
-    return extract_error_set(error, EXTRACT_USAGE, NULL, hint, "unknown name \"%.40s\"", name);
-}
-
 // ---- names ----
 
 static enum extract_code add_label(struct where *where, const char *name, unsigned *index,
                                    struct extract_error *error)
 {
-    struct label label = {.text = NULL};
+    struct value_label label = {.text = NULL};
     size_t i = 0;
 
     while (i < where->label_count && strcmp(where->labels[i].text, name) != 0)
@@ -260,31 +86,29 @@ static enum extract_code add_label(struct where *where, const char *name, unsign
     *index = NAMES + (unsigned)i;
     if (i < where->label_count)
         return EXTRACT_OK;
-    if (!find_label(where, name, &label))
-        return refuse_name(where, name, error);
-    struct label *labels =
-        extract_grow(where->labels, &where->label_capacity, where->label_count, sizeof *labels);
-    label.text = labels ? copy_text(name) : NULL;
-    where->labels = labels ? labels : where->labels;
+    label.text = copy_text(name);
     if (!label.text)
         return out_of_memory(error);
-    where->labels[where->label_count++] = label;
+    if (!value_label_find(&label, where->trace)) {
+        free(label.text);
+        return value_refuse_name(where->trace, name, error);
+    }
+    struct value_label *labels =
+        extract_grow(where->labels, &where->label_capacity, where->label_count, sizeof *labels);
+    if (!labels) {
+        free(label.text);
+        return out_of_memory(error);
+    }
+    where->labels = labels;
+    labels[where->label_count++] = label;
     return EXTRACT_OK;
-}
-
-static const struct known_name *find_known(const char *text)
-{
-    for (size_t i = 0; i < KNOWN_NAMES; i++)
-        if (strcmp(known_names[i].text, text) == 0)
-            return &known_names[i];
-    return NULL;
 }
 
 static enum extract_code find_name(void *context, const char *text, struct expression_name *found,
                                    struct extract_error *error)
 {
     struct where *where = context;
-    const struct known_name *known = find_known(text);
+    const struct value_known *known = value_known_find(text);
     size_t prefix = strlen(field_prefix);
 
     if (known) {
@@ -300,7 +124,7 @@ static enum extract_code find_name(void *context, const char *text, struct expre
     enum extract_code code = add_label(where, text, &found->index, error);
     if (code)
         return code;
-    const struct label *label = &where->labels[found->index - NAMES];
+    const struct value_label *label = &where->labels[found->index - NAMES];
     found->has_numbers = true;
     found->has_texts = label->has_objects || label->has_words;
     return EXTRACT_OK;
@@ -355,7 +179,7 @@ static enum extract_code match_contexts(const char *text, unsigned *contexts,
 static enum extract_code match_label(struct where *where, struct test *test, const char *text,
                                      struct extract_error *error)
 {
-    const struct label *label = &where->labels[test->name - NAMES];
+    const struct value_label *label = &where->labels[test->name - NAMES];
     const struct extract_error before = where->unmatched;
 
     test->text = copy_text(text);
@@ -395,56 +219,11 @@ static enum extract_code match_text(void *context, unsigned name, const char *te
 
 // ---- values ----
 
-// Returns the number of the field that has a label, from 1 on; 0 if the event has none.
-static unsigned locate(struct label *label, const struct extract_event *event)
-{
-    const struct extract_event_type *type = event->type;
-    struct place *place = &label->places[(uintptr_t)type / sizeof *type % PLACES];
-
-    if (place->type != type)
-        *place = (struct place){type, field_of(type, label->text)};
-    return place->field <= event->fields ? place->field : 0;
-}
-
-// Returns whether a field has a value: that of an event without a pool has none.
-static bool has_value(const struct extract_event *event, unsigned i)
-{
-    bool is_pool = i < event->type->fields && event->type->field[i].kind == EXTRACT_KIND_POOL;
-
-    return i < event->fields && (!is_pool || event->field[i] != EXTRACT_NO_POOL);
-}
-
-// Sets *value to a number of an event. Returns false if the event does not have it.
-static bool event_number(const struct extract_event *event, unsigned name, uint64_t *value)
-{
-    switch (name) {
-    case NAME_TICKS:
-        *value = event->ticks;
-        return !(event->flags & EXTRACT_FLAG_UNTIMED);
-    case NAME_SEQ:
-        *value = event->seq;
-        return true;
-    case NAME_CORE:
-        *value = event->core;
-        return true;
-    case NAME_ID:
-        *value = event->id;
-        return true;
-    case NAME_PRIORITY:
-        *value = event->priority;
-        return event->context == EXTRACT_THREAD && event->priority != EXTRACT_NO_PRIORITY;
-    default: // infoN
-        *value = event->field[name - NAME_INFO];
-        return has_value(event, name - NAME_INFO);
-    }
-}
-
 static bool get_number(void *context, unsigned name, expression_number *number)
 {
     struct where *where = context;
     const struct extract_event *event = where->event;
-    uint64_t value;
-    bool is_known;
+    uint64_t value = 0;
 
     if (name == NAME_DT) {
         *number = where->dt;
@@ -454,13 +233,8 @@ static bool get_number(void *context, unsigned name, expression_number *number)
         *number = where->blocked_for;
         return where->is_blocked_for_known;
     }
-    if (name < NAMES) {
-        is_known = event_number(event, name, &value);
-    } else {
-        unsigned field = locate(&where->labels[name - NAMES], event);
-        is_known = field && has_value(event, field - 1);
-        value = field ? event->field[field - 1] : 0;
-    }
+    bool is_known = name < NAMES ? value_of_name(event, name, &value)
+                                 : value_of_label(&where->labels[name - NAMES], event, &value);
     *number = expression_integer(value);
     return is_known;
 }
@@ -489,7 +263,7 @@ static enum expression_answer answer(bool matches)
 static enum expression_answer test_label(struct where *where, const struct test *test)
 {
     const struct extract_event *event = where->event;
-    unsigned field = locate(&where->labels[test->name - NAMES], event);
+    unsigned field = value_label_locate(&where->labels[test->name - NAMES], event);
     uint64_t key;
 
     if (!field)
@@ -680,7 +454,7 @@ static const char unit_hint[] = "set the clock's rate with hz, or use ticks";
 static enum extract_code find_any_name(void *context, const char *name,
                                        struct expression_name *found, struct extract_error *error)
 {
-    const struct known_name *known = find_known(name);
+    const struct value_known *known = value_known_find(name);
 
     (void)context;
     (void)error;
@@ -754,7 +528,6 @@ enum extract_code where_new(struct where **where, const struct extract_filter *f
     if (!w)
         return out_of_memory(error);
     w->trace = trace;
-    w->format = extract_trace_snapshot(trace)->ring.format;
     extract_text_init(&w->scratch, NULL, NULL);
     w->expressions = calloc(filter->count, sizeof *w->expressions);
     enum extract_code code =

@@ -14,7 +14,7 @@
 //     struct extract_counted_ring       ... that can be followed by the counters in its header
 //     struct extract_terminated_ring    ... that can be followed by a byte that ends each entry
 //   struct extract_kernel             what its events mean for the scheduler
-//   struct extract_describing_entries entries that describe objects, values and other entries
+//   struct extract_describing_entries entries that describe values and other entries
 //   struct extract_target_filter      the filter that the target itself has
 //   struct extract_hook_entries       how an event is presented to report templates
 //
@@ -390,6 +390,8 @@ struct extract_kernel {
     const char *timer_thread;
     // Pattern of the names of the threads that run while a core is idle; NULL: none.
     const char *idle_threads;
+    // The name in a thread's control block is preferred to the symbol at its address.
+    bool prefers_block_names;
     // Finds the pointer to the name in the control block of the object at an address. Sets *name to
     // the name's address in target memory. Called for threads that have no name in the registry.
     // Returns false if it is not known. NULL: names are not in control blocks.
@@ -397,10 +399,8 @@ struct extract_kernel {
                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 };
 
-// Entries that describe something: names, values, and the arguments of other entries.
+// Entries that describe values, and the arguments of other entries.
 struct extract_describing_entries {
-    // Extracts the name that an event reports. Returns false if it reports none.
-    bool (*name)(const struct extract_event *event, struct extract_name_entry *entry);
     // Passes the values of a user event to `take` (may be NULL), and sets *number to the number of
     // the user event. Returns false if the event is not a user event.
     bool (*items)(const struct extract_event *event, extract_item_callback *take, void *context,
@@ -494,6 +494,10 @@ struct extract_format {
                    struct extract_object *object, const uint8_t **name, size_t *name_bytes);
 
     // ---- Properties ----
+
+    // Extracts the name that an event reports. Returns false if it reports none. NULL: no event
+    // reports a name.
+    bool (*entry_name)(const struct extract_event *event, struct extract_name_entry *entry);
 
     bool streams;            // one header leads to several rings; an option selects one
     bool has_cores;          // an entry contains the number of the core that wrote it

@@ -27,9 +27,10 @@ enum extract_role {
     EXTRACT_ROLE_EXIT,          // `thread` ends: it does not return from its system call
     EXTRACT_ROLE_INTERNAL,      // anything else that the scheduler itself records
     // Calls of services:
+    EXTRACT_ROLE_TICK,       // the kernel's timer: it ends waits whose time is over
     EXTRACT_ROLE_RELINQUISH, // the running thread yields; `next` runs next
     EXTRACT_ROLE_CALL,       // a service that may begin or end a wait for `object`
-    EXTRACT_ROLE_MUTEX_GET,  // `object` is wanted; `owner` holds it `count` times
+    EXTRACT_ROLE_MUTEX_GET,  // `thread` wants `object`; `owner` holds it `count` times
     EXTRACT_ROLE_MUTEX_PUT,  // `object` is released; `owner` held it `count` times
     EXTRACT_ROLE_CREATE,     // `thread` exists from now on, and is suspended
     EXTRACT_ROLE_RESET,      // `thread` is suspended at its entry
@@ -62,7 +63,9 @@ enum extract_wait {
     EXTRACT_WAIT_FILE = 11,
     EXTRACT_WAIT_TCP_IP = 12,
     EXTRACT_WAIT_MUTEX = 13,
-    EXTRACT_WAIT_PRIORITY = 14 // no wait: the thread is only moved to another priority
+    EXTRACT_WAIT_PRIORITY = 14, // no wait: the thread is only moved to another priority
+    EXTRACT_WAIT_NOTIFICATION = 15,
+    EXTRACT_WAIT_STREAM = 16 // a stream or message buffer
 };
 
 // A role, and where the event has what belongs to it: the number of a field, from 1 on; 0 if the
@@ -90,6 +93,7 @@ struct extract_role_fields {
     uint8_t error;     // with which a system call ends
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool wakes_one;    // the call ends the wait of one thread at most
+    bool frees;        // a mutex that is put is free, even if threads wait for it
     bool may_switch;   // another thread may run after it, although it names none
     bool dispatches;   // SWITCH: the dispatcher runs until the next event
     bool second_level; // ISR_ENTER: a second-level handler of the interrupt that has begun

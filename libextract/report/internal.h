@@ -51,8 +51,17 @@ void stats_put_figures_json(struct kv_writer *kv, const struct extract_stats *st
 void stats_put_schedule(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options);
 void stats_put_schedule_json(struct kv_writer *kv, const struct extract_stats *stats);
+// stats_schedule.c: the bars of a distribution, as block characters in a cell.
+struct text_table;
+void stats_put_shape_cell(struct text_table *table, const struct extract_distribution *d);
 void stats_put_distribution_json(struct kv_writer *kv, const char *key,
                                  const struct extract_distribution *d);
+// stats_spans.c: the spans of options->spans (may be NULL), as a table and as a member of a JSON
+// object.
+void stats_put_spans(struct extract_text *text, const struct extract_stats *stats,
+                     const struct extract_report_options *options);
+void stats_put_spans_json(struct kv_writer *kv, const struct extract_stats *stats,
+                          const struct extract_spans *spans);
 
 // stats_modes.c: writes what is known of hook words by role files: modes, processes, system calls
 // and locks.

@@ -17,7 +17,7 @@ void stats_note_range(struct kv_writer *kv, const struct extract_stats *stats)
 
 static void put_inversions(struct kv_writer *kv, const struct extract_stats *stats)
 {
-    if (!kv->is_json && !stats->has_one_core) {
+    if (!kv->is_json && !stats->has_tracex) {
         kv_put_unknown(kv, "priority inversions");
         return;
     }
@@ -29,8 +29,8 @@ static void put_inversions(struct kv_writer *kv, const struct extract_stats *sta
         return;
     }
     struct kv_writer object = kv_open_object(kv->text);
-    kv_put_optional(&object, "deterministic", stats->has_one_core, stats->inversions_deterministic);
-    kv_put_optional(&object, "undeterministic", stats->has_one_core,
+    kv_put_optional(&object, "deterministic", stats->has_tracex, stats->inversions_deterministic);
+    kv_put_optional(&object, "undeterministic", stats->has_tracex,
                     stats->inversions_undeterministic);
     kv_close_object(&object);
 }
@@ -47,7 +47,7 @@ static void put_ticks(struct kv_writer *kv, const char *key, const struct extrac
 static void note_tracex(struct kv_writer *kv, const struct extract_stats *stats, uint64_t ours,
                         uint64_t theirs)
 {
-    if (stats->has_one_core && ours != theirs)
+    if (stats->has_tracex && ours != theirs)
         kv_put_note(kv, "TraceX: %llu", (unsigned long long)theirs);
 }
 
@@ -78,7 +78,7 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
     kv_close_object(&object);
     kv_put_key(kv, "tracex");
     object = kv_open_object(kv->text);
-    is_known = stats->has_one_core;
+    is_known = stats->has_tracex;
     kv_put_optional(&object, "context switches", is_known, stats->tracex.context_switches);
     kv_put_optional(&object, "preemptions", is_known, stats->tracex.preemptions);
     kv_put_optional(&object, "time slices", is_known, stats->tracex.time_slices);
@@ -182,7 +182,8 @@ void stats_put_services_json(struct kv_writer *kv, const struct extract_service_
     extract_text_putc(text, ']');
 }
 
-static void put_json(struct extract_text *text, const struct extract_stats *stats)
+static void put_json(struct extract_text *text, const struct extract_stats *stats,
+                     const struct extract_spans *spans)
 {
     struct kv_writer kv;
 
@@ -200,6 +201,8 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
         stats_put_schedule_json(&kv, stats);
     if (stats->has_modes)
         stats_put_modes_json(&kv, stats);
+    if (spans)
+        stats_put_spans_json(&kv, stats, spans);
     kv_close(&kv);
 }
 
@@ -314,7 +317,7 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     struct kv_writer kv;
 
     if (options->json) {
-        put_json(text, stats);
+        put_json(text, stats, options->spans);
         return text->code;
     }
     kv_open(&kv, text, false);
@@ -328,6 +331,7 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
         stats_put_schedule(text, stats, options);
     if (stats->has_modes)
         stats_put_modes(text, stats, options);
+    stats_put_spans(text, stats, options);
     extract_text_putc(text, '\n');
     stats_put_services(text, stats, options);
     put_services_of_threads(text, stats, options);

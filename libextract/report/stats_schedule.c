@@ -36,7 +36,7 @@ static void put_block(struct extract_text *text, uint64_t value, uint64_t most)
     extract_text_puts(text, blocks[level > 8 ? 8 : level]);
 }
 
-static void put_shape_cell(struct text_table *table, const struct extract_distribution *d)
+void stats_put_shape_cell(struct text_table *table, const struct extract_distribution *d)
 {
     uint64_t most = 0;
 
@@ -125,7 +125,7 @@ static void put_responses(struct extract_text *text, const struct extract_stats 
         text_table_put_number(&table, r->median);
         text_table_put_number(&table, r->p99);
         text_table_put_number(&table, r->max);
-        put_shape_cell(&table, r);
+        stats_put_shape_cell(&table, r);
         text_table_put_optional(&table, l->count, l->median);
         text_table_put_optional(&table, l->count, l->p99);
         text_table_put_optional(&table, l->count, l->max);

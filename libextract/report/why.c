@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// report: explanations of responses (extract/why.h), as text with one line per segment, or as one
-// JSON object per response.
+// report: explanations of responses and spans (extract/why.h), as text with one line per segment,
+// or as one JSON object per response or span.
 //
 //   sensor  384.5 us  #1129 .. #1162
 //        +0.0 us    46.1 us   12% #          ran
@@ -77,7 +77,13 @@ static size_t put_json_segments(struct why_report *report, size_t i, size_t end,
 
 static void put_json_chain(struct why_report *report, const struct extract_chain *chain)
 {
-    extract_text_printf(report->text, "{\"thread\":%llu,\"from\":%llu,\"to\":%llu",
+    extract_text_putc(report->text, '{');
+    if (report->why->span) {
+        extract_text_puts(report->text, "\"span\":");
+        extract_text_json(report->text, report->why->span);
+        extract_text_printf(report->text, ",\"likely\":%s,", chain->is_likely ? "true" : "false");
+    }
+    extract_text_printf(report->text, "\"thread\":%llu,\"from\":%llu,\"to\":%llu",
                         (unsigned long long)chain->thread, (unsigned long long)chain->from,
                         (unsigned long long)chain->to);
     if (chain->has_seqs)
@@ -260,6 +266,8 @@ static void put_chain(struct why_report *report, const struct extract_chain *cha
     const struct extract_segment *segments = report->why->segments;
     size_t end = chain->first + chain->count;
 
+    if (report->why->span)
+        extract_text_printf(report->text, "%s: ", report->why->span);
     put_name(report, true, chain->thread);
     extract_text_puts(report->text, "  ");
     put_time(report, chain->to - chain->from, "", 0);
@@ -270,7 +278,7 @@ static void put_chain(struct why_report *report, const struct extract_chain *cha
         extract_text_puts(report->text, "  until the end of the trace");
     extract_text_puts(report->text, "  from ");
     put_time(report, chain->from, "", 0);
-    extract_text_putc(report->text, '\n');
+    extract_text_puts(report->text, chain->is_likely ? "  (likely, not certain)\n" : "\n");
     for (size_t i = chain->first; i < end;) {
         size_t after = end_of_fold(report, chain, i);
         const struct extract_segment *segment = &segments[i];

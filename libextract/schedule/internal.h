@@ -87,6 +87,7 @@ struct schedule {
     bool has_start;           // an event has been seen since the start or the last gap
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
+    bool has_switches;        // each change of the thread is an event
     bool lacks_context;       // events need not state who had the core
     bool lacks_waits;         // no event shows that a thread waits
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
@@ -142,6 +143,9 @@ void threads_end(struct schedule *schedule, uint64_t at);
 
 // Processes a call to get or to put a mutex.
 void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role);
+// Processes a wait for a mutex whose event names the owner.
+void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role);
 // Hands the mutex that a thread has released over to a thread that it wakes (0: none).
 void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at);

@@ -95,6 +95,8 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
     uint64_t owner = extract_role_field(event, role->owner);
     uint64_t count = extract_role_field(event, role->count);
 
+    uint64_t getter = role->thread ? extract_role_field(event, role->thread) : event->thread;
+
     if (event->context != EXTRACT_THREAD)
         return;
     if (!count)
@@ -102,7 +104,11 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
     confirm_owner(schedule, address, count ? owner : 0, event->ticks);
     if (role->role == EXTRACT_ROLE_MUTEX_GET) {
         if (!count)
-            set_owner(schedule, address, event->thread, event->ticks);
+            set_owner(schedule, address, getter, event->ticks);
+        return;
+    }
+    if (role->frees) {
+        set_owner(schedule, address, 0, event->ticks);
         return;
     }
     struct thread *thread = schedule_thread(schedule, event->thread);
@@ -110,6 +116,15 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
         thread->released = address;
         thread->released_at = event->ticks;
     }
+}
+
+void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    uint64_t owner = extract_role_field(event, role->owner);
+
+    if (owner)
+        confirm_owner(schedule, extract_role_field(event, role->object), owner, event->ticks);
 }
 
 void mutexes_end(struct schedule *schedule, uint64_t at)

@@ -229,8 +229,10 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         }
         interval->to = to;
     }
-    // An interrupt between a thread's suspension and the switch still names that thread.
-    if (!event || event->context == EXTRACT_THREAD || changes || !is_waiting(schedule, owner))
+    // An interrupt between a thread's suspension and the switch still names that thread; so does
+    // any event, if switches are events.
+    bool shows_run = event && event->context == EXTRACT_THREAD && !schedule->has_switches;
+    if (!event || shows_run || changes || !is_waiting(schedule, owner))
         change_owner(schedule, core, owner, interval->from, number);
     interval->runner = owner.runner;
     interval->thread = owner.thread;
@@ -555,6 +557,7 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
 
     schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
     schedule.has_roles = extract_trace_shows_schedule(trace);
+    schedule.has_switches = schedule.has_roles && schedule.kernel->translate;
     schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
                              schedule.kernel->lacks_context(&trace->snapshot->ring);
     schedule.lacks_waits = schedule.has_roles && schedule.kernel->lacks_waits &&

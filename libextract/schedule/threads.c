@@ -21,12 +21,18 @@
 
 static const char *wait_name(enum extract_wait wait)
 {
-    static const char *const names[] = {
-        [EXTRACT_WAIT_SLEEP] = "sleep",           [EXTRACT_WAIT_QUEUE] = "queue",
-        [EXTRACT_WAIT_SEMAPHORE] = "semaphore",   [EXTRACT_WAIT_FLAGS] = "event flags",
-        [EXTRACT_WAIT_BLOCK_POOL] = "block pool", [EXTRACT_WAIT_BYTE_POOL] = "byte pool",
-        [EXTRACT_WAIT_IO] = "I/O driver",         [EXTRACT_WAIT_FILE] = "file",
-        [EXTRACT_WAIT_TCP_IP] = "TCP/IP",         [EXTRACT_WAIT_MUTEX] = "mutex"};
+    static const char *const names[] = {[EXTRACT_WAIT_SLEEP] = "sleep",
+                                        [EXTRACT_WAIT_QUEUE] = "queue",
+                                        [EXTRACT_WAIT_SEMAPHORE] = "semaphore",
+                                        [EXTRACT_WAIT_FLAGS] = "event flags",
+                                        [EXTRACT_WAIT_BLOCK_POOL] = "block pool",
+                                        [EXTRACT_WAIT_BYTE_POOL] = "byte pool",
+                                        [EXTRACT_WAIT_IO] = "I/O driver",
+                                        [EXTRACT_WAIT_FILE] = "file",
+                                        [EXTRACT_WAIT_TCP_IP] = "TCP/IP",
+                                        [EXTRACT_WAIT_MUTEX] = "mutex",
+                                        [EXTRACT_WAIT_NOTIFICATION] = "notification",
+                                        [EXTRACT_WAIT_STREAM] = "stream buffer"};
     const char *name = (unsigned)wait < sizeof names / sizeof *names ? names[wait] : NULL;
 
     return name ? name : "unknown";
@@ -262,8 +268,9 @@ static enum extract_wake_reason find_reason(const struct schedule *schedule,
 {
     if (is_cause(service, thread, wait))
         return EXTRACT_WAKE_SERVICE;
-    bool by_timer =
-        event->context == EXTRACT_THREAD && is_timer_thread(schedule, event->thread, event->seq);
+    bool by_timer = (event->context == EXTRACT_THREAD &&
+                     is_timer_thread(schedule, event->thread, event->seq)) ||
+                    (service->role && service->role->role == EXTRACT_ROLE_TICK);
     if (wait == EXTRACT_WAIT_SLEEP)
         return by_timer || service->is_known ? EXTRACT_WAKE_SLEPT : EXTRACT_WAKE_UNKNOWN;
     if (by_timer)
@@ -407,6 +414,7 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
         if (thread->now.state == EXTRACT_STATE_UNKNOWN || thread->is_gone)
             thread->now.from = event->ticks;
         thread->is_gone = false;
+        thread->wait = EXTRACT_WAIT_SUSPENDED;
         thread_set(schedule, thread, event->ticks, &suspended, NULL);
         break;
     case EXTRACT_ROLE_RESET:
@@ -461,6 +469,8 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
         break;
     case EXTRACT_ROLE_SUSPEND:
         add_suspend(schedule, event, role);
+        if (role->owner)
+            mutexes_add_wait(schedule, event, role);
         break;
     case EXTRACT_ROLE_MUTEX_GET:
     case EXTRACT_ROLE_MUTEX_PUT:

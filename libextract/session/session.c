@@ -18,6 +18,7 @@ struct extract_session {
     struct extract_snapshot snapshot;
     struct extract_trace *trace;
     struct extract_filter *filter;
+    struct extract_spans *spans; // NULL: none
     struct extract_report_options report;
     struct extract_report_part part; // state of a report that is written in parts
     uint64_t hz;                     // ticks per second that the user gives; 0: none
@@ -212,6 +213,9 @@ static enum extract_code open_session(struct extract_session **session,
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     apply_options(s, options);
     enum extract_code code = create_filter(s, options, error);
+    if (!code && options->span_count)
+        code = extract_spans_new(&s->spans, options->spans, options->span_count, error);
+    s->report.spans = s->spans;
     if (!code)
         code = memory ? read_trace(s, memory, symbols, options, error)
                       : read_log(s, log, symbols, options, error);
@@ -253,6 +257,7 @@ void extract_session_close(struct extract_session *session)
     extract_report_part_free(&session->part);
     extract_templates_close(session->templates);
     extract_filter_free(session->filter);
+    extract_spans_free(session->spans);
     extract_trace_close(session->trace);
     extract_snapshot_free(&session->snapshot);
     free(session);
@@ -422,11 +427,14 @@ static enum extract_code run_stats(struct extract_session *session, struct extra
     enum extract_code found =
         extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
     bool rkh = strcmp(extract_trace_info(session->trace)->format, "rkh") == 0;
-    enum extract_code code = found;
+    enum extract_code code = view ? EXTRACT_OK : found;
 
-    if (view && rkh)
+    if (!code && session->spans)
+        code =
+            extract_spans_find(session->spans, view, session->trace, session->report.hz, 0, error);
+    if (!code && rkh)
         code = rkh_report_stats(text, view, session->trace, &session->report, error);
-    else if (view)
+    else if (!code)
         code = extract_stats_new(&stats, view, session->trace, error);
     if (stats) {
         extract_report_stats(text, stats, &session->report);
@@ -478,6 +486,7 @@ enum extract_code extract_session_why(struct extract_session *session,
     struct extract_why *why;
 
     choice.hz = choice.hz ? choice.hz : session->report.hz;
+    choice.spans = session->spans;
     enum extract_code code = extract_why_new(&why, session->trace, &choice, error);
     if (code)
         return code;
@@ -490,8 +499,15 @@ enum extract_code extract_session_assertions(struct extract_session *session,
                                              struct extract_assertions **assertions,
                                              struct extract_error *error)
 {
-    return extract_assertions_new(assertions, session->trace, session->report.hz,
-                                  extract_session_is_whole(session), error);
+    enum extract_code code = EXTRACT_OK;
+
+    if (session->spans)
+        code =
+            extract_spans_find(session->spans, NULL, session->trace, session->report.hz, 0, error);
+    return code ? code
+                : extract_assertions_new(assertions, session->trace, session->spans,
+                                         session->report.hz, extract_session_is_whole(session),
+                                         error);
 }
 
 enum extract_code extract_session_run(struct extract_session *session, const char *command,

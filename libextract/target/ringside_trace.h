@@ -43,7 +43,7 @@ extern "C" {
     64 // maximum bytes of data in a record, unless a controller requests fewer
 #endif
 #ifndef RINGSIDE_TRACE_USER_EVENTS
-#define RINGSIDE_TRACE_USER_EVENTS 32 // user event types, with the unnamed one: 1 to 256
+#define RINGSIDE_TRACE_USER_EVENTS 96 // user event types, with the unnamed one: 1 to 256
 #endif
 #ifndef RINGSIDE_TRACE_NAME_BYTES
 #define RINGSIDE_TRACE_NAME_BYTES 32 // bytes of a name with its zero: a multiple of 4, from 32

@@ -37,6 +37,14 @@ typedef struct {
 #ifndef BOUT_TRACE_THREAD_RELINQUISHED
 #define BOUT_TRACE_THREAD_RELINQUISHED(mark, next) ((void)0)
 #endif
+// A thread has waited, and runs again; whether it got what it wanted.
+#ifndef BOUT_TRACE_WAITED
+#define BOUT_TRACE_WAITED(is_success) ((void)0)
+#endif
+// The port switches. NULL is the idle context.
+#ifndef BOUT_TRACE_SWITCH
+#define BOUT_TRACE_SWITCH(left, entered) ((void)0)
+#endif
 #ifndef BOUT_TRACE_TIME_SLICE
 #define BOUT_TRACE_TIME_SLICE(next) ((void)0)
 #endif
@@ -119,6 +127,10 @@ typedef struct {
 #endif
 #ifndef BOUT_TRACE_MUTEX_PUT
 #define BOUT_TRACE_MUTEX_PUT(mutex) ((void)0)
+#endif
+
+#ifndef BOUT_TRACE_MUTEX_GIVEN
+#define BOUT_TRACE_MUTEX_GIVEN(mutex, thread) ((void)0)
 #endif
 
 // Event flags.

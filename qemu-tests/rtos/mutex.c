@@ -57,6 +57,7 @@ static void release(TX_MUTEX *mutex)
     if (next != NULL) {
         give_to(mutex, next);
         bout_wake(next, BOUT_SUCCESS);
+        BOUT_TRACE_MUTEX_GIVEN(mutex, next);
         adjust_owner(next);
     }
     adjust_owner(old);

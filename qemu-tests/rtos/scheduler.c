@@ -154,6 +154,7 @@ void *bout_switch(void *stack_ptr)
         old->tx_thread_stack_ptr = stack_ptr;
     else
         idle_stack_ptr = stack_ptr;
+    BOUT_TRACE_SWITCH(old, new);
     _tx_thread_current_ptr = new;
     if (new == NULL)
         return idle_stack_ptr;

@@ -62,6 +62,7 @@ enum bout_status bout_wait(struct bout_waiters *waiters, enum bout_thread_state 
     bout_suspend(self, state);
     // Others run in here, until one of them, or the time-out, makes this thread ready.
     bout_unlock(lock);
+    BOUT_TRACE_WAITED(self->tx_thread_suspend_status == BOUT_SUCCESS);
     return self->tx_thread_suspend_status;
 }
 

@@ -20,12 +20,17 @@ struct checks {
     struct check *list;
     size_t count;
     unsigned failed, undecided;
+    const char **spans; // definitions: those of --span, then those of a file, which are owned
+    size_t span_count, given_spans;
 };
 
 static void checks_free(struct checks *checks)
 {
     for (size_t i = 0; i < checks->count; i++)
         free(checks->list[i].text);
+    for (size_t i = checks->given_spans; i < checks->span_count; i++)
+        free((char *)checks->spans[i]);
+    free(checks->spans);
     free(checks->list);
 }
 
@@ -40,6 +45,32 @@ static bool add_check(struct checks *checks, const char *text, size_t length)
     return grown[checks->count].text && ++checks->count;
 }
 
+// Adds a definition of a span from a file. Takes ownership of the text.
+static bool add_span(struct checks *checks, char *text)
+{
+    const char **grown = realloc(checks->spans, (checks->span_count + 1) * sizeof *grown);
+
+    if (grown)
+        checks->spans = grown;
+    if (!grown || !text) {
+        free(text);
+        return false;
+    }
+    grown[checks->span_count++] = text;
+    return true;
+}
+
+// Adds a line of a file: "span DEFINITION", or an assertion.
+static bool add_line(struct checks *checks, const char *line, size_t length)
+{
+    static const char word[] = "span";
+    size_t bytes = sizeof word - 1;
+
+    if (length > bytes && strncmp(line, word, bytes) == 0 && strchr(" \t", line[bytes]))
+        return add_span(checks, strndup(line + bytes, length - bytes));
+    return add_check(checks, line, length);
+}
+
 static int no_memory(void)
 {
     struct extract_error error;
@@ -48,7 +79,7 @@ static int no_memory(void)
     return cli_complain(&error);
 }
 
-// Adds the assertions of a file: one per line, except for blank lines and comments (#).
+// Adds the assertions and spans of a file: one per line, except for blank lines and comments (#).
 static int add_file(struct checks *checks, const char *path)
 {
     struct extract_error error;
@@ -64,7 +95,7 @@ static int add_file(struct checks *checks, const char *path)
         size_t bytes = strcspn(line, "\n");
         size_t blank = strspn(line, " \t\r");
         if (blank < bytes && line[blank] != '#')
-            is_added = add_check(checks, line + blank, bytes - blank);
+            is_added = add_line(checks, line + blank, bytes - blank);
         line += bytes + (line[bytes] != 0);
     }
     free(text);
@@ -76,6 +107,12 @@ static int take_checks(struct checks *checks, struct cli_options *options)
 {
     int taken = 0, status = CLI_SUCCESS;
 
+    checks->spans = calloc(options->session.span_count + 1, sizeof *checks->spans);
+    if (!checks->spans)
+        return no_memory();
+    for (; checks->given_spans < options->session.span_count; checks->given_spans++)
+        checks->spans[checks->given_spans] = options->session.spans[checks->given_spans];
+    checks->span_count = checks->given_spans;
     for (; taken < options->input_count && !status; taken++) {
         const char *text = options->inputs[taken];
         if (strchr(text, '('))
@@ -85,6 +122,8 @@ static int take_checks(struct checks *checks, struct cli_options *options)
         else
             break;
     }
+    options->session.spans = checks->spans;
+    options->session.span_count = checks->span_count;
     options->inputs += taken;
     options->input_count -= taken;
     if (!status && !checks->count)
@@ -213,8 +252,9 @@ const struct cli_command cli_assert = {
     .summary = "check conditions on a trace, for CI",
     .help =
         "Check assertions such as 'latency(sensor).p99 < 200us' or 'load(idle) > 20%', or those\n"
-        "of FILE, one per line. Print TAP, or JUnit XML with --junit. The exit status is 4 if one\n"
-        "fails, and 3 if missing events could change one.\n",
-    .takes = CLI_ASSERT | CLI_ROLES,
+        "of FILE, one per line. Spans are defined by --span, or by a line of FILE. Print TAP, or\n"
+        "JUnit XML with --junit. The exit status is 4 if one fails, and 3 if missing events could\n"
+        "change one.\n",
+    .takes = CLI_ASSERT | CLI_SPANS | CLI_ROLES,
     .run = run_assert,
 };

@@ -16,7 +16,8 @@ const struct cli_command cli_stats = {
     .help =
         "Count the events that the filters let through. Times are those of all events, whatever\n"
         "the filters leave out. With --json, print one object. For RKH, print latencies from post\n"
-        "to get, queues, pools, timers, and the time in each state.\n",
-    .takes = CLI_FILTERS | CLI_ROLES,
+        "to get, queues, pools, timers, and the time in each state. --span adds times between two\n"
+        "events of your own.\n",
+    .takes = CLI_FILTERS | CLI_SPANS | CLI_ROLES,
     .run = run_stats,
 };

@@ -13,6 +13,11 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
                  struct extract_entry *entry, uint8_t *buffer)
 {
     bool user = event->id >= POSIX_USER;
+    uint64_t words[POSIX_RTOS_WORDS];
+    unsigned count = posix_rtos_words(event, words);
+    bool is_kernel = event->type->id >= POSIX_RTOS_ID;
+    // Where a kernel's event has the fields of the others.
+    unsigned pid = is_kernel ? 6 : 3, at_interrupt = is_kernel ? 7 : 4;
 
     if (event->data_bytes > POSIX_MAX_RECORD || event->fields < 4)
         return false;
@@ -23,21 +28,25 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
                                     .hook = (uint16_t)(event->id << 4),
                                     .type = STAMPED | GENERIC,
                                     .priority = event->priority,
-                                    .pid = event->field[3],
+                                    .pid = event->field[pid],
                                     .tid = event->thread,
                                     .log_offset = event->slot,
                                     .event = event};
     entry->data = (uint16_t)((event->field[2] ? HAS_CUT : 0) |
                              (event->context == EXTRACT_ISR ? HAS_INTERRUPT : 0) |
-                             (event->field[3] ? HAS_PID : 0));
+                             (event->field[pid] ? HAS_PID : 0));
     uint64_t number =
         user ? extract_number_key(EXTRACT_KIND_USER_EVENT, event->field[0]) : event->field[0];
-    uint64_t interrupt = event->context == EXTRACT_ISR ? event->field[4] : 0;
+    uint64_t interrupt = event->context == EXTRACT_ISR ? event->field[at_interrupt] : 0;
     uint8_t *to = extract_store(buffer + WORD, number, WORD, EXTRACT_BIG);
     to = extract_store(to, event->field[1], WORD, EXTRACT_LITTLE);
     to = extract_store(to, interrupt, WORD, EXTRACT_LITTLE);
-    // The data of user events is copied unchanged, that of system events as words.
+    // The data of user events is copied unchanged, that of system events and of a kernel's events
+    // as words.
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
+    for (unsigned i = 0; i < count; i++)
+        to = extract_store(to, words[i], WORD, EXTRACT_LITTLE);
+    extract_cursor_span(&c, (uint64_t)count * ring->word_bytes);
     while (!user && extract_cursor_left(&c) >= 4)
         to = extract_store(to, extract_cursor_u32(&c), 4, EXTRACT_LITTLE);
     size_t left = extract_cursor_left(&c);

@@ -212,6 +212,28 @@ bool posix_entry_object(const struct extract_ring *ring, const uint8_t *record, 
 uint64_t posix_slack_bytes(const struct extract_ring *ring);
 bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary);
 
+// rtos.c: the events of kernels that use ringside_rtos_hooks.h. A type of theirs has an id from
+// POSIX_RTOS_ID on, by which templates are found; the event keeps the id of the stream.
+enum { POSIX_RTOS_ID = 0xE000, POSIX_RTOS_ID_OBJECT_NAME = 0xE039 };
+enum { POSIX_RTOS_NAME = 32, POSIX_RTOS_WORDS = 3 };
+
+struct rtos_event;
+
+// Returns the event of a name in the table of names; NULL: a kernel has none of this name.
+const struct rtos_event *posix_rtos_find(const uint8_t *name, size_t length);
+// Gives an event, which was decoded as a user event, the type and the fields of a kernel's event.
+// Returns false if its data are too short.
+bool posix_rtos_decode(const struct rtos_event *known, const struct extract_ring *ring,
+                       struct extract_event *event);
+// Stores the words of a kernel's event, and returns how many; 0 for other events.
+unsigned posix_rtos_words(const struct extract_event *event, uint64_t words[POSIX_RTOS_WORDS]);
+// Members of extract_kernel and extract_format.
+const struct extract_role_fields *posix_rtos_translate(const struct extract_ring *ring,
+                                                       struct extract_event *event);
+bool posix_rtos_name(const struct extract_event *event, struct extract_name_entry *entry);
+bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
+                             struct extract_symbols *symbols, uint64_t address, uint64_t *name);
+
 // entry.c: presents an event to report templates.
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,
                  struct extract_entry *entry, uint8_t *buffer);

@@ -210,7 +210,6 @@ static const struct extract_stream stream = {
 };
 
 static const struct extract_describing_entries describing = {
-    .name = rkh_read_name,
     .items = rkh_items,
     .inner = decode_expected,
     .text = append_text,
@@ -240,6 +239,7 @@ const struct extract_format extract_format_rkh = {
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
     .stream = &stream,
+    .entry_name = rkh_read_name,
     .describing = &describing,
     .target = &rkh_target_filter,
     .entries = &entries,

@@ -4,6 +4,9 @@
 //
 //   latency(sensor).p99 < 200us      also response and period; .min .median .p99 .max .count; of
 //                                    period also .jitter, in percent of the median
+//   span(request).p99 < 2ms          a span that the user defines (extract/span.h); also .mean,
+//   .open,
+//                                    .without_end and .without_begin
 //   load(idle) > 20%                 a thread, idle, interrupts, init or unknown; percent of a core
 //   count(thread suspend, thread=comms) < 10
 //   never(queue send, object=log)    the same as count(...) == 0
@@ -14,6 +17,7 @@
 #ifndef EXTRACT_ASSERT_H
 #define EXTRACT_ASSERT_H
 
+#include <extract/span.h>
 #include <extract/stats.h>
 
 #ifdef __cplusplus
@@ -35,11 +39,13 @@ struct extract_assertion_result {
 
 struct extract_assertions;
 
-// Prepares assertions about a trace, which must outlive them. `hz` is the ticks per second; 0: not
-// known, which makes times with units errors. `is_whole`: no event is missing in between. The
+// Prepares assertions about a trace, which must outlive them. `spans` holds the spans of the trace,
+// and must outlive them unchanged; NULL: none. `hz` is the ticks per second; 0: not known, which
+// makes times with units errors. `is_whole`: no event is missing in between. The
 // caller frees them with extract_assertions_free. Errors: NOMEM; those of extract_stats_new.
 enum extract_code extract_assertions_new(struct extract_assertions **assertions,
-                                         const struct extract_trace *trace, uint64_t hz,
+                                         const struct extract_trace *trace,
+                                         const struct extract_spans *spans, uint64_t hz,
                                          bool is_whole, struct extract_error *error);
 // Checks one assertion. If entries are missing or damaged, the result is UNKNOWN unless no missing
 // event can change it. Errors: USAGE (with the column), NOTFOUND (a name that is not in the trace),

@@ -8,6 +8,7 @@
 #define EXTRACT_REPORT_H
 
 #include <extract/filter.h>
+#include <extract/span.h>
 #include <extract/stats.h>
 #include <extract/why.h>
 #include <extract/templates.h>
@@ -86,7 +87,8 @@ struct extract_report_options {
     // Called from time to time while events are printed. If it returns false, the report ends
     // there. May be NULL.
     bool (*may_continue)(void *context);
-    void *context; // of may_continue
+    void *context;                     // of may_continue
+    const struct extract_spans *spans; // of statistics; NULL: none
     // Reports of events: where the previous part ended; NULL: the report is complete in itself.
     // Columns of a report in parts have fixed widths.
     struct extract_report_part *part;

@@ -51,6 +51,8 @@ struct extract_session_options {
     // Hook ids as reports print them ("053,1000"), of the only events to print, and of events not
     // to print. May be NULL.
     const char *only_hooks, *not_hooks;
+    const char *const *spans; // definitions (extract_spans_new) for "stats", why and assertions
+    size_t span_count;
     bool json;      // JSON instead of text
     bool no_header; // text: without headings
     bool color;     // text: headings in bold, flags in red
@@ -73,7 +75,7 @@ struct extract_session_options {
 
 // Opens a session for the ring in a memory: finds the ring, copies it, and decodes its events. All
 // reads of the memory are made here. `memory` and `symbols` (may be NULL) must outlive the session.
-// Errors: USAGE (an invalid condition or hook id); those of extract_ring_find,
+// Errors: USAGE (an invalid condition, span or hook id); those of extract_ring_find,
 // extract_snapshot_take and extract_trace_open.
 enum extract_code extract_session_open(struct extract_session **session,
                                        struct extract_memory *memory,
@@ -83,8 +85,8 @@ enum extract_code extract_session_open(struct extract_session **session,
 
 // Opens a session for a log. `log` and `symbols` (may be NULL) must outlive the session, which
 // reads blocks of the log when commands need them. The log states its format and the address of its
-// ring. Errors: USAGE (an invalid condition or hook id; the option `format` or `ring` contradicts
-// the log); those of extract_trace_open_log.
+// ring. Errors: USAGE (an invalid condition, span or hook id; the option `format` or `ring`
+// contradicts the log); those of extract_trace_open_log.
 enum extract_code extract_session_open_log(struct extract_session **session,
                                            struct extract_log *log, struct extract_symbols *symbols,
                                            const struct extract_session_options *options,
@@ -101,7 +103,7 @@ void extract_session_close(struct extract_session *session);
 //   status      Prints the status of the stream and of its log (extract_report_status).
 //   objects     Prints the kernel objects.
 //   report      Prints the events that the filter lets through.
-//   stats       Prints the statistics of these events.
+//   stats       Prints the statistics of these events, and the session's spans.
 //   raw         Writes these events as binary hook entries (extract_export_hooks).
 //   chart       Writes their sequence chart as SVG (extract_report_chart).
 //   signalling  Writes their sequence chart in the signalling language.
@@ -127,8 +129,9 @@ enum extract_code extract_session_report(struct extract_session *session,
 enum extract_code extract_session_assertions(struct extract_session *session,
                                              struct extract_assertions **assertions,
                                              struct extract_error *error);
-// Explains times of a thread (extract_why_new) and appends the text. `options->hz` may be 0: the
-// rate of the session is used. Errors: those of extract_why_new.
+// Explains times of a thread (extract_why_new), or spans if the session has a definition, and
+// appends the text. `options->hz` may be 0: the rate of the session is used. Errors: those of
+// extract_why_new.
 enum extract_code extract_session_why(struct extract_session *session,
                                       const struct extract_why_options *options,
                                       struct extract_text *text, struct extract_error *error);

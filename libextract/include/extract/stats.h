@@ -170,8 +170,9 @@ struct extract_stats {
     // False if the format's events do not show a schedule. Then context switches, preemptions,
     // inversions and all times except span_ticks are 0.
     bool has_loads;
-    bool has_one_core;     // the trace comes from one core; otherwise `tracex` and the counts of
-                           // inversions are 0
+    // False for traces of several cores, and of formats other than ThreadX. Then `tracex` and the
+    // counts of inversions are 0.
+    bool has_tracex;
     uint64_t range_events; // events between FROM and TO, whether the view lets them through or not
     uint64_t events;       // events that the view lets through; all counts below are of these
     uint64_t context_switches;           // another thread, or idle, gets a core

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Why a response of a thread took as long as it did: a chain of segments whose lengths add up to
-// exactly the elapsed time.
+// Why a response of a thread, or a span, took as long as it did: a chain of segments whose lengths
+// add up to exactly the elapsed time.
 //
 // The chain follows the thread's states. While it was ready, it shows who had the core instead.
 // While it was blocked on a mutex, it shows what the owner did, and so on for what the owner waited
@@ -9,6 +9,7 @@
 #define EXTRACT_WHY_H
 
 #include <extract/schedule.h>
+#include <extract/span.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,15 +17,19 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 // Which times of a thread are to be explained. Initialize with zeros, then set `size`, `thread` and
-// at most one of `at`, `from` with `to`, and `worst`.
+// at most one of `at`, `from` with `to`, and `worst`; or `spans`, and `thread` and `worst` if
+// needed.
 struct extract_why_options {
     size_t size;        // sizeof the struct
     const char *thread; // name or address of the thread
-    const char *at;     // the response at this time: ticks, or a time with its unit ("20ms")
-    const char *from;   // from this time ...
-    const char *to;     // ... to this time
-    uint64_t worst;     // that many of the longest responses; 0: the longest one
-    uint64_t hz;        // ticks per second; 0: times with units are not possible
+    // A single definition, whose longest spans are explained; NULL: responses are. If `thread` is
+    // NULL, the thread is the one that began the span, or that ended it if an interrupt began it.
+    struct extract_spans *spans;
+    const char *at;   // the response at this time: ticks, or a time with its unit ("20ms")
+    const char *from; // from this time ...
+    const char *to;   // ... to this time
+    uint64_t worst;   // that many of the longest responses or spans; 0: the longest one
+    uint64_t hz;      // ticks per second; 0: times with units are not possible
 };
 
 enum extract_segment_kind {
@@ -60,7 +65,8 @@ struct extract_chain {
     uint64_t thread;
     uint64_t from, to;
     uint64_t from_seq, to_seq; // sequence numbers of the first and last event; see has_seqs
-    bool has_seqs;             // it is a response, and not a time that the user chose
+    bool has_seqs;             // it is a response or a span, and not a time that the user chose
+    bool is_likely;            // of a span: begin and end may not belong together
     bool is_waiting;           // the thread still waits at the end of the trace
     size_t first, count;       // its segments
 };
@@ -70,15 +76,17 @@ struct extract_why {
     size_t chain_count;
     struct extract_segment *segments;
     size_t segment_count;
-    size_t responses; // of the thread in the trace
+    size_t responses; // of the thread in the trace; or spans that were measured
+    char *span;       // name of the spans; NULL: responses. Owned
     size_t capacity;  // of `segments`
 };
 
 // Explains times of a thread, which the caller frees with extract_why_free. Without `at`, `from`
 // and `to`, explains the longest responses, and the wait that has not ended at the end of the
 // trace. The trace must outlive the call. Errors: NOMEM; NOTFOUND (no thread, or several threads,
-// have the name; no response at that time); USAGE (a time that cannot be parsed, or a time with a
-// unit without a rate); those of extract_schedule_run.
+// have the name; no response at that time; no span); USAGE (a time that cannot be parsed, or a time
+// with a unit without a rate; several definitions of spans); those of extract_schedule_run and
+// extract_spans_find.
 enum extract_code extract_why_new(struct extract_why **why, const struct extract_trace *trace,
                                   const struct extract_why_options *options,
                                   struct extract_error *error);

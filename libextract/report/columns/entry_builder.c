@@ -294,7 +294,7 @@ const struct extract_template *entry_builder_find_template(const struct entry_bu
 
     if (!chosen && !is_marker && templates && builder->format->users_share &&
         id > builder->format->user_ids)
-        chosen = extract_templates_find(templates, space, builder->format->user_ids);
+        chosen = extract_templates_find(templates, space, event->type->id);
     if (!chosen)
         return NULL;
     // Only these can be wrong, so that is_suitable is not called for every event.

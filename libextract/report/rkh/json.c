@@ -336,5 +336,7 @@ void rkh_put_json(struct rkh_report *report)
     put_timers(report, &kv);
     put_assertions(report, &kv);
     stats_put_services_json(&kv, report->stats->services, report->stats->service_count);
+    if (report->options->spans)
+        stats_put_spans_json(&kv, report->stats, report->options->spans);
     kv_close(&kv);
 }

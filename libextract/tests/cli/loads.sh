@@ -44,7 +44,7 @@ loads_json() {
 loads_text() {
     "$ringside" stats -q "$@" >"$work/stats"
     sed -nE 's/ \(times and .*//; /^(idle|interrupt|init|span) ticks/p' "$work/stats"
-    sed -n '/^thread /,/^$/p' "$work/stats" | grep -oE ' [0-9]+ +[0-9]+\.[0-9]{3} '
+    sed -n '/^thread *prio /,/^$/p' "$work/stats" | grep -oE ' [0-9]+ +[0-9]+\.[0-9]{3} '
 }
 # unchanged NAME FILTER... -- INPUT...: checks that a filter does not change the loads.
 unchanged() {

@@ -4,11 +4,13 @@
 // fields are chosen so that all roles of events meet.
 //
 // Nothing may crash, leak or hang. In addition, times of a core, a thread and a mutex follow each
-// other. All times add up to the span, and the segments of a chain tile its time.
+// other. All times add up to the whole time, and the segments of a chain tile its time. Each begin
+// and each end of a span is counted once.
 #define _GNU_SOURCE // memfd_create
 #include "tests/bench/ring_maker.h"
 #include "tests/fuzz/trace_checks.h"
 #include <extract/schedule.h>
+#include <extract/span.h>
 #include <extract/stats.h>
 #include <extract/why.h>
 
@@ -144,13 +146,10 @@ static size_t check_level(const struct extract_why *why, size_t i, size_t end, u
     return i;
 }
 
-static void check_why(const struct extract_trace *trace, unsigned thread)
+static void explain(const struct extract_trace *trace, const struct extract_why_options *options)
 {
-    char name[24];
-    struct extract_why_options options = {.size = sizeof options, .thread = name, .worst = 3};
     struct extract_why *why;
-    snprintf(name, sizeof name, "0x%x", thread_at(1 + thread));
-    if (extract_why_new(&why, trace, &options, NULL))
+    if (extract_why_new(&why, trace, options, NULL))
         return;
     for (size_t i = 0; i < why->chain_count; i++) {
         const struct extract_chain *chain = &why->chains[i];
@@ -159,6 +158,47 @@ static void check_why(const struct extract_trace *trace, unsigned thread)
         check(check_level(why, chain->first, end, 0, chain->from, chain->to) == end);
     }
     extract_why_free(why);
+}
+
+static void check_why(const struct extract_trace *trace, unsigned thread)
+{
+    char name[24];
+    struct extract_why_options options = {.size = sizeof options, .thread = name, .worst = 3};
+    snprintf(name, sizeof name, "0x%x", thread_at(1 + thread));
+    explain(trace, &options);
+}
+
+// ---- spans ----
+
+// Returns how often an event occurred.
+static uint64_t count_id(const struct extract_trace *trace, uint32_t id)
+{
+    struct extract_reader reader;
+    struct extract_event event;
+    uint64_t count = 0;
+    extract_reader_init(&reader, trace);
+    while (extract_reader_next(&reader, &event, 1))
+        count += event.id == id;
+    return count;
+}
+
+// Checks that each begin and each end is counted once, and that spans are explained by segments.
+static void check_spans(const struct extract_trace *trace)
+{
+    static const char *const definitions[] = {"x: 2 .. 1", "x: 2 .. 1 by info1",
+                                              "x: 2 .. 1 by thread"};
+    for (unsigned i = 0; i < sizeof definitions / sizeof *definitions; i++) {
+        struct extract_why_options options = {.size = sizeof options, .worst = 3};
+        check(!extract_spans_new(&options.spans, &definitions[i], 1, NULL));
+        check(!extract_spans_find(options.spans, NULL, trace, 0, 2, NULL));
+        const struct extract_span_stats *span = extract_spans_get(options.spans, 0);
+        uint64_t pairs = span->duration.count + span->untimed;
+        check(pairs + span->open + span->without_end == count_id(trace, 2));
+        check(pairs + span->without_begin == count_id(trace, 1));
+        check(span->worst_count <= 2 && span->likely <= span->duration.count);
+        explain(trace, &options);
+        extract_spans_free(options.spans);
+    }
 }
 
 // ---- the ring ----
@@ -177,6 +217,7 @@ static void check_ring(const struct maker *ring)
         check_times(trace);
         for (unsigned i = 0; i < THREADS; i++)
             check_why(trace, i);
+        check_spans(trace);
         extract_session_close(session);
     }
     extract_memory_close(memory);

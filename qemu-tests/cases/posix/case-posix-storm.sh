@@ -16,7 +16,10 @@ counts=(recorded=ringside_posix.streams[0].recorded refused=ringside_posix.strea
     'kernel=bout_posix_counts[0] + bout_posix_counts[1] + bout_posix_counts[2]
         + bout_posix_counts[3] + bout_posix_counts[4] + bout_posix_counts[5]
         + bout_posix_counts[6] + bout_posix_counts[7] + bout_posix_counts[8]
-        + bout_posix_counts[9]')
+        + bout_posix_counts[9] + bout_posix_counts[10] + bout_posix_counts[11]
+        + bout_posix_counts[12] + bout_posix_counts[13] + bout_posix_counts[14]
+        + bout_posix_counts[15] + bout_posix_counts[16] + bout_posix_counts[17]
+        + bout_posix_counts[18] + bout_posix_counts[19]')
 counts[5]=$(tr -s '\n ' ' ' <<<"${counts[5]}")
 
 # Copies from an event on, every few instructions.

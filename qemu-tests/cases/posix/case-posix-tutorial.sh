@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What docs/posix.md shows of a board: its session in GDB with the board that it boots, and the
-# example program that takes that board for a program. QEMU's gdbstub is at a UNIX socket instead of
-# a port; all else is as the page says.
+# What docs/posix.md and docs/rtos.md show of boards: their sessions in GDB with the board that they
+# boot, and the example program that takes a board for a program. QEMU's gdbstub is at a UNIX socket
+# instead of a port; all else is as the pages say.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=../../../libextract/tests/cli/docs/pages.sh
@@ -10,7 +10,6 @@
 tree=$PWD
 docs=$tree/docs
 PATH=$tree/$BUILD:$PATH
-page=posix
 loosely=yes
 gdb_pid=
 socket=$work/gdb.sock
@@ -71,8 +70,13 @@ answer() {                                    # KIND COMMAND
     esac
 }
 
-mkdir "$work/posix" && cd "$work/posix" || exit 1
-ln -s "$tree/build" build && cp -r "$docs/examples/posix" examples || exit 1
 describe_library
-read_page
+for page in posix rtos; do
+    mkdir "$work/$page" && cd "$work/$page" || exit 1
+    ln -s "$tree/build" build && cp -r "$docs/examples/posix" examples || exit 1
+    read_page
+    stop_gdb
+    stop_qemu
+    rm -f "$socket" "$work/commands"
+done
 [ $((failed + failures)) -eq 0 ]

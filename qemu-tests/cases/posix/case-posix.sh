@@ -46,7 +46,8 @@ app_words=(sample=posix_made.samples measured=posix_made.measured message=posix_
     logged=posix_made.logged long=posix_made.cut)
 kernel_words=()
 for kind in thread_create switch isr_enter isr_exit queue_send queue_receive queue_block \
-    semaphore_put semaphore_get semaphore_block; do
+    semaphore_put semaphore_get semaphore_block mutex_get mutex_put mutex_block thread_ready \
+    thread_sleep thread_suspend; do
     kernel_words+=("rtos_$kind=posix_kernel[BOUT_POSIX_${kind^^}]")
 done
 beats() { # COUNT: so many times the heart beats.
@@ -129,8 +130,8 @@ was_asked() { # ELF
         "$work/events" | tr '\n' ' ' | tee "$work/order"
     grep -Eqx '2 3 2 (B ){2,}6 6 (B )+3 ' "$work/order" || return 1
     jq -e -s '[.[] | select(.id == 6) | .data] as [$one, $two]
-        | ($one | length) == 32 and $one[0:16] == "0000000000000000"
-        and $two[0:16] == $one[16:] and $two[16:] == $one[0:16] and $one != $two' \
+        | ($one | length) == 64 and $one[0:32] == "0" * 32
+        and $two[0:32] == $one[32:] and $two[32:] == $one[0:32] and $one != $two' \
         "$work/events" >/dev/null
 }
 filter_shows() { grep -qx 'not recorded: beat' "$work/filter" || { cat "$work/filter"; false; }; }
@@ -158,7 +159,7 @@ product() { # PORT
     ways "$title" product "$elf"
     check "$title: as many of each type as the firmware counted" types_agree "$elf"
     check "$title: data, contexts and places" data_agree "$elf"
-    check "$title: the last five" test "$(grep -c ' at=' "$work/last")" -eq 5
+    check "$title: the last five" test "$(grep -cE '^ *[0-9]+  [0-9A-F]{3} ' "$work/last")" -eq 5
     check "$title: status: ended" status_is ended 'status: suspended' 'overrun status: no_overrun'
     check "$title: status: started" status_is started 'status: running'
     check "$title: status: stopped" status_is stopped 'status: suspended'

@@ -37,7 +37,7 @@ enum {
     POSIX_WANTED_POLICY = 25,
     POSIX_WANTED_MAX_DATA = 26,
     POSIX_WANTED_CLEARS = 27,
-    POSIX_WANTED_FILTER = 36 + 2,                 // 64 types
+    POSIX_WANTED_FILTER = 36 + 4,                 // 128 types
     POSIX_STOP_WORDS = 4 + 2 * sizeof(ULONG) / 4, // of a stop record
     POSIX_BOUND = 1,                              // bits of POSIX_WANTED
     POSIX_RUNNING = 2

@@ -18,6 +18,16 @@ enum bout_posix_kind {
     BOUT_POSIX_SEMAPHORE_PUT,
     BOUT_POSIX_SEMAPHORE_GET,
     BOUT_POSIX_SEMAPHORE_BLOCK,
+    BOUT_POSIX_QUEUE_SEND_FAILED,
+    BOUT_POSIX_QUEUE_RECEIVE_FAILED,
+    BOUT_POSIX_SEMAPHORE_GET_FAILED,
+    BOUT_POSIX_MUTEX_GET,
+    BOUT_POSIX_MUTEX_PUT,
+    BOUT_POSIX_MUTEX_BLOCK,
+    BOUT_POSIX_MUTEX_GET_FAILED,
+    BOUT_POSIX_THREAD_READY,
+    BOUT_POSIX_THREAD_SLEEP,
+    BOUT_POSIX_THREAD_SUSPEND,
     BOUT_POSIX_KINDS
 };
 extern volatile uint32_t bout_posix_counts[BOUT_POSIX_KINDS];
@@ -40,32 +50,67 @@ void bout_posix_open(void);
         if (condition)                                                                             \
             BOUT_POSIX(__VA_ARGS__);                                                               \
     } while (0)
-#define BOUT_POSIX_EITHER(condition, done, count, blocked, object)                                 \
-    do {                                                                                           \
-        BOUT_POSIX_IF(condition, done, object, count);                                             \
-        BOUT_POSIX_IF(!(condition), blocked, object, _tx_thread_current_ptr);                      \
-    } while (0)
+// One of three events: the call succeeds, or waits, or fails since it may not wait. In an interrupt
+// it may not.
+#define BOUT_POSIX_MAY_WAIT(wait) ((wait) && !bout_system_state)
 
 typedef const TX_THREAD *bout_trace_mark; // the thread that becomes ready, or stops
 #define BOUT_TRACE_NO_MARK NULL
 
 #define BOUT_TRACE_THREAD_CREATE(thread)                                                           \
     BOUT_POSIX(THREAD_CREATE, thread, (thread)->tx_thread_priority)
-#define BOUT_TRACE_THREAD_RESUMED(mark, next)                                                      \
-    BOUT_POSIX_IF((next) != _tx_thread_current_ptr, SWITCH, _tx_thread_current_ptr, next)
-#define BOUT_TRACE_THREAD_SUSPEND(thread, state) (thread)
-#define BOUT_TRACE_THREAD_SUSPENDED(mark, next)  BOUT_POSIX(SWITCH, mark, next)
+#define BOUT_TRACE_THREAD_RESUME(thread, state) (thread)
+#define BOUT_TRACE_THREAD_RESUMED(mark, next)   BOUT_POSIX(THREAD_READY, mark)
+// The services that wait say for what.
+#define BOUT_TRACE_THREAD_SUSPEND(thread, state) ((state) <= BOUT_SUSPENDED ? (thread) : NULL)
+#define BOUT_TRACE_THREAD_SUSPENDED(mark, next)  BOUT_POSIX_IF(mark, THREAD_SUSPEND, mark)
+#define BOUT_TRACE_THREAD_SLEEP(thread, ticks)   BOUT_POSIX(THREAD_SLEEP, thread, ticks)
+#define BOUT_TRACE_SWITCH(left, entered)         BOUT_POSIX(SWITCH, left, entered)
 #define BOUT_TRACE_QUEUE_SEND(queue, source, wait)                                                 \
-    BOUT_POSIX_EITHER((queue)->tx_queue_enqueued < (queue)->tx_queue_capacity, QUEUE_SEND,         \
-                      (queue)->tx_queue_enqueued + 1, QUEUE_BLOCK, queue)
+    do {                                                                                           \
+        if ((queue)->tx_queue_enqueued < (queue)->tx_queue_capacity)                               \
+            BOUT_POSIX(QUEUE_SEND, queue, (queue)->tx_queue_enqueued + 1);                         \
+        else if (BOUT_POSIX_MAY_WAIT(wait))                                                        \
+            BOUT_POSIX(QUEUE_BLOCK, queue, _tx_thread_current_ptr, 1);                             \
+        else                                                                                       \
+            BOUT_POSIX(QUEUE_SEND_FAILED, queue);                                                  \
+    } while (0)
 #define BOUT_TRACE_QUEUE_RECEIVE(queue, target, wait)                                              \
-    BOUT_POSIX_EITHER((queue)->tx_queue_enqueued > 0, QUEUE_RECEIVE,                               \
-                      (queue)->tx_queue_enqueued - 1, QUEUE_BLOCK, queue)
+    do {                                                                                           \
+        if ((queue)->tx_queue_enqueued > 0)                                                        \
+            BOUT_POSIX(QUEUE_RECEIVE, queue, (queue)->tx_queue_enqueued - 1);                      \
+        else if (BOUT_POSIX_MAY_WAIT(wait))                                                        \
+            BOUT_POSIX(QUEUE_BLOCK, queue, _tx_thread_current_ptr, 0);                             \
+        else                                                                                       \
+            BOUT_POSIX(QUEUE_RECEIVE_FAILED, queue);                                               \
+    } while (0)
 #define BOUT_TRACE_SEMAPHORE_GET(semaphore, wait)                                                  \
-    BOUT_POSIX_EITHER((semaphore)->tx_semaphore_count > 0, SEMAPHORE_GET,                          \
-                      (semaphore)->tx_semaphore_count - 1, SEMAPHORE_BLOCK, semaphore)
+    do {                                                                                           \
+        if ((semaphore)->tx_semaphore_count > 0)                                                   \
+            BOUT_POSIX(SEMAPHORE_GET, semaphore, (semaphore)->tx_semaphore_count - 1);             \
+        else if (BOUT_POSIX_MAY_WAIT(wait))                                                        \
+            BOUT_POSIX(SEMAPHORE_BLOCK, semaphore, _tx_thread_current_ptr);                        \
+        else                                                                                       \
+            BOUT_POSIX(SEMAPHORE_GET_FAILED, semaphore);                                           \
+    } while (0)
 #define BOUT_TRACE_SEMAPHORE_PUT(semaphore)                                                        \
     BOUT_POSIX(SEMAPHORE_PUT, semaphore, (semaphore)->tx_semaphore_count + 1)
+
+// The outermost calls. A mutex that is put goes to the first thread that waits for it.
+#define BOUT_TRACE_MUTEX_GET(mutex, wait)                                                          \
+    do {                                                                                           \
+        if (!(mutex)->tx_mutex_owner)                                                              \
+            BOUT_POSIX(MUTEX_GET, mutex, _tx_thread_current_ptr);                                  \
+        else if ((mutex)->tx_mutex_owner == _tx_thread_current_ptr)                                \
+            break;                                                                                 \
+        else if (BOUT_POSIX_MAY_WAIT(wait))                                                        \
+            BOUT_POSIX(MUTEX_BLOCK, mutex, _tx_thread_current_ptr, (mutex)->tx_mutex_owner);       \
+        else                                                                                       \
+            BOUT_POSIX(MUTEX_GET_FAILED, mutex);                                                   \
+    } while (0)
+#define BOUT_TRACE_MUTEX_PUT(mutex)                                                                \
+    BOUT_POSIX_IF((mutex)->tx_mutex_ownership_count == 1, MUTEX_PUT, mutex, (mutex)->tx_mutex_owner)
+#define BOUT_TRACE_MUTEX_GIVEN(mutex, thread) BOUT_POSIX(MUTEX_GET, mutex, thread)
 
 #define BOUT_TRACE_ISR_ENTER(id)                                                                   \
     do {                                                                                           \

@@ -39,6 +39,13 @@ prepare() { # NAME
         describe_library
         trace=(--elf firmware.elf ram.bin@0x20000000)
         ;;
+    rtos)
+        for file in "$data"/freertos/*.gz; do
+            gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
+        done
+        cp -r "$docs/../libextract/target" . || exit 1
+        trace=(--elf firmware.elf ram.bin@0x20000000)
+        ;;
     esac
 }
 
@@ -49,7 +56,7 @@ ask() { # COMMAND
     case ${words[1]}${words[2]:+ ${words[2]}} in
     'set templates'*) for file in "${words[@]:3}"; do settings+=(--templates "$file"); done ;;
     'set hz') settings+=(--hz "${words[3]}") ;;
-    info | objects* | stats*)
+    info | objects* | stats* | why*)
         ringside "${words[1]}" "${settings[@]}" "${words[@]:2}" "${trace[@]}"
         ;;
     last*) ringside report "${settings[@]}" --last "${words[@]:2}" "${trace[@]}" ;;
@@ -79,7 +86,7 @@ compare_pictures() {
     done
 }
 
-for page in templates rkh posix; do
+for page in templates rkh posix rtos; do
     mkdir "$work/$page" && cd "$work/$page" || exit 1
     settings=()
     prepare "$page"

@@ -186,7 +186,7 @@ static void test_renamed(void **state)
         assert_string_equal(name_at(THREAD, i), name);
     }
     assert_int_equal(count_lines("report", " t7 "), 2);
-    assert_int_equal(count_lines("stats", "\nt7 "), 1);
+    assert_int_equal(count_lines("stats", "\nt7 "), 2); // the thread, and what it called
     assert_int_equal(look.info->objects, TIMES);
     log_look_close(&look);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // unit: the recorder's rules, one by one, on a port that the test plays.
 // Standard: IEEE Std 1003.1-2008, 2.11.1 (stream policies), 2.11.2 (system events).
-#define RINGSIDE_TRACE_STREAMS 2
-#define RINGSIDE_TRACE_WORDS   64
-#define RINGSIDE_TRACE_PORT    "tests/unit/target/model_port.h"
+#define RINGSIDE_TRACE_STREAMS     2
+#define RINGSIDE_TRACE_WORDS       64
+#define RINGSIDE_TRACE_USER_EVENTS 32
+#define RINGSIDE_TRACE_PORT        "tests/unit/target/model_port.h"
 #include "target/ringside_trace.c"
 
 #include "tests/unit/target/ring_reader.h"

@@ -221,7 +221,7 @@ static void test_two_cores(void **state)
     add_both(1);
     look_open(&look, &image);
     struct extract_stats *stats = stats_of(look.trace);
-    assert_true(stats->has_loads && !stats->has_one_core);
+    assert_true(stats->has_loads && !stats->has_tracex);
     assert_int_equal(stats->events, 10);
     assert_int_equal(stats->interrupts, 2);
     assert_int_equal(stats->nested_interrupts, 0);
@@ -248,7 +248,7 @@ static void test_two_cores(void **state)
     add_both(0); // the same events on one core
     look_open(&look, &image);
     stats = stats_of(look.trace);
-    assert_true(stats->has_one_core);
+    assert_true(stats->has_tracex);
     assert_int_equal(stats->nested_interrupts, 1);
     assert_true(stats->context_switches > 0);
     assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 1);
@@ -345,7 +345,14 @@ static void test_texts(void **state)
                         "    2   20.000  APPL   user event 4096\n"
                         "    1   10.000  KERN   thread resume\n"
                         "    1   10.000  KERN   thread suspend\n"
-                        "    1   10.000  KERN   time slice\n    1   10.000  SVC    mutex get\n");
+                        "    1   10.000  KERN   time slice\n    1   10.000  SVC    mutex get\n\n"
+                        "thread  count  percent  class  event\n"
+                        "a           1   33.333  KERN   thread resume\n"
+                        "a           1   33.333  KERN   thread suspend\n"
+                        "a           1   33.333  APPL   user event 4096\n"
+                        "b           1   33.333  KERN   time slice\n"
+                        "b           1   33.333  SVC    mutex get\n"
+                        "b           1   33.333  APPL   user event 4096\n");
     assert_non_null(
         strstr(answer("info", &options),
                "\nword bytes: 4\ncores: 2 (at least: no event is from a higher core)\n"));

@@ -53,7 +53,8 @@ static enum extract_assertion decide(const char *text)
     struct look look;
 
     look_open(&look, &image);
-    assert_int_equal(extract_assertions_new(&assertions, look.trace, 0, true, NULL), EXTRACT_OK);
+    assert_int_equal(extract_assertions_new(&assertions, look.trace, NULL, 0, true, NULL),
+                     EXTRACT_OK);
     assert_int_equal(extract_assertions_check(assertions, text, &result, NULL), EXTRACT_OK);
     extract_assertions_free(assertions);
     look_close(&look);

@@ -531,22 +531,14 @@ static void test_sums_of_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_stacks_and_priorities),
-        cmocka_unit_test(test_interrupts),
-        cmocka_unit_test(test_preemptions),
-        cmocka_unit_test(test_inversions),
-        cmocka_unit_test(test_no_inversions),
-        cmocka_unit_test(test_services),
-        cmocka_unit_test(test_services_of_threads),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_start_up),
-        cmocka_unit_test(test_windows),
-        cmocka_unit_test(test_combinations),
-        cmocka_unit_test(test_long_windows),
-        cmocka_unit_test(test_threads_in_passing),
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_sums_of_samples),
+        cmocka_unit_test(test_profile),      cmocka_unit_test(test_stacks_and_priorities),
+        cmocka_unit_test(test_interrupts),   cmocka_unit_test(test_preemptions),
+        cmocka_unit_test(test_inversions),   cmocka_unit_test(test_no_inversions),
+        cmocka_unit_test(test_services),     cmocka_unit_test(test_services_of_threads),
+        cmocka_unit_test(test_empty),        cmocka_unit_test(test_start_up),
+        cmocka_unit_test(test_windows),      cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_long_windows), cmocka_unit_test(test_threads_in_passing),
+        cmocka_unit_test(test_sums),         cmocka_unit_test(test_sums_of_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Events of a kernel in POSIX traces: their fields in every layout, names of objects, and the
+// schedule. Truth: the header that firmware includes, and computation by hand.
+#include "target/ringside_rtos_hooks.h"
+#include "tests/unit/posix_format/ptr_builder.h"
+#include <extract/schedule.h>
+#include <stdio.h>
+
+enum { A = 0x20004000, B = 0x20004100, QUEUE = 0x20004200, MUTEX = 0x20004300 };
+enum { FIRST_ID = 35, SLOTS = PTR_NAMES - 3, WORDS = 3, TICK_ISR = 15 };
+
+static const struct ptr_kind narrow = {false, false, 4, 32};
+static struct ptr ptr;
+static uint64_t now;
+
+static void begin(const struct ptr_kind *kind)
+{
+    ptr_build(&ptr, kind, MAX_PTR_WORDS, 0);
+    now = 0;
+}
+
+// Registers a name, unless that has been done. Returns its id.
+static unsigned id_of(const char *name)
+{
+    for (unsigned slot = 3; slot < PTR_NAMES; slot++) {
+        char *place = (char *)ptr.bytes + PTR_NAMES_AT + slot * PTR_NAME;
+        if (!*place)
+            memcpy(place, name, strlen(name));
+        if (strcmp(place, name) == 0)
+            return 32 + slot;
+    }
+    fail_msg("no room for the name %s", name);
+    return 0;
+}
+
+static size_t store_words(uint8_t *data, const uint64_t *words, unsigned count)
+{
+    unsigned bytes = ptr.kind.address_bytes;
+
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < bytes; k++)
+            data[i * bytes + k] = (uint8_t)(words[i] >> 8 * (ptr.kind.big ? bytes - 1 - k : k));
+    return count * bytes;
+}
+
+static void put_bytes(const char *name, uint64_t thread, bool is_interrupt, const void *data,
+                      size_t bytes)
+{
+    const struct ptr_record record = {.id = id_of(name),
+                                      .data = data,
+                                      .data_bytes = (unsigned)bytes,
+                                      .address = 0x08000101,
+                                      .thread = thread,
+                                      .stamp = now += 10,
+                                      .interrupt = is_interrupt};
+    ptr_put(&ptr, 0, &record);
+}
+
+static void put(const char *name, uint64_t thread, uint64_t one, uint64_t two, uint64_t three)
+{
+    const uint64_t words[WORDS] = {one, two, three};
+    uint8_t data[WORDS * 8];
+    bool is_interrupt = thread == TICK_ISR;
+
+    put_bytes(name, thread, is_interrupt, data, store_words(data, words, WORDS));
+}
+
+static const struct extract_event *open_one(struct look *look)
+{
+    size_t count;
+
+    look_open_memory(look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    const struct extract_event *events = look_events(look, &count);
+    assert_int_equal(count, 1);
+    return events;
+}
+
+// ---- fields ----
+
+// Readers know every event that the header has.
+static void check_known(const struct ptr_kind *kind, const char *name)
+{
+    struct look look;
+
+    begin(kind);
+    put(name, A, 0x20001234, 2, 1);
+    const struct extract_event *event = open_one(&look);
+    assert_string_equal(event->type->name, name);
+    assert_int_equal(event->id, FIRST_ID);
+    assert_int_equal(event->field[1], 0x08000101);
+    look_close(&look);
+}
+
+static void test_all_are_known(void **state)
+{
+    const struct ptr_kind kinds[] = {narrow, {true, false, 4, 32}, {false, true, 8, 64}};
+    (void)state;
+#define CHECK_EVENT(key, name)                                                                     \
+    for (unsigned i = 0; i < 3; i++)                                                               \
+        check_known(&kinds[i], name);
+    RINGSIDE_RTOS_EVENTS(CHECK_EVENT)
+#undef CHECK_EVENT
+}
+
+static uint64_t field_of(const struct extract_event *event, const char *label)
+{
+    for (unsigned i = 0; i < event->fields; i++)
+        if (strcmp(event->type->field[i].label, label) == 0)
+            return event->field[i];
+    fail_msg("no field %s", label);
+    return 0;
+}
+
+static void test_fields(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 8; i++) {
+        const struct ptr_kind kind = {i & 1, i & 2, i & 4 ? 8 : 4, 32};
+        struct look look;
+        begin(&kind);
+        put("rtos_queue_block", A, QUEUE, A, 1);
+        const struct extract_event *event = open_one(&look);
+        assert_int_equal(field_of(event, "queue"), QUEUE);
+        assert_int_equal(field_of(event, "thread"), A);
+        assert_int_equal(field_of(event, "sends"), 1);
+        assert_int_equal(event->thread, A);
+        look_close(&look);
+    }
+}
+
+// Without a number of its own, an interrupt has that of the record.
+static void test_interrupts(void **state)
+{
+    struct look look;
+    (void)state;
+    begin(&narrow);
+    put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
+    const struct extract_event *event = open_one(&look);
+    assert_int_equal(field_of(event, "exception"), TICK_ISR);
+    assert_int_equal(field_of(event, "interrupt"), TICK_ISR);
+    assert_int_equal(event->context, EXTRACT_ISR);
+    look_close(&look);
+}
+
+// An event with fewer words, or with another name, is a user event.
+static void test_other_events(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned bytes;
+    } cases[] = {{"rtos_switch", 4}, {"rtos_switch", 7}, {"rtos_switches", 12},
+                 {"rtos_", 12},      {"rtos", 12},       {"beta", 12}};
+    const uint8_t data[12] = {1};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct look look;
+        begin(&narrow);
+        put_bytes(cases[i].name, A, false, data, cases[i].bytes);
+        const struct extract_event *event = open_one(&look);
+        assert_string_equal(event->type->name, "user event");
+        assert_int_equal(event->data_bytes, cases[i].bytes);
+        look_close(&look);
+    }
+}
+
+static void test_names(void **state)
+{
+    struct look look;
+    uint8_t data[20] = {0};
+    const uint64_t words[] = {QUEUE};
+    (void)state;
+    begin(&narrow);
+    memcpy(data + store_words(data, words, 1), "sam\033ples", 8);
+    put_bytes("rtos_object_name", A, false, data, 12);
+    look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    const struct extract_object *object = extract_trace_object(look.trace, QUEUE);
+    assert_non_null(object);
+    assert_string_equal(object->name, "sam\033ples");
+    assert_null(strchr(object->shown, '\033'));
+    look_close(&look);
+}
+
+// ---- the schedule ----
+
+static char said[4096];
+
+static void say_state(void *context, const struct extract_state *state)
+{
+    size_t used = strlen(said);
+
+    (void)context;
+    snprintf(said + used, sizeof said - used, "%s %llu-%llu %s%s%s%s\n",
+             state->thread == A   ? "a"
+             : state->thread == B ? "b"
+                                  : "?",
+             (unsigned long long)state->from, (unsigned long long)state->to,
+             extract_thread_state_name(state->state), state->wait ? " on " : "",
+             state->wait ? state->wait : "", state->holder == B ? " of b" : "");
+}
+
+static void say_wake(void *context, const struct extract_wake *wake)
+{
+    size_t used = strlen(said);
+
+    (void)context;
+    snprintf(said + used, sizeof said - used, "%s woken at %llu: %s\n",
+             wake->thread == A ? "a" : "b", (unsigned long long)wake->at,
+             wake->reason == EXTRACT_WAKE_SERVICE ? wake->service->name
+                                                  : extract_wake_reason_name(wake->reason));
+}
+
+static void say_owner(void *context, const struct extract_ownership *owner)
+{
+    size_t used = strlen(said);
+
+    (void)context;
+    snprintf(said + used, sizeof said - used, "mutex %llu-%llu %s\n",
+             (unsigned long long)owner->from, (unsigned long long)owner->to,
+             owner->thread == A   ? "a"
+             : owner->thread == B ? "b"
+                                  : "free");
+}
+
+static void check_schedule(const char *expected)
+{
+    const struct extract_schedule_sink sink = {
+        .state = say_state, .wake = say_wake, .owner = say_owner};
+    struct look look;
+
+    *said = 0;
+    look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    assert_int_equal(extract_schedule_run(NULL, look.trace, &sink, NULL), EXTRACT_OK);
+    assert_string_equal(said, expected);
+    look_close(&look);
+}
+
+// a waits for a message, and b sends it.
+static void test_message(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_queue_block", A, QUEUE, A, 0); // 0
+    put("rtos_switch", A, A, B, 0);          // 10
+    put("rtos_queue_send", B, QUEUE, 1, 0);  // 20
+    put("rtos_thread_ready", B, A, 0, 0);    // 30
+    put("rtos_switch", B, B, A, 0);          // 40
+    put("rtos_switch", A, A, B, 0);          // 50
+    check_schedule("a woken at 30: rtos_queue_send\nb 0-10 ready\na 0-30 blocked on queue\n"
+                   "a 30-40 ready\nb 10-40 running\na 40-50 running\nb 40-50 ready\n");
+}
+
+// a waits for the mutex of b, which is free when b puts it. a takes it when it runs again.
+static void test_mutex(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_mutex_block", A, MUTEX, A, B); // 0
+    put("rtos_switch", A, A, B, 0);          // 10
+    put("rtos_mutex_put", B, MUTEX, B, 0);   // 20
+    put("rtos_thread_ready", B, A, 0, 0);    // 30
+    put("rtos_switch", B, B, A, 0);          // 40
+    put("rtos_mutex_get", A, MUTEX, A, 0);   // 50
+    put("rtos_switch", A, A, B, 0);          // 60
+    check_schedule("mutex 0-20 b\na woken at 30: rtos_mutex_put\nb 0-10 ready\n"
+                   "a 0-30 blocked on mutex of b\nmutex 20-50 free\na 30-40 ready\n"
+                   "b 10-40 running\nmutex 50-60 a\na 40-60 running\nb 40-60 ready\n");
+}
+
+static void test_timeout(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_queue_block", A, QUEUE, A, 0);     // 0
+    put("rtos_switch", A, A, B, 0);              // 10
+    put("rtos_isr_enter", TICK_ISR, 0, 0, 0);    // 20
+    put("rtos_tick", TICK_ISR, 7, 0, 0);         // 30
+    put("rtos_thread_ready", TICK_ISR, A, 0, 0); // 40
+    check_schedule("a woken at 40: timeout\na 0-40 blocked on queue\n"
+                   "b 0-10 ready\nb 10-40 running\n");
+}
+
+// Events of an application alone show no schedule.
+static void test_no_schedule(void **state)
+{
+    struct look look;
+    (void)state;
+    begin(&narrow);
+    ptr_put_number(&ptr, 0, 1);
+    look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    assert_int_equal(extract_schedule_run(NULL, look.trace, NULL, NULL), EXTRACT_UNSUPPORTED);
+    look_close(&look);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_are_known), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_interrupts),    cmocka_unit_test(test_other_events),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_message),
+        cmocka_unit_test(test_mutex),         cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_no_schedule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
