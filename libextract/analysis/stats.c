@@ -372,6 +372,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         analysis->format = extract_trace_snapshot(trace)->ring.format;
         analysis->core_count = cores ? cores : 1;
         result->has_loads = extract_trace_shows_schedule(trace);
+        result->has_waits = schedule_shows_waits(trace);
         result->has_modes =
             result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;
         result->has_tracex = result->has_loads && cores <= 1 && analysis->format->kernel->role;

@@ -469,37 +469,63 @@ static bool add_named(struct build *build, struct extract_epoch *epoch, uint64_t
     return head && add_object(build, &object, name) && push_version(trace, head, i, block);
 }
 
-// Applies an event if it is a name entry.
-static bool note_name_entry(struct build *build, const struct extract_event *event)
+// Applies what the event with a sequence number says of an object.
+static bool apply_name(struct build *build, uint64_t seq, const struct extract_name_entry *entry)
 {
     struct extract_trace *trace = build->trace;
-    const struct extract_ring *ring = &trace->snapshot->ring;
-    struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
     char name[NAME_CAPACITY];
 
-    build->begins_run = false;
-    if (!ring->format->entry_name || !ring->format->entry_name(event, &entry))
-        return true;
-    build->begins_run = entry.restarted;
-    if (entry.restarted && !begin_run(build, event->seq))
-        return false;
-    size_t length = entry.name ? strnlen((const char *)entry.name, entry.name_bytes) : 0;
+    size_t length = entry->name ? strnlen((const char *)entry->name, entry->name_bytes) : 0;
     length = length < sizeof name ? length : sizeof name - 1;
-    memcpy(name, entry.name ? entry.name : (const uint8_t *)"", length);
+    memcpy(name, entry->name ? entry->name : (const uint8_t *)"", length);
     name[length] = 0;
-    uint64_t block = extract_trace_registry(trace, event->seq), key = entry.object.address;
+    uint64_t block = extract_trace_registry(trace, seq), key = entry->object.address;
     struct extract_epoch *epoch = trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
-    if (entry.kind != EXTRACT_KIND_OBJECT)
-        key = extract_number_key(entry.kind, key);
+    if (entry->kind != EXTRACT_KIND_OBJECT)
+        key = extract_number_key(entry->kind, key);
     uint32_t head = extract_map_get(&epoch->by_address, key);
     size_t i = head ? trace->versions[head].object : trace->object_count;
     if (head)
-        update_named(build, i, &entry, name);
-    else if (*name && !add_named(build, epoch, block, key, &entry, name))
+        update_named(build, i, entry, name);
+    else if (*name && !add_named(build, epoch, block, key, entry, name))
         return false;
     bool is_new_thread = i < trace->object_count && trace->objects[i].thread &&
                          !extract_map_get(&epoch->threads, key);
     return !is_new_thread || enter_version(trace, &epoch->threads, i, block);
+}
+
+// Applies an event if it is a name entry.
+static bool note_name_entry(struct build *build, const struct extract_event *event)
+{
+    const struct extract_format *format = build->trace->snapshot->ring.format;
+    struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
+
+    build->begins_run = false;
+    if (!format->entry_name || !format->entry_name(event, &entry))
+        return true;
+    build->begins_run = entry.restarted;
+    if (entry.restarted && !begin_run(build, event->seq))
+        return false;
+    return apply_name(build, event->seq, &entry);
+}
+
+// Applies a translated event that has the name of its thread as data.
+static bool note_thread_name(struct build *build, const struct extract_event *event,
+                             const struct extract_role_fields *role)
+{
+    static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
+                                                           {"", EXTRACT_KIND_NONE}};
+    uint64_t thread = role->thread ? extract_role_field(event, role->thread) : event->thread;
+    const struct extract_name_entry entry = {.object = {.address = thread,
+                                                        .type = 1,
+                                                        .type_name = thread_type(build),
+                                                        .param_types = no_params,
+                                                        .priority = EXTRACT_NO_PRIORITY},
+                                             .kind = EXTRACT_KIND_OBJECT,
+                                             .name = event->data,
+                                             .name_bytes = event->data_bytes};
+
+    return !thread || !event->data_bytes || apply_name(build, event->seq, &entry);
 }
 
 // ---- the first walk ----
@@ -519,7 +545,8 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     return add_thread(build, event->thread, event->priority, event->seq) &&
            add_thread(build, extract_role_field(meant, role->next), EXTRACT_NO_PRIORITY,
                       event->seq) &&
-           add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq);
+           add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq) &&
+           (!role->has_name || note_thread_name(build, meant, role));
 }
 
 // Sets the number of cores: that of the ring, or that which the events prove, if it is higher.

@@ -94,6 +94,7 @@ struct extract_role_fields {
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool wakes_one;    // the call ends the wait of one thread at most
     bool frees;        // a mutex that is put is free, even if threads wait for it
+    bool has_name;     // the event's data are the name of `thread`
     bool may_switch;   // another thread may run after it, although it names none
     bool dispatches;   // SWITCH: the dispatcher runs until the next event
     bool second_level; // ISR_ENTER: a second-level handler of the interrupt that has begun

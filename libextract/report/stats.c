@@ -59,11 +59,11 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
 
     kv_put_optional(kv, "context switches", is_known, stats->context_switches);
     note_tracex(kv, stats, stats->context_switches, stats->tracex.context_switches);
-    kv_put_optional(kv, "preemptions", is_known, preemptions);
+    kv_put_optional(kv, "preemptions", stats->has_waits, preemptions);
     note_tracex(kv, stats, preemptions, stats->tracex.preemptions);
     kv_put_number(kv, "time slices", stats->time_slices);
     note_tracex(kv, stats, stats->time_slices, stats->tracex.time_slices);
-    if (!kv->is_json && !is_known)
+    if (!kv->is_json && !stats->has_waits)
         return;
     kv_put_key(kv, "switch kinds");
     if (!kv->is_json) {
@@ -74,7 +74,7 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
     }
     struct kv_writer object = kv_open_object(kv->text);
     for (unsigned i = 0; i < EXTRACT_SWITCHES; i++)
-        kv_put_optional(&object, kinds[i], is_known, stats->switches[i]);
+        kv_put_optional(&object, kinds[i], stats->has_waits, stats->switches[i]);
     kv_close_object(&object);
     kv_put_key(kv, "tracex");
     object = kv_open_object(kv->text);
@@ -143,10 +143,10 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
     kv_put_number(&kv, "resumes", thread->resumes);
     stats_put_services_json(&kv, thread->services, thread->service_count);
     if (stats->has_loads) {
-        kv_put_number(&kv, "ready ticks", thread->ready_ticks);
-        kv_put_number(&kv, "blocked ticks", thread->blocked_ticks);
-        kv_put_number(&kv, "sleeping ticks", thread->sleeping_ticks);
-        kv_put_number(&kv, "suspended ticks", thread->suspended_ticks);
+        kv_put_optional(&kv, "ready ticks", stats->has_waits, thread->ready_ticks);
+        kv_put_optional(&kv, "blocked ticks", stats->has_waits, thread->blocked_ticks);
+        kv_put_optional(&kv, "sleeping ticks", stats->has_waits, thread->sleeping_ticks);
+        kv_put_optional(&kv, "suspended ticks", stats->has_waits, thread->suspended_ticks);
         kv_put_number(&kv, "unknown ticks", thread->unknown_ticks);
         stats_put_distribution_json(&kv, "latency", &thread->latency);
         stats_put_distribution_json(&kv, "response", &thread->response);
@@ -243,8 +243,8 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
         else
             extract_text_putc(&table.cells, '-');
         text_table_end_cell(&table);
-        text_table_put_optional(&table, stats->has_loads, thread->ready_ticks);
-        text_table_put_optional(&table, stats->has_loads, thread->blocked_ticks);
+        text_table_put_optional(&table, stats->has_waits, thread->ready_ticks);
+        text_table_put_optional(&table, stats->has_waits, thread->blocked_ticks);
         text_table_put_optional(&table, thread->stack_size != 0, thread->stack_size);
         text_table_put_optional(&table, thread->stack_known, thread->stack_free);
         text_table_put_optional(&table, thread->stack_known, thread->stack_seq);

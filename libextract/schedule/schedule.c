@@ -542,6 +542,14 @@ static enum extract_code check_format(const struct extract_trace *trace,
     return EXTRACT_OK;
 }
 
+bool schedule_shows_waits(const struct extract_trace *trace)
+{
+    const struct extract_ring *ring = &trace->snapshot->ring;
+
+    return extract_trace_shows_schedule(trace) &&
+           !(ring->format->kernel->lacks_waits && ring->format->kernel->lacks_waits(ring));
+}
+
 enum extract_code schedule_walk(const struct extract_view *view, const struct extract_trace *trace,
                                 const struct extract_schedule_sink *sink,
                                 const struct schedule_observer *observer,
@@ -560,8 +568,7 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
     schedule.has_switches = schedule.has_roles && schedule.kernel->translate;
     schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
                              schedule.kernel->lacks_context(&trace->snapshot->ring);
-    schedule.lacks_waits = schedule.has_roles && schedule.kernel->lacks_waits &&
-                           schedule.kernel->lacks_waits(&trace->snapshot->ring);
+    schedule.lacks_waits = !schedule_shows_waits(trace);
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&

@@ -40,6 +40,9 @@ struct schedule_observer {
     void (*switched)(void *context, enum extract_switch_kind kind, uint8_t core, uint8_t standing);
 };
 
+// Returns whether events of the trace show when threads wait.
+bool schedule_shows_waits(const struct extract_trace *trace);
+
 // Walks over all events of a view (NULL: of the trace). The sink and each of its members, and each
 // member of the observer, may be NULL. If the view has a range, the walk ends at the first event
 // after it, to which the last step leads. Errors: NOMEM.

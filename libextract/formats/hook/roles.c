@@ -258,7 +258,7 @@ static enum extract_code parse_value(struct source *source, const struct role_wo
         if (!end)
             return refuse(source, value, "is not the place of a text",
                           "use name=@OFFSET, in bytes behind the hook word");
-        role->has_name = true;
+        role->fields.has_name = true;
         role->name_at = (uint32_t)offset;
         return EXTRACT_OK;
     }
@@ -381,44 +381,43 @@ static enum extract_code parse_line(struct source *source, struct extract_hook_r
 
 // ---- files ----
 
-static enum extract_code parse_text(struct source *source, struct extract_hook_roles *roles,
-                                    const char *text, size_t length)
+enum extract_code hook_roles_add(struct extract_hook_roles *roles, unsigned number,
+                                 const char *name, const char *text, size_t length,
+                                 struct extract_error *error)
 {
+    struct source source = {.name = name, .number = number, .error = error};
     char line[LINE_BYTES + 1];
     enum extract_code code = EXTRACT_OK;
 
     for (size_t at = 0; at < length && !code;) {
         const char *end = memchr(text + at, '\n', length - at);
         size_t bytes = end ? (size_t)(end - text) - at : length - at;
-        source->line++;
+        source.line++;
         if (bytes > LINE_BYTES)
-            return refuse(source, NULL, "the line has more than 1000 bytes", "shorten it");
+            return refuse(&source, NULL, "the line has more than 1000 bytes", "shorten it");
         if (memchr(text + at, 0, bytes))
-            return refuse(source, NULL, "the line contains a byte 0", "use a text file");
+            return refuse(&source, NULL, "the line contains a byte 0", "use a text file");
         memcpy(line, text + at, bytes);
         line[bytes] = 0;
-        code = parse_line(source, roles, line);
+        code = parse_line(&source, roles, line);
         at += bytes + 1;
     }
     return code;
 }
 
-static enum extract_code parse_file(struct source *source, struct extract_hook_roles *roles,
-                                    const char *path)
+static enum extract_code add_file(struct extract_hook_roles *roles, unsigned number,
+                                  const char *path, struct extract_error *error)
 {
     uint8_t *bytes;
     size_t length;
 
-    if (strcmp(path, "aix") == 0) {
-        source->name = "(built-in)/aix.roles";
-        return parse_text(source, roles, aix, sizeof aix - 1);
-    }
-    source->name = extract_file_name(path);
-    enum extract_code code =
-        extract_file_read_in_time(path, FILE_BYTES, &bytes, &length, source->error);
+    if (strcmp(path, "aix") == 0)
+        return hook_roles_add(roles, number, "(built-in)/aix.roles", aix, sizeof aix - 1, error);
+    enum extract_code code = extract_file_read_in_time(path, FILE_BYTES, &bytes, &length, error);
     if (code)
         return code;
-    code = parse_text(source, roles, (const char *)bytes, length);
+    code =
+        hook_roles_add(roles, number, extract_file_name(path), (const char *)bytes, length, error);
     free(bytes);
     return code;
 }
@@ -433,9 +432,8 @@ static bool has_role(const struct extract_hook_roles *roles, enum extract_role r
     return false;
 }
 
-// Completes the roles, when all lines are known. If there is an event when the dispatcher ends, the
-// time before it is the dispatcher's.
-static void complete_roles(struct extract_hook_roles *roles)
+// If there is an event when the dispatcher ends, the time before it is the dispatcher's.
+void hook_roles_complete(struct extract_hook_roles *roles)
 {
     bool has_resume = has_role(roles, EXTRACT_ROLE_ISR_RETURN);
 
@@ -454,12 +452,10 @@ enum extract_code extract_hook_roles_open(struct extract_hook_roles **roles,
     *roles = calloc(1, sizeof **roles);
     if (!*roles)
         return extract_error_set(error, EXTRACT_NOMEM, "roles", NULL, "out of memory");
-    for (size_t i = 0; i < count && !code; i++) {
-        struct source source = {.number = (unsigned)i, .error = error};
-        code = parse_file(&source, *roles, names[i]);
-    }
+    for (size_t i = 0; i < count && !code; i++)
+        code = add_file(*roles, (unsigned)i, names[i], error);
     if (!code) {
-        complete_roles(*roles);
+        hook_roles_complete(*roles);
         return EXTRACT_OK;
     }
     extract_hook_roles_close(*roles);

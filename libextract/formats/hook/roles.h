@@ -52,10 +52,9 @@ struct hook_role {
     struct hook_expression values[HOOK_VALUES];
     struct hook_condition conditions[HOOK_MAX_CONDITIONS];
     uint8_t condition_count;
-    bool has_name; // the bytes from `name_at` after the hook word on are the thread's name
-    uint32_t name_at;
-    unsigned file; // number of the file that states it
-    uint16_t next; // number + 1 of the next line of the same hook id; 0: none
+    uint32_t name_at; // with fields.has_name: offset of the name, behind the hook word
+    unsigned file;    // number of the file that states it
+    uint16_t next;    // number + 1 of the next line of the same hook id; 0: none
 };
 
 struct extract_hook_roles {
@@ -64,6 +63,14 @@ struct extract_hook_roles {
     size_t count, capacity;
     bool shows_waits; // a line says that a thread waits
 };
+
+// Adds the lines of a role file's text. `number` counts the files; `name` is the file's name in
+// messages. Errors: BAD, NOMEM.
+enum extract_code hook_roles_add(struct extract_hook_roles *roles, unsigned number,
+                                 const char *name, const char *text, size_t length,
+                                 struct extract_error *error);
+// Completes the roles, when all lines are known.
+void hook_roles_complete(struct extract_hook_roles *roles);
 
 // Returns what an event means, or NULL for nothing, and replaces its fields (struct
 // extract_kernel).

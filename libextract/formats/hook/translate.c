@@ -59,6 +59,17 @@ static bool applies(const struct extract_ring *ring, const struct extract_event 
     return true;
 }
 
+// Replaces the data of an event by the name that they contain.
+static void select_name(struct extract_event *event, const struct hook_role *role)
+{
+    uint32_t unit = event->priority_word & HOOK_FRAME_WIDE ? 8 : 4;
+    uint32_t at = unit + role->name_at;
+
+    at = at < event->data_bytes ? at : event->data_bytes;
+    event->data += at;
+    event->data_bytes -= at;
+}
+
 const struct extract_role_fields *hook_translate(const struct extract_ring *ring,
                                                  struct extract_event *event)
 {
@@ -72,6 +83,8 @@ const struct extract_role_fields *hook_translate(const struct extract_ring *ring
             continue;
         for (unsigned k = 0; k < HOOK_VALUES; k++)
             event->field[k] = values[k];
+        if (roles->list[i - 1].fields.has_name)
+            select_name(event, &roles->list[i - 1]);
         return &roles->list[i - 1].fields;
     }
     return NULL;

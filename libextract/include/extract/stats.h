@@ -173,6 +173,10 @@ struct extract_stats {
     // False for traces of several cores, and of formats other than ThreadX. Then `tracex` and the
     // counts of inversions are 0.
     bool has_tracex;
+    // Events show when threads wait. Otherwise it is not known why a thread lost its core, nor
+    // whether a thread without a core was ready: `switches` counts as OTHER, and times of states
+    // other than running are unknown.
+    bool has_waits;
     uint64_t range_events; // events between FROM and TO, whether the view lets them through or not
     uint64_t events;       // events that the view lets through; all counts below are of these
     uint64_t context_switches;           // another thread, or idle, gets a core
