@@ -349,7 +349,7 @@ enum extract_code extract_ring_set_roles(struct extract_ring *ring,
     if (ring->format != &extract_format_hook)
         return extract_error_set(error, EXTRACT_USAGE, "--roles",
                                  "omit it; in GDB, use `ringside set roles none`",
-                                 "a %s trace has no hook words", ring->format->title);
+                                 "a trace of format %s has no hook words", ring->format->name);
     ring->hook_roles = roles;
     return EXTRACT_OK;
 }

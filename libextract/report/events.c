@@ -45,11 +45,13 @@ struct plan {
 struct open_interrupts {
     unsigned depth[MAX_CORES]; // those deeper than MAX_NESTING are only counted
     uint64_t number[MAX_CORES][MAX_NESTING];
+    bool is_known[MAX_CORES][MAX_NESTING]; // the number is
 };
 
 struct json_report {
     struct text_writer writer;
     struct open_interrupts *interrupts; // NULL: the format does not number interrupts
+    bool lacks_context;                 // events need not state that they are in an interrupt
     struct value_names names;
     struct extract_report_options options;
     struct extract_text scratch; // text that is being made for the cache, a plan or items
@@ -62,7 +64,8 @@ struct json_report {
 // ---- interrupts ----
 
 // Notes an event, before it is printed, so that an entry belongs to the interrupt that it begins.
-// Any event of a thread ends all interrupts of its core, since exits may not be recorded.
+// Any event of a thread ends all interrupts of its core, since exits may not be recorded. Only
+// threads make system calls.
 static void enter_interrupt(struct json_report *report, const struct extract_event *event)
 {
     struct open_interrupts *open = report->interrupts;
@@ -70,17 +73,21 @@ static void enter_interrupt(struct json_report *report, const struct extract_eve
 
     if (extract_event_is_break(event))
         memset(open->depth, 0, sizeof open->depth);
-    if (event->context != EXTRACT_ISR) {
+    if (event->context != EXTRACT_ISR && !report->lacks_context) {
         open->depth[event->core] = 0;
         return;
     }
     const struct extract_role_fields *role =
         extract_trace_role(report->names.trace, &event, &scratch);
     unsigned *depth = &open->depth[event->core];
+    if (role->role == EXTRACT_ROLE_SYSCALL_ENTER || role->role == EXTRACT_ROLE_SYSCALL_EXIT)
+        *depth = 0;
     if (role->role != EXTRACT_ROLE_ISR_ENTER)
         return;
-    if (*depth < MAX_NESTING)
+    if (*depth < MAX_NESTING) {
         open->number[event->core][*depth] = extract_role_field(event, role->number);
+        open->is_known[event->core][*depth] = role->number != 0;
+    }
     ++*depth;
 }
 
@@ -90,21 +97,25 @@ static void exit_interrupt(struct json_report *report, const struct extract_even
     unsigned *depth = &report->interrupts->depth[event->core];
     struct extract_event scratch;
 
-    if (event->context == EXTRACT_ISR && *depth &&
-        extract_trace_role(report->names.trace, &event, &scratch)->role == EXTRACT_ROLE_ISR_EXIT)
+    if (!*depth)
+        return;
+    enum extract_role role = extract_trace_role(report->names.trace, &event, &scratch)->role;
+    if (role == EXTRACT_ROLE_ISR_EXIT)
         --*depth;
+    else if (role == EXTRACT_ROLE_ISR_RETURN)
+        *depth = 0;
 }
 
 // Writes the number of the interrupt in which an event occurred, if an entry has shown it.
 static void put_interrupt(struct json_report *report, const struct extract_event *event)
 {
     const struct open_interrupts *open = report->interrupts;
+    unsigned depth = open ? open->depth[event->core] : 0;
 
-    if (!open || event->context != EXTRACT_ISR || !open->depth[event->core] ||
-        open->depth[event->core] > MAX_NESTING)
+    if (!depth || depth > MAX_NESTING || !open->is_known[event->core][depth - 1])
         return;
     TEXT_WRITER_LITERAL(&report->writer, ",\"isr\":");
-    text_writer_dec(&report->writer, open->number[event->core][open->depth[event->core] - 1]);
+    text_writer_dec(&report->writer, open->number[event->core][depth - 1]);
 }
 
 // ---- contexts and names, from the cache ----
@@ -617,6 +628,9 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
     // from its start.
     if (has_roles && (!view->checks || view->checks & ~(unsigned)TIME_CHECKS))
         sink.all = put_of_all;
+    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+    report->lacks_context = has_roles && ring->format->kernel->lacks_context &&
+                            ring->format->kernel->lacks_context(ring);
     report->options = *options;
     value_names_init(&report->names, trace);
     extract_text_init(&report->scratch, NULL, NULL);

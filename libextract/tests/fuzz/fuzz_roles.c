@@ -4,9 +4,11 @@
 //
 // Nothing may crash, leak or hang. In addition, an error names a line of the text. The modes of a
 // core add up to its time, and those of all cores and of each thread to theirs.
+#define _GNU_SOURCE // memfd_create
 #include "formats/hook/roles.h"
 #include "tests/fuzz/ring_bytes.h"
 #include <extract/stats.h>
+#include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +21,7 @@ static uint64_t sum_of(const uint64_t ticks[EXTRACT_MODES])
     return sum;
 }
 
-static void check_stats(const struct extract_stats *stats)
+static void check_modes(const struct extract_stats *stats)
 {
     uint64_t all = 0, unfinished = 0, begun = 0;
 
@@ -60,7 +62,7 @@ static void apply(const struct extract_hook_roles *roles, const uint8_t *data, s
     if (!extract_session_open(&session, memory, NULL, &options, NULL)) {
         check(!extract_stats_new(&stats, NULL, extract_session_trace(session), NULL));
         if (stats->has_modes)
-            check_stats(stats);
+            check_modes(stats);
         extract_stats_free(stats);
         extract_session_close(session);
     }

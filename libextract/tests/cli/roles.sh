@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# roles.sh: tests role files of hook words on the command line. The figures are worked out by hand
+# from the stream below. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+tree=$(realpath "$(dirname "$0")/../../..")
+trx=$tree/libextract/tests/data/demo.trx
+page=$tree/docs/man/ringside-roles.5.scd
+
+# An entry of a raw stream in little-endian order: type E, five data words, thread id, timestamp.
+entry() { # TIME THREAD HOOK [D1 [D2]]
+    words $((0x$3 << 20 | 0xE0000)) "${4:-0}" "${5:-0}" 0 0 0 "$2" "$1"
+}
+
+# Prints the block of the page that contains a text.
+block() { # TEXT
+    awk -v text="$1" '
+        /^```/ { if (inside && has) printf "%s", lines; inside = !inside; lines = ""; has = 0; next }
+        inside { lines = lines $0 "\n"; has = has || index($0, text) }' "$page"
+}
+
+{                            # time since the first entry: what the core does until the next one
+    entry 1000 17 106 17 7   #   0: dispatches 17
+    entry 1010 17 200        #  10: 17, its application
+    entry 1050 17 101 5      #  50: 17, call 5
+    entry 1090 17 104 5 0    #  90: 17, its application
+    entry 1100 17 100 3      # 100: interrupt 3
+    entry 1150 17 106 18 9   # 150: interrupt 3 dispatches 18
+    entry 1160 18 200        # 160: 18, its application
+    entry 1200 18 101 6      # 200: 18, call 6
+    entry 1220 18 106 0 0    # 220: idle
+    entry 1300 99 100 3      # 300: interrupt 3
+    entry 1310 99 106 18 9   # 310: interrupt 3 dispatches 18
+    entry 1320 18 200        # 320: 18, call 6
+    entry 1350 18 104 6 2    # 350: 18, its application; the call ended with error 2
+    entry 1400 18 106 17 7   # 400: dispatches 17
+    entry 1405 17 200        # 405: 17, its application
+    entry 1425 17 101 5      # 425: the end
+} >"$work/pump.raw"
+layout=(--hook bits=32,order=little)
+cd "$work" || exit 1
+
+# ---- The example on the page ----
+block '106 idle when' >pump.roles
+run schedule "${layout[@]}" --roles pump.roles pump.raw
+check "the page's role file: the schedule" 0
+block '$ ringside schedule' | tail -n +2 >should
+is "the page's output" "$(cat out)" "$(cat should)"
+is "the page's command" "$(block '$ ringside schedule' | head -n 1)" \
+    "\$ ringside schedule ${layout[*]} --roles pump.roles pump.raw"
+block 'HD == 1' >first.roles
+run schedule "${layout[@]}" --roles first.roles pump.raw
+check "the first example can be read" 0
+
+# ---- Figures ----
+answer() { jq -c "$1" out; }
+run stats --json "${layout[@]}" --roles pump.roles pump.raw
+check "statistics as JSON" 0
+# 17 runs outside of calls from 10 to 50, 90 to 100 and 405 to 425; 18 from 160 to 200 and 350 to
+# 400.
+is "application" "$(answer .modes.application_ticks)" $((40 + 10 + 20 + 40 + 50))
+is "system calls" "$(answer .modes.syscall_ticks)" $((40 + 20 + 30))
+is "first level" "$(answer .modes.first_level_ticks)" $((50 + 10))
+is "dispatch" "$(answer .modes.dispatch_ticks)" $((10 + 10 + 10 + 5))
+is "idle" "$(answer .modes.idle_ticks)" 80
+is "the rest" "$(answer '[.modes | .kernel_ticks, .second_level_ticks, .unknown_ticks]')" '[0,0,0]'
+call() { # NUMBER
+    answer ".syscalls[] | select(.number == $1) |
+        [.count, .unfinished, .errors, .elapsed.sum, .running.sum]"
+}
+is "call 5: one from 50 to 90, and one that does not end" "$(call 5)" '[2,1,0,40,40]'
+is "call 6: elapsed from 200 to 350, with an error" "$(call 6)" '[1,0,1,150,50]'
+is "processes" "$(answer '[.processes[] | .process]')" '[9,7,null]'
+is "what no event shows is null" "$(answer '[.preemptions, .switch_kinds.preempted]')" '[null,null]'
+is "calls of thread 17" \
+    "$(answer '.threads[] | select(.address == 17) | [.process, .syscalls]')" '[7,2]'
+run stats "${layout[@]}" --roles pump.roles pump.raw
+check "statistics as text" 0 out '^all   application  *160 ' out '^9  *1  *140 ' \
+    out '^6  *1  *1  *0  *50  *50 ' out '^preemptions: unknown'
+run report --json "${layout[@]}" --roles pump.roles pump.raw
+check "events in interrupts" 0
+is "their interrupts" "$(jq -sc '[.[] | select(.isr != null) | [.seq, .isr]]' out)" \
+    '[[4,3],[5,3],[6,3],[9,3],[10,3],[11,3]]'
+run assert "${layout[@]}" --roles pump.roles 'load(idle) < 19%' 'load(17) > 25%' pump.raw
+check "assertions" 0 out '^ok 1' out '^ok 2'
+run why 18 --from 160 --to 350 "${layout[@]}" --roles pump.roles pump.raw
+check "why" 0 out 'ran' out 'unknown'
+
+# ---- The built-in file ----
+run schedule "${layout[@]}" --roles aix pump.raw
+check "the file for AIX: interrupts have no number" 0 out 'core 0: interrupt$' no-out 'interrupt 3'
+run stats --json "${layout[@]}" --roles aix pump.raw
+check "its statistics" 0
+is "calls without a number" "$(answer '.syscalls | [length, .[0].number, .[0].errors]')" \
+    '[1,null,null]'
+run stats --json "${layout[@]}" --roles aix --roles pump.roles pump.raw
+is "a file of one's own replaces it" "$(answer .modes.syscall_ticks)" 90
+
+# ---- Other inputs ----
+run save "${layout[@]}" pump.raw -o pump.hook
+check "as a dump" 0
+run stats --json --roles pump.roles pump.hook
+is "the same figures" "$(answer .modes.syscall_ticks)" 90
+run stats --json --roles - pump.hook
+check "an empty role file from standard input" 0 out '"idle_ticks":null' no-out '"modes"'
+
+# ---- Errors ----
+run schedule "${layout[@]}" pump.raw
+check "without roles" 2 err 'no event of this trace shows a schedule'
+run stats "${layout[@]}" --roles none.roles pump.raw
+check "a file that is not there" 2 err 'none.roles: '
+printf '# mine\n106 dispach thread=D1\n' >wrong.roles
+run stats "${layout[@]}" --roles wrong.roles pump.raw
+check "a wrong word" 2 err '^ringside: wrong.roles:2: "dispach" is not a role; use none, dispatch,'
+run stats --roles - --roles - "${layout[@]}" pump.raw
+check "standard input twice" 1 err 'read only once'
+run stats --roles aix "$trx"
+check "a trace of another format" 1 err '^ringside: --roles: a trace of format threadx has no hook'
+run info --roles aix pump.hook
+check "a command that does not use them" 1 err '^ringside: --roles: '
+run help stats
+check "help" 0 out '--roles FILE'
+finish
