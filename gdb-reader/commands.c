@@ -505,6 +505,7 @@ const struct command commands[] = {
      "format threadx|hook|rkh|posix: format of the ring; by default, it is detected.\n"
      "rkh SETTINGS: settings of an RKH stream, such as fun=4,ts_hz=1000000 or trazer.cfg=FILE.\n"
      "view history|pending: read all that an RKH ring holds, or only what was not taken out.\n"
+     "roles FILE|aix: role file that says what hook words mean; see ringside-roles(5).\n"
      "elf FILE: read symbols from FILE instead of GDB's symbol file.\n"
      "ring ADDRESS: address of the ring's control header.\n"
      "stream N: number of the POSIX trace stream, from 0.\n"

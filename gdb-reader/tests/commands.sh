@@ -202,6 +202,21 @@ test_status() {
     has "^symbols: $elf\$"
 }
 
+test_roles() {
+    printf '106 idle\nx idle\n' >"$work/wrong.roles"
+    session '' 'ringside set roles aix' 'ringside status' 'echo <<<\n' 'ringside set roles none' \
+        'ringside set'
+    has '^set roles "aix"$'
+    sed -i '1,/<<</d' "$out"
+    lacks '^set roles'
+    session '' "ringside set roles $work/wrong.roles"
+    has 'wrong.roles:2: "x" is not a hook id'
+    session '' 'ringside set roles nowhere.roles'
+    has 'nowhere.roles: '
+    at_checkpoint 'ringside set roles aix' 'ringside info'
+    has 'a trace of format threadx has no hook words'
+}
+
 test_rkh_options() {
     session '' 'ringside set rkh fun=4,version=2.4.6' 'ringside set view pending' \
         'ringside status' 'echo <<<\n' 'ringside set rkh none' 'ringside set view none' \

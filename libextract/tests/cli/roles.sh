@@ -17,7 +17,11 @@ entry() { # TIME THREAD HOOK [D1 [D2]]
 # Prints the block of the page that contains a text.
 block() { # TEXT
     awk -v text="$1" '
-        /^```/ { if (inside && has) printf "%s", lines; inside = !inside; lines = ""; has = 0; next }
+        /^```/ {
+            if (inside && has) printf "%s", lines
+            inside = !inside; lines = ""; has = 0
+            next
+        }
         inside { lines = lines $0 "\n"; has = has || index($0, text) }' "$page"
 }
 

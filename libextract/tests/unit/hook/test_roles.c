@@ -246,6 +246,30 @@ static void test_expressions(void **state)
         }
 }
 
+static void test_wide_entries(void **state)
+{
+    // Flags 8000, size 16, hook id 106A, subhook 0042.
+    static const struct hooks_record record = {.frame = HOOKS_WIDE | HOOKS_TID | HOOKS_TID_8 |
+                                                        HOOKS_STAMP,
+                                               .hook = UINT64_C(0x80000010106A0042),
+                                               .words = 2,
+                                               .data = {UINT64_C(0x1122334455667788), 9},
+                                               .tid = UINT64_C(1) << 40,
+                                               .stamp = 1};
+    static struct hooks hooks;
+    (void)state;
+    hooks_build(&hooks, true, 4096, 0);
+    hooks_put(&hooks, &record);
+    assert_int_equal(next_thread("106A dispatch thread=D1", &hooks), record.data[0]);
+    assert_int_equal(next_thread("106A dispatch thread=D1[60:63]", &hooks), 1);
+    assert_int_equal(next_thread("106A dispatch thread=HD", &hooks), 0x42);
+    assert_int_equal(next_thread("106A dispatch thread=TID", &hooks), record.tid);
+    assert_int_equal(next_thread("106A dispatch thread=@2.2", &hooks), 0x3344);
+    assert_int_equal(next_thread("106A dispatch thread=@8.8", &hooks), 9);
+    assert_int_equal(next_thread("106A dispatch thread=@9.8", &hooks), 0);
+    assert_int_equal(next_thread("106 dispatch thread=D1", &hooks), 0);
+}
+
 // ---- streams ----
 
 static const char layout[] = "100 interrupt-entry level=first number=D1\n"
@@ -529,6 +553,50 @@ static void test_calls_at_the_edges(void **state)
     extract_hook_roles_close(roles);
 }
 
+// Two cores. Thread A runs on core 0 from 0 to 50, which no system call explains, and on core 1
+// from 60 on, where it calls 5 from 90 to 110. Thread B runs on core 0 from 50 to 100.
+static void test_modes_of_cores(void **state)
+{
+    static const uint64_t core0[] = {50, 0, 0, 0, 0, 0, 0, 50};
+    static const uint64_t core1[] = {30, 20, 0, 0, 0, 0, 0, 0};
+    static const uint64_t a[] = {30, 20, 0, 0, 0, 0, 0, 50};
+    static const struct {
+        uint64_t stamp;
+        uint32_t core;
+        uint64_t tid;
+        uint32_t hook;
+        uint64_t word;
+    } entries[] = {{0, 0, A, 0x106A0000, A},   {50, 0, A, 0x106A0000, B},
+                   {60, 1, B, 0x106A0000, A},  {90, 1, A, 0x101A0000, 5},
+                   {100, 0, B, 0x101A0000, 5}, {110, 1, A, 0x104A0000, 5}};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = open_text("106 dispatch thread=D1\n"
+                                                 "101 syscall-entry number=D1\n"
+                                                 "104 syscall-exit number=D1\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct hooks_record record = {.frame = STAMPED | entries[i].core << 24,
+                                      .hook = entries[i].hook,
+                                      .words = 1,
+                                      .data = {entries[i].word},
+                                      .tid = entries[i].tid,
+                                      .stamp = entries[i].stamp};
+        hooks_put(&hooks, &record);
+    }
+    look_with(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->core_count, 2);
+    assert_modes(stats->cores[0].mode_ticks, core0);
+    assert_modes(stats->cores[1].mode_ticks, core1);
+    assert_modes(thread_of(stats, A)->mode_ticks, a);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
 static void test_locks(void **state)
 {
     enum { L = 0x1000, M = 0x2000, R = 0x3000 };
@@ -663,10 +731,12 @@ int main(void)
         cmocka_unit_test(test_later_files_replace),
         cmocka_unit_test(test_memory_is_short),
         cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_wide_entries),
         cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_schedule_of_aix),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_calls_at_the_edges),
+        cmocka_unit_test(test_modes_of_cores),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_many_users_of_a_lock),
         cmocka_unit_test(test_names),
