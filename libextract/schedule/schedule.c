@@ -113,16 +113,14 @@ static struct holder thread_or_idle_thread(struct schedule *schedule, uint64_t a
 }
 
 // Returns who has the core at an event, interrupts aside; UNKNOWN if the event does not show it.
-static struct holder owner_at(struct schedule *schedule, const struct core *core,
-                              const struct extract_event *event,
+static struct holder owner_at(struct schedule *schedule, const struct extract_event *event,
                               const struct extract_role_fields *role)
 {
     if (role->role == EXTRACT_ROLE_SWITCH && role->thread)
         return thread_or_idle_thread(schedule, extract_role_field(event, role->thread));
     if (schedule->lacks_context && event->context != EXTRACT_INIT)
-        return event->thread && !core->is_idle && role->role != EXTRACT_ROLE_SWITCH
-                   ? thread_or_idle_thread(schedule, event->thread)
-                   : (struct holder){EXTRACT_RUNNER_UNKNOWN, 0};
+        return event->thread ? thread_or_idle_thread(schedule, event->thread)
+                             : (struct holder){EXTRACT_RUNNER_UNKNOWN, 0};
     if (event->context == EXTRACT_THREAD)
         return thread_or_idle_thread(schedule, event->thread);
     if (event->context == EXTRACT_INIT)
@@ -207,7 +205,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         add_step(schedule, core);
         return;
     }
-    struct holder owner = event ? owner_at(schedule, core, event, role) : core->next;
+    struct holder owner = event ? owner_at(schedule, event, role) : core->next;
     bool is_shown = event && owner.runner;
     if (!owner.runner)
         owner = core->next.runner ? core->next : core->owner;
@@ -369,8 +367,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     if (core->has_last)
         close_interval(schedule, core, event->core, event, role);
     else
-        change_owner(schedule, core, owner_at(schedule, core, event, role), event->ticks,
-                     event->core);
+        change_owner(schedule, core, owner_at(schedule, event, role), event->ticks, event->core);
     count_nesting(core, event, role);
     // The pointer is not kept: adding a thread may move all threads.
     bool uses_service = role->role == EXTRACT_ROLE_RESUME;

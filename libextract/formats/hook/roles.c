@@ -192,15 +192,15 @@ static enum extract_code parse_condition(struct source *source, struct hook_role
 {
     static const char hint[] = "use `when EXPRESSION == NUMBER` or `!= NUMBER`, with `and` between";
     struct hook_condition condition = {.is_unequal = false};
-    const char *left = next_word(rest), *operator= next_word(rest), *right = next_word(rest);
+    const char *left = next_word(rest), *comparison = next_word(rest), *right = next_word(rest);
 
     if (!right)
         return refuse(source, NULL, "a condition is not complete", hint);
     if (!parse_expression(left, &condition.left))
         return refuse(source, left, "is not an expression", expression_hint);
-    condition.is_unequal = strcmp(operator, "!=") == 0;
-    if (!condition.is_unequal && strcmp(operator, "==") != 0)
-        return refuse(source, operator, "does not compare", hint);
+    condition.is_unequal = strcmp(comparison, "!=") == 0;
+    if (!condition.is_unequal && strcmp(comparison, "==") != 0)
+        return refuse(source, comparison, "does not compare", hint);
     if (!extract_number_parse(right, &condition.right))
         return refuse(source, right, "is not a number of at most 64 bits", hint);
     if (role->condition_count == HOOK_MAX_CONDITIONS)

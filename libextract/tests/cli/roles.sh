@@ -33,6 +33,7 @@ block() { # TEXT
     entry 1100 17 100 3      # 100: interrupt 3
     entry 1150 17 106 18 9   # 150: interrupt 3 dispatches 18
     entry 1160 18 200        # 160: 18, its application
+    entry 1170 18 107        # 170: an id without a role
     entry 1200 18 101 6      # 200: 18, call 6
     entry 1220 18 106 0 0    # 220: idle
     entry 1300 99 100 3      # 300: interrupt 3
@@ -86,7 +87,7 @@ check "statistics as text" 0 out '^all   application  *160 ' out '^9  *1  *140 '
 run report --json "${layout[@]}" --roles pump.roles pump.raw
 check "events in interrupts" 0
 is "their interrupts" "$(jq -sc '[.[] | select(.isr != null) | [.seq, .isr]]' out)" \
-    '[[4,3],[5,3],[6,3],[9,3],[10,3],[11,3]]'
+    '[[4,3],[5,3],[6,3],[10,3],[11,3],[12,3]]'
 run assert "${layout[@]}" --roles pump.roles 'load(idle) < 19%' 'load(17) > 25%' pump.raw
 check "assertions" 0 out '^ok 1' out '^ok 2'
 run why 18 --from 160 --to 350 "${layout[@]}" --roles pump.roles pump.raw

@@ -420,14 +420,41 @@ static void test_schedule_of_aix(void **state)
     assert_int_equal(extract_hook_roles_open(&roles, names, 1, &error), EXTRACT_OK);
     look_with(&look, &hooks, roles);
     assert_intervals(&look, is, sizeof is / sizeof *is);
+    struct extract_stats *stats;
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->interrupts, 2);
+    assert_int_equal(stats->interrupt_count, 0); // none has a number by which it could be listed
+    extract_stats_free(stats);
     look_close(&look);
     extract_hook_roles_close(roles);
 }
 
-static void assert_modes(const uint64_t *ticks, const uint64_t is[EXTRACT_MODES])
+// Entries without thread ids belong to the thread that was dispatched last. A dispatch is the end
+// of the old thread's time, even if its entry has the id of the new one. A system call shows that
+// the interrupt before it has ended, but not when. The time between is then that of the thread, as
+// for all formats: whoever has the core at an event had it since the event before.
+static void test_evidence(void **state)
 {
-    for (unsigned i = 0; i < EXTRACT_MODES; i++)
-        assert_int_equal(ticks[i], is[i]);
+    static const struct extract_interval is[] = {RUNS(0, 30, A), RUNS(30, 50, B), RUNS(50, 100, A)};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = open_text(layout);
+    struct hooks_record bare = {
+        .frame = HOOKS_STAMP, .hook = 0x106E0000, .words = 3, .data = {A, 7, 0}, .stamp = 0};
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put(&hooks, &bare);
+    bare.stamp = 30;
+    bare.data[0] = B;
+    hooks_put(&hooks, &bare);
+    put(&hooks, 50, A, 0x10600000, 3, A, 7, 0); // the entry has the id of the new thread
+    put(&hooks, 70, A, 0x10000000, 1, 3, 0, 0); // an interrupt without an end
+    put(&hooks, 85, A, 0x10100000, 1, 5, 0, 0);
+    put(&hooks, 100, A, 0x10400000, 2, 5, 0, 0);
+    look_with(&look, &hooks, roles);
+    assert_intervals(&look, is, sizeof is / sizeof *is);
+    look_close(&look);
+    extract_hook_roles_close(roles);
 }
 
 static const struct extract_thread_stats *thread_of(const struct extract_stats *stats,
@@ -438,6 +465,41 @@ static const struct extract_thread_stats *thread_of(const struct extract_stats *
             return &stats->threads[i];
     fail();
     return NULL;
+}
+
+// An entry without a thread id, between two dispatches, is counted for the dispatched thread.
+static void test_calls_without_thread_ids(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = open_text(layout);
+    struct hooks_record entry = {
+        .frame = HOOKS_STAMP, .hook = 0x106E0000, .words = 3, .data = {B, 9, 0}, .stamp = 10};
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put(&hooks, &entry);
+    entry = (struct hooks_record){
+        .frame = HOOKS_STAMP, .hook = 0x101A0000, .words = 1, .data = {6}, .stamp = 25};
+    hooks_put(&hooks, &entry);
+    entry.hook = 0x104E0000;
+    entry.words = 2;
+    entry.stamp = 65;
+    hooks_put(&hooks, &entry);
+    look_with(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(thread_of(stats, B)->syscalls, 1);
+    assert_int_equal(thread_of(stats, B)->mode_ticks[EXTRACT_MODE_SYSCALL], 40);
+    assert_int_equal(stats->syscalls[0].elapsed.sum, 40);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+static void assert_modes(const uint64_t *ticks, const uint64_t is[EXTRACT_MODES])
+{
+    for (unsigned i = 0; i < EXTRACT_MODES; i++)
+        assert_int_equal(ticks[i], is[i]);
 }
 
 static void assert_distribution(const struct extract_distribution *is, uint64_t count, uint64_t sum,
@@ -734,6 +796,8 @@ int main(void)
         cmocka_unit_test(test_wide_entries),
         cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_schedule_of_aix),
+        cmocka_unit_test(test_evidence),
+        cmocka_unit_test(test_calls_without_thread_ids),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_calls_at_the_edges),
         cmocka_unit_test(test_modes_of_cores),
