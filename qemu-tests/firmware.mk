@@ -32,7 +32,7 @@ $(foreach image,$(FIRMWARE_rkh),\
   $(eval CONFIG_$(image) := $(patsubst rkhevents%,rkh%,$(image:rkhstorm%=rkh%))))
 CONFIG_freertos    := freertos
 CONFIG_posix       := posix
-CONFIG_posixcalls  := posixsmall
+CONFIG_posixcalls  := posixcalls
 CONFIG_posixcost   := posix
 CONFIG_posixstates := posixsmall
 CONFIG_posixstorm  := posixsmall
@@ -46,12 +46,14 @@ FLAGS_rkhsmall := $(FLAGS_rkh) -DRKH_CONFIG='"../../images/rkh/small.h"'
 FLAGS_freertos   := -O2
 FLAGS_posix      := -O2
 FLAGS_posixsmall := -O2 -DRINGSIDE_TRACE_STREAMS=2 -DRINGSIDE_TRACE_WORDS=512
+FLAGS_posixcalls := $(FLAGS_posixsmall) -DRINGSIDE_TRACE_USER_EVENTS=32
 RECORDER_hook := hook
 RECORDER_freertos   := freertos
 RECORDER_posix      := posix
 RECORDER_posixsmall := posix
+RECORDER_posixcalls := posix
 $(foreach config,$(RKH_CONFIGS),$(eval RECORDER_$(config) := rkh))
-FIRMWARE_CONFIGS := plain fast small hook $(RKH_CONFIGS) posix posixsmall freertos
+FIRMWARE_CONFIGS := plain fast small hook $(RKH_CONFIGS) posix posixsmall posixcalls freertos
 LINK_demo64k := -Wl,--defsym=RAM_SIZE=128K
 LINK_RKH     := -Wl,--undefined=rkh_version
 $(foreach image,$(FIRMWARE_rkh),$(eval LINK_$(image) := $$(LINK_RKH)))
@@ -62,6 +64,7 @@ PARTS_product := demo filtered disabled never crash recycled demo64k
 FOLDER_hook   := hooks
 FOLDER_posix      := posix
 FOLDER_posixsmall := posix
+FOLDER_posixcalls := posix
 $(foreach config,$(RKH_CONFIGS),$(eval FOLDER_$(config) := rkh))
 $(foreach image,rkh rkhevents rkhstorm,\
   $(foreach size,16 small,$(eval SOURCE_$(image)$(size) := $(image))))

@@ -10,7 +10,8 @@ use_gdb
 target=$here/../../libextract/target
 posix=$work/posix.elf
 arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -O1 -g -ffreestanding -nostdlib -Wl,--build-id=none \
-    -I"$target" -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"' -DRINGSIDE_TRACE_CLOCK_HZ=1000 \
+    -I"$target" -DRINGSIDE_TRACE_USER_EVENTS=32 -DRINGSIDE_TRACE_CLOCK_HZ=1000 \
+    -DRINGSIDE_TRACE_PORT='"ports/cortex_m.h"' \
     -D'RINGSIDE_TRACE_CLOCK()=clock_of_test' -include "$here/posix.h" -T "$here/firmware.ld" \
     "$here/posix.c" "$here/vectors.c" "$target/ringside_trace.c" -o "$posix" -lgcc
 

@@ -71,6 +71,7 @@ enum { LOST_GAP = EXTRACT_LOST_HIGH + 1 };
 #define EXTRACT_TEXT_OF_LOG (UINT64_C(1) << 63)
 
 enum { EXTRACT_MAX_SEEK_POINTS = 256, EXTRACT_COMMON_IDS = 0x10000 };
+enum { EXTRACT_NAMED_TYPES = 256 }; // numbers of user events that may have a type by their names
 
 struct extract_trace {
     const struct extract_snapshot *snapshot;
@@ -88,9 +89,13 @@ struct extract_trace {
     uint64_t events;                      // number of events that a reader returns, with markers
     unsigned cores_seen;                  // highest core number of an event, plus 1
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
-    bool has_roles;                       // an event concerns the scheduler
-    struct extract_reader start, end;     // readers at the first event and after the last
-    struct extract_run *runs;             // for RKH only
+    // By numbers of user events (extract_named_types); NULL: none.
+    const void *named_types[EXTRACT_NAMED_TYPES];
+    bool has_named_types;
+    bool has_roles;                   // an event concerns the scheduler
+    bool has_isr_entries;             // entries to interrupts, and exits, are events
+    struct extract_reader start, end; // readers at the first event and after the last
+    struct extract_run *runs;         // for RKH only
     size_t run_count, run_capacity;
     uint64_t run_start; // ticks of the first event of the last run
     bool run_ends;      // the next entry begins a new run

@@ -542,6 +542,8 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     uint64_t about = is_translated ? extract_role_field(meant, role->thread) : 0;
 
     build->trace->has_roles |= role->role != EXTRACT_ROLE_NONE;
+    build->trace->has_isr_entries |=
+        role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;
     return add_thread(build, event->thread, event->priority, event->seq) &&
            add_thread(build, extract_role_field(meant, role->next), EXTRACT_NO_PRIORITY,
                       event->seq) &&
@@ -566,6 +568,27 @@ static void count_cores(struct extract_trace *trace)
     }
 }
 
+// Finds the types of user events by their names. If two of one number have different types, the
+// events are user events like any other.
+static void find_named_types(struct build *build)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_named_types *types = trace->snapshot->ring.format->named_types;
+    bool is_found[EXTRACT_NAMED_TYPES] = {false};
+
+    for (size_t i = 0; types && i < trace->object_count; i++) {
+        const struct extract_object *object = &trace->objects[i];
+        if (object->number_kind != EXTRACT_KIND_USER_EVENT ||
+            object->address >= EXTRACT_NAMED_TYPES)
+            continue;
+        const void *type = types->find(trace->names.data + build->offsets[i].name);
+        const void **place = &trace->named_types[object->address];
+        *place = is_found[object->address] && *place != type ? NULL : type;
+        is_found[object->address] = true;
+        trace->has_named_types |= type != NULL;
+    }
+}
+
 // Walks over all events once. Finds the threads that did not fit in the registry, names that
 // entries give, and whatever else later readers need.
 static bool walk_events(struct build *build)
@@ -575,6 +598,7 @@ static bool walk_events(struct build *build)
     struct extract_reader reader, before;
     size_t got;
 
+    find_named_types(build);
     extract_reader_init(&reader, trace);
     if (trace->snapshots)
         extract_log_events_begin(trace);

@@ -490,6 +490,19 @@ size_t extract_reader_run(struct extract_reader *reader, const struct extract_sn
     return total;
 }
 
+static void use_named_types(const struct extract_trace *trace, struct extract_event *events,
+                            size_t count)
+{
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    uint32_t first = ring->format->user_ids;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = events[i].id - first;
+        if (number < EXTRACT_NAMED_TYPES && trace->named_types[number])
+            ring->format->named_types->apply(trace->named_types[number], ring, &events[i]);
+    }
+}
+
 size_t extract_reader_next(struct extract_reader *reader, struct extract_event *events,
                            size_t count)
 {
@@ -500,6 +513,8 @@ size_t extract_reader_next(struct extract_reader *reader, struct extract_event *
         total = extract_log_events_next(reader, events, count);
     else
         total = extract_reader_run(reader, trace->snapshot, trace->oldest, events, count);
+    if (trace->has_named_types)
+        use_named_types(trace, events, total);
     if (trace->user_types)
         use_user_types(trace->user_types, events, total);
     return total;

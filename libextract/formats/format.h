@@ -399,6 +399,15 @@ struct extract_kernel {
                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 };
 
+// Types of events that only the names in a trace tell.
+struct extract_named_types {
+    // Returns the type of a name; NULL: it is a user event like any other.
+    const void *(*find)(const char *name);
+    // Gives an event, which was decoded as a user event, this type and its fields, unless its data
+    // contradict the type.
+    void (*apply)(const void *type, const struct extract_ring *ring, struct extract_event *event);
+};
+
 // Entries that describe values, and the arguments of other entries.
 struct extract_describing_entries {
     // Passes the values of a user event to `take` (may be NULL), and sets *number to the number of
@@ -495,6 +504,7 @@ struct extract_format {
 
     // ---- Properties ----
 
+    const struct extract_named_types *named_types; // of user events; NULL: none
     // Extracts the name that an event reports. Returns false if it reports none. NULL: no event
     // reports a name.
     bool (*entry_name)(const struct extract_event *event, struct extract_name_entry *entry);

@@ -19,6 +19,7 @@ struct service {
     bool is_known;           // since the start, nothing that the context called is missing
     bool wakes_nobody;       // nobody waited when it was called
     bool is_spent;           // it has woken the one thread that it can wake
+    bool may_be_spent;       // it is not known whether it has
 };
 
 // A thread, from its first event on.
@@ -37,7 +38,11 @@ struct thread {
     bool has_response;
     // It was suspended while it waited: when the wait ends, it will not be ready.
     bool is_stopped;
+    // It is ready unless a call that was not recorded suspended it while it waited: known when it
+    // runs, or when it is resumed from that.
+    bool is_ready_unsure;
     bool is_gone;         // it was deleted
+    uint64_t mutex_since; // time since which it may own the mutex that it waited for last
     uint64_t released;    // mutex that it has just released, and may hand over; 0: none
     uint64_t released_at; // time
 };
@@ -54,7 +59,18 @@ struct holder {
     uint64_t thread;
 };
 
+// Whether a core was in an interrupt when the trace, or the part after a gap, began. Once it is
+// not, it stays so.
+//
+//              no entry precedes          exit                 thread
+//      NOT  ───────────────────► INSIDE ─────► MAYBE_INSIDE ──────► NOT
+//                                   ▲            │
+//                                   └────────────┘
+//                               another interrupt's event
+enum inside { NOT_INSIDE, INSIDE, MAYBE_INSIDE };
+
 struct core {
+    enum inside inside;           // beneath the interrupts that were entered
     struct extract_interval held; // the newest complete interval; from == to: none yet
     struct holder owner;          // the thread (or idle, start-up) that has it, interrupts aside
     struct holder next;           // that the last event names as next; UNKNOWN: none
@@ -85,6 +101,7 @@ struct schedule {
     bool has_roles; // of the format's events
     uint64_t start;
     bool has_start;           // an event has been seen since the start or the last gap
+    bool may_have_missed;     // there were events before the start
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
     bool has_switches;        // each change of the thread is an event

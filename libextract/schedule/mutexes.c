@@ -64,7 +64,10 @@ static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t 
 
     if (!mutex || (mutex->is_known && mutex->now.thread == thread))
         return;
-    mutex->now.from = mutex->is_known ? at : schedule->start;
+    const struct thread *owner = schedule_thread(schedule, thread);
+    uint64_t since =
+        owner && owner->mutex_since > schedule->start ? owner->mutex_since : schedule->start;
+    mutex->now.from = mutex->is_known ? at : since;
     mutex->now.thread = thread;
     mutex->is_known = true;
 }

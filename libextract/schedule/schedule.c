@@ -180,6 +180,33 @@ static bool is_still_running(struct schedule *schedule, const struct core *core,
     return thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number;
 }
 
+// If a part began inside an interrupt, adds the time of that interrupt, whose number is not known.
+// Between an exit and the entry of another interrupt, an outer one may have continued, unless the
+// thread changed meanwhile. Returns false if a thread had the core.
+static bool add_inside(struct schedule *schedule, struct core *core,
+                       const struct extract_event *event, const struct extract_role_fields *role)
+{
+    struct extract_interval *interval = &core->step.interval;
+
+    if (core->inside == NOT_INSIDE)
+        return false;
+    struct holder owner = owner_at(schedule, event, role);
+    bool is_switched = core->inside == MAYBE_INSIDE && owner.runner && core->owner.runner &&
+                       !is_same_holder(owner, core->owner);
+    if (event->context != EXTRACT_ISR || is_switched) {
+        core->inside = NOT_INSIDE;
+        return false;
+    }
+    bool is_unknown = core->inside == MAYBE_INSIDE && role->role == EXTRACT_ROLE_ISR_ENTER;
+    if (!is_unknown) {
+        core->inside = INSIDE;
+        interval->runner = EXTRACT_RUNNER_ISR;
+        interval->thread = core->owner.thread;
+    }
+    add_step(schedule, core);
+    return true;
+}
+
 // Adds what had the core from its last event to `event` (NULL: to the end, which is then its last
 // event).
 static void close_interval(struct schedule *schedule, struct core *core, uint8_t number,
@@ -191,6 +218,8 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
 
     *interval = (struct extract_interval){.from = from, .to = to, .core = number};
     to = interval->to = to < from ? from : to; // cores may store their events a little out of order
+    if (event && !core->depth && add_inside(schedule, core, event, role))
+        return;
     if (core->depth && event && event->context == EXTRACT_ISR) {
         interval->runner = EXTRACT_RUNNER_ISR;
         interval->thread = core->owner.thread;
@@ -242,7 +271,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
 // Notes an entry to, or an exit from, an interrupt. Any event of a thread ends all interrupts,
 // since exits may not be recorded.
 static void count_nesting(struct core *core, const struct extract_event *event,
-                          const struct extract_role_fields *role)
+                          const struct extract_role_fields *role, bool may_have_missed)
 {
     if (event->context != EXTRACT_ISR) {
         core->depth = 0;
@@ -257,6 +286,8 @@ static void count_nesting(struct core *core, const struct extract_event *event,
             core->service[core->depth] = (struct service){.is_known = true};
     } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->depth) {
         core->depth--;
+    } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->inside) {
+        core->inside = may_have_missed ? MAYBE_INSIDE : NOT_INSIDE;
     } else if (role->role == EXTRACT_ROLE_ISR_RETURN) {
         core->depth = 0;
     }
@@ -311,6 +342,16 @@ static uint64_t object_of(const struct extract_event *event, const struct extrac
                         : 0;
 }
 
+// Returns whether an event shows that nobody waits for its service: it states how many do, or a
+// queue has messages, for which nobody waits then.
+static bool wakes_nobody(const struct extract_event *event, const struct extract_role_fields *role)
+{
+    bool has_messages =
+        role->queued && role->is_send && extract_role_field(event, role->queued) != 0;
+
+    return has_messages || (role->waiting && !extract_role_field(event, role->waiting));
+}
+
 // Notes how the thread of a core would lose it after an event.
 static void note_way(struct core *core, const struct extract_event *event,
                      const struct extract_role_fields *role)
@@ -359,6 +400,17 @@ static void note_switch(struct schedule *schedule, struct core *core,
         change_owner(schedule, core, core->next, event->ticks, event->core);
 }
 
+// Begins with the first event of a core.
+static void begin_core(struct schedule *schedule, struct core *core,
+                       const struct extract_event *event, const struct extract_role_fields *role)
+{
+    bool is_entry = role->role == EXTRACT_ROLE_ISR_ENTER;
+
+    if (event->context == EXTRACT_ISR && schedule->trace->has_isr_entries)
+        core->inside = !is_entry ? INSIDE : schedule->may_have_missed ? MAYBE_INSIDE : NOT_INSIDE;
+    change_owner(schedule, core, owner_at(schedule, event, role), event->ticks, event->core);
+}
+
 static void add_event(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role, uint8_t standing)
 {
@@ -367,8 +419,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     if (core->has_last)
         close_interval(schedule, core, event->core, event, role);
     else
-        change_owner(schedule, core, owner_at(schedule, event, role), event->ticks, event->core);
-    count_nesting(core, event, role);
+        begin_core(schedule, core, event, role);
+    count_nesting(core, event, role, schedule->may_have_missed);
     // The pointer is not kept: adding a thread may move all threads.
     bool uses_service = role->role == EXTRACT_ROLE_RESUME;
     struct service *kept = uses_service ? service_of(schedule, core, event) : NULL;
@@ -385,10 +437,9 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
                                  .thread = extract_role_field(event, role->thread),
                                  .flags = extract_role_field(event, role->flags),
                                  .is_known = true,
-                                 .wakes_nobody =
-                                     role->waiting && !extract_role_field(event, role->waiting)};
+                                 .wakes_nobody = wakes_nobody(event, role)};
     else if (kept && uses_service)
-        kept->is_spent = service.is_spent;
+        *kept = service;
     core->next = next_of(schedule, event, role);
     core->may_switch = role->may_switch;
     core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
@@ -446,6 +497,7 @@ static void add_gap(struct schedule *schedule, const struct extract_event *marke
     if (schedule->has_roles)
         end_part(schedule);
     schedule->has_start = false;
+    schedule->may_have_missed = true;
     if (schedule->observer->gap)
         schedule->observer->gap(schedule->observer->context, marker);
 }
@@ -464,6 +516,8 @@ static bool add_events(void *context, const struct extract_event *events, const 
                 add_gap(schedule, event);
             continue;
         }
+        if (event->flags & EXTRACT_FLAG_GAP && schedule->has_roles)
+            add_gap(schedule, event);
         bool is_outside = standing[i] == EXTRACT_OUTSIDE;
         const struct extract_role_fields *role =
             extract_trace_role(schedule->trace, &event, &scratch);
@@ -562,6 +616,8 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
 
     schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
     schedule.has_roles = extract_trace_shows_schedule(trace);
+    schedule.may_have_missed =
+        trace->snapshots || extract_trace_info(trace)->wrapped || trace->snapshot->wrapped;
     schedule.has_switches = schedule.has_roles && schedule.kernel->translate;
     schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
                              schedule.kernel->lacks_context(&trace->snapshot->ring);

@@ -147,6 +147,7 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     }
     complete_state(schedule, thread, at);
     thread->is_gone = false; // also if its creation was not recorded
+    thread->is_ready_unsure = false;
     thread->now = *state;
     thread->now.from = at;
     thread->now.thread = address;
@@ -266,11 +267,14 @@ static enum extract_wake_reason find_reason(const struct schedule *schedule,
                                             const struct thread *thread, enum extract_wait wait,
                                             const struct service *service)
 {
-    if (is_cause(service, thread, wait))
-        return EXTRACT_WAKE_SERVICE;
     bool by_timer = (event->context == EXTRACT_THREAD &&
                      is_timer_thread(schedule, event->thread, event->seq)) ||
                     (service->role && service->role->role == EXTRACT_ROLE_TICK);
+    // The timer thread ends waits, and calls services for timers. If it is known neither what the
+    // thread waited for nor that anybody waited for the service, either may be the reason.
+    bool is_ambiguous = by_timer && !thread->now.object && service->role && !service->role->waiting;
+    if (is_cause(service, thread, wait))
+        return is_ambiguous || service->may_be_spent ? EXTRACT_WAKE_UNKNOWN : EXTRACT_WAKE_SERVICE;
     if (wait == EXTRACT_WAIT_SLEEP)
         return by_timer || service->is_known ? EXTRACT_WAKE_SLEPT : EXTRACT_WAKE_UNKNOWN;
     if (by_timer)
@@ -316,6 +320,8 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
 
     if (!thread || wait == EXTRACT_WAIT_PRIORITY || (role->state && wait == EXTRACT_WAIT_NONE))
         return;
+    if (thread->is_ready_unsure && wait == EXTRACT_WAIT_SUSPENDED)
+        thread->now.state = EXTRACT_STATE_SUSPENDED;
     // A thread is also resumed while it is still being suspended: then it has not waited.
     if (thread->now.state == EXTRACT_STATE_RUNNING || thread->now.state == EXTRACT_STATE_READY)
         return;
@@ -325,10 +331,17 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     struct extract_state before = waiting_state(wait, caused ? object_of_wait(service, thread) : 0);
     if (caused && thread->now.state == EXTRACT_STATE_BLOCKED && !thread->now.object)
         thread->now.object = before.object; // its own call came before the trace
+    bool may_be_stopped = schedule->may_have_missed && wait != EXTRACT_WAIT_SUSPENDED &&
+                          thread->now.state == EXTRACT_STATE_UNKNOWN;
     send_wake(schedule, event, thread, service, reason);
     service->is_spent |= caused && service->role->wakes_one;
+    service->may_be_spent |=
+        !caused && wait && is_cause(service, thread, wait) && service->role->wakes_one;
     thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready,
                wait ? &before : NULL);
+    thread->is_ready_unsure = may_be_stopped && !thread->is_stopped;
+    if (wait == EXTRACT_WAIT_MUTEX)
+        thread->mutex_since = event->ticks;
     if (thread->is_stopped)
         end_response(schedule, thread, event);
     else if (!is_for_resource(wait))
@@ -503,6 +516,8 @@ void threads_end(struct schedule *schedule, uint64_t at)
         struct thread *thread = &schedule->threads[i];
         if (thread->is_idle)
             continue;
+        if (thread->is_ready_unsure)
+            thread->now.state = EXTRACT_STATE_UNKNOWN;
         if (!thread->is_gone)
             complete_state(schedule, thread, at);
         if (thread->held.from < thread->held.to)

@@ -88,32 +88,9 @@ static void decode_record(const struct posix_record *record, const uint8_t *byte
     event->field[4] = record->interrupt ? record->thread : 0;
 }
 
-// The events of a kernel by the numbers of user event types, as far as they were looked up.
-enum { KNOWN_TYPES = 128 };
-struct known_types {
-    bool is_looked_up[KNOWN_TYPES];
-    const struct rtos_event *event[KNOWN_TYPES];
-};
-
-static const struct rtos_event *find_known(const struct extract_snapshot *snapshot,
-                                           struct known_types *known, uint32_t number)
-{
-    const struct extract_slots *names = &snapshot->ring.registry;
-
-    if (number >= KNOWN_TYPES || number >= names->count || !names->slot_bytes)
-        return NULL;
-    if (!known->is_looked_up[number]) {
-        const uint8_t *name = posix_copy_names(snapshot) + (uint64_t)number * names->slot_bytes;
-        known->event[number] = posix_rtos_find(name, names->slot_bytes);
-        known->is_looked_up[number] = true;
-    }
-    return known->event[number];
-}
-
 static void decode_slots(const struct extract_snapshot *snapshot, uint32_t slot, size_t count,
                          struct extract_event *events)
 {
-    struct known_types known = {.is_looked_up = {false}};
     struct posix_stream stream;
 
     posix_stream_read(&stream, snapshot->ring.header, sizeof snapshot->ring.header);
@@ -127,10 +104,6 @@ static void decode_slots(const struct extract_snapshot *snapshot, uint32_t slot,
         uint32_t position = extract_cursor_u32(&c) & 0xFFFF;
         posix_record_read(&record, bytes, place->length, &stream.layout, position);
         decode_record(&record, bytes, stream.layout.order, &events[i]);
-        const struct rtos_event *event =
-            record.id >= POSIX_USER ? find_known(snapshot, &known, record.id - POSIX_USER) : NULL;
-        if (event)
-            posix_rtos_decode(event, &snapshot->ring, &events[i]);
     }
 }
 
@@ -185,6 +158,8 @@ static const struct extract_stream posix_stream_of_bytes = {
     .counted = &counted,
 };
 
+static const struct extract_named_types named_types = {posix_rtos_find, posix_rtos_apply};
+
 static const struct extract_kernel kernel = {.translate = posix_rtos_translate,
                                              .idle_threads = "IDLE*",
                                              .prefers_block_names = true,
@@ -213,6 +188,7 @@ const struct extract_format extract_format_posix = {
     .thread_type = "thread",
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
+    .named_types = &named_types,
     .entry_name = posix_rtos_name,
     .stream = &posix_stream_of_bytes,
     .kernel = &kernel,

@@ -215,16 +215,12 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
 // rtos.c: the events of kernels that use ringside_rtos_hooks.h. A type of theirs has an id from
 // POSIX_RTOS_ID on, by which templates are found; the event keeps the id of the stream.
 enum { POSIX_RTOS_ID = 0xE000, POSIX_RTOS_ID_OBJECT_NAME = 0xE039 };
-enum { POSIX_RTOS_NAME = 32, POSIX_RTOS_WORDS = 3 };
+enum { POSIX_RTOS_WORDS = 3 };
 
-struct rtos_event;
-
-// Returns the event of a name in the table of names; NULL: a kernel has none of this name.
-const struct rtos_event *posix_rtos_find(const uint8_t *name, size_t length);
-// Gives an event, which was decoded as a user event, the type and the fields of a kernel's event.
-// Returns false if its data are too short.
-bool posix_rtos_decode(const struct rtos_event *known, const struct extract_ring *ring,
-                       struct extract_event *event);
+// Members of extract_named_types.
+const void *posix_rtos_find(const char *name);
+void posix_rtos_apply(const void *type, const struct extract_ring *ring,
+                      struct extract_event *event);
 // Stores the words of a kernel's event, and returns how many; 0 for other events.
 unsigned posix_rtos_words(const struct extract_event *event, uint64_t words[POSIX_RTOS_WORDS]);
 // Members of extract_kernel and extract_format.

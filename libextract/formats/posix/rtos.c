@@ -155,26 +155,20 @@ static int compare_names(const void *name, const void *event)
     return strcmp(name, ((const struct rtos_event *)event)->type.name);
 }
 
-const struct rtos_event *posix_rtos_find(const uint8_t *name, size_t length)
+const void *posix_rtos_find(const char *name)
 {
-    static const char prefix[] = "rtos_";
-    char text[POSIX_RTOS_NAME] = {0};
-    size_t bytes = strnlen((const char *)name, length);
-
-    if (bytes >= sizeof text || bytes < sizeof prefix || memcmp(name, prefix, sizeof prefix - 1))
-        return NULL;
-    memcpy(text, name, bytes);
-    return bsearch(text, events, EVENTS, sizeof *events, compare_names);
+    return bsearch(name, events, EVENTS, sizeof *events, compare_names);
 }
 
-bool posix_rtos_decode(const struct rtos_event *known, const struct extract_ring *ring,
-                       struct extract_event *event)
+void posix_rtos_apply(const void *type, const struct extract_ring *ring,
+                      struct extract_event *event)
 {
+    const struct rtos_event *known = type;
     struct extract_cursor c = extract_cursor_make(event->data, event->data_bytes, ring->byte_order);
     uint64_t pid = event->field[3], interrupt = event->field[4];
 
     if (event->data_bytes < known->words * (uint32_t)ring->word_bytes)
-        return false;
+        return;
     event->type = &known->type;
     event->fields = event->context == EXTRACT_ISR ? INTERRUPT : PID;
     for (unsigned i = 0; i < WORDS_MAX; i++)
@@ -188,7 +182,6 @@ bool posix_rtos_decode(const struct rtos_event *known, const struct extract_ring
         event->field[WORD_1 - 1] = interrupt; // the number that the port gives
     event->field[PID - 1] = pid;
     event->field[INTERRUPT - 1] = interrupt;
-    return true;
 }
 
 // Returns the event that a type belongs to; NULL: the type is not one of a kernel's events.
