@@ -166,7 +166,9 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
 // Notes the newest event. From a later registry of a log on, an address may be another thread.
 static void note_seq(struct analysis *analysis, uint64_t seq)
 {
-    uint64_t registry = extract_trace_registry(analysis->trace, seq);
+    const struct extract_trace *trace = analysis->trace;
+    bool has_one = !trace->snapshots && trace->epoch_count <= 1;
+    uint64_t registry = has_one ? 0 : extract_trace_registry(trace, seq);
 
     if (registry != analysis->registry)
         memset(analysis->recent, 0, sizeof analysis->recent);
@@ -375,7 +377,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         result->has_waits = schedule_shows_waits(trace);
         result->has_modes =
             result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;
-        result->has_tracex = result->has_loads && cores <= 1 && analysis->format->kernel->role;
+        result->has_tracex = result->has_loads && cores <= 1 && analysis->format->kernel->roles;
         code = prepare(analysis)
                    ? analyze_view(analysis, view, error)
                    : extract_error_set(error, EXTRACT_NOMEM, "statistics", NULL, "out of memory");

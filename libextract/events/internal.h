@@ -132,7 +132,7 @@ static inline bool extract_trace_shows_schedule(const struct extract_trace *trac
 {
     const struct extract_kernel *kernel = trace->snapshot->ring.format->kernel;
 
-    return kernel && (kernel->role || trace->has_roles);
+    return kernel && (kernel->roles || trace->has_roles);
 }
 
 // Returns what an event means for the scheduler, as extract_ring_role does.

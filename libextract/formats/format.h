@@ -370,9 +370,10 @@ struct extract_target_filter {
 
 // What a format's events mean for the kernel that wrote them.
 struct extract_kernel {
-    // Returns what an event id means for the scheduler, or NULL for nothing. NULL: `translate` is
-    // set.
-    const struct extract_role_fields *(*role)(uint32_t id);
+    // What event ids mean for the scheduler, by id, and how many ids there are. NULL: `translate`
+    // is set.
+    const struct extract_role_fields *roles;
+    const uint32_t *role_count;
     // Returns what an event means for the scheduler, or NULL for nothing. Replaces the fields of
     // the event by those that the role needs. Its other members stay as they are.
     const struct extract_role_fields *(*translate)(const struct extract_ring *ring,
@@ -565,7 +566,7 @@ extract_ring_role(const struct extract_ring *ring, const struct extract_event **
         role = kernel->translate(ring, scratch);
         *event = scratch;
     } else if (kernel) {
-        role = kernel->role((*event)->id);
+        role = (*event)->id < *kernel->role_count ? &kernel->roles[(*event)->id] : &none;
     }
     return role ? role : &none;
 }

@@ -149,8 +149,8 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
                 bool was_ready);
 // Takes the core from a thread.
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
-// Processes what an event says about threads and mutexes. `service` is the newest service of the
-// event's context; the event may spend it.
+// Processes what an event says about threads and mutexes. `service`, of a resumption, is the newest
+// service of its context; the resumption may spend it. NULL for other events.
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
                        const struct extract_role_fields *role, struct service *service);
 // Sends all states and owners up to a time, and forgets them.

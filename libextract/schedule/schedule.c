@@ -411,6 +411,38 @@ static void begin_core(struct schedule *schedule, struct core *core,
     change_owner(schedule, core, owner_at(schedule, event, role), event->ticks, event->core);
 }
 
+// Processes a resumption, for which the newest service of its context may be the reason. The
+// service is copied, since adding a thread may move all threads.
+static void add_resumption(struct schedule *schedule, struct core *core,
+                           const struct extract_event *event,
+                           const struct extract_role_fields *role)
+{
+    struct service *kept = service_of(schedule, core, event);
+    struct service service = kept ? *kept : (struct service){.role = NULL};
+
+    threads_add_event(schedule, event, role, &service);
+    kept = service_of(schedule, core, event);
+    if (kept)
+        *kept = service;
+}
+
+// Keeps a service as the newest one of its context.
+static void note_service(struct schedule *schedule, struct core *core,
+                         const struct extract_event *event, const struct extract_role_fields *role)
+{
+    struct service *kept = service_of(schedule, core, event);
+
+    if (kept)
+        *kept = (struct service){.role = role,
+                                 .type = event->type,
+                                 .seq = event->seq,
+                                 .object = object_of(event, role),
+                                 .thread = extract_role_field(event, role->thread),
+                                 .flags = extract_role_field(event, role->flags),
+                                 .is_known = true,
+                                 .wakes_nobody = wakes_nobody(event, role)};
+}
+
 static void add_event(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role, uint8_t standing)
 {
@@ -421,25 +453,12 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     else
         begin_core(schedule, core, event, role);
     count_nesting(core, event, role, schedule->may_have_missed);
-    // The pointer is not kept: adding a thread may move all threads.
-    bool uses_service = role->role == EXTRACT_ROLE_RESUME;
-    struct service *kept = uses_service ? service_of(schedule, core, event) : NULL;
-    struct service service = {.role = NULL};
-    if (kept)
-        service = *kept;
-    threads_add_event(schedule, event, role, &service);
-    kept = service_of(schedule, core, event);
-    if (kept && is_service(role))
-        *kept = (struct service){.role = role,
-                                 .type = event->type,
-                                 .seq = event->seq,
-                                 .object = object_of(event, role),
-                                 .thread = extract_role_field(event, role->thread),
-                                 .flags = extract_role_field(event, role->flags),
-                                 .is_known = true,
-                                 .wakes_nobody = wakes_nobody(event, role)};
-    else if (kept && uses_service)
-        *kept = service;
+    if (role->role == EXTRACT_ROLE_RESUME)
+        add_resumption(schedule, core, event, role);
+    else
+        threads_add_event(schedule, event, role, NULL);
+    if (is_service(role))
+        note_service(schedule, core, event, role);
     core->next = next_of(schedule, event, role);
     core->may_switch = role->may_switch;
     core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
@@ -507,6 +526,9 @@ static bool add_events(void *context, const struct extract_event *events, const 
 {
     struct schedule *schedule = context;
     const struct schedule_observer *observer = schedule->observer;
+    const struct extract_ring *ring = &schedule->trace->snapshot->ring;
+    const struct extract_role_fields *roles = schedule->kernel ? schedule->kernel->roles : NULL;
+    uint32_t role_count = roles ? *schedule->kernel->role_count : 0;
 
     for (size_t i = 0; i < count && !schedule->failed; i++) {
         const struct extract_event *event = &events[i];
@@ -520,7 +542,7 @@ static bool add_events(void *context, const struct extract_event *events, const 
             add_gap(schedule, event);
         bool is_outside = standing[i] == EXTRACT_OUTSIDE;
         const struct extract_role_fields *role =
-            extract_trace_role(schedule->trace, &event, &scratch);
+            event->id < role_count ? &roles[event->id] : extract_ring_role(ring, &event, &scratch);
         if (schedule->lacks_context)
             add_context(&schedule->cores[event->core], role, &scratch);
         bool is_over = is_outside && schedule->from != UINT64_MAX;
@@ -626,7 +648,7 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
         extract_map_init(&schedule.mutex_map, 16)) {
-        if (schedule.has_roles && schedule.kernel->role)
+        if (schedule.has_roles && schedule.kernel->roles)
             study_words(&schedule);
         walk_trace(&schedule, view);
         if (schedule.has_start && schedule.has_roles)

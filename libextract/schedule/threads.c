@@ -445,16 +445,10 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
 
 // ---- events ----
 
-// Notes a call that may begin a wait of its thread.
-static void note_call(struct schedule *schedule, const struct extract_event *event,
+// Notes a call that may begin a wait of a thread.
+static void note_call(struct thread *thread, const struct extract_event *event,
                       const struct extract_role_fields *role)
 {
-    bool is_suspension = role->role == EXTRACT_ROLE_SUSPEND && role->thread;
-    struct thread *thread = schedule_thread(
-        schedule, is_suspension ? extract_role_field(event, role->thread) : event->thread);
-
-    if (!thread)
-        return;
     thread->call = (enum extract_wait)role->begins;
     thread->call_object = extract_role_field(event, role->object);
     thread->call_timeout = extract_role_field(event, role->timeout);
@@ -474,8 +468,14 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
 
     if (caller && caller->released && !is_move && role->role != EXTRACT_ROLE_RESUME)
         mutexes_hand_over(schedule, caller, 0, event->ticks);
-    if (role->begins && event->context == EXTRACT_THREAD)
-        note_call(schedule, event, role);
+    if (role->begins && caller) {
+        bool is_suspension = role->role == EXTRACT_ROLE_SUSPEND && role->thread;
+        struct thread *waiter =
+            is_suspension ? schedule_thread(schedule, extract_role_field(event, role->thread))
+                          : caller;
+        if (waiter)
+            note_call(waiter, event, role);
+    }
     switch (role->role) {
     case EXTRACT_ROLE_RESUME:
         add_resume(schedule, event, role, service);

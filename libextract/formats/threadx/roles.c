@@ -20,7 +20,7 @@ enum {
 // clang-format off
 #define ROLE(what, ...) {.role = EXTRACT_ROLE_##what, __VA_ARGS__}
 #define CALL(...)       ROLE(CALL, .object = 1, __VA_ARGS__)
-static const struct extract_role_fields roles[] = {
+const struct extract_role_fields threadx_roles[] = {
     [1]   = ROLE(RESUME, .thread = 1, .state = 2, .next = 4, .may_switch = true),
     [2]   = ROLE(SUSPEND, .thread = 1, .state = 2, .next = 4, .may_switch = true),
     [3]   = ROLE(ISR_ENTER, .number = 2),
@@ -66,7 +66,4 @@ static const struct extract_role_fields roles[] = {
 };
 // clang-format on
 
-const struct extract_role_fields *threadx_role(uint32_t id)
-{
-    return id < sizeof roles / sizeof *roles ? &roles[id] : NULL;
-}
+const uint32_t threadx_role_count = sizeof threadx_roles / sizeof *threadx_roles;

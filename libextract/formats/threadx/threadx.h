@@ -87,7 +87,8 @@ const struct extract_event_type *threadx_type(uint32_t id);
 uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot);
 // Returns what an event id means for the schedule; NULL: nothing.
 extern const struct extract_figure threadx_figures[];
-const struct extract_role_fields *threadx_role(uint32_t id);
+extern const struct extract_role_fields threadx_roles[]; // by event id
+extern const uint32_t threadx_role_count;
 
 bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);
