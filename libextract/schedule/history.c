@@ -3,6 +3,7 @@
 // parts are sorted, and looked up by binary search.
 #include "schedule/history.h"
 #include "base/grow.h"
+#include "schedule/walk.h"
 #include <string.h>
 
 static bool is_wanted(const struct history *history, uint64_t from, uint64_t to)
@@ -36,6 +37,22 @@ static void keep_wake(struct history *history, uint64_t thread, uint64_t at)
     const struct extract_wake *wake = last->newest.at <= at ? &last->newest : &last->older;
     if (wake->thread && wake->at <= at)
         KEEP(history, wakes, wake_count, wake_capacity, *wake);
+}
+
+// Notes that a wake-up of each thread may be missing from here on: what was known does not explain
+// what comes after the gap.
+static void add_gap(void *context, const struct extract_event *marker)
+{
+    struct history *history = context;
+
+    for (size_t i = 0; i < history->last_count; i++) {
+        struct history_wakes *last = &history->last[i];
+        const struct extract_wake missing = {
+            .at = marker->ticks, .seq = marker->seq, .thread = last->newest.thread};
+        *last = (struct history_wakes){.newest = missing, .older = missing};
+        if (is_wanted(history, missing.at, missing.at + 1))
+            KEEP(history, wakes, wake_count, wake_capacity, missing);
+    }
 }
 
 static void add_interval(void *context, const struct extract_interval *interval)
@@ -138,11 +155,13 @@ enum extract_code history_read(struct history *history, const struct extract_tra
                                                .state = add_state,
                                                .wake = add_wake,
                                                .owner = add_owner};
+    const struct schedule_observer observer = {.context = history, .gap = add_gap};
 
     *history = (struct history){.windows = windows, .window_count = count};
     history->failed = !extract_map_init(&history->last_map, 64);
-    enum extract_code code =
-        history->failed ? EXTRACT_OK : extract_schedule_run(NULL, trace, &sink, error);
+    enum extract_code code = history->failed ? EXTRACT_OK : schedule_check(trace, error);
+    if (!code && !history->failed)
+        code = schedule_walk(NULL, trace, &sink, &observer, error);
     if (!code && history->failed)
         code = extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory");
     sort_items(history->intervals, history->interval_count, sizeof *history->intervals,

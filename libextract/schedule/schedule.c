@@ -603,8 +603,7 @@ static void walk_trace(struct schedule *schedule, const struct extract_view *vie
         continue;
 }
 
-static enum extract_code check_format(const struct extract_trace *trace,
-                                      struct extract_error *error)
+enum extract_code schedule_check(const struct extract_trace *trace, struct extract_error *error)
 {
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
 
@@ -671,7 +670,7 @@ enum extract_code extract_schedule_run(const struct extract_view *view,
                                        const struct extract_schedule_sink *sink,
                                        struct extract_error *error)
 {
-    enum extract_code code = check_format(trace, error);
+    enum extract_code code = schedule_check(trace, error);
 
     return code ? code : schedule_walk(view, trace, sink, NULL, error);
 }

@@ -42,6 +42,8 @@ struct schedule_observer {
 
 // Returns whether events of the trace show when threads wait.
 bool schedule_shows_waits(const struct extract_trace *trace);
+// Returns UNSUPPORTED if the events of a trace do not show a schedule.
+enum extract_code schedule_check(const struct extract_trace *trace, struct extract_error *error);
 
 // Walks over all events of a view (NULL: of the trace). The sink and each of its members, and each
 // member of the observer, may be NULL. If the view has a range, the walk ends at the first event
