@@ -104,6 +104,8 @@ struct schedule {
     bool may_have_missed;     // there were events before the start
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
+    bool has_range;           // `from` and `to` are valid
+    bool is_over;             // the trace has ended
     bool has_switches;        // each change of the thread is an event
     bool lacks_context;       // events need not state who had the core
     bool lacks_waits;         // no event shows that a thread waits
@@ -169,9 +171,17 @@ void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t 
 // Sends all owners up to a time, and forgets them.
 void mutexes_end(struct schedule *schedule, uint64_t at);
 
-// Limits a span to what is sent. Returns false if nothing of it is.
+// Limits a span to what is sent. Returns false if nothing of it is. If only one moment is sent,
+// what holds at it has no length; at the end of the trace, that is what held until then.
 static inline bool schedule_clip(const struct schedule *schedule, uint64_t *from, uint64_t *to)
 {
+    uint64_t moment = schedule->from;
+
+    if (moment == schedule->to) {
+        bool holds = *from <= moment && (moment < *to || (schedule->is_over && moment == *to));
+        *from = *to = moment;
+        return holds;
+    }
     *from = *from < schedule->from ? schedule->from : *from;
     *to = *to > schedule->to ? schedule->to : *to;
     return *from < *to;

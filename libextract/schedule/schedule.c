@@ -18,6 +18,7 @@
 //
 // The owner at an event is its thread; in an interrupt, the interrupted thread, if the format
 // records it. A gap makes everything unknown until the next evidence.
+#include "events/filter.h"
 #include "schedule/internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -545,9 +546,11 @@ static bool add_events(void *context, const struct extract_event *events, const 
             event->id < role_count ? &roles[event->id] : extract_ring_role(ring, &event, &scratch);
         if (schedule->lacks_context)
             add_context(&schedule->cores[event->core], role, &scratch);
-        bool is_over = is_outside && schedule->from != UINT64_MAX;
-        if (!is_outside && schedule->from == UINT64_MAX)
+        bool is_over = is_outside && schedule->has_range;
+        if (!is_outside && !schedule->has_range) {
             schedule->from = event->ticks;
+            schedule->has_range = true;
+        }
         start_part(schedule, event->ticks);
         if (event->ticks > schedule->highest)
             schedule->highest = event->ticks;
@@ -564,6 +567,11 @@ static bool add_events(void *context, const struct extract_event *events, const 
 }
 
 // ---- start ----
+
+// Times between which the schedule is sent, whether events lie there or not.
+struct time_range {
+    uint64_t from, to;
+};
 
 // Finds out which fields can be relied on. A kernel that stores a threshold in thread words is new
 // enough to fill in the next thread of a resumption; and it stores the interrupted thread, as a
@@ -622,18 +630,21 @@ bool schedule_shows_waits(const struct extract_trace *trace)
            !(ring->format->kernel->lacks_waits && ring->format->kernel->lacks_waits(ring));
 }
 
-enum extract_code schedule_walk(const struct extract_view *view, const struct extract_trace *trace,
-                                const struct extract_schedule_sink *sink,
-                                const struct schedule_observer *observer,
-                                struct extract_error *error)
+// Walks over the events of a view, or of the trace if `range` is given, which then limits what is
+// sent.
+static enum extract_code walk(const struct extract_view *view, const struct time_range *range,
+                              const struct extract_trace *trace,
+                              const struct extract_schedule_sink *sink,
+                              const struct schedule_observer *observer, struct extract_error *error)
 {
     static const struct extract_schedule_sink no_sink = {.context = NULL};
     static const struct schedule_observer no_observer = {.context = NULL};
     struct schedule schedule = {.trace = trace,
                                 .sink = sink ? sink : &no_sink,
                                 .observer = observer ? observer : &no_observer,
-                                .from = UINT64_MAX,
-                                .to = UINT64_MAX};
+                                .from = range ? range->from : UINT64_MAX,
+                                .to = range ? range->to : UINT64_MAX,
+                                .has_range = range != NULL};
 
     schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
     schedule.has_roles = extract_trace_shows_schedule(trace);
@@ -649,7 +660,8 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
         extract_map_init(&schedule.mutex_map, 16)) {
         if (schedule.has_roles && schedule.kernel->roles)
             study_words(&schedule);
-        walk_trace(&schedule, view);
+        walk_trace(&schedule, range ? NULL : view);
+        schedule.is_over = true;
         if (schedule.has_start && schedule.has_roles)
             end_part(&schedule);
     } else {
@@ -665,12 +677,35 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
                : EXTRACT_OK;
 }
 
+enum extract_code schedule_walk(const struct extract_view *view, const struct extract_trace *trace,
+                                const struct extract_schedule_sink *sink,
+                                const struct schedule_observer *observer,
+                                struct extract_error *error)
+{
+    return walk(view, NULL, trace, sink, observer, error);
+}
+
+// Sets *range to the times of a view. Returns false if the view chooses events otherwise, or all.
+static bool find_range(const struct extract_view *view, struct time_range *range)
+{
+    bool has_from = view && view->checks & 1u << EXTRACT_FILTER_FROM;
+    bool has_to = view && view->checks & 1u << EXTRACT_FILTER_TO;
+
+    if ((!has_from && !has_to) || view->checks & 1u << EXTRACT_FILTER_LAST)
+        return false;
+    *range = (struct time_range){.from = has_from ? view->from : 0,
+                                 .to = has_to ? view->to : UINT64_MAX};
+    return true;
+}
+
 enum extract_code extract_schedule_run(const struct extract_view *view,
                                        const struct extract_trace *trace,
                                        const struct extract_schedule_sink *sink,
                                        struct extract_error *error)
 {
+    struct time_range range;
+    bool has_range = find_range(view, &range);
     enum extract_code code = schedule_check(trace, error);
 
-    return code ? code : schedule_walk(view, trace, sink, NULL, error);
+    return code ? code : walk(view, has_range ? &range : NULL, trace, sink, NULL, error);
 }

@@ -5,7 +5,7 @@
 // The schedule is derived from the events in one walk. Its parts go to a sink as soon as they are
 // complete, so memory depends on the number of threads and mutexes and not on the trace's length.
 // What the events do not prove is unknown, and is reported as such. All times are ticks as in
-// extract_event.ticks.
+// extract_event.ticks. `from` is before `to`, unless only one moment was asked for.
 //
 // Source: facts of ThreadX's kernel and TraceX user guide, chapter 4; see ringside-schedule(1).
 #ifndef EXTRACT_SCHEDULE_H
@@ -29,9 +29,9 @@ enum extract_runner {
 
 // A time during which the same thread or interrupt had a core.
 struct extract_interval {
-    uint64_t from, to; // from < to
-    uint64_t thread;   // RUNNER_THREAD: its address; RUNNER_ISR: the interrupted one; 0: none
-    uint64_t isr;      // RUNNER_ISR: number of the interrupt, as the event states it
+    uint64_t from, to;
+    uint64_t thread; // RUNNER_THREAD: its address; RUNNER_ISR: the interrupted one; 0: none
+    uint64_t isr;    // RUNNER_ISR: number of the interrupt, as the event states it
     enum extract_runner runner;
     uint8_t core;
     bool isr_known; // `isr` is valid
@@ -63,12 +63,12 @@ enum extract_thread_state {
 
 // A time during which a thread was in one state.
 struct extract_state {
-    uint64_t from, to; // from < to
-    uint64_t thread;   // address
-    uint64_t object;   // BLOCKED: what it waits for; 0: not known
-    uint64_t holder;   // BLOCKED on a mutex: its owner when the wait began; 0: not known
-    uint64_t timeout;  // BLOCKED and SLEEPING: ticks of the kernel's timer; all ones: forever
-    const char *wait;  // BLOCKED: the class of `object`, such as "queue"; otherwise NULL
+    uint64_t from, to;
+    uint64_t thread;  // address
+    uint64_t object;  // BLOCKED: what it waits for; 0: not known
+    uint64_t holder;  // BLOCKED on a mutex: its owner when the wait began; 0: not known
+    uint64_t timeout; // BLOCKED and SLEEPING: ticks of the kernel's timer; all ones: forever
+    const char *wait; // BLOCKED: the class of `object`, such as "queue"; otherwise NULL
     enum extract_thread_state state;
     bool timeout_known; // `timeout` is valid
     uint8_t core;       // RUNNING: the core
@@ -100,7 +100,7 @@ struct extract_wake {
 
 // A time during which a mutex had one owner.
 struct extract_ownership {
-    uint64_t from, to;      // from < to
+    uint64_t from, to;
     uint64_t mutex, thread; // addresses; thread 0: free
 };
 
@@ -126,11 +126,13 @@ struct extract_schedule_sink {
     void (*response)(void *context, const struct extract_response *response);
 };
 
-// Derives the schedule of a trace and sends what is between the view's FROM and TO to the sink. The
-// view may be NULL: everything is sent.
-// Other filters of the view have no effect, since only all events together show who ran. The trace
-// must outlive the call. Errors: NOMEM; UNSUPPORTED (the format's events do not show a schedule, or
-// the target's filter leaves out the scheduler's events).
+// Derives the schedule of a trace and sends what is between the view's FROM and TO to the sink,
+// limited to these times. If FROM equals TO, the parts that hold at that moment are sent, with
+// `from` equal to `to`. The view may be NULL: everything is sent. LAST chooses the time from the
+// first to the last of these events. Other filters of the view have no effect, since only all
+// events together show who ran. The trace must outlive the call. Errors: NOMEM; UNSUPPORTED (the
+// format's events do not show a schedule, or the target's filter leaves out the scheduler's
+// events).
 enum extract_code extract_schedule_run(const struct extract_view *view,
                                        const struct extract_trace *trace,
                                        const struct extract_schedule_sink *sink,

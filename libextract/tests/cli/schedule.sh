@@ -9,7 +9,34 @@ set -u
 . "$(dirname "$0")/../lib.sh"
 here=$(realpath "$(dirname "$0")")
 data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")
+demo=$here/../data/demo.trx
 cd "$work" || exit 1
+
+# ---- windows ----
+
+# What is printed of a window is the whole schedule, limited to the window, whether events lie there
+# or not. Of a moment it is what holds then. There are events at 0, 85 and 410, but none at 1000 and
+# 7911000, nor from 1000 to 1010.
+"$ringside" schedule --json "$demo" >whole.json
+end=$(jq -s 'map(.to // .at) | max' whole.json)
+for window in '0 0' '85 85' '1000 1000' '1000 1010' '85 410' "7911000 7911000" "5000000 $end" \
+    "0 $end"; do
+    run schedule --json --from "${window% *}" --to "${window#* }" "$demo"
+    check "from ${window/ / to }" 0 out '"type":"interval"' out '"type":"state"'
+    is "from ${window/ / to }: the schedule within" "$(jq -Sc . out | sort)" \
+        "$(jq -Sc --argjson a "${window% *}" --argjson b "${window#* }" '
+            if .at then select(.at >= $a and .at <= $b)
+            elif $a == $b then select(.from <= $a and $a < .to) | .from = $a | .to = $a
+            else select(.from < $b and .to > $a) | .from = ([.from, $a] | max) |
+                .to = ([.to, $b] | min) end' whole.json | sort)"
+done
+run schedule --no-header --from 1000 --to 1000 "$demo"
+check "a moment" 0 out '^ *1000 *1000 *0  core 0: worker A$' out ' 1000 *0  worker A: running$'
+run schedule --no-header --from "$end" --to "$end" "$demo"
+check "the last moment" 0 out ' core 0: '
+run schedule --no-header --from $((end + 1)) --to $((end + 9)) "$demo"
+is "a time after the trace" "$status$(cat out)" 0
+
 [ -d "$data/schedule" ] || { echo "skip schedule: no schedules with a known truth"; exit 0; }
 
 # Evaluates a jq expression over $mine (the lines of ringside) and $true.
