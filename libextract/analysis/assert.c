@@ -23,10 +23,12 @@ enum change { ONLY_HIGHER, ONLY_LOWER, EITHER_WAY };
 struct assert_figure {
     char name[MAX_CALL]; // the call
     bool has_value;
-    bool is_percent;
-    bool is_events; // `shown` is a number of events
+    const char *lacks; // why it has no value
+    const char *doubt; // why the value is not certain although no event is missing; NULL: it is
+    enum expression_quantity quantity;
     bool is_likely; // of spans that are likely, not certain
-    double shown;
+    double shown;   // of a TRUTH that is_events, the number of events
+    bool is_events;
     expression_number value, low, high;
 };
 
@@ -134,7 +136,7 @@ static void set_number(const struct extract_assertions *assertions, struct asser
 static void set_percent(const struct extract_assertions *assertions, struct assert_figure *figure,
                         uint64_t part, uint64_t whole)
 {
-    figure->is_percent = true;
+    figure->quantity = EXPRESSION_PERCENT;
     if (!whole)
         return;
     set_value(assertions, figure, (expression_integer(part) * 100) / whole,
@@ -177,6 +179,7 @@ static bool set_member(const struct extract_assertions *assertions, struct asser
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         if (strcmp(member, members[i].name) != 0)
             continue;
+        figure->quantity = i ? EXPRESSION_TIME : EXPRESSION_COUNT;
         if (d->count || !i)
             set_number(assertions, figure, members[i].value, members[i].change);
         return true;
@@ -201,11 +204,19 @@ static enum extract_code find_distribution(const struct extract_assertions *asse
     if (code)
         return code;
     bool is_period = strcmp(call->name, "period") == 0;
-    const struct extract_distribution *d = is_period                            ? &thread->period
-                                           : strcmp(call->name, "latency") == 0 ? &thread->latency
-                                                                                : &thread->response;
+    bool is_latency = strcmp(call->name, "latency") == 0;
+    const struct extract_distribution *d = is_period    ? &thread->period
+                                           : is_latency ? &thread->latency
+                                                        : &thread->response;
+    figure->lacks = !assertions->stats->has_waits
+                        ? "the events of this trace do not show when threads wait"
+                    : is_period  ? "fewer than two responses of this thread begin in the trace"
+                    : is_latency ? "no wake-up after which this thread ran is in the trace"
+                                 : "no response of this thread is in the trace";
     if (is_period && strcmp(call->member, "jitter") == 0) {
         uint64_t below = d->median - d->min, above = d->max - d->median;
+        if (d->count)
+            figure->lacks = "the median of the periods is 0";
         set_percent(assertions, figure, below > above ? below : above, d->count ? d->median : 0);
         return EXTRACT_OK;
     }
@@ -241,8 +252,10 @@ static enum extract_code find_span(const struct extract_assertions *assertions,
                    {"without_end", span->without_end},
                    {"without_begin", span->without_begin}};
     bool is_found = set_member(assertions, figure, d, call->member);
+    figure->lacks = "no complete span of this name is in the trace";
     if (strcmp(call->member, "mean") == 0) {
         is_found = true;
+        figure->quantity = EXPRESSION_TIME;
         if (d->count)
             set_value(assertions, figure, expression_integer(d->sum) / d->count,
                       (double)d->sum / (double)d->count, EITHER_WAY);
@@ -250,6 +263,7 @@ static enum extract_code find_span(const struct extract_assertions *assertions,
     for (size_t k = 0; k < sizeof members / sizeof *members; k++)
         if (strcmp(call->member, members[k].name) == 0) {
             is_found = true;
+            figure->quantity = EXPRESSION_COUNT;
             set_number(assertions, figure, members[k].value, EITHER_WAY);
         }
     if (!is_found)
@@ -258,6 +272,7 @@ static enum extract_code find_span(const struct extract_assertions *assertions,
                              "or .without_begin",
                              error);
     figure->is_likely = span->likely;
+    figure->doubt = span->dropped ? "too many spans were open, and some were dropped" : NULL;
     // With what was dropped or is missing, other begins and ends might belong together.
     if (span->dropped || (span->likely && !assertions->is_whole)) {
         figure->low = 0;
@@ -282,6 +297,7 @@ static enum extract_code find_load(const struct extract_assertions *assertions,
                   {"unknown", stats->unknown_ticks}};
     const struct extract_thread_stats *thread = NULL;
 
+    figure->lacks = "the trace spans no time";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(call->argument[0], others[i].name) == 0) {
             set_percent(assertions, figure, others[i].ticks, stats->span_ticks);
@@ -465,6 +481,7 @@ static enum extract_code find_order(const struct extract_assertions *assertions,
     enum extract_code code = EXTRACT_OK;
     bool holds = true;
 
+    figure->lacks = "none of these events is in the trace";
     for (; matches.index < call->count && !code; matches.index++)
         code = find_matches(assertions, call->argument[matches.index], NULL, 0, &matches, error);
     if (!code && matches.kept)
@@ -480,22 +497,24 @@ static enum extract_code find_order(const struct extract_assertions *assertions,
 // ---- names ----
 
 static enum extract_code find_figure(struct extract_assertions *assertions, struct call *call,
-                                     struct assert_figure *figure, struct expression_name *found,
-                                     struct extract_error *error)
+                                     struct assert_figure *figure, struct extract_error *error)
 {
     bool is_never = strcmp(call->name, "never") == 0;
 
     if (!*call->argument[0])
         return extract_error_set(error, EXTRACT_USAGE, call->name, NULL, "argument missing");
     if (strcmp(call->name, "order") == 0) {
-        found->is_truth = true;
+        figure->quantity = EXPRESSION_TRUTH;
         return find_order(assertions, call, figure, error);
     }
     if (is_never || strcmp(call->name, "count") == 0) {
         struct matches matches = {.count = 0};
         enum extract_code code = count_events(assertions, call, &matches, error);
         uint64_t events = matches.count;
-        found->is_truth = figure->is_events = is_never;
+        figure->quantity = is_never ? EXPRESSION_TRUTH : EXPRESSION_COUNT;
+        figure->is_events = is_never;
+        if (matches.may_count)
+            figure->doubt = "the trace does not show why some waits ended";
         if (is_never)
             set_value(assertions, figure, expression_integer(!events), (double)events, ONLY_LOWER);
         else
@@ -540,8 +559,9 @@ static enum extract_code find_name(void *context, const char *name, struct expre
                                  "more than %d figures", MAX_FIGURE_NAMES);
     *figure = (struct assert_figure){.low = 0, .high = FAR};
     snprintf(figure->name, sizeof figure->name, "%s", name);
-    *found = (struct expression_name){.index = (unsigned)assertions->count, .has_numbers = true};
-    code = find_figure(assertions, &call, figure, found, error);
+    code = find_figure(assertions, &call, figure, error);
+    *found = (struct expression_name){
+        .index = (unsigned)assertions->count, .has_numbers = true, .quantity = figure->quantity};
     assertions->count += !code;
     return code;
 }
@@ -574,12 +594,13 @@ static void put_values(const struct extract_assertions *assertions, char *text, 
     for (size_t i = 0; i < assertions->count && used < size; i++) {
         const struct assert_figure *figure = &assertions->figures[i];
         const char *comma = i ? ", " : "";
+        bool is_percent = figure->quantity == EXPRESSION_PERCENT;
         int length =
             !figure->has_value
                 ? snprintf(text + used, size - used, "%s%s has no value", comma, figure->name)
                 : snprintf(text + used, size - used, "%s%s = %.*f%s%s", comma, figure->name,
-                           figure->is_percent ? 3 : 0, figure->shown,
-                           figure->is_percent  ? " %"
+                           is_percent ? 3 : 0, figure->shown,
+                           is_percent          ? " %"
                            : figure->is_events ? " events"
                                                : "",
                            figure->is_likely ? " (likely)" : "");
@@ -587,13 +608,33 @@ static void put_values(const struct extract_assertions *assertions, char *text, 
     }
 }
 
+// Says why an assertion cannot be decided.
+static void put_why(const struct extract_assertions *assertions, char *text, size_t size)
+{
+    const char *and_missing = assertions->is_whole ? "" : ", from which events are missing";
+
+    for (size_t i = 0; i < assertions->count; i++)
+        if (!assertions->figures[i].has_value) {
+            snprintf(text, size, "%s%s", assertions->figures[i].lacks, and_missing);
+            return;
+        }
+    const char *why = assertions->is_whole ? "it has too many comparisons"
+                                           : "events that are missing could change it";
+    for (size_t i = 0; i < assertions->count && assertions->is_whole; i++)
+        why = assertions->figures[i].doubt ? assertions->figures[i].doubt : why;
+    snprintf(text, size, "%s", why);
+}
+
 enum extract_code extract_assertions_check(struct extract_assertions *assertions, const char *text,
                                            struct extract_assertion_result *result,
                                            struct extract_error *error)
 {
     uint64_t hz = assertions->hz;
-    const struct expression_unit units[] = {
-        {"%", 1, 1}, {"s", hz, 1}, {"ms", hz, 1000}, {"us", hz, 1000000}, {"ns", hz, 1000000000}};
+    const struct expression_unit units[] = {{"%", 1, 1, EXPRESSION_PERCENT},
+                                            {"s", hz, 1, EXPRESSION_TIME},
+                                            {"ms", hz, 1000, EXPRESSION_TIME},
+                                            {"us", hz, 1000000, EXPRESSION_TIME},
+                                            {"ns", hz, 1000000000, EXPRESSION_TIME}};
     const struct expression_binding binding = {.context = assertions,
                                                .find = find_name,
                                                .match = match_text,
@@ -614,6 +655,9 @@ enum extract_code extract_assertions_check(struct extract_assertions *assertions
                      : truth == EXPRESSION_FALSE ? EXTRACT_ASSERTION_FAILS
                                                  : EXTRACT_ASSERTION_UNKNOWN;
     put_values(assertions, result->values, sizeof result->values);
+    result->why[0] = 0;
+    if (result->result == EXTRACT_ASSERTION_UNKNOWN)
+        put_why(assertions, result->why, sizeof result->why);
     return EXTRACT_OK;
 }
 

@@ -304,19 +304,45 @@ static expression_number scale(const struct decimal *decimal, const struct expre
                                (rest && !fraction ? 1 : fraction));
 }
 
+// Fails because a name is compared with something that measures another quantity.
+static enum extract_code fail_for_quantity(const struct parser *p, const struct token *token,
+                                           enum expression_quantity quantity,
+                                           const struct operand *name)
+{
+    static const struct {
+        const char *is, *hint;
+    } words[] = {[EXPRESSION_ANY] = {"a number", NULL},
+                 [EXPRESSION_COUNT] = {"a count", "use a number without a unit"},
+                 [EXPRESSION_TIME] = {"a time", "use ticks, or a time in s, ms, us or ns"},
+                 [EXPRESSION_PERCENT] = {"a percentage", "use a number with or without %"}};
+    const char *is = words[name->name.quantity].is, *hint = words[name->name.quantity].hint;
+
+    return fail(p, token->place, hint, "\"%.*s\" is %s, but \"%.*s\" is %s", shown_length(token),
+                token->text, words[quantity].is, shown_length(&name->token), name->token.text, is);
+}
+
+static bool fits(enum expression_quantity a, enum expression_quantity b)
+{
+    return a == b || a == EXPRESSION_ANY || b == EXPRESSION_ANY;
+}
+
+// Finds the unit of a number that is compared with a name.
 static enum extract_code find_unit(const struct parser *p, const struct token *token,
-                                   const char *name, struct expression_unit *unit)
+                                   const char *text, const struct operand *name,
+                                   struct expression_unit *unit)
 {
     const struct expression_binding *binding = p->binding;
-    size_t length = token->length - (size_t)(name - token->text);
+    size_t length = token->length - (size_t)(text - token->text);
 
-    *unit = (struct expression_unit){"", 1, 1};
+    *unit = (struct expression_unit){"", 1, 1, EXPRESSION_ANY};
     if (!length)
         return EXTRACT_OK;
     for (size_t i = 0; i < binding->unit_count; i++) {
         *unit = binding->units[i];
-        if (strlen(unit->name) != length || strncmp(unit->name, name, length) != 0)
+        if (strlen(unit->name) != length || strncmp(unit->name, text, length) != 0)
             continue;
+        if (!fits(unit->quantity, name->name.quantity))
+            return fail_for_quantity(p, token, unit->quantity, name);
         if (unit->multiply)
             return EXTRACT_OK;
         return fail(p, token->place, binding->unit_hint, "\"%.*s\": the clock's rate is not known",
@@ -345,10 +371,11 @@ static bool read_hexadecimal(const struct token *token, size_t at, uint64_t *val
     return true;
 }
 
+// Reads a number that is compared with a name.
 static enum extract_code parse_number(const struct parser *p, const struct token *token,
-                                      expression_number *number)
+                                      const struct operand *name, expression_number *number)
 {
-    static const struct expression_unit none = {"", 1, 1};
+    static const struct expression_unit none = {"", 1, 1, EXPRESSION_ANY};
     bool is_negative = *token->text == '-', is_large = false, is_valid = true;
     const char *digits = token->text + is_negative;
     struct expression_unit unit = none;
@@ -358,7 +385,7 @@ static enum extract_code parse_number(const struct parser *p, const struct token
     if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
         is_valid = read_hexadecimal(token, (size_t)is_negative + 2, &decimal.digits, &is_large);
     else if (read_decimal(digits, &decimal))
-        code = find_unit(p, token, decimal.unit, &unit);
+        code = find_unit(p, token, decimal.unit, name, &unit);
     else
         is_large = true;
     if (!is_valid)
@@ -424,20 +451,23 @@ static enum extract_code parse_operand(struct parser *p, struct operand *operand
 }
 
 static enum extract_code make_side(const struct parser *p, const struct operand *operand,
-                                   struct side *side)
+                                   const struct operand *other, struct side *side)
 {
     *side = (struct side){operand->token.kind == NAME, operand->name.index, 0};
-    return side->is_name ? EXTRACT_OK : parse_number(p, &operand->token, &side->number);
+    return side->is_name ? EXTRACT_OK : parse_number(p, &operand->token, other, &side->number);
 }
 
 static enum extract_code add_comparison(struct parser *p, const struct operand *left,
                                         enum relation relation, const struct operand *right)
 {
     struct side from, to;
-    enum extract_code code = make_side(p, left, &from);
+    bool has_names = left->token.kind == NAME && right->token.kind == NAME;
 
+    if (has_names && !fits(left->name.quantity, right->name.quantity))
+        return fail_for_quantity(p, &right->token, right->name.quantity, left);
+    enum extract_code code = make_side(p, left, right, &from);
     if (!code)
-        code = make_side(p, right, &to);
+        code = make_side(p, right, left, &to);
     if (code)
         return code;
     struct step *step = add_step(p, COMPARE);
@@ -510,7 +540,8 @@ static enum extract_code parse_comparison(struct parser *p)
 
     if (code)
         return code;
-    if (relation.kind != RELATION && left.token.kind == NAME && left.name.is_truth)
+    if (relation.kind != RELATION && left.token.kind == NAME &&
+        left.name.quantity == EXPRESSION_TRUTH)
         return add_truth(p, &left);
     if (relation.kind != RELATION)
         return fail_expecting(p, "comparison",
@@ -524,6 +555,11 @@ static enum extract_code parse_comparison(struct parser *p)
     if (++p->comparisons > EXPRESSION_MAX_COMPARISONS)
         return fail(p, left.token.place, "split it into several expressions",
                     "more than %d comparisons", EXPRESSION_MAX_COMPARISONS);
+    const struct operand *truth = left.name.quantity == EXPRESSION_TRUTH ? &left : &right;
+    if (truth->name.quantity == EXPRESSION_TRUTH)
+        return fail(p, truth->token.place, "leave out the comparison",
+                    "\"%.*s\" is true or false, and cannot be compared",
+                    shown_length(&truth->token), truth->token.text);
     bool has_names = left.token.kind == NAME && right.token.kind == NAME;
     if (left.token.kind != NAME && right.token.kind != NAME)
         return fail(p, left.token.place, "compare a name, as in info1 == 5",

@@ -35,11 +35,23 @@ static inline expression_number expression_integer(uint64_t value)
     return (expression_number)value << EXPRESSION_FRACTION_BITS;
 }
 
+// What a name or a unit measures. A name can be compared with a number without a unit, with one
+// whose unit measures the same, and with a name that measures the same. ANY goes with all of them,
+// and a TRUTH with nothing: it stands alone.
+enum expression_quantity {
+    EXPRESSION_ANY = 0,
+    EXPRESSION_COUNT,
+    EXPRESSION_TIME,
+    EXPRESSION_PERCENT,
+    EXPRESSION_TRUTH
+};
+
 // A unit of numbers. A number with the unit is multiplied and then divided. If `multiply` is 0, the
 // value of the unit is not known, so its use is an error.
 struct expression_unit {
     const char *name;
     uint64_t multiply, divide;
+    enum expression_quantity quantity;
 };
 
 // What a name can be compared with. A name without numbers gets numbers as texts, too, since they
@@ -47,7 +59,7 @@ struct expression_unit {
 struct expression_name {
     unsigned index;
     bool has_numbers, has_texts;
-    bool is_truth; // it may stand alone, and is true unless it is 0
+    enum expression_quantity quantity; // a TRUTH is true unless it is 0
 };
 
 // What an expression is compiled with. If a callback fails, it fills in `why` and `hint` of the

@@ -441,7 +441,10 @@ enum { UNITS = 4 };
 static void make_units(struct expression_unit units[UNITS], uint64_t hz)
 {
     static const struct expression_unit per_second[UNITS] = {
-        {"s", 0, 1}, {"ms", 0, 1000}, {"us", 0, 1000000}, {"ns", 0, 1000000000}};
+        {"s", 0, 1, EXPRESSION_TIME},
+        {"ms", 0, 1000, EXPRESSION_TIME},
+        {"us", 0, 1000000, EXPRESSION_TIME},
+        {"ns", 0, 1000000000, EXPRESSION_TIME}};
 
     for (size_t i = 0; i < UNITS; i++) {
         units[i] = per_second[i];

@@ -166,7 +166,7 @@ static void put_tap(struct extract_text *text, const struct checks *checks)
         extract_text_printf(text, "%s %zu - ", words[check->result.result], i + 1);
         extract_text_escaped(text, check->text);
         if (check->result.result == EXTRACT_ASSERTION_UNKNOWN)
-            extract_text_puts(text, " (unknown: events that are missing could change it)");
+            extract_text_printf(text, " (unknown: %s)", check->result.why);
         extract_text_puts(text, "\n  # ");
         extract_text_escaped(text, check->result.values);
         extract_text_putc(text, '\n');
@@ -206,6 +206,8 @@ static void put_junit(struct extract_text *text, const struct checks *checks)
             continue;
         }
         extract_text_printf(text, "\">\n    <%s message=\"", is_unknown ? "error" : "failure");
+        if (is_unknown)
+            extract_text_printf(text, "unknown: %s; ", check->result.why);
         put_xml(text, check->result.values);
         extract_text_printf(text, "\"/>\n  </testcase>\n");
     }
@@ -253,8 +255,8 @@ const struct cli_command cli_assert = {
     .help =
         "Check assertions such as 'latency(sensor).p99 < 200us' or 'load(idle) > 20%', or those\n"
         "of FILE, one per line. Spans are defined by --span, or by a line of FILE. Print TAP, or\n"
-        "JUnit XML with --junit. The exit status is 4 if one fails, and 3 if missing events could\n"
-        "change one.\n",
+        "JUnit XML with --junit. The exit status is 4 if one fails, and 3 if one is not\n"
+        "known, for example because events are missing.\n",
     .takes = CLI_ASSERT | CLI_SPANS | CLI_ROLES,
     .run = run_assert,
 };

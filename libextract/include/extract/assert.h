@@ -5,15 +5,15 @@
 //   latency(sensor).p99 < 200us      also response and period; .min .median .p99 .max .count; of
 //                                    period also .jitter, in percent of the median
 //   span(request).p99 < 2ms          a span that the user defines (extract/span.h); also .mean,
-//   .open,
-//                                    .without_end and .without_begin
+//                                    .open, .without_end and .without_begin
 //   load(idle) > 20%                 a thread, idle, interrupts, init or unknown; percent of a core
 //   count(thread suspend, thread=comms) < 10
 //   never(queue send, object=log)    the same as count(...) == 0
 //   never(queue_send failed)         calls that the trace shows to have failed
 //   order(A, B, C)                   these events occur only in this order, again and again
 //
-// They are combined with &&, ||, ! and parentheses. See ringside-assert(1).
+// A number without a unit is in ticks, in percent or a count, as the figure is; a unit must be one
+// of the figure. They are combined with &&, ||, ! and parentheses. See ringside-assert(1).
 #ifndef EXTRACT_ASSERT_H
 #define EXTRACT_ASSERT_H
 
@@ -35,6 +35,7 @@ enum extract_assertion {
 struct extract_assertion_result {
     enum extract_assertion result;
     char values[240]; // the values of its names, as "load(idle) = 12.500 %"; NUL-ended
+    char why[160];    // of UNKNOWN: why it is not known; otherwise empty
 };
 
 struct extract_assertions;
@@ -48,8 +49,8 @@ enum extract_code extract_assertions_new(struct extract_assertions **assertions,
                                          const struct extract_spans *spans, uint64_t hz,
                                          bool is_whole, struct extract_error *error);
 // Checks one assertion. If entries are missing or damaged, the result is UNKNOWN unless no missing
-// event can change it. Errors: USAGE (with the column), NOTFOUND (a name that is not in the trace),
-// NOMEM.
+// event can change it. It is also UNKNOWN if a figure that it needs has no value. Errors: USAGE
+// (with the column), NOTFOUND (a name that is not in the trace), NOMEM.
 enum extract_code extract_assertions_check(struct extract_assertions *assertions, const char *text,
                                            struct extract_assertion_result *result,
                                            struct extract_error *error);

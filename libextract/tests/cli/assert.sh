@@ -69,12 +69,51 @@ breaks "a call that is not there" 1 'jitter(comms) < 2' err 'not a figure of a t
 breaks "a text as a value" 1 'load(idle) > "x"' err 'column 14: .*compare it with a number'
 breaks "no end of a call" 1 'load(idle > 3' err 'column 1: "(" without ")"'
 breaks "a condition that is not there" 1 'count(mutex_get, color=red) > 1' err 'use thread=, '
-run assert 'load(idle) > 2s' "$demo"
+run assert 'latency(comms).max > 2s' "$demo"
 check "a unit without a rate" 1 err 'pass --hz'
-run assert 'load(idle) > 2%'
-check "no input" 1 err 'no input is given'
-run assert none.txt "$demo"
-check "a file that is not there" 2 err '^ringside: none.txt: '
+
+# ---- units ----
+
+# Every figure with every unit: a count has none, a time is in ticks or has a unit of time, and a
+# percentage may have %. What is compared must be the same.
+units() { # QUANTITY "UNITS THAT FIT" FIGURE...
+    local unit figure
+    for figure in "${@:3}"; do
+        for unit in '' % s ms us ns; do
+            run assert --hz 1000000 --span 'x: 4097 .. 4098' "$figure >= 0$unit" "$demo"
+            case " $2 " in
+            *" ${unit:-none} "*) check "$figure, ${unit:-no unit}" '0 3' ;;
+            *)
+                check "$figure, $unit" 1 err "\"0$unit\" is a .*, but \"$figure\" is a $1; use "
+                ;;
+            esac
+        done
+    done
+}
+units percentage 'none %' 'load(idle)' 'load(interrupts)' 'load(comms)' 'period(comms).jitter'
+units count none 'latency(comms).count' 'response(comms).count' 'period(comms).count' \
+    'count(mutex_get)' 'count(mutex_get failed)' 'span(x).count' 'span(x).open' \
+    'span(x).without_end' 'span(x).without_begin'
+times=()
+for figure in 'latency(comms)' 'response(comms)' 'period(comms)' 'span(x)'; do
+    times+=("$figure.min" "$figure.median" "$figure.p99" "$figure.max")
+done
+units time 'none s ms us ns' "${times[@]}" 'span(x).mean'
+run assert 'load(idle) > 2s' "$demo"
+check "a wrong unit without a rate" 1 \
+    err 'column 14: "2s" is a time, but "load(idle)" is a percentage; use a number with or without %'
+breaks "the unit on the left" 1 '5% < latency(comms).max' \
+    err 'column 1: "5%" is a percentage, but "latency(comms).max" is a time; use ticks'
+breaks "two figures that differ" 1 'load(idle) > latency(comms).max' \
+    err 'column 14: "latency(comms).max" is a time, but "load(idle)" is a percentage'
+holds "two figures of the same kind" 'latency(comms).max >= response(comms).min || load(idle) > 0' \
+    'latency(comms).max <= 10s && latency(comms).max >= 0us'
+for figure in 'never(mutex_get)' 'order(mutex_get, isr_enter)'; do
+    for value in '== 1' '< 5%' '== "x"' '>= load(idle)'; do
+        breaks "$figure $value" 1 "$figure $value" err 'is true or false, and cannot be compared'
+    done
+done
+breaks "a number and a truth" 1 '0 == never(mutex_get)' err 'column 6: .* leave out the comparison'
 
 # ---- a small ring ----
 
@@ -87,6 +126,26 @@ check "the opposite order" 4 out '^not ok 1'
 run assert 'count(queue_send) == 1' 'never(isr_enter) || load(main) > 50%' "$trx"
 check "counts and loads" 0 no-out '^not ok'
 
+# ---- figures without a value ----
+
+# In the ring, main never becomes ready, and never waits.
+for case in 'response(main).max:no response of this thread is in the trace' \
+    'latency(main).min:no wake-up after which this thread ran is in the trace' \
+    'period(main).jitter:fewer than two responses of this thread begin in the trace' \
+    'span(x).max:no complete span of this name is in the trace'; do
+    run assert --span 'x: queue_flush .. queue_delete' "${case%%:*} < 1" "$trx"
+    check "${case%%:*} has no value" 3 out "^not ok 1 .* (unknown: ${case#*:})\$" \
+        out "^  # ${case%%:*} has no value\$" no-out missing
+done
+run assert 'order(queue_flush, queue_delete)' "$trx"
+check "an order of events that do not occur" 3 \
+    out '(unknown: none of these events is in the trace)$'
+run assert --junit 'response(main).max < 1' "$trx"
+check "no value, as JUnit" 3 \
+    out '<error message="unknown: no response of this thread is in the trace; response(main).max has'
+run assert 'response(main).count == 0' 'response(main).max < 1 || load(main) > 0' "$trx"
+check "results that need no value" 0
+
 # ---- missing events ----
 
 lost=$(realpath -m "${RINGSIDE_DATA:-../shared/data}/threadx/bursts/demolim.log")
@@ -96,8 +155,12 @@ count=$("$ringside" stats -q --json "$lost" |
 run assert "count(queue_send) < $count" "$lost"
 check "a limit that is exceeded fails in spite of losses" 4 out '^not ok 1 - count[^(]*([^(]*$'
 run assert "count(queue_send) == $count" 'never(queue_flush)' 'load(idle) > 0%' "$lost"
-check "what a missing event could change is unknown" 3 out '^not ok 1 .* (unknown: ' \
-    out '^not ok 2 .* (unknown: ' out '^not ok 3 .* (unknown: '
+missing='(unknown: events that are missing could change it)$'
+check "what a missing event could change is unknown" 3 out "^not ok 1 .* $missing" \
+    out "^not ok 2 .* $missing" out "^not ok 3 .* $missing"
+run assert 'order(queue_flush, queue_delete)' "$lost"
+check "no value, and missing events" 3 \
+    out '(unknown: none of these events is in the trace, from which events are missing)$'
 run assert "count(queue_send) >= $count" "$lost"
 check "what no missing event can change holds" 0 out '^ok 1'
 finish

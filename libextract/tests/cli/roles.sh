@@ -90,6 +90,9 @@ is "their interrupts" "$(jq -sc '[.[] | select(.isr != null) | [.seq, .isr]]' ou
     '[[4,3],[5,3],[6,3],[10,3],[11,3],[12,3]]'
 run assert "${layout[@]}" --roles pump.roles 'load(idle) < 19%' 'load(17) > 25%' pump.raw
 check "assertions" 0 out '^ok 1' out '^ok 2'
+run assert "${layout[@]}" --roles pump.roles 'response(17).max < 5' pump.raw
+check "an assertion on what no event shows" 3 \
+    out '(unknown: the events of this trace do not show when threads wait)$'
 run why 18 --from 160 --to 350 "${layout[@]}" --roles pump.roles pump.raw
 check "why" 0 out 'ran' out 'unknown'
 
