@@ -14,5 +14,6 @@ const struct cli_command cli_objects = {
     .summary = "list kernel objects",
     .help = "Names that the trace lacks are taken from --elf. With --json, print one object per "
             "line.\n",
+    .takes = CLI_ROLES,
     .run = run_objects,
 };

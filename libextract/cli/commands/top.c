@@ -115,6 +115,6 @@ const struct cli_command cli_top = {
     .help = "Show a live target (--openocd, --remote, --pid), which -o FILE.log also records, or a "
             "log\n"
             "that is being recorded. On the screen, ? lists the keys.\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REFRESH | CLI_COUNT,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REFRESH | CLI_COUNT | CLI_ROLES,
     .run = run_top,
 };

@@ -2,6 +2,7 @@
 // cli/top: the meaning of a window. It is opened as a trace, like any other snapshot, and gives
 // statistics, the newest event of each thread, and the newest events as text.
 #include "cli/top/top.h"
+#include "formats/format.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ static enum extract_code open_trace(struct top_snapshot *snapshot, const struct 
     struct extract_trace_options options = {.size = sizeof options,
                                             .symbols = source->symbols,
                                             .user_types = types,
+                                            .hook_roles = source->roles,
                                             .modulus = source->options->session.modulus,
                                             .rkh = source->options->session.rkh,
                                             .cores_seen = source->window.cores_seen};
@@ -26,6 +28,8 @@ static enum extract_code open_trace(struct top_snapshot *snapshot, const struct 
                     : extract_trace_open_log(&snapshot->trace, snapshot->log, &options, error);
     }
     code = top_window_make_snapshot(&source->window, &snapshot->slots, error);
+    if (!code && source->roles) // only hook words have roles, so this fails
+        code = extract_ring_set_roles(&snapshot->slots.ring, source->roles, error);
     return code ? code : extract_trace_open(&snapshot->trace, &snapshot->slots, &options, error);
 }
 
@@ -79,7 +83,9 @@ enum extract_code top_snapshot_open(struct top_snapshot *snapshot, struct top_so
     if (source->window.has_ring) {
         code = open_trace(snapshot, source, types, &fault);
         // A window over a byte ring may not contain the layout of its entries yet.
-        if (snapshot->log && code && code != EXTRACT_NOMEM && code != EXTRACT_IO)
+        bool may_pass =
+            code && code != EXTRACT_NOMEM && code != EXTRACT_IO && code != EXTRACT_USAGE;
+        if (snapshot->log && may_pass)
             snapshot->fault = fault;
         else if (code && error)
             *error = fault;

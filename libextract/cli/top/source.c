@@ -11,6 +11,8 @@ enum extract_code top_source_open(struct top_source *source, const struct cli_op
     source->options = options;
     source->interval_ns = interval_ns;
     enum extract_code code = cli_symbols_open(&source->symbols, options, error);
+    if (!code && options->role_count)
+        code = extract_hook_roles_open(&source->roles, options->roles, options->role_count, error);
     if (code)
         return code;
     if (!options->input_count)
@@ -84,6 +86,7 @@ enum extract_code top_source_close(struct top_source *source, struct extract_err
 {
     enum extract_code code = top_live_close(source, error);
     extract_symbols_close(source->symbols);
+    extract_hook_roles_close(source->roles);
     top_window_free(&source->window);
     return code;
 }

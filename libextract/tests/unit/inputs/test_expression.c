@@ -103,7 +103,11 @@ static enum extract_code compile(struct expression **expression, const char *tex
                                  struct extract_error *error)
 {
     static const struct expression_unit units[] = {
-        {"s", 1000, 1}, {"ms", 1000, 1000}, {"us", 1000, 1000000}, {"%", 1, 100}, {"lost", 0, 1}};
+        {"s", 1000, 1, EXPRESSION_ANY},
+        {"ms", 1000, 1000, EXPRESSION_ANY},
+        {"us", 1000, 1000000, EXPRESSION_ANY},
+        {"%", 1, 100, EXPRESSION_ANY},
+        {"lost", 0, 1, EXPRESSION_ANY}};
     const struct expression_binding binding = {.context = &toy,
                                                .find = find,
                                                .match = match,
