@@ -102,12 +102,11 @@ static const struct expression_source source = {&toy, number, test};
 static enum extract_code compile(struct expression **expression, const char *text,
                                  struct extract_error *error)
 {
-    static const struct expression_unit units[] = {
-        {"s", 1000, 1, EXPRESSION_ANY},
-        {"ms", 1000, 1000, EXPRESSION_ANY},
-        {"us", 1000, 1000000, EXPRESSION_ANY},
-        {"%", 1, 100, EXPRESSION_ANY},
-        {"lost", 0, 1, EXPRESSION_ANY}};
+    static const struct expression_unit units[] = {{"s", 1000, 1, EXPRESSION_ANY},
+                                                   {"ms", 1000, 1000, EXPRESSION_ANY},
+                                                   {"us", 1000, 1000000, EXPRESSION_ANY},
+                                                   {"%", 1, 100, EXPRESSION_ANY},
+                                                   {"lost", 0, 1, EXPRESSION_ANY}};
     const struct expression_binding binding = {.context = &toy,
                                                .find = find,
                                                .match = match,
