@@ -104,6 +104,7 @@ struct analysis {
     bool has_too_many_services;                 // they would be more than the limit
     bool failed;                                // out of memory
     struct modes *modes;                        // of hook words; NULL: their meaning is not known
+    struct processes *processes;                // likewise
     struct locks *locks;                        // likewise
 };
 
@@ -185,7 +186,7 @@ void figures_add_event(struct analysis *analysis, const struct extract_event *ev
 // Removes the families without an event.
 void figures_end(struct analysis *analysis);
 
-// ---- modes.c: modes of cores, processes and system calls, of hook words ----
+// ---- modes.c: modes of cores, and system calls, of hook words ----
 
 // Return false if memory is short.
 bool modes_begin(struct analysis *analysis);
@@ -195,6 +196,20 @@ void modes_add_step(struct analysis *analysis, const struct schedule_step *step)
 void modes_add_gap(struct analysis *analysis);
 void modes_end(struct analysis *analysis);
 void modes_free(struct analysis *analysis);
+
+// ---- processes.c: processes and dispatches, of hook words ----
+
+bool processes_begin(struct analysis *analysis);
+// Notes the process of a thread, by the thread's index.
+void processes_set(struct analysis *analysis, size_t thread, uint64_t process);
+// Gives the process of a thread the name in the event's data.
+void processes_exec(struct analysis *analysis, size_t thread, const struct extract_event *event);
+// Gives a process that a thread has made the name of the thread's process.
+void processes_fork(struct analysis *analysis, size_t thread, uint64_t process);
+void processes_add_step(struct analysis *analysis, const struct schedule_step *step);
+void processes_add_gap(struct analysis *analysis);
+void processes_end(struct analysis *analysis);
+void processes_free(struct analysis *analysis);
 
 // ---- locks.c: locks, of hook words ----
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // analysis: the modes of cores, and system calls, of hook words.
 //
-//            enter system call                    dispatch              interrupt
-//   APPLICATION <-------> SYSCALL          any <----------> DISPATCH  any <----> FIRST_,
-//   SECOND_LEVEL
+//            enter system call               dispatch             interrupt
+//   APPLICATION <-------> SYSCALL     any <----------> DISPATCH     any <----> FIRST_, SECOND_LEVEL
 //            return from it
 //
 // Until the first entry to, or return from, a system call of a thread it is not known whether the
@@ -288,15 +287,22 @@ static void note_thread(struct analysis *analysis, const struct extract_event *e
 {
     uint8_t field = role->role == EXTRACT_ROLE_SWITCH ? role->next : role->thread;
     bool is_own = role->role != EXTRACT_ROLE_SWITCH && !field;
+
+    if (role->role == EXTRACT_ROLE_FORK) {
+        size_t parent = analysis_thread(analysis, event->thread);
+        if (role->process && parent != SIZE_MAX)
+            processes_fork(analysis, parent, extract_role_field(event, role->process));
+        if (is_own) // the new thread is not known
+            return;
+    }
     size_t i = analysis_thread(analysis, is_own ? event->thread : extract_role_field(event, field));
 
     if (i == SIZE_MAX)
         return;
-    struct extract_thread_stats *thread = &analysis->stats->threads[i];
-    if (role->process) {
-        thread->process = extract_role_field(event, role->process);
-        thread->process_known = true;
-    }
+    if (role->process)
+        processes_set(analysis, i, extract_role_field(event, role->process));
+    if (role->has_name && role->role == EXTRACT_ROLE_EXEC)
+        processes_exec(analysis, i, event);
     if (role->kernel)
         analysis->modes->threads[i].is_kernel = extract_role_field(event, role->kernel) != 0;
     if (role->role == EXTRACT_ROLE_EXIT)
@@ -307,9 +313,11 @@ void modes_add_event(struct analysis *analysis, const struct extract_event *even
                      const struct extract_role_fields *role, bool is_counted)
 {
     bool is_enter = role->role == EXTRACT_ROLE_SYSCALL_ENTER;
+    bool is_about_thread = role->process || role->kernel || role->role == EXTRACT_ROLE_EXIT ||
+                           role->role == EXTRACT_ROLE_EXEC;
 
     note_core(&analysis->modes->cores[event->core], event, role);
-    if (role->process || role->kernel || role->role == EXTRACT_ROLE_EXIT)
+    if (is_about_thread)
         note_thread(analysis, event, role);
     if (!is_enter && role->role != EXTRACT_ROLE_SYSCALL_EXIT)
         return;
@@ -348,55 +356,6 @@ static int compare_calls(const void *a, const void *b)
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-static uint64_t sum_of(const struct extract_process_stats *process)
-{
-    uint64_t sum = 0;
-
-    for (unsigned i = 0; i < EXTRACT_MODES; i++)
-        sum += process->mode_ticks[i];
-    return sum;
-}
-
-static int compare_processes(const void *a, const void *b)
-{
-    const struct extract_process_stats *x = a, *y = b;
-    int order = compare_times(sum_of(x), sum_of(y));
-
-    return order ? order : (x->process > y->process) - (x->process < y->process);
-}
-
-// Adds up the times of the threads of each process. Returns false if memory is short.
-static bool list_processes(struct extract_stats *stats)
-{
-    struct extract_map index_of;
-    uint32_t unknown = 0;
-    bool fits = extract_map_init(&index_of, 16);
-
-    stats->processes = calloc(stats->thread_count + 1, sizeof *stats->processes);
-    fits &= stats->processes != NULL;
-    for (size_t i = 0; i < stats->thread_count && fits; i++) {
-        const struct extract_thread_stats *thread = &stats->threads[i];
-        uint32_t *index =
-            thread->process_known ? extract_map_at(&index_of, thread->process) : &unknown;
-        fits = index != NULL;
-        if (!fits)
-            break;
-        if (!*index)
-            *index = (uint32_t)++stats->process_count;
-        struct extract_process_stats *process = &stats->processes[*index - 1];
-        process->process = thread->process;
-        process->is_known = thread->process_known;
-        process->thread_count++;
-        process->syscalls += thread->syscalls;
-        for (unsigned k = 0; k < EXTRACT_MODES; k++)
-            process->mode_ticks[k] += thread->mode_ticks[k];
-    }
-    extract_map_free(&index_of);
-    if (stats->process_count)
-        qsort(stats->processes, stats->process_count, sizeof *stats->processes, compare_processes);
-    return fits;
-}
-
 void modes_end(struct analysis *analysis)
 {
     struct extract_stats *stats = analysis->stats;
@@ -408,5 +367,4 @@ void modes_end(struct analysis *analysis)
     }
     if (stats->syscall_count)
         qsort(stats->syscalls, stats->syscall_count, sizeof *stats->syscalls, compare_calls);
-    analysis->failed |= !list_processes(stats);
 }

@@ -12,6 +12,7 @@
 //         ├───── step ───────> times.c      who had a core: loads
 //         │                    lists.c      interrupts, inversions
 //         │                    modes.c      modes of cores; for hook words only
+//         │                    processes.c  processes, dispatches; for hook words only
 //         │                    tracex.c     TraceX's way of counting
 //         └───── sink ───────> times.c      states, responses
 //                              lists.c      waits
@@ -214,6 +215,8 @@ static void add_step(void *context, const struct schedule_step *step)
 
     if (analysis->stats->has_tracex)
         tracex_add_step(analysis, step);
+    if (analysis->modes)
+        processes_add_step(analysis, step);
     if (step->standing == EXTRACT_OUTSIDE)
         return;
     if (analysis->modes)
@@ -243,6 +246,7 @@ static void add_gap(void *context, const struct extract_event *marker)
     lists_add_gap(analysis);
     if (analysis->modes) {
         modes_add_gap(analysis);
+        processes_add_gap(analysis);
         locks_add_gap(analysis);
     }
     analysis->has_ticks = false;
@@ -303,6 +307,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     lists_end(analysis);
     if (analysis->modes) {
         modes_end(analysis);
+        processes_end(analysis);
         locks_end(analysis);
     }
     return analysis->failed
@@ -321,8 +326,6 @@ static bool prepare(struct analysis *analysis)
         !extract_map_init(&analysis->wait_of_key, 16) ||
         !extract_map_init(&analysis->level_of_object, 16))
         return false;
-    if (stats->has_modes && (!modes_begin(analysis) || !locks_begin(analysis)))
-        return false;
     analysis->times = calloc(stats->thread_count + 1, sizeof *analysis->times);
     stats->cores = calloc(analysis->core_count, sizeof *stats->cores);
     if (!analysis->times || !stats->cores)
@@ -333,7 +336,8 @@ static bool prepare(struct analysis *analysis)
             return false;
         stats->cores[stats->core_count].thread_ticks = ticks;
     }
-    return true;
+    return !stats->has_modes ||
+           (modes_begin(analysis) && processes_begin(analysis) && locks_begin(analysis));
 }
 
 static void analysis_free(struct analysis *analysis)
@@ -349,6 +353,7 @@ static void analysis_free(struct analysis *analysis)
     free(analysis->times);
     services_free(analysis);
     modes_free(analysis);
+    processes_free(analysis);
     locks_free(analysis);
     free(analysis->thread_of_object);
     free(analysis->resets_at);
@@ -397,8 +402,12 @@ void extract_stats_free(struct extract_stats *stats)
 {
     if (!stats)
         return;
-    for (size_t i = 0; i < stats->core_count; i++)
+    for (size_t i = 0; i < stats->core_count; i++) {
         free(stats->cores[i].thread_ticks);
+        free(stats->cores[i].thread_dispatches);
+    }
+    for (size_t i = 0; i < stats->process_count; i++)
+        free(stats->processes[i].name);
     free(stats->cores);
     for (size_t i = 0; i < stats->thread_count; i++)
         free(stats->threads[i].services);

@@ -24,6 +24,8 @@ enum extract_role {
     EXTRACT_ROLE_SYSCALL_ENTER, // the running thread calls system call `number`
     EXTRACT_ROLE_SYSCALL_EXIT,  // it returns from it, with `error` (0: none)
     EXTRACT_ROLE_THREAD,        // `thread` belongs to `process`
+    EXTRACT_ROLE_EXEC,          // the process of `thread` runs another program
+    EXTRACT_ROLE_FORK,          // `thread` belongs to the new `process`, made by that of the event
     EXTRACT_ROLE_EXIT,          // `thread` ends: it does not return from its system call
     EXTRACT_ROLE_INTERNAL,      // anything else that the scheduler itself records
     // Calls of services:
@@ -94,7 +96,7 @@ struct extract_role_fields {
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool wakes_one;    // the call ends the wait of one thread at most
     bool frees;        // a mutex that is put is free, even if threads wait for it
-    bool has_name;     // the event's data are the name of `thread`
+    bool has_name;     // the event's data are the name of `thread`; of EXEC, also of its process
     bool may_switch;   // another thread may run after it, although it names none
     bool dispatches;   // SWITCH: the dispatcher runs until the next event
     bool second_level; // ISR_ENTER: a second-level handler of the interrupt that has begun

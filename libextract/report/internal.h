@@ -70,6 +70,7 @@ void stats_put_modes(struct extract_text *text, const struct extract_stats *stat
 void stats_put_modes_json(struct kv_writer *kv, const struct extract_stats *stats);
 // Writes the time in each mode as the member "modes".
 void stats_put_mode_ticks_json(struct kv_writer *kv, const uint64_t ticks[EXTRACT_MODES]);
+void stats_put_dispatches_json(struct kv_writer *kv, const struct extract_dispatches *dispatches);
 
 struct extract_session;
 

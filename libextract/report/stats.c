@@ -155,6 +155,7 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
     if (stats->has_modes) {
         kv_put_optional(&kv, "process", thread->process_known, thread->process);
         kv_put_number(&kv, "syscalls", thread->syscalls);
+        stats_put_dispatches_json(&kv, &thread->dispatches);
         stats_put_mode_ticks_json(&kv, thread->mode_ticks);
     }
     kv_close_object(&kv);

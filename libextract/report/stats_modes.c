@@ -4,6 +4,7 @@
 #include "report/internal.h"
 #include "report/text_table.h"
 #include <stdio.h>
+#include <string.h>
 
 // ---- tables ----
 
@@ -67,7 +68,24 @@ static void put_modes(struct extract_text *text, const struct extract_stats *sta
     text_table_print(&table, text, options);
 }
 
-// Appends the cells of a process or thread.
+// The columns in which processes and threads are alike. Each table has others before them.
+static const char *const mode_headings[] = {"ticks",  "percent",  "application", "system calls",
+                                            "kernel", "dispatch", "unknown",     "calls"};
+
+enum { MODE_COLUMNS = sizeof mode_headings / sizeof *mode_headings };
+
+// Opens a table with the columns `first`, and those of modes.
+static void open_mode_table(struct text_table *table, const char *const *first, size_t count)
+{
+    const char *headings[TEXT_TABLE_MAX_COLUMNS];
+
+    memcpy(headings, first, count * sizeof *first);
+    memcpy(headings + count, mode_headings, sizeof mode_headings);
+    text_table_open(table, (unsigned)count + MODE_COLUMNS, ~1u);
+    text_table_put_headings(table, headings);
+}
+
+// Appends the cells of modes.
 static void put_mode_cells(struct text_table *table, const uint64_t ticks[EXTRACT_MODES],
                            uint64_t all, uint64_t syscalls)
 {
@@ -94,17 +112,15 @@ static void put_process_cell(struct text_table *table, bool is_known, uint64_t p
 static void put_processes(struct extract_text *text, const struct extract_stats *stats,
                           const struct extract_report_options *options)
 {
-    static const char *const headings[] = {"process",     "threads",      "ticks",  "percent",
-                                           "application", "system calls", "kernel", "dispatch",
-                                           "unknown",     "calls"};
+    static const char *const first[] = {"process", "name", "threads"};
     struct text_table table;
     uint64_t all = sum_of(stats->mode_ticks);
 
-    text_table_open(&table, sizeof headings / sizeof *headings, ~1u);
-    text_table_put_headings(&table, headings);
+    open_mode_table(&table, first, sizeof first / sizeof *first);
     for (size_t i = 0; i < stats->process_count && !table.cells.code; i++) {
         const struct extract_process_stats *process = &stats->processes[i];
         put_process_cell(&table, process->is_known, process->process);
+        text_table_put_string(&table, process->name ? process->name : "-");
         text_table_put_number(&table, process->thread_count);
         put_mode_cells(&table, process->mode_ticks, all, process->syscalls);
     }
@@ -112,22 +128,70 @@ static void put_processes(struct extract_text *text, const struct extract_stats 
     text_table_print(&table, text, options);
 }
 
+// Writes the share of dispatches to the core on which the thread had run last.
+static void put_affinity_cell(struct text_table *table, const struct extract_dispatches *dispatches)
+{
+    if (dispatches->again)
+        put_percent_cell(table, dispatches->same_core, dispatches->again);
+    else
+        text_table_put_string(table, "-");
+}
+
 static void put_threads(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options)
 {
-    static const char *const headings[] = {"thread",      "process",      "ticks",  "percent",
-                                           "application", "system calls", "kernel", "dispatch",
-                                           "unknown",     "calls"};
+    static const char *const first[] = {"thread", "process", "dispatches", "affinity"};
     struct text_table table;
     uint64_t all = sum_of(stats->mode_ticks);
 
-    text_table_open(&table, sizeof headings / sizeof *headings, ~1u);
-    text_table_put_headings(&table, headings);
+    open_mode_table(&table, first, sizeof first / sizeof *first);
     for (size_t i = 0; i < stats->thread_count && !table.cells.code; i++) {
         const struct extract_thread_stats *thread = &stats->threads[i];
         text_table_put_string(&table, thread->thread->shown);
         put_process_cell(&table, thread->process_known, thread->process);
+        text_table_put_number(&table, thread->dispatches.count);
+        put_affinity_cell(&table, &thread->dispatches);
         put_mode_cells(&table, thread->mode_ticks, all, thread->syscalls);
+    }
+    extract_text_putc(text, '\n');
+    text_table_print(&table, text, options);
+}
+
+// Writes the row of a core, or of all, in the table of dispatches.
+static void put_dispatches_row(struct text_table *table, const char *core, const char *thread,
+                               const struct extract_dispatches *dispatches)
+{
+    text_table_put_string(table, core);
+    text_table_put_string(table, thread);
+    text_table_put_number(table, dispatches->count);
+    put_affinity_cell(table, dispatches);
+}
+
+// Writes how often each core dispatched each thread.
+static void put_dispatches(struct extract_text *text, const struct extract_stats *stats,
+                           const struct extract_report_options *options)
+{
+    static const char *const headings[] = {"core", "thread", "dispatches", "affinity"};
+    struct text_table table;
+    char name[24];
+
+    if (stats->core_count < 2)
+        return;
+    text_table_open(&table, sizeof headings / sizeof *headings, ~3u);
+    text_table_put_headings(&table, headings);
+    put_dispatches_row(&table, "all", "all", &stats->dispatches);
+    for (size_t i = 0; i < stats->core_count && !table.cells.code; i++) {
+        const struct extract_core_stats *core = &stats->cores[i];
+        snprintf(name, sizeof name, "%zu", i);
+        put_dispatches_row(&table, name, "all", &core->dispatches);
+        const struct extract_dispatches idle = {.count = core->idle_dispatches};
+        if (idle.count)
+            put_dispatches_row(&table, name, "(idle)", &idle);
+        for (size_t k = 0; k < stats->thread_count; k++) {
+            const struct extract_dispatches own = {.count = core->thread_dispatches[k]};
+            if (own.count)
+                put_dispatches_row(&table, name, stats->threads[k].thread->shown, &own);
+        }
     }
     extract_text_putc(text, '\n');
     text_table_print(&table, text, options);
@@ -218,6 +282,7 @@ void stats_put_modes(struct extract_text *text, const struct extract_stats *stat
     put_modes(text, stats, options);
     put_processes(text, stats, options);
     put_threads(text, stats, options);
+    put_dispatches(text, stats, options);
     put_syscalls(text, stats, options);
     put_locks(text, stats, options);
 }
@@ -237,6 +302,13 @@ void stats_put_mode_ticks_json(struct kv_writer *kv, const uint64_t ticks[EXTRAC
     kv_close_object(&object);
 }
 
+void stats_put_dispatches_json(struct kv_writer *kv, const struct extract_dispatches *dispatches)
+{
+    kv_put_number(kv, "dispatches", dispatches->count);
+    kv_put_number(kv, "dispatches again", dispatches->again);
+    kv_put_number(kv, "dispatches same core", dispatches->same_core);
+}
+
 // Starts the next object of an array.
 static struct kv_writer next_object(struct extract_text *text, size_t i)
 {
@@ -252,6 +324,10 @@ static void put_processes_json(struct kv_writer *kv, const struct extract_stats 
         const struct extract_process_stats *process = &stats->processes[i];
         struct kv_writer object = next_object(kv->text, i);
         kv_put_optional(&object, "process", process->is_known, process->process);
+        if (process->name)
+            kv_put_string(&object, "name", process->name);
+        else
+            kv_put_unknown(&object, "name");
         kv_put_number(&object, "threads", process->thread_count);
         kv_put_number(&object, "syscalls", process->syscalls);
         stats_put_mode_ticks_json(&object, process->mode_ticks);
@@ -304,6 +380,7 @@ static void put_locks_json(struct kv_writer *kv, const struct extract_stats *sta
 void stats_put_modes_json(struct kv_writer *kv, const struct extract_stats *stats)
 {
     stats_put_mode_ticks_json(kv, stats->mode_ticks);
+    stats_put_dispatches_json(kv, &stats->dispatches);
     put_processes_json(kv, stats);
     put_syscalls_json(kv, stats);
     put_locks_json(kv, stats);

@@ -339,13 +339,17 @@ static void put_cores_json(struct kv_writer *kv, const struct extract_stats *sta
         kv_put_number(&object, "init ticks", core->init_ticks);
         kv_put_number(&object, "unknown ticks", core->unknown_ticks);
         kv_put_number(&object, "switches", core->switches);
-        if (stats->has_modes)
+        if (stats->has_modes) {
             stats_put_mode_ticks_json(&object, core->mode_ticks);
+            stats_put_dispatches_json(&object, &core->dispatches);
+            kv_put_number(&object, "idle dispatches", core->idle_dispatches);
+        }
         kv_put_key(&object, "threads");
         extract_text_putc(text, '[');
         size_t count = 0;
         for (size_t k = 0; k < stats->thread_count; k++) {
-            if (!core->thread_ticks[k])
+            bool was_dispatched = stats->has_modes && core->thread_dispatches[k];
+            if (!core->thread_ticks[k] && !was_dispatched)
                 continue;
             struct kv_writer thread = next_object(text, count++);
             const char *name = value_name_of_object(stats->threads[k].thread);
@@ -357,6 +361,8 @@ static void put_cores_json(struct kv_writer *kv, const struct extract_stats *sta
             kv_put_number(&thread, "ticks", core->thread_ticks[k]);
             kv_put_key(&thread, "percent");
             text_put_percent(text, core->thread_ticks[k], core->span_ticks);
+            if (stats->has_modes)
+                kv_put_number(&thread, "dispatches", core->thread_dispatches[k]);
             kv_close_object(&thread);
         }
         extract_text_putc(text, ']');

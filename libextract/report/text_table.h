@@ -9,7 +9,7 @@
 
 #include <extract/report.h>
 
-enum { TEXT_TABLE_MAX_COLUMNS = 12 };
+enum { TEXT_TABLE_MAX_COLUMNS = 16 };
 
 struct text_table {
     struct extract_text cells; // each NUL-terminated; owned until the table is printed

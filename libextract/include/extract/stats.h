@@ -49,6 +49,13 @@ enum extract_mode {
 // Returns the word that outputs use, such as "application".
 const char *extract_mode_name(enum extract_mode mode);
 
+// How often threads were dispatched to a core, by the entries of hook words.
+struct extract_dispatches {
+    uint64_t count;
+    uint64_t again;     // of them, those of a thread whose last core is known
+    uint64_t same_core; // of these, those to the core on which the thread had run last
+};
+
 struct extract_thread_stats {
     const struct extract_object *thread;
     uint64_t events; // number of events recorded in its context
@@ -74,12 +81,14 @@ struct extract_thread_stats {
     uint64_t syscalls;                  // system calls that it began
     uint64_t process;                   // if process_known
     bool process_known;
+    struct extract_dispatches dispatches;
 };
 
 // The threads of a process. Those of which no event states the process have one entry together.
 struct extract_process_stats {
     uint64_t process;
     bool is_known; // otherwise, `process` is not valid
+    char *name;    // the newest that an event gives it; owned; NULL: none
     size_t thread_count;
     uint64_t mode_ticks[EXTRACT_MODES];
     uint64_t syscalls;
@@ -118,7 +127,11 @@ struct extract_core_stats {
     uint64_t idle_ticks, interrupt_ticks, init_ticks, unknown_ticks;
     uint64_t switches;
     uint64_t *thread_ticks; // by threads of extract_stats; owned
+    // Of hook words (extract_stats.has_modes):
     uint64_t mode_ticks[EXTRACT_MODES];
+    struct extract_dispatches dispatches;
+    uint64_t idle_dispatches;    // to no thread, or to one that runs while nothing else does
+    uint64_t *thread_dispatches; // by threads of extract_stats; owned; NULL: no hook words
 };
 
 // An interrupt, by the number that its events state.
@@ -223,7 +236,8 @@ struct extract_stats {
     uint64_t load[EXTRACT_LOAD_PARTS];
     // The meaning of hook words is known; otherwise, all that follows is empty.
     bool has_modes;
-    uint64_t mode_ticks[EXTRACT_MODES]; // of all cores
+    uint64_t mode_ticks[EXTRACT_MODES];   // of all cores
+    struct extract_dispatches dispatches; // to all cores
     size_t process_count;
     struct extract_process_stats *processes; // the longest time first; owned
     size_t syscall_count;

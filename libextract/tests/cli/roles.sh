@@ -81,8 +81,22 @@ is "processes" "$(answer '[.processes[] | .process]')" '[9,7,null]'
 is "what no event shows is null" "$(answer '[.preemptions, .switch_kinds.preempted]')" '[null,null]'
 is "calls of thread 17" \
     "$(answer '.threads[] | select(.address == 17) | [.process, .syscalls]')" '[7,2]'
+# 17 and 18 are dispatched twice each, the second time to the core that they had, which is the only
+# one.
+is "dispatches" "$(answer '[.dispatches, .dispatches_again, .dispatches_same_core]')" '[4,2,2]'
+is "dispatches of thread 18" \
+    "$(answer '.threads[] | select(.address == 18) | [.dispatches, .dispatches_same_core]')" '[2,1]'
+is "dispatches of the core" "$(answer '.cores[0] |
+    [.dispatches, .idle_dispatches, (.threads[] | select(.address == 17).dispatches)]')" '[4,1,2]'
+is "processes without a name" "$(answer '[.processes[].name]')" '[null,null,null]'
 run stats "${layout[@]}" --roles pump.roles pump.raw
-check "statistics as text" 0 out '^all   application  *160 ' out '^9  *1  *140 ' \
+check "the tables of processes and threads" 0 \
+    out '^process *name *threads *ticks *percent *application *system calls *kernel ' \
+    out '^9 *- *1 *140 ' \
+    out '^thread *process *dispatches *affinity *ticks *percent *application *system calls ' \
+    out '^0x00000012 *9 *2 *100.000 *140 ' no-out '^core *thread *dispatches'
+run stats "${layout[@]}" --roles pump.roles pump.raw
+check "statistics as text" 0 out '^all   application  *160 ' out '^9  *-  *1  *140 ' \
     out '^6  *1  *1  *0  *50  *50 ' out '^preemptions: unknown'
 run report --json "${layout[@]}" --roles pump.roles pump.raw
 check "events in interrupts" 0
@@ -133,6 +147,11 @@ run objects "${layout[@]}" named.raw
 check "objects without roles" 0 out '^0x00000011 *thread *0x00000011 '
 run objects "${layout[@]}" --roles name.roles named.raw
 check "objects: names by a role file" 0 out '^0x00000011 *thread *pump '
+printf '106 dispatch thread=D1 process=D2\n134 exec name=@8\n' >exec.roles
+run stats "${layout[@]}" --roles exec.roles named.raw
+check "the name of a process" 0 out '^7 *pump *1 '
+run stats --json "${layout[@]}" --roles exec.roles named.raw
+is "the name of a process as JSON" "$(answer '.processes[0] | [.process, .name]')" '[7,"pump"]'
 
 # ---- Errors ----
 run schedule "${layout[@]}" pump.raw

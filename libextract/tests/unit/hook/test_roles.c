@@ -124,8 +124,8 @@ static void test_later_files_replace(void **state)
               {0x1020, EXTRACT_ROLE_ISR_ENTER},    {0x1030, EXTRACT_ROLE_ISR_EXIT},
               {0x1040, EXTRACT_ROLE_SYSCALL_EXIT}, {0x1060, EXTRACT_ROLE_NONE},
               {0x10C0, EXTRACT_ROLE_SWITCH},       {0x1190, EXTRACT_ROLE_NONE},
-              {0x1340, EXTRACT_ROLE_THREAD},       {0x1350, EXTRACT_ROLE_EXIT},
-              {0x1390, EXTRACT_ROLE_THREAD},       {0x2000, EXTRACT_ROLE_ISR_RETURN},
+              {0x1340, EXTRACT_ROLE_EXEC},         {0x1350, EXTRACT_ROLE_EXIT},
+              {0x1390, EXTRACT_ROLE_FORK},         {0x2000, EXTRACT_ROLE_ISR_RETURN},
               {0x4650, EXTRACT_ROLE_THREAD}};
     for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
         assert_true(roles->first[is[i].id]);
@@ -659,6 +659,136 @@ static void test_modes_of_cores(void **state)
     extract_hook_roles_close(roles);
 }
 
+static void assert_dispatches(const struct extract_dispatches *is, uint64_t count, uint64_t again,
+                              uint64_t same_core)
+{
+    assert_int_equal(is->count, count);
+    assert_int_equal(is->again, again);
+    assert_int_equal(is->same_core, same_core);
+}
+
+// Two cores, 0 and 1, and the threads that they dispatch:
+//
+//   time     0   10   20   30   40   50   60   70   80
+//   core 0   A              B         idle      A
+//   core 1        B    A         A         A         A
+//
+// At 40, core 1 dispatches A again, which it runs already, and at 60 in an interrupt that began at
+// 55. A is dispatched 6 times: first to core 0, then to the cores 1, 1, 1, 0 and 1, so 2 of 5
+// dispatches are to the core that it had. B is dispatched to core 1, then to core 0: 0 of 1.
+static void test_dispatches(void **state)
+{
+    static const struct {
+        uint64_t stamp;
+        uint32_t core;
+        uint64_t tid;
+        uint32_t hook;
+        uint64_t word;
+    } entries[] = {{0, 0, A, 0x106A0000, A},  {10, 1, B, 0x106A0000, B}, {20, 1, B, 0x106A0000, A},
+                   {30, 0, A, 0x106A0000, B}, {40, 1, A, 0x106A0000, A}, {50, 0, B, 0x106A0000, 0},
+                   {55, 1, A, 0x100A0000, 3}, {60, 1, A, 0x106A0000, A}, {62, 1, A, 0x200A0000, 0},
+                   {70, 0, 0, 0x106A0000, A}, {80, 1, A, 0x106A0000, A}};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = open_text(layout);
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct hooks_record record = {.frame = STAMPED | entries[i].core << 24,
+                                      .hook = entries[i].hook | 0xE0000,
+                                      .words = 3,
+                                      .data = {entries[i].word, 7},
+                                      .tid = entries[i].tid,
+                                      .stamp = entries[i].stamp};
+        hooks_put(&hooks, &record);
+    }
+    look_with(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    const struct extract_core_stats *cores = stats->cores;
+    const struct extract_thread_stats *a = thread_of(stats, A), *b = thread_of(stats, B);
+    assert_dispatches(&a->dispatches, 6, 5, 2);
+    assert_dispatches(&b->dispatches, 2, 1, 0);
+    assert_dispatches(&stats->dispatches, 8, 6, 2);
+    assert_dispatches(&cores[0].dispatches, 3, 2, 0);
+    assert_dispatches(&cores[1].dispatches, 5, 4, 2);
+    assert_int_equal(cores[0].idle_dispatches, 1);
+    assert_int_equal(cores[1].idle_dispatches, 0);
+    assert_int_equal(cores[0].thread_dispatches[a - stats->threads], 2);
+    assert_int_equal(cores[1].thread_dispatches[a - stats->threads], 4);
+    assert_int_equal(cores[0].thread_dispatches[b - stats->threads], 1);
+    assert_int_equal(cores[1].thread_dispatches[b - stats->threads], 1);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// Puts an entry with a text behind one data word.
+static void put_text(struct hooks *hooks, uint64_t stamp, uint64_t tid, uint32_t hook,
+                     uint64_t word, const char *text)
+{
+    struct hooks_record record = {.frame = STAMPED,
+                                  .hook = hook | 0x80000 | (uint32_t)strlen(text),
+                                  .words = 1,
+                                  .data = {word},
+                                  .buffer = text,
+                                  .buffer_bytes = (unsigned)strlen(text),
+                                  .tid = tid,
+                                  .stamp = stamp};
+    hooks_put(hooks, &record);
+}
+
+static const char *process_name(const struct extract_stats *stats, uint64_t process)
+{
+    for (size_t i = 0; i < stats->process_count; i++)
+        if (stats->processes[i].is_known && stats->processes[i].process == process)
+            return stats->processes[i].name;
+    fail();
+    return NULL;
+}
+
+// A runs process 7, which becomes "sh". It forks process 9 with thread B, which is "sh" until its
+// exec of "ls"; and process 10 with thread C, which stays "sh". The thread 0xD1 runs "cat" before
+// its process 11 is known. A name of a thread is not that of its process 12.
+static void test_process_names(void **state)
+{
+    enum { D = 0xD1, E = 0xE1 };
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = open_text("106 dispatch thread=D1 process=D2\n"
+                                                 "134 exec name=@4\n"
+                                                 "139 fork thread=D1 process=D2\n"
+                                                 "465 thread name=@4\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    put(&hooks, 0, A, 0x10600000, 2, A, 7, 0);
+    put_text(&hooks, 10, A, 0x13400000, 0, "login");
+    put_text(&hooks, 15, A, 0x13400000, 0, "sh");
+    put(&hooks, 20, A, 0x13900000, 2, B, 9, 0);
+    put(&hooks, 25, A, 0x13900000, 2, C, 10, 0);
+    put(&hooks, 30, A, 0x10600000, 2, B, 9, 0);
+    put_text(&hooks, 40, B, 0x13400000, 0, "ls");
+    put_text(&hooks, 45, D, 0x13400000, 0, "cat");
+    put(&hooks, 50, B, 0x10600000, 2, D, 11, 0);
+    put(&hooks, 60, D, 0x10600000, 2, E, 12, 0);
+    put_text(&hooks, 70, E, 0x46500000, 0, "worker");
+    put_text(&hooks, 80, E, 0x13400000, 0, "");
+    look_with(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->process_count, 5);
+    assert_string_equal(process_name(stats, 7), "sh");
+    assert_string_equal(process_name(stats, 9), "ls");
+    assert_string_equal(process_name(stats, 10), "sh");
+    assert_string_equal(process_name(stats, 11), "cat");
+    assert_null(process_name(stats, 12));
+    assert_string_equal(extract_trace_thread(look.trace, E)->shown, "worker");
+    assert_string_equal(extract_trace_thread(look.trace, B)->shown, "ls");
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
 static void test_locks(void **state)
 {
     enum { L = 0x1000, M = 0x2000, R = 0x3000 };
@@ -801,6 +931,8 @@ int main(void)
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_calls_at_the_edges),
         cmocka_unit_test(test_modes_of_cores),
+        cmocka_unit_test(test_dispatches),
+        cmocka_unit_test(test_process_names),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_many_users_of_a_lock),
         cmocka_unit_test(test_names),
