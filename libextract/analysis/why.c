@@ -7,9 +7,9 @@
 // segments:
 //
 //   state of the thread      segments
-//   running                  ran; interrupts apart
+//   running                  ran; interrupts apart. While it spins on a lock: as if blocked
 //   ready                    who had the core that it got next; interrupts apart
-//   blocked on a mutex       one per owner, and under each what the owner did (recursion)
+//   blocked on mutex, lock   one per owner, and under each what the owner did (recursion)
 //   blocked otherwise        waited, with what ended the wait
 //   sleeping, suspended      slept, suspended
 //
@@ -178,6 +178,9 @@ static int next_core(const struct history *history, uint64_t thread, uint64_t at
     return -1;
 }
 
+static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
+                           uint64_t from, uint64_t to, unsigned depth);
+
 // Adds what had a core while a thread was running or ready.
 static void add_core(struct builder *builder, uint64_t thread, int core, uint64_t from, uint64_t to,
                      unsigned depth)
@@ -203,7 +206,11 @@ static void add_core(struct builder *builder, uint64_t thread, int core, uint64_
             kind = EXTRACT_SEGMENT_SWITCHING;
         else if (interval->runner == EXTRACT_RUNNER_THREAD)
             kind = EXTRACT_SEGMENT_PREEMPTED;
-        struct extract_segment *segment = add_segment(builder, depth, from, stop, kind);
+        bool is_spinning = kind == EXTRACT_SEGMENT_RAN && state->object;
+        if (is_spinning)
+            add_mutex_wait(builder, state, from, stop, depth);
+        struct extract_segment *segment =
+            is_spinning ? NULL : add_segment(builder, depth, from, stop, kind);
         if (segment && kind == EXTRACT_SEGMENT_ISR) {
             segment->has_who = interval->isr_known;
             segment->who = interval->isr;
@@ -232,7 +239,7 @@ static bool is_on_path(const struct builder *builder, uint64_t thread, unsigned 
     return false;
 }
 
-// Adds a wait for a mutex: one segment per owner, and what the owner did during it.
+// Adds a wait for a mutex or a lock: one segment per owner, and what the owner did during it.
 static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
                            uint64_t from, uint64_t to, unsigned depth)
 {
@@ -242,15 +249,17 @@ static void add_mutex_wait(struct builder *builder, const struct extract_state *
     const struct extract_ownership *end = owner ? history->owners + history->owner_count : NULL;
 
     while (from < to) {
-        bool is_owned =
-            owner && owner < end && owner->mutex == state->object && owner->from <= from;
-        uint64_t stop = is_owned && owner->to < to ? owner->to : to;
+        bool has_owner = owner && owner < end && owner->mutex == state->object;
+        bool is_owned = has_owner && owner->from <= from;
+        uint64_t next = is_owned ? owner->to : has_owner ? owner->from : to;
+        uint64_t stop = next < to ? next : to;
         struct extract_segment *segment =
             add_segment(builder, depth, from, stop, EXTRACT_SEGMENT_BLOCKED);
         if (!segment)
             return;
         segment->object = state->object;
         segment->wait = state->wait;
+        segment->is_spinning = state->state == EXTRACT_STATE_RUNNING;
         if (is_owned && owner->thread) {
             segment->has_who = true;
             segment->who = owner->thread;
@@ -258,7 +267,8 @@ static void add_mutex_wait(struct builder *builder, const struct extract_state *
             if (!segment->is_cycle && depth < MAX_DEPTH)
                 add_chain(builder, owner->thread, from, stop, depth + 1);
         }
-        owner = is_owned ? owner + 1 : NULL;
+        if (is_owned)
+            owner++;
         from = stop;
     }
 }
@@ -292,7 +302,7 @@ static void add_state_segments(struct builder *builder, const struct extract_sta
                  depth);
         break;
     case EXTRACT_STATE_BLOCKED:
-        if (strcmp(state->wait, "mutex") == 0)
+        if (strcmp(state->wait, "mutex") == 0 || strcmp(state->wait, "lock") == 0)
             add_mutex_wait(builder, state, from, to, depth);
         else
             add_wait(builder, state, from, to, depth);

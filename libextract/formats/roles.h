@@ -67,7 +67,8 @@ enum extract_wait {
     EXTRACT_WAIT_MUTEX = 13,
     EXTRACT_WAIT_PRIORITY = 14, // no wait: the thread is only moved to another priority
     EXTRACT_WAIT_NOTIFICATION = 15,
-    EXTRACT_WAIT_STREAM = 16 // a stream or message buffer
+    EXTRACT_WAIT_STREAM = 16, // a stream or message buffer
+    EXTRACT_WAIT_LOCK = 17
 };
 
 // A role, and where the event has what belongs to it: the number of a field, from 1 on; 0 if the

@@ -152,8 +152,9 @@ static void put_state(void *context, const struct extract_state *state)
     put_span(report, state->from, state->to);
     put_name(report, true, state->thread);
     extract_text_printf(report->text, ": %s", extract_thread_state_name(state->state));
+    bool spins = state->state == EXTRACT_STATE_RUNNING && state->wait;
     if (state->wait)
-        extract_text_printf(report->text, " on %s", state->wait);
+        extract_text_printf(report->text, "%s on %s", spins ? ", spins" : "", state->wait);
     if (state->object) {
         extract_text_putc(report->text, ' ');
         put_name(report, false, state->object);

@@ -54,6 +54,8 @@ static size_t put_json_segment(struct why_report *report, size_t i, size_t end)
         extract_text_json(text, extract_wake_reason_name(segment->wake.reason));
         extract_text_printf(text, ",\"event\":%llu", (unsigned long long)segment->wake.seq);
     }
+    if (segment->is_spinning)
+        extract_text_puts(text, ",\"spinning\":true");
     if (segment->is_cycle)
         extract_text_puts(text, ",\"deadlock\":true");
     extract_text_puts(text, ",\"segments\":[");
@@ -199,7 +201,10 @@ static void put_what(struct why_report *report, const struct extract_segment *se
             extract_text_printf(text, " %llu", (unsigned long long)segment->who);
         break;
     case EXTRACT_SEGMENT_BLOCKED:
-        extract_text_puts(text, is_waiting ? "still blocked" : "blocked");
+        if (segment->is_spinning)
+            extract_text_puts(text, "spun");
+        else
+            extract_text_puts(text, is_waiting ? "still blocked" : "blocked");
         put_object(report, "on", segment);
         extract_text_puts(text, segment->has_who ? ", held by " : ", held by an unknown thread");
         if (segment->has_who)

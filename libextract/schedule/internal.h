@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "schedule/walk.h"
 
-enum { MAX_NESTING = 16, MAX_CORES = 256, RECENT_THREADS = 64 };
+enum { MAX_NESTING = 16, MAX_CORES = 256, RECENT_THREADS = 64, MAX_LOCK_HOLDERS = 8 };
 
 // The newest service that a context called. If that context then makes a thread ready, the service
 // may be the reason.
@@ -45,12 +45,28 @@ struct thread {
     uint64_t mutex_since; // time since which it may own the mutex that it waited for last
     uint64_t released;    // mutex that it has just released, and may hand over; 0: none
     uint64_t released_at; // time
+    uint64_t spins_on;    // lock that it tries to get without giving up the core; 0: none
 };
 
 // A mutex, from its first event on.
 struct mutex {
     struct extract_ownership now; // `to` is not used
     bool is_known;                // `now` is valid
+};
+
+struct lock_holder {
+    uint64_t thread;
+    unsigned count; // how often it has the lock
+};
+
+// A lock, from its first event on.
+struct lock {
+    uint64_t address;
+    struct lock_holder holders[MAX_LOCK_HOLDERS]; // the first one is the owner
+    unsigned holder_count, others;                // further holders are only counted
+    uint64_t owned_from;                          // time since which the owner is the owner
+    uint64_t freed_at;                            // when its last holder released it; see was_freed
+    bool was_freed;
 };
 
 // What has a core, for a moment.
@@ -113,14 +129,15 @@ struct schedule {
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
     unsigned core_count;
     struct core *cores;
-    struct extract_map thread_map, mutex_map;
+    struct extract_map thread_map, mutex_map, lock_map;
     // Threads that were looked up, by a few bits of their addresses.
     struct recent_thread recent[RECENT_THREADS];
     struct thread *threads;
     uint64_t recent_mutex; // address of the last one that was looked up; 0: none
     uint32_t recent_mutex_index;
     struct mutex *mutexes;
-    size_t thread_count, thread_capacity, mutex_count, mutex_capacity;
+    struct lock *locks;
+    size_t thread_count, thread_capacity, mutex_count, mutex_capacity, lock_count, lock_capacity;
     bool failed; // out of memory
 };
 
@@ -170,6 +187,19 @@ void mutexes_add_wait(struct schedule *schedule, const struct extract_event *eve
 void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at);
 // Sends all owners up to a time, and forgets them.
 void mutexes_end(struct schedule *schedule, uint64_t at);
+
+// ---- locks.c ----
+
+// Processes an event of a lock.
+void schedule_locks_add_event(struct schedule *schedule, const struct extract_event *event,
+                              const struct extract_role_fields *role);
+// Returns the thread that has held a lock for the longest time; 0: not known.
+uint64_t schedule_lock_owner(struct schedule *schedule, uint64_t address);
+// Sets *at to the time at which the last holder released a lock. Returns false if that was before
+// `since`, or is not known.
+bool schedule_lock_freed(struct schedule *schedule, uint64_t address, uint64_t since, uint64_t *at);
+// Sends all owners up to a time, and forgets them.
+void schedule_locks_end(struct schedule *schedule, uint64_t at);
 
 // Limits a span to what is sent. Returns false if nothing of it is. If only one moment is sent,
 // what holds at it has no length; at the end of the trace, that is what held until then.

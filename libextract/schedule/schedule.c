@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // schedule: derives the schedule of a trace. This file walks over the events, and finds out what
-// had each core between two of them; threads.c and mutexes.c derive the rest.
+// had each core between two of them; threads.c, mutexes.c and locks.c derive the rest.
 //
 // Between an event e and the next event f of the same core:
 //
@@ -657,7 +657,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
-        extract_map_init(&schedule.mutex_map, 16)) {
+        extract_map_init(&schedule.mutex_map, 16) && extract_map_init(&schedule.lock_map, 16)) {
         if (schedule.has_roles && schedule.kernel->roles)
             study_words(&schedule);
         walk_trace(&schedule, range ? NULL : view);
@@ -670,8 +670,10 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     free(schedule.cores);
     free(schedule.threads);
     free(schedule.mutexes);
+    free(schedule.locks);
     extract_map_free(&schedule.thread_map);
     extract_map_free(&schedule.mutex_map);
+    extract_map_free(&schedule.lock_map);
     return schedule.failed
                ? extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory")
                : EXTRACT_OK;

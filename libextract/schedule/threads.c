@@ -32,7 +32,8 @@ static const char *wait_name(enum extract_wait wait)
                                         [EXTRACT_WAIT_TCP_IP] = "TCP/IP",
                                         [EXTRACT_WAIT_MUTEX] = "mutex",
                                         [EXTRACT_WAIT_NOTIFICATION] = "notification",
-                                        [EXTRACT_WAIT_STREAM] = "stream buffer"};
+                                        [EXTRACT_WAIT_STREAM] = "stream buffer",
+                                        [EXTRACT_WAIT_LOCK] = "lock"};
     const char *name = (unsigned)wait < sizeof names / sizeof *names ? names[wait] : NULL;
 
     return name ? name : "unknown";
@@ -153,6 +154,18 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     thread->now.thread = address;
 }
 
+// If a thread waits for a lock, and nothing was recorded when it could run again, it is ready since
+// the lock was last released: it waits until it can have the lock.
+static void end_wait_for_lock(struct schedule *schedule, struct thread *thread)
+{
+    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
+    uint64_t at;
+
+    if (thread->now.state == EXTRACT_STATE_BLOCKED && thread->wait == EXTRACT_WAIT_LOCK &&
+        schedule_lock_freed(schedule, thread->now.object, thread->now.from, &at))
+        thread_set(schedule, thread, at, &ready, NULL);
+}
+
 void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
                 bool was_ready)
 {
@@ -162,6 +175,11 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
 
     if (!thread || (thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == core))
         return;
+    if (thread->spins_on) {
+        running.object = thread->spins_on;
+        running.wait = wait_name(EXTRACT_WAIT_LOCK);
+    }
+    end_wait_for_lock(schedule, thread);
     // What lets a thread run that waits was not recorded, so how long it has waited is not known.
     if (thread->now.state > EXTRACT_STATE_READY)
         thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
@@ -187,8 +205,8 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
 // Returns whether a wait is one for a resource, which belongs to a response.
 static bool is_for_resource(enum extract_wait wait)
 {
-    return wait == EXTRACT_WAIT_MUTEX || wait == EXTRACT_WAIT_BLOCK_POOL ||
-           wait == EXTRACT_WAIT_BYTE_POOL;
+    return wait == EXTRACT_WAIT_MUTEX || wait == EXTRACT_WAIT_LOCK ||
+           wait == EXTRACT_WAIT_BLOCK_POOL || wait == EXTRACT_WAIT_BYTE_POOL;
 }
 
 static void begin_response(struct thread *thread, const struct extract_event *event)
@@ -369,13 +387,19 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
 
     if (!thread || wait == EXTRACT_WAIT_PRIORITY)
         return;
+    // That a thread waits is recorded once more than what it waits for.
+    if (thread->now.state == EXTRACT_STATE_BLOCKED && thread->wait == EXTRACT_WAIT_LOCK &&
+        wait == EXTRACT_WAIT_SUSPENDED)
+        return;
     thread->wait = wait;
     bool has_call = thread->call == wait;
     uint64_t object = has_call                 ? thread->call_object
                       : is_without_roles(wait) ? thread->service.object
                                                : 0;
     struct extract_state state = waiting_state(wait, object);
-    state.holder = has_call && wait == EXTRACT_WAIT_MUTEX ? thread->call_holder : 0;
+    state.holder = has_call && wait == EXTRACT_WAIT_MUTEX  ? thread->call_holder
+                   : has_call && wait == EXTRACT_WAIT_LOCK ? schedule_lock_owner(schedule, object)
+                                                           : 0;
     if (has_call && thread->call_has_timeout) {
         state.timeout = thread->call_timeout;
         state.timeout_known = true;
@@ -469,7 +493,9 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     if (caller && caller->released && !is_move && role->role != EXTRACT_ROLE_RESUME)
         mutexes_hand_over(schedule, caller, 0, event->ticks);
     if (role->begins && caller) {
-        bool is_suspension = role->role == EXTRACT_ROLE_SUSPEND && role->thread;
+        bool is_suspension =
+            (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_LOCK_WAIT) &&
+            role->thread;
         struct thread *waiter =
             is_suspension ? schedule_thread(schedule, extract_role_field(event, role->thread))
                           : caller;
@@ -484,6 +510,16 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
         add_suspend(schedule, event, role);
         if (role->owner)
             mutexes_add_wait(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_LOCK_WAIT:
+        schedule_locks_add_event(schedule, event, role);
+        add_suspend(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_LOCK_GET:
+    case EXTRACT_ROLE_LOCK_MISS:
+    case EXTRACT_ROLE_LOCK_BUSY:
+    case EXTRACT_ROLE_LOCK_RELEASE:
+        schedule_locks_add_event(schedule, event, role);
         break;
     case EXTRACT_ROLE_MUTEX_GET:
     case EXTRACT_ROLE_MUTEX_PUT:
@@ -512,6 +548,7 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
 void threads_end(struct schedule *schedule, uint64_t at)
 {
     mutexes_end(schedule, at);
+    schedule_locks_end(schedule, at);
     for (size_t i = 0; i < schedule->thread_count; i++) {
         struct thread *thread = &schedule->threads[i];
         if (thread->is_idle)

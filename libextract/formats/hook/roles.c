@@ -292,7 +292,10 @@ static void set_fields(struct hook_role *role, const struct role_word *word, uns
     fields->number = place[HOOK_NUMBER];
     fields->error = place[HOOK_ERROR];
     fields->may_switch = is_switch || word->role == EXTRACT_ROLE_ISR_RETURN;
-    fields->begins = word->role == EXTRACT_ROLE_SUSPEND ? EXTRACT_WAIT_SUSPENDED : 0;
+    fields->begins = word->role == EXTRACT_ROLE_SUSPEND     ? EXTRACT_WAIT_SUSPENDED
+                     : word->role == EXTRACT_ROLE_LOCK_WAIT ? EXTRACT_WAIT_LOCK
+                                                            : 0;
+    fields->ends = word->role == EXTRACT_ROLE_LOCK_RELEASE ? EXTRACT_WAIT_LOCK : 0;
 }
 
 // Reads a hook id of three or four hexadecimal digits. Three digits hhh stand for hhh0.

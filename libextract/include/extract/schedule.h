@@ -65,10 +65,11 @@ enum extract_thread_state {
 struct extract_state {
     uint64_t from, to;
     uint64_t thread;  // address
-    uint64_t object;  // BLOCKED: what it waits for; 0: not known
-    uint64_t holder;  // BLOCKED on a mutex: its owner when the wait began; 0: not known
+    uint64_t object;  // BLOCKED: what it waits for. RUNNING: the lock that it tries again and again
+                      // to get. 0: none, or not known
+    uint64_t holder;  // BLOCKED on a mutex or lock: its owner when the wait began; 0: not known
     uint64_t timeout; // BLOCKED and SLEEPING: ticks of the kernel's timer; all ones: forever
-    const char *wait; // BLOCKED: the class of `object`, such as "queue"; otherwise NULL
+    const char *wait; // the class of what it waits for or tries to get, such as "queue"; or NULL
     enum extract_thread_state state;
     bool timeout_known; // `timeout` is valid
     uint8_t core;       // RUNNING: the core
@@ -98,7 +99,8 @@ struct extract_wake {
     bool is_suspended; // a call suspended it while it waited, so it is not ready
 };
 
-// A time during which a mutex had one owner.
+// A time during which a mutex or a lock had one owner. If several threads hold a lock, the owner is
+// the one that has held it for the longest time.
 struct extract_ownership {
     uint64_t from, to;
     uint64_t mutex, thread; // addresses; thread 0: free
@@ -116,7 +118,8 @@ struct extract_response {
 };
 
 // A receiver of the schedule. Each member may be NULL. Parts come when they are complete: those of
-// one core, one thread or one mutex in order of time, and without gaps from the first on.
+// one core, one thread or one mutex in order of time, and without gaps from the first on. Between
+// the owners of a lock, times in which no holder is known are left out.
 struct extract_schedule_sink {
     void *context;
     void (*interval)(void *context, const struct extract_interval *interval);

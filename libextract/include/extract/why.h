@@ -3,8 +3,8 @@
 // add up to exactly the elapsed time.
 //
 // The chain follows the thread's states. While it was ready, it shows who had the core instead.
-// While it was blocked on a mutex, it shows what the owner did, and so on for what the owner waited
-// for. All times are ticks as in extract_event.ticks. See ringside-why(1).
+// While it was blocked on a mutex or a lock, it shows what the owner did, and so on for what the
+// owner waited for. All times are ticks as in extract_event.ticks. See ringside-why(1).
 #ifndef EXTRACT_WHY_H
 #define EXTRACT_WHY_H
 
@@ -37,7 +37,7 @@ enum extract_segment_kind {
     EXTRACT_SEGMENT_RAN,
     EXTRACT_SEGMENT_PREEMPTED, // ready, while the thread `who` had the core
     EXTRACT_SEGMENT_ISR,       // interrupt `who` had the core
-    EXTRACT_SEGMENT_BLOCKED,   // on the mutex `object`, which the thread `who` held
+    EXTRACT_SEGMENT_BLOCKED,   // on the mutex or lock `object`, which the thread `who` held
     EXTRACT_SEGMENT_WAITED,    // for something that the thread `who` did
     EXTRACT_SEGMENT_SLEPT,
     EXTRACT_SEGMENT_SUSPENDED,
@@ -57,7 +57,8 @@ struct extract_segment {
     enum extract_segment_kind kind;
     unsigned depth; // 0: of the response itself
     bool has_who;
-    bool is_cycle; // BLOCKED: `who` waits for a thread of this chain: a deadlock
+    bool is_spinning; // BLOCKED: it had the core, and tried again and again to get the lock
+    bool is_cycle;    // BLOCKED: `who` waits for a thread of this chain: a deadlock
 };
 
 // A response, or another time of a thread, with its segments.

@@ -110,6 +110,43 @@ check "an assertion on what no event shows" 3 \
 run why 18 --from 160 --to 350 "${layout[@]}" --roles pump.roles pump.raw
 check "why" 0 out 'ran' out 'unknown'
 
+# ---- Locks ----
+# 17 gets the lock 0x1000 at 10. 18 tries to get it from 30 on, and waits from 45 on. 17 runs from
+# 50 on, and releases the lock at 80. 18 runs from 90 on, and gets it at 95.
+{
+    entry 1000 17 106 17 7
+    entry 1010 17 112 4096 0
+    entry 1020 17 106 18 9
+    entry 1030 18 112 4096 1
+    entry 1045 18 112 4096 3
+    entry 1050 18 106 17 7
+    entry 1080 17 113 4096
+    entry 1090 17 106 18 9
+    entry 1095 18 112 4096 0
+    entry 1100 18 106 17 7
+} >locks.raw
+cat >locks.roles <<'EOF'
+106 dispatch thread=D1 process=D2
+112 lock-miss lock=D1 when D2 == 1
+112 lock-wait lock=D1 when D2 == 3
+112 lock-get lock=D1
+113 lock-release lock=D1
+EOF
+run schedule --no-header "${layout[@]}" --roles locks.roles locks.raw
+check "locks: the schedule" 0 out '^ *30 *45 *15  0x00000012: running, spins on lock 0x1000$' \
+    out '^ *45 *80 *35  0x00000012: blocked on lock 0x1000$' out ' 80 *90 *10  0x00000012: ready$' \
+    out '^ *10 *80 *70  0x1000: held by 0x00000011$' out ' 95 *100 *5  0x1000: held by 0x00000012$'
+run why 18 --from 20 --to 100 "${layout[@]}" --roles locks.roles locks.raw
+check "locks: why" 0 out '+10 ticks *15 ticks .*  spun on lock 0x1000, held by 0x00000011$' \
+    out '+25 ticks *35 ticks .*  blocked on lock 0x1000, held by 0x00000011$' \
+    out '+30 ticks *30 ticks *38%  *ran$' \
+    out '+60 ticks *10 ticks .* ready; 0x00000011 had the core'
+run why 18 --from 20 --to 100 --json "${layout[@]}" --roles locks.roles locks.raw
+is "locks: why as JSON" \
+    "$(answer '[.segments[] | [.from, .to, .kind, .who, .object, .spinning]]')" \
+    '[[20,30,"ran",null,null,null],[30,45,"blocked",17,4096,true],[45,80,"blocked",17,4096,null],'\
+'[80,90,"preempted",17,null,null],[90,100,"ran",null,null,null]]'
+
 # ---- The built-in file ----
 run schedule "${layout[@]}" --roles aix pump.raw
 check "the file for AIX: interrupts have no number" 0 out 'core 0: interrupt$' no-out 'interrupt 3'

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: MIT
+// Tests the statistics of streams of hook words: modes, system calls, processes, dispatches and
+// locks. Truth: ringside-stats(1), and figures worked out by hand in the comments.
+#include "tests/unit/hook/roles_builder.h"
+#include "tests/unit/scratch.h"
+
+static struct extract_error error;
+
+// An entry without a thread id, between two dispatches, is counted for the dispatched thread.
+static void test_calls_without_thread_ids(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct hooks_record entry = {
+        .frame = HOOKS_STAMP, .hook = 0x106E0000, .words = 3, .data = {B, 9, 0}, .stamp = 10};
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put(&hooks, &entry);
+    entry = (struct hooks_record){
+        .frame = HOOKS_STAMP, .hook = 0x101A0000, .words = 1, .data = {6}, .stamp = 25};
+    hooks_put(&hooks, &entry);
+    entry.hook = 0x104E0000;
+    entry.words = 2;
+    entry.stamp = 65;
+    hooks_put(&hooks, &entry);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(roles_thread_of(stats, B)->syscalls, 1);
+    assert_int_equal(roles_thread_of(stats, B)->mode_ticks[EXTRACT_MODE_SYSCALL], 40);
+    assert_int_equal(stats->syscalls[0].elapsed.sum, 40);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+static void assert_modes(const uint64_t *ticks, const uint64_t is[EXTRACT_MODES])
+{
+    for (unsigned i = 0; i < EXTRACT_MODES; i++)
+        assert_int_equal(ticks[i], is[i]);
+}
+
+static void assert_distribution(const struct extract_distribution *is, uint64_t count, uint64_t sum,
+                                uint64_t min, uint64_t max)
+{
+    assert_int_equal(is->count, count);
+    assert_int_equal(is->sum, sum);
+    assert_int_equal(is->min, min);
+    assert_int_equal(is->max, max);
+}
+
+static void test_modes(void **state)
+{
+    // application, system calls, kernel, first level, second level, dispatch, idle, unknown
+    static const uint64_t all[] = {40 + 10 + 30 + 20 + 20, 40 + 20 + 20 + 20, 30, 20 + 10 + 10, 30,
+                                   10 + 10 + 15 + 5 + 5,   80 + 45,           10};
+    static const uint64_t a[] = {40 + 10 + 20, 40 + 20, 0, 0, 0, 10 + 5, 0, 10};
+    static const uint64_t b[] = {30 + 20, 20 + 20, 0, 0, 0, 0, 0, 0};
+    static const uint64_t c[] = {0, 0, 30, 0, 0, 5, 0, 0};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    roles_build_stream(&hooks);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_true(stats->has_modes);
+    assert_false(stats->has_waits);
+    assert_modes(stats->mode_ticks, all);
+    assert_modes(stats->cores[0].mode_ticks, all);
+    assert_modes(roles_thread_of(stats, A)->mode_ticks, a);
+    assert_modes(roles_thread_of(stats, B)->mode_ticks, b);
+    assert_modes(roles_thread_of(stats, C)->mode_ticks, c);
+    assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 0);
+    assert_int_equal(stats->interrupts, 2);
+    assert_int_equal(stats->nested_interrupts, 0);
+    assert_int_equal(stats->interrupt_ticks, 20 + 30 + 10 + 10 + 10 + 15);
+    assert_int_equal(stats->context_switches, 6);
+
+    // Processes 7 (A: 155 ticks), 9 (B: 90) and 2 (C: 35), and the thread of the idle process.
+    assert_int_equal(stats->process_count, 4);
+    assert_int_equal(stats->processes[0].process, 7);
+    assert_int_equal(stats->processes[0].syscalls, 2);
+    assert_modes(stats->processes[0].mode_ticks, a);
+    assert_int_equal(stats->processes[1].process, 9);
+    assert_int_equal(stats->processes[2].process, 2);
+    assert_false(stats->processes[3].is_known);
+
+    // Calls 5: from 50 to 90; from 425, which exit ended. Call 6: from 200 to 345, with an error;
+    // its thread ran from 200 to 220 and from 325 to 345.
+    assert_int_equal(stats->syscall_count, 2);
+    const struct extract_syscall_stats *five = &stats->syscalls[0], *six = &stats->syscalls[1];
+    assert_int_equal(five->number, 5);
+    assert_int_equal(five->count, 2);
+    assert_int_equal(five->unfinished, 1);
+    assert_int_equal(five->errors, 0);
+    assert_distribution(&five->elapsed, 1, 40, 40, 40);
+    assert_distribution(&five->running, 1, 40, 40, 40);
+    assert_int_equal(six->number, 6);
+    assert_int_equal(six->count, 1);
+    assert_int_equal(six->unfinished, 0);
+    assert_int_equal(six->errors, 1);
+    assert_distribution(&six->elapsed, 1, 145, 145, 145);
+    assert_distribution(&six->running, 1, 40, 40, 40);
+
+    // Interrupt 3: 100 to 120, 150 to 170, 300 to 325; it lasts from 100 to 170, and from 300 to
+    // 325. The second-level handler 8 runs from 120 to 150.
+    assert_int_equal(stats->interrupt_count, 2);
+    assert_int_equal(stats->interrupt_list[0].number, 3);
+    assert_int_equal(stats->interrupt_list[0].count, 2);
+    assert_int_equal(stats->interrupt_list[0].ticks, 65);
+    assert_distribution(&stats->interrupt_list[0].duration, 2, 95, 25, 70);
+    assert_true(stats->interrupt_list[1].is_second_level);
+    assert_int_equal(stats->interrupt_list[1].number, 8);
+    assert_int_equal(stats->interrupt_list[1].ticks, 30);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// A thread whose first event ends a system call was in it before. A call whose end states another
+// number has no end.
+static void test_calls_at_the_edges(void **state)
+{
+    static const uint64_t a[] = {10, 30 + 20, 0, 0, 0, 0, 0, 0};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("101 syscall-entry number=D1\n"
+                                                       "104 syscall-exit number=D1\n"
+                                                       "106 dispatch thread=D1\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put_words(&hooks, 100, A, 0x10600000, 1, A, 0, 0);
+    hooks_put_words(&hooks, 130, A, 0x10400000, 1, 5, 0, 0);
+    hooks_put_words(&hooks, 140, A, 0x10100000, 1, 6, 0, 0);
+    hooks_put_words(&hooks, 160, A, 0x10400000, 1, 7, 0, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_modes(stats->mode_ticks, a);
+    assert_modes(roles_thread_of(stats, A)->mode_ticks, a);
+    assert_int_equal(stats->syscall_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(stats->syscalls[i].number, 5 + i);
+        assert_int_equal(stats->syscalls[i].count, i == 1);
+        assert_int_equal(stats->syscalls[i].unfinished, i == 1);
+        assert_int_equal(stats->syscalls[i].elapsed.count, 0);
+        assert_false(stats->syscalls[i].errors_known);
+    }
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// Two cores. Thread A runs on core 0 from 0 to 50, which no system call explains, and on core 1
+// from 60 on, where it calls 5 from 90 to 110. Thread B runs on core 0 from 50 to 100.
+static void test_modes_of_cores(void **state)
+{
+    static const uint64_t core0[] = {50, 0, 0, 0, 0, 0, 0, 50};
+    static const uint64_t core1[] = {30, 20, 0, 0, 0, 0, 0, 0};
+    static const uint64_t a[] = {30, 20, 0, 0, 0, 0, 0, 50};
+    static const struct {
+        uint64_t stamp;
+        uint32_t core;
+        uint64_t tid;
+        uint32_t hook;
+        uint64_t word;
+    } entries[] = {{0, 0, A, 0x106A0000, A},   {50, 0, A, 0x106A0000, B},
+                   {60, 1, B, 0x106A0000, A},  {90, 1, A, 0x101A0000, 5},
+                   {100, 0, B, 0x101A0000, 5}, {110, 1, A, 0x104A0000, 5}};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("106 dispatch thread=D1\n"
+                                                       "101 syscall-entry number=D1\n"
+                                                       "104 syscall-exit number=D1\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct hooks_record record = {.frame = STAMPED | entries[i].core << 24,
+                                      .hook = entries[i].hook,
+                                      .words = 1,
+                                      .data = {entries[i].word},
+                                      .tid = entries[i].tid,
+                                      .stamp = entries[i].stamp};
+        hooks_put(&hooks, &record);
+    }
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->core_count, 2);
+    assert_modes(stats->cores[0].mode_ticks, core0);
+    assert_modes(stats->cores[1].mode_ticks, core1);
+    assert_modes(roles_thread_of(stats, A)->mode_ticks, a);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+static void assert_dispatches(const struct extract_dispatches *is, uint64_t count, uint64_t again,
+                              uint64_t same_core)
+{
+    assert_int_equal(is->count, count);
+    assert_int_equal(is->again, again);
+    assert_int_equal(is->same_core, same_core);
+}
+
+// Two cores, 0 and 1, and the threads that they dispatch:
+//
+//   time     0   10   20   30   40   50   60   70   80
+//   core 0   A              B         idle      A
+//   core 1        B    A         A         A         A
+//
+// At 40, core 1 dispatches A again, which it runs already, and at 60 in an interrupt that began at
+// 55. A is dispatched 6 times: first to core 0, then to the cores 1, 1, 1, 0 and 1, so 2 of 5
+// dispatches are to the core that it had. B is dispatched to core 1, then to core 0: 0 of 1.
+static void test_dispatches(void **state)
+{
+    static const struct {
+        uint64_t stamp;
+        uint32_t core;
+        uint64_t tid;
+        uint32_t hook;
+        uint64_t word;
+    } entries[] = {{0, 0, A, 0x106A0000, A},  {10, 1, B, 0x106A0000, B}, {20, 1, B, 0x106A0000, A},
+                   {30, 0, A, 0x106A0000, B}, {40, 1, A, 0x106A0000, A}, {50, 0, B, 0x106A0000, 0},
+                   {55, 1, A, 0x100A0000, 3}, {60, 1, A, 0x106A0000, A}, {62, 1, A, 0x200A0000, 0},
+                   {70, 0, 0, 0x106A0000, A}, {80, 1, A, 0x106A0000, A}};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        struct hooks_record record = {.frame = STAMPED | entries[i].core << 24,
+                                      .hook = entries[i].hook | 0xE0000,
+                                      .words = 3,
+                                      .data = {entries[i].word, 7},
+                                      .tid = entries[i].tid,
+                                      .stamp = entries[i].stamp};
+        hooks_put(&hooks, &record);
+    }
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    const struct extract_core_stats *cores = stats->cores;
+    const struct extract_thread_stats *a = roles_thread_of(stats, A),
+                                      *b = roles_thread_of(stats, B);
+    assert_dispatches(&a->dispatches, 6, 5, 2);
+    assert_dispatches(&b->dispatches, 2, 1, 0);
+    assert_dispatches(&stats->dispatches, 8, 6, 2);
+    assert_dispatches(&cores[0].dispatches, 3, 2, 0);
+    assert_dispatches(&cores[1].dispatches, 5, 4, 2);
+    assert_int_equal(cores[0].idle_dispatches, 1);
+    assert_int_equal(cores[1].idle_dispatches, 0);
+    assert_int_equal(cores[0].thread_dispatches[a - stats->threads], 2);
+    assert_int_equal(cores[1].thread_dispatches[a - stats->threads], 4);
+    assert_int_equal(cores[0].thread_dispatches[b - stats->threads], 1);
+    assert_int_equal(cores[1].thread_dispatches[b - stats->threads], 1);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// Puts an entry with a text behind one data word.
+static void put_text(struct hooks *hooks, uint64_t stamp, uint64_t tid, uint32_t hook,
+                     uint64_t word, const char *text)
+{
+    struct hooks_record record = {.frame = STAMPED,
+                                  .hook = hook | 0x80000 | (uint32_t)strlen(text),
+                                  .words = 1,
+                                  .data = {word},
+                                  .buffer = text,
+                                  .buffer_bytes = (unsigned)strlen(text),
+                                  .tid = tid,
+                                  .stamp = stamp};
+    hooks_put(hooks, &record);
+}
+
+static const char *process_name(const struct extract_stats *stats, uint64_t process)
+{
+    for (size_t i = 0; i < stats->process_count; i++)
+        if (stats->processes[i].is_known && stats->processes[i].process == process)
+            return stats->processes[i].name;
+    fail();
+    return NULL;
+}
+
+// A runs process 7, which becomes "sh". It forks process 9 with thread B, which is "sh" until its
+// exec of "ls"; and process 10 with thread C, which stays "sh". The thread 0xD1 runs "cat" before
+// its process 11 is known. A name of a thread is not that of its process 12.
+static void test_process_names(void **state)
+{
+    enum { D = 0xD1, E = 0xE1 };
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("106 dispatch thread=D1 process=D2\n"
+                                                       "134 exec name=@4\n"
+                                                       "139 fork thread=D1 process=D2\n"
+                                                       "465 thread name=@4\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put_words(&hooks, 0, A, 0x10600000, 2, A, 7, 0);
+    put_text(&hooks, 10, A, 0x13400000, 0, "login");
+    put_text(&hooks, 15, A, 0x13400000, 0, "sh");
+    hooks_put_words(&hooks, 20, A, 0x13900000, 2, B, 9, 0);
+    hooks_put_words(&hooks, 25, A, 0x13900000, 2, C, 10, 0);
+    hooks_put_words(&hooks, 30, A, 0x10600000, 2, B, 9, 0);
+    put_text(&hooks, 40, B, 0x13400000, 0, "ls");
+    put_text(&hooks, 45, D, 0x13400000, 0, "cat");
+    hooks_put_words(&hooks, 50, B, 0x10600000, 2, D, 11, 0);
+    hooks_put_words(&hooks, 60, D, 0x10600000, 2, E, 12, 0);
+    put_text(&hooks, 70, E, 0x46500000, 0, "worker");
+    put_text(&hooks, 80, E, 0x13400000, 0, "");
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->process_count, 5);
+    assert_string_equal(process_name(stats, 7), "sh");
+    assert_string_equal(process_name(stats, 9), "ls");
+    assert_string_equal(process_name(stats, 10), "sh");
+    assert_string_equal(process_name(stats, 11), "cat");
+    assert_null(process_name(stats, 12));
+    assert_string_equal(extract_trace_thread(look.trace, E)->shown, "worker");
+    assert_string_equal(extract_trace_thread(look.trace, B)->shown, "ls");
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+static void test_locks(void **state)
+{
+    enum { L = 0x1000, M = 0x2000, R = 0x3000 };
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put_words(&hooks, 10, A, 0x11200000, 1, L, 0, 0);
+    hooks_put_words(&hooks, 30, B, 0x11200001, 1, L, 0, 0); // B misses it twice, and waits
+    hooks_put_words(&hooks, 40, B, 0x11200001, 1, L, 0, 0);
+    hooks_put_words(&hooks, 50, B, 0x11200003, 1, L, 0, 0);
+    hooks_put_words(&hooks, 70, A, 0x11200000, 1, L, 0, 0); // A gets it again
+    hooks_put_words(&hooks, 80, A, 0x11300000, 1, L, 0, 0);
+    hooks_put_words(&hooks, 95, A, 0x11300000, 1, L, 0, 0);
+    hooks_put_words(&hooks, 110, B, 0x11200000, 1, L, 0, 0);
+    hooks_put_words(&hooks, 130, B, 0x11300000, 1, L, 0, 0);
+    hooks_put_words(&hooks, 140, B, 0x11200002, 1, L, 0, 0);
+    hooks_put_words(&hooks, 150, B, 0x11200000, 1, M, 0, 0); // is not released
+    hooks_put_words(&hooks, 160, B, 0x11300000, 1, R, 0, 0); // was got before the trace
+    hooks_put_words(&hooks, 170, A, 0x11200000, 1, R, 0, 0); // two readers
+    hooks_put_words(&hooks, 180, B, 0x11200000, 1, R, 0, 0);
+    hooks_put_words(&hooks, 195, A, 0x11300000, 1, R, 0, 0);
+    hooks_put_words(&hooks, 200, B, 0x11300000, 1, R, 0, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->lock_count, 3);
+    const struct extract_lock_stats *l = &stats->locks[0], *r = &stats->locks[1];
+    const struct extract_lock_stats *m = &stats->locks[2];
+    assert_int_equal(l->address, L);
+    assert_int_equal(l->acquisitions, 3);
+    assert_int_equal(l->misses, 2);
+    assert_int_equal(l->waits, 1);
+    assert_int_equal(l->busy, 1);
+    assert_distribution(&l->held, 2, 85 + 20, 20, 85);
+    assert_distribution(&l->waited, 1, 80, 80, 80);
+    assert_int_equal(l->still_held, 0);
+    assert_int_equal(r->address, R);
+    assert_int_equal(r->acquisitions, 2);
+    assert_distribution(&r->held, 2, 25 + 20, 20, 25);
+    assert_int_equal(m->address, M);
+    assert_int_equal(m->still_held, 1);
+    assert_int_equal(m->held.count, 0);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// A lock of which 65 threads want to have it at once: the last one is counted, but not measured.
+static void test_many_users_of_a_lock(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 16384, 0);
+    for (unsigned i = 0; i < 65; i++)
+        hooks_put_words(&hooks, i, 1 + i, 0x11200000, 1, 0x1000, 0, 0);
+    for (unsigned i = 0; i < 65; i++)
+        hooks_put_words(&hooks, 100 + i, 1 + i, 0x11300000, 1, 0x1000, 0, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->locks[0].acquisitions, 65);
+    assert_distribution(&stats->locks[0].held, 64, 64 * 100, 100, 100);
+    assert_true(stats->locks[0].has_more_users);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_calls_without_thread_ids),
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_calls_at_the_edges),
+        cmocka_unit_test(test_modes_of_cores),
+        cmocka_unit_test(test_dispatches),
+        cmocka_unit_test(test_process_names),
+        cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_many_users_of_a_lock),
+    };
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
+}
