@@ -216,6 +216,7 @@ void processes_free(struct analysis *analysis);
 bool locks_begin(struct analysis *analysis);
 void locks_add_event(struct analysis *analysis, const struct extract_event *event,
                      const struct extract_role_fields *role, bool is_counted);
+void locks_add_step(struct analysis *analysis, const struct schedule_step *step);
 void locks_add_gap(struct analysis *analysis);
 void locks_end(struct analysis *analysis);
 void locks_free(struct analysis *analysis);

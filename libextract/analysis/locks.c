@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // analysis: locks, by the events that a role file names.
 //
-//   thread T    miss    wait              get                  release
-//            ----+-------+-----------------+----------------------+----
-//                |        waited           |         held         |
+//   thread T    miss      miss      wait              get                  release
+//            ----+---------+---------+-----------------+----------------------+----
+//                |       spun        |     waited      |         held         |
 //
 // A lock may have several holders at a time, as locks for readers do. A thread that gets a lock
 // again holds it until it has released it as often.
@@ -13,32 +13,45 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_USERS = 64 }; // of a lock at a time; the times of others are not measured
+enum {
+    MAX_USERS = 64,  // of a lock at a time; the times of others are not measured
+    MAX_LISTED = 256 // threads of a lock; others are not listed
+};
+
+enum want { WANTS_NOT = 0, SPINS, WAITS };
 
 // A thread that holds a lock or wants it.
 struct lock_user {
     uint64_t thread;
-    uint64_t held_from, wanted_from;
-    unsigned holds; // how often it has it
-    bool wants;
+    size_t index;  // of the thread in the statistics; SIZE_MAX: none
+    size_t listed; // of its line in the lock's statistics; SIZE_MAX: none
+    enum want want;
+    uint64_t wanted_from, held_from;
+    uint64_t wanted_ran, held_ran; // how long the thread had run by then
+    unsigned holds;                // how often it has it
 };
 
 struct lock_times {
     struct lock_user *users;
-    size_t user_count, user_capacity;
-    struct distribution held, waited;
+    size_t user_count, user_capacity, listed_capacity;
+    struct distribution held, spun, waited;
 };
 
 struct locks {
     struct extract_map lock_of_address; // index + 1
     struct lock_times *times;           // per lock
     size_t lock_capacity, times_count, times_capacity;
+    uint64_t *ran; // per thread of the statistics: how long it has run
 };
 
 bool locks_begin(struct analysis *analysis)
 {
-    analysis->locks = calloc(1, sizeof *analysis->locks);
-    return analysis->locks && extract_map_init(&analysis->locks->lock_of_address, 16);
+    struct locks *locks = analysis->locks = calloc(1, sizeof *locks);
+
+    if (!locks)
+        return false;
+    locks->ran = calloc(analysis->stats->thread_count + 1, sizeof *locks->ran);
+    return locks->ran && extract_map_init(&locks->lock_of_address, 16);
 }
 
 void locks_free(struct analysis *analysis)
@@ -49,10 +62,12 @@ void locks_free(struct analysis *analysis)
         return;
     for (size_t i = 0; i < locks->times_count; i++) {
         distribution_free(&locks->times[i].held);
+        distribution_free(&locks->times[i].spun);
         distribution_free(&locks->times[i].waited);
         free(locks->times[i].users);
     }
     free(locks->times);
+    free(locks->ran);
     extract_map_free(&locks->lock_of_address);
     free(locks);
 }
@@ -86,6 +101,36 @@ static size_t find_lock(struct analysis *analysis, uint64_t address)
     return stats->lock_count - 1;
 }
 
+// Returns the number of a thread's line in the statistics of a lock, which it adds if needed;
+// SIZE_MAX: none.
+static size_t find_line(struct analysis *analysis, size_t i, uint64_t thread, size_t index)
+{
+    struct extract_lock_stats *lock = &analysis->stats->locks[i];
+
+    bool is_interrupts = ~thread < MAX_CORES;
+    uint64_t address = is_interrupts ? ~thread : thread;
+
+    for (size_t k = 0; k < lock->user_count; k++)
+        if (lock->users[k].address == address && lock->users[k].is_interrupts == is_interrupts)
+            return k;
+    if (lock->user_count == MAX_LISTED) {
+        lock->has_more_users = true;
+        return SIZE_MAX;
+    }
+    struct extract_lock_user_stats *users = extract_grow(
+        lock->users, &analysis->locks->times[i].listed_capacity, lock->user_count, sizeof *users);
+    if (!users) {
+        analysis->failed = true;
+        return SIZE_MAX;
+    }
+    lock->users = users;
+    users[lock->user_count] = (struct extract_lock_user_stats){
+        .address = address,
+        .is_interrupts = is_interrupts,
+        .thread = index == SIZE_MAX ? NULL : analysis->stats->threads[index].thread};
+    return lock->user_count++;
+}
+
 // Returns what is known of a thread and a lock, which it adds if needed; NULL: it is not followed.
 static struct lock_user *find_user(struct analysis *analysis, size_t lock, uint64_t thread)
 {
@@ -105,47 +150,121 @@ static struct lock_user *find_user(struct analysis *analysis, size_t lock, uint6
         return NULL;
     }
     times->users = users;
-    users[times->user_count] = (struct lock_user){.thread = thread};
+    size_t index = analysis_thread(analysis, thread);
+    users[times->user_count] = (struct lock_user){
+        .thread = thread, .index = index, .listed = find_line(analysis, lock, thread, index)};
     return &users[times->user_count++];
 }
 
-static void add_time(struct analysis *analysis, struct distribution *distribution, uint64_t from,
-                     uint64_t to)
+// ---- times ----
+
+// Returns how long a thread has run. Of interrupts, it is the time itself.
+static uint64_t ran_until(const struct analysis *analysis, const struct lock_user *user,
+                          uint64_t ticks)
 {
-    if (!distribution_add(distribution, to > from ? to - from : 0))
+    return user->index == SIZE_MAX ? ticks : analysis->locks->ran[user->index];
+}
+
+static uint64_t difference(uint64_t from, uint64_t to)
+{
+    return to > from ? to - from : 0;
+}
+
+static void add_time(struct analysis *analysis, struct distribution *distribution, uint64_t ticks)
+{
+    if (!distribution_add(distribution, ticks))
         analysis->failed = true;
 }
 
-// Follows a thread through an event of a lock.
-static void follow_user(struct analysis *analysis, size_t lock, struct lock_user *user,
-                        const struct extract_event *event, enum extract_role role, bool is_counted)
+// Changes how a thread wants a lock, and adds the time for which it has wanted it in another way.
+static void set_want(struct analysis *analysis, size_t lock, struct lock_user *user, uint64_t at,
+                     enum want want, struct extract_lock_user_stats *sums)
 {
     struct lock_times *times = &analysis->locks->times[lock];
+    uint64_t ran = ran_until(analysis, user, at);
+    uint64_t spun = difference(user->wanted_ran, ran), waited = difference(user->wanted_from, at);
 
-    switch (role) {
-    case EXTRACT_ROLE_LOCK_GET:
-        if (user->wants && is_counted)
-            add_time(analysis, &times->waited, user->wanted_from, event->ticks);
-        user->wants = false;
-        if (!user->holds++)
-            user->held_from = event->ticks;
-        break;
-    case EXTRACT_ROLE_LOCK_MISS:
-    case EXTRACT_ROLE_LOCK_WAIT:
-        if (!user->wants)
-            user->wanted_from = event->ticks;
-        user->wants = true;
-        break;
-    case EXTRACT_ROLE_LOCK_RELEASE:
-        if (user->holds == 1 && is_counted)
-            add_time(analysis, &times->held, user->held_from, event->ticks);
-        user->holds -= user->holds != 0;
-        break;
-    default: // EXTRACT_ROLE_LOCK_BUSY
-        user->wants = false;
-        break;
+    if (user->want == want)
+        return;
+    if (user->want == SPINS && sums) {
+        add_time(analysis, &times->spun, spun);
+        sums->spun_ticks += spun;
+    } else if (user->want == WAITS && sums) {
+        add_time(analysis, &times->waited, waited);
+        sums->waited_ticks += waited;
     }
-    if (!user->holds && !user->wants)
+    user->want = want;
+    user->wanted_from = at;
+    user->wanted_ran = ran;
+}
+
+static void release(struct analysis *analysis, size_t lock, struct lock_user *user, uint64_t at,
+                    struct extract_lock_user_stats *sums)
+{
+    uint64_t held = difference(user->held_from, at);
+    uint64_t ran = difference(user->held_ran, ran_until(analysis, user, at));
+
+    if (user->holds == 1 && sums) {
+        add_time(analysis, &analysis->locks->times[lock].held, held);
+        analysis->stats->locks[lock].running_ticks += ran;
+        sums->held_ticks += held;
+        sums->running_ticks += ran;
+    }
+    user->holds -= user->holds != 0;
+}
+
+static void count_event(struct extract_lock_user_stats *counts, enum extract_role role)
+{
+    counts->acquisitions += role == EXTRACT_ROLE_LOCK_GET;
+    counts->misses += role == EXTRACT_ROLE_LOCK_MISS;
+    counts->waits += role == EXTRACT_ROLE_LOCK_WAIT;
+    counts->busy += role == EXTRACT_ROLE_LOCK_BUSY;
+}
+
+// Notes how many threads want a lock at a time, and how often the thread has it.
+static void note_most(struct extract_lock_stats *lock, const struct lock_times *times,
+                      const struct lock_user *user)
+{
+    unsigned spin = 0, wait = 0;
+
+    for (size_t i = 0; i < times->user_count; i++) {
+        spin += times->users[i].want == SPINS;
+        wait += times->users[i].want == WAITS;
+    }
+    lock->most_spinning = spin > lock->most_spinning ? spin : lock->most_spinning;
+    lock->most_waiting = wait > lock->most_waiting ? wait : lock->most_waiting;
+    lock->most_holds = user->holds > lock->most_holds ? user->holds : lock->most_holds;
+}
+
+// Follows a thread through an event of a lock.
+static void follow_user(struct analysis *analysis, size_t i, struct lock_user *user,
+                        const struct extract_event *event, enum extract_role role, bool is_counted)
+{
+    static const enum want wants[] = {[EXTRACT_ROLE_LOCK_MISS - EXTRACT_ROLE_LOCK_GET] = SPINS,
+                                      [EXTRACT_ROLE_LOCK_WAIT - EXTRACT_ROLE_LOCK_GET] = WAITS};
+    struct extract_lock_stats *lock = &analysis->stats->locks[i];
+    struct lock_times *times = &analysis->locks->times[i];
+    struct extract_lock_user_stats unlisted = {.address = 0};
+    struct extract_lock_user_stats *line =
+        user->listed == SIZE_MAX ? &unlisted : &lock->users[user->listed];
+    struct extract_lock_user_stats *sums = is_counted ? line : NULL;
+
+    if (is_counted)
+        count_event(line, role);
+    if (role == EXTRACT_ROLE_LOCK_RELEASE) {
+        release(analysis, i, user, event->ticks, sums);
+    } else {
+        enum want want =
+            role == EXTRACT_ROLE_LOCK_BUSY ? WANTS_NOT : wants[role - EXTRACT_ROLE_LOCK_GET];
+        set_want(analysis, i, user, event->ticks, want, sums);
+    }
+    if (role == EXTRACT_ROLE_LOCK_GET && !user->holds++) {
+        user->held_from = event->ticks;
+        user->held_ran = ran_until(analysis, user, event->ticks);
+    }
+    if (is_counted)
+        note_most(lock, times, user);
+    if (!user->holds && !user->want)
         *user = times->users[--times->user_count];
 }
 
@@ -172,6 +291,17 @@ void locks_add_event(struct analysis *analysis, const struct extract_event *even
         follow_user(analysis, i, user, event, role->role, is_counted);
 }
 
+void locks_add_step(struct analysis *analysis, const struct schedule_step *step)
+{
+    const struct extract_interval *interval = &step->interval;
+    size_t i = interval->runner == EXTRACT_RUNNER_THREAD
+                   ? analysis_thread(analysis, interval->thread)
+                   : SIZE_MAX;
+
+    if (i != SIZE_MAX)
+        analysis->locks->ran[i] += interval->to - interval->from;
+}
+
 void locks_add_gap(struct analysis *analysis)
 {
     struct locks *locks = analysis->locks;
@@ -182,6 +312,15 @@ void locks_add_gap(struct analysis *analysis)
             analysis->stats->locks[i].still_held += times->users[k].holds != 0;
         times->user_count = 0;
     }
+}
+
+static int compare_users(const void *a, const void *b)
+{
+    const struct extract_lock_user_stats *x = a, *y = b;
+
+    if (x->held_ticks != y->held_ticks)
+        return x->held_ticks < y->held_ticks ? 1 : -1;
+    return (x->address > y->address) - (x->address < y->address);
 }
 
 static int compare_locks(const void *a, const void *b)
@@ -200,7 +339,11 @@ void locks_end(struct analysis *analysis)
     locks_add_gap(analysis); // what is held now has no release
     for (size_t i = 0; i < stats->lock_count; i++) {
         stats->locks[i].held = distribution_result(&analysis->locks->times[i].held);
+        stats->locks[i].spun = distribution_result(&analysis->locks->times[i].spun);
         stats->locks[i].waited = distribution_result(&analysis->locks->times[i].waited);
+        if (stats->locks[i].user_count)
+            qsort(stats->locks[i].users, stats->locks[i].user_count, sizeof *stats->locks[i].users,
+                  compare_users);
     }
     if (stats->lock_count)
         qsort(stats->locks, stats->lock_count, sizeof *stats->locks, compare_locks);

@@ -13,6 +13,7 @@
 //         │                    lists.c      interrupts, inversions
 //         │                    modes.c      modes of cores; for hook words only
 //         │                    processes.c  processes, dispatches; for hook words only
+//         │                    locks.c      how long holders ran; for hook words only
 //         │                    tracex.c     TraceX's way of counting
 //         └───── sink ───────> times.c      states, responses
 //                              lists.c      waits
@@ -215,8 +216,10 @@ static void add_step(void *context, const struct schedule_step *step)
 
     if (analysis->stats->has_tracex)
         tracex_add_step(analysis, step);
-    if (analysis->modes)
+    if (analysis->modes) {
         processes_add_step(analysis, step);
+        locks_add_step(analysis, step);
+    }
     if (step->standing == EXTRACT_OUTSIDE)
         return;
     if (analysis->modes)
@@ -420,6 +423,8 @@ void extract_stats_free(struct extract_stats *stats)
     free(stats->inversions);
     free(stats->processes);
     free(stats->syscalls);
+    for (size_t i = 0; i < stats->lock_count; i++)
+        free(stats->locks[i].users);
     free(stats->locks);
     free(stats);
 }

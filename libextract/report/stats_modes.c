@@ -234,46 +234,109 @@ static uint64_t failures_of(const struct extract_lock_stats *lock)
     return lock->misses + lock->busy;
 }
 
+static void put_lock_cell(struct text_table *table, const struct extract_lock_stats *lock)
+{
+    if (lock->object) {
+        text_table_put_string(table, lock->object->shown);
+    } else {
+        extract_text_printf(&table->cells, "0x%llx", (unsigned long long)lock->address);
+        text_table_end_cell(table);
+    }
+}
+
+static void put_user_cell(struct text_table *table, const struct extract_lock_user_stats *user)
+{
+    if (user->thread) {
+        text_table_put_string(table, user->thread->shown);
+        return;
+    }
+    if (user->is_interrupts)
+        extract_text_printf(&table->cells, "(interrupts of core %llu)",
+                            (unsigned long long)user->address);
+    else
+        extract_text_printf(&table->cells, "0x%llx", (unsigned long long)user->address);
+    text_table_end_cell(table);
+}
+
 static void put_locks(struct extract_text *text, const struct extract_stats *stats,
                       const struct extract_report_options *options)
 {
-    static const char *const headings[] = {"lock",      "acquired", "misses",  "busy",
-                                           "miss rate", "waits",    "held",    "average",
-                                           "longest",   "waited",   "average", "longest"};
+    static const char *const headings[] = {"lock",  "acquired", "misses",  "busy", "miss rate",
+                                           "waits", "spinning", "waiting", "holds"};
     struct text_table table;
-    bool has_more = false;
 
-    if (!stats->lock_count)
-        return;
     text_table_open(&table, sizeof headings / sizeof *headings, ~1u);
     text_table_put_headings(&table, headings);
     for (size_t i = 0; i < stats->lock_count && !table.cells.code; i++) {
         const struct extract_lock_stats *lock = &stats->locks[i];
         uint64_t failures = failures_of(lock);
-        has_more |= lock->has_more_users;
-        if (lock->object)
-            text_table_put_string(&table, lock->object->shown);
-        else {
-            extract_text_printf(&table.cells, "0x%llx", (unsigned long long)lock->address);
-            text_table_end_cell(&table);
-        }
+        put_lock_cell(&table, lock);
         text_table_put_number(&table, lock->acquisitions);
         text_table_put_number(&table, lock->misses);
         text_table_put_number(&table, lock->busy);
         put_percent_cell(&table, failures, failures + lock->acquisitions);
         text_table_put_number(&table, lock->waits);
-        text_table_put_optional(&table, lock->held.count, lock->held.sum);
-        put_average_cell(&table, &lock->held);
-        text_table_put_optional(&table, lock->held.count, lock->held.max);
-        text_table_put_optional(&table, lock->waited.count, lock->waited.sum);
-        put_average_cell(&table, &lock->waited);
-        text_table_put_optional(&table, lock->waited.count, lock->waited.max);
+        text_table_put_number(&table, lock->most_spinning);
+        text_table_put_number(&table, lock->most_waiting);
+        text_table_put_number(&table, lock->most_holds);
+    }
+    extract_text_putc(text, '\n');
+    text_table_print(&table, text, options);
+}
+
+// Writes the sum, the average and the longest of some times.
+static void put_times_cells(struct text_table *table, const struct extract_distribution *times)
+{
+    text_table_put_optional(table, times->count, times->sum);
+    put_average_cell(table, times);
+    text_table_put_optional(table, times->count, times->max);
+}
+
+// Writes a sum without the average and the longest.
+static void put_sum_cells(struct text_table *table, uint64_t sum)
+{
+    text_table_put_number(table, sum);
+    text_table_put_string(table, "-");
+    text_table_put_string(table, "-");
+}
+
+static void put_lock_times(struct extract_text *text, const struct extract_stats *stats,
+                           const struct extract_report_options *options)
+{
+    static const char *const headings[] = {"lock",    "thread",  "acquired", "held",    "average",
+                                           "longest", "ran",     "spun",     "average", "longest",
+                                           "waited",  "average", "longest"};
+    struct text_table table;
+    bool has_more = false;
+
+    text_table_open(&table, sizeof headings / sizeof *headings, ~3u);
+    text_table_put_headings(&table, headings);
+    for (size_t i = 0; i < stats->lock_count && !table.cells.code; i++) {
+        const struct extract_lock_stats *lock = &stats->locks[i];
+        has_more |= lock->has_more_users;
+        put_lock_cell(&table, lock);
+        text_table_put_string(&table, "all");
+        text_table_put_number(&table, lock->acquisitions);
+        put_times_cells(&table, &lock->held);
+        text_table_put_optional(&table, lock->held.count, lock->running_ticks);
+        put_times_cells(&table, &lock->spun);
+        put_times_cells(&table, &lock->waited);
+        for (size_t k = 0; k < lock->user_count; k++) {
+            const struct extract_lock_user_stats *user = &lock->users[k];
+            put_lock_cell(&table, lock);
+            put_user_cell(&table, user);
+            text_table_put_number(&table, user->acquisitions);
+            put_sum_cells(&table, user->held_ticks);
+            text_table_put_number(&table, user->running_ticks);
+            put_sum_cells(&table, user->spun_ticks);
+            put_sum_cells(&table, user->waited_ticks);
+        }
     }
     extract_text_putc(text, '\n');
     text_table_print(&table, text, options);
     if (has_more)
-        extract_text_puts(text, "The times of some threads were not measured: more than 64 used a "
-                                "lock at once.\n");
+        extract_text_puts(text, "Some threads are missing: more than 64 used a lock at once, or "
+                                "more than 256 altogether.\n");
 }
 
 void stats_put_modes(struct extract_text *text, const struct extract_stats *stats,
@@ -284,7 +347,10 @@ void stats_put_modes(struct extract_text *text, const struct extract_stats *stat
     put_threads(text, stats, options);
     put_dispatches(text, stats, options);
     put_syscalls(text, stats, options);
+    if (!stats->lock_count)
+        return;
     put_locks(text, stats, options);
+    put_lock_times(text, stats, options);
 }
 
 // ---- JSON ----
@@ -354,6 +420,28 @@ static void put_syscalls_json(struct kv_writer *kv, const struct extract_stats *
     extract_text_putc(kv->text, ']');
 }
 
+static void put_users_json(struct kv_writer *kv, const struct extract_lock_stats *lock)
+{
+    kv_put_key(kv, "users");
+    extract_text_putc(kv->text, '[');
+    for (size_t i = 0; i < lock->user_count && !kv->text->code; i++) {
+        const struct extract_lock_user_stats *user = &lock->users[i];
+        struct kv_writer object = next_object(kv->text, i);
+        kv_put_optional(&object, "thread", !user->is_interrupts, user->address);
+        kv_put_optional(&object, "interrupts of core", user->is_interrupts, user->address);
+        kv_put_number(&object, "acquisitions", user->acquisitions);
+        kv_put_number(&object, "misses", user->misses);
+        kv_put_number(&object, "busy", user->busy);
+        kv_put_number(&object, "waits", user->waits);
+        kv_put_number(&object, "held ticks", user->held_ticks);
+        kv_put_number(&object, "running ticks", user->running_ticks);
+        kv_put_number(&object, "spun ticks", user->spun_ticks);
+        kv_put_number(&object, "waited ticks", user->waited_ticks);
+        kv_close_object(&object);
+    }
+    extract_text_putc(kv->text, ']');
+}
+
 static void put_locks_json(struct kv_writer *kv, const struct extract_stats *stats)
 {
     kv_put_key(kv, "locks");
@@ -368,9 +456,15 @@ static void put_locks_json(struct kv_writer *kv, const struct extract_stats *sta
         kv_put_key(&object, "miss rate percent");
         text_put_percent(kv->text, failures_of(lock), failures_of(lock) + lock->acquisitions);
         kv_put_number(&object, "waits", lock->waits);
+        kv_put_number(&object, "most spinning", lock->most_spinning);
+        kv_put_number(&object, "most waiting", lock->most_waiting);
+        kv_put_number(&object, "most holds", lock->most_holds);
         kv_put_number(&object, "still held", lock->still_held);
         stats_put_distribution_json(&object, "held", &lock->held);
+        kv_put_number(&object, "running ticks", lock->running_ticks);
+        stats_put_distribution_json(&object, "spun", &lock->spun);
         stats_put_distribution_json(&object, "waited", &lock->waited);
+        put_users_json(&object, lock);
         kv_put_bool(&object, "all measured", !lock->has_more_users);
         kv_close_object(&object);
     }

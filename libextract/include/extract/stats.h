@@ -107,6 +107,16 @@ struct extract_syscall_stats {
     struct extract_distribution elapsed, running;
 };
 
+// What a thread, or the interrupts of a core, did with a lock. Times are sums.
+struct extract_lock_user_stats {
+    const struct extract_object *thread; // NULL: not in the trace
+    bool is_interrupts;
+    uint64_t address;                           // of the thread; or number of the core
+    uint64_t acquisitions, misses, busy, waits; // as in extract_lock_stats
+    uint64_t held_ticks, running_ticks;         // of completed holds
+    uint64_t spun_ticks, waited_ticks;
+};
+
 // A lock, by the events of a role file.
 struct extract_lock_stats {
     const struct extract_object *object; // NULL: not in the trace
@@ -115,10 +125,18 @@ struct extract_lock_stats {
     uint64_t misses; // failed attempts after which the thread tried again
     uint64_t busy;   // failed attempts after which it did not
     uint64_t waits;  // times that a thread gave up the core until it could have the lock
-    // From the acquisition to the release, and from the first miss or wait to the acquisition.
-    struct extract_distribution held, waited;
+    struct extract_distribution held; // from the acquisition to the release
+    uint64_t running_ticks;           // of the sum of `held`, the time that the holder ran
+    // From a miss to what comes next: a wait, the acquisition, or that the thread goes on without
+    // the lock. Only the time that the thread ran in between; of interrupts, all of it.
+    struct extract_distribution spun;
+    struct extract_distribution waited;   // from a wait to what comes next
+    unsigned most_spinning, most_waiting; // threads at a time
+    unsigned most_holds;                  // how often a thread had it at a time
     uint64_t still_held; // holds that had not ended at the end of the trace, or at a gap
-    bool has_more_users; // so many threads used it at once that times of some were not measured
+    bool has_more_users; // so many threads used it that some were not measured, or not listed
+    size_t user_count;
+    struct extract_lock_user_stats *users; // those that held it for the longest time first; owned
 };
 
 // What a core did.

@@ -147,6 +147,21 @@ is "locks: why as JSON" \
     '[[20,30,"ran",null,null,null],[30,45,"blocked",17,4096,true],[45,80,"blocked",17,4096,null],'\
 '[80,90,"preempted",17,null,null],[90,100,"ran",null,null,null]]'
 
+# 17 holds it for 70 ticks, of which it runs 10 to 20 and 50 to 80. 18 spins for 15 ticks and waits
+# for 50, and does not release it.
+run stats "${layout[@]}" --roles locks.roles locks.raw
+check "locks: the tables" 0 out '^0x1000 *2 *1 *0 *33\.333 *1 *1 *1 *1$' \
+    out '^0x1000  all *2 *70 *70 *70 *40 *15 *15 *15 *50 *50 *50$' \
+    out '^0x1000  0x00000011 *1 *70 *- *- *40 *0 *- *- *0 *- *-$' \
+    out '^0x1000  0x00000012 *1 *0 *- *- *0 *15 *- *- *50 *- *-$'
+run stats --json "${layout[@]}" --roles locks.roles locks.raw
+is "locks: the lock as JSON" "$(answer '.locks[] | [.lock, .acquisitions, .misses, .waits,
+    .most_spinning, .most_waiting, .most_holds, .still_held, .held.sum, .running_ticks, .spun.sum,
+    .waited.sum]')" '[4096,2,1,1,1,1,1,1,70,40,15,50]'
+is "locks: its users as JSON" "$(answer '[.locks[].users[] | [.thread, .interrupts_of_core,
+    .acquisitions, .misses, .busy, .waits, .held_ticks, .running_ticks, .spun_ticks,
+    .waited_ticks]]')" '[[17,null,1,0,0,0,70,40,0,0],[18,null,1,1,0,1,0,0,15,50]]'
+
 # ---- The built-in file ----
 run schedule "${layout[@]}" --roles aix pump.raw
 check "the file for AIX: interrupts have no number" 0 out 'core 0: interrupt$' no-out 'interrupt 3'

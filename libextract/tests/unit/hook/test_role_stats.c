@@ -365,7 +365,8 @@ static void test_locks(void **state)
     assert_int_equal(l->waits, 1);
     assert_int_equal(l->busy, 1);
     assert_distribution(&l->held, 2, 85 + 20, 20, 85);
-    assert_distribution(&l->waited, 1, 80, 80, 80);
+    assert_distribution(&l->spun, 1, 20, 20, 20);
+    assert_distribution(&l->waited, 1, 60, 60, 60);
     assert_int_equal(l->still_held, 0);
     assert_int_equal(r->address, R);
     assert_int_equal(r->acquisitions, 2);
@@ -373,6 +374,87 @@ static void test_locks(void **state)
     assert_int_equal(m->address, M);
     assert_int_equal(m->still_held, 1);
     assert_int_equal(m->held.count, 0);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+static void assert_user(const struct extract_lock_stats *lock, size_t i, uint64_t address,
+                        const uint64_t counts[4], const uint64_t ticks[4])
+{
+    const struct extract_lock_user_stats *user = &lock->users[i];
+    assert_int_equal(user->address, address);
+    assert_int_equal(user->acquisitions, counts[0]);
+    assert_int_equal(user->misses, counts[1]);
+    assert_int_equal(user->busy, counts[2]);
+    assert_int_equal(user->waits, counts[3]);
+    assert_int_equal(user->held_ticks, ticks[0]);
+    assert_int_equal(user->running_ticks, ticks[1]);
+    assert_int_equal(user->spun_ticks, ticks[2]);
+    assert_int_equal(user->waited_ticks, ticks[3]);
+}
+
+// Who has the core, and what A, B, C and the interrupt 3 do with the lock:
+//
+//     0  A   gets it at 5, and again at 8
+//    10  B   misses it at 12, and again at 14
+//    20  A   releases it once, at 25
+//    30  B   still spins, and waits from 36 on
+//    40  C   waits from 42 on
+//    50  A   releases it at 58: held from 5 to 58, and ran from 5 to 10, 20 to 30 and 50 to 58
+//    60  B   gets it at 61, and releases it at 69: waited from 36 to 61
+//    70  C   misses it at 72, until it goes on without it at 75: waited from 42 to 72
+//    80      interrupt 3: misses it at 82, gets it at 85, releases it at 89
+//    90      the end
+//
+// B spins from 12 to 36, of which it runs from 12 to 20 and from 30 to 36.
+static void test_users_of_a_lock(void **state)
+{
+    enum { LOCK = 0x1000, GET = 0x11200000, MISS, BUSY, WAITS, RELEASE = 0x11300000 };
+    static const struct {
+        uint64_t stamp, tid;
+        uint32_t hook;
+        uint64_t word;
+    } entries[] = {{0, A, 0x10600000, A},  {5, A, GET, LOCK},      {8, A, GET, LOCK},
+                   {10, A, 0x10600000, B}, {12, B, MISS, LOCK},    {14, B, MISS, LOCK},
+                   {20, B, 0x10600000, A}, {25, A, RELEASE, LOCK}, {30, A, 0x10600000, B},
+                   {36, B, WAITS, LOCK},   {40, B, 0x10600000, C}, {42, C, WAITS, LOCK},
+                   {50, C, 0x10600000, A}, {58, A, RELEASE, LOCK}, {60, A, 0x10600000, B},
+                   {61, B, GET, LOCK},     {69, B, RELEASE, LOCK}, {70, B, 0x10600000, C},
+                   {72, C, MISS, LOCK},    {75, C, BUSY, LOCK},    {80, C, 0x10000000, 3},
+                   {82, C, MISS, LOCK},    {85, C, GET, LOCK},     {89, C, RELEASE, LOCK},
+                   {90, C, 0x20000000, 0}};
+    static const uint64_t counts_of_a[] = {2, 0, 0, 0}, ticks_of_a[] = {53, 5 + 10 + 8, 0, 0};
+    static const uint64_t counts_of_b[] = {1, 2, 0, 1}, ticks_of_b[] = {8, 8, 8 + 6, 25};
+    static const uint64_t counts_of_c[] = {0, 1, 1, 1}, ticks_of_c[] = {0, 0, 3, 30};
+    static const uint64_t counts_of_isr[] = {1, 1, 0, 0}, ticks_of_isr[] = {4, 4, 3, 0};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        hooks_put_words(&hooks, entries[i].stamp, entries[i].tid, entries[i].hook, 3,
+                        entries[i].word, 7, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->lock_count, 1);
+    const struct extract_lock_stats *lock = &stats->locks[0];
+    assert_int_equal(lock->user_count, 4);
+    assert_user(lock, 0, A, counts_of_a, ticks_of_a);
+    assert_user(lock, 1, B, counts_of_b, ticks_of_b);
+    assert_user(lock, 2, 0, counts_of_isr, ticks_of_isr);
+    assert_true(lock->users[2].is_interrupts);
+    assert_user(lock, 3, C, counts_of_c, ticks_of_c);
+    assert_false(lock->users[3].is_interrupts);
+    assert_distribution(&lock->held, 3, 53 + 8 + 4, 4, 53);
+    assert_int_equal(lock->running_ticks, 23 + 8 + 4);
+    assert_distribution(&lock->spun, 3, 14 + 3 + 3, 3, 14);
+    assert_distribution(&lock->waited, 2, 25 + 30, 25, 30);
+    assert_int_equal(lock->most_spinning, 1);
+    assert_int_equal(lock->most_waiting, 2);
+    assert_int_equal(lock->most_holds, 2);
     extract_stats_free(stats);
     look_close(&look);
     extract_hook_roles_close(roles);
@@ -411,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_dispatches),
         cmocka_unit_test(test_process_names),
         cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_users_of_a_lock),
         cmocka_unit_test(test_many_users_of_a_lock),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
