@@ -96,11 +96,18 @@ static const char *name_of(const struct processes *processes, uint64_t process)
     return index ? processes->names[index - 1] : NULL;
 }
 
+// Copies a name, which ends at a byte 0 or after `length` bytes. Returns NULL if memory is short.
 static char *copy_name(struct analysis *analysis, const void *name, size_t length)
 {
-    char *copy = strndup(name, length < MAX_NAME ? length : MAX_NAME);
+    size_t bytes = strnlen(name, length < MAX_NAME ? length : MAX_NAME);
+    char *copy = malloc(bytes + 1);
 
-    analysis->failed |= !copy;
+    if (!copy) {
+        analysis->failed = true;
+        return NULL;
+    }
+    memcpy(copy, name, bytes);
+    copy[bytes] = 0;
     return copy;
 }
 

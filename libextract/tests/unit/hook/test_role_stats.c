@@ -379,6 +379,41 @@ static void test_locks(void **state)
     extract_hook_roles_close(roles);
 }
 
+static struct look short_look; // whose statistics are made with little memory
+
+static enum extract_code make_statistics(void)
+{
+    struct extract_stats *stats;
+    enum extract_code code = extract_stats_new(&stats, NULL, short_look.trace, &error);
+    extract_stats_free(stats);
+    return code;
+}
+
+static void test_memory_is_short(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("106 dispatch thread=D1 process=D2\n"
+                                                       "101 syscall-entry number=D1\n"
+                                                       "112 lock-miss lock=D1 when HD == 1\n"
+                                                       "112 lock-get lock=D1\n"
+                                                       "134 exec name=@4\n"
+                                                       "139 fork thread=D1 process=D2\n");
+    (void)state;
+    hooks_build(&hooks, false, 8192, 0);
+    for (unsigned i = 0; i < 20; i++) {
+        hooks_put_words(&hooks, 10 * i, A + i, 0x10600000, 2, A + i, 7 + i, 0);
+        put_text(&hooks, 10 * i + 1, A + i, 0x13400000, 0, "login");
+        hooks_put_words(&hooks, 10 * i + 2, A + i, 0x13900000, 2, A + i + 1, 8 + i, 0);
+        hooks_put_words(&hooks, 10 * i + 3, A + i, 0x11200001, 1, 0x1000, 0, 0);
+        hooks_put_words(&hooks, 10 * i + 4, A + i, 0x11200000, 1, 0x1000 + i, 0, 0);
+        hooks_put_words(&hooks, 10 * i + 5, A + i, 0x10100000, 1, i, 0, 0);
+    }
+    roles_look(&short_look, &hooks, roles);
+    each_allocation_fails(make_statistics);
+    look_close(&short_look);
+    extract_hook_roles_close(roles);
+}
+
 static void assert_user(const struct extract_lock_stats *lock, size_t i, uint64_t address,
                         const uint64_t counts[4], const uint64_t ticks[4])
 {
@@ -493,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_dispatches),
         cmocka_unit_test(test_process_names),
         cmocka_unit_test(test_locks),
+        cmocka_unit_test(test_memory_is_short),
         cmocka_unit_test(test_users_of_a_lock),
         cmocka_unit_test(test_many_users_of_a_lock),
     };
