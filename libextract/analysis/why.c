@@ -194,6 +194,10 @@ static void add_core(struct builder *builder, uint64_t thread, int core, uint64_
     while (from < to && interval && interval < end && interval->core == core &&
            interval->from <= from) {
         uint64_t stop = interval->to < to ? interval->to : to;
+        if (stop <= from) { // after a gap, times may go back
+            interval++;
+            continue;
+        }
         enum extract_segment_kind kind = EXTRACT_SEGMENT_UNKNOWN;
         bool is_own = interval->runner == EXTRACT_RUNNER_THREAD && interval->thread == thread;
         const struct extract_state *state = history_state(history, thread, from);
@@ -249,6 +253,8 @@ static void add_mutex_wait(struct builder *builder, const struct extract_state *
     const struct extract_ownership *end = owner ? history->owners + history->owner_count : NULL;
 
     while (from < to) {
+        while (owner && owner < end && owner->to <= from) // after a gap, times may go back
+            owner++;
         bool has_owner = owner && owner < end && owner->mutex == state->object;
         bool is_owned = has_owner && owner->from <= from;
         uint64_t next = is_owned ? owner->to : has_owner ? owner->from : to;
@@ -267,8 +273,6 @@ static void add_mutex_wait(struct builder *builder, const struct extract_state *
             if (!segment->is_cycle && depth < MAX_DEPTH)
                 add_chain(builder, owner->thread, from, stop, depth + 1);
         }
-        if (is_owned)
-            owner++;
         from = stop;
     }
 }
@@ -337,8 +341,9 @@ static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, u
             from = stop;
         }
         uint64_t stop = state->to < to ? state->to : to;
-        if (from < stop)
-            add_state_segments(builder, state, from, stop, depth);
+        if (stop <= from)
+            continue;
+        add_state_segments(builder, state, from, stop, depth);
         from = stop;
     }
     if (from < to)

@@ -137,6 +137,7 @@ struct schedule {
     uint32_t recent_mutex_index;
     struct mutex *mutexes;
     struct lock *locks;
+    uint64_t locks_from; // time up to which owners of locks were sent before the last gap
     size_t thread_count, thread_capacity, mutex_count, mutex_capacity, lock_count, lock_capacity;
     bool failed; // out of memory
 };

@@ -32,7 +32,10 @@ static struct lock *find_lock(struct schedule *schedule, uint64_t address, bool 
     }
     schedule->locks = grown;
     struct lock *lock = &grown[schedule->lock_count++];
-    *lock = (struct lock){.address = address};
+    *lock =
+        (struct lock){.address = address,
+                      .owned_from = schedule->start > schedule->locks_from ? schedule->start
+                                                                           : schedule->locks_from};
     *index = (uint32_t)schedule->lock_count;
     return lock;
 }
@@ -73,6 +76,14 @@ static void add_holder(struct lock *lock, uint64_t thread, uint64_t at)
     lock->holders[lock->holder_count++] = (struct lock_holder){.thread = thread, .count = 1};
 }
 
+// Completes the time of an owner. Times of a lock never go back.
+static void end_ownership(struct schedule *schedule, struct lock *lock, uint64_t thread,
+                          uint64_t at)
+{
+    send_owner(schedule, lock->address, thread, lock->owned_from, at);
+    lock->owned_from = at > lock->owned_from ? at : lock->owned_from;
+}
+
 static void remove_holder(struct schedule *schedule, struct lock *lock, bool is_new,
                           uint64_t thread, uint64_t at)
 {
@@ -81,14 +92,12 @@ static void remove_holder(struct schedule *schedule, struct lock *lock, bool is_
     if (!holder) {
         lock->others -= lock->others != 0;
         if (is_new) // it has had the lock since the start
-            send_owner(schedule, lock->address, thread, schedule->start, at);
+            end_ownership(schedule, lock, thread, at);
     } else if (--holder->count) {
         return;
     } else {
-        if (holder == lock->holders) {
-            send_owner(schedule, lock->address, thread, lock->owned_from, at);
-            lock->owned_from = at > lock->owned_from ? at : lock->owned_from;
-        }
+        if (holder == lock->holders)
+            end_ownership(schedule, lock, thread, at);
         size_t rest = lock->holder_count-- - (size_t)(holder - lock->holders) - 1;
         memmove(holder, holder + 1, rest * sizeof *holder);
     }
@@ -174,4 +183,5 @@ void schedule_locks_end(struct schedule *schedule, uint64_t at)
     extract_map_free(&schedule->lock_map);
     schedule->failed |= !extract_map_init(&schedule->lock_map, 16);
     schedule->lock_count = 0;
+    schedule->locks_from = at;
 }

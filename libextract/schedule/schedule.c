@@ -465,7 +465,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
                         role->role != EXTRACT_ROLE_ISR_EXIT &&
                         role->role != EXTRACT_ROLE_ISR_RETURN;
-    core->last_ticks = event->ticks;
+    if (!core->has_last || event->ticks > core->last_ticks) // times may go back a little
+        core->last_ticks = event->ticks;
     core->has_last = true;
     note_way(core, event, role);
     core->step.role = role;

@@ -3,11 +3,14 @@
 // which it is applied.
 //
 // Nothing may crash, leak or hang. In addition, an error names a line of the text. The modes of a
-// core add up to its time, and those of all cores and of each thread to theirs.
+// core add up to its time, and those of all cores and of each thread to theirs. So do the users of
+// a lock, the dispatches of the cores, and the segments by which a thread is explained. The owners
+// of a lock follow each other.
 #define _GNU_SOURCE // memfd_create
 #include "formats/hook/roles.h"
 #include "tests/fuzz/ring_bytes.h"
 #include <extract/stats.h>
+#include <extract/why.h>
 #include <stdio.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,6 +51,83 @@ static void check_modes(const struct extract_stats *stats)
     check(unfinished <= stats->events);
 }
 
+static void check_locks(const struct extract_stats *stats)
+{
+    for (size_t i = 0; i < stats->lock_count; i++) {
+        const struct extract_lock_stats *lock = &stats->locks[i];
+        uint64_t got = 0, held = 0, ran = 0, spun = 0, waited = 0;
+        for (size_t k = 0; k < lock->user_count; k++) {
+            got += lock->users[k].acquisitions;
+            held += lock->users[k].held_ticks;
+            ran += lock->users[k].running_ticks;
+            spun += lock->users[k].spun_ticks;
+            waited += lock->users[k].waited_ticks;
+        }
+        check(got <= lock->acquisitions);
+        if (lock->has_more_users)
+            continue;
+        check(held == lock->held.sum && ran == lock->running_ticks);
+        check(spun == lock->spun.sum && waited == lock->waited.sum);
+    }
+}
+
+static void check_dispatches(const struct extract_stats *stats)
+{
+    uint64_t all = 0;
+
+    for (size_t k = 0; k < stats->thread_count; k++) {
+        const struct extract_dispatches *thread = &stats->threads[k].dispatches;
+        uint64_t sum = 0;
+        for (size_t i = 0; i < stats->core_count; i++)
+            sum += stats->cores[i].thread_dispatches[k];
+        check(sum == thread->count);
+        check(thread->same_core <= thread->again && thread->again <= thread->count);
+        all += sum;
+    }
+    check(all == stats->dispatches.count);
+}
+
+struct last_owner {
+    uint64_t mutex, to;
+};
+
+// Owners of the same lock come in order of time.
+static void add_owner(void *context, const struct extract_ownership *owner)
+{
+    struct last_owner *last = context;
+
+    check(owner->from < owner->to && owner->thread);
+    check(owner->mutex != last->mutex || owner->from >= last->to);
+    *last = (struct last_owner){owner->mutex, owner->to};
+}
+
+static void check_why(const struct extract_trace *trace)
+{
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(trace, &objects);
+    char name[24];
+    struct extract_why_options options = {.size = sizeof options, .thread = name, .from = "0"};
+    struct extract_why *why;
+    struct last_owner last = {0, 0};
+    const struct extract_schedule_sink sink = {.context = &last, .owner = add_owner};
+
+    (void)extract_schedule_run(NULL, trace, &sink, NULL);
+    for (size_t i = 0; i < count && i < 4; i++) {
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)objects[i].address);
+        if (extract_why_new(&why, trace, &options, NULL))
+            continue;
+        uint64_t at = why->chains[0].from;
+        for (size_t k = 0; k < why->segment_count; k++) {
+            if (why->segments[k].depth)
+                continue;
+            check(why->segments[k].from == at && why->segments[k].to > at);
+            at = why->segments[k].to;
+        }
+        check(at == why->chains[0].to);
+        extract_why_free(why);
+    }
+}
+
 static void apply(const struct extract_hook_roles *roles, const uint8_t *data, size_t size)
 {
     struct extract_memory *memory = stopped_target(data, size);
@@ -61,8 +141,12 @@ static void apply(const struct extract_hook_roles *roles, const uint8_t *data, s
 
     if (!extract_session_open(&session, memory, NULL, &options, NULL)) {
         check(!extract_stats_new(&stats, NULL, extract_session_trace(session), NULL));
-        if (stats->has_modes)
+        if (stats->has_modes) {
             check_modes(stats);
+            check_locks(stats);
+            check_dispatches(stats);
+        }
+        check_why(extract_session_trace(session));
         extract_stats_free(stats);
         extract_session_close(session);
     }
