@@ -13,11 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MIN_ROOTS = 3, MIN_COUNT = 8 };
+enum { MIN_ROOTS = 2 };
 
-static const double ERRORS = 3;       // standard errors that a likely change exceeds
-static const double AGREEMENT = 0.2;  // rates that differ less from the common load agree with it
-static const double SAME_LOAD = 0.05; // loads that differ less are the same
+static const double ERRORS = 3;      // standard errors that a likely change exceeds
+static const double AGREEMENT = 0.2; // loads that differ less are the same
 
 // A name that the diff owns, of an object that is not in the trace.
 struct owned_name {
@@ -90,22 +89,27 @@ static bool is_same_name(const char *a, const char *b)
 static bool match_activities(struct comparison *c)
 {
     size_t count_a = c->a.found.count, count_b = c->b.found.count;
+    size_t of_a = 0;
 
     c->pairs = calloc(count_a + count_b + 1, sizeof *c->pairs);
     if (!c->pairs)
         return false;
     for (size_t i = 0; i < count_a; i++) {
         struct pair *pair = &c->pairs[c->pair_count];
+        if (!c->a.found.list[i].count) // it began, but did not end in the trace
+            continue;
         pair->a = &c->a.found.list[i];
         name_pair(c, &c->a, pair->a, pair);
-        c->pair_count++;
+        of_a = ++c->pair_count;
     }
     for (size_t i = 0; i < count_b; i++) {
         const struct activity *b = &c->b.found.list[i];
         struct pair added = {.b = b};
+        if (!b->count)
+            continue;
         name_pair(c, &c->b, b, &added);
         size_t k = 0;
-        for (; k < count_a; k++) {
+        for (; k < of_a; k++) {
             const struct pair *pair = &c->pairs[k];
             const struct activity *a = pair->a;
             if (!pair->b && a->kind == b->kind && a->is_second_level == b->is_second_level &&
@@ -114,7 +118,7 @@ static bool match_activities(struct comparison *c)
                 is_same_name(pair->object, added.object))
                 break;
         }
-        if (k == count_a) {
+        if (k == of_a) {
             k = c->pair_count++;
             c->pairs[k] = added;
         }
@@ -176,14 +180,65 @@ static double errors_for(uint64_t a, uint64_t b)
     return ERRORS * (1 + 4 / (double)(fewer ? fewer : 1));
 }
 
-// ---- load ----
+// ---- threads ----
 
-static int compare_numbers(const void *a, const void *b)
+static const char *thread_name(const struct extract_diff_thread *thread)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
+    return (thread->b ? thread->b : thread->a)->thread->shown;
 }
+
+static bool list_threads(struct comparison *c)
+{
+    struct extract_diff *diff = c->diff;
+    const struct extract_stats *a = diff->a.stats, *b = diff->b.stats;
+    size_t of_a = a->thread_count;
+
+    diff->threads = calloc(of_a + b->thread_count + 1, sizeof *diff->threads);
+    if (!diff->threads)
+        return false;
+    for (size_t i = 0; i < of_a; i++)
+        diff->threads[diff->thread_count++].a = &a->threads[i];
+    for (size_t i = 0; i < b->thread_count; i++) {
+        const struct extract_thread_stats *thread = &b->threads[i];
+        size_t k = 0;
+        while (k < of_a && (diff->threads[k].b ||
+                            strcmp(diff->threads[k].a->thread->shown, thread->thread->shown) != 0))
+            k++;
+        k = k < of_a ? k : diff->thread_count++;
+        diff->threads[k].b = thread;
+    }
+    return true;
+}
+
+// Returns the thread of a name; NULL: there is none.
+static const struct extract_diff_thread *find_thread(const struct extract_diff *diff,
+                                                     const char *name)
+{
+    for (size_t i = 0; name && i < diff->thread_count; i++)
+        if (strcmp(thread_name(&diff->threads[i]), name) == 0)
+            return &diff->threads[i];
+    return NULL;
+}
+
+// Returns whether a thread responds less often since its responses take longer: it waits for
+// itself, so that its period grows as its responses do. A thread that never runs in a trace whose
+// cores are never idle does not get a core.
+static bool is_late(const struct comparison *c, const char *name, double rate_a, double rate_b)
+{
+    const struct extract_diff_thread *thread = find_thread(c->diff, name);
+    const struct extract_stats *stats = c->diff->b.stats;
+
+    if (!thread || !thread->a || !thread->b || !thread->a->response.count || rate_b >= rate_a)
+        return false;
+    const struct extract_distribution *a = &thread->a->response, *b = &thread->b->response;
+    if (!b->count)
+        return stats->idle_ticks < stats->span_ticks / 100;
+    double longer = (double)b->sum / (double)b->count * c->b.unit -
+                    (double)a->sum / (double)a->count * c->a.unit;
+    return longer > (1 / rate_b - 1 / rate_a) / 2;
+}
+
+// ---- load ----
 
 // Returns how often something else made an activity begin.
 static uint64_t caused_of(const struct activities *found, const struct activity *activity)
@@ -197,12 +252,21 @@ static uint64_t caused_of(const struct activities *found, const struct activity 
     return count;
 }
 
-// Finds by how much activities that nothing else causes happen more often in B, if at least half of
-// them agree.
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+// Finds by how much more often activities happen in B that nothing else causes. Those that happen
+// as often as in A, such as the timer, do not depend on the load, and those of threads that are
+// late say nothing of it. If more of the others happen more often than less often, or the other way
+// round, their median is the change of the load.
 static bool find_load(struct comparison *c)
 {
     double *ratios = calloc(c->pair_count + 1, sizeof *ratios);
-    size_t count = 0, agreeing = 0;
+    size_t count = 0, below = 0;
 
     c->diff->load = 1;
     if (!ratios)
@@ -210,18 +274,23 @@ static bool find_load(struct comparison *c)
     for (size_t i = 0; i < c->pair_count; i++) {
         const struct pair *pair = &c->pairs[i];
         if (!pair->a || !pair->b || pair->a->kind == EXTRACT_ACTIVITY_HOLD ||
-            pair->a->count < MIN_COUNT || pair->b->count < MIN_COUNT ||
             caused_of(&c->a.found, pair->a) * 2 > pair->a->count)
             continue;
-        ratios[count++] = rate_of(&c->b, pair->b).value / rate_of(&c->a, pair->a).value;
+        struct estimate a = rate_of(&c->a, pair->a), b = rate_of(&c->b, pair->b);
+        double difference = fabs(b.value - a.value);
+        if (difference < AGREEMENT * a.value || difference < ERRORS * hypot(a.error, b.error) ||
+            is_late(c, pair->thread, a.value, b.value))
+            continue;
+        ratios[count++] = b.value / a.value;
+        below += b.value < a.value;
     }
     if (count)
         qsort(ratios, count, sizeof *ratios, compare_numbers);
-    double median = count ? ratios[count / 2] : 1;
-    for (size_t i = 0; i < count; i++)
-        agreeing += fabs(ratios[i] / median - 1) < AGREEMENT;
-    if (count >= MIN_ROOTS && agreeing * 2 > count && fabs(median - 1) > SAME_LOAD)
-        c->diff->load = median;
+    size_t above = count - below;
+    if (above >= MIN_ROOTS && above > below)
+        c->diff->load = ratios[count - 1 - above / 2];
+    else if (below >= MIN_ROOTS && below > above)
+        c->diff->load = ratios[below / 2];
     free(ratios);
     return true;
 }
@@ -258,88 +327,82 @@ static struct extract_change change_of(const struct pair *pair, enum extract_cha
                                    .in_b = pair->b != NULL};
 }
 
-// Fills in the time that a difference contributes: `weight` is the time for each unit of it.
-static void set_time(struct extract_change *change, double difference, double error, double weight)
+// Fills in the time that a difference contributes: `cost` is the time for each unit of it. For the
+// rank, a difference of `error` has half of its weight, a smaller one less, a larger one more.
+static void set_time(struct extract_change *change, double difference, double error, double cost)
 {
     double least = fabs(difference) - error;
 
-    change->time = difference * weight;
-    change->least = least > 0 ? least * weight : 0;
+    change->time = difference * cost;
+    change->least = least > 0 ? least * cost : 0;
     change->certainty = least > 0 ? EXTRACT_LIKELY : EXTRACT_BY_CHANCE;
+    if (difference != 0)
+        change->weight = fabs(change->time) / (1 + pow(error / difference, 4));
 }
 
-static void compare_costs(struct comparison *c, const struct pair *pair)
+static struct extract_change cost_change(const struct comparison *c, const struct pair *pair)
 {
+    struct extract_change change = change_of(pair, EXTRACT_CHANGE_COST);
+
     if (!pair->a || !pair->b || !pair->a->cost.count || !pair->b->cost.count)
-        return;
+        return change;
     struct estimate a = cost_of(&c->a, pair->a, pair->b);
     struct estimate b = cost_of(&c->b, pair->b, pair->a);
-    struct extract_change change = change_of(pair, EXTRACT_CHANGE_COST);
     change.a = a.value;
     change.b = b.value;
     change.rate = rate_of(&c->b, pair->b).value;
     set_time(&change, b.value - a.value,
              errors_for(a.count, b.count) * sqrt(a.error * a.error + b.error * b.error),
              change.rate);
-    if (change.time != 0)
-        add_change(c, &change);
+    return change;
 }
 
-static void compare_rates(struct comparison *c, struct pair *pair)
+// Returns by how much a rate differs beyond the change of the load: rates need not follow it to the
+// same degree, and those of a timer do not at all.
+static double rate_difference(double a, double b, double load)
 {
-    const struct activity *any = pair->b ? pair->b : pair->a;
-    struct estimate a = {.value = 0}, b = {.value = 0};
-    struct extract_change change = change_of(pair, EXTRACT_CHANGE_RATE);
+    double most = load > 1 ? load * (1 + AGREEMENT) : 1;
+    double least = load < 1 ? load * (1 - AGREEMENT) : 1;
 
-    if (pair->a)
-        a = rate_of(&c->a, pair->a);
-    if (pair->b)
-        b = rate_of(&c->b, pair->b);
-    double load = c->diff->load;
-    uint64_t fewer = !pair->a            ? b.count
-                     : !pair->b          ? a.count
-                     : a.count < b.count ? a.count
-                                         : b.count;
-    double cost = cost_of(pair->b ? &c->b : &c->a, any, NULL).value;
-    if (pair->a && pair->a->cost.count)
-        cost = cost_of(&c->a, pair->a, NULL).value;
+    return b > a * most ? b - a * most : b < a * least ? b - a * least : 0;
+}
+
+static struct extract_change rate_change(const struct comparison *c, const struct pair *pair)
+{
+    static const struct estimate none = {.value = 0};
+    struct extract_change change = change_of(pair, EXTRACT_CHANGE_RATE);
+    struct estimate a = pair->a ? rate_of(&c->a, pair->a) : none;
+    struct estimate b = pair->b ? rate_of(&c->b, pair->b) : none;
+    bool is_fewer_a = pair->a && (!pair->b || a.count < b.count);
+    uint64_t fewer = is_fewer_a ? a.count : b.count;
+    double load = c->diff->load, error_b = b.error / load;
+    double cost = pair->a && pair->a->cost.count ? cost_of(&c->a, pair->a, NULL).value
+                  : pair->b                      ? cost_of(&c->b, pair->b, NULL).value
+                                                 : 0;
+
     change.a = a.value;
     change.b = b.value;
-    double error_b = b.error / load;
-    set_time(&change, b.value / load - a.value,
+    set_time(&change, rate_difference(a.value, b.value, load),
              errors_for(fewer, fewer) * sqrt(a.error * a.error + error_b * error_b), cost);
-    if (change.time != 0 && add_change(c, &change))
-        pair->rate_change = c->diff->change_count;
+    return change;
 }
 
-// ---- threads ----
-
-static const char *thread_name(const struct extract_diff_thread *thread)
+// Compares an activity. Where it takes longer but happens less often, or the other way round, the
+// same work may only be done in fewer or more parts: then only the difference counts.
+static void compare_activity(struct comparison *c, struct pair *pair)
 {
-    return (thread->b ? thread->b : thread->a)->thread->shown;
-}
+    struct extract_change cost = cost_change(c, pair), rate = rate_change(c, pair);
+    double larger = fmax(fabs(cost.time), fabs(rate.time));
 
-static bool list_threads(struct comparison *c)
-{
-    struct extract_diff *diff = c->diff;
-    const struct extract_stats *a = diff->a.stats, *b = diff->b.stats;
-    size_t of_a = a->thread_count;
-
-    diff->threads = calloc(of_a + b->thread_count + 1, sizeof *diff->threads);
-    if (!diff->threads)
-        return false;
-    for (size_t i = 0; i < of_a; i++)
-        diff->threads[diff->thread_count++].a = &a->threads[i];
-    for (size_t i = 0; i < b->thread_count; i++) {
-        const struct extract_thread_stats *thread = &b->threads[i];
-        size_t k = 0;
-        while (k < of_a && (diff->threads[k].b ||
-                            strcmp(diff->threads[k].a->thread->shown, thread->thread->shown) != 0))
-            k++;
-        k = k < of_a ? k : diff->thread_count++;
-        diff->threads[k].b = thread;
+    if ((cost.time > 0) != (rate.time > 0) && larger > 0) {
+        double part = fmin(1, fabs(cost.time + rate.time) / larger);
+        cost.weight *= part;
+        rate.weight *= part;
     }
-    return true;
+    if (cost.time != 0)
+        add_change(c, &cost);
+    if (rate.time != 0 && add_change(c, &rate))
+        pair->rate_change = c->diff->change_count;
 }
 
 // ---- what explains a rate ----
@@ -350,7 +413,7 @@ static size_t find_cause(const struct comparison *c, size_t index)
 {
     const struct pair *pair = &c->pairs[index];
     const struct extract_change *change = &c->diff->changes[pair->rate_change - 1];
-    double needed = (change->b / c->diff->load - change->a) / 2, best = fabs(needed);
+    double needed = rate_difference(change->a, change->b, c->diff->load) / 2, best = fabs(needed);
     size_t result = SIZE_MAX;
 
     for (size_t i = 0; i < c->pair_count; i++) {
@@ -396,13 +459,11 @@ static double ready_share(const struct extract_thread_stats *thread, const struc
 static size_t find_priority_cause(const struct comparison *c, const struct extract_change *change)
 {
     const struct extract_diff *diff = c->diff;
-    size_t i = 0, best = 0;
+    const struct extract_diff_thread *thread = find_thread(diff, change->thread);
+    size_t best = 0;
 
-    while (i < diff->thread_count && !is_same_name(thread_name(&diff->threads[i]), change->thread))
-        i++;
-    if (i == diff->thread_count)
+    if (!thread)
         return 0;
-    const struct extract_diff_thread *thread = &diff->threads[i];
     bool is_silent = (thread->a && !thread->a->events) || (thread->b && !thread->b->events);
     double ready = ready_share(thread->b, &c->b) - ready_share(thread->a, &c->a);
     // Of a thread that never ran, it is not known whether it was ready.
@@ -428,24 +489,27 @@ static void connect_rates(struct comparison *c)
 
     for (size_t i = 0; i < c->pair_count; i++) {
         size_t own = c->pairs[i].rate_change;
-        if (!own || !changes[own - 1].least)
+        struct extract_change *change = own ? &changes[own - 1] : NULL;
+        if (!change || !change->least)
             continue;
         size_t cause = find_cause(c, i);
-        size_t by = cause != SIZE_MAX ? c->pairs[cause].rate_change
-                    : changes[own - 1].activity == EXTRACT_ACTIVITY_RESPONSE
-                        ? find_priority_cause(c, &changes[own - 1])
-                        : 0;
+        size_t by = cause != SIZE_MAX ? c->pairs[cause].rate_change : 0;
+        if (!by && change->activity == EXTRACT_ACTIVITY_RESPONSE)
+            by = find_priority_cause(c, change);
         size_t end = by;
         while (end && end != own)
             end = changes[end - 1].follows;
         if (!end)
-            changes[own - 1].follows = by;
+            change->follows = by;
+        change->is_late = !change->follows && is_late(c, c->pairs[i].thread, change->a, change->b);
+        if (change->is_late)
+            change->weight = 0;
     }
     for (size_t i = 0; i < c->diff->change_count; i++) {
         size_t root = i;
         while (changes[root].follows)
             root = changes[root].follows - 1;
-        changes[root].total += changes[i].least;
+        changes[root].total += changes[i].weight;
     }
 }
 
@@ -506,7 +570,7 @@ static void compare_priorities(struct comparison *c)
             change.time += fabs(delay_of(&c->b, k, m) / c->diff->load - delay_of(&c->a, i, n)) +
                            fabs(delay_of(&c->b, m, k) / c->diff->load - delay_of(&c->a, n, i));
         }
-        change.least = change.time;
+        change.least = change.weight = change.time;
         add_change(c, &change);
     }
 }
@@ -636,7 +700,7 @@ static bool list_counts(struct comparison *c)
         double load = diff->load, span_a = diff->a.span, span_b = diff->b.span;
         double error = sqrt((count->a + 1 / span_a) / span_a +
                             (count->b + 1 / span_b) / (span_b * load * load));
-        count->is_likely = fabs(count->b / load - count->a) > ERRORS * error;
+        count->is_likely = fabs(rate_difference(count->a, count->b, load)) > ERRORS * error;
     }
     if (diff->count_count)
         qsort(diff->counts, diff->count_count, sizeof *diff->counts, compare_counts);
@@ -730,11 +794,10 @@ static enum extract_code read_side(struct side *side, struct extract_error *erro
 
 static enum extract_code compare(struct comparison *c, struct extract_error *error)
 {
-    bool is_done = match_activities(c) && find_load(c) && list_threads(c);
+    bool is_done = match_activities(c) && list_threads(c) && find_load(c);
 
     for (size_t i = 0; i < c->pair_count && is_done; i++) {
-        compare_costs(c, &c->pairs[i]);
-        compare_rates(c, &c->pairs[i]);
+        compare_activity(c, &c->pairs[i]);
     }
     if (is_done) {
         compare_priorities(c);

@@ -46,6 +46,7 @@ struct extract_change {
     uint64_t number; // INTERRUPT; see has_number
     bool has_number, is_second_level;
     bool in_a, in_b; // it happens in that trace
+    bool is_late;    // RATE: it happens less often since responses of its thread take longer
     // PRIORITY: the priority with which most events of the thread were recorded. COST: mean, in
     // seconds, or in ticks if extract_diff.has_seconds is false. RATE: per second or tick.
     double a, b;
@@ -55,7 +56,8 @@ struct extract_change {
     // directions.
     double time;
     double least;   // the smallest amount of `time` that is likely; 0 if it may be chance
-    double total;   // of this change and those that follow it: sum of `least`
+    double weight;  // `time`, less the more it may be chance
+    double total;   // of this change and those that follow it: sum of `weight`
     size_t follows; // RATE: index of the change that explains it + 1; 0: none
     size_t order;   // before the changes were sorted
 };

@@ -5,7 +5,6 @@
 #include "tests/unit/samples.h"
 #include <extract/diff.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { SYSTEMS = 100, MUTEXES = 3, FIRST_ENTRIES = 1500, SECOND_ENTRIES = SIM_ENTRIES };
 
@@ -107,6 +106,17 @@ static void make_system(struct sim_system *system, uint32_t seed)
         *add_thread(system, "spinner", 15) = (struct sim_loop_step){STEP_RELINQUISH, 0, 0, 300};
 }
 
+// Makes everything that begins by itself happen half as often.
+static void calm_down(struct sim_system *system)
+{
+    for (int i = 0; i < system->device_count; i++)
+        system->devices[i].every *= 2;
+    for (int i = 0; i < system->thread_count; i++)
+        for (struct sim_loop_step *step = system->threads[i].loop; step->step; step++)
+            if (step->step == STEP_SLEEP)
+                step->value *= 2;
+}
+
 // What must rank first.
 struct expected {
     enum extract_change_kind kind;
@@ -201,83 +211,102 @@ static bool is_expected(const struct extract_change *change, const struct expect
            (!*expected->object || strcmp(change->object, expected->object) == 0);
 }
 
-// Returns how many systems with a regression have it first.
-static unsigned count_found(enum regression regression)
+// Compares the two traces of a system, which has a regression in the second one.
+static struct extract_diff *compare(uint32_t seed, enum regression regression, bool is_busier,
+                                    struct expected *expected)
 {
-    static void (*const inject[])(struct sim_system *, struct expected *) = {
-        NULL, lengthen_hold, change_priority, add_interrupt};
-    unsigned found = 0;
+    static void (*const inject[])(struct sim_system *,
+                                  struct expected *) = {[LONGER_HOLD] = lengthen_hold,
+                                                        [OTHER_PRIORITY] = change_priority,
+                                                        [EXTRA_INTERRUPT] = add_interrupt};
+    struct sim_system system, calmer;
+    struct extract_diff *diff;
 
-    for (uint32_t seed = 1; seed <= SYSTEMS; seed++) {
-        struct sim_system system;
-        struct expected expected = {.thread = ""};
-        struct extract_diff *diff;
-        make_system(&system, seed);
-        record(&first, &system, seed, FIRST_ENTRIES);
-        inject[regression](&system, &expected);
-        record(&second, &system, seed + 1000, SECOND_ENTRIES);
-        struct extract_error error;
-        if (extract_diff_new(&diff, first.look.trace, 1000000, second.look.trace, 1000000, &error)) {
-            printf("seed %u: %s: %s\n", seed, error.what, error.why);
-            fail();
-        }
-        bool is_first = diff->change_count && is_expected(&diff->changes[0], &expected);
-        found += is_first;
-        if (!is_first && getenv("SHOW")) {
-            printf("seed %u: expected %d %d %s %s\n", seed, expected.kind, expected.activity,
-                   expected.thread, expected.object);
-            for (size_t i = 0; i < diff->change_count && i < 5; i++) {
-                const struct extract_change *c = &diff->changes[i];
-                printf("   kind %d act %d %s %s %d cert %d a %g b %g rate %g time %g least %g total %g "
-                       "follows %zu load %g\n",
-                       c->kind, c->activity, c->thread ? c->thread : "", c->object ? c->object : "",
-                       (int)c->number, c->certainty, c->a, c->b, c->rate, c->time, c->least,
-                       c->total, c->follows, diff->load);
-            }
-            for (size_t i = 0; i < diff->change_count; i++) {
-                const struct extract_change *c = &diff->changes[i];
-                if (is_expected(c, &expected))
-                    printf("   at %zu: time %g least %g a %g b %g\n", i, c->time, c->least, c->a,
-                           c->b);
-            }
-        }
-        extract_diff_free(diff);
-        look_close(&first.look);
-        look_close(&second.look);
+    make_system(&system, seed);
+    calmer = system;
+    if (is_busier)
+        calm_down(&calmer);
+    *expected = (struct expected){.thread = ""};
+    record(&first, &calmer, seed, FIRST_ENTRIES);
+    if (inject[regression])
+        inject[regression](&system, expected);
+    record(&second, &system, seed + SYSTEMS, SECOND_ENTRIES);
+    assert_int_equal(
+        extract_diff_new(&diff, first.look.trace, 1000000, second.look.trace, 1000000, NULL),
+        EXTRACT_OK);
+    return diff;
+}
+
+static void end(struct extract_diff *diff)
+{
+    extract_diff_free(diff);
+    look_close(&first.look);
+    look_close(&second.look);
+}
+
+// Expects a regression first in 95 of 100 systems.
+static void expect_first(enum regression regression, bool is_busier)
+{
+    unsigned found = 0, count = 0;
+
+    for (uint32_t seed = 1; seed <= SYSTEMS; seed += sample_step(), count++) {
+        struct expected expected;
+        struct extract_diff *diff = compare(seed, regression, is_busier, &expected);
+        found += diff->change_count && is_expected(&diff->changes[0], &expected);
+        end(diff);
     }
-    return found;
+    if (found * 100 < count * 95)
+        fail_msg("%u of %u", found, count);
 }
 
-static void longer_holds_rank_first(void **state)
+static void longer_holds_are_first(void **state)
 {
     (void)state;
-    unsigned found = count_found(LONGER_HOLD);
-    printf("%u\n", found);
-    assert_true(found >= 95);
+    expect_first(LONGER_HOLD, false);
+    expect_first(LONGER_HOLD, true);
 }
 
-static void other_priorities_rank_first(void **state)
+static void other_priorities_are_first(void **state)
 {
     (void)state;
-    unsigned found = count_found(OTHER_PRIORITY);
-    printf("%u\n", found);
-    assert_true(found >= 95);
+    expect_first(OTHER_PRIORITY, false);
+    expect_first(OTHER_PRIORITY, true);
 }
 
-static void extra_interrupts_rank_first(void **state)
+static void extra_interrupts_are_first(void **state)
 {
     (void)state;
-    unsigned found = count_found(EXTRA_INTERRUPT);
-    printf("%u\n", found);
-    assert_true(found >= 95);
+    expect_first(EXTRA_INTERRUPT, false);
+    expect_first(EXTRA_INTERRUPT, true);
+}
+
+// Two runs of the same system differ by chance only.
+static void chance_is_called_so(void **state)
+{
+    (void)state;
+    size_t likely = 0, changes = 0;
+
+    for (uint32_t seed = 1; seed <= SYSTEMS; seed += sample_step()) {
+        struct expected expected;
+        struct extract_diff *diff = compare(seed, NO_REGRESSION, false, &expected);
+        changes += diff->change_count;
+        for (size_t i = 0; i < diff->change_count; i++) {
+            assert_int_not_equal(diff->changes[i].certainty, EXTRACT_CERTAIN);
+            likely += diff->changes[i].certainty == EXTRACT_LIKELY;
+        }
+        end(diff);
+    }
+    if (likely * 100 > changes)
+        fail_msg("%zu of %zu changes", likely, changes);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(longer_holds_rank_first),
-        cmocka_unit_test(other_priorities_rank_first),
-        cmocka_unit_test(extra_interrupts_rank_first),
+        cmocka_unit_test(longer_holds_are_first),
+        cmocka_unit_test(other_priorities_are_first),
+        cmocka_unit_test(extra_interrupts_are_first),
+        cmocka_unit_test(chance_is_called_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -387,13 +387,12 @@ static void enter_isr(struct simulator *sim, int core, unsigned number)
         return;
     sim->has_met[CASE_NESTED] |= c->depth > 0;
     sim->has_met[CASE_IN_SERVICE] |= c->depth == 0 && sim->preempt_disable;
-    c->isr[c->depth++] = (struct sim_frame){.step = number == 15 ? STEP_TICK : STEP_PLAN,
-                                            .delay = 1 + sim_random(sim, 10),
-                                            .number = number,
-                                            .services = sim->options.system
-                                                            ? 1
-                                                            : sim_random(sim, 3),
-                                            .cause = SIM_NONE};
+    c->isr[c->depth++] =
+        (struct sim_frame){.step = number == 15 ? STEP_TICK : STEP_PLAN,
+                           .delay = 1 + sim_random(sim, 10),
+                           .number = number,
+                           .services = sim->options.system ? 1 : sim_random(sim, 3),
+                           .cause = SIM_NONE};
     sim_record(sim, core, 3, 0x100, number, c->depth, sim->preempt_disable);
 }
 

@@ -124,7 +124,7 @@ struct sim_thread {
     int object;     // that it waits for
     uint32_t wanted, option, wait;
     uint64_t timeout; // tick; 0: none
-    unsigned at; // the next step of its loop
+    unsigned at;      // the next step of its loop
     struct sim_frame frame;
     struct extract_state truth; // that is open
     struct extract_response response;

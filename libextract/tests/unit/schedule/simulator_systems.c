@@ -38,7 +38,8 @@ void sim_create_system(struct simulator *sim)
                                  .threshold = priority,
                                  .state = i ? SIM_READY : SIM_SUSPENDED,
                                  .frame = {.cause = SIM_NONE, .delay = sim_random(sim, 200)}};
-        snprintf(t->name, sizeof t->name, "%s", i ? system->threads[i].name : "System Timer Thread");
+        snprintf(t->name, sizeof t->name, "%s",
+                 i ? system->threads[i].name : "System Timer Thread");
     }
     for (int i = 0; i < SIM_APP_TIMERS; i++)
         sim->app_timer[i] = UINT64_MAX;
