@@ -45,6 +45,29 @@ struct comparison {
     bool failed; // out of memory
 };
 
+// ---- words ----
+
+const char *extract_change_kind_name(enum extract_change_kind kind)
+{
+    static const char *const names[] = {"priority", "cost", "rate"};
+
+    return (unsigned)kind < sizeof names / sizeof *names ? names[kind] : "unknown";
+}
+
+const char *extract_activity_name(enum extract_activity activity)
+{
+    static const char *const names[] = {"response", "hold", "interrupt"};
+
+    return (unsigned)activity < sizeof names / sizeof *names ? names[activity] : "unknown";
+}
+
+const char *extract_certainty_name(enum extract_certainty certainty)
+{
+    static const char *const names[] = {"certain", "likely", "unknown"};
+
+    return (unsigned)certainty < sizeof names / sizeof *names ? names[certainty] : "unknown";
+}
+
 // ---- names ----
 
 // Returns what reports print for an object: its name, or its address.
@@ -733,7 +756,10 @@ static enum extract_code explain(const struct side *side, const struct activity 
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)activity->thread);
     const struct extract_why_options options = {
         .size = sizeof options, .thread = address, .at = at, .hz = side->out->hz};
-    return extract_why_new(&side->out->why, side->found.trace, &options, error);
+    enum extract_code code = extract_why_new(&side->out->why, side->found.trace, &options, error);
+    if (!code)
+        side->out->why->chain_count = 1;
+    return code;
 }
 
 // Chooses the thread whose responses took most time more, and explains one of them in each trace.

@@ -116,6 +116,11 @@ enum extract_code extract_diff_new(struct extract_diff **diff, const struct extr
 // Frees it. NULL is allowed.
 void extract_diff_free(struct extract_diff *diff);
 
+// Return the words that outputs use: "cost", "hold" and "likely".
+const char *extract_change_kind_name(enum extract_change_kind kind);
+const char *extract_activity_name(enum extract_activity activity);
+const char *extract_certainty_name(enum extract_certainty certainty);
+
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }

@@ -159,6 +159,7 @@ struct sim_system {
     int thread_count;
     struct {
         enum sim_state kind;
+        const char *name; // NULL: "object N"
         unsigned count, capacity;
         bool inherits;
     } objects[SIM_OBJECTS];

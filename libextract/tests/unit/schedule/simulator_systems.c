@@ -22,7 +22,10 @@ void sim_create_system(struct simulator *sim)
                                  .inherits = system->objects[i].inherits,
                                  .count = system->objects[i].count,
                                  .capacity = system->objects[i].capacity};
-        snprintf(o->name, sizeof o->name, "object %d", i);
+        if (system->objects[i].name)
+            snprintf(o->name, sizeof o->name, "%s", system->objects[i].name);
+        else
+            snprintf(o->name, sizeof o->name, "object %d", i);
         sim->owner[i] = (struct extract_ownership){.mutex = o->address};
     }
     sim->thread_count = system->thread_count;
