@@ -443,7 +443,7 @@ static size_t find_cause(const struct comparison *c, size_t index)
         const struct pair *by = &c->pairs[i];
         const struct extract_change *other =
             by->rate_change ? &c->diff->changes[by->rate_change - 1] : NULL;
-        if (i == index || !other || !other->least || (other->time > 0) != (change->time > 0))
+        if (i == index || !other || other->least <= 0 || (other->time > 0) != (change->time > 0))
             continue;
         // A thread takes a mutex as often as it responds.
         if (change->activity == EXTRACT_ACTIVITY_HOLD) {
@@ -513,7 +513,7 @@ static void connect_rates(struct comparison *c)
     for (size_t i = 0; i < c->pair_count; i++) {
         size_t own = c->pairs[i].rate_change;
         struct extract_change *change = own ? &changes[own - 1] : NULL;
-        if (!change || !change->least)
+        if (!change || change->least <= 0)
             continue;
         size_t cause = find_cause(c, i);
         size_t by = cause != SIZE_MAX ? c->pairs[cause].rate_change : 0;
@@ -547,12 +547,27 @@ static double delay_of(const struct side *side, size_t victim, size_t culprit)
     return found->delays[victim * found->thread_count + culprit] * side->unit / side->out->span;
 }
 
-static size_t thread_by_name(const struct activities *found, const char *name)
+// Returns the places of A's threads among those of B; SIZE_MAX: not in B. Of several with the same
+// name, the first ones match, and so on. NULL: memory is short.
+static size_t *match_threads(const struct activities *a, const struct activities *b)
 {
-    for (size_t i = 0; i < found->thread_count; i++)
-        if (strcmp(found->threads[i].object->shown, name) == 0)
-            return i;
-    return SIZE_MAX;
+    size_t *places = calloc(a->thread_count + 1, sizeof *places);
+    bool *is_taken = calloc(b->thread_count + 1, sizeof *is_taken);
+
+    for (size_t i = 0; places && is_taken && i < a->thread_count; i++) {
+        size_t k = 0;
+        while (k < b->thread_count && (is_taken[k] || strcmp(a->threads[i].object->shown,
+                                                             b->threads[k].object->shown) != 0))
+            k++;
+        places[i] = k < b->thread_count ? k : SIZE_MAX;
+        is_taken[k] = true; // there is one more than threads
+    }
+    if (!is_taken) {
+        free(places);
+        places = NULL;
+    }
+    free(is_taken);
+    return places;
 }
 
 // Finds the priorities of a thread in both traces: those with which most of its events were
@@ -567,35 +582,50 @@ static bool find_priorities(const struct activity_thread *a, const struct activi
     return *in_a != EXTRACT_NO_PRIORITY && *in_b != EXTRACT_NO_PRIORITY;
 }
 
-// Adds a change for each thread whose priority is another one.
-static void compare_priorities(struct comparison *c)
+// Returns by how much the delays between a thread and all others changed.
+static double changed_delays(const struct comparison *c, const size_t *places, size_t thread)
+{
+    double load = c->diff->load, sum = 0;
+
+    for (size_t i = 0; i < c->a.found.thread_count; i++) {
+        if (i == thread)
+            continue;
+        sum +=
+            fabs(delay_of(&c->b, places[thread], places[i]) / load - delay_of(&c->a, thread, i)) +
+            fabs(delay_of(&c->b, places[i], places[thread]) / load - delay_of(&c->a, i, thread));
+    }
+    return sum;
+}
+
+// Adds a change for each thread whose priority is another one. Returns false if memory is short.
+static bool compare_priorities(struct comparison *c)
 {
     const struct activities *a = &c->a.found, *b = &c->b.found;
+    size_t *places = match_threads(a, b);
+    bool is_done = places;
 
-    for (size_t i = 0; i < a->thread_count; i++) {
-        const struct activity_thread *thread = &a->threads[i];
-        size_t k = thread_by_name(b, thread->object->shown);
-        uint16_t in_a, in_b;
-        if (k == SIZE_MAX || !find_priorities(thread, &b->threads[k], &in_a, &in_b) || in_a == in_b)
+    for (size_t i = 0; places && i < a->thread_count; i++) {
+        const struct activity_thread *in_a = &a->threads[i];
+        const struct activity_thread *in_b = places[i] == SIZE_MAX ? NULL : &b->threads[places[i]];
+        uint16_t before, after;
+        if (!in_b || !find_priorities(in_a, in_b, &before, &after) || before == after)
             continue;
-        bool is_clear = !thread->has_other_priorities && !b->threads[k].has_other_priorities;
-        struct extract_change change = {.kind = EXTRACT_CHANGE_PRIORITY,
+        bool is_clear = !in_a->has_other_priorities && !in_b->has_other_priorities;
+        double time = changed_delays(c, places, i);
+        add_change(
+            c, &(struct extract_change){.kind = EXTRACT_CHANGE_PRIORITY,
                                         .certainty = is_clear ? EXTRACT_CERTAIN : EXTRACT_LIKELY,
-                                        .thread = thread->object->shown,
+                                        .thread = in_a->object->shown,
                                         .in_a = true,
                                         .in_b = true,
-                                        .a = in_a,
-                                        .b = in_b};
-        for (size_t n = 0; n < a->thread_count; n++) {
-            size_t m = thread_by_name(b, a->threads[n].object->shown);
-            if (n == i)
-                continue;
-            change.time += fabs(delay_of(&c->b, k, m) / c->diff->load - delay_of(&c->a, i, n)) +
-                           fabs(delay_of(&c->b, m, k) / c->diff->load - delay_of(&c->a, n, i));
-        }
-        change.least = change.weight = change.time;
-        add_change(c, &change);
+                                        .a = before,
+                                        .b = after,
+                                        .time = time,
+                                        .least = time,
+                                        .weight = time});
     }
+    free(places);
+    return is_done;
 }
 
 // ---- order ----
@@ -826,9 +856,9 @@ static enum extract_code compare(struct comparison *c, struct extract_error *err
         compare_activity(c, &c->pairs[i]);
     }
     if (is_done) {
-        compare_priorities(c);
+        is_done = compare_priorities(c);
         connect_rates(c);
-        is_done = sort_changes(c->diff) && list_waits(c) && list_counts(c);
+        is_done = is_done && sort_changes(c->diff) && list_waits(c) && list_counts(c);
     }
     if (!is_done || c->failed)
         return extract_error_set(error, EXTRACT_NOMEM, "diff", NULL, "out of memory");

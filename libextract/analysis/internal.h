@@ -213,8 +213,8 @@ void locks_free(struct analysis *analysis);
 enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
                                   uint64_t *address, struct extract_error *error);
 
-// Explains a time of a thread by the history of it: appends its segments. Returns false if memory is
-// short.
+// Explains a time of a thread by the history of it: appends its segments. Returns false if memory
+// is short.
 bool why_add_chain(struct extract_why *why, const struct history *history,
                    struct extract_chain *chain);
 

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# diff.sh: tests `ringside diff` with traces of a simulated system (data/diff: in new.trx, comms holds
-# the mutex bus for 200 us instead of 70 us), and with schedules whose figures `stats` and `why`
-# also print. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed. Reads
-# BUILD and RINGSIDE_DATA.
+# diff.sh: tests `ringside diff` with traces of a simulated system (data/diff: in new.trx, comms
+# holds the mutex bus for 200 us instead of 70 us), and with schedules whose figures `stats` and
+# `why` also print. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD and RINGSIDE_DATA.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 tests=$(realpath "$(dirname "$0")/../data")
@@ -26,8 +26,10 @@ check "JSON" 0
 is "kind" "$(jq -r '.changes[0] | .kind, .of, .thread, .object, .certainty' out | xargs)" \
     "cost hold comms bus likely"
 # The means of the simulator are 70 and 200 us; a mean of 35 or more varies by a few us.
-is "values" "$(jq '.changes[0] | .a > 60e-6 and .a < 80e-6 and .b > 180e-6 and .b < 220e-6' out)" true
-is "contributed time" "$(jq '.changes[0] | (.b - .a) * .rate - .time | fabs < 1e-7' out)" true
+first='.changes[0]'
+is "value in A" "$(jq "$first | .a > 60e-6 and .a < 80e-6" out)" true
+is "value in B" "$(jq "$first | .b > 180e-6 and .b < 220e-6" out)" true
+is "contributed time" "$(jq "$first | (.b - .a) * .rate - .time | fabs < 1e-7" out)" true
 is "ranks" "$(jq '.changes | [.[].rank] == [range(1; length + 1)]' out)" true
 run diff "$base" "$new"
 check "without a clock rate" 0 out '^A: [0-9]* ticks, 700 events$' \
@@ -41,7 +43,8 @@ for side in a b; do
     [ $side = a ] || file=$new
     "$ringside" stats --json "$file" >stats.json
     "$ringside" why --json --worst 1000 "$(jq -r .worse.thread diff.json)" "$file" >why.json
-    is "threads of $side" "$(jq -c "[.threads[] | [.name, .$side.response.p99, .$side.latency.max]]" diff.json)" \
+    is "threads of $side" \
+        "$(jq -c "[.threads[] | [.name, .$side.response.p99, .$side.latency.max]]" diff.json)" \
         "$(jq -c '[.threads[] | [.name, .response.p99, .latency.max]]' stats.json)"
     is "responses of $side" "$(jq -s "any(.[1:][]; . == (\$d[0].worse.$side))" \
         --slurpfile d diff.json <(echo null) why.json)" true
