@@ -49,7 +49,7 @@ export HAVE_DW HAVE_ELF
 WARNINGS  := -Wall -Wextra -Wconversion -Wshadow
 DEFINES   := $(if $(filter 1,$(HAVE_DW)),-DEXTRACT_HAVE_DW=1) -DEXTRACT_VERSION='"$(VERSION)"'
 INCLUDES  := -Ilibextract/include -Ilibextract -I$(BUILD)/gen
-LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf
+LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf -lm
 SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
                -fno-sanitize-recover=undefined)
 # glibc does not fortify unoptimized code, and sanitizers do the same work better.

@@ -407,7 +407,7 @@ test_every_byte() {
     ! nm "$BUILD/libextract.a" 2>/dev/null | grep __ubsan_ >"$work/symbols" ||
         flags=(-fsanitize=undefined)
     cc "${flags[@]}" -std=gnu11 -I"$here/../transport" -I"$here/../../libextract/include" \
-        "$here/every_byte.c" "$here/../transport/answer.c" "$BUILD/libextract.a" -lelf -ldw \
+        "$here/every_byte.c" "$here/../transport/answer.c" "$BUILD/libextract.a" -lelf -ldw -lm \
         -o "$work/every_byte"
     "$work/every_byte" script >"$work/script.gdb"
     "$work/every_byte" text >"$work/text"

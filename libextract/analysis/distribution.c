@@ -2,6 +2,7 @@
 // analysis: the distribution of times, exact for few values and in logarithmic buckets for many.
 #include "analysis/distribution.h"
 #include "base/grow.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,10 @@ bool distribution_add(struct distribution *distribution, uint64_t value)
     d->max = value > d->max ? value : d->max;
     d->sum += value;
     d->count++;
+    // Welford's method: sums of squares would lose the small differences of large values.
+    double difference = (double)value - d->mean;
+    d->mean += difference / (double)d->count;
+    d->squares += difference * ((double)value - d->mean);
     return true;
 }
 
@@ -109,6 +114,7 @@ struct extract_distribution distribution_result(struct distribution *distributio
         qsort(d->values, d->count, sizeof *d->values, compare_values);
     result.is_exact = !d->buckets;
     result.sum = d->sum;
+    result.deviation = d->count > 1 ? sqrt(d->squares / (double)(d->count - 1)) : 0;
     result.median = value_at(d, (d->count + 1) / 2);
     result.p99 = value_at(d, d->count - d->count / 100);
     if (!d->buckets)

@@ -16,6 +16,7 @@ struct distribution {
     size_t capacity;
     uint64_t *buckets; // of all values; NULL: `values` has all
     uint64_t count, sum, min, max;
+    double mean, squares; // squares: sum of the squared differences to the mean
 };
 
 // Adds a value. Returns false if memory is short.

@@ -8,8 +8,10 @@
 #include "analysis/inversion.h"
 #include "base/map.h"
 #include "events/internal.h"
+#include "schedule/history.h"
 #include "schedule/walk.h"
 #include <extract/stats.h>
+#include <extract/why.h>
 
 enum {
     MAX_CORES = 256,
@@ -226,6 +228,11 @@ void locks_free(struct analysis *analysis);
 // Finds the thread that a name or an address means. Fails with NOTFOUND.
 enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
                                   uint64_t *address, struct extract_error *error);
+
+// Explains a time of a thread by the history of it: appends its segments. Returns false if memory
+// is short.
+bool why_add_chain(struct extract_why *why, const struct history *history,
+                   struct extract_chain *chain);
 
 // ---- assert.c ----
 

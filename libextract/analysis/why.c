@@ -447,12 +447,22 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
         options->at ? "no response at this time" : "no response of this thread is in the trace");
 }
 
+bool why_add_chain(struct extract_why *why, const struct history *history,
+                   struct extract_chain *chain)
+{
+    struct builder builder = {.why = why, .history = history};
+
+    chain->first = why->segment_count;
+    add_chain(&builder, chain->thread, chain->from, chain->to, 0);
+    chain->count = why->segment_count - chain->first;
+    return !builder.failed;
+}
+
 // Explains the chosen times.
 static enum extract_code explain_times(struct extract_why *why, const struct extract_trace *trace,
                                        struct extract_error *error)
 {
     struct history history;
-    struct builder builder = {.why = why, .history = &history};
     struct history_window *windows = calloc(why->chain_count, sizeof *windows);
 
     if (!windows)
@@ -460,16 +470,11 @@ static enum extract_code explain_times(struct extract_why *why, const struct ext
     for (size_t i = 0; i < why->chain_count; i++)
         windows[i] = (struct history_window){why->chains[i].from, why->chains[i].to};
     enum extract_code code = history_read(&history, trace, windows, why->chain_count, error);
-    for (size_t i = 0; i < why->chain_count && !code && !builder.failed; i++) {
-        struct extract_chain *chain = &why->chains[i];
-        chain->first = why->segment_count;
-        add_chain(&builder, chain->thread, chain->from, chain->to, 0);
-        chain->count = why->segment_count - chain->first;
-    }
+    for (size_t i = 0; i < why->chain_count && !code; i++)
+        if (!why_add_chain(why, &history, &why->chains[i]))
+            code = extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory");
     history_free(&history);
     free(windows);
-    if (!code && builder.failed)
-        code = extract_error_set(error, EXTRACT_NOMEM, "schedule", NULL, "out of memory");
     return code;
 }
 

@@ -222,7 +222,7 @@ enum option_group { GENERAL, RUNNING, REPORT, WHY, FILTER, GROUPS };
 
 static const char *const headings[GROUPS] = {
     "Options", "Options of top, record and periodic", "Options of report and last",
-    "Options of stats, why and assert",
+    "Options of stats, why, diff and assert",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
      "a leading ! leaves out what matches)")};
 
@@ -355,6 +355,8 @@ static const struct option_row rows[] = {
      COUNT(why.worst)},
     {WHY, CLI_WHY, 0, "at", "T", "Explain the response at T.", TEXT(why.at)},
 
+    {WHY, CLI_DIFF, 0, "elf-b", "FILE", "Read names of B from another build of the firmware.",
+     TEXT(elf_b)},
     {WHY, CLI_ASSERT, 0, "junit", NULL, "Print JUnit XML.", FLAG(junit)},
 
     {FILTER, CLI_FILTERS, 0, "event", "E",

@@ -6,12 +6,23 @@
 #include "schedule/walk.h"
 #include <string.h>
 
+// Sets `low` to the first of `count` items for which the condition on item `i` does not hold.
+#define LOWER_BOUND(low, count, is_before)                                                         \
+    size_t low = 0;                                                                                \
+    for (size_t high = (count); low < high;) {                                                     \
+        size_t i = low + (high - low) / 2;                                                         \
+        if (is_before)                                                                             \
+            low = i + 1;                                                                           \
+        else                                                                                       \
+            high = i;                                                                              \
+    }
+
 static bool is_wanted(const struct history *history, uint64_t from, uint64_t to)
 {
-    for (size_t i = 0; i < history->window_count; i++)
-        if (from < history->windows[i].to && to > history->windows[i].from)
-            return true;
-    return false;
+    const struct history_window *windows = history->windows;
+
+    LOWER_BOUND(low, history->window_count, windows[i].to <= from)
+    return low < history->window_count && windows[low].from < to;
 }
 
 // Keeps an item in one of the arrays.
@@ -106,6 +117,13 @@ static void add_wake(void *context, const struct extract_wake *wake)
 
 #define COMPARE(a, b) ((a) < (b) ? -1 : (a) > (b))
 
+static int compare_windows(const void *a, const void *b)
+{
+    const struct history_window *x = a, *y = b;
+
+    return COMPARE(x->from, y->from);
+}
+
 static int compare_intervals(const void *a, const void *b)
 {
     const struct extract_interval *x = a, *y = b;
@@ -146,6 +164,25 @@ static void sort_items(void *items, size_t count, size_t bytes,
         qsort(items, count, bytes, compare);
 }
 
+// Sorts the windows and joins those that overlap. Returns false if memory is short.
+static bool set_windows(struct history *history, const struct history_window *windows, size_t count)
+{
+    history->windows = calloc(count + 1, sizeof *windows);
+    if (!history->windows)
+        return false;
+    memcpy(history->windows, windows, count * sizeof *windows);
+    sort_items(history->windows, count, sizeof *windows, compare_windows);
+    for (size_t i = 0; i < count; i++) {
+        struct history_window next = history->windows[i];
+        struct history_window *last = history->windows + history->window_count;
+        if (history->window_count && next.from <= last[-1].to)
+            last[-1].to = next.to > last[-1].to ? next.to : last[-1].to;
+        else
+            history->windows[history->window_count++] = next;
+    }
+    return true;
+}
+
 enum extract_code history_read(struct history *history, const struct extract_trace *trace,
                                const struct history_window *windows, size_t count,
                                struct extract_error *error)
@@ -157,8 +194,9 @@ enum extract_code history_read(struct history *history, const struct extract_tra
                                                .owner = add_owner};
     const struct schedule_observer observer = {.context = history, .gap = add_gap};
 
-    *history = (struct history){.windows = windows, .window_count = count};
-    history->failed = !extract_map_init(&history->last_map, 64);
+    *history = (struct history){.window_count = 0};
+    history->failed =
+        !extract_map_init(&history->last_map, 64) || !set_windows(history, windows, count);
     enum extract_code code = history->failed ? EXTRACT_OK : schedule_check(trace, error);
     if (!code && !history->failed)
         code = schedule_walk(NULL, trace, &sink, &observer, error);
@@ -174,6 +212,7 @@ enum extract_code history_read(struct history *history, const struct extract_tra
 
 void history_free(struct history *history)
 {
+    free(history->windows);
     free(history->intervals);
     free(history->states);
     free(history->owners);
@@ -184,17 +223,6 @@ void history_free(struct history *history)
 }
 
 // ---- lookup ----
-
-// Sets `low` to the first of `count` items for which the condition on item `i` does not hold.
-#define LOWER_BOUND(low, count, is_before)                                                         \
-    size_t low = 0;                                                                                \
-    for (size_t high = (count); low < high;) {                                                     \
-        size_t i = low + (high - low) / 2;                                                         \
-        if (is_before)                                                                             \
-            low = i + 1;                                                                           \
-        else                                                                                       \
-            high = i;                                                                              \
-    }
 
 const struct extract_interval *history_interval(const struct history *history, uint8_t core,
                                                 uint64_t at)

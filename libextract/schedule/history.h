@@ -12,7 +12,7 @@ struct history_window {
 };
 
 struct history {
-    const struct history_window *windows;
+    struct history_window *windows; // in order, without overlaps
     size_t window_count;
     struct extract_interval *intervals; // by core and time
     struct extract_state *states;       // by thread and time
@@ -29,8 +29,8 @@ struct history {
     bool failed; // out of memory
 };
 
-// Reads the history of the windows, which must outlive it; history_free frees it, also after an
-// error. Errors: NOMEM, and those of extract_schedule_run.
+// Reads the history of the windows, which may be in any order and overlap; history_free frees it,
+// also after an error. Errors: NOMEM, and those of extract_schedule_run.
 enum extract_code history_read(struct history *history, const struct extract_trace *trace,
                                const struct history_window *windows, size_t count,
                                struct extract_error *error);

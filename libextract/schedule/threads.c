@@ -319,6 +319,11 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
         wake.object = object_of_wait(service, thread);
         wake.is_aborted = service->role->role == EXTRACT_ROLE_ABORT;
     }
+    const struct core *core = &schedule->cores[event->core];
+    if (wake.in_isr && core->depth && core->depth <= MAX_NESTING) {
+        wake.isr = core->isr[core->depth - 1];
+        wake.isr_known = core->isr_known[core->depth - 1];
+    }
     if (wake.in_isr && !schedule->word_is_interrupted)
         wake.by = 0;
     if (schedule->sink->wake && wake.at >= schedule->from && wake.at <= schedule->to)

@@ -495,6 +495,20 @@ enum extract_code extract_session_why(struct extract_session *session,
     return code ? text_fault(text, error) : EXTRACT_OK;
 }
 
+enum extract_code extract_session_diff(struct extract_session *a, struct extract_session *b,
+                                       struct extract_text *text, struct extract_error *error)
+{
+    struct extract_diff *diff;
+    enum extract_code code =
+        extract_diff_new(&diff, a->trace, a->report.hz, b->trace, b->report.hz, error);
+
+    if (code)
+        return code;
+    code = extract_report_diff(text, diff, &a->report);
+    extract_diff_free(diff);
+    return code ? text_fault(text, error) : EXTRACT_OK;
+}
+
 enum extract_code extract_session_assertions(struct extract_session *session,
                                              struct extract_assertions **assertions,
                                              struct extract_error *error)

@@ -7,6 +7,7 @@
 #ifndef EXTRACT_REPORT_H
 #define EXTRACT_REPORT_H
 
+#include <extract/diff.h>
 #include <extract/filter.h>
 #include <extract/span.h>
 #include <extract/stats.h>
@@ -140,6 +141,10 @@ enum extract_code extract_report_schedule(struct extract_text *text,
 enum extract_code extract_report_why(struct extract_text *text, const struct extract_why *why,
                                      const struct extract_trace *trace,
                                      const struct extract_report_options *options);
+
+// Writes what changed between two traces, as text or as one JSON object.
+enum extract_code extract_report_diff(struct extract_text *text, const struct extract_diff *diff,
+                                      const struct extract_report_options *options);
 
 enum extract_code extract_report_stats(struct extract_text *text, const struct extract_stats *stats,
                                        const struct extract_report_options *options);

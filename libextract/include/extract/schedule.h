@@ -92,9 +92,11 @@ struct extract_wake {
     uint64_t thread, by; // addresses: of the thread; of the thread that made it ready (in an
                          // interrupt, the interrupted one; 0: none)
     uint64_t object;     // SERVICE: what it waited for; 0: not known
+    uint64_t isr;        // number of the interrupt; see isr_known
     const struct extract_event_type *service; // SERVICE: type of the cause; otherwise NULL
     enum extract_wake_reason reason;
     bool in_isr;       // an interrupt made it ready
+    bool isr_known;    // `isr` is valid
     bool is_aborted;   // SERVICE: its wait ended without success
     bool is_suspended; // a call suspended it while it waited, so it is not ready
 };

@@ -136,6 +136,11 @@ enum extract_code extract_session_why(struct extract_session *session,
                                       const struct extract_why_options *options,
                                       struct extract_text *text, struct extract_error *error);
 
+// Compares the session's trace, A, with that of another session, B, and appends what changed. The
+// options of A's session hold. Errors: those of extract_diff_new.
+enum extract_code extract_session_diff(struct extract_session *a, struct extract_session *b,
+                                       struct extract_text *text, struct extract_error *error);
+
 // ---- results ----
 
 // Returns the templates with the diagnostics of their files (extract_templates_diagnostics); NULL

@@ -21,6 +21,7 @@ enum { EXTRACT_BARS = 16, EXTRACT_LOAD_PARTS = 64 };
 struct extract_distribution {
     uint64_t count, sum;
     uint64_t min, median, p99, max; // nearest rank; 0 if `count` is 0
+    double deviation;               // standard deviation of the sample; 0 if `count` is below 2
     bool is_exact;                  // otherwise the median and p99 are off by at most 1/64
     // How many fall into each of these equal parts of the range from `min` to `max`.
     uint64_t bars[EXTRACT_BARS];

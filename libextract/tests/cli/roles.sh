@@ -190,6 +190,10 @@ run top --batch --count 1 pump.log
 check "top without roles" 0 out 'do not show who ran'
 run top --batch --count 1 --roles none.roles pump.log
 check "top: a file that is not there" 2 err 'none.roles: '
+run diff "${layout[@]}" --roles pump.roles pump.raw pump.raw
+check "diff: two traces" 0
+run diff "${layout[@]}" --roles - pump.raw pump.raw
+check "diff: roles from standard input" 1 err '^ringside: -: .*read only once; use a file'
 {
     entry 1000 17 106 17 7
     words $((0x134E0000)) 0 0 $((0x706d7570)) 0 0 17 1010 # the data are "pump" from the third on

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE // memfd_create
 #include "tests/bench/ring_maker.h"
 #include "tests/fuzz/trace_checks.h"
+#include <extract/diff.h>
 #include <extract/schedule.h>
 #include <extract/span.h>
 #include <extract/stats.h>
@@ -168,6 +169,18 @@ static void check_why(const struct extract_trace *trace, unsigned thread)
     explain(trace, &options);
 }
 
+// ---- diff ----
+
+// Checks that nothing has changed from a trace to itself.
+static void check_diff(const struct extract_trace *trace)
+{
+    struct extract_diff *diff;
+    if (extract_diff_new(&diff, trace, 0, trace, 0, NULL))
+        return;
+    check(!diff->change_count && !diff->worse);
+    extract_diff_free(diff);
+}
+
 // ---- spans ----
 
 // Returns how often an event occurred.
@@ -218,6 +231,7 @@ static void check_ring(const struct maker *ring)
         for (unsigned i = 0; i < THREADS; i++)
             check_why(trace, i);
         check_spans(trace);
+        check_diff(trace);
         extract_session_close(session);
     }
     extract_memory_close(memory);

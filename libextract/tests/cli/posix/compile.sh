@@ -13,7 +13,7 @@ compile() { # FILE.c...
     local file name
     for file in "$@"; do
         name=$(basename "$file" .c)
-        "${compiler[@]}" "$file" -o "$work/$name" "$library" -ldw -lelf 2>"$work/err"
+        "${compiler[@]}" "$file" -o "$work/$name" "$library" -ldw -lelf -lm 2>"$work/err"
         status=$?
         check "$name compiles without a warning" 0 no-err .
     done

@@ -86,7 +86,7 @@ points() { # NAME FILE COMPILER...
 }
 sanitize=()
 ! grep -q __asan_init "$library" || sanitize=(-fsanitize=address,undefined)
-libraries=("$library" -ldw -lelf "${sanitize[@]}")
+libraries=("$library" -ldw -lelf -lm "${sanitize[@]}")
 points "C, libextract.a" "$work/points.c" "${CC:-gcc}" -std=c11
 points "C, libextract.a, not position-independent" "$work/points.c" "${CC:-gcc}" -std=c11 \
     -fno-pie -no-pie

@@ -219,7 +219,7 @@ check "no name" 1 err 'flush: no log is given'
 end_program traced
 
 # ---- A position-independent program has names in its logs, also after it has ended ----
-"${compiler[@]}" -fPIE -pie traced.c -o traced "$library" -ldw -lelf
+"${compiler[@]}" -fPIE -pie traced.c -o traced "$library" -ldw -lelf -lm
 start
 record moved.log --every 60000
 ask 300

@@ -387,11 +387,12 @@ static void enter_isr(struct simulator *sim, int core, unsigned number)
         return;
     sim->has_met[CASE_NESTED] |= c->depth > 0;
     sim->has_met[CASE_IN_SERVICE] |= c->depth == 0 && sim->preempt_disable;
-    c->isr[c->depth++] = (struct sim_frame){.step = number == 15 ? STEP_TICK : STEP_PLAN,
-                                            .delay = 1 + sim_random(sim, 10),
-                                            .number = number,
-                                            .services = sim_random(sim, 3),
-                                            .cause = SIM_NONE};
+    c->isr[c->depth++] =
+        (struct sim_frame){.step = number == 15 ? STEP_TICK : STEP_PLAN,
+                           .delay = 1 + sim_random(sim, 10),
+                           .number = number,
+                           .services = sim->options.system ? 1 : sim_random(sim, 3),
+                           .cause = SIM_NONE};
     sim_record(sim, core, 3, 0x100, number, c->depth, sim->preempt_disable);
 }
 
@@ -419,6 +420,28 @@ static void pass_time(struct simulator *sim, uint64_t time)
     sim->now += time;
 }
 
+// Sets the time of the next interrupt of any device.
+static void choose_device(struct simulator *sim)
+{
+    sim->next_device = UINT64_MAX;
+    for (int i = 0; i < sim->options.system->device_count; i++)
+        if (sim->device_at[i] < sim->next_device)
+            sim->next_device = sim->device_at[i];
+}
+
+static void interrupt_by_device(struct simulator *sim)
+{
+    const struct sim_system *system = sim->options.system;
+
+    for (int i = 0; i < system->device_count; i++)
+        if (sim->device_at[i] == sim->next_device) {
+            sim->device_at[i] += 1 + sim_around(sim, system->devices[i].every);
+            choose_device(sim);
+            enter_isr(sim, 0, system->devices[i].number);
+            return;
+        }
+}
+
 // Does what comes next, and lets the time until then pass.
 static void advance(struct simulator *sim)
 {
@@ -439,6 +462,8 @@ static void advance(struct simulator *sim)
     } else if (tick <= device) {
         sim->ticks++;
         enter_isr(sim, 0, 15);
+    } else if (sim->options.system) {
+        interrupt_by_device(sim);
     } else {
         sim->next_device += 20 + sim_random(sim, 1500);
         enter_isr(sim, (int)sim_random(sim, sim->options.cores), 20 + sim_random(sim, 3));
@@ -458,7 +483,12 @@ void sim_run(struct simulator *sim, const struct sim_options *options)
     for (int i = 0; i < SIM_APP_TIMERS; i++)
         sim->app_timer[i] = 1 + sim_random(sim, 12);
     sim->next_device = sim_random(sim, 1500);
-    sim_create(sim);
+    if (options->system) {
+        sim_create_system(sim);
+        choose_device(sim);
+    } else {
+        sim_create(sim);
+    }
     sim_choose(sim);
     for (unsigned i = 0; i < options->cores; i++) {
         sim->cores[i].current = sim->cores[i].next;

@@ -124,6 +124,7 @@ struct sim_thread {
     int object;     // that it waits for
     uint32_t wanted, option, wait;
     uint64_t timeout; // tick; 0: none
+    unsigned at;      // the next step of its loop
     struct sim_frame frame;
     struct extract_state truth; // that is open
     struct extract_response response;
@@ -139,7 +140,39 @@ struct sim_core {
     struct extract_interval truth; // that is open
 };
 
+// A system that is not random: threads that repeat a few steps, and devices that interrupt.
+enum { SIM_LOOP_STEPS = 8, SIM_DEVICES = 4 };
+
+struct sim_loop_step {
+    enum sim_step step; // STEP_PLAN: the loop begins again
+    int object;
+    uint32_t value;
+    unsigned work; // mean time before the step
+};
+
+struct sim_system {
+    struct {
+        const char *name;
+        unsigned priority;
+        struct sim_loop_step loop[SIM_LOOP_STEPS + 1];
+    } threads[SIM_THREADS]; // number 0 is not used
+    int thread_count;
+    struct {
+        enum sim_state kind;
+        const char *name; // NULL: "object N"
+        unsigned count, capacity;
+        bool inherits;
+    } objects[SIM_OBJECTS];
+    int object_count;
+    struct {
+        unsigned number, every, work; // mean times: between two interrupts, and in one
+        int object;                   // that it puts to; SIM_NONE: none
+    } devices[SIM_DEVICES];
+    int device_count;
+};
+
 struct sim_options {
+    const struct sim_system *system; // NULL: a random one
     uint32_t seed;
     unsigned cores;
     unsigned latency; // longest time from an event to the switch
@@ -159,6 +192,7 @@ struct simulator {
     struct sim_options options;
     uint64_t random;
     uint64_t now, ticks, next_device, order;
+    uint64_t device_at[SIM_DEVICES]; // of a system with devices: time of the next interrupt
     unsigned preempt_disable;
     struct sim_thread threads[SIM_THREADS];
     int thread_count;
@@ -197,6 +231,11 @@ void sim_own(struct simulator *sim, int object, int thread); // notes the owner 
 void sim_step(struct simulator *sim, int core);
 void sim_plan(struct simulator *sim, int core);
 void sim_create(struct simulator *sim); // creates the system's threads and objects
+// Do the same for a system that is not random.
+void sim_create_system(struct simulator *sim);
+void sim_plan_system(struct simulator *sim, int core);
+// Returns a random time between a fifth and nine fifths of a mean.
+unsigned sim_around(struct simulator *sim, unsigned mean);
 void sim_forget_wait(struct simulator *sim, int thread);
 
 #endif

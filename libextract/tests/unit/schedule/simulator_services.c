@@ -571,7 +571,10 @@ void sim_step(struct simulator *sim, int core)
 
     frame->delay = 0;
     if (step == STEP_PLAN) {
-        sim_plan(sim, core);
+        if (sim->options.system)
+            sim_plan_system(sim, core);
+        else
+            sim_plan(sim, core);
         step = frame->step;
     }
     if (frame->delay)

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# diff.sh: tests `ringside diff` with traces of a simulated system (data/diff: in new.trx, comms
+# holds the mutex bus for 200 us instead of 70 us), and with schedules whose figures `stats` and
+# `why` also print. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD and RINGSIDE_DATA.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+tests=$(realpath "$(dirname "$0")/../data")
+base=$tests/diff/base.trx
+new=$tests/diff/new.trx
+data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")/schedule
+cd "$work" || exit 1
+
+# ---- a mutex that is held for longer ----
+
+run diff --hz 1000000 "$base" "$new"
+check "the change ranks first" 0 \
+    out '^   1 .* likely .* comms runs .* us while it holds mutex bus, instead of .* us' \
+    out '^in A: comms ' out '^in B: comms '
+run diff --hz 1000000 "$new" "$base"
+check "the other way round" 0 out '^   1 *-.* comms runs .* while it holds mutex bus' \
+    out 'no response is likely to have got worse'
+run diff --json --hz 1000000 "$base" "$new"
+check "JSON" 0
+is "kind" "$(jq -r '.changes[0] | .kind, .of, .thread, .object, .certainty' out | xargs)" \
+    "cost hold comms bus likely"
+# The means of the simulator are 70 and 200 us; a mean of 35 or more varies by a few us.
+first='.changes[0]'
+is "value in A" "$(jq "$first | .a > 60e-6 and .a < 80e-6" out)" true
+is "value in B" "$(jq "$first | .b > 180e-6 and .b < 220e-6" out)" true
+is "contributed time" "$(jq "$first | (.b - .a) * .rate - .time | fabs < 1e-7" out)" true
+is "ranks" "$(jq '.changes | [.[].rank] == [range(1; length + 1)]' out)" true
+run diff "$base" "$new"
+check "without a clock rate" 0 out '^A: [0-9]* ticks, 700 events$' \
+    out 'holds mutex bus, instead of [0-9.]* ticks; [0-9.]* per million ticks'
+
+# The figures of both sides are those of the other commands.
+run diff --json "$base" "$new"
+cp out diff.json
+for side in a b; do
+    file=$base
+    [ $side = a ] || file=$new
+    "$ringside" stats --json "$file" >stats.json
+    "$ringside" why --json --worst 1000 "$(jq -r .worse.thread diff.json)" "$file" >why.json
+    is "threads of $side" \
+        "$(jq -c "[.threads[] | [.name, .$side.response.p99, .$side.latency.max]]" diff.json)" \
+        "$(jq -c '[.threads[] | [.name, .response.p99, .latency.max]]' stats.json)"
+    is "responses of $side" "$(jq -s "any(.[1:][]; . == (\$d[0].worse.$side))" \
+        --slurpfile d diff.json <(echo null) why.json)" true
+done
+
+# ---- no change ----
+
+run diff "$base" "$base"
+check "the same trace" 0 out '^no change is certain or likely$' no-out 'rank' \
+    out 'no response is likely to have got worse'
+is "no difference" "$("$ringside" diff --json "$base" "$base" | jq '.changes | length')" 0
+
+# ---- other systems ----
+
+if [ -d "$data" ]; then
+    run diff "$data/sim02.trx" "$data/sim05.trx"
+    check "another system" 0 out 'locker 5 responds [0-9.]* per million ticks in B, and not in A' \
+        out 'gets mutex mtx 1 .* in B, and not in A (follows)' \
+        out 'priority of locker 4 is 11 instead of 8' out 'waiter 0 responds .* in A, and not in B'
+    run diff "$base" "$data/demo_netx_udp.json"
+    check "no trace" 2 err 'demo_netx_udp.json'
+else
+    echo "skip another system: no schedules with a known truth"
+fi
+
+# ---- errors ----
+
+run diff "$base"
+check "one input" 1 err 'it compares two inputs; use ringside diff A B'
+run diff "$base" "$new" "$base"
+check "three inputs" 1 err 'it compares two inputs'
+run diff "$base" missing.trx
+check "a missing file" 2 err 'missing.trx'
+run diff - -
+check "standard input twice" 1 err 'standard input can be read only once'
+run diff --remote :1 "$base" "$new"
+check "a live target" 1 err 'files, not live targets'
+run diff "$tests/hooks.bin@0x1000" "$tests/hooks.bin@0x1000"
+check "a trace without a schedule" 2 err 'no event of this trace shows a schedule'
+timeout 20 "$ringside" diff --hz 1000000 "$base" - <"$new" >out 2>err
+is "B from standard input" "$(grep -c 'holds mutex bus' out)" 1
+"$ringside" diff "$base" "$new" >/dev/full 2>err
+is "a full disk" "$?" 2
+
+finish
