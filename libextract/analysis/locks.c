@@ -106,7 +106,6 @@ static size_t find_lock(struct analysis *analysis, uint64_t address)
 static size_t find_line(struct analysis *analysis, size_t i, uint64_t thread, size_t index)
 {
     struct extract_lock_stats *lock = &analysis->stats->locks[i];
-
     bool is_interrupts = ~thread < MAX_CORES;
     uint64_t address = is_interrupts ? ~thread : thread;
 
@@ -158,7 +157,8 @@ static struct lock_user *find_user(struct analysis *analysis, size_t lock, uint6
 
 // ---- times ----
 
-// Returns how long a thread has run. Of interrupts, it is the time itself.
+// Returns how long a thread has run. Of interrupts, and of a thread that the trace does not know, it
+// is the time itself.
 static uint64_t ran_until(const struct analysis *analysis, const struct lock_user *user,
                           uint64_t ticks)
 {
