@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// merge: finds where one snapshot of a ring continues another.
+// merge: finds where two snapshots of a ring overlap.
 //
-// Entries of both are compared by their words. The first entries of the later snapshot are put in a
-// table; then the earlier one is read, and entries that follow each other in both are counted:
+// Entries of both are compared by their words. The first entries of one are put in a table; then
+// the other one is read, and entries that follow each other in both are counted:
 //
 //     earlier   … e5 e6 e7 e8 e9            a run of 3 that reaches the end of the earlier one
 //     later            e7 e8 e9 e10 e11 …
 //
-// A run of RUN entries is enough wherever it is. A shorter one must reach from the start of the
-// later snapshot to the end of the earlier one.
+// A run of RUN entries is enough wherever it is. A shorter one must reach from the start of one
+// snapshot to the end of the other.
 #include "merge/merge.h"
 #include "base/map.h"
 #include <stdlib.h>
@@ -98,28 +98,31 @@ static bool find_head(const struct head *head, const struct extract_trace *trace
     return run && run == next;
 }
 
+// Searches one snapshot for the first entries of another. If it contains them, sets *start to the
+// time in it at which the ticks of the other one are 0. Returns false if memory ran out.
+static bool search(const struct extract_trace *trace, const struct extract_trace *other,
+                   bool *is_found, int64_t *start)
+{
+    struct head head;
+    int64_t at = 0;
+    bool has_memory = open_head(&head, other);
+
+    *is_found = has_memory && head.count && find_head(&head, trace, &at);
+    if (*is_found)
+        *start = at - (int64_t)head.events[0].ticks;
+    close_head(&head);
+    return has_memory;
+}
+
 enum extract_code merge_join(const struct merge_input *before, const struct merge_input *input,
                              bool *overlaps, int64_t *start, struct extract_error *error)
 {
-    struct head head, other = {0};
-    bool is_earlier = false;
-    int64_t at = 0;
-    bool has_memory = open_head(&head, input->trace);
+    bool has_memory = search(before->trace, input->trace, overlaps, start);
 
-    *overlaps = has_memory && find_head(&head, before->trace, &at);
-    if (*overlaps)
-        *start = at - (int64_t)head.events[0].ticks;
-    if (has_memory && !*overlaps) {
-        has_memory = open_head(&other, before->trace);
-        is_earlier = has_memory && find_head(&other, input->trace, &at);
-        close_head(&other);
+    if (has_memory && !*overlaps) { // it may begin long before the other one
+        has_memory = search(input->trace, before->trace, overlaps, start);
+        *start = -*start;
     }
-    close_head(&head);
-    if (!has_memory)
-        return extract_error_set(error, EXTRACT_NOMEM, input->name, NULL, "out of memory");
-    if (is_earlier)
-        return extract_error_set(error, EXTRACT_USAGE, input->name,
-                                 "give the snapshots in the order in which they were taken",
-                                 "it begins before %.100s", before->name);
-    return EXTRACT_OK;
+    return has_memory ? EXTRACT_OK
+                      : extract_error_set(error, EXTRACT_NOMEM, input->name, NULL, "out of memory");
 }

@@ -252,8 +252,9 @@ void merge_line_through(struct merge_point *points, struct merge_point *spare, s
     const double range[2] = {from, to};
     struct hulls h = make_both(points, spare, count);
     double slope = search_slope(&h, -h.slope_limit, h.slope_limit, 0, 0);
-    // Twice the greatest distance, and the rounding of timestamps, are allowed for the true line.
-    double slack = larger(-room(&h, slope), 0) + 1;
+    // Twice the greatest distance, and the rounding of both timestamps, are allowed for the true
+    // line.
+    double slack = larger(-room(&h, slope), 0) + 1 + h.rate;
 
     for (size_t i = 0; i < h.lower_count; i++)
         h.lower[i].y -= slack;

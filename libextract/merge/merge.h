@@ -91,8 +91,8 @@ void merge_free(struct merge *merge);
 
 // ---- What the files of this directory share ----
 
-// join.c: finds the time of the first event of a snapshot in the time of the one before it. Returns
-// false if they have no events in common. Errors: USAGE (it was taken before), NOMEM.
+// join.c: finds the time in one snapshot at which the ticks of another are 0. Sets *overlaps to
+// whether they have events in common; if not, there is no such time. Errors: NOMEM.
 enum extract_code merge_join(const struct merge_input *before, const struct merge_input *input,
                              bool *overlaps, int64_t *start, struct extract_error *error);
 // Returns the time in the log of a time of an input, which may be negative.
