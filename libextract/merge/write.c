@@ -385,17 +385,19 @@ static struct source *find_earliest(struct output *out, int64_t *until)
     return earliest;
 }
 
-// Writes a loss when the trace of a board ends before the others: what it did from then on is not
-// known.
-static enum extract_code end_source(struct output *out)
+// Writes a marker when the trace of a board ends before the others: what the board did from then on
+// is not known.
+static enum extract_code end_source(struct output *out, const struct source *source)
 {
+    char text[TEXT];
     bool is_last = true;
 
     for (size_t i = 0; i < out->merge->count; i++)
         is_last &= out->sources[i].has_ended;
     if (is_last || out->merge->options.kind != MERGE_BOARDS)
         return EXTRACT_OK;
-    return write_loss(out, EXTRACT_LOSS_UNREADABLE, 0, EXTRACT_LOG_ANY_MORE);
+    snprintf(text, sizeof text, "%s ends here", source->input->name);
+    return write_mark(out, EXTRACT_MARK_DISABLED, 0, text, strlen(text));
 }
 
 static enum extract_code write_events(struct output *out)
@@ -410,7 +412,7 @@ static enum extract_code write_events(struct output *out)
                                                            : take_entry(out, source);
         } while (!code && !source->has_ended && source->time < until);
         if (!code && source->has_ended)
-            code = end_source(out);
+            code = end_source(out, source);
     }
     return code ? code : flush_entries(out, 0);
 }
