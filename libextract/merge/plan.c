@@ -12,7 +12,7 @@
 #include "merge/merge.h"
 #include <stdlib.h>
 
-enum { BATCH = 256 };
+enum { BATCH = 256, NEAREST = 16 };
 
 static const char hint_kind[] = "use --cores for the rings of one target's cores, and --offset or "
                                 "--align for boards";
@@ -95,9 +95,12 @@ static enum extract_code check_ring(const struct merge_input *input,
             "it has the format %s with words of %u bytes, and %.60s has %s "
             "with %u",
             b->format->name, b->word_bytes, first->name, a->format->name, a->word_bytes);
-    if (kind != MERGE_SNAPSHOTS ||
-        (a->address == b->address && a->byte_order == b->byte_order &&
-         a->entries.start == b->entries.start && a->entries.end == b->entries.end))
+    // Merged logs of one ring have rings of different sizes.
+    bool has_log = extract_trace_info(first->trace)->log || extract_trace_info(input->trace)->log;
+    bool is_same = a->address == b->address && a->byte_order == b->byte_order &&
+                   (has_log || (a->entries.start == b->entries.start &&
+                                a->entries.end == b->entries.end));
+    if (kind != MERGE_SNAPSHOTS || is_same)
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_USAGE, input->name, hint_kind,
                              "not a snapshot of the same ring as %.100s", first->name);
@@ -121,28 +124,44 @@ static void continue_after(struct merge_input *input, const struct merge_input *
     input->clock.certainty = MERGE_UNKNOWN;
 }
 
-// Finds the clocks of snapshots. Each one is compared with the one that reaches farthest before it.
+// Finds the clock of a snapshot by the one that reaches farthest of those before it, or by the
+// nearest ones before it.
+static enum extract_code join_snapshot(struct merge *merge, size_t i,
+                                       const struct merge_input *newest,
+                                       struct extract_error *error)
+{
+    struct merge_input *input = &merge->inputs[i];
+    const struct merge_input *before = newest;
+    enum extract_code code = EXTRACT_OK;
+    bool overlaps = false;
+    int64_t start = 0;
+
+    for (size_t k = 0; k <= NEAREST && k <= i && !code && !overlaps; k++) {
+        before = k ? &merge->inputs[i - k] : newest;
+        if (!k || before != newest)
+            code = merge_join(before, input, &overlaps, &start, error);
+    }
+    if (!overlaps) {
+        continue_after(input, newest);
+        return code;
+    }
+    input->base = before->base + start;
+    input->clock.certainty = before->clock.certainty;
+    return code;
+}
+
 static enum extract_code join_snapshots(struct merge *merge, struct extract_error *error)
 {
     struct merge_input *newest = &merge->inputs[0];
+    enum extract_code code = EXTRACT_OK;
 
-    for (size_t i = 1; i < merge->count; i++) {
+    for (size_t i = 1; i < merge->count && !code; i++) {
         struct merge_input *input = &merge->inputs[i];
-        bool overlaps;
-        int64_t start = 0;
-        enum extract_code code = merge_join(newest, input, &overlaps, &start, error);
-        if (code)
-            return code;
-        if (overlaps) {
-            input->base = newest->base + start;
-            input->clock.certainty = newest->clock.certainty;
-        } else {
-            continue_after(input, newest);
-        }
+        code = join_snapshot(merge, i, newest, error);
         if (merge_time(input, input->ticks_last) >= merge_time(newest, newest->ticks_last))
             newest = input;
     }
-    return EXTRACT_OK;
+    return code;
 }
 
 // Returns the difference of the first timestamps of an input and of the first input. If their clock

@@ -364,8 +364,9 @@ static enum extract_code take_entry(struct output *out, struct source *source)
     return code ? code : write_entry(out, source, event);
 }
 
-// Finds the source with the earliest event, and the time up to which it remains the earliest.
-// Returns NULL at the end.
+// Finds the source with the earliest event, and the time up to which it remains the earliest. Of
+// events at the same time, markers come first, since they may hide an entry that another source
+// has, too. Returns NULL at the end.
 static struct source *find_earliest(struct output *out, int64_t *until)
 {
     struct source *earliest = NULL;
@@ -375,7 +376,10 @@ static struct source *find_earliest(struct output *out, int64_t *until)
         struct source *source = &out->sources[i];
         if (source->has_ended)
             continue;
-        if (!earliest || source->time < earliest->time) {
+        bool is_mark = extract_event_is_mark(front_of(source));
+        if (!earliest || source->time < earliest->time ||
+            (source->time == earliest->time && is_mark &&
+             !extract_event_is_mark(front_of(earliest)))) {
             *until = earliest ? earliest->time : INT64_MAX;
             earliest = source;
         } else if (source->time < *until) {
