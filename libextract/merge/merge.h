@@ -63,6 +63,7 @@ struct merge_options {
     // Events that two boards share: "EVENT[:FIELD]", or "SEND[:FIELD] .. RECEIVE[:FIELD]". NULL:
     // none.
     const char *align;
+    bool (*must_end)(void); // asked from time to time while the log is written; NULL: never
 };
 
 struct merge {
@@ -84,7 +85,8 @@ enum extract_code merge_plan(struct merge *merge, struct merge_input *inputs, si
                              const struct merge_options *options, struct extract_error *error);
 // Returns the smallest section of a log that can hold the merged registry, in bytes.
 uint32_t merge_section_bytes(const struct merge *merge);
-// Writes the log and completes the results of the inputs. Errors: those of extract_log_put.
+// Writes the log and completes the results of the inputs. Errors: those of extract_log_put, and IO
+// if it must end.
 enum extract_code merge_write(struct merge *merge, struct extract_log_writer *log,
                               struct extract_error *error);
 void merge_free(struct merge *merge);

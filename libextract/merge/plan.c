@@ -97,9 +97,9 @@ static enum extract_code check_ring(const struct merge_input *input,
             b->format->name, b->word_bytes, first->name, a->format->name, a->word_bytes);
     // Merged logs of one ring have rings of different sizes.
     bool has_log = extract_trace_info(first->trace)->log || extract_trace_info(input->trace)->log;
-    bool is_same = a->address == b->address && a->byte_order == b->byte_order &&
-                   (has_log || (a->entries.start == b->entries.start &&
-                                a->entries.end == b->entries.end));
+    bool is_same =
+        a->address == b->address && a->byte_order == b->byte_order &&
+        (has_log || (a->entries.start == b->entries.start && a->entries.end == b->entries.end));
     if (kind != MERGE_SNAPSHOTS || is_same)
         return EXTRACT_OK;
     return extract_error_set(error, EXTRACT_USAGE, input->name, hint_kind,
@@ -150,6 +150,7 @@ static enum extract_code join_snapshot(struct merge *merge, size_t i,
     return code;
 }
 
+// Finds the clocks of all snapshots.
 static enum extract_code join_snapshots(struct merge *merge, struct extract_error *error)
 {
     struct merge_input *newest = &merge->inputs[0];
@@ -158,6 +159,9 @@ static enum extract_code join_snapshots(struct merge *merge, struct extract_erro
     for (size_t i = 1; i < merge->count && !code; i++) {
         struct merge_input *input = &merge->inputs[i];
         code = join_snapshot(merge, i, newest, error);
+        if (!code && (input->base > INT64_MAX / 4 || input->base < INT64_MIN / 4))
+            code = extract_error_set(error, EXTRACT_LIMIT, input->name, "merge fewer snapshots",
+                                     "the snapshots together span more than 2^61 ticks");
         if (merge_time(input, input->ticks_last) >= merge_time(newest, newest->ticks_last))
             newest = input;
     }

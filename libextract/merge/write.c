@@ -103,6 +103,8 @@ static int64_t next_entry_time(struct source *source)
 static enum extract_code put_block(struct output *out, struct extract_log_block *block,
                                    const void *payload)
 {
+    if (out->merge->options.must_end && out->merge->options.must_end())
+        return extract_error_set(out->error, EXTRACT_IO, "merge", NULL, "interrupted");
     block->wall = out->has_walls ? out->wall : 0;
     return extract_log_put(out->log, block, payload, out->error);
 }

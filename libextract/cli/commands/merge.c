@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PREFIX_BYTES = 64, RANGE = 61 };
+enum { PREFIX_BYTES = 64, OFFSET_BITS = 60 };
 
 // An input, and what is needed to keep it open.
 struct merged_file {
@@ -84,7 +84,7 @@ static bool parse_offset(const char *text, uint64_t hz, int64_t *offset)
     if (!filter_time_parse(text, &time) || (time.per_second && !hz))
         return false;
     uint64_t ticks = filter_time_ticks(&time, hz, false);
-    if (ticks >> RANGE)
+    if (ticks >> OFFSET_BITS)
         return false;
     *offset = is_negative ? -(int64_t)ticks : (int64_t)ticks;
     return true;
@@ -284,10 +284,16 @@ static enum extract_code write_log(struct merging *m, struct extract_error *erro
     return code;
 }
 
+static bool must_end(void)
+{
+    return cli_ending_signal() != 0;
+}
+
 static int merge_inputs(struct merging *m)
 {
     const struct cli_merging *merging = &m->options->merging;
-    struct merge_options options = {.kind = MERGE_SNAPSHOTS, .align = merging->align};
+    struct merge_options options = {
+        .kind = MERGE_SNAPSHOTS, .align = merging->align, .must_end = must_end};
     struct extract_error error;
 
     if (merging->cores)
@@ -295,6 +301,7 @@ static int merge_inputs(struct merging *m)
     else if (merging->align || merging->offset_count)
         options.kind = MERGE_BOARDS;
     enum extract_code code = merge_plan(&m->merge, m->inputs, m->count, &options, &error);
+    cli_catch_ending(); // after a signal, the temporary file is removed
     if (!code)
         code = write_log(m, &error);
     int status = code ? cli_complain(&error) : print_summary(m);

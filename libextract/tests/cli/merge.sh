@@ -76,8 +76,8 @@ check "the log is whole" 0 out '^losses: none$' out '^closed: yes$'
 
 run merge --json s0.trx s4.trx -o apart.log
 check "snapshots with a gap" 3 err 's4.trx: .* after a gap' err ' 1 gap$'
-is "JSON of a gap" "$(jq -c '[.gaps, .duplicates, .inputs[1].follows_gap, .inputs[1].uncertainty]' out)" \
-    '[1,0,true,null]'
+is "JSON of a gap" "$(jq -c '[.gaps, .duplicates] +
+    (.inputs[1] | [.follows_gap, .uncertainty])' out)" '[1,0,true,null]'
 run report --json apart.log
 is "the loss states no number" "$(jq -c 'select(.event == "RINGSIDE_LOST") |
     [.fields.lost_at_least, .fields.lost_exact]' out)" '[0,0]'
@@ -98,6 +98,8 @@ if [ -f "$smp" ]; then
     run merge --cores core0?.trx -o cores.log
     check "cores of one target" 0 err 'uncertain by 0.0 ticks' err "from $(wc -l <numbers) inputs"
     same "events of the cores, in order of time" "$smp" cores.log
+    run merge --json --cores --offset core01.trx=250 core0?.trx -o shifted.log
+    is "an offset between cores" "$(jq -c '.inputs[1] | [.offset, .certainty]' out)" '[250,"given"]'
 else
     echo "skip cores: no trace of several cores"
 fi
@@ -112,7 +114,8 @@ board() {
     base=$((0x20000000)) start=96
     { words 0x54585442 0xffffffff $base $((base + 48)) && printf '\0\0\x20\0' &&
         words $((base + start)) $((base + start)) 0 0 0xaaaaaaaa 0xbbbbbbbb 0xcccccccc &&
-        printf '\0\001\x80\020' && words $thread 0x20008000 1024 && printf 'main' && zeros 28; } >head
+        printf '\0\001\x80\020' && words $thread 0x20008000 1024 && printf 'main' &&
+        zeros 28; } >head
     for line in "$@"; do
         # shellcheck disable=SC2086
         set -- $line
@@ -144,12 +147,15 @@ check "statistics of two boards" 0 out 'a/main' out 'b/main'
 run merge --json --align '4096:info1 .. 4097:info1' a.trx b.trx -o aligned.log
 check "boards that are aligned by messages" 0 err 'from 5 shared events' err 'uncertain by'
 is "the offset is right within the uncertainty" "$(jq -c '.inputs[1] | .certainty == "certain" and
-    (.offset + 5000 | fabs) <= .uncertainty and .uncertainty < 100 and .shared_events == 5' out)" true
+    (.offset + 5000 | fabs) <= .uncertainty and .uncertainty < 100 and
+    .shared_events == 5' out)" true
 run report --json aligned.log
 is "no receipt is before its sending" "$(jq -s 'map(select(.context != "recorder")) |
     group_by(.fields.info1) | map(sort_by(.id) | .[0].ticks <= .[1].ticks) | all' out)" true
 run report aligned.log
-check "the log states the alignment" 0 out 'recording started text="merged from 2 inputs; b.trx: -50'
+check "the log states the alignment" 0 \
+    out 'recording started text="merged from 2 inputs; b.trx: -5000.0 ticks, rate 1.0' \
+    out 'uncertain by'
 
 # Both boards record the same pulses.
 board a.trx '1000 4099 1' '2000 4099 2' '3000 4099 3' '4000 4099 4'
@@ -193,14 +199,16 @@ refused "the same file by another name" 1 'same file' s0.trx link.trx
 refused "a file that does not exist" 2 'none.trx' s0.trx none.trx
 refused "standard input" 1 'standard input' s0.trx -
 refused "boards without an offset" 1 'not a snapshot of the same ring.*use --cores' a.trx s0.trx
-refused "an offset for a file that is no input" 1 'no input has this name' --offset c.trx=1 a.trx b.trx
+refused "an offset for a file that is no input" 1 'no input has this name' --offset c.trx=1 \
+    a.trx b.trx
 refused "an offset that is no time" 1 'not a time' --offset b.trx=soon a.trx b.trx
 refused "an offset that is too large" 1 'too large' --offset b.trx=99999999999999999999 a.trx b.trx
 refused "a unit without a rate" 1 'without --hz' --offset b.trx=1ms a.trx b.trx
 refused "two offsets" 1 'has an offset already' --offset b.trx=1 --offset b.trx=2 a.trx b.trx
 refused "cores and shared events" 1 'same clock' --cores --align 4096 a.trx b.trx
 refused "an empty --align" 1 'does not name' --align '' a.trx b.trx
-refused "one board without an offset" 1 'nothing states how its clock' --offset b.trx=1 a.trx b.trx s0.trx
+refused "one board without an offset" 1 'nothing states how its clock' --offset b.trx=1 \
+    a.trx b.trx s0.trx
 printf 'garbage' >garbage.trx
 refused "garbage" 2 'garbage.trx' s0.trx garbage.trx
 ring >ring.bin

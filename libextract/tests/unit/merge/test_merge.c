@@ -4,10 +4,8 @@
 // log must contain every event at its time. Then snapshots of one ring are joined.
 #include "merge/merge.h"
 #include "tests/unit/ring_builder.h"
+#include "tests/unit/scratch.h"
 #include <extract/session.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 enum { CASES = 250, MESSAGES = 150, SEND = 4096, RECEIVE = 4097, THREAD = 0x20004000 };
 
@@ -123,7 +121,8 @@ static void name_inputs(struct merge_input inputs[2])
 
 static void test_clocks(void **context)
 {
-    const struct merge_options options = {MERGE_BOARDS, "4096:info1 .. 4097:info1"};
+    const struct merge_options options = {.kind = MERGE_BOARDS,
+                                          .align = "4096:info1 .. 4097:info1"};
     (void)context;
 
     for (unsigned seed = 0; seed < CASES; seed++) {
@@ -148,7 +147,7 @@ static void test_clocks(void **context)
 // ---- the log ----
 
 struct reading {
-    char path[64];
+    const char *path;
     struct extract_log *log;
     struct extract_trace *trace;
 };
@@ -161,7 +160,7 @@ static void write_log(struct reading *reading, struct merge *merge)
                                                 .section_bytes = merge_section_bytes(merge)};
     struct extract_log_writer *writer;
 
-    snprintf(reading->path, sizeof reading->path, "/tmp/test_merge.%ld.log", (long)getpid());
+    reading->path = scratch_path("merged.log");
     assert_int_equal(extract_log_create(&writer, reading->path, &options, NULL), EXTRACT_OK);
     assert_int_equal(merge_write(merge, writer, NULL), EXTRACT_OK);
     assert_int_equal(extract_log_close(writer, NULL), EXTRACT_OK);
@@ -178,7 +177,8 @@ static void close_log(struct reading *reading)
 
 static void test_log_of_boards(void **context)
 {
-    const struct merge_options options = {MERGE_BOARDS, "4096:info1 .. 4097:info1"};
+    const struct merge_options options = {.kind = MERGE_BOARDS,
+                                          .align = "4096:info1 .. 4097:info1"};
     struct merge_input inputs[2];
     struct extract_event events[4 * MESSAGES + 16];
     struct extract_reader reader;
@@ -228,7 +228,7 @@ static void test_log_of_boards(void **context)
 
 static void refuse(const char *align, enum extract_code expected)
 {
-    const struct merge_options options = {MERGE_BOARDS, align};
+    const struct merge_options options = {.kind = MERGE_BOARDS, .align = align};
     struct extract_error error = {0};
     struct merge_input inputs[2];
     struct merge merge;
@@ -327,14 +327,57 @@ static void test_snapshots(void **context)
     check_snapshots(150, false, 0, 1);
 }
 
+// ---- allocations that fail ----
+
+static const struct merge_options *failing_options;
+
+static enum extract_code merge_once(void)
+{
+    const struct extract_log_options options = {.size = sizeof options,
+                                                .policy = EXTRACT_LOG_APPEND};
+    const char *path = scratch_path("failing.log");
+    struct extract_log_writer *writer = NULL;
+    struct merge_input inputs[2];
+    struct merge merge;
+
+    name_inputs(inputs);
+    enum extract_code code = merge_plan(&merge, inputs, 2, failing_options, NULL);
+    if (!code)
+        code = extract_log_create(&writer, path, &options, NULL);
+    if (!code)
+        code = merge_write(&merge, writer, NULL);
+    extract_log_close(writer, NULL);
+    unlink(path);
+    merge_free(&merge);
+    return code;
+}
+
+static void test_no_memory(void **context)
+{
+    const struct merge_options messages = {.kind = MERGE_BOARDS,
+                                           .align = "4096:info1 .. 4097:info1"};
+    const struct merge_options snapshots = {.kind = MERGE_SNAPSHOTS};
+    (void)context;
+
+    state = 13;
+    build_boards(1e6, 50, 500);
+    failing_options = &messages;
+    each_allocation_fails(merge_once);
+    close_boards();
+    build_snapshot(&boards[0], 0, 100);
+    build_snapshot(&boards[1], 40, 100);
+    failing_options = &snapshots;
+    each_allocation_fails(merge_once);
+    close_boards();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clocks),
-        cmocka_unit_test(test_log_of_boards),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_snapshots),
+        cmocka_unit_test(test_clocks),    cmocka_unit_test(test_log_of_boards),
+        cmocka_unit_test(test_refusals),  cmocka_unit_test(test_snapshots),
+        cmocka_unit_test(test_no_memory),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
