@@ -59,7 +59,11 @@ static uint64_t room_of(const struct search *search, const struct extract_event 
 {
     const struct extract_object *queue =
         extract_trace_object_at(search->trace, address, event->seq);
-    uint64_t word = extract_trace_snapshot(search->trace)->ring.word_bytes;
+    const struct extract_ring *ring = &extract_trace_snapshot(search->trace)->ring;
+    // In a merged log, words are wider than those of the target.
+    uint64_t word = ring->pointer_bytes && ring->pointer_bytes < ring->word_bytes
+                        ? ring->pointer_bytes
+                        : ring->word_bytes;
 
     return queue && queue->registered && queue->param2 && queue->param2 < UINT32_MAX
                ? queue->param1 / (queue->param2 * word)

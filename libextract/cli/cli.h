@@ -54,6 +54,14 @@ struct cli_feeding {
     bool follow;
 };
 
+// Options of `merge`.
+struct cli_merging {
+    const char **offsets; // FILE=OFFSET; owned
+    size_t offset_count;
+    const char *align; // NULL: none
+    bool cores;        // the inputs are the rings of a target's cores
+};
+
 struct cli_options {
     struct extract_session_options session; // `conditions` and `spans` are owned
     const char *elf;                        // NULL: none
@@ -79,6 +87,7 @@ struct cli_options {
     struct extract_why_options why; // of `why`
     bool junit;                     // of `assert`
     const char *elf_b;              // of `diff`: the ELF of B; NULL: that of --elf
+    struct cli_merging merging;     // of `merge`
     bool color_is_fixed;            // --color=always or --color=never was given
     bool quiet, cost, help, version;
     enum option_form given[OPTION_MAX]; // by rows of cli_option_table
@@ -100,7 +109,8 @@ enum {
     CLI_ASSERT = 1024,
     CLI_SPANS = 2048,
     CLI_ROLES = 4096,
-    CLI_DIFF = 8192
+    CLI_DIFF = 8192,
+    CLI_MERGE = 16384
 };
 
 // Headings of the overview under which commands are listed.
@@ -123,9 +133,9 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats,
-    cli_schedule, cli_why, cli_diff, cli_assert, cli_chart, cli_scan, cli_save, cli_periodic,
-    cli_record, cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear, cli_top,
-    cli_openocd_config, cli_templates, cli_help, cli_version;
+    cli_schedule, cli_why, cli_diff, cli_assert, cli_merge, cli_chart, cli_scan, cli_save,
+    cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear,
+    cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
 
 // command_table.c: returns the i-th command; NULL after the last.
 const struct cli_command *cli_command_at(size_t i);

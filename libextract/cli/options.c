@@ -164,6 +164,14 @@ static bool add_role_file(void *context, const struct option_use *use)
     return true;
 }
 
+static bool add_offset(void *context, const struct option_use *use)
+{
+    struct cli_merging *merging = &((struct cli_options *)context)->merging;
+
+    merging->offsets[merging->offset_count++] = use->value;
+    return true;
+}
+
 static bool add_setting(void *context, const struct option_use *use)
 {
     struct cli_reporting *reporting = &((struct cli_options *)context)->reporting;
@@ -218,11 +226,14 @@ static bool add_argument(void *context, char *argument)
 
 // ---- the table ----
 
-enum option_group { GENERAL, RUNNING, REPORT, WHY, FILTER, GROUPS };
+enum option_group { GENERAL, RUNNING, REPORT, WHY, MERGE, FILTER, GROUPS };
 
 static const char *const headings[GROUPS] = {
-    "Options", "Options of top, record and periodic", "Options of report and last",
+    "Options",
+    "Options of top, record and periodic",
+    "Options of report and last",
     "Options of stats, why, diff and assert",
+    "Options of merge",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
      "a leading ! leaves out what matches)")};
 
@@ -359,6 +370,15 @@ static const struct option_row rows[] = {
      TEXT(elf_b)},
     {WHY, CLI_ASSERT, 0, "junit", NULL, "Print JUnit XML.", FLAG(junit)},
 
+    {MERGE, CLI_MERGE, 0, "cores", NULL, "The inputs are the rings of one target's cores.",
+     FLAG(merging.cores)},
+    {MERGE, CLI_MERGE, 0, "offset", "FILE=T",
+     "Add T, which may be negative, to the timestamps of FILE,\nwhich is of another board; may be "
+     "repeated.", .set = add_offset},
+    {MERGE, CLI_MERGE, 0, "align", "EVENTS",
+     "Align the clocks of boards by events that both have, as\nin 'sync:info1' or "
+     "'4096:info1 .. 4097:info1'.", TEXT(merging.align)},
+
     {FILTER, CLI_FILTERS, 0, "event", "E",
      "Match an id, symbol, name or pattern; for RKH also\n"
      "group=NAME, ao=NAME, signal=NAME, all.", MATCH(EVENT)},
@@ -406,8 +426,10 @@ bool cli_options_parse(struct cli_options *options, int argc, char **argv)
     options->reporting.templates = calloc(capacity, sizeof(char *));
     options->reporting.settings = calloc(capacity, sizeof(char *));
     options->roles = calloc(capacity, sizeof(char *));
+    options->merging.offsets = calloc(capacity, sizeof(char *));
     if (!options->inputs || !options->session.conditions || !options->session.spans ||
-        !options->reporting.templates || !options->reporting.settings || !options->roles) {
+        !options->reporting.templates || !options->reporting.settings || !options->roles ||
+        !options->merging.offsets) {
         cli_refuse("arguments", NULL, "out of memory");
         return false;
     }
@@ -424,4 +446,5 @@ void cli_options_free(struct cli_options *options)
     free(options->reporting.templates);
     free(options->reporting.settings);
     free(options->roles);
+    free(options->merging.offsets);
 }

@@ -17,6 +17,7 @@
 //   struct extract_describing_entries entries that describe values and other entries
 //   struct extract_target_filter      the filter that the target itself has
 //   struct extract_hook_entries       how an event is presented to report templates
+//   struct extract_encoder            writes events as entries again
 //
 // A format provides `slots` or `stream`, and any of the others. Everything that a callback gets may
 // come from a damaged target: it checks each size and offset (base/cursor.h), and it never writes
@@ -400,6 +401,26 @@ struct extract_kernel {
                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 };
 
+// A ring that is to be made: for a log that is merged from several traces.
+struct extract_encoded_ring {
+    uint64_t address; // of the header
+    uint32_t objects, entries;
+    uint32_t name_bytes;   // of a name in the registry, with its NUL
+    uint8_t pointer_bytes; // of the targets' pointers; 0: not known
+};
+
+// Writes events and objects as bytes, with timestamps and addresses of 64 bits.
+struct extract_encoder {
+    // Fills in a ring with its header. Errors: BAD (the ring would be too large).
+    enum extract_code (*ring)(struct extract_ring *ring, const struct extract_encoded_ring *wanted,
+                              struct extract_error *error);
+    // Writes an object with a name of the caller to a slot of the registry.
+    void (*object)(const struct extract_ring *ring, const struct extract_object *object,
+                   const char *name, uint8_t *slot);
+    // Writes an event to a slot of the entries. Its timestamp is raw_stamp.
+    void (*entry)(const struct extract_event *event, uint8_t *slot);
+};
+
 // Types of events that only the names in a trace tell.
 struct extract_named_types {
     // Returns the type of a name; NULL: it is a user event like any other.
@@ -528,6 +549,7 @@ struct extract_format {
     const struct extract_describing_entries *describing;
     const struct extract_target_filter *target;
     const struct extract_hook_entries *entries; // NULL: templates see the event's words unchanged
+    const struct extract_encoder *encoder;      // NULL: traces cannot be merged
 };
 
 // Defaults for members of extract_format: never meant, complete as it is, no registry.

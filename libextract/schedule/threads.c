@@ -268,7 +268,11 @@ static bool is_timer_thread(const struct schedule *schedule, uint64_t address, u
         schedule->kernel->timer_thread ? extract_trace_thread_at(schedule->trace, address, seq)
                                        : NULL;
 
-    return thread && thread->name && strcmp(thread->name, schedule->kernel->timer_thread) == 0;
+    if (!thread || !thread->name)
+        return false;
+    // In a merged log, names have a prefix that ends in a slash.
+    const char *slash = strrchr(thread->name, '/');
+    return strcmp(slash ? slash + 1 : thread->name, schedule->kernel->timer_thread) == 0;
 }
 
 // Returns the object whose service ended a wait; 0: not known, or there is none.

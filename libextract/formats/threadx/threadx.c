@@ -190,4 +190,5 @@ const struct extract_format extract_format_threadx = {
     .hooks = EXTRACT_HOOKS_PLAIN,
     .slots = &threadx_slots,
     .kernel = &kernel,
+    .encoder = &threadx_encoder,
 };

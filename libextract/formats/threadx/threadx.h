@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // formats/threadx: the layout of a ThreadX event trace in memory, and what the files of this
 // directory share. find.c finds the ring, header.c checks it, validate.c assigns verdicts, follow.c
-// serves recording, and threadx.c decodes.
+// serves recording, threadx.c decodes, and encode.c encodes.
 //
 // Sources: TraceX user guide (Eclipse ThreadX), chapter 11 "Trace buffer format";
 // docs/formats/threadx.md for the behavior of running systems beyond it.
@@ -94,6 +94,7 @@ bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 
 extern const struct extract_slot_ring threadx_slots; // follow.c
+extern const struct extract_encoder threadx_encoder; // encode.c
 // Returns which words of an event its service fills in later: bit i stands for the i-th word.
 uint32_t threadx_late_words(uint32_t id);
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// formats/threadx: encodes events and objects as a target with 64-bit words stores them, for logs
+// that are merged from several traces.
+//
+// With 64-bit words, timestamps do not wrap, and the upper half of an address of a 32-bit target
+// is free.
+//
+// Source: TraceX user guide, chapter 11, "Trace buffer format".
+#include "formats/threadx/threadx.h"
+
+enum { WIDE = 8, HEADER_WORDS = 12, ENTRY_WORDS = 8 };
+
+static enum extract_code threadx_encode_ring(struct extract_ring *ring,
+                                             const struct extract_encoded_ring *wanted,
+                                             struct extract_error *error)
+{
+    uint64_t base = wanted->address, registry = base + threadx_header_bytes(WIDE);
+    uint64_t entries =
+        registry + (uint64_t)wanted->objects * threadx_object_bytes(WIDE, wanted->name_bytes);
+    struct threadx_header header = {.id = THREADX_ID,
+                                    .mask = UINT64_MAX,
+                                    .base = base,
+                                    .registry_start = registry,
+                                    .registry_end = entries,
+                                    .entries_start = entries,
+                                    .entries_end = entries + (uint64_t)wanted->entries *
+                                                                 threadx_entry_bytes(WIDE),
+                                    .current = entries,
+                                    .reserved2 = 0xAAAAAAAA,
+                                    .reserved3 = 0xBBBBBBBB,
+                                    .reserved4 = 0xCCCCCCCC,
+                                    .name_bytes = wanted->name_bytes};
+    // The name size takes the upper half of the first 32 bits of its word.
+    const uint64_t words[HEADER_WORDS] = {header.id,
+                                          header.mask,
+                                          header.base,
+                                          header.registry_start,
+                                          (uint64_t)header.name_bytes << 16,
+                                          header.registry_end,
+                                          header.entries_start,
+                                          header.entries_end,
+                                          header.current,
+                                          header.reserved2,
+                                          header.reserved3,
+                                          header.reserved4};
+
+    memset(ring, 0, sizeof *ring);
+    ring->byte_order = EXTRACT_LITTLE;
+    ring->word_bytes = WIDE;
+    ring->pointer_bytes = wanted->pointer_bytes;
+    for (unsigned i = 0; i < HEADER_WORDS; i++)
+        extract_store(ring->header + i * WIDE, words[i], WIDE, EXTRACT_LITTLE);
+    return threadx_ring_fill(ring, &header, base, true, error);
+}
+
+static void threadx_encode_object(const struct extract_ring *ring,
+                                  const struct extract_object *object, const char *name,
+                                  uint8_t *slot)
+{
+    memset(slot, 0, ring->registry.slot_bytes);
+    slot[0] = !object->in_use;
+    slot[1] = (uint8_t)object->type;
+    if (object->type == THREADX_TYPE_THREAD && object->priority != EXTRACT_NO_PRIORITY) {
+        slot[2] = (uint8_t)(0x80 | object->priority >> 8);
+        slot[3] = (uint8_t)object->priority;
+    }
+    extract_store(slot + WIDE, object->address, WIDE, EXTRACT_LITTLE);
+    extract_store(slot + 2 * WIDE, object->param1, WIDE, EXTRACT_LITTLE);
+    extract_store(slot + 3 * WIDE, object->param2, WIDE, EXTRACT_LITTLE);
+    memcpy(slot + 4 * WIDE, name, strnlen(name, ring->name_bytes - 1));
+}
+
+static void threadx_encode_entry(const struct extract_event *event, uint8_t *slot)
+{
+    uint64_t thread = event->thread, word = event->priority_word;
+
+    if (event->context == EXTRACT_ISR) {
+        thread = THREADX_IN_ISR;
+        word = event->thread;
+    } else if (event->context == EXTRACT_INIT) {
+        thread = THREADX_IN_INIT;
+    }
+    const uint64_t words[ENTRY_WORDS] = {thread,
+                                         word,
+                                         (uint64_t)event->core << 24 | event->id,
+                                         event->raw_stamp,
+                                         event->field[0],
+                                         event->field[1],
+                                         event->field[2],
+                                         event->field[3]};
+    for (unsigned i = 0; i < ENTRY_WORDS; i++)
+        extract_store(slot + i * WIDE, words[i], WIDE, EXTRACT_LITTLE);
+}
+
+const struct extract_encoder threadx_encoder = {
+    .ring = threadx_encode_ring, .object = threadx_encode_object, .entry = threadx_encode_entry};

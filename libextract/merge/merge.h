@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// merge: makes one log of several traces: of snapshots of one ring, of the rings of several cores,
+// or of several boards.
+//
+// A merge is planned first: what the clocks of the inputs have to do with each other, and which
+// objects the log contains. Then the events are written in order of time. Both steps read the
+// inputs event by event, so that memory does not grow with their length.
+//
+// plan.c checks the inputs and plans; join.c finds where one snapshot continues another; shared.c
+// and line.c align clocks by events that two boards share; objects.c makes the registry; write.c
+// writes.
+#ifndef EXTRACT_MERGE_MERGE_H
+#define EXTRACT_MERGE_MERGE_H
+
+#include "merge/line.h"
+#include <extract/log.h>
+#include <extract/trace.h>
+
+enum {
+    MERGE_INPUTS = 1024, // maximum
+    MERGE_CORES = 256    // maximum of cores of all inputs together
+};
+
+// What the inputs have in common.
+enum merge_kind {
+    MERGE_SNAPSHOTS = 0, // the ring: they were taken of it one after the other
+    MERGE_CORE_RINGS,    // the target: its clock and its objects
+    MERGE_BOARDS         // nothing: every input has a clock and objects of its own
+};
+
+// An input of a merge, and what was found of it.
+struct merge_input {
+    // ---- Set by the caller; borrowed ----
+    const struct extract_trace *trace;
+    const char *name;   // of its file, for messages
+    const char *prefix; // of the names of its objects; boards only
+    bool has_offset;    // the caller knows the offset of its clock
+    int64_t offset;     // ticks to be added to its timestamps
+
+    // ---- Results ----
+    uint64_t events;      // that it contains, without markers
+    uint64_t duplicates;  // of these, events that another snapshot contains, too
+    uint64_t first, last; // ticks of its first and last event in the log
+    uint64_t shared;      // number of events that aligned it
+    bool follows_gap;     // snapshots: between the one before it and this one, events may be lost
+    // Its clock: the time in the log is base + start + rate * ticks of the trace.
+    int64_t base;
+    struct merge_line clock;
+    // Ticks to be added to its timestamps, at the start of its trace, to get those of the first
+    // input.
+    double shift;
+
+    // ---- For merge/ only ----
+    uint64_t raw_first, raw_last; // first and last timestamp, as if the clock counted up
+    uint64_t ticks_first, ticks_last;
+    bool is_whole;       // no events are missing between its first and its last
+    unsigned cores;      // that its events name
+    unsigned first_core; // in the log, the number of its core 0
+};
+
+struct merge_options {
+    enum merge_kind kind;
+    // Events that two boards share: "EVENT[:FIELD]", or "SEND[:FIELD] .. RECEIVE[:FIELD]". NULL:
+    // none.
+    const char *align;
+    bool (*must_end)(void); // asked from time to time while the log is written; NULL: never
+};
+
+struct merge {
+    struct merge_input *inputs; // borrowed
+    size_t count;
+    struct merge_options options;
+    struct extract_ring ring; // of the log
+    uint8_t *registry;        // owned
+    size_t registry_bytes;
+    int64_t origin; // the earliest time of an event
+    uint64_t gaps;  // that were written
+};
+
+// Plans a merge of at least two inputs, which are in order of time if they are snapshots. The
+// inputs must outlive it. The caller frees it with merge_free, even after an error. Errors: USAGE
+// (the inputs do not fit together, or the options do not), UNSUPPORTED (a format that cannot be
+// merged), NOTFOUND (the clocks cannot be aligned), BAD, LIMIT, NOMEM.
+enum extract_code merge_plan(struct merge *merge, struct merge_input *inputs, size_t count,
+                             const struct merge_options *options, struct extract_error *error);
+// Returns the smallest section of a log that can hold the merged registry, in bytes.
+uint32_t merge_section_bytes(const struct merge *merge);
+// Writes the log and completes the results of the inputs. Errors: those of extract_log_put, and IO
+// if it must end.
+enum extract_code merge_write(struct merge *merge, struct extract_log_writer *log,
+                              struct extract_error *error);
+void merge_free(struct merge *merge);
+
+// ---- What the files of this directory share ----
+
+// join.c: finds the time in one snapshot at which the ticks of another are 0. Sets *overlaps to
+// whether they have events in common; if not, there is no such time. Errors: NOMEM.
+enum extract_code merge_join(const struct merge_input *before, const struct merge_input *input,
+                             bool *overlaps, int64_t *start, struct extract_error *error);
+// Returns the time in the log of a time of an input, which may be negative.
+int64_t merge_time(const struct merge_input *input, uint64_t ticks);
+// Returns whether two entries of one ring are the same: words that services patch may differ.
+static inline bool merge_is_same(const struct extract_event *a, const struct extract_event *b)
+{
+    return a->raw_stamp == b->raw_stamp && a->id == b->id && a->thread == b->thread &&
+           a->priority_word == b->priority_word && a->core == b->core && a->context == b->context;
+}
+
+// shared.c: finds the clocks of all inputs but the first, and but those with an offset, by the
+// events that they share with the first. Errors: USAGE, NOTFOUND, BAD (the events contradict each
+// other), NOMEM.
+enum extract_code merge_align(struct merge *merge, struct extract_error *error);
+
+// objects.c: makes the ring and the registry. Errors: LIMIT, NOMEM.
+enum extract_code merge_make_registry(struct merge *merge, struct extract_error *error);
+// Returns an address of an input as the log stores it.
+uint64_t merge_address(const struct merge *merge, const struct merge_input *input,
+                       uint64_t address);
+
+#endif
