@@ -157,8 +157,8 @@ static struct lock_user *find_user(struct analysis *analysis, size_t lock, uint6
 
 // ---- times ----
 
-// Returns how long a thread has run. Of interrupts, and of a thread that the trace does not know, it
-// is the time itself.
+// Returns how long a thread has run. Of interrupts, and of a thread that the trace does not know,
+// it is the time itself.
 static uint64_t ran_until(const struct analysis *analysis, const struct lock_user *user,
                           uint64_t ticks)
 {
