@@ -386,6 +386,7 @@ struct extract_kernel {
     // Returns whether no event shows that a thread waits, so that a thread without a core may wait
     // or be ready. NULL: events show it.
     bool (*lacks_waits)(const struct extract_ring *ring);
+    bool has_steps; // threads are active objects: they process one message after the other
     // Figures of libraries on the kernel; the last one has no family.
     const struct extract_figure *figures;
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.

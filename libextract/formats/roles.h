@@ -41,6 +41,11 @@ enum extract_role {
     EXTRACT_ROLE_CONTINUE,   // the suspension of `thread` ends, or will not happen
     EXTRACT_ROLE_TERMINATE,  // `thread`, which is in `state`, is terminated
     EXTRACT_ROLE_ABORT,      // the wait of `thread` ends
+    // Active objects: threads that process one message after the other, each to its end. What comes
+    // after a step is not known until an event shows it.
+    EXTRACT_ROLE_POST,       // `thread` gets a message from `sender`
+    EXTRACT_ROLE_STEP_BEGIN, // `next` begins to process a message
+    EXTRACT_ROLE_STEP_END,   // `thread` has processed it
     // Locks, of which the events show more than of mutexes:
     EXTRACT_ROLE_LOCK_GET,    // `thread` gets `object`
     EXTRACT_ROLE_LOCK_MISS,   // `thread` does not get `object` yet, and tries again
@@ -94,6 +99,8 @@ struct extract_role_fields {
     uint8_t process;   // the process of `next`, or else of `thread`
     uint8_t kernel;    // not 0 there: that thread runs in the kernel only
     uint8_t error;     // with which a system call ends
+    uint8_t sender;    // POST: what sent the message; 0 there: not known
+    uint8_t pending;   // POST, STEP_BEGIN: number of messages that then wait for the thread
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool wakes_one;    // the call ends the wait of one thread at most
     bool frees;        // a mutex that is put is free, even if threads wait for it

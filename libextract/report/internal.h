@@ -41,6 +41,10 @@ void stats_put_services(struct extract_text *text, const struct extract_stats *s
                         const struct extract_report_options *options);
 void stats_put_services_json(struct kv_writer *kv, const struct extract_service_stats *services,
                              size_t count);
+// stats.c: the threads, as a table and as a member of a JSON object.
+void stats_put_threads(struct extract_text *text, const struct extract_stats *stats,
+                       const struct extract_report_options *options);
+void stats_put_threads_json(struct kv_writer *kv, const struct extract_stats *stats);
 // stats.c: notes after a time, in text only, that it includes events that are not counted.
 void stats_note_range(struct kv_writer *kv, const struct extract_stats *stats);
 

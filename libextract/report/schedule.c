@@ -111,9 +111,11 @@ static void put_json_owner(void *context, const struct extract_ownership *owner)
 // Writes the name of a thread or object, or its address if the trace has no name for it.
 static void put_name(struct schedule_report *report, bool is_thread, uint64_t address)
 {
-    const struct extract_object *object = is_thread ? extract_trace_thread(report->trace, address)
-                                                    : extract_trace_object(report->trace, address);
+    const struct extract_object *object =
+        is_thread ? extract_trace_thread(report->trace, address) : NULL;
 
+    if (!object) // what sends messages to active objects need not be one
+        object = extract_trace_object(report->trace, address);
     if (object)
         extract_text_puts(report->text, object->shown);
     else

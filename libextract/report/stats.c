@@ -183,6 +183,17 @@ void stats_put_services_json(struct kv_writer *kv, const struct extract_service_
     extract_text_putc(text, ']');
 }
 
+void stats_put_threads_json(struct kv_writer *kv, const struct extract_stats *stats)
+{
+    kv_put_key(kv, "threads");
+    extract_text_putc(kv->text, '[');
+    for (size_t i = 0; i < stats->thread_count && !kv->text->code; i++) {
+        extract_text_puts(kv->text, i ? "," : "");
+        put_thread_json(kv->text, &stats->threads[i], stats);
+    }
+    extract_text_putc(kv->text, ']');
+}
+
 static void put_json(struct extract_text *text, const struct extract_stats *stats,
                      const struct extract_spans *spans)
 {
@@ -190,13 +201,7 @@ static void put_json(struct extract_text *text, const struct extract_stats *stat
 
     kv_open(&kv, text, true);
     put_totals(&kv, stats, 0);
-    kv_put_key(&kv, "threads");
-    extract_text_putc(text, '[');
-    for (size_t i = 0; i < stats->thread_count && !text->code; i++) {
-        extract_text_puts(text, i ? "," : "");
-        put_thread_json(text, &stats->threads[i], stats);
-    }
-    extract_text_putc(text, ']');
+    stats_put_threads_json(&kv, stats);
     stats_put_services_json(&kv, stats->services, stats->service_count);
     if (stats->has_loads)
         stats_put_schedule_json(&kv, stats);
@@ -223,7 +228,7 @@ static void put_priorities(struct text_table *table, const struct extract_thread
     text_table_end_cell(table);
 }
 
-static void put_threads(struct extract_text *text, const struct extract_stats *stats,
+void stats_put_threads(struct extract_text *text, const struct extract_stats *stats,
                         const struct extract_report_options *options)
 {
     static const char *const headings[] = {"thread",   "prio",     "events",   "ticks",
@@ -327,7 +332,7 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     if (!stats->has_loads)
         extract_text_puts(text, "The events of this format do not show who ran.\n");
     extract_text_putc(text, '\n');
-    put_threads(text, stats, options);
+    stats_put_threads(text, stats, options);
     if (stats->has_loads)
         stats_put_schedule(text, stats, options);
     if (stats->has_modes)

@@ -101,9 +101,11 @@ static void put_json_chain(struct why_report *report, const struct extract_chain
 
 static void put_name(struct why_report *report, bool is_thread, uint64_t address)
 {
-    const struct extract_object *object = is_thread ? extract_trace_thread(report->trace, address)
-                                                    : extract_trace_object(report->trace, address);
+    const struct extract_object *object =
+        is_thread ? extract_trace_thread(report->trace, address) : NULL;
 
+    if (!object) // what sends messages to active objects need not be one
+        object = extract_trace_object(report->trace, address);
     if (object)
         extract_text_puts(report->text, object->shown);
     else

@@ -46,6 +46,10 @@ struct thread {
     uint64_t released;    // mutex that it has just released, and may hand over; 0: none
     uint64_t released_at; // time
     uint64_t spins_on;    // lock that it tries to get without giving up the core; 0: none
+    // Of an active object:
+    uint64_t pending;      // messages that wait for it, by its newest event that states them
+    bool is_in_step;       // the begin of its present step was recorded
+    bool is_between_steps; // it has ended a step, and has not begun another one
 };
 
 // A mutex, from its first event on.
@@ -125,6 +129,7 @@ struct schedule {
     bool has_switches;        // each change of the thread is an event
     bool lacks_context;       // events need not state who had the core
     bool lacks_waits;         // no event shows that a thread waits
+    bool has_steps;           // threads are active objects
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
     unsigned core_count;
@@ -173,8 +178,18 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
 // service of its context; the resumption may spend it. NULL for other events.
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
                        const struct extract_role_fields *role, struct service *service);
+// Begin and end the response of a thread.
+void thread_begin_response(struct thread *thread, const struct extract_event *event);
+void thread_end_response(const struct schedule *schedule, struct thread *thread,
+                         const struct extract_event *event);
 // Sends all states and owners up to a time, and forgets them.
 void threads_end(struct schedule *schedule, uint64_t at);
+
+// ---- steps.c ----
+
+// Processes an event with one of the roles of active objects.
+void steps_add_event(struct schedule *schedule, const struct extract_event *event,
+                     const struct extract_role_fields *role);
 
 // ---- mutexes.c ----
 

@@ -166,7 +166,8 @@ static void change_owner(struct schedule *schedule, struct core *core, struct ho
     if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
         thread_lose_core(schedule, core->owner.thread, at, number);
     if (owner.runner == EXTRACT_RUNNER_THREAD)
-        thread_run(schedule, owner.thread, at, number, core->has_last && !schedule->lacks_waits);
+        thread_run(schedule, owner.thread, at, number,
+                   core->has_last && !schedule->lacks_waits && !schedule->has_steps);
     core->owner = owner;
 }
 
@@ -307,6 +308,8 @@ static struct holder next_of(struct schedule *schedule, const struct extract_eve
     switch (role->role) {
     case EXTRACT_ROLE_SWITCH:
         return thread_or_idle_thread(schedule, next);
+    case EXTRACT_ROLE_STEP_BEGIN:
+        return next ? thread_or_idle(next) : none;
     case EXTRACT_ROLE_SUSPEND: // nobody is next: the core is idle
         return thread_or_idle(next);
     case EXTRACT_ROLE_RESUME:
@@ -362,7 +365,7 @@ static void note_way(struct core *core, const struct extract_event *event,
 
     if (role->role == EXTRACT_ROLE_SWITCH)
         return;
-    if (role->role == EXTRACT_ROLE_SUSPEND && is_own)
+    if ((role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_STEP_END) && is_own)
         core->way = EXTRACT_SWITCH_GAVE_UP;
     else if (role->role == EXTRACT_ROLE_RELINQUISH)
         core->way = EXTRACT_SWITCH_YIELDED;
@@ -385,7 +388,8 @@ static void add_context(const struct core *core, const struct extract_role_field
     if (event->context == EXTRACT_THREAD && !is_call &&
         (core->depth || role->role == EXTRACT_ROLE_ISR_ENTER))
         event->context = EXTRACT_ISR;
-    if (!event->thread || core->is_idle || role->role == EXTRACT_ROLE_SWITCH)
+    if (!event->thread || core->is_idle || role->role == EXTRACT_ROLE_SWITCH ||
+        role->role == EXTRACT_ROLE_STEP_BEGIN)
         event->thread = owner->thread;
 }
 
@@ -461,6 +465,9 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     if (is_service(role))
         note_service(schedule, core, event, role);
     core->next = next_of(schedule, event, role);
+    if (role->role == EXTRACT_ROLE_STEP_END) // nothing shows what the core does then
+        change_owner(schedule, core, (struct holder){EXTRACT_RUNNER_UNKNOWN, 0}, event->ticks,
+                     event->core);
     core->may_switch = role->may_switch;
     core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
                         role->role != EXTRACT_ROLE_ISR_EXIT &&
@@ -655,6 +662,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
                              schedule.kernel->lacks_context(&trace->snapshot->ring);
     schedule.lacks_waits = !schedule_shows_waits(trace);
+    schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&

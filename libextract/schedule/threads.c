@@ -209,14 +209,14 @@ static bool is_for_resource(enum extract_wait wait)
            wait == EXTRACT_WAIT_BLOCK_POOL || wait == EXTRACT_WAIT_BYTE_POOL;
 }
 
-static void begin_response(struct thread *thread, const struct extract_event *event)
+void thread_begin_response(struct thread *thread, const struct extract_event *event)
 {
     thread->has_response = true;
     thread->response = (struct extract_response){
         .from = event->ticks, .thread = thread->now.thread, .from_seq = event->seq};
 }
 
-static void end_response(const struct schedule *schedule, struct thread *thread,
+void thread_end_response(const struct schedule *schedule, struct thread *thread,
                          const struct extract_event *event)
 {
     struct extract_response *response = &thread->response;
@@ -370,9 +370,9 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     if (wait == EXTRACT_WAIT_MUTEX)
         thread->mutex_since = event->ticks;
     if (thread->is_stopped)
-        end_response(schedule, thread, event);
+        thread_end_response(schedule, thread, event);
     else if (!is_for_resource(wait))
-        begin_response(thread, event);
+        thread_begin_response(thread, event);
     thread->is_stopped = false;
     thread->service.is_known = true;
     // A mutex that was just released goes to the first thread that waited for it.
@@ -414,7 +414,7 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
         state.timeout_known = true;
     }
     if (!is_for_resource(wait))
-        end_response(schedule, thread, event);
+        thread_end_response(schedule, thread, event);
     // No service goes on after its thread has suspended itself for good. So a service that the
     // timer thread called at one tick is not the reason for what the timer thread does at the next
     // one.
@@ -548,6 +548,11 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     case EXTRACT_ROLE_DELETE:
     case EXTRACT_ROLE_TERMINATE:
         add_end(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_POST:
+    case EXTRACT_ROLE_STEP_BEGIN:
+    case EXTRACT_ROLE_STEP_END:
+        steps_add_event(schedule, event, role);
         break;
     default:
         break;

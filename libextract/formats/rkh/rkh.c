@@ -239,6 +239,7 @@ const struct extract_format extract_format_rkh = {
     .direction = EXTRACT_CLOCK_UP,
     .hooks = EXTRACT_HOOKS_PLAIN,
     .stream = &stream,
+    .kernel = &rkh_kernel,
     .entry_name = rkh_read_name,
     .describing = &describing,
     .target = &rkh_target_filter,

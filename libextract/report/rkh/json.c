@@ -336,6 +336,11 @@ void rkh_put_json(struct rkh_report *report)
     put_timers(report, &kv);
     put_assertions(report, &kv);
     stats_put_services_json(&kv, report->stats->services, report->stats->service_count);
+    if (report->stats->has_loads) {
+        kv_put_number(&kv, "unknown ticks", report->stats->unknown_ticks);
+        stats_put_threads_json(&kv, report->stats);
+        stats_put_schedule_json(&kv, report->stats);
+    }
     if (report->options->spans)
         stats_put_spans_json(&kv, report->stats, report->options->spans);
     kv_close(&kv);

@@ -65,6 +65,11 @@ enum extract_code rkh_report_stats(struct extract_text *text, const struct extra
             put_totals(&report);
             rkh_put_text_tables(&report);
             rkh_put_timeline(&report);
+            if (stats->has_loads) {
+                extract_text_putc(text, '\n');
+                stats_put_threads(text, stats, options);
+                stats_put_schedule(text, stats, options);
+            }
             stats_put_spans(text, stats, options);
             extract_text_putc(text, '\n');
             stats_put_services(text, stats, options);
