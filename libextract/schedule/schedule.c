@@ -243,6 +243,10 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     bool changes = !is_same_holder(owner, core->owner) && core->owner.runner;
     interval->is_unsure = is_shown && changes && !is_same_holder(owner, core->next) &&
                           (!core->may_switch || core->last_in_isr);
+    // A step whose begin is not an event began at some time since the last event.
+    if (schedule->has_steps && is_shown && !is_same_holder(owner, core->owner) &&
+        !is_same_holder(owner, core->next))
+        interval->is_unsure = true;
     // On several cores, another core may have made the thread ready after this core's last event.
     const struct thread *thread =
         owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
@@ -260,7 +264,8 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     }
     // An interrupt between a thread's suspension and the switch still names that thread; so does
     // any event, if switches are events.
-    bool shows_run = event && event->context == EXTRACT_THREAD && !schedule->has_switches;
+    bool shows_run = event && event->context == EXTRACT_THREAD &&
+                     (!schedule->has_switches || schedule->has_steps);
     if (!event || shows_run || changes || !is_waiting(schedule, owner))
         change_owner(schedule, core, owner, interval->from, number);
     interval->runner = owner.runner;
