@@ -542,8 +542,7 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     uint64_t about = is_translated ? extract_role_field(meant, role->thread) : 0;
 
     // Posts and begins of steps show a schedule only together with the ends of steps.
-    build->trace->has_roles |= role->role != EXTRACT_ROLE_NONE &&
-                               role->role != EXTRACT_ROLE_POST &&
+    build->trace->has_roles |= role->role != EXTRACT_ROLE_NONE && role->role != EXTRACT_ROLE_POST &&
                                role->role != EXTRACT_ROLE_STEP_BEGIN;
     build->trace->has_isr_entries |=
         role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;

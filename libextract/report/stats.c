@@ -229,7 +229,7 @@ static void put_priorities(struct text_table *table, const struct extract_thread
 }
 
 void stats_put_threads(struct extract_text *text, const struct extract_stats *stats,
-                        const struct extract_report_options *options)
+                       const struct extract_report_options *options)
 {
     static const char *const headings[] = {"thread",   "prio",     "events",   "ticks",
                                            "percent",  "ready",    "blocked",  "stack size",

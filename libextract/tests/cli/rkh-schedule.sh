@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# rkh-schedule.sh: tests the schedule of an RKH stream from a real target. Trazer's lines for the same
-# stream are the truth: when steps begin (GET) and end (EVT_PROC and the like), and the time from a
-# post to its get (rt). Prints "ok NAME", "skip NAME: why" or "not ok NAME: why" for each test. Exit
-# status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
+# rkh-schedule.sh: tests the schedule of an RKH stream from a real target. Trazer's lines for the
+# same stream are the truth: when steps begin (GET) and end (EVT_PROC and the like), and the time
+# from a post to its get (rt). Prints "ok NAME", "skip NAME: why" or "not ok NAME: why" for each
+# test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")/rkh
@@ -23,8 +23,8 @@ is "schedule: status" $? 0
 first=7 # the first timestamp, which is tick 0
 
 # A line for each step that Trazer shows: object, begin, end, and the time since its post.
-sed -n 's/^ *\([0-9]*\)| \[[ 0-9]*\] | SM[A ] | \([A-Z_]*\) *: ao=\([a-z0-9]*\),*\(.*\)/\1 \2 \3 \4/p' \
-    "$data/cm3_all_on.trazer.txt" |
+line='^ *\([0-9]*\)| \[[ 0-9]*\] | SM[A ] | \([A-Z_]*\) *: ao=\([a-z0-9]*\),*\(.*\)'
+sed -n "s/$line/\\1 \\2 \\3 \\4/p" "$data/cm3_all_on.trazer.txt" |
     awk -v first=$first '
         $2 == "GET" { begin[$3] = $1 - first; rt[$3] = $0; sub(/.*rt=/, "", rt[$3])
                       sub(/,.*/, "", rt[$3]) }
@@ -77,7 +77,8 @@ run why server "$stream"
 check "why" 0 out '^server  273.0 ms' out 'ready; cli[0-9] had the core (post by l_isr_tick #' \
     out 'still waits for queue'
 run why --json server "$stream"
-is "parts add up" "$(jq -s 'all(.[]; (.segments | map(.to - .from) | add) == .to - .from)' out)" true
+is "parts add up" \
+    "$(jq -s 'all(.[]; (.segments | map(.to - .from) | add) == .to - .from)' out)" true
 run stats "$stream"
 check "stats" 0 out '^server .* 25\.' out '^thread  *responses' out '^active object'
 run assert 'response(server).p99 < 300' 'latency(cli3).max > 600' 'load(cli0) < 12%' "$stream"
