@@ -50,6 +50,7 @@ struct thread {
     uint64_t pending;      // messages that wait for it, by its newest event that states them
     bool is_in_step;       // the begin of its present step was recorded
     bool is_between_steps; // it has ended a step, and has not begun another one
+    uint32_t wake;         // of several cores: which of all wake-ups its newest one was
 };
 
 // A mutex, from its first event on.
@@ -98,6 +99,11 @@ struct core {
     bool has_last;                // since the start or the last gap
     bool may_switch;              // the last event may lead to a switch that it does not name
     bool last_in_isr;             // the last event was an interrupt's whose entry is not recorded
+    // Several cores: of the events of other cores since the last event, the first one's time.
+    uint64_t other_at;
+    bool has_other;
+    bool is_next_busy;            // `next` had another core when it was named
+    uint32_t moves, wakes;        // of the schedule, at the last event
     struct schedule_step step;    // the last event
     enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
     unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
@@ -134,6 +140,9 @@ struct schedule {
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
     unsigned core_count;
     struct core *cores;
+    uint64_t newest_at, before_at; // times of the present event, and of the one before, of any core
+    uint32_t moves;                // changes of threads that may move others between cores
+    uint32_t wakes;                // threads that became ready
     struct extract_map thread_map, mutex_map, lock_map;
     // Threads that were looked up, by a few bits of their addresses.
     struct recent_thread recent[RECENT_THREADS];
@@ -146,6 +155,32 @@ struct schedule {
     size_t thread_count, thread_capacity, mutex_count, mutex_capacity, lock_count, lock_capacity;
     bool failed; // out of memory
 };
+
+// ---- schedule.c ----
+
+// Reports what had a core after its last event: core->step.interval.
+void schedule_add_step(const struct schedule *schedule, struct core *core);
+// Gives the core to a new owner, and takes it from the old one.
+void schedule_change_owner(struct schedule *schedule, struct core *core, struct holder owner,
+                           uint64_t at, uint8_t number);
+
+// ---- cores.c ----
+
+// Notes the next event of the trace, if there are several cores.
+void cores_note_event(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role);
+// Adds what had a core from its last event to `event`, at which `owner` has it, if other cores
+// recorded events in between and the core's owner was a thread or idle. Returns false otherwise.
+bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,
+                          const struct extract_event *event, struct holder owner);
+// Notes the thread that the last event of a core names as next: it gets the core at once, unless it
+// has another one.
+void cores_note_next(struct schedule *schedule, struct core *core, uint8_t number, uint64_t at);
+// Returns whether a core other than `except` names a thread as its next one.
+bool cores_is_next(const struct schedule *schedule, uint64_t thread, uint8_t except);
+// Marks what a thread does as unsure, as far as another core may have changed it, before an event
+// of another thread suspends it.
+void cores_doubt_thread(struct schedule *schedule, struct thread *thread);
 
 // ---- threads.c ----
 

@@ -82,7 +82,7 @@ static void add_interval(const struct schedule *schedule, struct core *core,
 }
 
 // Reports what had a core after its last event: core->step.interval.
-static void add_step(const struct schedule *schedule, struct core *core)
+void schedule_add_step(const struct schedule *schedule, struct core *core)
 {
     if (schedule->observer->step)
         schedule->observer->step(schedule->observer->context, &core->step);
@@ -155,8 +155,8 @@ static void report_switch(struct schedule *schedule, struct core *core, uint8_t 
 }
 
 // Gives the core to a new owner, and takes it from the old one.
-static void change_owner(struct schedule *schedule, struct core *core, struct holder owner,
-                         uint64_t at, uint8_t number)
+void schedule_change_owner(struct schedule *schedule, struct core *core, struct holder owner,
+                           uint64_t at, uint8_t number)
 {
     bool is_switch = is_thread_or_idle(core->owner) && is_thread_or_idle(owner) &&
                      !is_same_holder(core->owner, owner);
@@ -205,7 +205,7 @@ static bool add_inside(struct schedule *schedule, struct core *core,
         interval->runner = EXTRACT_RUNNER_ISR;
         interval->thread = core->owner.thread;
     }
-    add_step(schedule, core);
+    schedule_add_step(schedule, core);
     return true;
 }
 
@@ -227,16 +227,18 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         interval->thread = core->owner.thread;
         interval->isr_known = core->depth <= MAX_NESTING && core->isr_known[core->depth - 1];
         interval->isr = interval->isr_known ? core->isr[core->depth - 1] : 0;
-        add_step(schedule, core);
+        schedule_add_step(schedule, core);
         return;
     }
     if (event && is_still_running(schedule, core, number, event)) { // nothing has changed
         interval->runner = EXTRACT_RUNNER_THREAD;
         interval->thread = event->thread;
-        add_step(schedule, core);
+        schedule_add_step(schedule, core);
         return;
     }
     struct holder owner = event ? owner_at(schedule, event, role) : core->next;
+    if (owner.runner && cores_close_interval(schedule, core, number, event, owner))
+        return;
     bool is_shown = event && owner.runner;
     if (!owner.runner)
         owner = core->next.runner ? core->next : core->owner;
@@ -247,30 +249,15 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     if (schedule->has_steps && is_shown && !is_same_holder(owner, core->owner) &&
         !is_same_holder(owner, core->next))
         interval->is_unsure = true;
-    // On several cores, another core may have made the thread ready after this core's last event.
-    const struct thread *thread =
-        owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
-    if (thread && thread->now.from > from && thread->now.state == EXTRACT_STATE_READY) {
-        struct holder before = core->next.runner ? core->next : core->owner;
-        interval->to = thread->now.from < to ? thread->now.from : to;
-        if (!is_same_holder(before, owner)) {
-            change_owner(schedule, core, before, from, number);
-            interval->runner = before.runner;
-            interval->thread = before.thread;
-            add_step(schedule, core);
-            interval->from = interval->to;
-        }
-        interval->to = to;
-    }
     // An interrupt between a thread's suspension and the switch still names that thread; so does
     // any event, if switches are events.
     bool shows_run = event && event->context == EXTRACT_THREAD &&
                      (!schedule->has_switches || schedule->has_steps);
     if (!event || shows_run || changes || !is_waiting(schedule, owner))
-        change_owner(schedule, core, owner, interval->from, number);
+        schedule_change_owner(schedule, core, owner, interval->from, number);
     interval->runner = owner.runner;
     interval->thread = owner.thread;
-    add_step(schedule, core);
+    schedule_add_step(schedule, core);
 }
 
 // ---- events ----
@@ -407,7 +394,7 @@ static void note_switch(struct schedule *schedule, struct core *core,
         return;
     core->is_idle = role->next && !extract_role_field(event, role->next);
     if (core->depth && role->next)
-        change_owner(schedule, core, core->next, event->ticks, event->core);
+        schedule_change_owner(schedule, core, core->next, event->ticks, event->core);
 }
 
 // Begins with the first event of a core.
@@ -418,7 +405,8 @@ static void begin_core(struct schedule *schedule, struct core *core,
 
     if (event->context == EXTRACT_ISR && schedule->trace->has_isr_entries)
         core->inside = !is_entry ? INSIDE : schedule->may_have_missed ? MAYBE_INSIDE : NOT_INSIDE;
-    change_owner(schedule, core, owner_at(schedule, event, role), event->ticks, event->core);
+    schedule_change_owner(schedule, core, owner_at(schedule, event, role), event->ticks,
+                          event->core);
 }
 
 // Processes a resumption, for which the newest service of its context may be the reason. The
@@ -471,8 +459,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         note_service(schedule, core, event, role);
     core->next = next_of(schedule, event, role);
     if (role->role == EXTRACT_ROLE_STEP_END) // nothing shows what the core does then
-        change_owner(schedule, core, (struct holder){EXTRACT_RUNNER_UNKNOWN, 0}, event->ticks,
-                     event->core);
+        schedule_change_owner(schedule, core, (struct holder){EXTRACT_RUNNER_UNKNOWN, 0},
+                              event->ticks, event->core);
     core->may_switch = role->may_switch;
     core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
                         role->role != EXTRACT_ROLE_ISR_EXIT &&
@@ -480,6 +468,9 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     if (!core->has_last || event->ticks > core->last_ticks) // times may go back a little
         core->last_ticks = event->ticks;
     core->has_last = true;
+    core->has_other = false;
+    core->moves = schedule->moves;
+    core->wakes = schedule->wakes;
     note_way(core, event, role);
     core->step.role = role;
     core->step.seq = event->seq;
@@ -488,6 +479,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->step.context = event->context;
     core->step.standing = standing;
     note_switch(schedule, core, event, role);
+    if (schedule->core_count > 1)
+        cores_note_next(schedule, core, event->core, event->ticks);
 }
 
 // Completes everything up to the newest event, and forgets what was known.
@@ -569,6 +562,8 @@ static bool add_events(void *context, const struct extract_event *events, const 
             schedule->highest = event->ticks;
         if (is_over) // the range ends here
             schedule->to = event->ticks;
+        if (schedule->core_count > 1)
+            cores_note_event(schedule, event, role);
         if (schedule->has_roles)
             add_event(schedule, event, role, standing[i]);
         if (observer->event)

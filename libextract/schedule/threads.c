@@ -114,7 +114,8 @@ static void send_state(const struct schedule *schedule, const struct extract_sta
 static bool is_same_state(const struct extract_state *a, const struct extract_state *b)
 {
     return a->state == b->state && a->object == b->object && a->wait == b->wait &&
-           a->core == b->core && a->timeout_known == b->timeout_known && a->timeout == b->timeout;
+           a->core == b->core && a->is_unsure == b->is_unsure &&
+           a->timeout_known == b->timeout_known && a->timeout == b->timeout;
 }
 
 // Completes the present state. States without a duration vanish, and equal neighbors are joined.
@@ -169,7 +170,6 @@ static void end_wait_for_lock(struct schedule *schedule, struct thread *thread)
 void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
                 bool was_ready)
 {
-    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = core};
     struct thread *thread = schedule_thread(schedule, address);
 
@@ -183,7 +183,13 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
     // What lets a thread run that waits was not recorded, so how long it has waited is not known.
     if (thread->now.state > EXTRACT_STATE_READY)
         thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
-    thread_set(schedule, thread, at, &running, was_ready ? &ready : NULL);
+    if (schedule->core_count > 1 &&
+        (thread->now.state == EXTRACT_STATE_RUNNING || !schedule->cores[core].has_last))
+        cores_doubt_thread(schedule, thread);
+    // On several cores, it may also have run before, on a core that recorded nothing of it.
+    struct extract_state before = {.state = EXTRACT_STATE_READY,
+                                   .is_unsure = schedule->core_count > 1};
+    thread_set(schedule, thread, at, &running, was_ready ? &before : NULL);
     if (thread->has_response && !thread->response.has_ran) {
         thread->response.ran_at = thread->now.from;
         thread->response.has_ran = true;
@@ -192,10 +198,12 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
 
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core)
 {
-    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     static const struct extract_state unknown = {.state = EXTRACT_STATE_UNKNOWN};
+    struct extract_state ready = {.state = EXTRACT_STATE_READY};
     struct thread *thread = schedule_thread(schedule, address);
 
+    if (schedule->core_count > 1)
+        ready.is_unsure = cores_is_next(schedule, address, core);
     if (thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == core)
         thread_set(schedule, thread, at, schedule->lacks_waits ? &unknown : &ready, NULL);
 }
@@ -361,6 +369,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     bool may_be_stopped = schedule->may_have_missed && wait != EXTRACT_WAIT_SUSPENDED &&
                           thread->now.state == EXTRACT_STATE_UNKNOWN;
     send_wake(schedule, event, thread, service, reason);
+    thread->wake = ++schedule->wakes;
     service->is_spent |= caused && service->role->wakes_one;
     service->may_be_spent |=
         !caused && wait && is_cause(service, thread, wait) && service->role->wakes_one;
@@ -422,6 +431,8 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
         event->thread == thread->now.thread)
         thread->service.role = NULL;
     thread->service.is_known = true;
+    if (schedule->core_count > 1 && thread->now.thread != event->thread)
+        cores_doubt_thread(schedule, thread);
     // On one core, a thread that another one suspends did not run before.
     thread_set(schedule, thread, event->ticks, &state, schedule->core_count == 1 ? &ready : NULL);
 }
@@ -567,6 +578,8 @@ void threads_end(struct schedule *schedule, uint64_t at)
         struct thread *thread = &schedule->threads[i];
         if (thread->is_idle)
             continue;
+        if (!thread->is_gone && schedule->core_count > 1)
+            cores_doubt_thread(schedule, thread);
         if (thread->is_ready_unsure)
             thread->now.state = EXTRACT_STATE_UNKNOWN;
         if (!thread->is_gone)

@@ -72,7 +72,9 @@ struct extract_state {
     const char *wait; // the class of what it waits for or tries to get, such as "queue"; or NULL
     enum extract_thread_state state;
     bool timeout_known; // `timeout` is valid
-    uint8_t core;       // RUNNING: the core
+    // Several cores: it was ready or running. The events do not show when that changed.
+    bool is_unsure;
+    uint8_t core; // RUNNING: the core
 };
 
 // Why a thread became ready.

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// schedule: what had a core, if there are several. What one core records may give another core a
+// thread, and that core records nothing of it. So between two events e and f of a core, with events
+// of other cores in between, the core may have changed its thread at any of them:
+//
+//     core 0     e                                               f
+//            ----+---------+----------------------------+--------+----
+//     core 1               first                        last
+//            the owner at e |  unsure: one of the two    | the owner at f
+//
+// Three cases are certain. The owner is the same at e and f, and nothing happened to it. No other
+// core recorded an event. The core was idle, and another core made its next thread ready: then that
+// thread got the core at once.
+//
+// A thread is ready or running in the meantime, and its state is unsure.
+#include "schedule/internal.h"
+
+void cores_note_event(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    bool is_scheduler =
+        role->role == EXTRACT_ROLE_SUSPEND || (role->role == EXTRACT_ROLE_RESUME && role->state);
+    bool is_priority = is_scheduler && role->state &&
+                       extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY;
+    bool is_other = role->role == EXTRACT_ROLE_SUSPEND && role->thread &&
+                    (event->context != EXTRACT_THREAD ||
+                     extract_role_field(event, role->thread) != event->thread);
+
+    schedule->moves += is_priority || is_other;
+    schedule->before_at = schedule->newest_at;
+    schedule->newest_at = event->ticks;
+    for (unsigned i = 0; i < schedule->core_count; i++) {
+        struct core *core = &schedule->cores[i];
+        if (i == event->core || core->has_other)
+            continue;
+        core->has_other = true;
+        core->other_at = event->ticks;
+    }
+}
+
+// Returns the time from which on a core may have another owner than its last event shows.
+static uint64_t doubt_from(const struct core *core)
+{
+    return core->may_switch ? core->last_ticks : core->has_other ? core->other_at : UINT64_MAX;
+}
+
+// Marks a thread that is ready as unsure, as far as a core other than `except` may have run it.
+static void doubt_ready(struct schedule *schedule, struct thread *thread, unsigned except)
+{
+    struct extract_state unsure = thread->now;
+    uint64_t from = UINT64_MAX;
+
+    for (unsigned i = 0; i < schedule->core_count; i++)
+        if (i != except && doubt_from(&schedule->cores[i]) < from)
+            from = doubt_from(&schedule->cores[i]);
+    unsure.is_unsure = true;
+    if (from != UINT64_MAX && thread->now.state == EXTRACT_STATE_READY)
+        thread_set(schedule, thread, from, &unsure, NULL);
+}
+
+void cores_doubt_thread(struct schedule *schedule, struct thread *thread)
+{
+    struct extract_state unsure = thread->now;
+    uint64_t from = UINT64_MAX;
+
+    if (thread->now.state == EXTRACT_STATE_RUNNING)
+        from = doubt_from(&schedule->cores[thread->now.core]);
+    unsure.is_unsure = true;
+    if (from != UINT64_MAX)
+        thread_set(schedule, thread, from, &unsure, NULL);
+    else
+        doubt_ready(schedule, thread, schedule->core_count);
+}
+
+static struct thread *thread_of(struct schedule *schedule, struct holder holder)
+{
+    return holder.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, holder.thread) : NULL;
+}
+
+static bool is_same(struct holder a, struct holder b)
+{
+    return a.runner == b.runner && a.thread == b.thread;
+}
+
+bool cores_is_next(const struct schedule *schedule, uint64_t thread, uint8_t except)
+{
+    for (unsigned i = 0; i < schedule->core_count; i++)
+        if (i != except && schedule->cores[i].next.runner == EXTRACT_RUNNER_THREAD &&
+            schedule->cores[i].next.thread == thread)
+            return true;
+    return false;
+}
+
+// Adds a part of the time between two events of a core.
+static void add_part(struct schedule *schedule, struct core *core, struct holder holder,
+                     uint64_t from, uint64_t to, bool is_unsure)
+{
+    struct extract_interval *interval = &core->step.interval;
+
+    if (from >= to)
+        return;
+    interval->from = from;
+    interval->to = to;
+    interval->runner = holder.runner;
+    interval->thread = holder.thread;
+    interval->is_unsure = is_unsure;
+    schedule_add_step(schedule, core);
+}
+
+// Takes the core from a thread that had it until `first`, and that may have had it until `last`.
+static void lose_core(struct schedule *schedule, struct thread *thread, uint8_t number,
+                      uint64_t first, uint64_t last)
+{
+    struct extract_state ready = {.state = EXTRACT_STATE_READY, .is_unsure = true};
+
+    if (!thread || thread->now.state != EXTRACT_STATE_RUNNING || thread->now.core != number)
+        return;
+    thread_set(schedule, thread, first, &ready, NULL);
+    ready.is_unsure = cores_is_next(schedule, thread->now.thread, number);
+    thread_set(schedule, thread, last, &ready, NULL);
+}
+
+// Gives the core to a thread that has it from `last` on, and may have had it from `first` on.
+static void get_core(struct schedule *schedule, struct thread *thread, uint8_t number,
+                     uint64_t first, uint64_t last)
+{
+    const struct extract_state unsure = {.state = EXTRACT_STATE_READY, .is_unsure = true};
+
+    if (!thread || (thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number))
+        return;
+    if (thread->now.state == EXTRACT_STATE_READY && first < last)
+        thread_set(schedule, thread, first, &unsure, NULL);
+    thread_run(schedule, thread->now.thread, last, number, false);
+}
+
+void cores_note_next(struct schedule *schedule, struct core *core, uint8_t number, uint64_t at)
+{
+    const struct thread *next = thread_of(schedule, core->next);
+
+    core->is_next_busy =
+        next && next->now.state == EXTRACT_STATE_RUNNING && next->now.core != number;
+    if (next && !core->is_next_busy && next->now.state <= EXTRACT_STATE_READY &&
+        core->step.role->role == EXTRACT_ROLE_SUSPEND) {
+        doubt_ready(schedule, schedule_thread(schedule, core->next.thread), number);
+        thread_run(schedule, core->next.thread, at, number, false);
+    }
+}
+
+bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,
+                          const struct extract_event *event, struct holder owner)
+{
+    uint64_t from = core->last_ticks, to = core->step.interval.to;
+    struct holder before = core->next.runner ? core->next : core->owner;
+    bool is_alone = schedule->core_count == 1 || schedule->has_switches || !core->has_other;
+
+    if (is_alone || !event || before.runner == EXTRACT_RUNNER_INIT || !before.runner ||
+        owner.runner == EXTRACT_RUNNER_INIT)
+        return false;
+    struct thread *next = thread_of(schedule, owner);
+    if (next && next->now.state > EXTRACT_STATE_READY && event->context == EXTRACT_ISR)
+        return false; // it has not lost the core yet
+    bool is_moved = schedule->moves != core->moves;
+    struct thread *last_thread = thread_of(schedule, before);
+    bool is_changed = last_thread && last_thread->now.from > from;
+    if (is_same(before, owner) && !is_moved && !is_changed && !core->is_next_busy)
+        return false;
+
+    bool is_sure = !core->may_switch || core->step.role->role == EXTRACT_ROLE_SUSPEND ||
+                   core->step.role->role == EXTRACT_ROLE_RELINQUISH;
+    is_sure &= !core->is_next_busy; // it may not have lost its other core yet
+    uint64_t first = core->other_at, last = schedule->before_at;
+    uint64_t ready = next && next->now.state == EXTRACT_STATE_READY ? next->now.from : 0;
+    first = first < from ? from : first > to ? to : first;
+    last = last < first ? first : last > to ? to : last;
+    if (before.runner == EXTRACT_RUNNER_IDLE && ready > from && ready <= to && !is_moved &&
+        next->wake == core->wakes + 1)
+        first = last = ready;
+    uint64_t middle = ready > first && ready < last ? ready : first;
+    add_part(schedule, core, before, from, first, !is_sure);
+    add_part(schedule, core, before, first, middle, true);
+    add_part(schedule, core, owner, middle, last, true);
+    if (!is_same(before, owner))
+        lose_core(schedule, thread_of(schedule, before), number, is_sure ? first : from, last);
+    if (!is_same(core->owner, owner))
+        lose_core(schedule, thread_of(schedule, core->owner), number, from, last);
+    get_core(schedule, thread_of(schedule, owner), number, is_sure ? first : from, last);
+    schedule_change_owner(schedule, core, owner, last, number);
+    add_part(schedule, core, owner, last, to, false);
+    return true;
+}
