@@ -146,6 +146,21 @@ void cores_note_next(struct schedule *schedule, struct core *core, uint8_t numbe
     }
 }
 
+// Marks threads that became ready since the last event of a core as unsure until `last`: the core
+// may have run them as well.
+static void doubt_others(struct schedule *schedule, uint64_t from, uint64_t last)
+{
+    for (size_t i = 0; i < schedule->thread_count; i++) {
+        struct thread *thread = &schedule->threads[i];
+        struct extract_state ready = thread->now;
+        if (ready.state != EXTRACT_STATE_READY || ready.is_unsure || ready.from < from ||
+            ready.from >= last)
+            continue;
+        thread->now.is_unsure = true;
+        thread_set(schedule, thread, last, &ready, NULL);
+    }
+}
+
 bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,
                           const struct extract_event *event, struct holder owner)
 {
@@ -162,14 +177,16 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     bool is_moved = schedule->moves != core->moves;
     struct thread *last_thread = thread_of(schedule, before);
     bool is_changed = last_thread && last_thread->now.from > from;
-    if (is_same(before, owner) && !is_moved && !is_changed && !core->is_next_busy)
+    // The next thread gets the core at once if the one before stopped. Otherwise, preemption may be
+    // disabled. And the next thread may not have lost another core yet.
+    bool is_late = core->is_next_busy ||
+                   (core->step.role->role != EXTRACT_ROLE_SUSPEND && !is_same(before, core->owner));
+    if (is_same(before, owner) && !is_moved && !is_changed && !is_late)
         return false;
 
-    bool is_sure = !core->may_switch || core->step.role->role == EXTRACT_ROLE_SUSPEND ||
-                   core->step.role->role == EXTRACT_ROLE_RELINQUISH;
-    is_sure &= !core->is_next_busy; // it may not have lost its other core yet
+    bool is_sure = !is_late && (!core->may_switch || core->step.role->role == EXTRACT_ROLE_SUSPEND);
     uint64_t first = core->other_at, last = schedule->before_at;
-    uint64_t ready = next && next->now.state == EXTRACT_STATE_READY ? next->now.from : 0;
+    uint64_t ready = next && next->now.state == EXTRACT_STATE_READY ? next->woken_at : 0;
     first = first < from ? from : first > to ? to : first;
     last = last < first ? first : last > to ? to : last;
     if (before.runner == EXTRACT_RUNNER_IDLE && ready > from && ready <= to && !is_moved &&
@@ -184,6 +201,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     if (!is_same(core->owner, owner))
         lose_core(schedule, thread_of(schedule, core->owner), number, from, last);
     get_core(schedule, thread_of(schedule, owner), number, is_sure ? first : from, last);
+    doubt_others(schedule, from, last);
     schedule_change_owner(schedule, core, owner, last, number);
     add_part(schedule, core, owner, last, to, false);
     return true;

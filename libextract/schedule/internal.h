@@ -51,6 +51,7 @@ struct thread {
     bool is_in_step;       // the begin of its present step was recorded
     bool is_between_steps; // it has ended a step, and has not begun another one
     uint32_t wake;         // of several cores: which of all wake-ups its newest one was
+    uint64_t woken_at;     // time of its newest wake-up
 };
 
 // A mutex, from its first event on.

@@ -80,15 +80,14 @@ void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t 
     from->released = 0;
 }
 
-// Frees a mutex whose owner has released it, since a call shows that nobody holds it.
-static void settle_release(struct schedule *schedule, uint64_t address, uint64_t at)
+// Returns the thread that has released a mutex and may hand it over; NULL: none.
+static struct thread *find_releaser(struct schedule *schedule, uint64_t address)
 {
     const struct mutex *mutex = find_mutex(schedule, address);
     struct thread *owner =
         mutex && mutex->is_known ? schedule_thread(schedule, mutex->now.thread) : NULL;
 
-    if (owner && owner->released == address)
-        mutexes_hand_over(schedule, owner, 0, at);
+    return owner && owner->released == address ? owner : NULL;
 }
 
 void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
@@ -102,8 +101,11 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
 
     if (event->context != EXTRACT_THREAD)
         return;
-    if (!count)
-        settle_release(schedule, address, event->ticks);
+    struct thread *releaser = find_releaser(schedule, address);
+    if (releaser && count && owner != releaser->now.thread)
+        return;             // another core is handing it over
+    if (releaser && !count) // it is free
+        mutexes_hand_over(schedule, releaser, 0, event->ticks);
     confirm_owner(schedule, address, count ? owner : 0, event->ticks);
     if (role->role == EXTRACT_ROLE_MUTEX_GET) {
         if (!count)

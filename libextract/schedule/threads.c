@@ -358,8 +358,14 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     if (thread->is_ready_unsure && wait == EXTRACT_WAIT_SUSPENDED)
         thread->now.state = EXTRACT_STATE_SUSPENDED;
     // A thread is also resumed while it is still being suspended: then it has not waited.
-    if (thread->now.state == EXTRACT_STATE_RUNNING || thread->now.state == EXTRACT_STATE_READY)
+    if (thread->now.state == EXTRACT_STATE_RUNNING || thread->now.state == EXTRACT_STATE_READY) {
+        struct thread *owner =
+            event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
+        if (owner && wait == EXTRACT_WAIT_MUTEX && thread->call == wait &&
+            thread->call_object == owner->released)
+            mutexes_hand_over(schedule, owner, address, event->ticks);
         return;
+    }
     enum extract_wake_reason reason =
         wait ? find_reason(schedule, event, thread, wait, service) : EXTRACT_WAKE_UNKNOWN;
     bool caused = reason == EXTRACT_WAKE_SERVICE;
@@ -370,6 +376,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
                           thread->now.state == EXTRACT_STATE_UNKNOWN;
     send_wake(schedule, event, thread, service, reason);
     thread->wake = ++schedule->wakes;
+    thread->woken_at = event->ticks;
     service->is_spent |= caused && service->role->wakes_one;
     service->may_be_spent |=
         !caused && wait && is_cause(service, thread, wait) && service->role->wakes_one;
