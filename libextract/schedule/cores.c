@@ -44,32 +44,31 @@ static uint64_t doubt_from(const struct core *core)
     return core->may_switch ? core->last_ticks : core->has_other ? core->other_at : UINT64_MAX;
 }
 
-// Marks a thread that is ready as unsure, as far as a core other than `except` may have run it.
-static void doubt_ready(struct schedule *schedule, struct thread *thread, unsigned except)
+// Marks a thread that is ready as unsure, as far as a core may have run it.
+static void doubt_ready(struct schedule *schedule, struct thread *thread)
 {
     struct extract_state unsure = thread->now;
     uint64_t from = UINT64_MAX;
 
     for (unsigned i = 0; i < schedule->core_count; i++)
-        if (i != except && doubt_from(&schedule->cores[i]) < from)
+        if (doubt_from(&schedule->cores[i]) < from)
             from = doubt_from(&schedule->cores[i]);
     unsure.is_unsure = true;
-    if (from != UINT64_MAX && thread->now.state == EXTRACT_STATE_READY)
+    if (from != UINT64_MAX)
         thread_set(schedule, thread, from, &unsure, NULL);
 }
 
 void cores_doubt_thread(struct schedule *schedule, struct thread *thread)
 {
-    struct extract_state unsure = thread->now;
-    uint64_t from = UINT64_MAX;
-
-    if (thread->now.state == EXTRACT_STATE_RUNNING)
-        from = doubt_from(&schedule->cores[thread->now.core]);
-    unsure.is_unsure = true;
-    if (from != UINT64_MAX)
-        thread_set(schedule, thread, from, &unsure, NULL);
-    else
-        doubt_ready(schedule, thread, schedule->core_count);
+    if (thread->now.state == EXTRACT_STATE_READY) {
+        doubt_ready(schedule, thread);
+    } else if (thread->now.state == EXTRACT_STATE_RUNNING) {
+        struct extract_state unsure = thread->now;
+        uint64_t from = doubt_from(&schedule->cores[thread->now.core]);
+        unsure.is_unsure = true;
+        if (from != UINT64_MAX)
+            thread_set(schedule, thread, from, &unsure, NULL);
+    }
 }
 
 static struct thread *thread_of(struct schedule *schedule, struct holder holder)
@@ -120,19 +119,6 @@ static void lose_core(struct schedule *schedule, struct thread *thread, uint8_t 
     thread_set(schedule, thread, last, &ready, NULL);
 }
 
-// Gives the core to a thread that has it from `last` on, and may have had it from `first` on.
-static void get_core(struct schedule *schedule, struct thread *thread, uint8_t number,
-                     uint64_t first, uint64_t last)
-{
-    const struct extract_state unsure = {.state = EXTRACT_STATE_READY, .is_unsure = true};
-
-    if (!thread || (thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number))
-        return;
-    if (thread->now.state == EXTRACT_STATE_READY && first < last)
-        thread_set(schedule, thread, first, &unsure, NULL);
-    thread_run(schedule, thread->now.thread, last, number, false);
-}
-
 void cores_note_next(struct schedule *schedule, struct core *core, uint8_t number, uint64_t at)
 {
     const struct thread *next = thread_of(schedule, core->next);
@@ -140,25 +126,38 @@ void cores_note_next(struct schedule *schedule, struct core *core, uint8_t numbe
     core->is_next_busy =
         next && next->now.state == EXTRACT_STATE_RUNNING && next->now.core != number;
     if (next && !core->is_next_busy && next->now.state <= EXTRACT_STATE_READY &&
-        core->step.role->role == EXTRACT_ROLE_SUSPEND) {
-        doubt_ready(schedule, schedule_thread(schedule, core->next.thread), number);
+        core->step.role->role == EXTRACT_ROLE_SUSPEND)
         thread_run(schedule, core->next.thread, at, number, false);
-    }
 }
 
-// Marks threads that became ready since the last event of a core as unsure until `last`: the core
-// may have run them as well.
-static void doubt_others(struct schedule *schedule, uint64_t from, uint64_t last)
+// Marks threads that are ready as unsure until `last`, since the core may have run them as well:
+// those that became ready since its last event, or all.
+static void doubt_others(struct schedule *schedule, uint64_t from, uint64_t last, bool with_old)
 {
     for (size_t i = 0; i < schedule->thread_count; i++) {
         struct thread *thread = &schedule->threads[i];
         struct extract_state ready = thread->now;
-        if (ready.state != EXTRACT_STATE_READY || ready.is_unsure || ready.from < from ||
+        bool is_new = ready.from >= from;
+        if (ready.state != EXTRACT_STATE_READY || ready.is_unsure || !(is_new || with_old) ||
             ready.from >= last)
             continue;
-        thread->now.is_unsure = true;
+        doubt_ready(schedule, thread);
         thread_set(schedule, thread, last, &ready, NULL);
     }
+}
+
+// Returns whether each thread that became ready since the last event of a core, other than `next`,
+// got a core at once.
+static bool are_others_placed(const struct schedule *schedule, const struct core *core,
+                              const struct thread *next)
+{
+    for (size_t i = 0; i < schedule->thread_count; i++) {
+        const struct thread *thread = &schedule->threads[i];
+        bool was_placed = thread == next || thread->is_placed;
+        if (thread->unplaced_wake > core->wakes || (!was_placed && thread->wake > core->wakes))
+            return false;
+    }
+    return true;
 }
 
 bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,
@@ -189,9 +188,13 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     uint64_t ready = next && next->now.state == EXTRACT_STATE_READY ? next->woken_at : 0;
     first = first < from ? from : first > to ? to : first;
     last = last < first ? first : last > to ? to : last;
-    if (before.runner == EXTRACT_RUNNER_IDLE && ready > from && ready <= to && !is_moved &&
-        next->wake == core->wakes + 1)
-        first = last = ready;
+    if (before.runner == EXTRACT_RUNNER_IDLE && next && next->now.state == EXTRACT_STATE_READY &&
+        ready <= to && !is_moved && are_others_placed(schedule, core, next)) {
+        if (ready > from)
+            first = last = ready;
+        else if (!core->next.runner)
+            first = last = from;
+    }
     uint64_t middle = ready > first && ready < last ? ready : first;
     add_part(schedule, core, before, from, first, !is_sure);
     add_part(schedule, core, before, first, middle, true);
@@ -200,8 +203,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
         lose_core(schedule, thread_of(schedule, before), number, is_sure ? first : from, last);
     if (!is_same(core->owner, owner))
         lose_core(schedule, thread_of(schedule, core->owner), number, from, last);
-    get_core(schedule, thread_of(schedule, owner), number, is_sure ? first : from, last);
-    doubt_others(schedule, from, last);
+    doubt_others(schedule, from, last, !is_sure || is_moved);
     schedule_change_owner(schedule, core, owner, last, number);
     add_part(schedule, core, owner, last, to, false);
     return true;

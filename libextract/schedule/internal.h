@@ -50,8 +50,11 @@ struct thread {
     uint64_t pending;      // messages that wait for it, by its newest event that states them
     bool is_in_step;       // the begin of its present step was recorded
     bool is_between_steps; // it has ended a step, and has not begun another one
-    uint32_t wake;         // of several cores: which of all wake-ups its newest one was
-    uint64_t woken_at;     // time of its newest wake-up
+    // Several cores: which of all wake-ups its newest one was, and the newest one after which it
+    // did not get a core at once. is_placed: it did after the newest one.
+    uint32_t wake, unplaced_wake;
+    bool is_placed;
+    uint64_t woken_at; // time of its newest wake-up
 };
 
 // A mutex, from its first event on.

@@ -84,8 +84,9 @@ void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t 
 static struct thread *find_releaser(struct schedule *schedule, uint64_t address)
 {
     const struct mutex *mutex = find_mutex(schedule, address);
-    struct thread *owner =
-        mutex && mutex->is_known ? schedule_thread(schedule, mutex->now.thread) : NULL;
+    uint32_t index =
+        mutex && mutex->is_known ? extract_map_get(&schedule->thread_map, mutex->now.thread) : 0;
+    struct thread *owner = index ? &schedule->threads[index - 1] : NULL;
 
     return owner && owner->released == address ? owner : NULL;
 }

@@ -183,13 +183,13 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
     // What lets a thread run that waits was not recorded, so how long it has waited is not known.
     if (thread->now.state > EXTRACT_STATE_READY)
         thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
-    if (schedule->core_count > 1 &&
-        (thread->now.state == EXTRACT_STATE_RUNNING || !schedule->cores[core].has_last))
+    if (schedule->core_count > 1)
         cores_doubt_thread(schedule, thread);
     // On several cores, it may also have run before, on a core that recorded nothing of it.
     struct extract_state before = {.state = EXTRACT_STATE_READY,
                                    .is_unsure = schedule->core_count > 1};
     thread_set(schedule, thread, at, &running, was_ready ? &before : NULL);
+    thread->is_placed |= thread->now.from == thread->woken_at;
     if (thread->has_response && !thread->response.has_ran) {
         thread->response.ran_at = thread->now.from;
         thread->response.has_ran = true;
@@ -375,6 +375,9 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     bool may_be_stopped = schedule->may_have_missed && wait != EXTRACT_WAIT_SUSPENDED &&
                           thread->now.state == EXTRACT_STATE_UNKNOWN;
     send_wake(schedule, event, thread, service, reason);
+    if (!thread->is_placed)
+        thread->unplaced_wake = thread->wake;
+    thread->is_placed = false;
     thread->wake = ++schedule->wakes;
     thread->woken_at = event->ticks;
     service->is_spent |= caused && service->role->wakes_one;
