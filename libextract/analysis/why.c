@@ -202,7 +202,9 @@ static void add_core(struct builder *builder, uint64_t thread, int core, uint64_
         bool is_own = interval->runner == EXTRACT_RUNNER_THREAD && interval->thread == thread;
         const struct extract_state *state = history_state(history, thread, from);
         bool is_running = state && state->state == EXTRACT_STATE_RUNNING;
-        if (interval->runner == EXTRACT_RUNNER_ISR)
+        if (interval->is_unsure)
+            kind = EXTRACT_SEGMENT_UNKNOWN;
+        else if (interval->runner == EXTRACT_RUNNER_ISR)
             kind = EXTRACT_SEGMENT_ISR;
         else if (is_own)
             kind = is_running ? EXTRACT_SEGMENT_RAN : EXTRACT_SEGMENT_SWITCHING;
@@ -297,7 +299,7 @@ static void add_wait(struct builder *builder, const struct extract_state *state,
 static void add_state_segments(struct builder *builder, const struct extract_state *state,
                                uint64_t from, uint64_t to, unsigned depth)
 {
-    switch (state->state) {
+    switch (state->is_unsure ? EXTRACT_STATE_UNKNOWN : state->state) {
     case EXTRACT_STATE_RUNNING:
         add_core(builder, state->thread, state->core, from, to, depth);
         break;

@@ -75,6 +75,7 @@ static void put_json_state(void *context, const struct extract_state *state)
     put_json_number(text, "object", state->object != 0, state->object);
     put_json_number(text, "timeout", state->timeout_known, state->timeout);
     put_json_number(text, "core", state->state == EXTRACT_STATE_RUNNING, state->core);
+    put_json_bool(text, "unsure", state->is_unsure);
     extract_text_puts(text, "}\n");
 }
 
@@ -91,7 +92,10 @@ static void put_json_wake(void *context, const struct extract_wake *wake)
     put_json_bool(text, "isr", wake->in_isr);
     put_json_string(text, "reason", extract_wake_reason_name(wake->reason));
     put_json_number(text, "object", wake->object != 0, wake->object);
-    put_json_string(text, "reached", wake->is_suspended ? "suspended" : "ready");
+    put_json_string(text, "reached",
+                    wake->is_suspended ? "suspended"
+                    : wake->is_unsure  ? "unknown"
+                                       : "ready");
     extract_text_puts(text, "}\n");
 }
 
@@ -166,7 +170,7 @@ static void put_state(void *context, const struct extract_state *state)
     else if (state->timeout_known)
         extract_text_printf(report->text, ", for at most %llu timer ticks",
                             (unsigned long long)state->timeout);
-    extract_text_putc(report->text, '\n');
+    extract_text_puts(report->text, state->is_unsure ? " (likely)\n" : "\n");
 }
 
 static void put_wake(void *context, const struct extract_wake *wake)
@@ -175,8 +179,10 @@ static void put_wake(void *context, const struct extract_wake *wake)
 
     extract_text_printf(report->text, "%14llu %14s %12s  ", (unsigned long long)wake->at, "", "");
     put_name(report, true, wake->thread);
-    extract_text_puts(report->text,
-                      wake->is_suspended ? ": suspended when its wait ended: " : ": woken: ");
+    extract_text_puts(report->text, wake->is_suspended ? ": suspended when its wait ended: "
+                                    : wake->is_unsure
+                                        ? ": woken, or suspended when its wait ended: "
+                                        : ": woken: ");
     extract_text_puts(report->text, extract_wake_reason_name(wake->reason));
     if (wake->reason == EXTRACT_WAKE_SERVICE)
         extract_text_printf(report->text, " #%llu", (unsigned long long)wake->cause);

@@ -176,7 +176,7 @@ static bool is_still_running(struct schedule *schedule, const struct core *core,
                              const struct extract_event *event)
 {
     if (event->context != EXTRACT_THREAD || core->owner.runner != EXTRACT_RUNNER_THREAD ||
-        event->thread != core->owner.thread)
+        event->thread != core->owner.thread || schedule->moves != core->moves)
         return false;
     const struct thread *thread = schedule_thread(schedule, event->thread);
     return thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number;
