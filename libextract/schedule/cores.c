@@ -119,12 +119,44 @@ static void lose_core(struct schedule *schedule, struct thread *thread, uint8_t 
     thread_set(schedule, thread, last, &ready, NULL);
 }
 
+// Marks that a thread that has the core before and after may not have had it in between.
+static void doubt_running(struct schedule *schedule, struct thread *thread, uint8_t number,
+                          uint64_t first, uint64_t last)
+{
+    struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = number};
+
+    if (!thread || thread->now.state != EXTRACT_STATE_RUNNING || thread->now.core != number ||
+        first >= last)
+        return;
+    running.is_unsure = true;
+    thread_set(schedule, thread, first, &running, NULL);
+    running.is_unsure = false;
+    thread_set(schedule, thread, last, &running, NULL);
+}
+
+// Returns whether a core other than `except`, which was idle at its last event, may have a thread
+// that became ready since then.
+static bool may_be_elsewhere(const struct schedule *schedule, const struct thread *thread,
+                             unsigned except)
+{
+    for (unsigned i = 0; i < schedule->core_count; i++) {
+        const struct core *core = &schedule->cores[i];
+        enum extract_runner runner = core->next.runner ? core->next.runner : core->owner.runner;
+        if (i != except && core->has_last && runner == EXTRACT_RUNNER_IDLE &&
+            thread->woken_at >= core->last_ticks)
+            return true;
+    }
+    return false;
+}
+
 void cores_note_next(struct schedule *schedule, struct core *core, uint8_t number, uint64_t at)
 {
     const struct thread *next = thread_of(schedule, core->next);
 
     core->is_next_busy =
-        next && next->now.state == EXTRACT_STATE_RUNNING && next->now.core != number;
+        next &&
+        ((next->now.state == EXTRACT_STATE_RUNNING && next->now.core != number) ||
+         (next->now.state == EXTRACT_STATE_READY && may_be_elsewhere(schedule, next, number)));
     if (next && !core->is_next_busy && next->now.state <= EXTRACT_STATE_READY &&
         core->step.role->role == EXTRACT_ROLE_SUSPEND)
         thread_run(schedule, core->next.thread, at, number, false);
@@ -170,11 +202,11 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     if (is_alone || !event || before.runner == EXTRACT_RUNNER_INIT || !before.runner ||
         owner.runner == EXTRACT_RUNNER_INIT)
         return false;
-    struct thread *next = thread_of(schedule, owner);
+    thread_of(schedule, before); // adding a thread may move the others
+    struct thread *next = thread_of(schedule, owner), *last_thread = thread_of(schedule, before);
     if (next && next->now.state > EXTRACT_STATE_READY && event->context == EXTRACT_ISR)
         return false; // it has not lost the core yet
     bool is_moved = schedule->moves != core->moves;
-    struct thread *last_thread = thread_of(schedule, before);
     bool is_changed = last_thread && last_thread->now.from > from;
     // The next thread gets the core at once if the one before stopped. Otherwise, preemption may be
     // disabled. And the next thread may not have lost another core yet.
@@ -204,6 +236,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     if (!is_same(core->owner, owner))
         lose_core(schedule, thread_of(schedule, core->owner), number, from, last);
     doubt_others(schedule, from, last, !is_sure || is_moved);
+    doubt_running(schedule, next, number, is_sure ? first : from, last);
     schedule_change_owner(schedule, core, owner, last, number);
     add_part(schedule, core, owner, last, to, false);
     return true;

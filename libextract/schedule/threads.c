@@ -315,7 +315,7 @@ static enum extract_wake_reason find_reason(const struct schedule *schedule,
 
 static void send_wake(const struct schedule *schedule, const struct extract_event *event,
                       const struct thread *thread, const struct service *service,
-                      enum extract_wake_reason reason)
+                      enum extract_wake_reason reason, bool may_be_stopped)
 {
     struct extract_wake wake = {.at = event->ticks,
                                 .seq = event->seq,
@@ -323,7 +323,8 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
                                 .by = event->thread,
                                 .reason = reason,
                                 .in_isr = event->context == EXTRACT_ISR,
-                                .is_suspended = thread->is_stopped};
+                                .is_suspended = thread->is_stopped,
+                                .is_unsure = may_be_stopped && !thread->is_stopped};
 
     if (reason == EXTRACT_WAKE_SERVICE) {
         wake.cause = service->seq;
@@ -374,7 +375,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
         thread->now.object = before.object; // its own call came before the trace
     bool may_be_stopped = schedule->may_have_missed && wait != EXTRACT_WAIT_SUSPENDED &&
                           thread->now.state == EXTRACT_STATE_UNKNOWN;
-    send_wake(schedule, event, thread, service, reason);
+    send_wake(schedule, event, thread, service, reason, may_be_stopped);
     if (!thread->is_placed)
         thread->unplaced_wake = thread->wake;
     thread->is_placed = false;
@@ -383,8 +384,10 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     service->is_spent |= caused && service->role->wakes_one;
     service->may_be_spent |=
         !caused && wait && is_cause(service, thread, wait) && service->role->wakes_one;
-    thread_set(schedule, thread, event->ticks, thread->is_stopped ? &suspended : &ready,
-               wait ? &before : NULL);
+    // On several cores, parts of this time may be sent before it is known.
+    struct extract_state after = thread->is_stopped ? suspended : ready;
+    after.is_unsure = may_be_stopped && !thread->is_stopped && schedule->core_count > 1;
+    thread_set(schedule, thread, event->ticks, &after, wait ? &before : NULL);
     thread->is_ready_unsure = may_be_stopped && !thread->is_stopped;
     if (wait == EXTRACT_WAIT_MUTEX)
         thread->mutex_since = event->ticks;

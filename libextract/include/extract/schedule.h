@@ -101,6 +101,7 @@ struct extract_wake {
     bool isr_known;    // `isr` is valid
     bool is_aborted;   // SERVICE: its wait ended without success
     bool is_suspended; // a call suspended it while it waited, so it is not ready
+    bool is_unsure;    // it may have been suspended so by a call that was not recorded
 };
 
 // A time during which a mutex or a lock had one owner. If several threads hold a lock, the owner is

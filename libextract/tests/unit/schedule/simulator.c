@@ -280,12 +280,15 @@ static void switch_core(struct simulator *sim, int core)
             c->current = SIM_NONE;
 }
 
-// Begins to give a core its next thread, if it has another one.
+// Begins to give a core its next thread, if it has another one. While preemption is disabled, only
+// threads that could run on keep their cores.
 static void reschedule(struct simulator *sim, int core)
 {
     struct sim_core *c = &sim->cores[core];
+    bool could_run = c->current != SIM_NONE && sim->threads[c->current].is_ready;
 
-    if (sim->preempt_disable || c->depth || c->is_switching || c->current == c->next)
+    if (c->depth || c->is_switching || c->current == c->next ||
+        (sim->preempt_disable && (could_run || sim->options.cores == 1)))
         return;
     c->switch_delay = sim_random(sim, sim->options.latency + 1);
     c->is_switching = c->switch_delay > 0;
@@ -468,8 +471,9 @@ static void advance(struct simulator *sim)
         sim->next_device += 20 + sim_random(sim, 1500);
         enter_isr(sim, (int)sim_random(sim, sim->options.cores), 20 + sim_random(sim, 3));
     }
-    for (int i = 0; i < (int)sim->options.cores; i++)
-        reschedule(sim, i);
+    // A core that lets a thread go may be the one for which another core waits.
+    for (int i = 0; i < (int)(sim->options.cores * sim->options.cores); i++)
+        reschedule(sim, i % (int)sim->options.cores);
     note_truth(sim);
 }
 
