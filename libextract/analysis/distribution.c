@@ -59,10 +59,10 @@ bool distribution_add(struct distribution *distribution, uint64_t value)
     d->max = value > d->max ? value : d->max;
     d->sum += value;
     d->count++;
-    // Welford's method: sums of squares would lose the small differences of large values.
-    double difference = (double)value - d->mean;
-    d->mean += difference / (double)d->count;
-    d->squares += difference * ((double)value - d->mean);
+    d->first = d->count == 1 ? value : d->first;
+    double difference = (double)(int64_t)(value - d->first);
+    d->differences += difference;
+    d->squares += difference * difference;
     return true;
 }
 
@@ -114,7 +114,9 @@ struct extract_distribution distribution_result(struct distribution *distributio
         qsort(d->values, d->count, sizeof *d->values, compare_values);
     result.is_exact = !d->buckets;
     result.sum = d->sum;
-    result.deviation = d->count > 1 ? sqrt(d->squares / (double)(d->count - 1)) : 0;
+    double count = (double)d->count;
+    double squares = d->squares - d->differences * d->differences / count;
+    result.deviation = d->count > 1 && squares > 0 ? sqrt(squares / (count - 1)) : 0;
     result.median = value_at(d, (d->count + 1) / 2);
     result.p99 = value_at(d, d->count - d->count / 100);
     if (!d->buckets)

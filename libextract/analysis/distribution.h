@@ -16,7 +16,10 @@ struct distribution {
     size_t capacity;
     uint64_t *buckets; // of all values; NULL: `values` has all
     uint64_t count, sum, min, max;
-    double mean, squares; // squares: sum of the squared differences to the mean
+    // Sums of the differences to the first value, and of their squares: unlike sums of squares of
+    // the values, they keep small differences of large values.
+    uint64_t first;
+    double differences, squares;
 };
 
 // Adds a value. Returns false if memory is short.

@@ -34,11 +34,15 @@ static void add_load(struct analysis *analysis, uint64_t from, uint64_t to, bool
     while ((to - 1) >> analysis->load_part_log2 >= EXTRACT_LOAD_PARTS)
         double_load_parts(analysis);
     unsigned log2 = analysis->load_part_log2;
-    size_t last = (to - 1) >> log2;
+    size_t first = from >> log2, last = (to - 1) >> log2;
     stats->load_part_count = last >= stats->load_part_count ? last + 1 : stats->load_part_count;
     if (!is_busy)
         return;
-    for (size_t i = from >> log2; i <= last; i++) {
+    if (first == last) { // as for most
+        stats->load[first] += to - from;
+        return;
+    }
+    for (size_t i = first; i <= last; i++) {
         uint64_t begin = (uint64_t)i << log2, end = begin + (UINT64_C(1) << log2);
         stats->load[i] += (to < end ? to : end) - (from > begin ? from : begin);
     }
@@ -51,6 +55,8 @@ void times_add_step(struct analysis *analysis, const struct schedule_step *step)
     enum extract_runner runner = interval->runner;
     uint64_t ticks = interval->to - interval->from;
 
+    if (!ticks)
+        return;
     stats->cores[interval->core].span_ticks += ticks;
     stats->unsure_ticks += interval->is_unsure ? ticks : 0;
     if (runner == EXTRACT_RUNNER_THREAD) {

@@ -197,7 +197,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
 {
     uint64_t from = core->last_ticks, to = core->step.interval.to;
     struct holder before = core->next.runner ? core->next : core->owner;
-    bool is_alone = schedule->core_count == 1 || schedule->has_switches || !core->has_other;
+    bool is_alone = !schedule->has_silent_switches || !core->has_other;
 
     if (is_alone || !event || before.runner == EXTRACT_RUNNER_INIT || !before.runner ||
         owner.runner == EXTRACT_RUNNER_INIT)

@@ -143,6 +143,8 @@ struct schedule {
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
     unsigned core_count;
+    bool
+        has_silent_switches; // what one core does may change the thread of another without an event
     struct core *cores;
     uint64_t newest_at, before_at; // times of the present event, and of the one before, of any core
     uint32_t moves;                // changes of threads that may move others between cores

@@ -102,7 +102,8 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
 
     if (event->context != EXTRACT_THREAD)
         return;
-    struct thread *releaser = find_releaser(schedule, address);
+    struct thread *releaser =
+        !count || schedule->has_silent_switches ? find_releaser(schedule, address) : NULL;
     if (releaser && count && owner != releaser->now.thread)
         return;             // another core is handing it over
     if (releaser && !count) // it is free

@@ -237,7 +237,8 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         return;
     }
     struct holder owner = event ? owner_at(schedule, event, role) : core->next;
-    if (owner.runner && cores_close_interval(schedule, core, number, event, owner))
+    if (schedule->has_silent_switches && owner.runner &&
+        cores_close_interval(schedule, core, number, event, owner))
         return;
     bool is_shown = event && owner.runner;
     if (!owner.runner)
@@ -479,7 +480,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->step.context = event->context;
     core->step.standing = standing;
     note_switch(schedule, core, event, role);
-    if (schedule->core_count > 1)
+    if (schedule->has_silent_switches)
         cores_note_next(schedule, core, event->core, event->ticks);
 }
 
@@ -562,7 +563,7 @@ static bool add_events(void *context, const struct extract_event *events, const 
             schedule->highest = event->ticks;
         if (is_over) // the range ends here
             schedule->to = event->ticks;
-        if (schedule->core_count > 1)
+        if (schedule->has_silent_switches)
             cores_note_event(schedule, event, role);
         if (schedule->has_roles)
             add_event(schedule, event, role, standing[i]);
@@ -664,6 +665,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     schedule.lacks_waits = !schedule_shows_waits(trace);
     schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
+    schedule.has_silent_switches = schedule.core_count > 1 && !schedule.has_switches;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
     if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
         extract_map_init(&schedule.mutex_map, 16) && extract_map_init(&schedule.lock_map, 16)) {

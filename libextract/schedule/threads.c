@@ -19,6 +19,12 @@
 #include "schedule/internal.h"
 #include <string.h>
 
+static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
+static const struct extract_state unsure = {.state = EXTRACT_STATE_READY, .is_unsure = true};
+static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
+static const struct extract_state terminated = {.state = EXTRACT_STATE_TERMINATED};
+static const struct extract_state unknown = {.state = EXTRACT_STATE_UNKNOWN};
+
 static const char *wait_name(enum extract_wait wait)
 {
     static const char *const names[] = {[EXTRACT_WAIT_SLEEP] = "sleep",
@@ -159,7 +165,6 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
 // the lock was last released: it waits until it can have the lock.
 static void end_wait_for_lock(struct schedule *schedule, struct thread *thread)
 {
-    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     uint64_t at;
 
     if (thread->now.state == EXTRACT_STATE_BLOCKED && thread->wait == EXTRACT_WAIT_LOCK &&
@@ -183,12 +188,13 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
     // What lets a thread run that waits was not recorded, so how long it has waited is not known.
     if (thread->now.state > EXTRACT_STATE_READY)
         thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
-    if (schedule->core_count > 1)
+    if (schedule->has_silent_switches)
         cores_doubt_thread(schedule, thread);
     // On several cores, it may also have run before, on a core that recorded nothing of it.
-    struct extract_state before = {.state = EXTRACT_STATE_READY,
-                                   .is_unsure = schedule->core_count > 1};
-    thread_set(schedule, thread, at, &running, was_ready ? &before : NULL);
+    thread_set(schedule, thread, at, &running,
+               !was_ready                      ? NULL
+               : schedule->has_silent_switches ? &unsure
+                                               : &ready);
     thread->is_placed |= thread->now.from == thread->woken_at;
     if (thread->has_response && !thread->response.has_ran) {
         thread->response.ran_at = thread->now.from;
@@ -198,14 +204,16 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
 
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core)
 {
-    static const struct extract_state unknown = {.state = EXTRACT_STATE_UNKNOWN};
-    struct extract_state ready = {.state = EXTRACT_STATE_READY};
     struct thread *thread = schedule_thread(schedule, address);
 
-    if (schedule->core_count > 1)
-        ready.is_unsure = cores_is_next(schedule, address, core);
-    if (thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == core)
-        thread_set(schedule, thread, at, schedule->lacks_waits ? &unknown : &ready, NULL);
+    if (!thread || thread->now.state != EXTRACT_STATE_RUNNING || thread->now.core != core)
+        return;
+    bool is_unsure = schedule->has_silent_switches && cores_is_next(schedule, address, core);
+    thread_set(schedule, thread, at,
+               schedule->lacks_waits ? &unknown
+               : is_unsure           ? &unsure
+                                     : &ready,
+               NULL);
 }
 
 // ---- responses ----
@@ -346,8 +354,6 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
 static void add_resume(struct schedule *schedule, const struct extract_event *event,
                        const struct extract_role_fields *role, struct service *service)
 {
-    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
-    static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
     uint64_t address = extract_role_field(event, role->thread);
     struct thread *thread = schedule_thread(schedule, address);
     enum extract_wait wait = role->state ? (enum extract_wait)extract_role_field(event, role->state)
@@ -385,9 +391,12 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     service->may_be_spent |=
         !caused && wait && is_cause(service, thread, wait) && service->role->wakes_one;
     // On several cores, parts of this time may be sent before it is known.
-    struct extract_state after = thread->is_stopped ? suspended : ready;
-    after.is_unsure = may_be_stopped && !thread->is_stopped && schedule->core_count > 1;
-    thread_set(schedule, thread, event->ticks, &after, wait ? &before : NULL);
+    bool is_unsure = may_be_stopped && schedule->has_silent_switches;
+    thread_set(schedule, thread, event->ticks,
+               thread->is_stopped ? &suspended
+               : is_unsure        ? &unsure
+                                  : &ready,
+               wait ? &before : NULL);
     thread->is_ready_unsure = may_be_stopped && !thread->is_stopped;
     if (wait == EXTRACT_WAIT_MUTEX)
         thread->mutex_since = event->ticks;
@@ -410,7 +419,6 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
 static void add_suspend(struct schedule *schedule, const struct extract_event *event,
                         const struct extract_role_fields *role)
 {
-    static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
     enum extract_wait wait =
         (enum extract_wait)(role->state ? extract_role_field(event, role->state) : role->begins);
     uint64_t address = role->thread ? extract_role_field(event, role->thread) : event->thread;
@@ -444,7 +452,7 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
         event->thread == thread->now.thread)
         thread->service.role = NULL;
     thread->service.is_known = true;
-    if (schedule->core_count > 1 && thread->now.thread != event->thread)
+    if (schedule->has_silent_switches && thread->now.thread != event->thread)
         cores_doubt_thread(schedule, thread);
     // On one core, a thread that another one suspends did not run before.
     thread_set(schedule, thread, event->ticks, &state, schedule->core_count == 1 ? &ready : NULL);
@@ -469,8 +477,6 @@ static void add_stop(struct schedule *schedule, const struct extract_event *even
 static void add_end(struct schedule *schedule, const struct extract_event *event,
                     const struct extract_role_fields *role)
 {
-    static const struct extract_state terminated = {.state = EXTRACT_STATE_TERMINATED};
-    static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
     struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
 
     if (!thread)
@@ -591,7 +597,7 @@ void threads_end(struct schedule *schedule, uint64_t at)
         struct thread *thread = &schedule->threads[i];
         if (thread->is_idle)
             continue;
-        if (!thread->is_gone && schedule->core_count > 1)
+        if (!thread->is_gone && schedule->has_silent_switches)
             cores_doubt_thread(schedule, thread);
         if (thread->is_ready_unsure)
             thread->now.state = EXTRACT_STATE_UNKNOWN;
