@@ -41,6 +41,8 @@ void cores_note_event(struct schedule *schedule, const struct extract_event *eve
 // Returns the time from which on a core may have another owner than its last event shows.
 static uint64_t doubt_from(const struct core *core)
 {
+    if (!core->has_last)
+        return 0;
     return core->may_switch ? core->last_ticks : core->has_other ? core->other_at : UINT64_MAX;
 }
 
@@ -134,16 +136,16 @@ static void doubt_running(struct schedule *schedule, struct thread *thread, uint
     thread_set(schedule, thread, last, &running, NULL);
 }
 
-// Returns whether a core other than `except`, which was idle at its last event, may have a thread
-// that became ready since then.
+// Returns whether a core other than `except` may have a thread that is ready: one that was idle at
+// its last event, if the thread became ready since then, or one of which nothing is known yet.
 static bool may_be_elsewhere(const struct schedule *schedule, const struct thread *thread,
                              unsigned except)
 {
     for (unsigned i = 0; i < schedule->core_count; i++) {
         const struct core *core = &schedule->cores[i];
         enum extract_runner runner = core->next.runner ? core->next.runner : core->owner.runner;
-        if (i != except && core->has_last && runner == EXTRACT_RUNNER_IDLE &&
-            thread->woken_at >= core->last_ticks)
+        bool was_idle = core->has_last && runner == EXTRACT_RUNNER_IDLE;
+        if (i != except && (!core->has_last || (was_idle && thread->woken_at >= core->last_ticks)))
             return true;
     }
     return false;
@@ -153,10 +155,10 @@ void cores_note_next(struct schedule *schedule, struct core *core, uint8_t numbe
 {
     const struct thread *next = thread_of(schedule, core->next);
 
-    core->is_next_busy =
-        next &&
-        ((next->now.state == EXTRACT_STATE_RUNNING && next->now.core != number) ||
-         (next->now.state == EXTRACT_STATE_READY && may_be_elsewhere(schedule, next, number)));
+    core->is_next_busy = next && (next->now.state == EXTRACT_STATE_RUNNING
+                                      ? next->now.core != number
+                                      : next->now.state <= EXTRACT_STATE_READY &&
+                                            may_be_elsewhere(schedule, next, number));
     if (next && !core->is_next_busy && next->now.state <= EXTRACT_STATE_READY &&
         core->step.role->role == EXTRACT_ROLE_SUSPEND)
         thread_run(schedule, core->next.thread, at, number, false);
@@ -192,6 +194,11 @@ static bool are_others_placed(const struct schedule *schedule, const struct core
     return true;
 }
 
+void cores_begin(struct schedule *schedule, uint64_t at)
+{
+    doubt_others(schedule, schedule->start, at, true);
+}
+
 bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,
                           const struct extract_event *event, struct holder owner)
 {
@@ -224,7 +231,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
         ready <= to && !is_moved && are_others_placed(schedule, core, next)) {
         if (ready > from)
             first = last = ready;
-        else if (!core->next.runner)
+        else if (!core->next.runner && next->now.from <= from)
             first = last = from;
     }
     uint64_t middle = ready > first && ready < last ? ready : first;

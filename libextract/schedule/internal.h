@@ -175,6 +175,8 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
 // Notes the next event of the trace, if there are several cores.
 void cores_note_event(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role);
+// Notes the first event of a core: before, it may have run any thread that was ready.
+void cores_begin(struct schedule *schedule, uint64_t at);
 // Adds what had a core from its last event to `event`, at which `owner` has it, if other cores
 // recorded events in between and the core's owner was a thread or idle. Returns false otherwise.
 bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,

@@ -404,6 +404,8 @@ static void begin_core(struct schedule *schedule, struct core *core,
 {
     bool is_entry = role->role == EXTRACT_ROLE_ISR_ENTER;
 
+    if (schedule->has_silent_switches)
+        cores_begin(schedule, event->ticks);
     if (event->context == EXTRACT_ISR && schedule->trace->has_isr_entries)
         core->inside = !is_entry ? INSIDE : schedule->may_have_missed ? MAYBE_INSIDE : NOT_INSIDE;
     schedule_change_owner(schedule, core, owner_at(schedule, event, role), event->ticks,

@@ -648,6 +648,22 @@ static void several_cores_are_true(void **state)
     assert_true(claimed * 100 > time * 70);
 }
 
+// The same for rings that have wrapped, or in which entries are damaged.
+static void parts_of_two_cores_are_true(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= SYSTEMS; seed += sample_step()) {
+        struct sim_options options = {.seed = seed, .cores = 2, .entries = 200 + seed % 800};
+        struct recording recording = {.kept = 20 + seed * 7 % 150};
+        if (seed % 2)
+            recording = (struct recording){
+                .kept = options.entries, .gap = 20 + seed * 13 % 150, .gap_length = 1 + seed % 9};
+        run_system(&options, &recording);
+        check_all();
+        look_close(&run.look);
+    }
+}
+
 // With a latency, a thread leaves one core and comes to another one: two boundaries may be late.
 static void latency_of_several_cores_is_the_bound(void **state)
 {
@@ -672,6 +688,7 @@ int main(void)
         cmocka_unit_test(damaged_rings_are_true),
         cmocka_unit_test(chains_are_true),
         cmocka_unit_test(several_cores_are_true),
+        cmocka_unit_test(parts_of_two_cores_are_true),
         cmocka_unit_test(latency_of_several_cores_is_the_bound),
     };
 
