@@ -183,9 +183,12 @@ static void add_wake(void *context, const struct extract_wake *wake)
     if (!cause)
         return;
     size_t by = (size_t)(cause - result->list);
-    const struct activity *activity = response_of(finder, wake->thread);
-    if (activity)
-        add_cause(finder, (size_t)(activity - result->list), by);
+    struct activity *activity = response_of(finder, wake->thread);
+    if (!activity)
+        return;
+    size_t index = (size_t)(activity - result->list);
+    activity->caused += index != by;
+    add_cause(finder, index, by);
 }
 
 static void note_priority(struct finder *finder, uint64_t thread, uint16_t priority)
@@ -273,6 +276,24 @@ static enum extract_code no_memory(struct extract_error *error)
     return extract_error_set(error, EXTRACT_NOMEM, "activities", NULL, "out of memory");
 }
 
+static int compare_causes(const void *a, const void *b)
+{
+    const struct activity_cause *x = a, *y = b;
+
+    if (x->activity != y->activity)
+        return x->activity < y->activity ? -1 : 1;
+    return (x->by > y->by) - (x->by < y->by);
+}
+
+// Sorts the causes, so that those of one activity follow each other.
+static void sort_causes(struct activities *result)
+{
+    if (result->cause_count)
+        qsort(result->causes, result->cause_count, sizeof *result->causes, compare_causes);
+    for (size_t i = result->cause_count; i; i--)
+        result->list[result->causes[i - 1].activity].first_cause = i - 1;
+}
+
 static enum extract_code begin_activities(struct finder *finder, struct extract_error *error)
 {
     const struct extract_schedule_sink sink = {
@@ -284,6 +305,7 @@ static enum extract_code begin_activities(struct finder *finder, struct extract_
 
     if (!code)
         code = schedule_walk(NULL, result->trace, &sink, &observer, error);
+    sort_causes(result);
     for (size_t i = 0; i < result->count; i++) {
         struct activity *activity = &result->list[i];
         if (activity->kind == EXTRACT_ACTIVITY_INTERRUPT && activity->has_begun)

@@ -33,6 +33,9 @@ struct activity {
     uint64_t count;
     struct moments cost; // ticks, of each sample
     struct moments gap;  // ticks from one begin to the next
+    uint64_t caused;     // how often another one made it begin
+    size_t first_cause;  // of activities.causes
+    size_t pair;         // of diff.c
     // While the trace is read:
     uint64_t begin, ticks; // of the newest one; see has_begun
     bool has_begun;        // since the last gap
@@ -56,7 +59,7 @@ struct activities {
     struct activity *list; // owned
     size_t count, capacity;
     bool is_cut;                   // there are more than MAX_ACTIVITIES; the others are left out
-    struct activity_cause *causes; // owned
+    struct activity_cause *causes; // by `activity`; owned
     size_t cause_count;
     struct activity_thread *threads; // owned
     size_t thread_count;

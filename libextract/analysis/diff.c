@@ -5,8 +5,8 @@
 //                     ├──────────►│  how much more often it happens ──> RATE ──> follows others
 //   activities of B ──┘ by names  └─ priorities of threads          ──> PRIORITY
 //
-// A difference of means is likely if it is larger than three standard errors. Changes are ranked by
-// what remains when these errors are subtracted, so that chance does not rank first.
+// A difference of means is likely if it is larger than three standard errors. For the rank, the
+// contributed time weighs less the more it may be chance.
 #include "analysis/activities.h"
 #include "base/grow.h"
 #include <math.h>
@@ -29,6 +29,8 @@ struct pair {
     const struct activity *a, *b;
     const char *thread, *object; // names
     size_t rate_change;          // index of its RATE change + 1; 0: none
+    // How often per second it makes the activity begin that is looked at.
+    double caused_a, caused_b;
 };
 
 struct side {
@@ -122,6 +124,7 @@ static bool match_activities(struct comparison *c)
         if (!c->a.found.list[i].count) // it began, but did not end in the trace
             continue;
         pair->a = &c->a.found.list[i];
+        c->a.found.list[i].pair = c->pair_count;
         name_pair(c, &c->a, pair->a, pair);
         of_a = ++c->pair_count;
     }
@@ -146,6 +149,7 @@ static bool match_activities(struct comparison *c)
             c->pairs[k] = added;
         }
         c->pairs[k].b = b;
+        c->b.found.list[i].pair = k;
     }
     return !c->failed;
 }
@@ -263,18 +267,6 @@ static bool is_late(const struct comparison *c, const char *name, double rate_a,
 
 // ---- load ----
 
-// Returns how often something else made an activity begin.
-static uint64_t caused_of(const struct activities *found, const struct activity *activity)
-{
-    size_t index = (size_t)(activity - found->list);
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < found->cause_count; i++)
-        if (found->causes[i].activity == index && found->causes[i].by != index)
-            count += found->causes[i].count;
-    return count;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -297,7 +289,7 @@ static bool find_load(struct comparison *c)
     for (size_t i = 0; i < c->pair_count; i++) {
         const struct pair *pair = &c->pairs[i];
         if (!pair->a || !pair->b || pair->a->kind == EXTRACT_ACTIVITY_HOLD ||
-            caused_of(&c->a.found, pair->a) * 2 > pair->a->count)
+            pair->a->caused * 2 > pair->a->count)
             continue;
         struct estimate a = rate_of(&c->a, pair->a), b = rate_of(&c->b, pair->b);
         double difference = fabs(b.value - a.value);
@@ -430,6 +422,23 @@ static void compare_activity(struct comparison *c, struct pair *pair)
 
 // ---- what explains a rate ----
 
+// Notes in each pair how often it made an activity of a side begin (NULL: it is not there).
+static void note_causes(const struct comparison *c, const struct side *side,
+                        const struct activity *activity)
+{
+    const struct activities *found = &side->found;
+    size_t index = activity ? (size_t)(activity - found->list) : 0;
+
+    for (size_t i = activity ? activity->first_cause : found->cause_count;
+         i < found->cause_count && found->causes[i].activity == index; i++) {
+        const struct activity *by = &found->list[found->causes[i].by];
+        struct pair *pair = &c->pairs[by->pair];
+        if (by->count) // otherwise, it has no pair
+            *(side == &c->b ? &pair->caused_b : &pair->caused_a) =
+                (double)found->causes[i].count / side->out->span;
+    }
+}
+
 // Returns the pair that best explains why an activity began more often, or less often; SIZE_MAX:
 // none explains at least half of it.
 static size_t find_cause(const struct comparison *c, size_t index)
@@ -439,6 +448,10 @@ static size_t find_cause(const struct comparison *c, size_t index)
     double needed = rate_difference(change->a, change->b, c->diff->load) / 2, best = fabs(needed);
     size_t result = SIZE_MAX;
 
+    for (size_t i = 0; i < c->pair_count; i++)
+        c->pairs[i].caused_a = c->pairs[i].caused_b = 0;
+    note_causes(c, &c->a, pair->a);
+    note_causes(c, &c->b, pair->b);
     for (size_t i = 0; i < c->pair_count; i++) {
         const struct pair *by = &c->pairs[i];
         const struct extract_change *other =
@@ -452,16 +465,7 @@ static size_t find_cause(const struct comparison *c, size_t index)
                 return i;
             continue;
         }
-        double counts[2] = {0, 0};
-        for (unsigned s = 0; s < 2; s++) {
-            const struct side *side = s ? &c->b : &c->a;
-            const struct activity *of = s ? pair->b : pair->a, *from = s ? by->b : by->a;
-            for (size_t k = 0; of && from && k < side->found.cause_count; k++)
-                if (&side->found.list[side->found.causes[k].activity] == of &&
-                    &side->found.list[side->found.causes[k].by] == from)
-                    counts[s] = (double)side->found.causes[k].count / side->out->span;
-        }
-        double explained = counts[1] / c->diff->load - counts[0];
+        double explained = by->caused_b / c->diff->load - by->caused_a;
         if ((explained > 0) == (needed > 0) && fabs(explained) >= best) {
             best = fabs(explained);
             result = i;

@@ -91,8 +91,8 @@ struct extract_diff_side {
 struct extract_diff {
     struct extract_diff_side a, b;
     bool has_seconds; // both rates are known; otherwise all times are ticks
-    // How much more often activities that nothing else in the trace causes happen in B; rates of B
-    // are divided by it before they are compared. 1: about the same, or there is no common factor.
+    // How much more often activities that nothing else in the trace causes happen in B. Rates that
+    // differ by about as much are no changes. 1: about the same, or there is no common factor.
     double load;
     size_t change_count;
     struct extract_change *changes; // those that matter most first
