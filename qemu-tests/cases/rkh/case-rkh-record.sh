@@ -95,8 +95,9 @@ tcl_fast() {
     pause 4294967295
     balanced "$work/tclfast.log" &&
         "$ringside" report --json "${firm[@]}" "$work/tclfast.log" 2>/dev/null |
-        jq -e -s '[.[] | select(.event == "RINGSIDE_LOST")] | length > 0 and
-            any(.fields.modulo == 256 and .lost_exact == false)' >/dev/null ||
+        # On a busy host, the recorder may not have seen a source before the loss: no modulo then.
+        jq -e -s '[.[] | select(.event == "RINGSIDE_LOST")] | any(.lost_exact == false) and
+            all(.fields.modulo == null or .fields.modulo == 256)' >/dev/null ||
         { cat "$work/facts"; return 1; }
 }
 check "OpenOCD's Tcl, too fast: a loss is reported" tcl_fast

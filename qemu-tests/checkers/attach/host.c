@@ -59,12 +59,13 @@ static __attribute__((noinline)) void record_events(void)
 static void storm(uint32_t number)
 {
     uint8_t data[36];
+    uint32_t each_tick = shared->count; // The next order changes it before it changes the number.
 
     for (uint32_t i = 0; shared->number == number; i++) {
         for (uint32_t k = 0; k < sizeof data; k++)
             data[k] = (uint8_t)(k < 4 ? i >> 8 * k : i);
         posix_trace_event(shared->type, data, 4 + i % 32);
-        if (i % shared->count == 0)
+        if (i % each_tick == 0)
             pause_ms(TICK_MS);
     }
 }

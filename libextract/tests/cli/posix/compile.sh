@@ -24,7 +24,10 @@ declare -A pids inputs
 start_program() { # NAME PROGRAM ARGUMENT...
     local name=$1
     shift
+    rm -f "$name.in"
     mkfifo "$name.in"
+    # The output of an earlier program of this name must not be taken for that of this one.
+    : >"$name.out"
     "$@" <"$name.in" >"$name.out" 2>"$name.err" &
     pids[$name]=$!
     exec {fd}>"$name.in"

@@ -48,7 +48,6 @@ compile traced.c
 
 said=0
 start() { # [BYTES]
-    rm -f traced.in
     start_program traced ./traced "$@"
     said=0
     await_output traced '^ready$'
