@@ -97,6 +97,7 @@ struct analysis {
     } recent[RECENT_THREADS];
     bool figure_ids[FIGURE_IDS];   // ids modulo this that a figure counts
     bool has_figures[MAX_FIGURES]; // an event of its family has been counted
+    bool has_one_registry;         // of the trace, so that no name changes
     uint64_t registry;             // which names are valid at `seq`
     uint32_t *thread_of_object;    // per object of the trace: index of its statistics + 1; 0: none
     uint32_t *service_of_id;       // per id: index of its statistics + 1; 0: none yet

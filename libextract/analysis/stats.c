@@ -168,9 +168,8 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
 // Notes the newest event. From a later registry of a log on, an address may be another thread.
 static void note_seq(struct analysis *analysis, uint64_t seq)
 {
-    const struct extract_trace *trace = analysis->trace;
-    bool has_one = !trace->snapshots && trace->epoch_count <= 1;
-    uint64_t registry = has_one ? 0 : extract_trace_registry(trace, seq);
+    uint64_t registry =
+        analysis->has_one_registry ? 0 : extract_trace_registry(analysis->trace, seq);
 
     if (registry != analysis->registry)
         memset(analysis->recent, 0, sizeof analysis->recent);
@@ -381,6 +380,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         analysis->trace = trace;
         analysis->format = extract_trace_snapshot(trace)->ring.format;
         analysis->core_count = cores ? cores : 1;
+        analysis->has_one_registry = !trace->snapshots && trace->epoch_count <= 1;
         result->has_loads = extract_trace_shows_schedule(trace);
         result->has_waits = schedule_shows_waits(trace);
         result->has_modes =

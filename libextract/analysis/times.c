@@ -57,23 +57,20 @@ void times_add_step(struct analysis *analysis, const struct schedule_step *step)
 
     if (!ticks)
         return;
-    stats->cores[interval->core].span_ticks += ticks;
     stats->unsure_ticks += interval->is_unsure ? ticks : 0;
     if (runner == EXTRACT_RUNNER_THREAD) {
         size_t i = analysis_thread(analysis, interval->thread);
-        if (i == SIZE_MAX) {
+        if (i == SIZE_MAX)
             runner = EXTRACT_RUNNER_UNKNOWN;
-        } else {
-            stats->threads[i].ticks += ticks;
+        else
             stats->cores[interval->core].thread_ticks[i] += ticks;
-        }
     }
     analysis->cores[interval->core].ticks[runner] += ticks;
     add_load(analysis, interval->from, interval->to,
              runner != EXTRACT_RUNNER_IDLE && runner != EXTRACT_RUNNER_UNKNOWN);
 }
 
-// Fills in what the cores did besides running threads.
+// Fills in the sums of what the cores did.
 static void end_cores(struct analysis *analysis)
 {
     struct extract_stats *stats = analysis->stats;
@@ -85,6 +82,10 @@ static void end_cores(struct analysis *analysis)
         core->interrupt_ticks = ticks[EXTRACT_RUNNER_ISR];
         core->init_ticks = ticks[EXTRACT_RUNNER_INIT];
         core->unknown_ticks = ticks[EXTRACT_RUNNER_UNKNOWN];
+        core->span_ticks = ticks[EXTRACT_RUNNER_THREAD] + core->idle_ticks + core->interrupt_ticks +
+                           core->init_ticks + core->unknown_ticks;
+        for (size_t k = 0; k < stats->thread_count; k++)
+            stats->threads[k].ticks += core->thread_ticks[k];
         stats->idle_ticks += core->idle_ticks;
         stats->interrupt_ticks += core->interrupt_ticks;
         stats->init_ticks += core->init_ticks;

@@ -75,7 +75,7 @@ static bool grow(struct extract_map *map)
     return true;
 }
 
-uint32_t *extract_map_at(struct extract_map *map, uint64_t key)
+uint32_t *extract_map_add(struct extract_map *map, uint64_t key)
 {
     uint32_t at = bucket_of(map, key);
 

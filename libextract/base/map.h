@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 // Open addressing in a power of two of buckets, of which at least half are free. A value is an
-// index
-// + 1, or 0 in a free bucket.
+// index + 1, or 0 in a free bucket.
 struct extract_map {
     uint64_t *keys;
     uint32_t *values;
@@ -37,7 +36,13 @@ bool extract_map_init(struct extract_map *map, size_t count);
 void extract_map_free(struct extract_map *map);
 // Finds or adds a key. Returns where its value is; of a key that was added it is 0, and the caller
 // stores index + 1 there. Returns NULL if memory is short, which happens only beyond `count` keys.
-uint32_t *extract_map_at(struct extract_map *map, uint64_t key);
+uint32_t *extract_map_add(struct extract_map *map, uint64_t key);
+static inline uint32_t *extract_map_at(struct extract_map *map, uint64_t key)
+{
+    uint32_t at = extract_map_home(map, key);
+    bool is_found = map->values[at] && map->keys[at] == key; // as most are
+    return is_found ? &map->values[at] : extract_map_add(map, key);
+}
 // Returns the value of a key, or 0 if the map does not hold it.
 static inline uint32_t extract_map_get(const struct extract_map *map, uint64_t key)
 {
