@@ -2,7 +2,7 @@
 # libextract and the program `ringside`. Their sources are all C files of the rooms.
 
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
-               formats/rkh/target formats/posix snapshot events merge schedule control export \
+               formats/rkh/target formats/posix snapshot events merge schedule control export kernel \
                report report/columns report/rkh analysis analysis/rkh log follow templates \
                templates/run templates/compiler templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))

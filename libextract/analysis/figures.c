@@ -7,7 +7,7 @@
 
 static const struct extract_figure *table_of(const struct analysis *analysis)
 {
-    const struct extract_kernel *kernel = analysis->format->kernel;
+    const struct extract_scheduler *kernel = analysis->format->kernel;
 
     return kernel ? kernel->figures : NULL;
 }

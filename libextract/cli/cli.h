@@ -88,6 +88,7 @@ struct cli_options {
     bool junit;                     // of `assert`
     const char *elf_b;              // of `diff`: the ELF of B; NULL: that of --elf
     struct cli_merging merging;     // of `merge`
+    bool kernel;                    // of `objects`: the control blocks instead of the trace
     bool color_is_fixed;            // --color=always or --color=never was given
     bool quiet, cost, help, version;
     enum option_form given[OPTION_MAX]; // by rows of cli_option_table
@@ -110,7 +111,8 @@ enum {
     CLI_SPANS = 2048,
     CLI_ROLES = 4096,
     CLI_DIFF = 8192,
-    CLI_MERGE = 16384
+    CLI_MERGE = 16384,
+    CLI_KERNEL = 32768
 };
 
 // Headings of the overview under which commands are listed.
@@ -132,7 +134,7 @@ struct cli_command {
     const char *const *subcommands; // names; NULL after the last
 };
 
-extern const struct cli_command cli_info, cli_objects, cli_report, cli_last, cli_stats,
+extern const struct cli_command cli_info, cli_objects, cli_threads, cli_report, cli_last, cli_stats,
     cli_schedule, cli_why, cli_diff, cli_assert, cli_merge, cli_chart, cli_scan, cli_save,
     cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear,
     cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
@@ -234,6 +236,10 @@ const char *cli_nearest(const char *word, const char *(*known)(const void *conte
 // Prints that a word is unknown as a `kind` ("command"), with the nearest known word (NULL: none)
 // and a further hint. Returns CLI_USAGE.
 int cli_refuse_unknown(const char *word, const char *kind, const char *nearest, const char *hint);
+
+// commands/threads.c: reads the control blocks of the kernel, and prints its threads, or its other
+// objects.
+int cli_kernel_run(const struct cli_options *options, bool has_threads);
 
 // snapshot.c: one trace, read once and opened with the options.
 struct cli_snapshot {

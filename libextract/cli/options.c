@@ -359,6 +359,9 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 0, "pager", NULL, "Print through $PAGER, or less.",
      FLAG(reporting.pager)},
 
+    {REPORT, CLI_KERNEL, 0, "kernel", NULL, "List what the control blocks of the kernel show.",
+     FLAG(kernel)},
+
     {WHY, CLI_SPANS, 0, "span", "DEFINITION",
      "Measure spans between two events, as in\n'request: 4096 .. 4097 by info1'; may be repeated.",
      .set = add_span},

@@ -130,7 +130,7 @@ uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanosecond
 // Returns whether events of the trace show who ran.
 static inline bool extract_trace_shows_schedule(const struct extract_trace *trace)
 {
-    const struct extract_kernel *kernel = trace->snapshot->ring.format->kernel;
+    const struct extract_scheduler *kernel = trace->snapshot->ring.format->kernel;
 
     return kernel && (kernel->roles || trace->has_roles);
 }

@@ -121,7 +121,7 @@ static void find_name(struct build *build, size_t i)
     struct extract_object *object = &build->trace->objects[i];
     uint64_t address = extract_ring_address(&build->trace->snapshot->ring, object->address);
     char name[NAME_LIMIT];
-    const struct extract_kernel *kernel = build->trace->snapshot->ring.format->kernel;
+    const struct extract_scheduler *kernel = build->trace->snapshot->ring.format->kernel;
     bool is_block_first = object->thread && kernel && kernel->prefers_block_names;
     bool found = is_block_first && control_block_name(build, address, name, sizeof name);
 

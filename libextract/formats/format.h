@@ -13,7 +13,7 @@
 //   struct extract_stream             a ring of bytes whose entries differ in length
 //     struct extract_counted_ring       ... that can be followed by the counters in its header
 //     struct extract_terminated_ring    ... that can be followed by a byte that ends each entry
-//   struct extract_kernel             what its events mean for the scheduler
+//   struct extract_scheduler          what its events mean for the scheduler
 //   struct extract_describing_entries entries that describe values and other entries
 //   struct extract_target_filter      the filter that the target itself has
 //   struct extract_hook_entries       how an event is presented to report templates
@@ -370,7 +370,7 @@ struct extract_target_filter {
 // ---- Meaning ----
 
 // What a format's events mean for the kernel that wrote them.
-struct extract_kernel {
+struct extract_scheduler {
     // What event ids mean for the scheduler, by id, and how many ids there are. NULL: `translate`
     // is set.
     const struct extract_role_fields *roles;
@@ -546,7 +546,7 @@ struct extract_format {
 
     const struct extract_slot_ring *slots; // exactly one of `slots` and `stream` is set
     const struct extract_stream *stream;
-    const struct extract_kernel *kernel;
+    const struct extract_scheduler *kernel;
     const struct extract_describing_entries *describing;
     const struct extract_target_filter *target;
     const struct extract_hook_entries *entries; // NULL: templates see the event's words unchanged
@@ -581,7 +581,7 @@ extract_ring_role(const struct extract_ring *ring, const struct extract_event **
                   struct extract_event *scratch)
 {
     static const struct extract_role_fields none = {.role = EXTRACT_ROLE_NONE};
-    const struct extract_kernel *kernel = ring->format->kernel;
+    const struct extract_scheduler *kernel = ring->format->kernel;
     const struct extract_role_fields *role = NULL;
 
     if (kernel && kernel->translate) {

@@ -4,7 +4,7 @@
 // A format has a table with one row per event that concerns the schedule: the event's role, and
 // which of its fields contain what the role needs. The room schedule works on roles alone, so a
 // format with such a table gets intervals, states and wake-ups without further code. A format whose
-// entries have another shape translates them first (struct extract_kernel).
+// entries have another shape translates them first (struct extract_scheduler).
 #ifndef EXTRACT_FORMATS_ROLES_H
 #define EXTRACT_FORMATS_ROLES_H
 

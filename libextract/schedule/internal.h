@@ -125,7 +125,7 @@ struct recent_thread {
 // The derivation. `start` is the time since which nothing is missing.
 struct schedule {
     const struct extract_trace *trace;
-    const struct extract_kernel *kernel;
+    const struct extract_scheduler *kernel;
     const struct extract_schedule_sink *sink;
     const struct schedule_observer *observer;
     bool has_roles; // of the format's events

@@ -55,6 +55,10 @@ bool extract_dwarf_tables(struct extract_dwarf *dwarf, bool zero_is_code);
 void extract_symbols_constants(struct extract_symbols *symbols, const char *type,
                                extract_value_taker *take, void *context);
 
+// Return e_machine and e_flags of the ELF file.
+uint16_t extract_symbols_machine(const struct extract_symbols *symbols);
+uint32_t extract_symbols_flags(const struct extract_symbols *symbols);
+
 // Returns the number of symbols.
 size_t extract_symbols_count(const struct extract_symbols *symbols);
 

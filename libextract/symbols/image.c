@@ -101,7 +101,8 @@ static enum extract_code read_header(struct elf_file *file, struct header *heade
     extract_cursor_word(&c, file->word); // e_entry
     extract_cursor_word(&c, file->word); // e_phoff
     header->sections = extract_cursor_word(&c, file->word);
-    extract_cursor_span(&c, 4 + 3 * 2); // e_flags, e_ehsize, e_phentsize, e_phnum
+    file->flags = extract_cursor_u32(&c);
+    extract_cursor_span(&c, 3 * 2); // e_ehsize, e_phentsize, e_phnum
     header->entry = extract_cursor_u16(&c);
     header->count = extract_cursor_u16(&c);
     extract_cursor_u16(&c); // e_shstrndx

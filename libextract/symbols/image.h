@@ -29,7 +29,8 @@ struct elf_file {
     Elf *elf; // libelf's view of the bytes
     enum extract_byte_order order;
     unsigned word; // 4 or 8: ELFCLASS32 or ELFCLASS64
-    uint16_t machine;
+    uint16_t machine;  // e_machine
+    uint32_t flags;    // e_flags
     struct elf_section *sections; // owned
     uint32_t section_count;
 };

@@ -154,6 +154,16 @@ unsigned extract_symbols_pointer_bytes(const struct extract_symbols *symbols)
     return symbols->file.word;
 }
 
+uint16_t extract_symbols_machine(const struct extract_symbols *symbols)
+{
+    return symbols->file.machine;
+}
+
+uint32_t extract_symbols_flags(const struct extract_symbols *symbols)
+{
+    return symbols->file.flags;
+}
+
 size_t extract_symbols_count(const struct extract_symbols *symbols)
 {
     return symbols->table.count;

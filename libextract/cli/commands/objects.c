@@ -4,7 +4,7 @@
 
 static int run_objects(const struct cli_options *options)
 {
-    return cli_snapshot_run(options, "objects");
+    return options->kernel ? cli_kernel_run(options, false) : cli_snapshot_run(options, "objects");
 }
 
 const struct cli_command cli_objects = {
@@ -14,6 +14,6 @@ const struct cli_command cli_objects = {
     .summary = "list kernel objects",
     .help = "Names that the trace lacks are taken from --elf. With --json, print one object per "
             "line.\n",
-    .takes = CLI_ROLES,
+    .takes = CLI_ROLES | CLI_KERNEL,
     .run = run_objects,
 };

@@ -77,6 +77,6 @@ void hook_roles_complete(struct extract_hook_roles *roles);
 const struct extract_role_fields *hook_translate(const struct extract_ring *ring,
                                                  struct extract_event *event);
 
-extern const struct extract_kernel hook_kernel;
+extern const struct extract_scheduler hook_kernel;
 
 #endif

@@ -100,7 +100,7 @@ static bool lacks_waits(const struct extract_ring *ring)
     return ring->hook_roles && !ring->hook_roles->shows_waits;
 }
 
-const struct extract_kernel hook_kernel = {
+const struct extract_scheduler hook_kernel = {
     .translate = hook_translate,
     .lacks_context = lacks_context,
     .lacks_waits = lacks_waits,

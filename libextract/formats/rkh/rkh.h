@@ -127,7 +127,7 @@ const struct extract_event_type *rkh_type_on(const struct rkh_wire *wire, unsign
 
 // ---- schedule.c: what events mean for the schedule ----
 
-extern const struct extract_kernel rkh_kernel;
+extern const struct extract_scheduler rkh_kernel;
 
 // ---- args.c: arguments ----
 

@@ -78,5 +78,5 @@ static bool lacks_context(const struct extract_ring *ring)
     return true;
 }
 
-const struct extract_kernel rkh_kernel = {
+const struct extract_scheduler rkh_kernel = {
     .translate = rkh_translate, .lacks_context = lacks_context, .has_steps = true};

@@ -165,11 +165,11 @@ static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slo
         decode_slots(bytes, 8, all.swap, count, events);
 }
 
-static const struct extract_kernel kernel = {.roles = threadx_roles,
-                                             .role_count = &threadx_role_count,
-                                             .figures = threadx_figures,
-                                             .timer_thread = "System Timer Thread",
-                                             .name_pointer = threadx_name_pointer};
+static const struct extract_scheduler kernel = {.roles = threadx_roles,
+                                                .role_count = &threadx_role_count,
+                                                .figures = threadx_figures,
+                                                .timer_thread = "System Timer Thread",
+                                                .name_pointer = threadx_name_pointer};
 
 const struct extract_format extract_format_threadx = {
     .name = "threadx",

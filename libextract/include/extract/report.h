@@ -9,6 +9,7 @@
 
 #include <extract/diff.h>
 #include <extract/filter.h>
+#include <extract/kernel.h>
 #include <extract/span.h>
 #include <extract/stats.h>
 #include <extract/why.h>
@@ -120,6 +121,13 @@ enum extract_code extract_report_events(struct extract_text *text, const struct 
 enum extract_code extract_report_objects(struct extract_text *text,
                                          const struct extract_trace *trace,
                                          const struct extract_report_options *options);
+// Prints the threads, or all other objects, that the control blocks of a kernel show.
+enum extract_code extract_report_threads(struct extract_text *text,
+                                         const struct extract_kernel *kernel,
+                                         const struct extract_report_options *options);
+enum extract_code extract_report_kernel_objects(struct extract_text *text,
+                                                const struct extract_kernel *kernel,
+                                                const struct extract_report_options *options);
 // Prints the status of the stream and of its log, in the words of struct posix_trace_status_info.
 enum extract_code extract_report_status(struct extract_text *text,
                                         const struct extract_trace *trace,

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// Kernel: what the control blocks of an RTOS say about its threads and objects at one moment.
+//
+// A trace tells what a system did; its control blocks tell how it stands: who runs, who waits for
+// what, who holds it, and how much of each stack was ever used. They are read from any memory (a
+// dump, a core, a live target), and found through the symbols and the types (DWARF) of the
+// program's ELF file. Offsets are never assumed.
+//
+//     extract_kernel_read(&kernel, memory, symbols, &error);
+//     for (size_t i = 0; i < kernel->thread_count; i++)
+//         use(&kernel->threads[i]);
+//     extract_kernel_free(kernel);
+//
+// Damaged lists end with what was found up to the damage, which `problems` names.
+#ifndef EXTRACT_KERNEL_H
+#define EXTRACT_KERNEL_H
+
+#include <extract/symbols.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum {
+    EXTRACT_KERNEL_NAME = 64,    // bytes of a name with its NUL; longer ones are cut
+    EXTRACT_KERNEL_PROBLEM = 160 // bytes of a problem with its NUL
+};
+
+enum extract_kernel_state {
+    EXTRACT_KERNEL_UNKNOWN = 0, // the control block holds a number that means nothing
+    EXTRACT_KERNEL_RUNNING,     // it has a core, or was interrupted while it had one
+    EXTRACT_KERNEL_READY,
+    EXTRACT_KERNEL_BLOCKED, // it waits for an object
+    EXTRACT_KERNEL_SLEEPING,
+    EXTRACT_KERNEL_SUSPENDED,
+    EXTRACT_KERNEL_COMPLETED, // its entry function has returned
+    EXTRACT_KERNEL_TERMINATED
+};
+
+// Whether a thread has used more stack than it has.
+enum extract_kernel_overflow {
+    EXTRACT_OVERFLOW_UNKNOWN = 0,
+    EXTRACT_OVERFLOW_NO,        // bytes at the end of the stack were never written
+    EXTRACT_OVERFLOW_SUSPECTED, // they were written, while those of other threads were not
+    EXTRACT_OVERFLOW_PROVEN     // the saved stack pointer is below the stack
+};
+
+struct extract_kernel_thread {
+    uint64_t address;               // of its control block
+    char name[EXTRACT_KERNEL_NAME]; // as in memory, not escaped; "": none
+    enum extract_kernel_state state;
+    bool has_priority, has_base_priority;
+    uint64_t priority;      // in force, as the kernel counts
+    uint64_t base_priority; // without inheritance
+    bool has_core;
+    unsigned core;        // RUNNING: number of its core
+    const char *wait;     // BLOCKED: the type of what it waits for, such as "mutex"; NULL: unknown
+    uint64_t waiting_for; // address of that object; 0: unknown, or none
+    size_t object;        // its index in `objects`; SIZE_MAX: not among them
+    uint64_t holder;      // address of the thread that owns that mutex; 0: none, or unknown
+    bool has_ticks_left;
+    uint64_t ticks_left;             // until its wait or sleep ends by itself
+    uint64_t stack_start, stack_end; // lowest address, and the one after the highest; 0: unknown
+    bool has_sp, has_pc;             // its registers are saved in memory, and were understood
+    uint64_t sp, pc;                 // where it continues
+    const char *function;            // that contains pc; of the symbols; NULL: unknown
+    struct extract_place place;      // of pc; file NULL: unknown
+    bool has_untouched;              // the kernel fills stacks before use
+    uint64_t untouched;              // bytes at the lowest addresses that were never written
+    enum extract_kernel_overflow overflow;
+};
+
+// A number that a control block holds.
+struct extract_kernel_figure {
+    const char *name; // such as "messages"; static; NULL: none
+    uint64_t value;
+};
+
+enum { EXTRACT_KERNEL_FIGURES = 3 };
+
+struct extract_kernel_object {
+    uint64_t address;               // of its control block
+    const char *type;               // such as "mutex"; static
+    char name[EXTRACT_KERNEL_NAME]; // as for threads
+    uint64_t owner;                 // thread that holds a mutex; 0: none
+    size_t waiters;                 // threads that wait for it
+    struct extract_kernel_figure figures[EXTRACT_KERNEL_FIGURES];
+};
+
+struct extract_kernel {
+    const char *name; // such as "ThreadX"; static
+    struct extract_kernel_thread *threads;
+    size_t thread_count;
+    struct extract_kernel_object *objects; // all but threads
+    size_t object_count;
+    // What is damaged or missing, one sentence each. Empty: all lists were read to their end.
+    char (*problems)[EXTRACT_KERNEL_PROBLEM];
+    size_t problem_count;
+};
+
+// Reads the threads and objects of the kernel in a program. A running target should be halted
+// before. The caller frees *kernel with extract_kernel_free; it is NULL after an error. The memory
+// may be closed before, but not the symbols, which own strings of the result. Errors: NOTFOUND (the
+// program contains no known kernel), UNSUPPORTED (the ELF file does not describe the types of its
+// control blocks), UNREADABLE (the memory does not contain the kernel's variables), NOMEM.
+enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,
+                                      struct extract_symbols *symbols, struct extract_error *error);
+void extract_kernel_free(struct extract_kernel *kernel); // NULL is allowed
+
+// Returns the thread with a control block at an address; NULL: there is none.
+const struct extract_kernel_thread *extract_kernel_thread_at(const struct extract_kernel *kernel,
+                                                             uint64_t address);
+
+// Returns the name of a state, such as "blocked", or of an overflow, such as "proven".
+const char *extract_kernel_state_name(enum extract_kernel_state state);
+const char *extract_kernel_overflow_name(enum extract_kernel_overflow overflow);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

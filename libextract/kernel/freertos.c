@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+// kernel: FreeRTOS. A task is in one list that shows its state, and, while it waits for an object,
+// with a second item in a list of that object.
+//
+// Source: the names of the types, members and variables are those of FreeRTOS's public headers and
+// of its debuggers.
+#include "kernel/kernel.h"
+#include "symbols/dwarf.h"
+#include <string.h>
+
+enum { MAX_CORES = 64, MAX_LISTS = 256, FILL = 0xA5 };
+
+#define TASK  "tskTaskControlBlock"
+#define QUEUE "QueueDefinition"
+#define GROUP "EventGroupDef_t"
+#define LIST  "List_t"
+#define ITEM  "ListItem_t"
+
+// The variables that are lists of tasks.
+static const struct task_list {
+    const char *symbol;
+    enum extract_kernel_state state;
+    bool has_wake_time; // the items' values are the times at which their tasks wake up
+} task_lists[] = {
+    {"pxReadyTasksLists", EXTRACT_KERNEL_READY, false},
+    {"xPendingReadyList", EXTRACT_KERNEL_READY, false},
+    {"xDelayedTaskList1", EXTRACT_KERNEL_SLEEPING, true},
+    {"xDelayedTaskList2", EXTRACT_KERNEL_SLEEPING, true},
+    {"xSuspendedTaskList", EXTRACT_KERNEL_SUSPENDED, false},
+    {"xTasksWaitingTermination", EXTRACT_KERNEL_TERMINATED, false},
+};
+
+// What ucQueueType holds.
+static const char *const queue_types[] = {"queue",     "mutex", "semaphore",
+                                          "semaphore", "mutex", "queue set"};
+
+struct walk {
+    const struct task_list *list;
+    uint64_t on_core[MAX_CORES];
+    size_t core_count;
+    uint64_t ticks; // xTickCount
+    uint64_t tick_bytes;
+    bool has_ticks;
+};
+
+// ---- objects ----
+
+static struct extract_kernel_object *find_object(struct kernel_reader *reader, uint64_t address)
+{
+    struct extract_kernel *kernel = reader->kernel;
+
+    for (size_t i = 0; i < kernel->object_count; i++)
+        if (kernel->objects[i].address == address)
+            return &kernel->objects[i];
+    return NULL;
+}
+
+// Returns what a queue is used for.
+static const char *type_of_queue(struct kernel_reader *reader, const struct kernel_block *block)
+{
+    uint64_t type, head, item_bytes;
+
+    if (kernel_block_get(reader, block, "ucQueueType", &type))
+        return type < sizeof queue_types / sizeof *queue_types ? queue_types[type] : "queue";
+    // Without the trace facility: a mutex has no storage and no head, a semaphore items of 0 bytes.
+    if (kernel_block_get(reader, block, "pcHead", &head) && !head)
+        return "mutex";
+    return kernel_block_get(reader, block, "uxItemSize", &item_bytes) && !item_bytes ? "semaphore"
+                                                                                     : "queue";
+}
+
+// Adds a queue, or returns it if it is known. Returns NULL if it cannot be read.
+static struct extract_kernel_object *add_queue(struct kernel_reader *reader, uint64_t address)
+{
+    struct extract_kernel_object *object = find_object(reader, address);
+    struct kernel_block block;
+
+    if (object || !kernel_read_block(reader, QUEUE, address, &block))
+        return object;
+    object = kernel_add_object(reader, address, type_of_queue(reader, &block));
+    if (!object)
+        return NULL;
+    if (strcmp(object->type, "mutex") == 0 &&
+        !kernel_block_get(reader, &block, "u.xSemaphore.xMutexHolder", &object->owner))
+        (void)kernel_block_get(reader, &block, "pxMutexHolder", &object->owner);
+    bool is_queue = strcmp(object->type, "queue") == 0;
+    kernel_add_figure(reader, object, &block, is_queue ? "messages" : "count", "uxMessagesWaiting");
+    kernel_add_figure(reader, object, &block, is_queue ? "capacity" : "most", "uxLength");
+    return object;
+}
+
+// Adds the queues that the registry names.
+static void read_registry(struct kernel_reader *reader)
+{
+    struct extract_symbol registry;
+    struct extract_inner inner;
+    uint64_t name, handle;
+
+    if (!extract_symbols_by_name(reader->symbols, "xQueueRegistry", &registry) ||
+        !extract_symbols_inner(reader->symbols, registry.address, "pcQueueName", "xHandle", false,
+                               &inner) ||
+        !inner.has_second)
+        return;
+    for (uint64_t i = 0; i < inner.count && i < MAX_LISTS; i++) {
+        uint64_t element = registry.address + i * inner.stride;
+        if (!kernel_read_pointer(reader, element + inner.second, &handle) || !handle ||
+            !kernel_read_pointer(reader, element + inner.member, &name) || !name)
+            continue;
+        struct extract_kernel_object *object = add_queue(reader, handle);
+        if (object)
+            kernel_read_name(reader, name, object->name);
+    }
+}
+
+// Returns whether a queue whose tasks wait in a list may be at an address: receivers wait while it
+// is empty, senders while it is full.
+static bool may_be_queue(struct kernel_reader *reader, uint64_t address, bool is_sending)
+{
+    struct kernel_block block;
+    uint64_t messages, length;
+
+    return kernel_read_block(reader, QUEUE, address, &block) &&
+           kernel_block_get(reader, &block, "uxMessagesWaiting", &messages) &&
+           kernel_block_get(reader, &block, "uxLength", &length) && length &&
+           messages == (is_sending ? length : 0);
+}
+
+// Finds the object that contains a list of waiting tasks. Returns its address; 0: not known.
+static uint64_t find_waited(struct kernel_reader *reader, uint64_t container, const char **type)
+{
+    static const char *const members[] = {"xTasksWaitingToReceive", "xTasksWaitingToSend"};
+    const struct kernel_member *bits = kernel_member(reader, GROUP, "xTasksWaitingForBits");
+    uint64_t found[2] = {0, 0};
+
+    *type = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        const struct kernel_member *member = kernel_member(reader, QUEUE, members[i]);
+        uint64_t address = member ? container - member->offset : 0;
+        if (member && may_be_queue(reader, address, i == 1))
+            found[i] = address;
+        if (found[i] && find_object(reader, found[i])) // the registry names it
+            found[!i] = 0;
+    }
+    uint64_t queue = found[0] ? found[0] : found[1];
+    if (queue && !(found[0] && found[1])) {
+        struct extract_kernel_object *object = add_queue(reader, queue);
+        *type = object ? object->type : NULL;
+        return object ? queue : 0;
+    }
+    if (queue || !bits) // which of the two is not known
+        return 0;
+    *type = "event flags";
+    return container - bits->offset;
+}
+
+// ---- tasks ----
+
+static void read_wait(struct kernel_reader *reader, const struct kernel_block *block,
+                      struct extract_kernel_thread *thread)
+{
+    uint64_t container = 0, notified = 0;
+
+    if (thread->state != EXTRACT_KERNEL_SLEEPING && thread->state != EXTRACT_KERNEL_SUSPENDED)
+        return;
+    if (!kernel_block_get(reader, block, "xEventListItem.pxContainer", &container))
+        (void)kernel_block_get(reader, block, "xEventListItem.pvContainer", &container);
+    // The state of the first notification of the task: 1 while it waits for it.
+    const struct kernel_member *states = kernel_member(reader, TASK, "ucNotifyState");
+    if (states)
+        (void)kernel_read_number(reader, block->address + states->offset, 1, &notified);
+    if (container) {
+        thread->state = EXTRACT_KERNEL_BLOCKED;
+        thread->waiting_for = find_waited(reader, container, &thread->wait);
+    } else if (notified == 1) {
+        thread->state = EXTRACT_KERNEL_BLOCKED;
+        thread->wait = "notification";
+    }
+}
+
+static void read_task(struct kernel_reader *reader, const struct walk *walk,
+                      const struct kernel_block *block, struct extract_kernel_thread *thread)
+{
+    const struct kernel_member *name = kernel_member(reader, TASK, "pcTaskName");
+    struct kernel_context context;
+    uint64_t top;
+
+    if (name) {
+        kernel_read_name(reader, block->address + name->offset, thread->name);
+        thread->name[name->size < EXTRACT_KERNEL_NAME ? name->size : EXTRACT_KERNEL_NAME - 1] = 0;
+    }
+    thread->has_priority = kernel_block_get(reader, block, "uxPriority", &thread->priority);
+    thread->has_base_priority =
+        kernel_block_get(reader, block, "uxBasePriority", &thread->base_priority);
+    thread->state = walk->list->state;
+    for (size_t i = 0; i < walk->core_count; i++)
+        if (walk->on_core[i] == block->address && thread->state == EXTRACT_KERNEL_READY) {
+            thread->state = EXTRACT_KERNEL_RUNNING;
+            thread->has_core = true;
+            thread->core = (unsigned)i;
+        }
+    read_wait(reader, block, thread);
+    (void)kernel_block_get(reader, block, "pxStack", &thread->stack_start);
+    if (kernel_block_get(reader, block, "pxEndOfStack", &top)) // the highest word
+        thread->stack_end = top + reader->word_bytes;
+    if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_TERMINATED ||
+        !kernel_block_get(reader, block, "pxTopOfStack", &thread->sp))
+        return;
+    thread->has_sp = true;
+    if (kernel_context_freertos(reader, thread->sp, false, &context))
+        kernel_set_context(reader, thread, &context);
+}
+
+static bool visit_item(struct kernel_reader *reader, uint64_t item, void *context)
+{
+    const struct walk *walk = context;
+    struct kernel_block item_block, block;
+    uint64_t task, wake;
+
+    if (!kernel_read_block(reader, ITEM, item, &item_block) ||
+        !kernel_block_get(reader, &item_block, "pvOwner", &task) || !task ||
+        !kernel_read_block(reader, TASK, task, &block)) {
+        kernel_add_problem(reader, "the item at 0x%llx of %s belongs to no task",
+                           (unsigned long long)item, walk->list->symbol);
+        return false;
+    }
+    // A task that an interrupt made ready while the scheduler was suspended is in two lists: the
+    // first one holds.
+    if (extract_kernel_thread_at(reader->kernel, task))
+        return true;
+    struct extract_kernel_thread *thread = kernel_add_thread(reader, task);
+    if (!thread)
+        return false;
+    read_task(reader, walk, &block, thread);
+    if (walk->list->has_wake_time && walk->has_ticks &&
+        kernel_block_get(reader, &item_block, "xItemValue", &wake)) {
+        // The tick count may overflow before the wait ends.
+        uint64_t mask =
+            walk->tick_bytes < 8 ? (UINT64_C(1) << walk->tick_bytes * 8) - 1 : UINT64_MAX;
+        thread->has_ticks_left = true;
+        thread->ticks_left = (wake - walk->ticks) & mask;
+    }
+    return true;
+}
+
+// Walks over a list. An empty one has an end that points at itself.
+static void read_list(struct kernel_reader *reader, uint64_t address, struct walk *walk)
+{
+    const struct kernel_member *end = kernel_member(reader, LIST, "xListEnd");
+    const struct kernel_member *next = kernel_member(reader, LIST, "xListEnd.pxNext");
+    const struct kernel_member *item_next = kernel_member(reader, ITEM, "pxNext");
+    struct kernel_list list = {.what = walk->list->symbol};
+
+    if (!end || !next || !item_next ||
+        !kernel_read_pointer(reader, address + next->offset, &list.first))
+        return;
+    list.end = address + end->offset;
+    list.next_offset = item_next->offset;
+    if (list.first && list.first != list.end) // 0: not used yet
+        kernel_walk(reader, &list, visit_item, walk);
+}
+
+static bool read_state(struct kernel_reader *reader, struct walk *walk)
+{
+    struct extract_symbol current, ticks;
+    const char *name = "pxCurrentTCB";
+
+    if (!extract_symbols_by_name(reader->symbols, name, &current)) {
+        name = "pxCurrentTCBs";
+        if (!extract_symbols_by_name(reader->symbols, name, &current))
+            return false;
+    }
+    walk->core_count = current.size ? (size_t)(current.size / reader->word_bytes) : 1;
+    if (walk->core_count > MAX_CORES)
+        walk->core_count = MAX_CORES;
+    for (size_t i = 0; i < walk->core_count; i++)
+        if (!kernel_read_variable(reader, name, i, &walk->on_core[i]))
+            return false;
+    if (extract_symbols_by_name(reader->symbols, "xTickCount", &ticks) && ticks.size) {
+        walk->tick_bytes = ticks.size;
+        walk->has_ticks = kernel_read_number(reader, ticks.address, ticks.size, &walk->ticks);
+    }
+    return true;
+}
+
+static bool read_freertos(struct kernel_reader *reader)
+{
+    struct walk walk = {.list = NULL};
+    uint64_t list_bytes, count;
+
+    if (!read_state(reader, &walk))
+        return false;
+    if (!extract_symbols_type_size(reader->symbols, LIST, &list_bytes) || !list_bytes)
+        return false;
+    read_registry(reader);
+    for (size_t i = 0; i < sizeof task_lists / sizeof *task_lists; i++) {
+        struct extract_symbol lists;
+        walk.list = &task_lists[i];
+        if (!extract_symbols_by_name(reader->symbols, walk.list->symbol, &lists))
+            continue; // not in this configuration
+        size_t list_count = lists.size > list_bytes ? (size_t)(lists.size / list_bytes) : 1;
+        for (size_t k = 0; k < list_count && k < MAX_LISTS; k++)
+            read_list(reader, lists.address + k * list_bytes, &walk);
+    }
+    if (kernel_read_variable(reader, "uxCurrentNumberOfTasks", 0, &count) &&
+        count != reader->kernel->thread_count)
+        kernel_add_problem(reader, "the lists contain %zu tasks, but the kernel counts %llu",
+                           reader->kernel->thread_count, (unsigned long long)count);
+    return true;
+}
+
+const struct kernel_description kernel_freertos = {.name = "FreeRTOS",
+                                                   .symbol = "pxReadyTasksLists",
+                                                   .type = TASK,
+                                                   .fill = FILL,
+                                                   .read = read_freertos};

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// kernel: reads the control blocks of an RTOS. In: memory, and the symbols and types of the
+// program. Out: threads and objects (extract/kernel.h).
+//
+// A kernel is one file, which knows names: of variables, types, members and states. It reads its
+// lists with the functions here, which find the offsets and check each address. read.c has the
+// functions that all kernels use, contexts.c the frames in which ports save registers, and stacks.c
+// measures stacks.
+//
+//     kernel_kernels[] ── detect ──> read: lists ──> blocks ──> threads, objects
+//                                                       │
+//                             contexts.c: pc, sp <──────┴─> stacks.c: use, overflow
+#ifndef EXTRACT_KERNEL_KERNEL_H
+#define EXTRACT_KERNEL_KERNEL_H
+
+#include "base/map.h"
+#include <extract/kernel.h>
+
+enum {
+    KERNEL_BLOCK_BYTES = 2048, // maximum of a control block
+    KERNEL_MEMBERS = 128       // members whose offsets are remembered
+};
+
+// The place of a member in its type; of size 0 if the type has no such member.
+struct kernel_member {
+    const char *type, *name;
+    uint64_t offset, size; // bytes
+};
+
+// One read of a kernel.
+struct kernel_reader {
+    struct extract_kernel *kernel; // the result
+    struct extract_memory *memory;
+    struct extract_symbols *symbols;
+    enum extract_byte_order order;
+    unsigned word_bytes; // of a pointer
+    uint16_t machine;    // e_machine of the ELF file
+    uint32_t elf_flags;  // e_flags
+    uint8_t fill;        // byte with which the kernel fills stacks before use
+    size_t thread_capacity, object_capacity, problem_capacity;
+    struct kernel_member members[KERNEL_MEMBERS];
+    size_t member_count;
+    bool failed; // out of memory
+};
+
+// A copy of a control block.
+struct kernel_block {
+    const char *type;
+    uint64_t address;
+    size_t length; // bytes that were read
+    uint8_t bytes[KERNEL_BLOCK_BYTES];
+};
+
+// A kernel that is known.
+struct kernel_description {
+    const char *name;
+    const char *symbol; // that only programs with this kernel have
+    const char *type;   // of a thread's control block
+    uint8_t fill;       // byte with which it fills stacks before use
+    // Reads all. Returns false if the memory does not contain the kernel's variables.
+    bool (*read)(struct kernel_reader *reader);
+};
+
+extern const struct kernel_description kernel_threadx, kernel_bout, kernel_freertos;
+
+// ---- read.c ----
+
+// Reads an unsigned number of 1, 2, 4 or 8 bytes. Returns false if it cannot be read.
+bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t bytes,
+                        uint64_t *value);
+bool kernel_read_pointer(struct kernel_reader *reader, uint64_t address, uint64_t *value);
+// Reads a variable; of an array of pointers, element `index`. Returns false if the program has no
+// such variable, or if it cannot be read.
+bool kernel_read_variable(struct kernel_reader *reader, const char *symbol, size_t index,
+                          uint64_t *value);
+// Finds a member. Returns NULL if the type has none of that name.
+const struct kernel_member *kernel_member(struct kernel_reader *reader, const char *type,
+                                          const char *name);
+// Reads a control block. Returns false if its first bytes cannot be read.
+bool kernel_read_block(struct kernel_reader *reader, const char *type, uint64_t address,
+                       struct kernel_block *block);
+// Gets a number in a block. Returns false if the type has no such member, or if it was not read.
+bool kernel_block_get(struct kernel_reader *reader, const struct kernel_block *block,
+                      const char *member, uint64_t *value);
+// Copies the text at an address; "" if there is none.
+void kernel_read_name(struct kernel_reader *reader, uint64_t address,
+                      char name[EXTRACT_KERNEL_NAME]);
+
+// A linked list. Each item points to the next one.
+struct kernel_list {
+    const char *what;     // "thread list", for messages
+    uint64_t first, end;  // the first item, and the one that ends the list (first: a ring)
+    uint64_t next_offset; // of the pointer in an item
+};
+// Passes each item to `visit`, until that returns false. Damage ends the walk and becomes a
+// problem.
+void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
+                 bool (*visit)(struct kernel_reader *reader, uint64_t item, void *context),
+                 void *context);
+
+// Add to the result. Return NULL if memory is short.
+struct extract_kernel_thread *kernel_add_thread(struct kernel_reader *reader, uint64_t address);
+struct extract_kernel_object *kernel_add_object(struct kernel_reader *reader, uint64_t address,
+                                                const char *type);
+void kernel_add_problem(struct kernel_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// Adds a number to an object, unless it cannot be read.
+void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_object *object,
+                       const struct kernel_block *block, const char *name, const char *member);
+
+// ---- contexts.c ----
+
+// The registers of a thread that does not run, as a port saves them.
+struct kernel_context {
+    uint64_t pc, sp;
+};
+// Each returns false if the frame at `saved`, the stack pointer in the control block, is not one.
+bool kernel_context_threadx(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+                            struct kernel_context *context);
+bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+                         struct kernel_context *context);
+bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+                             struct kernel_context *context);
+// Sets pc and sp of a thread, and the function and the line of pc.
+void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
+                        const struct kernel_context *context);
+
+// ---- stacks.c ----
+
+// Measures the stacks of all threads.
+void kernel_measure_stacks(struct kernel_reader *reader);
+
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: MIT
+// kernel: reads numbers, control blocks and lists of the target, whose content may be damaged.
+#include "base/cursor.h"
+#include "base/grow.h"
+#include "kernel/kernel.h"
+#include "memory/hooks.h"
+#include "symbols/dwarf.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ITEMS = 65536 }; // of a list
+
+static const struct kernel_description *const kernels[] = {&kernel_bout, &kernel_threadx,
+                                                           &kernel_freertos};
+
+// ---- numbers and blocks ----
+
+bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t bytes,
+                        uint64_t *value)
+{
+    uint8_t buffer[8];
+    size_t got;
+
+    if (!bytes || bytes > sizeof buffer ||
+        extract_memory_read(reader->memory, address, buffer, (size_t)bytes, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(buffer, (size_t)bytes, reader->order);
+    *value = bytes == 1   ? extract_cursor_u8(&c)
+             : bytes == 2 ? extract_cursor_u16(&c)
+                          : extract_cursor_word(&c, (unsigned)bytes);
+    return !c.failed;
+}
+
+bool kernel_read_pointer(struct kernel_reader *reader, uint64_t address, uint64_t *value)
+{
+    return kernel_read_number(reader, address, reader->word_bytes, value);
+}
+
+bool kernel_read_variable(struct kernel_reader *reader, const char *symbol, size_t index,
+                          uint64_t *value)
+{
+    struct extract_symbol found;
+
+    if (!extract_symbols_by_name(reader->symbols, symbol, &found))
+        return false;
+    bool is_narrow = found.size && found.size < reader->word_bytes;
+    return kernel_read_number(reader, found.address + (uint64_t)index * reader->word_bytes,
+                              is_narrow ? found.size : reader->word_bytes, value);
+}
+
+const struct kernel_member *kernel_member(struct kernel_reader *reader, const char *type,
+                                          const char *name)
+{
+    struct kernel_member *members = reader->members, *member;
+
+    for (size_t i = 0; i < reader->member_count; i++)
+        if (strcmp(members[i].name, name) == 0 && strcmp(members[i].type, type) == 0)
+            return members[i].size ? &members[i] : NULL;
+    // The last place is used again if a kernel asks for more.
+    member = &members[reader->member_count];
+    reader->member_count += reader->member_count < KERNEL_MEMBERS - 1;
+    *member = (struct kernel_member){.type = type, .name = name};
+    if (!extract_symbols_member(reader->symbols, type, name, &member->offset, &member->size))
+        member->size = 0;
+    return member->size ? member : NULL;
+}
+
+bool kernel_read_block(struct kernel_reader *reader, const char *type, uint64_t address,
+                       struct kernel_block *block)
+{
+    uint64_t size;
+
+    *block = (struct kernel_block){.type = type, .address = address};
+    if (!extract_symbols_type_size(reader->symbols, type, &size))
+        return false;
+    size = size < sizeof block->bytes ? size : sizeof block->bytes;
+    // What is missing at its end is noticed when it is needed.
+    (void)extract_memory_read(reader->memory, address, block->bytes, (size_t)size, &block->length,
+                              NULL);
+    return block->length != 0;
+}
+
+bool kernel_block_get(struct kernel_reader *reader, const struct kernel_block *block,
+                      const char *member, uint64_t *value)
+{
+    const struct kernel_member *found = kernel_member(reader, block->type, member);
+    struct extract_cursor c = extract_cursor_make(block->bytes, block->length, reader->order);
+
+    if (!found || !extract_cursor_seek(&c, found->offset))
+        return false;
+    switch (found->size) {
+    case 1:
+        *value = extract_cursor_u8(&c);
+        break;
+    case 2:
+        *value = extract_cursor_u16(&c);
+        break;
+    case 4:
+    case 8:
+        *value = extract_cursor_word(&c, (unsigned)found->size);
+        break;
+    default:
+        return false;
+    }
+    return !c.failed;
+}
+
+void kernel_read_name(struct kernel_reader *reader, uint64_t address,
+                      char name[EXTRACT_KERNEL_NAME])
+{
+    size_t got = 0;
+
+    memset(name, 0, EXTRACT_KERNEL_NAME);
+    if (!address)
+        return;
+    // Names are constants: what the memory lacks, the ELF file may have.
+    (void)extract_memory_read(reader->memory, address, name, EXTRACT_KERNEL_NAME - 1, &got, NULL);
+    if (!memchr(name, 0, got) && got < EXTRACT_KERNEL_NAME - 1) {
+        memset(name, 0, EXTRACT_KERNEL_NAME);
+        (void)extract_symbols_read_constant(reader->symbols, address, name,
+                                            EXTRACT_KERNEL_NAME - 1);
+    }
+}
+
+// ---- lists ----
+
+void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
+                 bool (*visit)(struct kernel_reader *reader, uint64_t item, void *context),
+                 void *context)
+{
+    struct extract_map seen;
+    uint64_t item = list->first;
+    size_t count = 0;
+
+    if (!extract_map_init(&seen, 64)) {
+        reader->failed = true;
+        return;
+    }
+    for (;; count++) {
+        uint32_t *mark = item ? extract_map_at(&seen, item) : NULL;
+        uint64_t next;
+        if (!item) {
+            kernel_add_problem(reader, "the %s ends after %zu with a null pointer", list->what,
+                               count);
+            break;
+        }
+        if (!mark) {
+            reader->failed = true;
+            break;
+        }
+        if (*mark || count == MAX_ITEMS) {
+            kernel_add_problem(reader, "the %s runs in a circle after %zu, at 0x%llx", list->what,
+                               count, (unsigned long long)item);
+            break;
+        }
+        *mark = 1;
+        if (!kernel_read_pointer(reader, item + list->next_offset, &next)) {
+            kernel_add_problem(reader, "the %s ends after %zu: 0x%llx cannot be read", list->what,
+                               count, (unsigned long long)item);
+            break;
+        }
+        if (!visit(reader, item, context) || next == list->end || reader->failed)
+            break;
+        item = next;
+    }
+    extract_map_free(&seen);
+}
+
+// ---- the result ----
+
+struct extract_kernel_thread *kernel_add_thread(struct kernel_reader *reader, uint64_t address)
+{
+    struct extract_kernel *kernel = reader->kernel;
+    struct extract_kernel_thread *grown = extract_grow(kernel->threads, &reader->thread_capacity,
+                                                       kernel->thread_count, sizeof *grown);
+
+    if (!grown) {
+        reader->failed = true;
+        return NULL;
+    }
+    kernel->threads = grown;
+    grown += kernel->thread_count++;
+    *grown = (struct extract_kernel_thread){.address = address, .object = SIZE_MAX};
+    return grown;
+}
+
+struct extract_kernel_object *kernel_add_object(struct kernel_reader *reader, uint64_t address,
+                                                const char *type)
+{
+    struct extract_kernel *kernel = reader->kernel;
+    struct extract_kernel_object *grown = extract_grow(kernel->objects, &reader->object_capacity,
+                                                       kernel->object_count, sizeof *grown);
+
+    if (!grown) {
+        reader->failed = true;
+        return NULL;
+    }
+    kernel->objects = grown;
+    grown += kernel->object_count++;
+    *grown = (struct extract_kernel_object){.address = address, .type = type};
+    return grown;
+}
+
+void kernel_add_problem(struct kernel_reader *reader, const char *format, ...)
+{
+    struct extract_kernel *kernel = reader->kernel;
+    char(*grown)[EXTRACT_KERNEL_PROBLEM] = extract_grow(kernel->problems, &reader->problem_capacity,
+                                                        kernel->problem_count, sizeof *grown);
+    va_list arguments;
+
+    if (!grown) {
+        reader->failed = true;
+        return;
+    }
+    kernel->problems = grown;
+    va_start(arguments, format);
+    vsnprintf(grown[kernel->problem_count++], sizeof *grown, format, arguments);
+    va_end(arguments);
+}
+
+void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_object *object,
+                       const struct kernel_block *block, const char *name, const char *member)
+{
+    uint64_t value;
+
+    if (!kernel_block_get(reader, block, member, &value))
+        return;
+    for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES; i++) {
+        if (object->figures[i].name)
+            continue;
+        object->figures[i] = (struct extract_kernel_figure){name, value};
+        return;
+    }
+}
+
+const struct extract_kernel_thread *extract_kernel_thread_at(const struct extract_kernel *kernel,
+                                                             uint64_t address)
+{
+    for (size_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i].address == address)
+            return &kernel->threads[i];
+    return NULL;
+}
+
+// Connects threads with the objects that they wait for. A pointer into a control block stands for
+// the object, too.
+static void connect_waits(struct kernel_reader *reader)
+{
+    struct extract_kernel *kernel = reader->kernel;
+
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        struct extract_kernel_thread *thread = &kernel->threads[i];
+        for (size_t k = 0; thread->waiting_for && k < kernel->object_count; k++) {
+            struct extract_kernel_object *object = &kernel->objects[k];
+            if (object->address != thread->waiting_for)
+                continue;
+            thread->object = k;
+            thread->wait = object->type;
+            thread->holder = object->owner;
+            object->waiters++;
+            break;
+        }
+    }
+}
+
+static const struct kernel_description *detect(struct extract_symbols *symbols)
+{
+    struct extract_symbol found;
+
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (extract_symbols_by_name(symbols, kernels[i]->symbol, &found))
+            return kernels[i];
+    return NULL;
+}
+
+enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,
+                                      struct extract_symbols *symbols, struct extract_error *error)
+{
+    const struct kernel_description *description = detect(symbols);
+    const char *path = extract_symbols_path(symbols);
+    uint64_t size;
+
+    *kernel = NULL;
+    if (!description)
+        return extract_error_set(error, EXTRACT_NOTFOUND, path,
+                                 "use the ELF file of a program with ThreadX or FreeRTOS",
+                                 "the program contains no kernel that is known");
+    if (!extract_symbols_type_size(symbols, description->type, &size))
+        return extract_error_set(
+            error, EXTRACT_UNSUPPORTED, path, "build the kernel with -g, and do not strip the file",
+            "no debug information describes %s of %s", description->type, description->name);
+    struct kernel_reader *reader = calloc(1, sizeof *reader);
+    struct extract_kernel *result = calloc(1, sizeof *result);
+    if (!reader || !result) {
+        free(reader);
+        free(result);
+        return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
+    }
+    *reader = (struct kernel_reader){.kernel = result,
+                                     .memory = memory,
+                                     .symbols = symbols,
+                                     .order = extract_symbols_byte_order(symbols),
+                                     .word_bytes = extract_symbols_pointer_bytes(symbols),
+                                     .machine = extract_symbols_machine(symbols),
+                                     .elf_flags = extract_symbols_flags(symbols),
+                                     .fill = description->fill};
+    result->name = description->name;
+    bool is_read = description->read(reader);
+    if (is_read) {
+        connect_waits(reader);
+        kernel_measure_stacks(reader);
+        if (extract_memory_is_running(memory))
+            kernel_add_problem(reader,
+                               "the target ran while it was read: halt it to see one moment");
+    }
+    bool failed = reader->failed;
+    free(reader);
+    if (is_read && !failed) {
+        *kernel = result;
+        return EXTRACT_OK;
+    }
+    extract_kernel_free(result);
+    if (failed)
+        return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
+    return extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory),
+                             "read all of the RAM in which the program keeps its variables",
+                             "the variables of %s cannot be read", description->name);
+}
+
+void extract_kernel_free(struct extract_kernel *kernel)
+{
+    if (!kernel)
+        return;
+    free(kernel->threads);
+    free(kernel->objects);
+    free(kernel->problems);
+    free(kernel);
+}
+
+// ---- names ----
+
+const char *extract_kernel_state_name(enum extract_kernel_state state)
+{
+    static const char *const names[] = {"unknown",  "running",   "ready",     "blocked",
+                                        "sleeping", "suspended", "completed", "terminated"};
+
+    return (size_t)state < sizeof names / sizeof *names ? names[state] : "unknown";
+}
+
+const char *extract_kernel_overflow_name(enum extract_kernel_overflow overflow)
+{
+    static const char *const names[] = {"unknown", "no", "suspected", "proven"};
+
+    return (size_t)overflow < sizeof names / sizeof *names ? names[overflow] : "unknown";
+}

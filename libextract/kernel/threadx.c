@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: MIT
+// kernel: ThreadX on one core and on several (SMP), and bout, the kernel of qemu-tests, whose
+// control blocks have the same names.
+//
+// Source: the names are those of ThreadX's public header tx_api.h, the numbers of states and the
+// ids of objects those that its user guide and debuggers show.
+#include "kernel/kernel.h"
+#include "symbols/dwarf.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_CORES = 64, FILL = 0xEF, KINDS = 7, MEMBER_BYTES = 64 };
+
+// The numbers that tx_thread_state holds. `wait`: what the thread then waits for.
+static const struct {
+    enum extract_kernel_state state;
+    const char *wait;
+} states[] = {
+    {EXTRACT_KERNEL_READY, NULL},           {EXTRACT_KERNEL_COMPLETED, NULL},
+    {EXTRACT_KERNEL_TERMINATED, NULL},      {EXTRACT_KERNEL_SUSPENDED, NULL},
+    {EXTRACT_KERNEL_SLEEPING, NULL},        {EXTRACT_KERNEL_BLOCKED, "queue"},
+    {EXTRACT_KERNEL_BLOCKED, "semaphore"},  {EXTRACT_KERNEL_BLOCKED, "event flags"},
+    {EXTRACT_KERNEL_BLOCKED, "block pool"}, {EXTRACT_KERNEL_BLOCKED, "byte pool"},
+    {EXTRACT_KERNEL_BLOCKED, "I/O driver"}, {EXTRACT_KERNEL_BLOCKED, "file"},
+    {EXTRACT_KERNEL_BLOCKED, "TCP/IP"},     {EXTRACT_KERNEL_BLOCKED, "mutex"},
+    {EXTRACT_KERNEL_READY, NULL}, // its priority changes
+};
+
+// The kinds of objects, in the order in which bout numbers them.
+static const struct kind {
+    const char *name;   // of the kind
+    const char *type;   // of the control block
+    const char *prefix; // of the members, and of the head of the list behind an underscore
+    uint32_t id;
+    const char *owner;
+    struct {
+        const char *name, *member;
+    } figures[EXTRACT_KERNEL_FIGURES];
+} kinds[KINDS] = {
+    {"timer",
+     "TX_TIMER",
+     "tx_timer_",
+     0x4154494D,
+     NULL,
+     {{"ticks left", "tx_timer_internal.tx_timer_internal_remaining_ticks"},
+      {"period", "tx_timer_internal.tx_timer_internal_re_initialize_ticks"},
+      {"period", "tx_timer_period"}}},
+    {"queue",
+     "TX_QUEUE",
+     "tx_queue_",
+     0x51554555,
+     NULL,
+     {{"messages", "tx_queue_enqueued"}, {"capacity", "tx_queue_capacity"}}},
+    {"semaphore",
+     "TX_SEMAPHORE",
+     "tx_semaphore_",
+     0x53454D41,
+     NULL,
+     {{"count", "tx_semaphore_count"}}},
+    {"mutex",
+     "TX_MUTEX",
+     "tx_mutex_",
+     0x4D555445,
+     "tx_mutex_owner",
+     {{"held", "tx_mutex_ownership_count"}}},
+    {"event flags",
+     "TX_EVENT_FLAGS_GROUP",
+     "tx_event_flags_group_",
+     0x4456444E,
+     NULL,
+     {{"flags", "tx_event_flags_group_current"}}},
+    {"block pool",
+     "TX_BLOCK_POOL",
+     "tx_block_pool_",
+     0x424C4F43,
+     NULL,
+     {{"available", "tx_block_pool_available"}, {"total", "tx_block_pool_total"}}},
+    {"byte pool",
+     "TX_BYTE_POOL",
+     "tx_byte_pool_",
+     0x42595445,
+     NULL,
+     {{"available", "tx_byte_pool_available"}, {"size", "tx_byte_pool_size"}}},
+};
+
+// What differs between the kernels.
+struct variant {
+    // A pointer to what a thread waits for, or into it.
+    const char *wait_member;
+    const char *ticks_member; // time left of a wait
+    bool (*context)(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+                    struct kernel_context *context);
+};
+
+static const struct variant threadx = {"tx_thread_suspend_control_block",
+                                       "tx_thread_timer.tx_timer_internal_remaining_ticks",
+                                       kernel_context_threadx};
+static const struct variant bout = {"tx_thread_suspended_in", NULL, kernel_context_bout};
+
+struct walk {
+    const struct variant *variant;
+    const struct kind *kind; // of objects; NULL: threads
+    uint64_t item_offset;    // of the item in the control block
+    uint64_t on_core[MAX_CORES];
+    size_t core_count;
+};
+
+// ---- threads ----
+
+static void read_stack(struct kernel_reader *reader, const struct kernel_block *block,
+                       struct extract_kernel_thread *thread)
+{
+    uint64_t start, end;
+
+    if (!kernel_block_get(reader, block, "tx_thread_stack_start", &start) ||
+        !kernel_block_get(reader, block, "tx_thread_stack_end", &end))
+        return;
+    if (end < start || !start) {
+        kernel_add_problem(reader, "thread at 0x%llx: its stack from 0x%llx to 0x%llx is none",
+                           (unsigned long long)thread->address, (unsigned long long)start,
+                           (unsigned long long)end);
+        return;
+    }
+    thread->stack_start = start;
+    thread->stack_end = end + 1;
+}
+
+static void read_wait(struct kernel_reader *reader, const struct walk *walk,
+                      const struct kernel_block *block, struct extract_kernel_thread *thread)
+{
+    uint64_t ticks;
+    bool may_end =
+        thread->state == EXTRACT_KERNEL_BLOCKED || thread->state == EXTRACT_KERNEL_SLEEPING;
+
+    if (thread->state == EXTRACT_KERNEL_BLOCKED)
+        (void)kernel_block_get(reader, block, walk->variant->wait_member, &thread->waiting_for);
+    // 0: the timer of a wait without a limit does not run.
+    if (may_end && walk->variant->ticks_member &&
+        kernel_block_get(reader, block, walk->variant->ticks_member, &ticks) && ticks) {
+        thread->has_ticks_left = true;
+        thread->ticks_left = ticks;
+    }
+}
+
+static void read_registers(struct kernel_reader *reader, const struct walk *walk,
+                           const struct kernel_block *block, struct extract_kernel_thread *thread)
+{
+    struct kernel_context context;
+    uint64_t saved, has_fpu = 0;
+
+    if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_COMPLETED ||
+        thread->state == EXTRACT_KERNEL_TERMINATED ||
+        !kernel_block_get(reader, block, "tx_thread_stack_ptr", &saved))
+        return;
+    (void)kernel_block_get(reader, block, "tx_thread_fp_enable", &has_fpu);
+    thread->has_sp = true;
+    thread->sp = saved;
+    if (walk->variant->context(reader, saved, has_fpu != 0, &context))
+        kernel_set_context(reader, thread, &context);
+}
+
+static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *context)
+{
+    const uint32_t thread_id = 0x54485244;
+    const struct walk *walk = context;
+    struct kernel_block block;
+    uint64_t id = 0, name = 0, state = 0;
+
+    if (!kernel_read_block(reader, "TX_THREAD", item, &block) ||
+        !kernel_block_get(reader, &block, "tx_thread_id", &id) || id != thread_id) {
+        kernel_add_problem(reader, "no thread is at 0x%llx, which the thread list contains",
+                           (unsigned long long)item);
+        return false;
+    }
+    struct extract_kernel_thread *thread = kernel_add_thread(reader, item);
+    if (!thread)
+        return false;
+    if (kernel_block_get(reader, &block, "tx_thread_name", &name))
+        kernel_read_name(reader, name, thread->name);
+    thread->has_priority =
+        kernel_block_get(reader, &block, "tx_thread_priority", &thread->priority);
+    thread->has_base_priority =
+        kernel_block_get(reader, &block, "tx_thread_user_priority", &thread->base_priority);
+    if (kernel_block_get(reader, &block, "tx_thread_state", &state) &&
+        state < sizeof states / sizeof *states) {
+        thread->state = states[state].state;
+        thread->wait = states[state].wait;
+    } else {
+        kernel_add_problem(reader, "thread at 0x%llx: its state %llu is none",
+                           (unsigned long long)item, (unsigned long long)state);
+    }
+    for (size_t i = 0; i < walk->core_count; i++) {
+        if (walk->on_core[i] != item || thread->state != EXTRACT_KERNEL_READY)
+            continue;
+        thread->state = EXTRACT_KERNEL_RUNNING;
+        thread->has_core = true;
+        thread->core = (unsigned)i;
+    }
+    read_stack(reader, &block, thread);
+    read_wait(reader, walk, &block, thread);
+    read_registers(reader, walk, &block, thread);
+    return true;
+}
+
+// Reads which thread has each core. Returns false if that variable cannot be read.
+static bool read_cores(struct kernel_reader *reader, struct walk *walk)
+{
+    struct extract_symbol current;
+
+    if (!extract_symbols_by_name(reader->symbols, "_tx_thread_current_ptr", &current))
+        return false;
+    walk->core_count = current.size ? (size_t)(current.size / reader->word_bytes) : 1;
+    if (walk->core_count > MAX_CORES)
+        walk->core_count = MAX_CORES;
+    for (size_t i = 0; i < walk->core_count; i++)
+        if (!kernel_read_variable(reader, "_tx_thread_current_ptr", i, &walk->on_core[i]))
+            return false;
+    return true;
+}
+
+static bool read_threads(struct kernel_reader *reader, struct walk *walk)
+{
+    const struct kernel_member *next = kernel_member(reader, "TX_THREAD", "tx_thread_created_next");
+    struct kernel_list list = {.what = "thread list"};
+    uint64_t count;
+
+    if (!next || !read_cores(reader, walk) ||
+        !kernel_read_variable(reader, "_tx_thread_created_ptr", 0, &list.first))
+        return false;
+    list.end = list.first;
+    list.next_offset = next->offset;
+    if (list.first)
+        kernel_walk(reader, &list, visit_thread, walk);
+    if (kernel_read_variable(reader, "_tx_thread_created_count", 0, &count) &&
+        count != reader->kernel->thread_count)
+        kernel_add_problem(reader, "the thread list contains %zu, but the kernel counts %llu",
+                           reader->kernel->thread_count, (unsigned long long)count);
+    return true;
+}
+
+// ---- objects ----
+
+static const char *member_of(const struct kind *kind, const char *name, char text[MEMBER_BYTES])
+{
+    snprintf(text, MEMBER_BYTES, "%s%s", kind->prefix, name);
+    return text;
+}
+
+// Reads a member by the end of its name. It is not remembered, because the name is not constant.
+static bool get_own(struct kernel_reader *reader, const struct walk *walk,
+                    const struct kernel_block *block, const char *name, uint64_t *value)
+{
+    char text[MEMBER_BYTES];
+    uint64_t offset, size;
+
+    return extract_symbols_member(reader->symbols, walk->kind->type,
+                                  member_of(walk->kind, name, text), &offset, &size) &&
+           kernel_read_number(reader, block->address + offset, size, value);
+}
+
+// A thread of bout waits at a list in the control block of the object: replaces the address of the
+// list by that of the object.
+static void find_waiters(struct kernel_reader *reader, const struct kernel_block *block)
+{
+    struct extract_kernel *kernel = reader->kernel;
+
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        uint64_t *at = &kernel->threads[i].waiting_for;
+        if (*at > block->address && *at - block->address < block->length)
+            *at = block->address;
+    }
+}
+
+static bool visit_object(struct kernel_reader *reader, uint64_t item, void *context)
+{
+    const struct walk *walk = context;
+    const struct kind *kind = walk->kind;
+    uint64_t address = item - walk->item_offset, id = 0, name;
+    struct kernel_block block;
+
+    if (!kernel_read_block(reader, kind->type, address, &block) ||
+        !get_own(reader, walk, &block, "id", &id) || (uint32_t)id != kind->id) {
+        kernel_add_problem(reader, "no %s is at 0x%llx, which the %s list contains", kind->name,
+                           (unsigned long long)address, kind->name);
+        return false;
+    }
+    struct extract_kernel_object *object = kernel_add_object(reader, address, kind->name);
+    if (!object)
+        return false;
+    if (get_own(reader, walk, &block, "name", &name))
+        kernel_read_name(reader, name, object->name);
+    for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && kind->figures[i].name; i++)
+        kernel_add_figure(reader, object, &block, kind->figures[i].name, kind->figures[i].member);
+    if (kind->owner)
+        (void)kernel_block_get(reader, &block, kind->owner, &object->owner);
+    find_waiters(reader, &block);
+    return true;
+}
+
+// Reads the objects of a kind. ThreadX has a pointer to the first of each kind, whose control
+// blocks point at each other.
+static void read_ring(struct kernel_reader *reader, struct walk *walk)
+{
+    char text[MEMBER_BYTES], head[MEMBER_BYTES + 16], what[48];
+    struct kernel_list list = {.what = what};
+    uint64_t size;
+
+    snprintf(what, sizeof what, "%s list", walk->kind->name);
+    snprintf(head, sizeof head, "_%screated_ptr", walk->kind->prefix);
+    if (!kernel_read_variable(reader, head, 0, &list.first) || !list.first ||
+        !extract_symbols_member(reader->symbols, walk->kind->type,
+                                member_of(walk->kind, "created_next", text), &list.next_offset,
+                                &size))
+        return;
+    list.end = list.first;
+    walk->item_offset = 0;
+    kernel_walk(reader, &list, visit_object, walk);
+}
+
+// bout has one array of heads, and links in the control blocks.
+static void read_links(struct kernel_reader *reader, struct walk *walk)
+{
+    char text[MEMBER_BYTES], what[48];
+    struct kernel_list list = {.what = what};
+    struct extract_symbol heads;
+    uint64_t size, link_bytes;
+    size_t index = (size_t)(walk->kind - kinds);
+
+    snprintf(what, sizeof what, "%s list", walk->kind->name);
+    if (!extract_symbols_by_name(reader->symbols, "bout_created", &heads) ||
+        !extract_symbols_type_size(reader->symbols, "bout_link", &link_bytes) ||
+        !extract_symbols_member(reader->symbols, walk->kind->type,
+                                member_of(walk->kind, "created", text), &walk->item_offset, &size))
+        return;
+    list.end = heads.address + index * link_bytes;
+    if (kernel_read_pointer(reader, list.end, &list.first) && list.first && list.first != list.end)
+        kernel_walk(reader, &list, visit_object, walk);
+}
+
+static bool read_all(struct kernel_reader *reader, const struct variant *variant,
+                     void (*read_kind)(struct kernel_reader *reader, struct walk *walk))
+{
+    struct walk walk = {.variant = variant};
+
+    if (!read_threads(reader, &walk))
+        return false;
+    for (size_t i = 0; i < KINDS; i++) {
+        walk.kind = &kinds[i];
+        read_kind(reader, &walk);
+    }
+    return true;
+}
+
+static bool read_threadx(struct kernel_reader *reader)
+{
+    return read_all(reader, &threadx, read_ring);
+}
+
+static bool read_bout(struct kernel_reader *reader)
+{
+    return read_all(reader, &bout, read_links);
+}
+
+const struct kernel_description kernel_threadx = {.name = "ThreadX",
+                                                  .symbol = "_tx_thread_created_ptr",
+                                                  .type = "TX_THREAD",
+                                                  .fill = FILL,
+                                                  .read = read_threadx};
+const struct kernel_description kernel_bout = {
+    .name = "bout", .symbol = "bout_created", .type = "TX_THREAD", .fill = FILL, .read = read_bout};
