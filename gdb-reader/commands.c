@@ -141,6 +141,14 @@ static enum extract_code run_same_command(struct call *call)
     return code ? code : run_library_command(call, call->request->command, &options);
 }
 
+static enum extract_code run_objects(struct call *call)
+{
+    const struct request *request = call->request;
+    bool is_kernel = request->argument_count && strcmp(request->arguments[0], "--kernel") == 0;
+
+    return is_kernel ? command_kernel_objects(call) : run_same_command(call);
+}
+
 // Parses the arguments of `why`, in which --worst, --at, --from, --to and --span choose what to
 // explain. With --span, the thread may be omitted.
 static enum extract_code parse_why(struct call *call, struct extract_why_options *why,
@@ -446,8 +454,14 @@ static enum extract_code run_help(struct call *call)
 const struct command commands[] = {
     {"info", "[--rkh SETTINGS] [--view VIEW]",
      "Show the layout, clock, state and losses of the ring.", RKH, false, run_same_command},
-    {"objects", "[--rkh SETTINGS] [--view VIEW]", "List the kernel objects in the trace.", RKH,
-     false, run_same_command},
+    {"objects", "[--rkh SETTINGS] [--view VIEW] | --kernel",
+     "List the kernel objects in the trace.",
+     RKH "With --kernel, list what the control blocks of ThreadX or FreeRTOS show now.\n", false,
+     run_objects},
+    {"threads", "", "List threads as control blocks show them.",
+     "State, what a thread waits for and who holds that, stack, and where it continues. Needs\n"
+     "ThreadX or FreeRTOS with debug information (-g), and no trace.\n",
+     false, command_threads},
     {"dump", "[FILTER...] [-O SETTINGS]", "Print the events, oldest first.", COLUMNS, false,
      run_report},
     {"report", "[FILTER...] [-O SETTINGS]", "Print the events, as dump does.", COLUMNS, false,

@@ -40,6 +40,10 @@ void command_definitions(const struct channel *channel, struct extract_text *scr
 enum extract_code command_auto(struct call *call);
 enum extract_code command_record(struct call *call);
 
+// Subcommands in kernel.c: threads; and objects --kernel.
+enum extract_code command_threads(struct call *call);
+enum extract_code command_kernel_objects(struct call *call);
+
 // Subcommands in filter.c: filter; and start, stop and clear.
 enum extract_code command_filter(struct call *call);
 enum extract_code command_request(struct call *call);
