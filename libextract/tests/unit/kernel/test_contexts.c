@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Tests of kernel/contexts.c on frames made by hand. Word I of a frame holds 0x100 + I, except
+// where the test sets it.
+#include "kernel/kernel.h"
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+enum { WORDS = 128, BASE = 0x20000000 };
+
+static struct kernel_reader reader_of(uint16_t machine, unsigned word_bytes,
+                                      enum extract_byte_order order)
+{
+    return (struct kernel_reader){.machine = machine, .word_bytes = word_bytes, .order = order};
+}
+
+// Puts a frame into memory. `set` holds pairs of an index and a value; an index of WORDS ends it.
+static void put_frame(struct kernel_reader *reader, const uint64_t set[][2])
+{
+    uint64_t words[WORDS];
+    uint8_t bytes[WORDS * 8];
+
+    for (uint64_t i = 0; i < WORDS; i++)
+        words[i] = 0x100 + i;
+    for (size_t i = 0; set[i][0] < WORDS; i++)
+        words[set[i][0]] = set[i][1];
+    for (size_t i = 0; i < WORDS; i++)
+        for (unsigned k = 0; k < reader->word_bytes; k++) {
+            unsigned place = reader->order == EXTRACT_BIG ? reader->word_bytes - 1 - k : k;
+            bytes[i * reader->word_bytes + place] = (uint8_t)(words[i] >> 8 * k);
+        }
+    assert_int_equal(extract_memory_new_images(&reader->memory, NULL), EXTRACT_OK);
+    assert_int_equal(extract_memory_add_bytes(reader->memory, "frame", bytes,
+                                              WORDS * reader->word_bytes, BASE, NULL),
+                     EXTRACT_OK);
+}
+
+typedef bool context_function(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+                              struct kernel_context *context);
+
+static void expect(struct kernel_reader reader, context_function *function, bool has_fpu,
+                   const uint64_t set[][2], uint64_t pc, uint64_t words)
+{
+    struct kernel_context context = {0, 0};
+
+    put_frame(&reader, set);
+    assert_true(function(&reader, BASE, has_fpu, &context));
+    assert_int_equal(context.pc, pc);
+    assert_int_equal(context.sp, BASE + words * reader.word_bytes);
+    extract_memory_close(reader.memory);
+}
+
+static void expect_none(struct kernel_reader reader, context_function *function,
+                        const uint64_t set[][2])
+{
+    struct kernel_context context;
+
+    put_frame(&reader, set);
+    assert_false(function(&reader, BASE, false, &context));
+    extract_memory_close(reader.memory);
+}
+
+#define END                                                                                        \
+    {                                                                                              \
+        WORDS, 0                                                                                   \
+    }
+
+static void arm(void **state)
+{
+    const struct kernel_reader reader = reader_of(EM_ARM, 4, EXTRACT_LITTLE);
+    (void)state;
+
+    // ThreadX: EXC_RETURN, r4 to r11, the frame of 8 words; pc has index 15, xpsr 16.
+    const uint64_t plain[][2] = {{0, 0xFFFFFFFD}, {15, 0x8001}, {16, 0x01000000}, END};
+    expect(reader, kernel_context_threadx, false, plain, 0x8000, 17);
+    const uint64_t aligned[][2] = {{0, 0xFFFFFFBC}, {16, 0x01000200}, END};
+    expect(reader, kernel_context_threadx, false, aligned, 0x10E, 18);
+    // With an FPU frame: 16 words more below the frame, 18 more in it.
+    const uint64_t fpu[][2] = {{0, 0xFFFFFFED}, {31, 0x8002}, {32, 0x01000000}, END};
+    expect(reader, kernel_context_threadx, false, fpu, 0x8002, 25 + 26);
+    const uint64_t destroyed[][2] = {{0, 0x20001234}, {16, 0x01000000}, END};
+    expect_none(reader, kernel_context_threadx, destroyed);
+    const uint64_t no_thumb[][2] = {{0, 0xFFFFFFFD}, {16, 0}, END};
+    expect_none(reader, kernel_context_threadx, no_thumb);
+    // FreeRTOS: r4 to r11, with or without EXC_RETURN.
+    const uint64_t m3[][2] = {{14, 0x8004}, {15, 0x01000000}, END};
+    expect(reader, kernel_context_freertos, false, m3, 0x8004, 16);
+    const uint64_t m3_minus_3[][2] = {
+        {8, 0xFFFFFFFD}, {14, 0x8004}, {15, 0x01000000}, {16, 0}, END};
+    expect(reader, kernel_context_freertos, false, m3_minus_3, 0x8004, 16);
+    const uint64_t m4[][2] = {{8, 0xFFFFFFFD}, {15, 0x8006}, {16, 0x01000000}, END};
+    expect(reader, kernel_context_freertos, false, m4, 0x8006, 17);
+    const uint64_t m4_fpu[][2] = {{8, 0xFFFFFFED}, {31, 0x8008}, {32, 0x01000000}, END};
+    expect(reader, kernel_context_freertos, false, m4_fpu, 0x8008, 51);
+}
+
+static void riscv(void **state)
+{
+    struct kernel_reader reader = reader_of(EM_RISCV, 8, EXTRACT_LITTLE);
+    (void)state;
+
+    const uint64_t solicited[][2] = {{0, 0}, END}, interrupted[][2] = {{0, 1}, END},
+                   destroyed[][2] = {{0, 0xFFFF}, END};
+    expect(reader, kernel_context_threadx, false, solicited, 0x10D, 16);
+    expect(reader, kernel_context_threadx, false, interrupted, 0x11E, 32);
+    expect_none(reader, kernel_context_threadx, destroyed);
+    reader.elf_flags = EF_RISCV_FLOAT_ABI_DOUBLE;
+    expect(reader, kernel_context_threadx, false, solicited, 0x10D, 29);
+    expect(reader, kernel_context_threadx, false, interrupted, 0x11E, 65);
+}
+
+static void aarch64(void **state)
+{
+    const struct kernel_reader reader = reader_of(EM_AARCH64, 8, EXTRACT_LITTLE);
+    (void)state;
+
+    const uint64_t solicited[][2] = {{1, 0}, END}, interrupted[][2] = {{1, 0x40001000}, END};
+    expect(reader, kernel_context_threadx, false, solicited, 0x100 + 13, 14);
+    expect(reader, kernel_context_threadx, true, solicited, 0x100 + 31, 32);
+    expect(reader, kernel_context_threadx, false, interrupted, 0x40001000, 34);
+    expect(reader, kernel_context_threadx, true, interrupted, 0x40001000, 100);
+}
+
+static void coldfire(void **state)
+{
+    const struct kernel_reader reader = reader_of(EM_68K, 4, EXTRACT_BIG);
+    (void)state;
+
+    const uint64_t aligned[][2] = {{15, 0x40002000}, {16, 0x40000500}, END};
+    expect(reader, kernel_context_bout, false, aligned, 0x40000500, 17);
+    const uint64_t no_frame[][2] = {{15, 0}, END};
+    expect_none(reader, kernel_context_bout, no_frame);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arm), cmocka_unit_test(riscv),
+                                       cmocka_unit_test(aarch64), cmocka_unit_test(coldfire)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

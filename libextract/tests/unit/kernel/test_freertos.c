@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// Tests of kernel/freertos.c on control blocks with the names of FreeRTOS.
+#include "host.h"
+
+typedef struct xLIST List_t;
+typedef struct xLIST_ITEM {
+    uint32_t xItemValue;
+    struct xLIST_ITEM *pxNext, *pxPrevious;
+    void *pvOwner;
+    List_t *pxContainer;
+} ListItem_t;
+typedef struct {
+    uint32_t xItemValue;
+    ListItem_t *pxNext, *pxPrevious;
+} MiniListItem_t;
+struct xLIST {
+    unsigned long uxNumberOfItems;
+    ListItem_t *pxIndex;
+    MiniListItem_t xListEnd;
+};
+typedef struct tskTaskControlBlock {
+    void *pxTopOfStack;
+    ListItem_t xStateListItem, xEventListItem;
+    unsigned long uxPriority;
+    void *pxStack;
+    char pcTaskName[12];
+    void *pxEndOfStack;
+    unsigned long uxBasePriority;
+    uint8_t ucNotifyState[1];
+} TCB_t;
+typedef struct QueueDefinition {
+    int8_t *pcHead;
+    union {
+        struct {
+            int8_t *pcTail;
+        } xQueue;
+        struct {
+            TCB_t *xMutexHolder;
+        } xSemaphore;
+    } u;
+    List_t xTasksWaitingToSend, xTasksWaitingToReceive;
+    unsigned long uxMessagesWaiting, uxLength, uxItemSize;
+    uint8_t ucQueueType;
+} Queue_t;
+typedef struct EventGroupDef_t {
+    uint32_t uxEventBits;
+    List_t xTasksWaitingForBits;
+} EventGroup_t;
+typedef struct {
+    const char *pcQueueName;
+    Queue_t *xHandle;
+} QueueRegistryItem_t;
+
+enum { PRIORITIES = 3, TASKS = 9, STACK = 256 };
+
+// FreeRTOS's variables.
+List_t pxReadyTasksLists[PRIORITIES], xDelayedTaskList1, xDelayedTaskList2, xPendingReadyList,
+    xSuspendedTaskList, xTasksWaitingTermination;
+TCB_t *volatile pxCurrentTCB;
+volatile uint32_t xTickCount;
+volatile unsigned long uxCurrentNumberOfTasks;
+QueueRegistryItem_t xQueueRegistry[4];
+
+static TCB_t tasks[TASKS];
+static Queue_t mutex, orders, full;
+static EventGroup_t group;
+static unsigned char stacks[TASKS][STACK];
+
+static void list_init(List_t *list)
+{
+    list->uxNumberOfItems = 0;
+    list->xListEnd.pxNext = list->xListEnd.pxPrevious = (ListItem_t *)(void *)&list->xListEnd;
+}
+
+static void list_add(List_t *list, ListItem_t *item, TCB_t *owner, uint32_t value)
+{
+    ListItem_t *end = (ListItem_t *)(void *)&list->xListEnd;
+
+    *item = (ListItem_t){value, end, list->xListEnd.pxPrevious, owner, list};
+    if (list->uxNumberOfItems++)
+        list->xListEnd.pxPrevious->pxNext = item;
+    else
+        list->xListEnd.pxNext = item;
+    list->xListEnd.pxPrevious = item;
+}
+
+static void queue_init(Queue_t *q, uint8_t type, unsigned long messages, unsigned long length)
+{
+    *q = (Queue_t){.pcHead = type == 1 ? NULL : (int8_t *)q,
+                   .uxMessagesWaiting = messages,
+                   .uxLength = length,
+                   .uxItemSize = type ? 0 : 4,
+                   .ucQueueType = type};
+    list_init(&q->xTasksWaitingToSend);
+    list_init(&q->xTasksWaitingToReceive);
+}
+
+static int make_kernel(void **state)
+{
+    static const char names[TASKS][12] = {"running", "ready", "sleeper", "taker",  "getter",
+                                          "putter",  "bits",  "told",    "stopped"};
+    static struct host host;
+
+    for (int i = 0; i < PRIORITIES; i++)
+        list_init(&pxReadyTasksLists[i]);
+    list_init(&xDelayedTaskList1);
+    list_init(&xDelayedTaskList2);
+    list_init(&xPendingReadyList);
+    list_init(&xSuspendedTaskList);
+    list_init(&xTasksWaitingTermination);
+    queue_init(&mutex, 1, 0, 1);
+    queue_init(&orders, 0, 0, 4);
+    queue_init(&full, 0, 6, 6);
+    list_init(&group.xTasksWaitingForBits);
+    memset(stacks, 0xA5, sizeof stacks);
+    for (int i = 0; i < TASKS; i++) {
+        tasks[i] = (TCB_t){.pxTopOfStack = stacks[i] + STACK - 64,
+                           .pxStack = stacks[i],
+                           .pxEndOfStack = stacks[i] + STACK - sizeof(void *),
+                           .uxPriority = 1,
+                           .uxBasePriority = 1};
+        memcpy(tasks[i].pcTaskName, names[i], sizeof names[i]);
+        memset(stacks[i] + STACK - 100, 0, 100);
+    }
+    mutex.u.xSemaphore.xMutexHolder = &tasks[0];
+    tasks[0].uxPriority = 2;
+    xTickCount = 0xFFFFFFF0;
+    uxCurrentNumberOfTasks = TASKS;
+    pxCurrentTCB = &tasks[0];
+    list_add(&pxReadyTasksLists[2], &tasks[0].xStateListItem, &tasks[0], 0);
+    list_add(&pxReadyTasksLists[1], &tasks[1].xStateListItem, &tasks[1], 0);
+    list_add(&xDelayedTaskList1, &tasks[2].xStateListItem, &tasks[2], 0xFFFFFFF5);
+    list_add(&xDelayedTaskList2, &tasks[3].xStateListItem, &tasks[3], 4); // the count overflows
+    list_add(&mutex.xTasksWaitingToReceive, &tasks[3].xEventListItem, &tasks[3], 0);
+    list_add(&xSuspendedTaskList, &tasks[4].xStateListItem, &tasks[4], 0);
+    list_add(&orders.xTasksWaitingToReceive, &tasks[4].xEventListItem, &tasks[4], 0);
+    list_add(&xSuspendedTaskList, &tasks[5].xStateListItem, &tasks[5], 0);
+    list_add(&full.xTasksWaitingToSend, &tasks[5].xEventListItem, &tasks[5], 0);
+    list_add(&xSuspendedTaskList, &tasks[6].xStateListItem, &tasks[6], 0);
+    list_add(&group.xTasksWaitingForBits, &tasks[6].xEventListItem, &tasks[6], 0);
+    list_add(&xSuspendedTaskList, &tasks[7].xStateListItem, &tasks[7], 0);
+    tasks[7].ucNotifyState[0] = 1;
+    list_add(&xSuspendedTaskList, &tasks[8].xStateListItem, &tasks[8], 0);
+    memset(xQueueRegistry, 0, sizeof xQueueRegistry);
+    xQueueRegistry[1] = (QueueRegistryItem_t){"bus", &mutex};
+    xQueueRegistry[3] = (QueueRegistryItem_t){"orders", &orders};
+    host_open(&host);
+    *state = &host;
+    return 0;
+}
+
+static int drop_kernel(void **state)
+{
+    host_close(*state);
+    return 0;
+}
+
+static void expect_wait(const struct extract_kernel *kernel, const char *name, const char *type,
+                        const volatile void *object)
+{
+    const struct extract_kernel_thread *thread = host_thread(kernel, name);
+
+    assert_int_equal(thread->state, EXTRACT_KERNEL_BLOCKED);
+    assert_string_equal(thread->wait, type);
+    assert_int_equal(thread->waiting_for, host_address(object));
+}
+
+static void tasks_are_told(void **state)
+{
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_string_equal(kernel->name, "FreeRTOS");
+    assert_int_equal(kernel->problem_count, 0);
+    assert_int_equal(kernel->thread_count, TASKS);
+    const struct extract_kernel_thread *running = host_thread(kernel, "running");
+    assert_int_equal(running->state, EXTRACT_KERNEL_RUNNING);
+    assert_true(running->priority == 2 && running->base_priority == 1);
+    assert_int_equal(running->stack_end - running->stack_start, STACK);
+    assert_true(running->has_untouched && running->untouched == STACK - 100);
+    assert_int_equal(host_thread(kernel, "ready")->state, EXTRACT_KERNEL_READY);
+    assert_int_equal(host_thread(kernel, "sleeper")->state, EXTRACT_KERNEL_SLEEPING);
+    assert_int_equal(host_thread(kernel, "sleeper")->ticks_left, 5);
+    expect_wait(kernel, "taker", "mutex", &mutex);
+    assert_int_equal(host_thread(kernel, "taker")->holder, host_address(&tasks[0]));
+    assert_int_equal(host_thread(kernel, "taker")->ticks_left, 20);
+    expect_wait(kernel, "getter", "queue", &orders);
+    assert_false(host_thread(kernel, "getter")->has_ticks_left);
+    expect_wait(kernel, "putter", "queue", &full); // which the registry does not contain
+    expect_wait(kernel, "bits", "event flags", &group);
+    expect_wait(kernel, "told", "notification", NULL);
+    assert_int_equal(host_thread(kernel, "stopped")->state, EXTRACT_KERNEL_SUSPENDED);
+    extract_kernel_free(kernel);
+}
+
+static void queues_are_told(void **state)
+{
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_int_equal(kernel->object_count, 3);
+    assert_string_equal(kernel->objects[0].name, "bus");
+    assert_string_equal(kernel->objects[0].type, "mutex");
+    assert_int_equal(kernel->objects[0].owner, host_address(&tasks[0]));
+    assert_int_equal(kernel->objects[0].waiters, 1);
+    assert_string_equal(kernel->objects[1].name, "orders");
+    assert_int_equal(kernel->objects[1].figures[1].value, 4);
+    assert_string_equal(kernel->objects[2].name, "");
+    assert_int_equal(kernel->objects[2].figures[0].value, 6);
+    extract_kernel_free(kernel);
+}
+
+static void damage_ends_one_list_only(void **state)
+{
+    tasks[4].xStateListItem.pxNext = &tasks[4].xStateListItem;
+    tasks[0].xStateListItem.pvOwner = NULL;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    host_expect_problem(kernel, "xSuspendedTaskList runs in a circle");
+    host_expect_problem(kernel, "belongs to no task");
+    host_expect_problem(kernel, "the kernel counts 9");
+    assert_int_equal(host_thread(kernel, "sleeper")->state, EXTRACT_KERNEL_SLEEPING);
+    assert_int_equal(host_thread(kernel, "getter")->state, EXTRACT_KERNEL_BLOCKED);
+    extract_kernel_free(kernel);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
+    const struct CMUnitTest tests[] = {TEST(tasks_are_told), TEST(queues_are_told),
+                                       TEST(damage_ends_one_list_only)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Tests of kernel/threadx.c on control blocks with the names of ThreadX, in an order of members
+// that no release has: whoever assumes offsets fails. Two cores.
+#include "host.h"
+
+typedef unsigned int ULONG; // of other size than a pointer
+typedef struct TX_THREAD_STRUCT TX_THREAD;
+typedef struct TX_MUTEX_STRUCT TX_MUTEX;
+typedef struct TX_QUEUE_STRUCT TX_QUEUE;
+typedef struct TX_SEMAPHORE_STRUCT TX_SEMAPHORE;
+typedef struct TX_TIMER_STRUCT TX_TIMER;
+
+struct TX_TIMER_INTERNAL_STRUCT {
+    void *wheel;
+    ULONG tx_timer_internal_remaining_ticks, tx_timer_internal_re_initialize_ticks;
+};
+struct TX_THREAD_STRUCT {
+    char *tx_thread_name;
+    unsigned char pad[13];
+    unsigned tx_thread_state, tx_thread_priority, tx_thread_user_priority;
+    void *tx_thread_suspend_control_block;
+    TX_THREAD *tx_thread_created_previous, *tx_thread_created_next;
+    struct TX_TIMER_INTERNAL_STRUCT tx_thread_timer;
+    void *tx_thread_stack_end, *tx_thread_stack_start, *tx_thread_stack_ptr;
+    ULONG tx_thread_id;
+};
+struct TX_MUTEX_STRUCT {
+    TX_THREAD *tx_mutex_owner;
+    TX_MUTEX *tx_mutex_created_next;
+    char *tx_mutex_name;
+    unsigned tx_mutex_ownership_count;
+    ULONG tx_mutex_id;
+};
+struct TX_QUEUE_STRUCT {
+    TX_QUEUE *tx_queue_created_next;
+    ULONG tx_queue_capacity, tx_queue_id;
+    char *tx_queue_name;
+    ULONG tx_queue_enqueued;
+};
+struct TX_SEMAPHORE_STRUCT {
+    ULONG tx_semaphore_id, tx_semaphore_count;
+    TX_SEMAPHORE *tx_semaphore_created_next;
+    char *tx_semaphore_name;
+};
+struct TX_TIMER_STRUCT {
+    TX_TIMER *tx_timer_created_next;
+    char *tx_timer_name;
+    struct TX_TIMER_INTERNAL_STRUCT tx_timer_internal;
+    ULONG tx_timer_id;
+};
+
+// ThreadX's variables.
+TX_THREAD *volatile _tx_thread_created_ptr, *volatile _tx_thread_current_ptr[2];
+volatile ULONG _tx_thread_created_count;
+TX_MUTEX *volatile _tx_mutex_created_ptr;
+TX_QUEUE *volatile _tx_queue_created_ptr;
+TX_SEMAPHORE *volatile _tx_semaphore_created_ptr;
+TX_TIMER *volatile _tx_timer_created_ptr;
+
+enum { COUNT = 6, STACK = 512, THREAD_ID = 0x54485244 };
+enum { READY = 0, COMPLETED = 1, SUSPENDED = 3, SLEEPING = 4, WAITS_QUEUE = 5, WAITS_MUTEX = 13 };
+
+static TX_THREAD threads[COUNT];
+static TX_MUTEX mutexes[2];
+static TX_QUEUE queue;
+static TX_SEMAPHORE semaphore;
+static TX_TIMER timer;
+static unsigned char stacks[COUNT][STACK];
+static char *const names[COUNT] = {"worker", "waiter", "sleeper", "receiver", "spare", "done"};
+static const unsigned thread_states[COUNT] = {READY,       WAITS_MUTEX, SLEEPING,
+                                              WAITS_QUEUE, SUSPENDED,   COMPLETED};
+
+static int make_kernel(void **state)
+{
+    memset(stacks, 0xEF, sizeof stacks);
+    for (int i = 0; i < COUNT; i++) {
+        threads[i] = (TX_THREAD){.tx_thread_name = names[i],
+                                 .tx_thread_state = thread_states[i],
+                                 .tx_thread_priority = 10U + (unsigned)i,
+                                 .tx_thread_user_priority = 10U + (unsigned)i,
+                                 .tx_thread_created_next = &threads[(i + 1) % COUNT],
+                                 .tx_thread_created_previous = &threads[(i + COUNT - 1) % COUNT],
+                                 .tx_thread_stack_start = stacks[i],
+                                 .tx_thread_stack_end = stacks[i] + STACK - 1,
+                                 .tx_thread_stack_ptr = stacks[i] + STACK - 96,
+                                 .tx_thread_id = THREAD_ID};
+        memset(stacks[i] + STACK - 200, 1, 200);
+    }
+    threads[0].tx_thread_priority = 3; // inherited
+    threads[1].tx_thread_suspend_control_block = &mutexes[1];
+    threads[1].tx_thread_timer.tx_timer_internal_remaining_ticks = 25;
+    threads[2].tx_thread_timer.tx_timer_internal_remaining_ticks = 7;
+    threads[3].tx_thread_suspend_control_block = &queue;
+    for (int i = 0; i < 2; i++)
+        mutexes[i] = (TX_MUTEX){.tx_mutex_name = i ? "bus" : "screen",
+                                .tx_mutex_created_next = &mutexes[!i],
+                                .tx_mutex_id = 0x4D555445};
+    mutexes[1].tx_mutex_owner = &threads[0];
+    mutexes[1].tx_mutex_ownership_count = 2;
+    queue = (TX_QUEUE){&queue, 8, 0x51554555, "orders", 0};
+    semaphore = (TX_SEMAPHORE){0x53454D41, 4, &semaphore, "slots"};
+    timer = (TX_TIMER){&timer, "blink", {NULL, 12, 50}, 0x4154494D};
+    _tx_thread_created_ptr = threads;
+    _tx_thread_created_count = COUNT;
+    _tx_thread_current_ptr[0] = NULL;
+    _tx_thread_current_ptr[1] = &threads[0];
+    _tx_mutex_created_ptr = mutexes;
+    _tx_queue_created_ptr = &queue;
+    _tx_semaphore_created_ptr = &semaphore;
+    _tx_timer_created_ptr = &timer;
+    static struct host host;
+    host_open(&host);
+    *state = &host;
+    return 0;
+}
+
+static int drop_kernel(void **state)
+{
+    host_close(*state);
+    return 0;
+}
+
+static void threads_are_told(void **state)
+{
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_string_equal(kernel->name, "ThreadX");
+    assert_int_equal(kernel->problem_count, 0);
+    assert_int_equal(kernel->thread_count, COUNT);
+    const struct extract_kernel_thread *worker = host_thread(kernel, "worker");
+    assert_int_equal(worker->state, EXTRACT_KERNEL_RUNNING);
+    assert_true(worker->has_core && worker->core == 1);
+    assert_true(worker->priority == 3 && worker->base_priority == 10);
+    assert_false(worker->has_sp); // what is saved is older
+    const struct extract_kernel_thread *waiter = host_thread(kernel, "waiter");
+    assert_int_equal(waiter->state, EXTRACT_KERNEL_BLOCKED);
+    assert_string_equal(waiter->wait, "mutex");
+    assert_int_equal(waiter->waiting_for, host_address(&mutexes[1]));
+    assert_int_equal(waiter->holder, host_address(&threads[0]));
+    assert_true(waiter->has_ticks_left && waiter->ticks_left == 25);
+    const struct extract_kernel_thread *sleeper = host_thread(kernel, "sleeper");
+    assert_int_equal(sleeper->state, EXTRACT_KERNEL_SLEEPING);
+    assert_true(sleeper->has_ticks_left && sleeper->ticks_left == 7);
+    assert_int_equal(sleeper->waiting_for, 0);
+    const struct extract_kernel_thread *receiver = host_thread(kernel, "receiver");
+    assert_int_equal(receiver->waiting_for, host_address(&queue));
+    assert_false(receiver->has_ticks_left || receiver->holder);
+    assert_int_equal(host_thread(kernel, "spare")->state, EXTRACT_KERNEL_SUSPENDED);
+    assert_int_equal(host_thread(kernel, "done")->state, EXTRACT_KERNEL_COMPLETED);
+    extract_kernel_free(kernel);
+}
+
+static const struct extract_kernel_object *object_of(const struct extract_kernel *kernel,
+                                                     const char *name)
+{
+    for (size_t i = 0; i < kernel->object_count; i++)
+        if (strcmp(kernel->objects[i].name, name) == 0)
+            return &kernel->objects[i];
+    fail_msg("no object %s", name);
+    return NULL;
+}
+
+static void expect_figure(const struct extract_kernel_object *object, size_t i, const char *name,
+                          uint64_t value)
+{
+    assert_string_equal(object->figures[i].name, name);
+    assert_int_equal(object->figures[i].value, value);
+}
+
+static void objects_are_told(void **state)
+{
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_int_equal(kernel->object_count, 5);
+    const struct extract_kernel_object *bus = object_of(kernel, "bus");
+    assert_string_equal(bus->type, "mutex");
+    assert_int_equal(bus->owner, host_address(&threads[0]));
+    assert_int_equal(bus->waiters, 1);
+    expect_figure(bus, 0, "held", 2);
+    assert_int_equal(object_of(kernel, "screen")->waiters, 0);
+    expect_figure(object_of(kernel, "orders"), 1, "capacity", 8);
+    expect_figure(object_of(kernel, "slots"), 0, "count", 4);
+    expect_figure(object_of(kernel, "blink"), 0, "ticks left", 12);
+    expect_figure(object_of(kernel, "blink"), 1, "period", 50);
+    extract_kernel_free(kernel);
+}
+
+static void stacks_are_measured(void **state)
+{
+    memset(stacks[2], 0, STACK);                            // all of it was written
+    threads[4].tx_thread_stack_ptr = stacks[4] - 16;        // below it
+    threads[3].tx_thread_stack_ptr = stacks[3] + STACK + 8; // above it
+    threads[1].tx_thread_stack_end = stacks[0];             // below its start: none
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    const struct extract_kernel_thread *worker = host_thread(kernel, "worker");
+    assert_int_equal(worker->stack_end - worker->stack_start, STACK);
+    assert_true(worker->has_untouched && worker->untouched == STACK - 200);
+    assert_int_equal(worker->overflow, EXTRACT_OVERFLOW_NO);
+    assert_int_equal(host_thread(kernel, "sleeper")->overflow, EXTRACT_OVERFLOW_SUSPECTED);
+    assert_int_equal(host_thread(kernel, "spare")->overflow, EXTRACT_OVERFLOW_PROVEN);
+    assert_int_equal(host_thread(kernel, "waiter")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    assert_int_equal(host_thread(kernel, "waiter")->stack_end, 0);
+    host_expect_problem(kernel, "is above its stack");
+    host_expect_problem(kernel, "is none");
+    extract_kernel_free(kernel);
+}
+
+// A kernel that does not fill stacks says nothing about their use.
+static void stacks_without_a_pattern_are_unknown(void **state)
+{
+    memset(stacks, 0, sizeof stacks);
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        assert_false(kernel->threads[i].has_untouched);
+        assert_int_equal(kernel->threads[i].overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    }
+    extract_kernel_free(kernel);
+}
+
+// ---- damage ----
+
+static void expect_damage(void **state, size_t thread_count, const char *problem)
+{
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_int_equal(kernel->thread_count, thread_count);
+    host_expect_problem(kernel, problem);
+    extract_kernel_free(kernel);
+}
+
+static void a_circle_ends(void **state)
+{
+    threads[4].tx_thread_created_next = &threads[2];
+    expect_damage(state, 5, "circle");
+}
+
+static void a_wild_pointer_ends(void **state)
+{
+    threads[1].tx_thread_created_next = (TX_THREAD *)(uintptr_t)0x18;
+    expect_damage(state, 2, "cannot be read");
+}
+
+static void a_null_pointer_ends(void **state)
+{
+    threads[2].tx_thread_created_next = NULL;
+    expect_damage(state, 3, "null pointer");
+}
+
+static void what_is_no_thread_ends(void **state)
+{
+    threads[3].tx_thread_id = 0;
+    expect_damage(state, 3, "no thread is at");
+}
+
+static void a_missing_thread_is_noticed(void **state)
+{
+    threads[1].tx_thread_created_next = &threads[3];
+    expect_damage(state, COUNT - 1, "the kernel counts 6");
+}
+
+static void a_strange_state_is_unknown(void **state)
+{
+    threads[2].tx_thread_state = 99;
+    threads[2].tx_thread_name = (char *)(uintptr_t)3;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_int_equal(kernel->threads[2].state, EXTRACT_KERNEL_UNKNOWN);
+    assert_string_equal(kernel->threads[2].name, "");
+    host_expect_problem(kernel, "state 99");
+    extract_kernel_free(kernel);
+}
+
+static void no_threads_are_none(void **state)
+{
+    _tx_thread_created_ptr = NULL;
+    _tx_thread_created_count = 0;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_int_equal(kernel->thread_count, 0);
+    assert_int_equal(kernel->problem_count, 0);
+    extract_kernel_free(kernel);
+}
+
+static void memory_without_the_variables_is_an_error(void **state)
+{
+    struct host *host = *state;
+    struct extract_memory *empty;
+    struct extract_kernel *kernel;
+    struct extract_error error;
+
+    assert_int_equal(extract_memory_new_images(&empty, NULL), EXTRACT_OK);
+    assert_int_equal(extract_kernel_read(&kernel, empty, host->symbols, &error),
+                     EXTRACT_UNREADABLE);
+    assert_null(kernel);
+    extract_memory_close(empty);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
+    const struct CMUnitTest tests[] = {TEST(threads_are_told),
+                                       TEST(objects_are_told),
+                                       TEST(stacks_are_measured),
+                                       TEST(stacks_without_a_pattern_are_unknown),
+                                       TEST(a_circle_ends),
+                                       TEST(a_wild_pointer_ends),
+                                       TEST(a_null_pointer_ends),
+                                       TEST(what_is_no_thread_ends),
+                                       TEST(a_missing_thread_is_noticed),
+                                       TEST(a_strange_state_is_unknown),
+                                       TEST(no_threads_are_none),
+                                       TEST(memory_without_the_variables_is_an_error)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
