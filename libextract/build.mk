@@ -2,8 +2,8 @@
 # libextract and the program `ringside`. Their sources are all C files of the rooms.
 
 LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
-               formats/rkh/target formats/posix snapshot events merge schedule control export kernel \
-               report report/columns report/rkh analysis analysis/rkh log follow templates \
+               formats/rkh/target formats/posix kernel snapshot events merge schedule control \
+               export report report/columns report/rkh analysis analysis/rkh log follow templates \
                templates/run templates/compiler templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/commands/*.c \

@@ -28,9 +28,9 @@ struct elf_file {
     size_t length;
     Elf *elf; // libelf's view of the bytes
     enum extract_byte_order order;
-    unsigned word; // 4 or 8: ELFCLASS32 or ELFCLASS64
-    uint16_t machine;  // e_machine
-    uint32_t flags;    // e_flags
+    unsigned word;                // 4 or 8: ELFCLASS32 or ELFCLASS64
+    uint16_t machine;             // e_machine
+    uint32_t flags;               // e_flags
     struct elf_section *sections; // owned
     uint32_t section_count;
 };
