@@ -34,9 +34,10 @@ static inline uint32_t extract_map_home(const struct extract_map *map, uint64_t 
 // memory is short.
 bool extract_map_init(struct extract_map *map, size_t count);
 void extract_map_free(struct extract_map *map);
+// Does what extract_map_at does, for keys that are not in their first bucket.
+uint32_t *extract_map_add(struct extract_map *map, uint64_t key);
 // Finds or adds a key. Returns where its value is; of a key that was added it is 0, and the caller
 // stores index + 1 there. Returns NULL if memory is short, which happens only beyond `count` keys.
-uint32_t *extract_map_add(struct extract_map *map, uint64_t key);
 static inline uint32_t *extract_map_at(struct extract_map *map, uint64_t key)
 {
     uint32_t at = extract_map_home(map, key);

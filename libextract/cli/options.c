@@ -284,6 +284,8 @@ static const struct option_row rows[] = {
     {GENERAL, CLI_ROLES, 0, "roles", "FILE",
      "Read what hook words mean from FILE, or from the\nbuilt-in file \"aix\"; may be repeated.",
      .set = add_role_file},
+    {GENERAL, CLI_KERNEL, 0, "kernel", NULL, "List what the control blocks of the kernel show.",
+     FLAG(kernel)},
     {GENERAL, 0, 0, "json", NULL, "Print JSON instead of text.", FLAG(session.json)},
     {GENERAL, 0, 0, "no-header", NULL, "Print text without column headings.",
      FLAG(session.no_header)},
@@ -358,9 +360,6 @@ static const struct option_row rows[] = {
      FLAG(reporting.verbose)},
     {REPORT, CLI_REPORT, 0, "pager", NULL, "Print through $PAGER, or less.",
      FLAG(reporting.pager)},
-
-    {REPORT, CLI_KERNEL, 0, "kernel", NULL, "List what the control blocks of the kernel show.",
-     FLAG(kernel)},
 
     {WHY, CLI_SPANS, 0, "span", "DEFINITION",
      "Measure spans between two events, as in\n'request: 4096 .. 4097 by info1'; may be repeated.",

@@ -219,8 +219,8 @@ static bool visit_item(struct kernel_reader *reader, uint64_t item, void *contex
     if (!kernel_read_block(reader, ITEM, item, &item_block) ||
         !kernel_block_get(reader, &item_block, "pvOwner", &task) || !task ||
         !kernel_read_block(reader, TASK, task, &block)) {
-        kernel_add_problem(reader, "the item at 0x%llx of %s belongs to no task",
-                           (unsigned long long)item, walk->list->symbol);
+        kernel_add_problem(reader, "the item at 0x%llx of %s has no task", (unsigned long long)item,
+                           walk->list->symbol);
         return false;
     }
     // A task that an interrupt made ready while the scheduler was suspended is in two lists: the

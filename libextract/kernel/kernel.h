@@ -98,7 +98,7 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
                  bool (*visit)(struct kernel_reader *reader, uint64_t item, void *context),
                  void *context);
 
-// Add to the result. Return NULL if memory is short.
+// Add to the result. Return NULL if memory is short, or if there are too many.
 struct extract_kernel_thread *kernel_add_thread(struct kernel_reader *reader, uint64_t address);
 struct extract_kernel_object *kernel_add_object(struct kernel_reader *reader, uint64_t address,
                                                 const char *type);

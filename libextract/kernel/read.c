@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ITEMS = 65536 }; // of a list
-
+// bout has ThreadX's variables, too, and therefore comes first.
 static const struct kernel_description *const kernels[] = {&kernel_bout, &kernel_threadx,
                                                            &kernel_freertos};
 
@@ -150,9 +149,13 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
             reader->failed = true;
             break;
         }
-        if (*mark || count == MAX_ITEMS) {
-            kernel_add_problem(reader, "the %s runs in a circle after %zu, at 0x%llx", list->what,
-                               count, (unsigned long long)item);
+        if (count == EXTRACT_KERNEL_MOST) {
+            kernel_add_problem(reader, "the %s contains more than %zu", list->what, count);
+            break;
+        }
+        if (*mark) {
+            kernel_add_problem(reader, "the %s is circular after %zu, at 0x%llx", list->what, count,
+                               (unsigned long long)item);
             break;
         }
         *mark = 1;
@@ -173,6 +176,11 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
 struct extract_kernel_thread *kernel_add_thread(struct kernel_reader *reader, uint64_t address)
 {
     struct extract_kernel *kernel = reader->kernel;
+
+    if (kernel->thread_count == EXTRACT_KERNEL_MOST) {
+        kernel_add_problem(reader, "there are more than %d threads", EXTRACT_KERNEL_MOST);
+        return NULL;
+    }
     struct extract_kernel_thread *grown = extract_grow(kernel->threads, &reader->thread_capacity,
                                                        kernel->thread_count, sizeof *grown);
 
@@ -190,6 +198,11 @@ struct extract_kernel_object *kernel_add_object(struct kernel_reader *reader, ui
                                                 const char *type)
 {
     struct extract_kernel *kernel = reader->kernel;
+
+    if (kernel->object_count == EXTRACT_KERNEL_MOST) {
+        kernel_add_problem(reader, "there are more than %d objects", EXTRACT_KERNEL_MOST);
+        return NULL;
+    }
     struct extract_kernel_object *grown = extract_grow(kernel->objects, &reader->object_capacity,
                                                        kernel->object_count, sizeof *grown);
 
@@ -244,8 +257,7 @@ const struct extract_kernel_thread *extract_kernel_thread_at(const struct extrac
     return NULL;
 }
 
-// Connects threads with the objects that they wait for. A pointer into a control block stands for
-// the object, too.
+// Connects threads with the objects that they wait for.
 static void connect_waits(struct kernel_reader *reader)
 {
     struct extract_kernel *kernel = reader->kernel;

@@ -3,11 +3,13 @@
 // use leaves bytes at their lowest addresses that were never written.
 #include "kernel/kernel.h"
 
-enum { CHUNK = 4096, MAX_STACK = 1 << 26, PROOF = 8 }; // bytes
+// In bytes. BUDGET is for all stacks together, which may overlap in a damaged memory.
+enum { CHUNK = 4096, BUDGET = 1 << 28, PROOF = 8 };
 
 // Counts the bytes at the start of a stack that hold the fill byte. Returns false if they cannot be
-// read.
-static bool count_untouched(struct kernel_reader *reader, struct extract_kernel_thread *thread)
+// read, or if they exceed the budget.
+static bool count_untouched(struct kernel_reader *reader, struct extract_kernel_thread *thread,
+                            uint64_t *budget)
 {
     uint8_t bytes[CHUNK];
     // Where the end is not known, the saved stack pointer is in the stack.
@@ -15,7 +17,7 @@ static bool count_untouched(struct kernel_reader *reader, struct extract_kernel_
     uint64_t at = thread->stack_start;
     size_t got;
 
-    if (!at || end <= at || end - at > MAX_STACK)
+    if (!at || end <= at || end - at > *budget)
         return false;
     while (at < end) {
         size_t wanted = end - at < CHUNK ? (size_t)(end - at) : CHUNK, i = 0;
@@ -30,16 +32,18 @@ static bool count_untouched(struct kernel_reader *reader, struct extract_kernel_
     }
     thread->has_untouched = true;
     thread->untouched = at - thread->stack_start;
+    *budget -= thread->untouched;
     return true;
 }
 
 void kernel_measure_stacks(struct kernel_reader *reader)
 {
     struct extract_kernel *kernel = reader->kernel;
+    uint64_t budget = BUDGET;
     bool is_filled = false;
 
     for (size_t i = 0; i < kernel->thread_count; i++)
-        if (count_untouched(reader, &kernel->threads[i]))
+        if (count_untouched(reader, &kernel->threads[i], &budget))
             is_filled |= kernel->threads[i].untouched >= PROOF;
     for (size_t i = 0; i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];

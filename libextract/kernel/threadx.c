@@ -30,7 +30,7 @@ static const struct {
 static const struct kind {
     const char *name;   // of the kind
     const char *type;   // of the control block
-    const char *prefix; // of the members, and of the head of the list behind an underscore
+    const char *prefix; // of the members, and, after an underscore, of the list's head
     uint32_t id;
     const char *owner;
     struct {
@@ -116,7 +116,7 @@ static void read_stack(struct kernel_reader *reader, const struct kernel_block *
         !kernel_block_get(reader, block, "tx_thread_stack_end", &end))
         return;
     if (end < start || !start) {
-        kernel_add_problem(reader, "thread at 0x%llx: its stack from 0x%llx to 0x%llx is none",
+        kernel_add_problem(reader, "thread at 0x%llx: invalid stack from 0x%llx to 0x%llx",
                            (unsigned long long)thread->address, (unsigned long long)start,
                            (unsigned long long)end);
         return;
@@ -168,7 +168,7 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
 
     if (!kernel_read_block(reader, "TX_THREAD", item, &block) ||
         !kernel_block_get(reader, &block, "tx_thread_id", &id) || id != thread_id) {
-        kernel_add_problem(reader, "no thread is at 0x%llx, which the thread list contains",
+        kernel_add_problem(reader, "the thread list contains 0x%llx, which is not a thread",
                            (unsigned long long)item);
         return false;
     }
@@ -186,8 +186,8 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
         thread->state = states[state].state;
         thread->wait = states[state].wait;
     } else {
-        kernel_add_problem(reader, "thread at 0x%llx: its state %llu is none",
-                           (unsigned long long)item, (unsigned long long)state);
+        kernel_add_problem(reader, "thread at 0x%llx: invalid state %llu", (unsigned long long)item,
+                           (unsigned long long)state);
     }
     for (size_t i = 0; i < walk->core_count; i++) {
         if (walk->on_core[i] != item || thread->state != EXTRACT_KERNEL_READY)
@@ -280,8 +280,8 @@ static bool visit_object(struct kernel_reader *reader, uint64_t item, void *cont
 
     if (!kernel_read_block(reader, kind->type, address, &block) ||
         !get_own(reader, walk, &block, "id", &id) || (uint32_t)id != kind->id) {
-        kernel_add_problem(reader, "no %s is at 0x%llx, which the %s list contains", kind->name,
-                           (unsigned long long)address, kind->name);
+        kernel_add_problem(reader, "the %s list contains 0x%llx, which is not one", kind->name,
+                           (unsigned long long)address);
         return false;
     }
     struct extract_kernel_object *object = kernel_add_object(reader, address, kind->name);

@@ -90,7 +90,7 @@ damage() {
             count=$((size - at < 4096 ? size - at : 4096))
         read_damaged "$work/damaged.bin@$address" || return 1
     done
-    # Words of the control blocks and between them, each set to an address of RAM that is no thread.
+    # Words of the control blocks and between them are overwritten with the first bytes of the RAM.
     for ((i = 1; i <= 60; i++)); do
         cp "$file" "$work/damaged.bin"
         head -c 8 "$file" | dd of="$work/damaged.bin" bs=1 seek=$((i * 7919 % (size - 8))) \

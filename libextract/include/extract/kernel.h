@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Kernel: what the control blocks of an RTOS say about its threads and objects at one moment.
 //
-// A trace tells what a system did; its control blocks tell how it stands: who runs, who waits for
-// what, who holds it, and how much of each stack was ever used. They are read from any memory (a
-// dump, a core, a live target), and found through the symbols and the types (DWARF) of the
-// program's ELF file. Offsets are never assumed.
+// A trace shows what a system did. Control blocks show its present state: which thread runs, what
+// the others wait for, who holds that, and how much of each stack was ever used. They are read from
+// any memory (a dump, a core, a live target), and found through the symbols and the types (DWARF)
+// of the program's ELF file. Offsets are never assumed.
 //
 //     extract_kernel_read(&kernel, memory, symbols, &error);
 //     for (size_t i = 0; i < kernel->thread_count; i++)
 //         use(&kernel->threads[i]);
 //     extract_kernel_free(kernel);
 //
-// Damaged lists end with what was found up to the damage, which `problems` names.
+// A damaged list ends with what was found before the damage, which `problems` names.
 #ifndef EXTRACT_KERNEL_H
 #define EXTRACT_KERNEL_H
 
@@ -23,6 +23,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum {
+    EXTRACT_KERNEL_MOST = 4096,  // threads, and objects; a memory with more is damaged
     EXTRACT_KERNEL_NAME = 64,    // bytes of a name with its NUL; longer ones are cut
     EXTRACT_KERNEL_PROBLEM = 160 // bytes of a problem with its NUL
 };

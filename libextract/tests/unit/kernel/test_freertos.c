@@ -165,7 +165,7 @@ static void expect_wait(const struct extract_kernel *kernel, const char *name, c
     assert_int_equal(thread->waiting_for, host_address(object));
 }
 
-static void tasks_are_told(void **state)
+static void tasks_are_read(void **state)
 {
     struct extract_kernel *kernel = host_kernel(*state);
 
@@ -192,7 +192,7 @@ static void tasks_are_told(void **state)
     extract_kernel_free(kernel);
 }
 
-static void queues_are_told(void **state)
+static void queues_are_read(void **state)
 {
     struct extract_kernel *kernel = host_kernel(*state);
 
@@ -214,8 +214,8 @@ static void damage_ends_one_list_only(void **state)
     tasks[0].xStateListItem.pvOwner = NULL;
     struct extract_kernel *kernel = host_kernel(*state);
 
-    host_expect_problem(kernel, "xSuspendedTaskList runs in a circle");
-    host_expect_problem(kernel, "belongs to no task");
+    host_expect_problem(kernel, "xSuspendedTaskList is circular");
+    host_expect_problem(kernel, "has no task");
     host_expect_problem(kernel, "the kernel counts 9");
     assert_int_equal(host_thread(kernel, "sleeper")->state, EXTRACT_KERNEL_SLEEPING);
     assert_int_equal(host_thread(kernel, "getter")->state, EXTRACT_KERNEL_BLOCKED);
@@ -225,7 +225,7 @@ static void damage_ends_one_list_only(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
-    const struct CMUnitTest tests[] = {TEST(tasks_are_told), TEST(queues_are_told),
+    const struct CMUnitTest tests[] = {TEST(tasks_are_read), TEST(queues_are_read),
                                        TEST(damage_ends_one_list_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static int drop_kernel(void **state)
     return 0;
 }
 
-static void threads_are_told(void **state)
+static void threads_are_read(void **state)
 {
     struct extract_kernel *kernel = host_kernel(*state);
 
@@ -167,7 +167,7 @@ static void expect_figure(const struct extract_kernel_object *object, size_t i, 
     assert_int_equal(object->figures[i].value, value);
 }
 
-static void objects_are_told(void **state)
+static void objects_are_read(void **state)
 {
     struct extract_kernel *kernel = host_kernel(*state);
 
@@ -202,7 +202,7 @@ static void stacks_are_measured(void **state)
     assert_int_equal(host_thread(kernel, "waiter")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
     assert_int_equal(host_thread(kernel, "waiter")->stack_end, 0);
     host_expect_problem(kernel, "is above its stack");
-    host_expect_problem(kernel, "is none");
+    host_expect_problem(kernel, "invalid stack");
     extract_kernel_free(kernel);
 }
 
@@ -233,7 +233,21 @@ static void expect_damage(void **state, size_t thread_count, const char *problem
 static void a_circle_ends(void **state)
 {
     threads[4].tx_thread_created_next = &threads[2];
-    expect_damage(state, 5, "circle");
+    expect_damage(state, 5, "circular");
+}
+
+// A memory full of control blocks takes neither long nor much memory.
+static void too_many_threads_end(void **state)
+{
+    static TX_THREAD many[EXTRACT_KERNEL_MOST + 10];
+    const int count = sizeof many / sizeof *many;
+
+    for (int i = 0; i < count; i++) {
+        many[i] = threads[0];
+        many[i].tx_thread_created_next = &many[(i + 1) % count];
+    }
+    _tx_thread_created_ptr = many;
+    expect_damage(state, EXTRACT_KERNEL_MOST, "more than 4096");
 }
 
 static void a_wild_pointer_ends(void **state)
@@ -251,7 +265,7 @@ static void a_null_pointer_ends(void **state)
 static void what_is_no_thread_ends(void **state)
 {
     threads[3].tx_thread_id = 0;
-    expect_damage(state, 3, "no thread is at");
+    expect_damage(state, 3, "not a thread");
 }
 
 static void a_missing_thread_is_noticed(void **state)
@@ -268,7 +282,7 @@ static void a_strange_state_is_unknown(void **state)
 
     assert_int_equal(kernel->threads[2].state, EXTRACT_KERNEL_UNKNOWN);
     assert_string_equal(kernel->threads[2].name, "");
-    host_expect_problem(kernel, "state 99");
+    host_expect_problem(kernel, "invalid state 99");
     extract_kernel_free(kernel);
 }
 
@@ -300,11 +314,12 @@ static void memory_without_the_variables_is_an_error(void **state)
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
-    const struct CMUnitTest tests[] = {TEST(threads_are_told),
-                                       TEST(objects_are_told),
+    const struct CMUnitTest tests[] = {TEST(threads_are_read),
+                                       TEST(objects_are_read),
                                        TEST(stacks_are_measured),
                                        TEST(stacks_without_a_pattern_are_unknown),
                                        TEST(a_circle_ends),
+                                       TEST(too_many_threads_end),
                                        TEST(a_wild_pointer_ends),
                                        TEST(a_null_pointer_ends),
                                        TEST(what_is_no_thread_ends),
