@@ -49,6 +49,10 @@ record_storm() {
     before=($(clocks))
     filter "$4"
     sleep "${5:-$seconds}"
+    # After a flood, the newest entry may be the only one that is recorded. It must be one that
+    # proves itself.
+    filter $user_events
+    sleep 0.2
     filter 0
     sleep 0.3
     # shellcheck disable=SC2207
