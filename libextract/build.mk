@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # libextract and the program `ringside`. Their sources are all C files of the rooms.
 
-LIB_ROOMS   := base memory memory/live symbols formats formats/threadx formats/hook formats/rkh \
-               formats/rkh/target formats/posix kernel snapshot events merge schedule control \
+LIB_ROOMS   := base memory memory/live symbols registers formats formats/threadx formats/hook formats/rkh \
+               formats/rkh/target formats/posix kernel serve snapshot events merge schedule control \
                export report report/columns report/rkh analysis analysis/rkh log follow templates \
                templates/run templates/compiler templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "cli/option_table.h"
+#include <extract/kernel.h>
 #include <extract/log.h>
 #include <extract/session.h>
 
@@ -88,6 +89,7 @@ struct cli_options {
     bool junit;                     // of `assert`
     const char *elf_b;              // of `diff`: the ELF of B; NULL: that of --elf
     struct cli_merging merging;     // of `merge`
+    const char *registers;          // file of --registers; NULL: none
     bool kernel;                    // of `objects`: the control blocks instead of the trace
     bool color_is_fixed;            // --color=always or --color=never was given
     bool quiet, cost, help, version;
@@ -112,7 +114,9 @@ enum {
     CLI_ROLES = 4096,
     CLI_DIFF = 8192,
     CLI_MERGE = 16384,
-    CLI_KERNEL = 32768
+    CLI_KERNEL = 32768,
+    CLI_REGISTERS = 65536,
+    CLI_SERVE = 131072
 };
 
 // Headings of the overview under which commands are listed.
@@ -134,10 +138,10 @@ struct cli_command {
     const char *const *subcommands; // names; NULL after the last
 };
 
-extern const struct cli_command cli_info, cli_objects, cli_threads, cli_report, cli_last, cli_stats,
-    cli_schedule, cli_why, cli_diff, cli_assert, cli_merge, cli_chart, cli_scan, cli_save,
-    cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear,
-    cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
+extern const struct cli_command cli_info, cli_objects, cli_threads, cli_serve, cli_report, cli_last,
+    cli_stats, cli_schedule, cli_why, cli_diff, cli_assert, cli_merge, cli_chart, cli_scan,
+    cli_save, cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start, cli_stop,
+    cli_clear, cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
 
 // command_table.c: returns the i-th command; NULL after the last.
 const struct cli_command *cli_command_at(size_t i);
@@ -177,6 +181,20 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
 // NULL, which is not an error. Errors: as extract_symbols_open.
 enum extract_code cli_symbols_open(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error);
+
+// What is left of a target that has stopped.
+struct cli_dead {
+    struct extract_memory *memory;
+    struct extract_symbols *symbols;
+    struct extract_kernel *kernel;   // NULL: none
+    struct extract_error without;    // why there is none
+    struct extract_registers *cores; // of EXTRACT_CORES
+    size_t core_count;
+};
+// dead.c: opens it. Prints what is damaged. The caller calls cli_dead_close, also after an error.
+enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options *options,
+                                struct extract_error *error);
+void cli_dead_close(struct cli_dead *dead);
 
 // live.c: returns whether --openocd, --remote or --pid names a live target.
 bool cli_is_live(const struct cli_options *options);

@@ -4,38 +4,92 @@
 // Source: the exception frames of the Arm v7-M Architecture Reference Manual, B1.5.6, and of the
 // ColdFire Family Programmer's Reference Manual, 11.1; what a port saves beside them was measured
 // on running kernels.
+#include "base/cursor.h"
 #include "kernel/kernel.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
+#include <string.h>
 
-enum {
-    CORE_WORDS = 8,   // r0 to r3, r12, lr, pc, xpsr
-    PC = 6,           // in these
-    XPSR = 7,         // likewise
-    CALLEE_WORDS = 8, // r4 to r11
-    FPU_WORDS = 18,   // s0 to s15, fpscr, reserved
-    FPU_CALLEE_WORDS = 16
+enum { FRAME_BYTES = 1024 }; // no frame is longer
+
+// A frame while it is read, from its lowest address up.
+struct frame {
+    uint64_t at; // its address
+    unsigned word_bytes;
+    struct extract_cursor cursor;
+    struct extract_registers registers;
+    uint8_t bytes[FRAME_BYTES];
 };
 
-static bool word_at(struct kernel_reader *reader, uint64_t address, size_t index, uint64_t *value)
+static void open_frame(struct frame *frame, struct kernel_reader *reader, uint64_t saved)
 {
-    return kernel_read_pointer(reader, address + (uint64_t)index * reader->word_bytes, value);
+    size_t got = 0;
+
+    // The memory may end after the frame.
+    (void)extract_memory_read(reader->memory, saved, frame->bytes, sizeof frame->bytes, &got, NULL);
+    frame->at = saved;
+    frame->word_bytes = reader->word_bytes;
+    frame->cursor = extract_cursor_make(frame->bytes, got, reader->order);
+    frame->registers.known = 0;
+}
+
+static uint64_t take_word(struct frame *frame)
+{
+    return extract_cursor_word(&frame->cursor, frame->word_bytes);
+}
+
+// Reads registers whose indices ascend.
+static void take(struct frame *frame, unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++)
+        register_set(&frame->registers, i, take_word(frame));
+}
+
+// Reads registers whose indices descend.
+static void take_down(struct frame *frame, unsigned first, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        register_set(&frame->registers, first - i, take_word(frame));
+}
+
+// Reads registers in the order of a list, which holds NO_REGISTER for words without meaning.
+static void take_list(struct frame *frame, const uint8_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = take_word(frame);
+        if (list[i] != NO_REGISTER)
+            register_set(&frame->registers, list[i], value);
+    }
+}
+
+static void skip(struct frame *frame, unsigned words)
+{
+    extract_cursor_span(&frame->cursor, words * frame->word_bytes);
+}
+
+// Ends a frame: the stack pointer is above it. Returns false if the memory does not contain it all.
+static bool close_frame(struct frame *frame, unsigned sp, uint64_t extra)
+{
+    register_set(&frame->registers, sp, frame->at + frame->cursor.at + extra);
+    return !frame->cursor.failed;
 }
 
 // ---- Arm, M-profile ----
 
-// Reads a frame that an exception has pushed.
-static bool read_exception_frame(struct kernel_reader *reader, uint64_t frame, bool has_fpu,
-                                 struct kernel_context *context)
-{
-    const uint64_t thumb = 1 << 24, aligned = 1 << 9;
-    uint64_t pc, xpsr, words = CORE_WORDS + (has_fpu ? FPU_WORDS : 0);
+enum { FPU_WORDS = 18 /* s0 to s15, fpscr, reserved */, FPU_CALLEE_WORDS = 16, CALLEE_WORDS = 8 };
 
-    if (!word_at(reader, frame, PC, &pc) || !word_at(reader, frame, XPSR, &xpsr) || !(xpsr & thumb))
-        return false;
-    *context = (struct kernel_context){.pc = pc & ~UINT64_C(1),
-                                       .sp = frame + words * 4 + (xpsr & aligned ? 4 : 0)};
-    return true;
+// Reads a frame that an exception has pushed.
+static bool take_exception_frame(struct frame *frame, bool has_fpu)
+{
+    const uint8_t order[] = {0, 1, 2, 3, 12, ARM_LR, ARM_PC, ARM_PSR};
+    const uint64_t thumb = 1 << 24, aligned = 1 << 9;
+
+    take_list(frame, order, sizeof order);
+    uint64_t psr = frame->registers.value[ARM_PSR];
+    if (has_fpu)
+        skip(frame, FPU_WORDS);
+    frame->registers.value[ARM_PC] &= ~UINT64_C(1);
+    return close_frame(frame, ARM_SP, psr & aligned ? 4 : 0) && psr & thumb;
 }
 
 // EXC_RETURN of a return to a thread, on its process stack or on the main one.
@@ -44,133 +98,184 @@ static bool is_exception_return(uint64_t word)
     return (word & 0xFFFFFF80) == 0xFFFFFF80;
 }
 
-static bool arm_threadx(struct kernel_reader *reader, uint64_t saved,
-                        struct kernel_context *context)
+static bool has_fpu_frame(uint64_t exception_return)
 {
-    uint64_t exception_return;
-
-    if (!word_at(reader, saved, 0, &exception_return) || !is_exception_return(exception_return))
-        return false;
-    bool has_fpu = !(exception_return & 0x10);
-    size_t words = 1 + (has_fpu ? FPU_CALLEE_WORDS : 0) + CALLEE_WORDS;
-    return read_exception_frame(reader, saved + words * 4, has_fpu, context);
+    return !(exception_return & 0x10);
 }
 
-// The port for the Cortex-M3 does not store EXC_RETURN, those for cores with an FPU do.
-static bool arm_freertos(struct kernel_reader *reader, uint64_t saved,
-                         struct kernel_context *context)
+static bool arm_threadx(struct frame *frame)
 {
-    uint64_t exception_return;
+    uint64_t exception_return = take_word(frame);
 
-    if (word_at(reader, saved, CALLEE_WORDS, &exception_return) &&
-        is_exception_return(exception_return)) {
-        bool has_fpu = !(exception_return & 0x10);
-        size_t words = CALLEE_WORDS + 1 + (has_fpu ? FPU_CALLEE_WORDS : 0);
-        if (read_exception_frame(reader, saved + words * 4, has_fpu, context))
-            return true;
-    }
-    return read_exception_frame(reader, saved + CALLEE_WORDS * 4, false, context);
+    if (!is_exception_return(exception_return))
+        return false;
+    if (has_fpu_frame(exception_return))
+        skip(frame, FPU_CALLEE_WORDS);
+    take(frame, 4, CALLEE_WORDS);
+    return take_exception_frame(frame, has_fpu_frame(exception_return));
+}
+
+// FreeRTOS on cores with an FPU.
+static bool arm_freertos_fpu(struct frame *frame)
+{
+    take(frame, 4, CALLEE_WORDS);
+    uint64_t exception_return = take_word(frame);
+    if (!is_exception_return(exception_return))
+        return false;
+    if (has_fpu_frame(exception_return))
+        skip(frame, FPU_CALLEE_WORDS);
+    return take_exception_frame(frame, has_fpu_frame(exception_return));
+}
+
+// FreeRTOS on cores without an FPU, and bout.
+static bool arm_plain(struct frame *frame)
+{
+    take(frame, 4, CALLEE_WORDS);
+    return take_exception_frame(frame, false);
 }
 
 // ---- RISC-V ----
 
-static bool riscv_threadx(struct kernel_reader *reader, uint64_t saved,
-                          struct kernel_context *context)
+static bool riscv_threadx(struct frame *frame, bool has_fpu)
 {
     enum { SOLICITED, INTERRUPTED };
-    enum { SOLICITED_PC = 13, INTERRUPTED_PC = 30 };
-    bool has_fpu = reader->elf_flags & EF_RISCV_FLOAT_ABI;
-    uint64_t kind, words;
+    enum { SOLICITED_FPU_WORDS = 13, INTERRUPTED_FPU_WORDS = 33 };
+    enum { RA = 1, T2 = 7, S1 = 9, A7 = 17, S11 = 27, T6 = 31 };
+    uint64_t kind = take_word(frame);
 
-    if (!word_at(reader, saved, 0, &kind) || kind > INTERRUPTED ||
-        !word_at(reader, saved, kind == SOLICITED ? SOLICITED_PC : INTERRUPTED_PC, &context->pc))
+    if (kind > INTERRUPTED)
         return false;
-    if (kind == SOLICITED)
-        words = has_fpu ? 29 : 16;
-    else
-        words = has_fpu ? 65 : 32;
-    context->sp = saved + words * reader->word_bytes;
-    return true;
+    take_down(frame, S11, 10); // s11 to s2
+    take_down(frame, S1, 2);
+    if (kind == SOLICITED) {
+        take(frame, RA, 1);
+        register_set(&frame->registers, RISCV_PC, frame->registers.value[RA]);
+        skip(frame, 2 + (has_fpu ? SOLICITED_FPU_WORDS : 0)); // mstatus, and one of alignment
+    } else {
+        take_down(frame, T6, 4);
+        take_down(frame, T2, 3);
+        take_down(frame, A7, 8);
+        take(frame, RA, 1);
+        skip(frame, 1);
+        take(frame, RISCV_PC, 1);
+        skip(frame, 1 + (has_fpu ? INTERRUPTED_FPU_WORDS : 0));
+    }
+    return close_frame(frame, RISCV_SP, 0);
+}
+
+// bout: mepc, mstatus, x1, x3 to x31
+static bool riscv_bout(struct frame *frame)
+{
+    take(frame, RISCV_PC, 1);
+    skip(frame, 1);
+    take(frame, 1, 1);
+    take(frame, 3, 29);
+    return close_frame(frame, RISCV_SP, 0);
 }
 
 // ---- AArch64 ----
 
-static bool aarch64_threadx(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                            struct kernel_context *context)
+static bool aarch64_threadx(struct frame *frame, bool has_fpu)
 {
-    enum { X19_TO_X30 = 12, X0_TO_X30 = 32, VECTOR_WORDS = 2 };
-    uint64_t elr, words = 2; // status, ELR
+    enum { VECTOR_WORDS = 2, CONTROL_WORDS = 2, FRAME_POINTER = 29, LINK = 30 };
+    uint64_t status = take_word(frame), elr = take_word(frame); // ELR is 0 outside of interrupts
+    unsigned vectors = elr ? 32 : 8, pairs = elr ? 15 : 5, lowest = elr ? 0 : 19;
 
-    if (!word_at(reader, saved, 1, &elr))
+    if (has_fpu)
+        skip(frame, CONTROL_WORDS + vectors * VECTOR_WORDS);
+    while (pairs--)
+        take(frame, lowest + 2 * pairs, 2);
+    take(frame, FRAME_POINTER, 2);
+    register_set(&frame->registers, AARCH64_PC, elr ? elr : frame->registers.value[LINK]);
+    if (elr)
+        register_set(&frame->registers, AARCH64_PSTATE, status);
+    return close_frame(frame, AARCH64_SP, 0);
+}
+
+// ---- ColdFire ----
+
+// bout: d0 to d7, a0 to a6; the frame, whose format is 4 plus the bytes of alignment
+static bool coldfire_bout(struct frame *frame)
+{
+    enum { LEAST_FORMAT = 4 };
+
+    take(frame, 0, 15);
+    uint64_t format = take_word(frame);
+    if (format >> 30 != 1)
         return false;
-    if (elr) { // an interrupt
-        words += (has_fpu ? 2U + 32 * VECTOR_WORDS : 0U) + X0_TO_X30;
-        *context = (struct kernel_context){.pc = elr, .sp = saved + words * 8};
-        return true;
-    }
-    words += (has_fpu ? 2U + 8 * VECTOR_WORDS : 0U) + X19_TO_X30;
-    context->sp = saved + words * 8;
-    return word_at(reader, saved, words - 1, &context->pc);
+    register_set(&frame->registers, M68K_PS, format & 0xFFFF);
+    take(frame, M68K_PC, 1);
+    return close_frame(frame, M68K_SP, (format >> 28) - LEAST_FORMAT);
 }
 
 // ---- the kernels ----
 
-bool kernel_context_threadx(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                            struct kernel_context *context)
+static bool finish(const struct frame *frame, bool is_frame, struct extract_registers *registers)
 {
-    switch (reader->machine) {
-    case EM_ARM:
-        return arm_threadx(reader, saved, context);
-    case EM_RISCV:
-        return riscv_threadx(reader, saved, context);
-    case EM_AARCH64:
-        return aarch64_threadx(reader, saved, has_fpu, context);
-    default:
-        return false;
-    }
+    *registers = is_frame ? frame->registers : (struct extract_registers){.known = 0};
+    return is_frame;
+}
+
+bool kernel_context_threadx(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+                            struct extract_registers *registers)
+{
+    struct frame frame;
+    bool is_frame = false;
+
+    open_frame(&frame, reader, saved);
+    if (reader->machine == EM_ARM)
+        is_frame = arm_threadx(&frame);
+    else if (reader->machine == EM_RISCV)
+        is_frame = riscv_threadx(&frame, reader->elf_flags & EF_RISCV_FLOAT_ABI);
+    else if (reader->machine == EM_AARCH64)
+        is_frame = aarch64_threadx(&frame, has_fpu);
+    return finish(&frame, is_frame, registers);
 }
 
 bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                             struct kernel_context *context)
+                             struct extract_registers *registers)
 {
+    struct frame frame;
+    bool is_frame = false;
+
     (void)has_fpu;
-    return reader->machine == EM_ARM && arm_freertos(reader, saved, context);
+    open_frame(&frame, reader, saved);
+    if (reader->machine == EM_ARM && !(is_frame = arm_freertos_fpu(&frame))) {
+        open_frame(&frame, reader, saved);
+        is_frame = arm_plain(&frame);
+    }
+    return finish(&frame, is_frame, registers);
 }
 
 bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                         struct kernel_context *context)
+                         struct extract_registers *registers)
 {
-    enum { RISCV_WORDS = 32, COLDFIRE_WORDS = 15, COLDFIRE_FRAME_BYTES = 8 };
-    uint64_t format;
+    struct frame frame;
+    bool is_frame = false;
 
     (void)has_fpu;
-    switch (reader->machine) {
-    case EM_ARM:
-        return read_exception_frame(reader, saved + CALLEE_WORDS * 4, false, context);
-    case EM_RISCV: // mepc, mstatus, x1, x3 to x31
-        context->sp = saved + RISCV_WORDS * 8;
-        return word_at(reader, saved, 0, &context->pc);
-    case EM_68K: // d0 to d7, a0 to a6; the frame, whose format is 4 plus the bytes of alignment
-        if (!word_at(reader, saved, COLDFIRE_WORDS, &format) || format >> 30 != 1)
-            return false;
-        context->sp = saved + COLDFIRE_WORDS * 4 + COLDFIRE_FRAME_BYTES + ((format >> 28) - 4);
-        return word_at(reader, saved, COLDFIRE_WORDS + 1, &context->pc);
-    default:
-        return false;
-    }
+    open_frame(&frame, reader, saved);
+    if (reader->machine == EM_ARM)
+        is_frame = arm_plain(&frame);
+    else if (reader->machine == EM_RISCV)
+        is_frame = riscv_bout(&frame);
+    else if (reader->machine == EM_68K)
+        is_frame = coldfire_bout(&frame);
+    return finish(&frame, is_frame, registers);
 }
 
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
-                        const struct kernel_context *context)
+                        const struct extract_registers *registers)
 {
+    const struct register_machine *names = reader->registers;
     struct extract_symbol symbol;
 
-    thread->has_sp = thread->has_pc = true;
-    thread->sp = context->sp;
-    thread->pc = context->pc;
-    if (extract_symbols_by_address(reader->symbols, context->pc, &symbol, NULL, NULL) &&
+    thread->registers = *registers;
+    thread->has_sp = register_get(registers, names->sp, &thread->sp);
+    thread->has_pc = register_get(registers, names->pc, &thread->pc);
+    if (extract_symbols_by_address(reader->symbols, thread->pc, &symbol, NULL, NULL) &&
         symbol.function)
         thread->function = symbol.name;
-    if (!extract_symbols_place(reader->symbols, context->pc, &thread->place))
+    if (!extract_symbols_place(reader->symbols, thread->pc, &thread->place))
         thread->place = (struct extract_place){.file = NULL};
 }

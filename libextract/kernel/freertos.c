@@ -181,7 +181,7 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
                       const struct kernel_block *block, struct extract_kernel_thread *thread)
 {
     const struct kernel_member *name = kernel_member(reader, TASK, "pcTaskName");
-    struct kernel_context context;
+    struct extract_registers registers;
     uint64_t top;
 
     if (name) {
@@ -206,8 +206,8 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
         !kernel_block_get(reader, block, "pxTopOfStack", &thread->sp))
         return;
     thread->has_sp = true;
-    if (kernel_context_freertos(reader, thread->sp, false, &context))
-        kernel_set_context(reader, thread, &context);
+    if (kernel_context_freertos(reader, thread->sp, false, &registers))
+        kernel_set_context(reader, thread, &registers);
 }
 
 static bool visit_item(struct kernel_reader *reader, uint64_t item, void *context)

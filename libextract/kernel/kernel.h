@@ -9,11 +9,12 @@
 //
 //     kernel_kernels[] ── detect ──> read: lists ──> blocks ──> threads, objects
 //                                                       │
-//                             contexts.c: pc, sp <──────┴─> stacks.c: use, overflow
+//                             contexts.c: registers <───┴─> stacks.c: use, overflow
 #ifndef EXTRACT_KERNEL_KERNEL_H
 #define EXTRACT_KERNEL_KERNEL_H
 
 #include "base/map.h"
+#include "registers/registers.h"
 #include <extract/kernel.h>
 
 enum {
@@ -33,10 +34,11 @@ struct kernel_reader {
     struct extract_memory *memory;
     struct extract_symbols *symbols;
     enum extract_byte_order order;
-    unsigned word_bytes; // of a pointer
-    uint16_t machine;    // e_machine of the ELF file
-    uint32_t elf_flags;  // e_flags
-    uint8_t fill;        // byte with which the kernel fills stacks before use
+    unsigned word_bytes;                      // of a pointer
+    uint16_t machine;                         // e_machine of the ELF file
+    uint32_t elf_flags;                       // e_flags
+    const struct register_machine *registers; // NULL: no frames are known
+    uint8_t fill;                             // byte with which the kernel fills stacks before use
     size_t thread_capacity, object_capacity, problem_capacity;
     struct kernel_member members[KERNEL_MEMBERS];
     size_t member_count;
@@ -110,20 +112,17 @@ void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_objec
 
 // ---- contexts.c ----
 
-// The registers of a thread that does not run, as a port saves them.
-struct kernel_context {
-    uint64_t pc, sp;
-};
-// Each returns false if the frame at `saved`, the stack pointer in the control block, is not one.
+// Read the registers of a thread that does not run, as a port saves them. Each returns false if the
+// frame at `saved`, the stack pointer in the control block, is not one.
 bool kernel_context_threadx(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                            struct kernel_context *context);
+                            struct extract_registers *registers);
 bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                         struct kernel_context *context);
+                         struct extract_registers *registers);
 bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                             struct kernel_context *context);
-// Sets pc and sp of a thread, and the function and the line of pc.
+                             struct extract_registers *registers);
+// Sets the registers of a thread, and the function and the line of its pc.
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
-                        const struct kernel_context *context);
+                        const struct extract_registers *registers);
 
 // ---- stacks.c ----
 

@@ -318,6 +318,7 @@ enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct ext
                                      .machine = extract_symbols_machine(symbols),
                                      .elf_flags = extract_symbols_flags(symbols),
                                      .fill = description->fill};
+    reader->registers = register_machine_of(symbols);
     result->name = description->name;
     bool is_read = description->read(reader);
     if (is_read) {

@@ -89,7 +89,7 @@ struct variant {
     const char *wait_member;
     const char *ticks_member; // time left of a wait
     bool (*context)(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                    struct kernel_context *context);
+                    struct extract_registers *registers);
 };
 
 static const struct variant threadx = {"tx_thread_suspend_control_block",
@@ -145,7 +145,7 @@ static void read_wait(struct kernel_reader *reader, const struct walk *walk,
 static void read_registers(struct kernel_reader *reader, const struct walk *walk,
                            const struct kernel_block *block, struct extract_kernel_thread *thread)
 {
-    struct kernel_context context;
+    struct extract_registers registers;
     uint64_t saved, has_fpu = 0;
 
     if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_COMPLETED ||
@@ -155,8 +155,8 @@ static void read_registers(struct kernel_reader *reader, const struct walk *walk
     (void)kernel_block_get(reader, block, "tx_thread_fp_enable", &has_fpu);
     thread->has_sp = true;
     thread->sp = saved;
-    if (walk->variant->context(reader, saved, has_fpu != 0, &context))
-        kernel_set_context(reader, thread, &context);
+    if (walk->variant->context(reader, saved, has_fpu != 0, &registers))
+        kernel_set_context(reader, thread, &registers);
 }
 
 static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *context)

@@ -278,22 +278,31 @@ static bool read_note(struct extract_cursor *c, uint32_t *type, const uint8_t **
     return true;
 }
 
-bool extract_core_entry(const struct extract_core *core, uint64_t *entry)
+bool extract_core_next_note(const struct extract_core *core, struct extract_core_note *note)
 {
-    size_t notes = 0;
-
-    for (size_t i = 0; i < core->note_count; i++) {
-        const struct extract_note_span *span = &core->notes[i];
+    for (; note->index < core->note_count; note->index++, note->at = 0) {
+        const struct extract_note_span *span = &core->notes[note->index];
         struct extract_cursor c =
             extract_cursor_make(span->bytes, (size_t)span->length, core->elf.byte_order);
-        const uint8_t *bytes;
-        uint32_t type, length;
-        while (extract_cursor_left(&c) && notes++ < NOTES_MAX &&
-               read_note(&c, &type, &bytes, &length))
-            if (type == NT_AUXV)
-                return extract_auxv_entry(bytes, length, core->elf.byte_order,
-                                          core->elf.wide ? 8 : 4, entry);
+        extract_cursor_seek(&c, note->at);
+        while (extract_cursor_left(&c) && note->seen++ < NOTES_MAX &&
+               read_note(&c, &note->type, &note->bytes, &note->length)) {
+            note->at = c.at;
+            if (note->type)
+                return true;
+        }
     }
+    return false;
+}
+
+bool extract_core_entry(const struct extract_core *core, uint64_t *entry)
+{
+    struct extract_core_note note = {.index = 0};
+
+    while (extract_core_next_note(core, &note))
+        if (note.type == NT_AUXV)
+            return extract_auxv_entry(note.bytes, note.length, core->elf.byte_order,
+                                      core->elf.wide ? 8 : 4, entry);
     return false;
 }
 

@@ -40,6 +40,19 @@ const struct extract_core *extract_core_of(const struct extract_memory *memory);
 
 void extract_core_free(struct extract_core *core);
 
+// A note that Linux or GDB wrote, and where the next one begins. Initialize with zeros.
+struct extract_core_note {
+    uint32_t type;        // NT_*
+    uint32_t length;      // bytes
+    const uint8_t *bytes; // inside of the memory's file
+    size_t index;         // of the span
+    uint64_t at;          // in the span
+    size_t seen;
+};
+
+// Finds the next note. Returns false after the last one.
+bool extract_core_next_note(const struct extract_core *core, struct extract_core_note *note);
+
 // Finds where the entry point of the core's program was loaded, by the auxiliary vector that Linux
 // gave to the process. Returns false if the core has no such note, or the note is truncated.
 bool extract_core_entry(const struct extract_core *core, uint64_t *entry);

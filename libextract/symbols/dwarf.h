@@ -59,6 +59,9 @@ void extract_symbols_constants(struct extract_symbols *symbols, const char *type
 uint16_t extract_symbols_machine(const struct extract_symbols *symbols);
 uint32_t extract_symbols_flags(const struct extract_symbols *symbols);
 
+// Returns whether the program is one for Arm's M-profile, by its build attributes.
+bool extract_symbols_is_m_profile(const struct extract_symbols *symbols);
+
 // Returns the number of symbols.
 size_t extract_symbols_count(const struct extract_symbols *symbols);
 

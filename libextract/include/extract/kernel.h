@@ -15,6 +15,7 @@
 #ifndef EXTRACT_KERNEL_H
 #define EXTRACT_KERNEL_H
 
+#include <extract/registers.h>
 #include <extract/symbols.h>
 
 #ifdef __cplusplus
@@ -61,14 +62,15 @@ struct extract_kernel_thread {
     size_t object;        // its index in `objects`; SIZE_MAX: not among them
     uint64_t holder;      // address of the thread that owns that mutex; 0: none, or unknown
     bool has_ticks_left;
-    uint64_t ticks_left;             // until its wait or sleep ends by itself
-    uint64_t stack_start, stack_end; // lowest address, and the one after the highest; 0: unknown
-    bool has_sp, has_pc;             // its registers are saved in memory, and were understood
-    uint64_t sp, pc;                 // where it continues
-    const char *function;            // that contains pc; of the symbols; NULL: unknown
-    struct extract_place place;      // of pc; file NULL: unknown
-    bool has_untouched;              // the kernel fills stacks before use
-    uint64_t untouched;              // bytes at the lowest addresses that were never written
+    uint64_t ticks_left;                // until its wait or sleep ends by itself
+    uint64_t stack_start, stack_end;    // lowest address, and the one after the highest; 0: unknown
+    bool has_sp, has_pc;                // its registers are saved in memory, and were understood
+    uint64_t sp, pc;                    // where it continues
+    struct extract_registers registers; // saved ones
+    const char *function;               // that contains pc; of the symbols; NULL: unknown
+    struct extract_place place;         // of pc; file NULL: unknown
+    bool has_untouched;                 // the kernel fills stacks before use
+    uint64_t untouched;                 // bytes at the lowest addresses that were never written
     enum extract_kernel_overflow overflow;
 };
 
@@ -112,6 +114,15 @@ void extract_kernel_free(struct extract_kernel *kernel); // NULL is allowed
 // Returns the thread with a control block at an address; NULL: there is none.
 const struct extract_kernel_thread *extract_kernel_thread_at(const struct extract_kernel *kernel,
                                                              uint64_t address);
+
+// Finds the process stack pointer (psp) of an Arm core of M-profile that was halted in an
+// exception, if its debugger does not know it: searches the stack of the thread that has the core
+// for the frame of the exception. The result is likely, not certain. Sets psp and msp of the core's
+// registers. Returns false if psp is known already, if the machine has none, or if there is no such
+// frame.
+bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract_memory *memory,
+                             struct extract_symbols *symbols, unsigned core,
+                             struct extract_registers *registers);
 
 // Returns the name of a state, such as "blocked", or of an overflow, such as "proven".
 const char *extract_kernel_state_name(enum extract_kernel_state state);

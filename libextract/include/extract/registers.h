@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Registers: the general registers of a thread or a core, as far as they are known.
+#ifndef EXTRACT_REGISTERS_H
+#define EXTRACT_REGISTERS_H
+
+#include <extract/symbols.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+enum {
+    EXTRACT_REGISTERS = 40,
+    EXTRACT_CORES = 64 // most cores of a target, or threads of a Linux core
+};
+
+// By index: Arm r0 to r15, xpsr or cpsr, msp, psp; RISC-V x0 to x31, pc; AArch64 x0 to x30, sp, pc,
+// cpsr; 68k d0 to d7, a0 to a7, ps, pc.
+struct extract_registers {
+    uint64_t known; // bit i: value[i] is known
+    uint64_t value[EXTRACT_REGISTERS];
+};
+
+// Reads the registers of a target that has stopped, of at most EXTRACT_CORES cores, into an array
+// of that length. They come from the file `path`, which holds one register per line as GDB's "info
+// registers" or OpenOCD's "reg" prints them; if it is NULL, from the notes of the memory, if that
+// is an ELF core. *count is 0 if there are none. Errors: IO, NOMEM, LIMIT; BAD (not registers, or
+// none of this machine); UNSUPPORTED (the registers of the machine are not known).
+enum extract_code extract_registers_read(struct extract_registers *registers, size_t *count,
+                                         const struct extract_memory *memory,
+                                         const struct extract_symbols *symbols, const char *path,
+                                         struct extract_error *error);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// kernel: finds the process stack pointer of an Arm core that was halted in an exception, where the
+// debugger does not know it.
+//
+// The exception has pushed a frame onto the stack of the thread that it interrupted. At the first
+// instructions of the handler, the registers in the frame are still those of the core, and handlers
+// of faults pass the address of the frame on.
+// Source: Arm v7-M Architecture Reference Manual, B1.5.6 to B1.5.8.
+#include "base/cursor.h"
+#include "kernel/kernel.h"
+#include <stdlib.h>
+
+enum {
+    EXCEPTION = 0x1FF, // number of the exception in xpsr
+    FRAME_BYTES = 32,
+    FRAME_ALIGN = 8,
+    LIKE_POINTER = 5, // points for a register that holds the address of the frame
+    LEAST = 3,        // points that a frame must have
+    STACK_MOST = 1 << 20
+};
+
+// Returns how well a frame fits to the registers of the core; 0: not at all.
+static unsigned rate_frame(struct extract_cursor c, uint64_t address,
+                           const struct extract_registers *core, struct extract_symbols *symbols)
+{
+    static const uint8_t order[] = {0, 1, 2, 3, 12};
+    const uint32_t thumb = 1 << 24;
+    struct extract_symbol symbol;
+    unsigned points = 0;
+    uint64_t live;
+
+    for (size_t i = 0; i < sizeof order; i++) {
+        uint32_t value = extract_cursor_u32(&c);
+        if (!register_get(core, order[i], &live))
+            continue;
+        points += live == value;
+        points += live == address ? LIKE_POINTER : 0;
+    }
+    extract_cursor_u32(&c); // lr
+    uint64_t pc = extract_cursor_u32(&c);
+    uint32_t psr = extract_cursor_u32(&c);
+    if (c.failed || points < LEAST || !(psr & thumb) || psr & EXCEPTION)
+        return 0;
+    // A call through a wrong pointer leaves any pc: then the other registers have to agree.
+    bool is_code = extract_symbols_by_address(symbols, pc & ~UINT64_C(1), &symbol, NULL, NULL) &&
+                   symbol.function;
+    return is_code ? points + 1 : points;
+}
+
+static bool find_frame(const struct extract_kernel_thread *thread, struct extract_memory *memory,
+                       struct extract_symbols *symbols, const struct extract_registers *core,
+                       uint64_t *found)
+{
+    uint64_t length = thread->stack_end - thread->stack_start;
+    unsigned best = 0;
+    size_t got = 0;
+
+    if (!thread->stack_start || thread->stack_end <= thread->stack_start || length > STACK_MOST)
+        return false;
+    uint8_t *bytes = malloc((size_t)length);
+    if (!bytes)
+        return false;
+    (void)extract_memory_read(memory, thread->stack_start, bytes, (size_t)length, &got, NULL);
+    uint64_t first = -thread->stack_start & (FRAME_ALIGN - 1);
+    for (size_t at = (size_t)first; at + FRAME_BYTES <= got; at += FRAME_ALIGN) {
+        struct extract_cursor c =
+            extract_cursor_make(bytes + at, FRAME_BYTES, extract_symbols_byte_order(symbols));
+        unsigned points = rate_frame(c, thread->stack_start + at, core, symbols);
+        if (points <= best)
+            continue;
+        best = points;
+        *found = thread->stack_start + at;
+    }
+    free(bytes);
+    return best != 0;
+}
+
+bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract_memory *memory,
+                             struct extract_symbols *symbols, unsigned core,
+                             struct extract_registers *registers)
+{
+    const uint64_t process_stack = 4;
+    const struct register_machine *machine = register_machine_of(symbols);
+    uint64_t psr, lr, sp, psp;
+
+    if (!machine || !machine->is_m_profile || register_get(registers, ARM_PSP, &psp) ||
+        !register_get(registers, ARM_PSR, &psr) || !(psr & EXCEPTION) ||
+        !register_get(registers, ARM_LR, &lr) || !register_get(registers, ARM_SP, &sp))
+        return false;
+    if (lr >> 8 == 0xFFFFFF && !(lr & process_stack))
+        return false; // the frame is on the main stack
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (!thread->has_core || thread->core != core ||
+            !find_frame(thread, memory, symbols, registers, &psp))
+            continue;
+        register_set(registers, ARM_PSP, psp);
+        register_set(registers, ARM_MSP, sp);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// registers: reads NT_PRSTATUS notes (notes.h).
+#include "registers/notes.h"
+#include "base/cursor.h"
+#include "memory/core.h"
+#include <elf.h>
+
+enum { SIGNAL_AT = 12 };
+
+size_t register_notes_read(const struct extract_memory *memory,
+                           const struct register_machine *machine,
+                           struct extract_registers *registers, size_t most, unsigned *signal)
+{
+    const struct extract_core *core = extract_core_of(memory);
+    struct extract_core_note note = {.index = 0};
+    size_t count = 0;
+
+    *signal = 0;
+    if (!core || core->elf.machine != machine->elf_machine)
+        return 0;
+    while (count < most && extract_core_next_note(core, &note)) {
+        struct extract_cursor c =
+            extract_cursor_make(note.bytes, note.length, core->elf.byte_order);
+        if (note.type != NT_PRSTATUS || note.length < machine->note_bytes)
+            continue;
+        extract_cursor_seek(&c, SIGNAL_AT);
+        unsigned number = extract_cursor_u16(&c);
+        extract_cursor_seek(&c, machine->registers_at);
+        struct extract_registers *next = &registers[count];
+        next->known = 0;
+        for (unsigned i = 0; i < machine->slots; i++) {
+            uint64_t value = extract_cursor_word(&c, machine->word_bytes);
+            if (machine->order[i] != NO_REGISTER)
+                register_set(next, machine->order[i], value);
+        }
+        if (!count++)
+            *signal = number;
+    }
+    return count;
+}

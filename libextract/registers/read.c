@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// registers: reads the registers of a target that has stopped (extract/registers.h).
+#include "base/file.h"
+#include "registers/notes.h"
+#include "registers/text.h"
+#include "symbols/dwarf.h"
+#include <stdlib.h>
+
+enum { TEXT_LIMIT = 1 << 20 }; // bytes of a file of registers
+
+const struct register_machine *register_machine_of(const struct extract_symbols *symbols)
+{
+    return register_machine_find(extract_symbols_machine(symbols),
+                                 extract_symbols_pointer_bytes(symbols),
+                                 extract_symbols_is_m_profile(symbols));
+}
+
+static enum extract_code read_text(struct extract_registers *registers, const char *path,
+                                   const struct register_machine *machine,
+                                   struct extract_error *error)
+{
+    struct register_values *values = malloc(sizeof *values);
+    uint8_t *bytes = NULL;
+    size_t length;
+    enum extract_code code =
+        values ? extract_file_read_in_time(path, TEXT_LIMIT, &bytes, &length, error)
+               : extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
+
+    if (!code)
+        code = register_values_parse(values, path, bytes, length, error);
+    if (!code && !register_values_general(values, machine, registers))
+        code = extract_error_set(
+            error, EXTRACT_BAD, path, "store the output of \"info registers\" of GDB in it",
+            "contains no register of the program's machine, %s", machine->name);
+    free(bytes);
+    free(values);
+    return code;
+}
+
+enum extract_code extract_registers_read(struct extract_registers *registers, size_t *count,
+                                         const struct extract_memory *memory,
+                                         const struct extract_symbols *symbols, const char *path,
+                                         struct extract_error *error)
+{
+    const struct register_machine *machine = register_machine_of(symbols);
+    unsigned signal;
+
+    *count = 0;
+    if (!machine)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
+                                 "use a program for Arm, AArch64, RISC-V or 68k",
+                                 "the registers of machine %u are not known",
+                                 extract_symbols_machine(symbols));
+    if (!path) {
+        *count = register_notes_read(memory, machine, registers, EXTRACT_CORES, &signal);
+        return EXTRACT_OK;
+    }
+    enum extract_code code = read_text(registers, path, machine, error);
+    *count = !code;
+    return code;
+}

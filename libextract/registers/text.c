@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// registers: reads registers as debuggers print them (text.h).
+#include "registers/text.h"
+#include <string.h>
+#include <strings.h>
+
+// The rest of a line.
+struct line {
+    const char *at, *end;
+};
+
+static bool is_name(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static void skip_blanks(struct line *line)
+{
+    while (line->at < line->end && (*line->at == ' ' || *line->at == '\t' || *line->at == '\r'))
+        line->at++;
+}
+
+// Skips "(...)" and the blanks around it.
+static void skip_remark(struct line *line)
+{
+    skip_blanks(line);
+    if (line->at < line->end && *line->at == '(')
+        while (line->at < line->end && *line->at++ != ')')
+            ;
+    skip_blanks(line);
+}
+
+static bool take_name(struct line *line, char name[REGISTER_NAME])
+{
+    size_t length = 0;
+
+    while (line->at < line->end && is_name(*line->at) && length < REGISTER_NAME - 1)
+        name[length++] = *line->at++;
+    name[length] = 0;
+    return length && (name[0] < '0' || name[0] > '9') &&
+           (line->at == line->end || !is_name(*line->at));
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c = (char)(c | 0x20);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
+}
+
+// Reads a decimal or 0x-prefixed number of at most 64 bits, which a blank or the line's end ends.
+static bool take_number(struct line *line, uint64_t *number)
+{
+    unsigned base = 10;
+    const char *from;
+
+    if (line->end - line->at > 2 && line->at[0] == '0' && (line->at[1] | 0x20) == 'x') {
+        base = 16;
+        line->at += 2;
+    }
+    from = line->at;
+    for (*number = 0; line->at < line->end; line->at++) {
+        unsigned digit = (unsigned)digit_of(*line->at);
+        if (digit >= base)
+            break;
+        if (__builtin_mul_overflow(*number, base, number) ||
+            __builtin_add_overflow(*number, digit, number))
+            return false;
+    }
+    return line->at != from && (line->at == line->end || strchr(" \t\r(,", *line->at) != NULL);
+}
+
+// Reads a line. Returns false if it is not about a register.
+static bool take_line(struct line line, struct register_value *found, bool *has_value)
+{
+    *has_value = false;
+    skip_blanks(&line);
+    if (line.at == line.end || *line.at == '#' || *line.at == '=')
+        return true;
+    skip_remark(&line);
+    if (!take_name(&line, found->name))
+        return false;
+    skip_remark(&line);
+    if (line.at < line.end && (*line.at == ':' || *line.at == '='))
+        line.at++;
+    skip_blanks(&line);
+    // Without a number: OpenOCD has not read it, GDB shows a vector, a fraction or a remark.
+    *has_value = take_number(&line, &found->value);
+    return true;
+}
+
+enum extract_code register_values_parse(struct register_values *values, const char *name,
+                                        const void *bytes, size_t length,
+                                        struct extract_error *error)
+{
+    const char *at = bytes, *end = at + length;
+
+    values->count = 0;
+    for (unsigned long number = 1; at < end; number++) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        struct line line = {at, stop ? stop : end};
+        struct register_value found;
+        bool has_value;
+        if (!take_line(line, &found, &has_value))
+            return extract_error_set(error, EXTRACT_BAD, name, "write one register per line",
+                                     "line %lu is not a register and its value", number);
+        if (has_value && values->count == REGISTER_VALUES)
+            return extract_error_set(error, EXTRACT_LIMIT, name, "leave out what is not needed",
+                                     "has more than %d registers", REGISTER_VALUES);
+        if (has_value)
+            values->list[values->count++] = found;
+        at = line.end + 1;
+    }
+    return EXTRACT_OK;
+}
+
+bool register_values_find(const struct register_values *values, const char *name, uint64_t *value)
+{
+    for (size_t i = 0; i < values->count; i++)
+        if (strcasecmp(values->list[i].name, name) == 0) {
+            *value = values->list[i].value;
+            return true;
+        }
+    return false;
+}
+
+unsigned register_values_general(const struct register_values *values,
+                                 const struct register_machine *machine,
+                                 struct extract_registers *registers)
+{
+    unsigned count = 0;
+
+    *registers = (struct extract_registers){.known = 0};
+    for (size_t i = 0; i < values->count; i++) {
+        unsigned index = register_index(machine, values->list[i].name);
+        if (index == NO_REGISTER)
+            continue;
+        register_set(registers, index, values->list[i].value);
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// registers: values by name, as debuggers print them.
+#ifndef EXTRACT_REGISTERS_TEXT_H
+#define EXTRACT_REGISTERS_TEXT_H
+
+#include "registers/registers.h"
+#include <extract/error.h>
+#include <stddef.h>
+
+enum { REGISTER_NAME = 16, REGISTER_VALUES = 192 };
+
+struct register_value {
+    char name[REGISTER_NAME]; // as written
+    uint64_t value;
+};
+
+struct register_values {
+    struct register_value list[REGISTER_VALUES];
+    size_t count;
+};
+
+// Reads a text with one register per line, as GDB's "info registers", OpenOCD's "reg", or a user
+// writes it: "pc 0x1234", "pc: 0x1234", "(15) pc (/32): 0x1234". Empty lines and those that begin
+// with '#' or '=' are skipped, and so are registers without a number (vectors, "<unavailable>").
+// `name` is for messages. Errors: BAD (a line is none of these; with its number), LIMIT.
+enum extract_code register_values_parse(struct register_values *values, const char *name,
+                                        const void *bytes, size_t length,
+                                        struct extract_error *error);
+
+// Finds a register by name, without regard to case. Returns false if there is none.
+bool register_values_find(const struct register_values *values, const char *name, uint64_t *value);
+
+// Takes the general registers of a machine out of the values. Returns how many there are.
+unsigned register_values_general(const struct register_values *values,
+                                 const struct register_machine *machine,
+                                 struct extract_registers *registers);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// serve: packets of a GDB client, without a connection: bytes go in one at a time.
+//
+//                 '$'              '#'             digit           digit
+//     BETWEEN ─────────> DATA ───────────> CHECKSUM ──────> LAST ─────────> BETWEEN
+//        ^ │              ^ │
+//        └─┘ + - ^C       └─┘ bytes; '$' begins again
+#ifndef EXTRACT_SERVE_PACKET_H
+#define EXTRACT_SERVE_PACKET_H
+
+#include <extract/text.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SERVE_PACKET = 16384 }; // largest packet in bytes of data
+
+enum serve_state { SERVE_BETWEEN, SERVE_DATA, SERVE_CHECKSUM, SERVE_LAST };
+
+// What a byte has completed.
+enum serve_news {
+    SERVE_NOTHING,
+    SERVE_GOOD,      // a packet; its data are in `data`
+    SERVE_DAMAGED,   // a packet with a wrong checksum, or one that is too long
+    SERVE_REPEAT,    // the client asks for the last packet again
+    SERVE_INTERRUPT, // the client wants the target to stop
+};
+
+struct serve_input {
+    enum serve_state state;
+    bool is_escape, is_long;
+    uint8_t sum, expected;
+    size_t used;
+    char data[SERVE_PACKET + 1]; // escapes are resolved; a NUL follows
+};
+
+enum serve_news serve_take_byte(struct serve_input *input, uint8_t byte);
+
+// Appends a packet: frame, escapes and checksum.
+void serve_put_packet(struct extract_text *output, const char *data, size_t length);
+
+// Returns the value of a hexadecimal digit; -1: it is none.
+int serve_hex_digit(int c);
+
+#endif

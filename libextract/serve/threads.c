@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// serve: finds who has each core, and describes threads for GDB (threads.h).
+#include "serve/threads.h"
+#include <stdlib.h>
+
+// ---- who has a core ----
+
+enum { ARM_EXCEPTION = 0x1FF, ARM_PENDSV = 14 }; // xpsr: number of the exception
+
+// Returns whether a thread has a core with these registers. On Arm's M-profile, an exception that
+// interrupts a thread leaves the thread's stack pointer in psp. Other machines switch to a stack of
+// the kernel, so that the core is not the thread's for that time.
+static bool has_core(const struct extract_kernel_thread *thread,
+                     const struct register_machine *machine,
+                     const struct extract_registers *registers)
+{
+    uint64_t sp, psr;
+
+    if (!thread->stack_start || !thread->stack_end) // nothing contradicts the kernel
+        return true;
+    if (machine->is_m_profile && register_get(registers, ARM_PSR, &psr) && psr & ARM_EXCEPTION) {
+        if ((psr & ARM_EXCEPTION) == ARM_PENDSV)
+            return false; // the kernel switches threads, or idles
+        if (register_get(registers, ARM_PSP, &sp) && sp >= thread->stack_start &&
+            sp <= thread->stack_end)
+            return true;
+    }
+    return !register_get(registers, machine->sp, &sp) ||
+           (sp >= thread->stack_start && sp <= thread->stack_end);
+}
+
+static const struct extract_kernel_thread *running_on(const struct extract_kernel *kernel,
+                                                      size_t core)
+{
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++)
+        if (kernel->threads[i].has_core && kernel->threads[i].core == core)
+            return &kernel->threads[i];
+    return NULL;
+}
+
+// On M-profile, msp and psp are banks of the core. A thread that does not run would get its saved
+// stack pointer as psp.
+static void add_banks(struct extract_registers *registers, const struct register_machine *machine,
+                      const struct extract_registers *core)
+{
+    uint64_t msp, sp;
+
+    if (!machine->is_m_profile || !core || !register_get(core, ARM_MSP, &msp) ||
+        !register_get(registers, ARM_SP, &sp))
+        return;
+    register_set(registers, ARM_MSP, msp);
+    register_set(registers, ARM_PSP, sp);
+}
+
+static bool has_ended(const struct extract_kernel_thread *thread)
+{
+    return thread->state == EXTRACT_KERNEL_COMPLETED || thread->state == EXTRACT_KERNEL_TERMINATED;
+}
+
+bool serve_threads_build(struct serve_threads *threads, const struct extract_kernel *kernel,
+                         const struct register_machine *machine,
+                         const struct extract_registers *cores, size_t core_count)
+{
+    size_t kernel_count = kernel ? kernel->thread_count : 0;
+    size_t most = kernel_count + (core_count ? core_count : 1);
+
+    *threads = (struct serve_threads){.kernel = kernel, .current = SIZE_MAX};
+    threads->list = calloc(most, sizeof *threads->list);
+    if (!threads->list)
+        return false;
+    // The ids of threads follow those of the cores, so that both keep theirs.
+    for (size_t i = 0; i < core_count; i++) {
+        const struct extract_kernel_thread *running = running_on(kernel, i);
+        if (running && has_core(running, machine, &cores[i]))
+            continue;
+        threads->list[threads->count++] = (struct serve_thread){.id = i + 1,
+                                                                .name = kernel ? "kernel" : "core",
+                                                                .on_core = true,
+                                                                .registers = cores[i]};
+    }
+    for (size_t i = 0; i < kernel_count; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        struct serve_thread *added = &threads->list[threads->count];
+        if (has_ended(thread))
+            continue;
+        *added = (struct serve_thread){.id = (core_count ? core_count : 1) + i + 1,
+                                       .thread = thread,
+                                       .name = thread->name,
+                                       .registers = thread->registers};
+        if (thread->has_core && thread->core < core_count &&
+            has_core(thread, machine, &cores[thread->core])) {
+            added->on_core = true;
+            added->registers = cores[thread->core];
+        } else {
+            add_banks(&added->registers, machine, cores);
+        }
+        threads->count++;
+    }
+    if (!threads->count) // the program without a kernel, and without registers
+        threads->list[threads->count++] = (struct serve_thread){.id = 1, .name = "core"};
+    // First, the thread on a core; then one that the kernel takes for running.
+    for (size_t i = 0; i < threads->count && threads->current == SIZE_MAX; i++)
+        if (threads->list[i].on_core)
+            threads->current = i;
+    for (size_t i = 0; i < threads->count && threads->current == SIZE_MAX; i++)
+        if (threads->list[i].registers.known)
+            threads->current = i;
+    if (threads->current == SIZE_MAX)
+        threads->current = 0;
+    return true;
+}
+
+void serve_threads_free(struct serve_threads *threads)
+{
+    free(threads->list);
+    *threads = (struct serve_threads){.list = NULL};
+}
+
+const struct serve_thread *serve_thread_find(const struct serve_threads *threads, uint64_t id)
+{
+    for (size_t i = 0; i < threads->count; i++)
+        if (threads->list[i].id == id)
+            return &threads->list[i];
+    return NULL;
+}
+
+// ---- words for GDB ----
+
+static void put_quoted(struct extract_text *text, const char *name, uint64_t address)
+{
+    if (*name) {
+        extract_text_putc(text, '"');
+        extract_text_escaped(text, name);
+        extract_text_putc(text, '"');
+    } else {
+        extract_text_hex(text, address, 8);
+    }
+}
+
+void serve_put_state(struct extract_text *text, const struct serve_threads *threads,
+                     const struct serve_thread *served)
+{
+    const struct extract_kernel_thread *thread = served->thread, *holder;
+    const struct extract_kernel *kernel = threads->kernel;
+
+    if (!thread) {
+        extract_text_puts(text, "on the core");
+        return;
+    }
+    extract_text_puts(text, extract_kernel_state_name(thread->state));
+    if (thread->state == EXTRACT_KERNEL_RUNNING && !served->on_core)
+        extract_text_puts(text, ", registers unknown");
+    if (thread->state == EXTRACT_KERNEL_BLOCKED) {
+        extract_text_printf(text, " on %s", thread->wait ? thread->wait : "unknown");
+        if (thread->waiting_for) {
+            extract_text_putc(text, ' ');
+            put_quoted(text,
+                       thread->object < kernel->object_count ? kernel->objects[thread->object].name
+                                                             : "",
+                       thread->waiting_for);
+        }
+        if (thread->holder) {
+            holder = extract_kernel_thread_at(kernel, thread->holder);
+            extract_text_puts(text, ", held by ");
+            put_quoted(text, holder ? holder->name : "", thread->holder);
+        }
+    }
+    if (thread->has_priority)
+        extract_text_printf(text, ", priority %llu", (unsigned long long)thread->priority);
+    if (thread->overflow >= EXTRACT_OVERFLOW_SUSPECTED)
+        extract_text_printf(text, ", stack overflow %s",
+                            extract_kernel_overflow_name(thread->overflow));
+}
+
+// Writes a text for XML 1.0. Bytes that are not allowed there were escaped for the terminal before.
+static void put_xml(struct extract_text *text, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const char *entity = bytes[i] == '<'   ? "&lt;"
+                             : bytes[i] == '>' ? "&gt;"
+                             : bytes[i] == '&' ? "&amp;"
+                             : bytes[i] == '"' ? "&quot;"
+                                               : NULL;
+        if (entity)
+            extract_text_puts(text, entity);
+        else
+            extract_text_putc(text, bytes[i]);
+    }
+}
+
+void serve_put_thread_list(struct extract_text *text, const struct serve_threads *threads)
+{
+    struct extract_text part;
+
+    extract_text_init(&part, NULL, NULL);
+    extract_text_puts(text, "<?xml version=\"1.0\"?>\n<threads>\n");
+    for (size_t i = 0; i < threads->count; i++) {
+        const struct serve_thread *thread = &threads->list[i];
+        extract_text_printf(text, "<thread id=\"%llx\" name=\"", (unsigned long long)thread->id);
+        part.used = 0;
+        extract_text_escaped(&part, thread->name);
+        put_xml(text, part.data, part.used);
+        extract_text_puts(text, "\">");
+        part.used = 0;
+        serve_put_state(&part, threads, thread);
+        put_xml(text, part.data, part.used);
+        extract_text_puts(text, "</thread>\n");
+    }
+    extract_text_puts(text, "</threads>\n");
+    if (part.code && !text->code)
+        text->code = part.code;
+    extract_text_free(&part);
+}
+
+void serve_put_description(struct extract_text *text, const struct register_machine *machine,
+                           unsigned feature_count)
+{
+    extract_text_printf(text,
+                        "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
+                        "<target version=\"1.0\">\n<architecture>%s</architecture>\n",
+                        machine->name);
+    for (unsigned i = 0; i < feature_count && machine->features[i].name; i++) {
+        const struct register_feature *feature = &machine->features[i];
+        extract_text_printf(text, "<feature name=\"%s\">\n", feature->name);
+        for (unsigned k = feature->first; k < feature->first + feature->count; k++)
+            extract_text_printf(text, "<reg name=\"%s\" bitsize=\"%u\" regnum=\"%u\"%s/>\n",
+                                machine->names[k], machine->word_bytes * 8U, k,
+                                k == machine->pc   ? " type=\"code_ptr\""
+                                : k == machine->sp ? " type=\"data_ptr\""
+                                                   : "");
+        extract_text_puts(text, "</feature>\n");
+    }
+    extract_text_puts(text, "</target>\n");
+}
