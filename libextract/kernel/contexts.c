@@ -264,6 +264,17 @@ bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_
     return finish(&frame, is_frame, registers);
 }
 
+bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_order order,
+                              uint64_t address, bool has_fpu, struct extract_registers *registers)
+{
+    struct kernel_reader reader = {.memory = memory, .order = order, .word_bytes = 4};
+    struct frame frame;
+
+    open_frame(&frame, &reader, address);
+    bool is_frame = take_exception_frame(&frame, has_fpu);
+    return finish(&frame, is_frame, registers);
+}
+
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers)
 {

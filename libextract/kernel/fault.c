@@ -100,3 +100,27 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
     }
     return false;
 }
+
+bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
+                                const struct extract_registers *core,
+                                struct extract_registers *interrupted)
+{
+    enum { CALLEE_SAVED = 4, CALLEE_SAVED_COUNT = 8 };
+    const uint64_t process_stack = 4, no_fpu = 0x10;
+    const struct register_machine *machine = register_machine_of(symbols);
+    uint64_t psr, psp, lr = 0, value;
+
+    if (!machine || !machine->is_m_profile || !register_get(core, ARM_PSR, &psr) ||
+        !(psr & EXCEPTION) || !register_get(core, ARM_PSP, &psp))
+        return false;
+    // A handler that has called functions has another lr: no FPU is assumed then.
+    bool is_return = register_get(core, ARM_LR, &lr) && lr >> 8 == 0xFFFFFF;
+    if ((is_return && !(lr & process_stack)) ||
+        !kernel_context_exception(memory, extract_symbols_byte_order(symbols), psp,
+                                  is_return && !(lr & no_fpu), interrupted))
+        return false;
+    for (unsigned i = CALLEE_SAVED; i < CALLEE_SAVED + CALLEE_SAVED_COUNT; i++)
+        if (register_get(core, i, &value))
+            register_set(interrupted, i, value);
+    return true;
+}

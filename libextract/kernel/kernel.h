@@ -120,6 +120,9 @@ bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_
                          struct extract_registers *registers);
 bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
                              struct extract_registers *registers);
+// Reads the frame that an exception of an Arm core of M-profile has pushed.
+bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_order order,
+                              uint64_t address, bool has_fpu, struct extract_registers *registers);
 // Sets the registers of a thread, and the function and the line of its pc.
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers);

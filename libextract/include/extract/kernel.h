@@ -124,6 +124,13 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
                              struct extract_symbols *symbols, unsigned core,
                              struct extract_registers *registers);
 
+// Gets the registers of the thread that an exception of an Arm core of M-profile has interrupted,
+// from the frame at its psp. r4 to r11 are those of the core. Returns false if the core is not in
+// an exception, if the frame is on the main stack, or if it cannot be read.
+bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
+                                const struct extract_registers *core,
+                                struct extract_registers *interrupted);
+
 // Returns the name of a state, such as "blocked", or of an overflow, such as "proven".
 const char *extract_kernel_state_name(enum extract_kernel_state state);
 const char *extract_kernel_overflow_name(enum extract_kernel_overflow overflow);

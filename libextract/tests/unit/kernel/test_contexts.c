@@ -13,7 +13,12 @@ enum { WORDS = 128, BASE = 0x20000000 };
 static struct kernel_reader reader_of(uint16_t machine, unsigned word_bytes,
                                       enum extract_byte_order order)
 {
-    return (struct kernel_reader){.machine = machine, .word_bytes = word_bytes, .order = order};
+    return (struct kernel_reader){.machine = machine,
+                                  .word_bytes = word_bytes,
+                                  .order = order,
+                                  .registers =
+                                      register_machine_find(machine, word_bytes, true)
+                                          ?: register_machine_find(machine, word_bytes, false)};
 }
 
 // Puts a frame into memory. `set` holds pairs of an index and a value; an index of WORDS ends it.
@@ -38,27 +43,52 @@ static void put_frame(struct kernel_reader *reader, const uint64_t set[][2])
 }
 
 typedef bool context_function(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
-                              struct kernel_context *context);
+                              struct extract_registers *registers);
+
+static void expect_register(const struct extract_registers *registers, unsigned index,
+                            uint64_t expected)
+{
+    uint64_t value;
+
+    assert_true(register_get(registers, index, &value));
+    assert_int_equal(value, expected);
+}
+
+// Checks which registers are known, and where some of them are: pairs of a register and the index
+// of its word; an index of WORDS ends them.
+static void expect_places(struct kernel_reader reader, context_function *function, bool has_fpu,
+                          const uint64_t set[][2], uint64_t known, const unsigned places[][2])
+{
+    struct extract_registers registers;
+
+    put_frame(&reader, set);
+    assert_true(function(&reader, BASE, has_fpu, &registers));
+    assert_int_equal(registers.known, known);
+    for (size_t i = 0; places[i][1] < WORDS; i++)
+        expect_register(&registers, places[i][0], 0x100 + places[i][1]);
+    extract_memory_close(reader.memory);
+}
 
 static void expect(struct kernel_reader reader, context_function *function, bool has_fpu,
                    const uint64_t set[][2], uint64_t pc, uint64_t words)
 {
-    struct kernel_context context = {0, 0};
+    struct extract_registers registers;
 
     put_frame(&reader, set);
-    assert_true(function(&reader, BASE, has_fpu, &context));
-    assert_int_equal(context.pc, pc);
-    assert_int_equal(context.sp, BASE + words * reader.word_bytes);
+    assert_true(function(&reader, BASE, has_fpu, &registers));
+    expect_register(&registers, reader.registers->pc, pc);
+    expect_register(&registers, reader.registers->sp, BASE + words * reader.word_bytes);
     extract_memory_close(reader.memory);
 }
 
 static void expect_none(struct kernel_reader reader, context_function *function,
                         const uint64_t set[][2])
 {
-    struct kernel_context context;
+    struct extract_registers registers;
 
     put_frame(&reader, set);
-    assert_false(function(&reader, BASE, false, &context));
+    assert_false(function(&reader, BASE, false, &registers));
+    assert_int_equal(registers.known, 0);
     extract_memory_close(reader.memory);
 }
 
@@ -134,9 +164,54 @@ static void coldfire(void **state)
     expect_none(reader, kernel_context_bout, no_frame);
 }
 
+// The words of each register, from the documents of the ports.
+static void places(void **state)
+{
+    struct kernel_reader arm = reader_of(EM_ARM, 4, EXTRACT_LITTLE),
+                         risc = reader_of(EM_RISCV, 8, EXTRACT_LITTLE),
+                         wide = reader_of(EM_AARCH64, 8, EXTRACT_LITTLE),
+                         cold = reader_of(EM_68K, 4, EXTRACT_BIG);
+    (void)state;
+
+    const uint64_t plain[][2] = {{0, 0xFFFFFFFD}, {16, 0x01000000}, END};
+    const unsigned arm_places[][2] = {{4, 1},   {11, 8},  {0, 9},    {3, 12},
+                                      {12, 13}, {14, 14}, {0, WORDS}};
+    expect_places(arm, kernel_context_threadx, false, plain, 0x1FFFF, arm_places);
+    const uint64_t fpu[][2] = {{0, 0xFFFFFFED}, {32, 0x01000000}, END};
+    const unsigned fpu_places[][2] = {{4, 17}, {11, 24}, {0, 25}, {14, 30}, {0, WORDS}};
+    expect_places(arm, kernel_context_threadx, false, fpu, 0x1FFFF, fpu_places);
+
+    // x1, x2, x8, x9, x18 to x27, pc
+    const uint64_t solicited[][2] = {{0, 0}, END};
+    const unsigned solicited_places[][2] = {{27, 1}, {18, 10}, {9, 11},
+                                            {8, 12}, {1, 13},  {0, WORDS}};
+    expect_places(risc, kernel_context_threadx, false, solicited, 0x10FFC0306, solicited_places);
+    const uint64_t interrupted[][2] = {{0, 1}, END};
+    const unsigned interrupted_places[][2] = {{27, 1},  {31, 13}, {28, 16}, {7, 17},  {5, 19},
+                                              {17, 20}, {10, 27}, {1, 28},  {32, 30}, {0, WORDS}};
+    expect_places(risc, kernel_context_threadx, true, interrupted, 0x1FFFFFFE6, interrupted_places);
+    // mepc, mstatus, x1, x3 to x31
+    const unsigned bout_places[][2] = {{32, 0}, {1, 2}, {3, 3}, {31, 31}, {0, WORDS}};
+    expect_places(risc, kernel_context_bout, false, (const uint64_t[][2]){END}, 0x1FFFFFFFE,
+                  bout_places);
+
+    const uint64_t plain64[][2] = {{1, 0}, END}, isr64[][2] = {{1, 0x40001000}, END};
+    const unsigned plain64_places[][2] = {{27, 2},  {28, 3},  {25, 4},  {19, 10},
+                                          {20, 11}, {29, 12}, {30, 13}, {0, WORDS}};
+    expect_places(wide, kernel_context_threadx, false, plain64, 0x1FFF80000, plain64_places);
+    const unsigned isr64_places[][2] = {{28, 2},  {27, 5},  {0, 30}, {1, 31},
+                                        {29, 32}, {30, 33}, {33, 0}, {0, WORDS}};
+    expect_places(wide, kernel_context_threadx, false, isr64, 0x3FFFFFFFF, isr64_places);
+
+    const uint64_t frame[][2] = {{15, 0x40002700}, END};
+    const unsigned cold_places[][2] = {{0, 0}, {7, 7}, {8, 8}, {14, 14}, {17, 16}, {0, WORDS}};
+    expect_places(cold, kernel_context_bout, false, frame, 0x3FFFF, cold_places);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(arm), cmocka_unit_test(riscv),
-                                       cmocka_unit_test(aarch64), cmocka_unit_test(coldfire)};
+                                       cmocka_unit_test(aarch64), cmocka_unit_test(coldfire),
+                                       cmocka_unit_test(places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: MIT
+// serve: writes an ELF core with one note per thread (extract/serve.h).
+//
+//     ELF header | program headers | notes | memory
+//
+// Standard: System V ABI (gABI) 4.1, chapters 4 and 5; notes as GDB reads them for bare metal:
+// NT_PRSTATUS per thread, and NT_GDB_TDESC with the target description for Arm's M-profile.
+#include "base/grow.h"
+#include "memory/hooks.h"
+#include "serve/threads.h"
+#include "symbols/dwarf.h"
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTE_ALIGN = 4, SIGNAL_AT = 12, TRAP = 5, CHUNK = 65536, TDESC = (int)0xff000000 };
+
+// The file while it is made. Numbers have the byte order of the target.
+struct writer {
+    struct extract_text text; // headers and notes
+    bool is_big;
+    unsigned word_bytes;
+    uint64_t note_bytes;
+};
+
+static void put_number(struct writer *w, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        extract_text_putc(&w->text, (char)(value >> 8 * (w->is_big ? bytes - 1 - i : i)));
+}
+
+static void put_word(struct writer *w, uint64_t value)
+{
+    put_number(w, value, w->word_bytes);
+}
+
+static void put_elf_header(struct writer *w, uint16_t machine, uint32_t flags, uint64_t programs)
+{
+    bool is_wide = w->word_bytes == 8;
+    const unsigned char ident[EI_NIDENT] = {ELFMAG0,
+                                            ELFMAG1,
+                                            ELFMAG2,
+                                            ELFMAG3,
+                                            is_wide ? ELFCLASS64 : ELFCLASS32,
+                                            w->is_big ? ELFDATA2MSB : ELFDATA2LSB,
+                                            EV_CURRENT};
+
+    extract_text_put(&w->text, (const char *)ident, sizeof ident);
+    put_number(w, ET_CORE, 2);
+    put_number(w, machine, 2);
+    put_number(w, EV_CURRENT, 4);
+    put_word(w, 0);                                                 // entry
+    put_word(w, is_wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)); // program headers
+    put_word(w, 0);                                                 // section headers
+    put_number(w, flags, 4);
+    put_number(w, is_wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr), 2);
+    put_number(w, is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), 2);
+    put_number(w, programs, 2);
+    put_number(w, 0, 2);
+    put_number(w, 0, 2);
+    put_number(w, 0, 2);
+}
+
+static void put_program_header(struct writer *w, uint32_t type, uint64_t offset, uint64_t address,
+                               uint64_t bytes)
+{
+    bool is_wide = w->word_bytes == 8;
+    uint32_t flags = type == PT_LOAD ? PF_R | PF_W | PF_X : 0;
+
+    put_number(w, type, 4);
+    if (is_wide)
+        put_number(w, flags, 4);
+    put_word(w, offset);
+    put_word(w, address);
+    put_word(w, 0);
+    put_word(w, bytes);
+    put_word(w, type == PT_LOAD ? bytes : 0);
+    if (!is_wide)
+        put_number(w, flags, 4);
+    put_word(w, 1);
+}
+
+static void put_note_header(struct writer *w, const char *name, size_t bytes, uint32_t type)
+{
+    size_t name_bytes = strlen(name) + 1;
+
+    put_number(w, name_bytes, 4);
+    put_number(w, bytes, 4);
+    put_number(w, type, 4);
+    extract_text_put(&w->text, name, name_bytes);
+    extract_text_pad(&w->text, 0, -name_bytes & (NOTE_ALIGN - 1));
+}
+
+static void put_thread_note(struct writer *w, const struct register_machine *machine,
+                            const struct serve_thread *thread)
+{
+    size_t start;
+
+    put_note_header(w, "CORE", machine->note_bytes, NT_PRSTATUS);
+    start = w->text.used;
+    extract_text_pad(&w->text, 0, SIGNAL_AT);
+    put_number(w, thread->on_core ? TRAP : 0, 2);
+    extract_text_pad(&w->text, 0, machine->pid_at - SIGNAL_AT - 2);
+    put_number(w, thread->id, 4);
+    extract_text_pad(&w->text, 0, machine->registers_at - machine->pid_at - 4);
+    for (unsigned i = 0; i < machine->slots; i++) {
+        uint64_t value = 0; // a core cannot say that a register is unknown
+        (void)register_get(&thread->registers, machine->order[i], &value);
+        put_number(w, value, machine->word_bytes);
+    }
+    if (w->text.code)
+        return;
+    extract_text_pad(&w->text, 0, start + machine->note_bytes - w->text.used);
+    extract_text_pad(&w->text, 0, -machine->note_bytes & (NOTE_ALIGN - 1));
+}
+
+// The banks of stack pointers are left out: GDB cannot unwind with them in a core.
+static void put_description_note(struct writer *w, const struct register_machine *machine)
+{
+    struct extract_text xml;
+
+    extract_text_init(&xml, NULL, NULL);
+    serve_put_description(&xml, machine, 1);
+    extract_text_putc(&xml, 0);
+    put_note_header(w, "GDB", xml.used, (uint32_t)TDESC);
+    extract_text_put(&w->text, xml.data, xml.used);
+    extract_text_pad(&w->text, 0, -xml.used & (NOTE_ALIGN - 1));
+    if (xml.code)
+        w->text.code = xml.code;
+    extract_text_free(&xml);
+}
+
+// ---- threads ----
+
+// Moves the thread that an exception interrupted out of the core: GDB cannot unwind through the
+// exception in a core file, so that the thread gets the registers of the frame, and the exception
+// is a thread of its own.
+static bool split_exceptions(struct serve_threads *threads, struct extract_memory *memory,
+                             struct extract_symbols *symbols)
+{
+    size_t count = threads->count;
+    struct serve_thread *grown = realloc(threads->list, 2 * count * sizeof *grown);
+
+    if (!grown)
+        return false;
+    threads->list = grown;
+    for (size_t i = 0; i < count; i++) {
+        struct extract_registers interrupted;
+        if (!grown[i].on_core || !grown[i].thread ||
+            !extract_kernel_interrupted(memory, symbols, &grown[i].registers, &interrupted))
+            continue;
+        grown[threads->count] = (struct serve_thread){.id = grown[i].thread->core + 1,
+                                                      .name = "exception",
+                                                      .on_core = true,
+                                                      .registers = grown[i].registers};
+        threads->count++;
+        grown[i].registers = interrupted;
+    }
+    return true;
+}
+
+static enum extract_code no_memory(const struct extract_server_options *options,
+                                   struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_NOMEM, extract_symbols_path(options->symbols), NULL,
+                             "out of memory");
+}
+
+// Gets the threads in the order of the core's notes: GDB shows the first one.
+static enum extract_code list_threads(const struct extract_server_options *options,
+                                      struct serve_threads *threads, struct extract_error *error)
+{
+    const struct register_machine *machine = register_machine_of(options->symbols);
+
+    if (!machine)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(options->symbols),
+                                 "use a program for Arm, AArch64, RISC-V or 68k",
+                                 "the registers of the machine are not known");
+    if (!serve_threads_build(threads, options->kernel, machine, options->cores,
+                             options->core_count))
+        return no_memory(options, error);
+    size_t kept = 0;
+    struct serve_thread first = threads->list[threads->current];
+    memmove(threads->list + 1, threads->list, threads->current * sizeof first);
+    threads->list[0] = first;
+    threads->current = 0;
+    // Threads without registers would show zeros as if they were known.
+    for (size_t i = 0; i < threads->count; i++)
+        if (threads->list[i].registers.known)
+            threads->list[kept++] = threads->list[i];
+    threads->count = kept;
+    if (!kept || split_exceptions(threads, options->memory, options->symbols))
+        return EXTRACT_OK;
+    serve_threads_free(threads);
+    return no_memory(options, error);
+}
+
+// ---- memory ----
+
+enum { KEPT_MOST = 64 << 20, RANGES_MOST = 60000 };
+
+// The ranges of the memory that can be read. Their bytes are kept if they are few, so that a target
+// is read once.
+struct ranges {
+    struct extract_region *list;
+    size_t count, capacity;
+    bool is_kept, failed;
+    struct extract_text bytes; // of all ranges, one after the other
+};
+
+static void add_range(struct ranges *ranges, uint64_t address, const uint8_t *bytes, size_t length)
+{
+    struct extract_region *last = ranges->count ? &ranges->list[ranges->count - 1] : NULL;
+
+    if (ranges->is_kept)
+        extract_text_put(&ranges->bytes, (const char *)bytes, length);
+    if (last && last->address + last->length == address) {
+        last->length += length;
+        return;
+    }
+    struct extract_region *grown =
+        extract_grow(ranges->list, &ranges->capacity, ranges->count, sizeof *grown);
+    if (!grown || ranges->count == RANGES_MOST) {
+        ranges->list = grown ? grown : ranges->list;
+        ranges->failed = true;
+        return;
+    }
+    ranges->list = grown;
+    grown[ranges->count++] = (struct extract_region){address, length};
+}
+
+// Reads a region, and adds what can be read of it.
+static void read_region(struct ranges *ranges, struct extract_memory *memory,
+                        struct extract_region region)
+{
+    uint8_t bytes[CHUNK];
+    uint64_t done = 0;
+    size_t got;
+
+    while (done < region.length && !ranges->failed) {
+        size_t wanted = region.length - done < CHUNK ? (size_t)(region.length - done) : CHUNK;
+        (void)extract_memory_read(memory, region.address + done, bytes, wanted, &got, NULL);
+        if (got)
+            add_range(ranges, region.address + done, bytes, got);
+        // What cannot be read is left out in steps that any target's memory is made of.
+        done += got == wanted ? got : (got | 1023) + 1;
+    }
+}
+
+// Gets the i-th region: of the memory, or, where that does not know them, of the program's
+// variables.
+static bool region_at(const struct extract_server_options *options, size_t i,
+                      struct extract_region *region)
+{
+    struct extract_region first;
+
+    return extract_memory_region(options->memory, 0, &first) && !options->only_variables
+               ? extract_memory_region(options->memory, i, region)
+               : extract_symbols_writable(options->symbols, i, region);
+}
+
+static void read_ranges(struct ranges *ranges, const struct extract_server_options *options)
+{
+    struct extract_region region;
+    uint64_t total = 0;
+
+    for (size_t i = 0; region_at(options, i, &region); i++)
+        if (__builtin_add_overflow(total, region.length, &total))
+            total = UINT64_MAX;
+    ranges->is_kept = total <= KEPT_MOST;
+    for (size_t i = 0; region_at(options, i, &region) && !ranges->failed; i++)
+        read_region(ranges, options->memory, region);
+}
+
+static void put_memory(struct extract_text *text, const struct ranges *ranges,
+                       struct extract_memory *memory)
+{
+    char bytes[CHUNK];
+    size_t got;
+
+    if (ranges->is_kept)
+        extract_text_put(text, ranges->bytes.data, ranges->bytes.used);
+    for (size_t i = 0; !ranges->is_kept && i < ranges->count && !text->code; i++) {
+        const struct extract_region *range = &ranges->list[i];
+        for (uint64_t done = 0; done < range->length && !text->code; done += CHUNK) {
+            size_t wanted = range->length - done < CHUNK ? (size_t)(range->length - done) : CHUNK;
+            if (extract_memory_read(memory, range->address + done, bytes, wanted, &got, NULL))
+                text->code = EXTRACT_IO; // the input has changed in the meantime
+            extract_text_put(text, bytes, got);
+        }
+    }
+}
+
+// ---- the file ----
+
+static void put_core(struct extract_text *text, const struct extract_server_options *options,
+                     const struct serve_threads *threads, const struct ranges *ranges)
+{
+    const struct register_machine *machine = register_machine_of(options->symbols);
+    struct writer notes = {.is_big = extract_symbols_byte_order(options->symbols) == EXTRACT_BIG,
+                           .word_bytes = extract_symbols_pointer_bytes(options->symbols)};
+    struct writer head = notes;
+
+    extract_text_init(&notes.text, NULL, NULL);
+    extract_text_init(&head.text, NULL, NULL);
+    for (size_t i = 0; i < threads->count; i++)
+        put_thread_note(&notes, machine, &threads->list[i]);
+    if (machine->is_m_profile)
+        put_description_note(&notes, machine);
+    bool is_wide = head.word_bytes == 8;
+    uint64_t headers = (is_wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) +
+                       (ranges->count + 1) * (is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+    uint64_t offset = headers + notes.text.used;
+    put_elf_header(&head, machine->elf_machine, extract_symbols_flags(options->symbols),
+                   ranges->count + 1);
+    put_program_header(&head, PT_NOTE, headers, 0, notes.text.used);
+    for (size_t i = 0; i < ranges->count; i++) {
+        put_program_header(&head, PT_LOAD, offset, ranges->list[i].address, ranges->list[i].length);
+        offset += ranges->list[i].length;
+    }
+    extract_text_put(text, head.text.data, head.text.used);
+    extract_text_put(text, notes.text.data, notes.text.used);
+    put_memory(text, ranges, options->memory);
+    if (notes.text.code || head.text.code)
+        text->code = EXTRACT_NOMEM;
+    extract_text_free(&notes.text);
+    extract_text_free(&head.text);
+}
+
+enum extract_code extract_core_write(struct extract_text *text,
+                                     const struct extract_server_options *options,
+                                     struct extract_error *error)
+{
+    struct serve_threads threads;
+    struct ranges ranges = {.list = NULL};
+    enum extract_code code = list_threads(options, &threads, error);
+
+    if (code)
+        return code;
+    extract_text_init(&ranges.bytes, NULL, NULL);
+    read_ranges(&ranges, options);
+    if (ranges.failed || ranges.bytes.code)
+        code = no_memory(options, error);
+    else if (!ranges.count)
+        code = extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(options->memory),
+                                 "read the RAM of the target", "no memory can be read");
+    else
+        put_core(text, options, &threads, &ranges);
+    if (!code && text->code)
+        code = extract_error_set(error, text->code, extract_memory_name(options->memory), NULL,
+                                 text->code == EXTRACT_NOMEM ? "out of memory"
+                                                             : "the core cannot be written");
+    free(ranges.list);
+    extract_text_free(&ranges.bytes);
+    serve_threads_free(&threads);
+    return code;
+}
+
+enum extract_code extract_core_name_threads(struct extract_text *text,
+                                            const struct extract_server_options *options,
+                                            struct extract_error *error)
+{
+    struct serve_threads threads;
+    enum extract_code code = list_threads(options, &threads, error);
+
+    if (code)
+        return code;
+    extract_text_puts(text, "# GDB commands: the names of the threads in the core.\n");
+    for (size_t i = 0; i < threads.count; i++) {
+        if (!*threads.list[i].name)
+            continue;
+        extract_text_printf(text, "thread apply %zu -s -q thread name ", i + 1);
+        extract_text_escaped(text, threads.list[i].name);
+        extract_text_putc(text, '\n');
+    }
+    serve_threads_free(&threads);
+    return text->code;
+}

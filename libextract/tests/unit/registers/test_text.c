@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// Tests of registers/text.c and registers/machines.c: what debuggers print.
+#include "registers/text.h"
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct register_values parse(const char *text)
+{
+    struct register_values values;
+
+    assert_int_equal(register_values_parse(&values, "text", text, strlen(text), NULL), EXTRACT_OK);
+    return values;
+}
+
+static void expect(const struct register_values *values, const char *name, uint64_t expected)
+{
+    uint64_t value;
+
+    assert_true(register_values_find(values, name, &value));
+    assert_int_equal(value, expected);
+}
+
+static void debuggers(void **state)
+{
+    (void)state;
+
+    struct register_values values = parse("r0             0x20003538          536884536\n"
+                                          "sp             0x20007b88          0x20007b88\n"
+                                          "pc             0x3c92              0x3c92 <main+18>\n"
+                                          "xpsr           0x21000003          553648131\n"
+                                          "q0             {u64 = {0x0, 0x0}}\n"
+                                          "d1             0 (raw 0x0000)\n"
+                                          "psp            <unavailable>\n");
+    assert_int_equal(values.count, 5);
+    expect(&values, "r0", 0x20003538);
+    expect(&values, "PC", 0x3c92);
+    expect(&values, "d1", 0);
+
+    values = parse("===== arm v7m registers\r\n"
+                   "(0) r0 (/32): 0x00000001\r\n"
+                   "(15) pc (/32): 0x08000130 (dirty)\r\n"
+                   "(16) xPSR (/32)\r\n"
+                   "\n# a remark\nlr: 0xFFFFFFFD\npsp = 17");
+    assert_int_equal(values.count, 4);
+    expect(&values, "r0", 1);
+    expect(&values, "pc", 0x08000130);
+    expect(&values, "lr", 0xFFFFFFFD);
+    expect(&values, "psp", 17);
+    uint64_t value;
+    assert_false(register_values_find(&values, "xpsr", &value));
+}
+
+static void hostile(void **state)
+{
+    static const char *const texts[] = {"0x1234", "r0 0x1\n!", "a_name_that_is_too_long_for_it 1",
+                                        "\x01 2", "15 16"};
+    struct register_values values;
+    struct extract_error error;
+    char many[8 * (REGISTER_VALUES + 2)];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_int_equal(register_values_parse(&values, "text", texts[i], strlen(texts[i]), &error),
+                         EXTRACT_BAD);
+    // Numbers that do not fit, or end in garbage, are not values.
+    values = parse("r0 0x10000000000000000\nr1 12ab\nr2 0x\nr3 -1\nr4");
+    assert_int_equal(values.count, 0);
+    for (size_t i = 0; i < sizeof many / 8; i++)
+        memcpy(many + 8 * i, "r0 0x11\n", 8);
+    assert_int_equal(register_values_parse(&values, "text", many, sizeof many, &error),
+                     EXTRACT_LIMIT);
+    assert_int_equal(register_values_parse(&values, "text", "", 0, &error), EXTRACT_OK);
+}
+
+static void names(void **state)
+{
+    const struct register_machine *arm = register_machine_find(EM_ARM, 4, true),
+                                  *risc = register_machine_find(EM_RISCV, 8, false),
+                                  *m68k = register_machine_find(EM_68K, 4, false),
+                                  *wide = register_machine_find(EM_AARCH64, 8, false);
+    struct extract_registers registers;
+    (void)state;
+
+    assert_int_equal(register_index(arm, "R13"), ARM_SP);
+    assert_int_equal(register_index(arm, "xPSR"), ARM_PSR);
+    assert_int_equal(register_index(arm, "psp"), ARM_PSP);
+    assert_int_equal(register_index(arm, "x5"), NO_REGISTER);
+    assert_int_equal(register_index(risc, "x5"), 5);
+    assert_int_equal(register_index(risc, "t0"), 5);
+    assert_int_equal(register_index(risc, "s0"), 8);
+    assert_int_equal(register_index(risc, "fp"), 8);
+    assert_int_equal(register_index(risc, "a7"), 17);
+    assert_int_equal(register_index(risc, "t6"), 31);
+    assert_int_equal(register_index(risc, "x32"), NO_REGISTER);
+    assert_int_equal(register_index(risc, "x99999999999"), NO_REGISTER);
+    assert_int_equal(register_index(risc, "x"), NO_REGISTER);
+    assert_int_equal(register_index(m68k, "a7"), M68K_SP);
+    assert_int_equal(register_index(m68k, "sr"), M68K_PS);
+    assert_int_equal(register_index(wide, "lr"), 30);
+    assert_null(register_machine_find(EM_X86_64, 8, false));
+
+    const struct register_values values = parse("pc 0x80000000\nmcause 7\nx2 0x80001000\n");
+    assert_int_equal(register_values_general(&values, risc, &registers), 2);
+    assert_int_equal(registers.known, UINT64_C(1) << RISCV_PC | 1 << RISCV_SP);
+    assert_int_equal(registers.value[RISCV_SP], 0x80001000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(debuggers), cmocka_unit_test(hostile),
+                                       cmocka_unit_test(names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
