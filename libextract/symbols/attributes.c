@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// symbols: the build attributes of an Arm program.
+// symbols: the build attributes of an Arm program, and the numbers of variable length that they
+// have in common with DWARF.
 //
 //     'A', then per vendor:  u32 length | name, NUL | blocks
 //     block:                 tag (ULEB128; 1: the whole file) | u32 length | attributes
@@ -7,7 +8,6 @@
 //
 // Source: Build Attributes for the Arm Architecture (ABI), sections 3 and 4.
 #include "dwarf.h"
-#include <string.h>
 
 enum {
     FILE_ATTRIBUTES = 1,
@@ -18,6 +18,21 @@ enum {
     SECTION_TYPE = 0x70000003,
     MOST_TAGS = 1024
 };
+
+uint64_t extract_dwarf_uleb(struct extract_cursor *c)
+{
+    uint64_t value = 0;
+    unsigned shift = 0;
+    uint8_t byte;
+
+    do {
+        byte = extract_cursor_u8(c);
+        if (shift < 64)
+            value |= (uint64_t)(byte & 0x7f) << shift;
+        shift = shift < 64 ? shift + 7 : 64;
+    } while (byte & 0x80);
+    return value;
+}
 
 static void skip_text(struct extract_cursor *c)
 {

@@ -81,21 +81,6 @@ static bool check_sections(const struct elf_file *file)
     return total <= INFLATED_MAX;
 }
 
-uint64_t extract_dwarf_uleb(struct extract_cursor *c)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-
-    do {
-        byte = extract_cursor_u8(c);
-        if (shift < 64)
-            value |= (uint64_t)(byte & 0x7f) << shift;
-        shift = shift < 64 ? shift + 7 : 64;
-    } while (byte & 0x80);
-    return value;
-}
-
 // Reads one table of abbreviations (7.5.3) up to its end or to damage, where libdw stops too.
 // Returns false if an entry has more attributes than any compiler writes.
 static bool check_abbrevs(struct extract_cursor *c)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # A dump of each machine in GDB: `ringside serve` and `ringside core` show every thread, with its
-# stack. The oracle is GDB on the live target: the thread that it shows there, and the functions that
-# the image's threads wait in. The image crash-cortex-m3 then dies, and GDB shows where.
+# stack. The oracle is GDB on the live target: the thread that it shows there, and the functions
+# that the image's threads wait in. The image crash-cortex-m3 then dies, and GDB shows where.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 ports=${PORTS:-cortex-m3 rv64 coldfire}
@@ -24,11 +24,16 @@ gdb() {
         >"$work/out" 2>&1 </dev/null
 }
 # Paths may contain blanks, and GDB starts the program through a shell.
-server() { printf 'target remote | "%s" serve -q %s' "$ringside" "$(quoted "$@")"; }
-quoted() { printf '"%s" ' "$@"; }
+server() {
+    printf 'target remote | "%s" serve -q ' "$ringside"
+    printf '"%s" ' "$@"
+}
 dump() { printf '%s\n' --elf "$elf" --registers "$work/registers.txt" "${images[@]}"; }
 frames() { sed -n '/^#/s/^\(#[0-9]*\) *\(0x[0-9a-f]* in \)\?\([^ ]*\).*/\1 \3/p' "$1"; }
-backtraces() { # FILE: number of threads whose stacks end in the shell of threads
+# One line per thread, sorted: a core begins with the thread that ran.
+stacks() { frames "$1" | awk '/^#0 /{printf "%s", sep; sep = "\n"} {printf "%s ", $0}' | sort; }
+# Number of threads, and of those whose stacks end in the shell of threads.
+backtraces() { # FILE
     sed -n '/^Thread /,$p' "$1" | awk '/^Thread /{n++} / in bout_thread_shell /{ok++}
         END {print n + 0, ok + 0}'
 }
@@ -40,7 +45,7 @@ serves() {
     sed -n '/^Thread /q; p' "$work/out" >"$work/first"
     diff <(frames "$work/live.bt") <(frames "$work/first") || return 1
     read -r n ok < <(backtraces "$work/out")
-    # All but the idle core are threads of the image; the one that was never on the core is new.
+    # The idle core has none.
     [ "$n" -ge 11 ] && [ "$ok" -ge $((n - 1)) ] || { echo "$ok of $n"; cat "$work/out"; return 1; }
     grep -q '"control" (blocked on semaphore "control period", priority 4)' "$work/out" &&
         grep -q ' control_entry ' "$work/out"
@@ -78,7 +83,7 @@ cores() {
     gdb "${osabi[@]}" -x "$work/core.gdb" -ex 'info threads' -ex 'thread apply all -ascending bt' \
         "$elf" "$work/core" || return 1
     sed -n '/^Thread /,$p' "$work/out" >"$work/threads"
-    diff <(frames "$work/served") <(frames "$work/threads") || return 1
+    diff <(stacks "$work/served") <(stacks "$work/threads") || return 1
     n=$(grep -c ' in bout_thread_shell ' "$work/threads")
     [ "$n" -ge 11 ] && grep -q 'LWP [0-9]* "control"' "$work/out" || { cat "$work/out"; return 1; }
     # Nothing is replaced.
