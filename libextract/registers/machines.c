@@ -23,6 +23,14 @@ static const char *const aarch64_names[] = {
     "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
     "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "pc",  "cpsr"};
 
+static const char *const x86_names[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi",
+                                        "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+                                        "r12", "r13", "r14", "r15", "rip", "eflags"};
+
+static const char *const fault_names[FAULT_END - EXTRACT_FAULT] = {
+    "cfsr", "hfsr",   "dfsr", "mmfar", "bfar",    "afsr",   "sfsr",
+    "sfar", "mcause", "mepc", "mtval", "mstatus", "signal", "signal_address"};
+
 static const char *const m68k_names[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "a0",
                                          "a1", "a2", "a3", "a4", "a5", "fp", "sp", "ps", "pc"};
 
@@ -125,6 +133,22 @@ static const struct register_machine machines[] = {
      // d1 to d7, a0 to a6, d0, usp, orig_d0, sr, pc, format and vector
      .order = {1,  2,  3,  4,  5, 6,       7,           8,       9,       10,
                11, 12, 13, 14, 0, M68K_SP, NO_REGISTER, M68K_PS, M68K_PC, NO_REGISTER}},
+    // A program on Linux: r15 to r12, rbp, rbx, r11 to r8, rax, rcx, rdx, rsi, rdi, orig_rax, rip,
+    // cs, eflags, rsp
+    {.name = "i386:x86-64",
+     .elf_machine = EM_X86_64,
+     .word_bytes = 8,
+     .count = 18,
+     .pc = X86_PC,
+     .sp = X86_SP,
+     .lr = NO_REGISTER,
+     .names = x86_names,
+     .note_bytes = 336,
+     .pid_at = 32,
+     .registers_at = 112,
+     .slots = 20,
+     .order = {15, 14, 13, 12, 6, 1,           11,     10,          9,  8,
+               0,  2,  3,  4,  5, NO_REGISTER, X86_PC, NO_REGISTER, 17, X86_SP}},
 };
 
 const struct register_machine *register_machine_find(uint16_t elf_machine, unsigned word_bytes,
@@ -137,7 +161,12 @@ const struct register_machine *register_machine_find(uint16_t elf_machine, unsig
     return NULL;
 }
 
-// Other names of registers. A number after the prefix counts from 0.
+const char *register_fault_name(unsigned index)
+{
+    return fault_names[index - EXTRACT_FAULT];
+}
+
+// Other names of registers.
 static const struct {
     uint16_t elf_machine;
     const char *name;
@@ -167,6 +196,9 @@ unsigned register_index(const struct register_machine *machine, const char *name
         if (aliases[i].elf_machine == machine->elf_machine &&
             strcasecmp(aliases[i].name, name) == 0)
             return aliases[i].index;
+    for (unsigned i = EXTRACT_FAULT; i < FAULT_END; i++)
+        if (strcasecmp(register_fault_name(i), name) == 0)
+            return i;
     // "x5" of RISC-V
     if (machine->elf_machine == EM_RISCV && (*name == 'x' || *name == 'X') && name[1]) {
         unsigned number = 0;

@@ -4,23 +4,43 @@
 #include "base/cursor.h"
 #include "memory/core.h"
 #include <elf.h>
+#include <signal.h>
 
 enum { SIGNAL_AT = 12 };
 
+// siginfo_t: signal, error, code (above 0: from the kernel), and for faults the address. The note
+// follows its thread.
+static void take_siginfo(struct extract_cursor c, const struct register_machine *machine,
+                         struct extract_registers *registers)
+{
+    uint32_t number = extract_cursor_u32(&c);
+
+    extract_cursor_u32(&c);
+    int32_t code = (int32_t)extract_cursor_u32(&c);
+    if (machine->word_bytes == 8)
+        extract_cursor_u32(&c);
+    uint64_t address = extract_cursor_word(&c, machine->word_bytes);
+    bool has_address =
+        number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+    if (!c.failed && has_address && code > 0)
+        register_set(registers, FAULT_SIGNAL_ADDRESS, address);
+}
+
 size_t register_notes_read(const struct extract_memory *memory,
                            const struct register_machine *machine,
-                           struct extract_registers *registers, size_t most, unsigned *signal)
+                           struct extract_registers *registers, size_t most)
 {
     const struct extract_core *core = extract_core_of(memory);
     struct extract_core_note note = {.index = 0};
     size_t count = 0;
 
-    *signal = 0;
     if (!core || core->elf.machine != machine->elf_machine)
         return 0;
     while (count < most && extract_core_next_note(core, &note)) {
         struct extract_cursor c =
             extract_cursor_make(note.bytes, note.length, core->elf.byte_order);
+        if (note.type == NT_SIGINFO && count)
+            take_siginfo(c, machine, &registers[count - 1]);
         if (note.type != NT_PRSTATUS || note.length < machine->note_bytes)
             continue;
         extract_cursor_seek(&c, SIGNAL_AT);
@@ -33,8 +53,9 @@ size_t register_notes_read(const struct extract_memory *memory,
             if (machine->order[i] != NO_REGISTER)
                 register_set(next, machine->order[i], value);
         }
-        if (!count++)
-            *signal = number;
+        if (number)
+            register_set(next, FAULT_SIGNAL, number);
+        count++;
     }
     return count;
 }

@@ -6,10 +6,10 @@
 #include "registers/registers.h"
 #include <extract/memory.h>
 
-// Reads the registers of each thread of a core, at most `most`, and the signal of the first (0:
-// none). Returns how many threads there are; 0 for memory that is not a core of this machine.
+// Reads the registers of each thread of a core, at most `most`. Returns how many threads there are;
+// 0 for memory that is not a core of this machine.
 size_t register_notes_read(const struct extract_memory *memory,
                            const struct register_machine *machine,
-                           struct extract_registers *registers, size_t most, unsigned *signal);
+                           struct extract_registers *registers, size_t most);
 
 #endif

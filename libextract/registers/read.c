@@ -43,7 +43,6 @@ enum extract_code extract_registers_read(struct extract_registers *registers, si
                                          struct extract_error *error)
 {
     const struct register_machine *machine = register_machine_of(symbols);
-    unsigned signal;
 
     *count = 0;
     if (!machine)
@@ -52,7 +51,7 @@ enum extract_code extract_registers_read(struct extract_registers *registers, si
                                  "the registers of machine %u are not known",
                                  extract_symbols_machine(symbols));
     if (!path) {
-        *count = register_notes_read(memory, machine, registers, EXTRACT_CORES, &signal);
+        *count = register_notes_read(memory, machine, registers, EXTRACT_CORES);
         return EXTRACT_OK;
     }
     enum extract_code code = read_text(registers, path, machine, error);

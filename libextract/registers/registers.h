@@ -23,6 +23,23 @@ enum {
     AARCH64_SP = 31,
     AARCH64_PC = 32,
     AARCH64_PSTATE = 33,
+    X86_SP = 7,
+    X86_PC = 16,
+    FAULT_CFSR = EXTRACT_FAULT,
+    FAULT_HFSR,
+    FAULT_DFSR,
+    FAULT_MMFAR,
+    FAULT_BFAR,
+    FAULT_AFSR,
+    FAULT_SFSR,
+    FAULT_SFAR,
+    FAULT_MCAUSE,
+    FAULT_MEPC,
+    FAULT_MTVAL,
+    FAULT_MSTATUS,
+    FAULT_SIGNAL,
+    FAULT_SIGNAL_ADDRESS,
+    FAULT_END,
     M68K_SP = 15,
     M68K_PS = 16,
     M68K_PC = 17
@@ -44,7 +61,7 @@ struct register_machine {
     uint8_t count;        // registers
     uint8_t pc, sp, lr;   // indices
     const char *const *names;
-    struct register_feature features[REGISTER_FEATURES];
+    struct register_feature features[REGISTER_FEATURES]; // none: GDB is not served
     // NT_PRSTATUS: bytes, and the offsets of the thread's number and of the registers.
     unsigned note_bytes, pid_at, registers_at;
     uint8_t slots; // registers in the note
@@ -57,6 +74,9 @@ const struct register_machine *register_machine_find(uint16_t elf_machine, unsig
 
 // Returns the row of the machine of a program; NULL if there is none.
 const struct register_machine *register_machine_of(const struct extract_symbols *symbols);
+
+// Returns the name of a register of a fault, such as "cfsr".
+const char *register_fault_name(unsigned index);
 
 // Returns the index of a register by its name, without regard to case; NO_REGISTER if there is
 // none. Aliases such as "a0" and "fp" are names, too.

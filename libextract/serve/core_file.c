@@ -172,7 +172,7 @@ static enum extract_code list_threads(const struct extract_server_options *optio
 {
     const struct register_machine *machine = register_machine_of(options->symbols);
 
-    if (!machine)
+    if (!machine || !machine->features[0].name)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(options->symbols),
                                  "use a program for Arm, AArch64, RISC-V or 68k",
                                  "the registers of the machine are not known");

@@ -11,12 +11,15 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum {
-    EXTRACT_REGISTERS = 40,
-    EXTRACT_CORES = 64 // most cores of a target, or threads of a Linux core
+    EXTRACT_REGISTERS = 56,
+    EXTRACT_FAULT = 40, // cfsr, hfsr, dfsr, mmfar, bfar, afsr, sfsr, sfar (Arm M-profile); mcause,
+                        // mepc, mtval, mstatus (RISC-V); signal, signal_address (Linux)
+    EXTRACT_CORES = 64  // most cores of a target, or threads of a Linux core
 };
 
 // By index: Arm r0 to r15, xpsr or cpsr, msp, psp; RISC-V x0 to x31, pc; AArch64 x0 to x30, sp, pc,
-// cpsr; 68k d0 to d7, a0 to a7, ps, pc.
+// cpsr; 68k d0 to d7, a0 to a7, ps, pc; x86-64 rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8 to r15,
+// rip, eflags. From EXTRACT_FAULT on: what a machine keeps of a fault.
 struct extract_registers {
     uint64_t known; // bit i: value[i] is known
     uint64_t value[EXTRACT_REGISTERS];
