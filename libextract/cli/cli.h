@@ -138,10 +138,11 @@ struct cli_command {
     const char *const *subcommands; // names; NULL after the last
 };
 
-extern const struct cli_command cli_info, cli_objects, cli_threads, cli_serve, cli_core, cli_report,
-    cli_last, cli_stats, cli_schedule, cli_why, cli_diff, cli_assert, cli_merge, cli_chart,
-    cli_scan, cli_save, cli_periodic, cli_record, cli_flush, cli_filter, cli_status, cli_start,
-    cli_stop, cli_clear, cli_top, cli_openocd_config, cli_templates, cli_help, cli_version;
+extern const struct cli_command cli_info, cli_objects, cli_threads, cli_crash, cli_serve, cli_core,
+    cli_report, cli_last, cli_stats, cli_schedule, cli_why, cli_diff, cli_assert, cli_merge,
+    cli_chart, cli_scan, cli_save, cli_periodic, cli_record, cli_flush, cli_filter, cli_status,
+    cli_start, cli_stop, cli_clear, cli_top, cli_openocd_config, cli_templates, cli_help,
+    cli_version;
 
 // command_table.c: returns the i-th command; NULL after the last.
 const struct cli_command *cli_command_at(size_t i);
@@ -190,6 +191,7 @@ struct cli_dead {
     struct extract_error without;    // why there is none
     struct extract_registers *cores; // of EXTRACT_CORES
     size_t core_count;
+    bool psp_is_likely; // of core 0: it was found by search
 };
 // dead.c: opens it. Prints what is damaged. The caller calls cli_dead_close, also after an error.
 enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options *options,

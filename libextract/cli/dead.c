@@ -36,12 +36,14 @@ enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options 
         code = extract_kernel_read(&dead->kernel, dead->memory, dead->symbols, &dead->without);
         code = code == EXTRACT_NOMEM ? code : EXTRACT_OK;
     }
-    for (unsigned i = 0; !code && dead->kernel && i < dead->core_count; i++)
-        if (extract_kernel_find_psp(dead->kernel, dead->memory, dead->symbols, i,
-                                    &dead->cores[i]) &&
-            !options->quiet)
+    for (unsigned i = 0; !code && dead->kernel && i < dead->core_count; i++) {
+        if (!extract_kernel_find_psp(dead->kernel, dead->memory, dead->symbols, i, &dead->cores[i]))
+            continue;
+        dead->psp_is_likely |= i == 0;
+        if (!options->quiet)
             cli_print_note(options->elf,
                            "psp is not known; the frame of the exception was found by search");
+    }
     for (size_t i = 0; !code && dead->kernel && i < dead->kernel->problem_count; i++)
         if (!options->quiet)
             cli_print_note(extract_memory_name(dead->memory), "%s", dead->kernel->problems[i]);

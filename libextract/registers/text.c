@@ -137,7 +137,7 @@ unsigned register_values_general(const struct register_values *values,
         if (index == NO_REGISTER)
             continue;
         register_set(registers, index, values->list[i].value);
-        count++;
+        count += index < EXTRACT_FAULT;
     }
     return count;
 }

@@ -30,7 +30,7 @@ enum extract_code register_values_parse(struct register_values *values, const ch
 // Finds a register by name, without regard to case. Returns false if there is none.
 bool register_values_find(const struct register_values *values, const char *name, uint64_t *value);
 
-// Takes the general registers of a machine out of the values. Returns how many there are.
+// Takes the registers of a machine out of the values. Returns how many general ones there are.
 unsigned register_values_general(const struct register_values *values,
                                  const struct register_machine *machine,
                                  struct extract_registers *registers);

@@ -103,3 +103,22 @@ void text_put_percent(struct extract_text *text, uint64_t part, uint64_t whole)
     extract_text_printf(text, "%llu.%03u", (unsigned long long)(thousandths / 1000),
                         (unsigned)(thousandths % 1000));
 }
+
+void text_put_time(struct extract_text *text, uint64_t ticks, uint64_t hz)
+{
+    static const struct {
+        double at_least;
+        const char *unit;
+        double factor;
+    } units[] = {{1, "s", 1}, {1e-3, "ms", 1e3}, {1e-6, "us", 1e6}, {0, "ns", 1e9}};
+    double seconds = hz ? (double)ticks / (double)hz : 0;
+    size_t i = 0;
+
+    if (!hz) {
+        extract_text_printf(text, "%llu ticks", (unsigned long long)ticks);
+        return;
+    }
+    while (seconds < units[i].at_least)
+        i++;
+    extract_text_printf(text, "%.1f %s", seconds * units[i].factor, units[i].unit);
+}

@@ -39,4 +39,7 @@ void text_table_print(struct text_table *table, struct extract_text *text,
 // Writes "0.000" if `whole` is 0.
 void text_put_percent(struct extract_text *text, uint64_t part, uint64_t whole);
 
+// Writes a time: in seconds, ms, us or ns, or in ticks if `hz`, the ticks per second, is 0.
+void text_put_time(struct extract_text *text, uint64_t ticks, uint64_t hz);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: the threads and objects of a kernel as its control blocks show them, as tables or as one
 // JSON object per line.
+#include "report/threads.h"
 #include "report/internal.h"
 #include "report/text_table.h"
 #include <extract/kernel.h>
@@ -49,13 +50,13 @@ static void put_stack_json(struct kv_writer *kv, const struct extract_kernel_thr
     kv_put_string(kv, "stack_overflow", extract_kernel_overflow_name(thread->overflow));
 }
 
-static void put_thread_json(struct extract_text *text, const struct extract_kernel *kernel,
-                            const struct extract_kernel_thread *thread)
+void threads_put_json(struct extract_text *text, const struct extract_kernel *kernel, size_t i,
+                      const struct extract_crash_wait *wait)
 {
+    const struct extract_kernel_thread *thread = &kernel->threads[i];
     const struct extract_kernel_object *object = waited_object(kernel, thread);
-    struct kv_writer kv;
+    struct kv_writer kv = kv_open_object(text);
 
-    kv_open(&kv, text, true);
     kv_put_number(&kv, "address", thread->address);
     kv_put_string(&kv, "name", thread->name);
     kv_put_string(&kv, "state", extract_kernel_state_name(thread->state));
@@ -73,7 +74,9 @@ static void put_thread_json(struct extract_text *text, const struct extract_kern
     put_optional_string(&kv, "function", thread->function);
     put_optional_string(&kv, "file", thread->place.file);
     kv_put_optional(&kv, "line", thread->place.file != NULL, thread->place.line);
-    kv_close(&kv);
+    if (wait)
+        kv_put_optional(&kv, "state_ticks", wait->is_known, wait->ticks);
+    kv_close_object(&kv);
 }
 
 // ---- threads as a table ----
@@ -132,7 +135,8 @@ static void put_place_cell(struct text_table *table, const struct extract_kernel
 }
 
 static void put_thread_row(struct text_table *table, const struct extract_kernel *kernel,
-                           const struct extract_kernel_thread *thread)
+                           const struct extract_kernel_thread *thread,
+                           const struct extract_crash_wait *wait, uint64_t hz)
 {
     bool has_size = thread->stack_start && thread->stack_end, is_known;
     uint64_t bytes;
@@ -143,6 +147,12 @@ static void put_thread_row(struct text_table *table, const struct extract_kernel
     if (thread->has_core && thread->core)
         extract_text_printf(&table->cells, " on core %u", thread->core);
     text_table_end_cell(table);
+    if (wait && wait->is_known) {
+        text_put_time(&table->cells, wait->ticks, hz);
+        text_table_end_cell(table);
+    } else if (wait) {
+        text_table_put_string(table, "-");
+    }
     text_table_put_optional(table, thread->has_priority, thread->priority);
     put_wait_cell(table, kernel, thread);
     text_table_put_optional(table, thread->has_ticks_left, thread->ticks_left);
@@ -155,26 +165,39 @@ static void put_thread_row(struct text_table *table, const struct extract_kernel
     put_place_cell(table, thread);
 }
 
+void threads_put_table(struct extract_text *text, const struct extract_kernel *kernel,
+                       const struct extract_crash_wait *waits, uint64_t hz,
+                       const struct extract_report_options *options)
+{
+    enum { STATE_TIME = 2, PRIORITY = 2, LEFT = 4, STACK, USED, MOST };
+    static const char *const headings[] = {"thread",    "state",      "for",         "prio",
+                                           "waits for", "ticks left", "stack",       "used",
+                                           "most",      "overflow",   "continues in"};
+    const char *chosen[sizeof headings / sizeof *headings];
+    struct text_table table;
+    unsigned count = 0,
+             numbers = 1u << PRIORITY | 1u << LEFT | 1u << STACK | 1u << USED | 1u << MOST;
+
+    for (unsigned i = 0; i < sizeof headings / sizeof *headings; i++)
+        if (waits || i != STATE_TIME)
+            chosen[count++] = headings[i];
+    text_table_open(&table, count, waits ? numbers << 1 | 1u << STATE_TIME : numbers);
+    text_table_put_headings(&table, chosen);
+    for (size_t i = 0; i < kernel->thread_count && !table.cells.code; i++)
+        put_thread_row(&table, kernel, &kernel->threads[i], waits ? &waits[i] : NULL, hz);
+    text_table_print(&table, text, options);
+}
+
 enum extract_code extract_report_threads(struct extract_text *text,
                                          const struct extract_kernel *kernel,
                                          const struct extract_report_options *options)
 {
-    enum { PRIORITY = 2, LEFT = 4, STACK, USED, MOST };
-    static const char *const headings[] = {"thread", "state", "prio", "waits for", "ticks left",
-                                           "stack",  "used",  "most", "overflow",  "continues in"};
-    struct text_table table;
-
-    if (options->json) {
-        for (size_t i = 0; i < kernel->thread_count && !text->code; i++)
-            put_thread_json(text, kernel, &kernel->threads[i]);
-        return text->code;
+    if (!options->json)
+        threads_put_table(text, kernel, NULL, 0, options);
+    for (size_t i = 0; options->json && i < kernel->thread_count && !text->code; i++) {
+        threads_put_json(text, kernel, i, NULL);
+        extract_text_putc(text, '\n');
     }
-    text_table_open(&table, sizeof headings / sizeof *headings,
-                    1u << PRIORITY | 1u << LEFT | 1u << STACK | 1u << USED | 1u << MOST);
-    text_table_put_headings(&table, headings);
-    for (size_t i = 0; i < kernel->thread_count && !table.cells.code; i++)
-        put_thread_row(&table, kernel, &kernel->threads[i]);
-    text_table_print(&table, text, options);
     return text->code;
 }
 

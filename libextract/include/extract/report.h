@@ -7,6 +7,7 @@
 #ifndef EXTRACT_REPORT_H
 #define EXTRACT_REPORT_H
 
+#include <extract/crash.h>
 #include <extract/diff.h>
 #include <extract/filter.h>
 #include <extract/kernel.h>
@@ -128,6 +129,11 @@ enum extract_code extract_report_threads(struct extract_text *text,
 enum extract_code extract_report_kernel_objects(struct extract_text *text,
                                                 const struct extract_kernel *kernel,
                                                 const struct extract_report_options *options);
+// Prints why a target stopped. `events`: a report of the newest events, in the same form (text, or
+// one JSON object per line); NULL: none.
+enum extract_code extract_report_crash(struct extract_text *text, const struct extract_crash *crash,
+                                       const struct extract_text *events,
+                                       const struct extract_report_options *options);
 // Prints the status of the stream and of its log, in the words of struct posix_trace_status_info.
 enum extract_code extract_report_status(struct extract_text *text,
                                         const struct extract_trace *trace,

@@ -143,6 +143,15 @@ enum extract_code extract_session_diff(struct extract_session *a, struct extract
 
 // ---- results ----
 
+// Explains why a target stopped (extract_crash_new), and appends the page to the text, with the
+// events that pass the session's filter. `input->trace` and `input->hz` need not be set. `session`
+// may be NULL: there is no trace. `options` say how the page is written. Errors: those of
+// extract_crash_new and extract_session_run.
+enum extract_code extract_session_crash(struct extract_session *session,
+                                        const struct extract_crash_input *input,
+                                        const struct extract_report_options *options,
+                                        struct extract_text *text, struct extract_error *error);
+
 // Returns the templates with the diagnostics of their files (extract_templates_diagnostics); NULL
 // if no command has needed templates yet. They are valid until the session is closed.
 const struct extract_templates *extract_session_templates(const struct extract_session *session);

@@ -104,7 +104,8 @@ static void names(void **state)
 
     const struct register_values values = parse("pc 0x80000000\nmcause 7\nx2 0x80001000\n");
     assert_int_equal(register_values_general(&values, risc, &registers), 2);
-    assert_int_equal(registers.known, UINT64_C(1) << RISCV_PC | 1 << RISCV_SP);
+    assert_int_equal(registers.known, UINT64_C(1) << FAULT_MCAUSE | UINT64_C(1) << RISCV_PC |
+                                          UINT64_C(1) << RISCV_SP);
     assert_int_equal(registers.value[RISCV_SP], 0x80001000);
 }
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside crash` explains why a target stopped, from its memory and its registers.
+#include "cli/cli.h"
+#include <extract/report.h>
+#include <extract/session.h>
+
+// Opens the trace in the memory. If the program's symbols do not lead to a ring, as after a reset
+// that has cleared the variables, the memory is searched for one.
+static enum extract_code open_trace(struct extract_session **session, struct cli_dead *dead,
+                                    const struct cli_options *options, struct extract_error *error)
+{
+    static const struct extract_condition newest = {EXTRACT_FILTER_LAST, "16"};
+    struct extract_session_options choice = options->session;
+
+    choice.conditions = &newest;
+    choice.condition_count = 1;
+    choice.no_header = true;
+    enum extract_code code =
+        extract_session_open(session, dead->memory, dead->symbols, &choice, error);
+    if (code && code != EXTRACT_NOMEM && code != EXTRACT_USAGE && dead->symbols) {
+        struct extract_error first = *error;
+        code = extract_session_open(session, dead->memory, NULL, &choice, error);
+        if (code && code != EXTRACT_NOMEM)
+            *error = first;
+        else if (!code && !options->quiet)
+            cli_print_note(first.what, "%s; the trace was found by a search", first.why);
+    }
+    return code;
+}
+
+static int print_page(struct cli_dead *dead, const struct cli_options *options)
+{
+    const struct extract_report_options report = {.size = sizeof report,
+                                                  .json = options->session.json,
+                                                  .no_header = options->session.no_header,
+                                                  .color = options->session.color};
+    const struct extract_crash_input input = {.size = sizeof input,
+                                              .memory = dead->memory,
+                                              .symbols = dead->symbols,
+                                              .kernel = dead->kernel,
+                                              .cores = dead->cores,
+                                              .core_count = dead->core_count,
+                                              .psp_is_likely = dead->psp_is_likely};
+    struct extract_session *session = NULL;
+    struct extract_error error;
+    struct cli_output output;
+    int status = dead->kernel && dead->kernel->problem_count ? CLI_LOSSES : CLI_SUCCESS;
+
+    enum extract_code code = open_trace(&session, dead, options, &error);
+    if (code == EXTRACT_NOMEM || code == EXTRACT_USAGE)
+        return cli_complain(&error);
+    if (code && !options->quiet)
+        cli_print_note(error.what, "no trace: %s", error.why);
+    if (session && !extract_session_is_whole(session))
+        status = CLI_LOSSES;
+    cli_output_open(&output);
+    code = extract_session_crash(session, &input, &report, &output.text, &error);
+    if (code && !output.fault)
+        status = cli_complain(&error);
+    status = cli_output_close(&output, status);
+    extract_session_close(session);
+    return status;
+}
+
+static int run_crash(const struct cli_options *options)
+{
+    struct cli_dead dead;
+    struct extract_error error;
+    enum extract_code code = cli_dead_open(&dead, options, &error);
+    int status = code ? cli_complain(&error) : print_page(&dead, options);
+
+    cli_dead_close(&dead);
+    return status;
+}
+
+const struct cli_command cli_crash = {
+    .group = CLI_EXAMINE,
+    .name = "crash",
+    .arguments = "--elf ELF INPUT...",
+    .summary = "explain why a target stopped",
+    .help =
+        "One page: what stopped it and where, in which thread, what else is unusual, all\n"
+        "threads, and the newest events. Each statement names its source, and how sure it is.\n",
+    .takes = CLI_REGISTERS,
+    .run = run_crash,
+};

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// crash: collects findings, and chooses the cause among them (extract/crash.h).
+#include "base/grow.h"
+#include "crash/crash.h"
+#include "symbols/dwarf.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Kinds that may be the cause, the most telling first. An overflow explains the fault that it led
+// to. A fault explains why threads wait.
+static const char *const causes[] = {
+    "stack overflow", "memory fault", "bus fault",       "illegal instruction",
+    "usage fault",    "trap",         "assert",          "hard fault",
+    "signal",         "deadlock",     "interrupt storm", "starvation",
+    "watchdog",
+};
+
+void crash_find(struct crash_build *build, const char *kind, const char *source,
+                enum extract_crash_certainty certainty, const char *format, ...)
+{
+    struct extract_crash *crash = build->crash;
+    struct extract_finding *grown = extract_grow(crash->findings, &build->finding_capacity,
+                                                 crash->finding_count, sizeof *grown);
+    va_list arguments;
+
+    if (!grown) {
+        build->failed = true;
+        return;
+    }
+    crash->findings = grown;
+    grown += crash->finding_count++;
+    *grown = (struct extract_finding){.kind = kind, .source = source, .certainty = certainty};
+    va_start(arguments, format);
+    vsnprintf(grown->text, sizeof grown->text, format, arguments);
+    va_end(arguments);
+}
+
+void crash_set_place(struct crash_build *build, uint64_t pc, enum extract_crash_certainty certainty)
+{
+    struct extract_crash_place *place = &build->crash->place;
+    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbol symbol;
+    uint64_t offset;
+
+    if (place->is_known && place->certainty >= certainty)
+        return;
+    *place = (struct extract_crash_place){.is_known = true, .certainty = certainty, .pc = pc};
+    if (!symbols)
+        return;
+    if (extract_symbols_by_address(symbols, pc, &symbol, &offset, NULL) && symbol.function) {
+        place->function = symbol.name;
+        place->offset = offset;
+    }
+    if (!extract_symbols_place(symbols, pc, &place->line))
+        place->line = (struct extract_place){.file = NULL};
+}
+
+const char *crash_name(const char *name, uint64_t address, char buffer[static 24])
+{
+    if (*name)
+        return name;
+    snprintf(buffer, 24, "0x%08llx", (unsigned long long)address);
+    return buffer;
+}
+
+static const struct extract_finding *find_kind(const struct extract_crash *crash, const char *kind)
+{
+    const struct extract_finding *best = NULL;
+
+    for (size_t i = 0; i < crash->finding_count; i++)
+        if (strcmp(crash->findings[i].kind, kind) == 0 &&
+            (!best || crash->findings[i].certainty > best->certainty))
+            best = &crash->findings[i];
+    return best;
+}
+
+static bool is_fault(const char *kind)
+{
+    static const char *const faults[] = {"memory fault", "bus fault", "illegal instruction",
+                                         "usage fault",  "trap",      "hard fault"};
+
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        if (strcmp(faults[i], kind) == 0)
+            return true;
+    return false;
+}
+
+static bool has_fault(const struct extract_crash *crash)
+{
+    for (size_t i = 0; i < crash->finding_count; i++)
+        if (is_fault(crash->findings[i].kind))
+            return true;
+    return false;
+}
+
+static void choose_cause(struct extract_crash *crash)
+{
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        const struct extract_finding *found = find_kind(crash, causes[i]);
+        // A stack that is merely full is a cause only of a fault.
+        if (!found || (strcmp(causes[i], "stack overflow") == 0 &&
+                       found->certainty < EXTRACT_CRASH_CERTAIN && !has_fault(crash)))
+            continue;
+        crash->kind = found->kind;
+        crash->certainty = found->certainty;
+        crash->source = found->source;
+        snprintf(crash->text, sizeof crash->text, "%s", found->text);
+        return;
+    }
+    // That nothing was found is knowledge only if the registers were there to look at.
+    bool is_known = crash->machine && crash->kernel;
+    crash->kind = is_known ? "none" : "unknown";
+    crash->certainty = EXTRACT_CRASH_POSSIBLE;
+    crash->source = crash->machine ? "registers" : "memory";
+    snprintf(crash->text, sizeof crash->text, "%s",
+             is_known
+                 ? "nothing shows a fault, a deadlock or an overflow"
+                 : "the registers of the core or the control blocks of the kernel are missing");
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct extract_finding *left = a, *right = b;
+
+    return (int)right->certainty - (int)left->certainty;
+}
+
+enum extract_code extract_crash_new(struct extract_crash **crash,
+                                    const struct extract_crash_input *input,
+                                    struct extract_error *error)
+{
+    struct extract_crash *made = calloc(1, sizeof *made);
+    struct crash_build build = {.crash = made, .input = input};
+
+    *crash = NULL;
+    if (made) {
+        size_t threads = input->kernel ? input->kernel->thread_count : 0;
+        made->kernel = input->kernel;
+        made->hz = input->hz;
+        made->waits = calloc(threads + 1, sizeof *made->waits);
+        build.failed = !made->waits;
+        build.machine = input->symbols ? register_machine_of(input->symbols) : NULL;
+    }
+    if (made && !build.failed) {
+        crash_read_faults(&build);
+        crash_read_threads(&build);
+        crash_read_history(&build);
+        crash_check_program(&build);
+    }
+    if (!made || build.failed) {
+        extract_crash_free(made);
+        return extract_error_set(error, EXTRACT_NOMEM, "crash", NULL, "out of memory");
+    }
+    choose_cause(made);
+    if (made->finding_count)
+        qsort(made->findings, made->finding_count, sizeof *made->findings, compare_findings);
+    *crash = made;
+    return EXTRACT_OK;
+}
+
+void extract_crash_free(struct extract_crash *crash)
+{
+    if (!crash)
+        return;
+    free(crash->waits);
+    free(crash->cycle);
+    free(crash->deadlocks);
+    free(crash->findings);
+    free(crash);
+}
+
+const char *extract_crash_certainty_name(enum extract_crash_certainty certainty)
+{
+    static const char *const names[] = {"possible", "likely", "certain"};
+
+    return (size_t)certainty < sizeof names / sizeof *names ? names[certainty] : "possible";
+}
+
+const char *extract_crash_register(const struct extract_crash *crash, unsigned index)
+{
+    if (index >= EXTRACT_FAULT && index < FAULT_END)
+        return register_fault_name(index);
+    return crash->machine && index < crash->machine->count ? crash->machine->names[index] : NULL;
+}

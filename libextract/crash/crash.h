@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// crash: finds out why a target stopped. In: registers, memory, the threads of a kernel, a trace.
+// Out: a cause, a place, a thread, and findings (extract/crash.h).
+//
+//     registers ──> faults.c:  what the machine says of the fault, and where
+//     kernel    ──> threads.c: overflows, deadlocks          ──> findings ──> crash.c: the cause
+//     trace     ──> history.c: storms, starvation, clock
+//     memory    ──> program.c: is this the program that ran?
+//
+// The cause is the most telling finding, in the order of the table in crash.c.
+#ifndef EXTRACT_CRASH_INTERNAL_H
+#define EXTRACT_CRASH_INTERNAL_H
+
+#include "registers/registers.h"
+#include <extract/crash.h>
+
+struct crash_build {
+    struct extract_crash *crash;
+    const struct extract_crash_input *input;
+    const struct register_machine *machine; // NULL: unknown
+    size_t finding_capacity, cycle_count;
+    bool failed; // out of memory
+};
+
+// Adds a finding. The text is cut if it is too long.
+void crash_find(struct crash_build *build, const char *kind, const char *source,
+                enum extract_crash_certainty certainty, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+// Sets the place of the cause, unless there is one already that is not less certain.
+void crash_set_place(struct crash_build *build, uint64_t pc,
+                     enum extract_crash_certainty certainty);
+
+// Returns the name of a thread or object for a text: the name, or its address in `buffer`.
+const char *crash_name(const char *name, uint64_t address, char buffer[static 24]);
+
+void crash_read_faults(struct crash_build *build);   // faults.c
+void crash_read_threads(struct crash_build *build);  // threads.c
+void crash_read_history(struct crash_build *build);  // history.c
+void crash_check_program(struct crash_build *build); // program.c
+
+#endif

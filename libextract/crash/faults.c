@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+// crash: what the registers of a machine say about the fault that stopped it.
+//
+// Sources: Arm v7-M Architecture Reference Manual, B3.2.15 to B3.2.18, and v8-M, D1.2 (SFSR);
+// RISC-V Privileged Architecture 1.12, table 3.6; ColdFire Family Programmer's Reference Manual,
+// table 11-1; signal(7).
+#define _GNU_SOURCE // sigabbrev_np
+#include "base/cursor.h"
+#include "crash/crash.h"
+#include "symbols/dwarf.h"
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+// A bit of a fault status register, or a number of a cause.
+struct meaning {
+    uint8_t number;
+    const char *kind; // of the cause
+    const char *text;
+};
+
+// ---- Arm, M-profile ----
+
+enum {
+    EXCEPTION = 0x1FF,
+    STATUS_ADDRESS_LOW = 0x28, // of CFSR after 0xE000ED00
+    MMFAR_VALID = 7,
+    IMPRECISE = 10,
+    BFAR_VALID = 15,
+    NOCP = 19,
+    SFAR_VALID = 6
+};
+
+static const struct meaning cfsr_bits[] = {
+    {0, "memory fault", "an instruction was fetched from memory that must not be executed"},
+    {1, "memory fault", "data were accessed in memory that the MPU protects"},
+    {3, "memory fault", "the MPU forbids the stack from which an exception returned"},
+    {4, "memory fault", "the MPU forbids the stack onto which an exception saved registers"},
+    {5, "memory fault", "the MPU forbids the stack onto which FPU registers were saved"},
+    {8, "bus fault", "an instruction was fetched from an address that does not answer"},
+    {9, "bus fault", "data were accessed at an address that does not answer"},
+    {IMPRECISE, "bus fault", "an earlier write went to an address that does not answer"},
+    {11, "bus fault", "the stack from which an exception returned does not answer"},
+    {12, "bus fault", "the stack onto which an exception saved registers does not answer"},
+    {13, "bus fault", "the stack onto which FPU registers were saved does not answer"},
+    {16, "illegal instruction", "an undefined instruction was executed"},
+    {17, "usage fault",
+     "an instruction was executed in an invalid state, such as a jump to an even address"},
+    {18, "usage fault", "an exception returned with an invalid value"},
+    {NOCP, "usage fault", "an instruction needs a coprocessor or FPU that is disabled or missing"},
+    {20, "stack overflow", "the stack pointer went below its limit"},
+    {24, "usage fault", "an address was not aligned"},
+    {25, "usage fault", "a number was divided by zero"},
+};
+
+static const struct meaning sfsr_bits[] = {
+    {0, "usage fault", "non-secure code called secure code at an invalid entry"},
+    {1, "usage fault", "an exception frame has an invalid integrity signature"},
+    {2, "usage fault", "an exception returned to the wrong security state"},
+    {3, "memory fault", "non-secure code accessed secure memory"},
+    {4, "usage fault", "a branch left secure code in an invalid way"},
+    {5, "memory fault", "FPU registers could not be saved"},
+    {7, "memory fault", "saving FPU registers failed"},
+};
+
+static const struct meaning exceptions[] = {
+    {2, "unknown", "NMI"},
+    {3, "hard fault", "HardFault"},
+    {4, "memory fault", "MemManage"},
+    {5, "bus fault", "BusFault"},
+    {6, "usage fault", "UsageFault"},
+    {7, "usage fault", "SecureFault"},
+    {11, NULL, "SVCall"},
+    {12, NULL, "DebugMonitor"},
+    {14, NULL, "PendSV"},
+    {15, NULL, "SysTick"},
+};
+
+static const struct meaning *meaning_of(const struct meaning *list, size_t count, uint64_t number)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].number == number)
+            return &list[i];
+    return NULL;
+}
+
+// Reads the fault status registers from memory, if a dump or a live target has them.
+static void read_status(struct crash_build *build)
+{
+    static const uint8_t order[] = {FAULT_CFSR,  FAULT_HFSR, FAULT_DFSR,
+                                    FAULT_MMFAR, FAULT_BFAR, FAULT_AFSR};
+    const uint64_t scb = 0xE000ED00;
+    struct extract_registers *registers = &build->crash->registers;
+    uint8_t bytes[sizeof order * 4];
+    size_t got;
+    uint64_t known;
+
+    if (register_get(registers, FAULT_CFSR, &known) ||
+        extract_memory_read(build->input->memory, scb + STATUS_ADDRESS_LOW, bytes, sizeof bytes,
+                            &got, NULL))
+        return;
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
+    for (size_t i = 0; i < sizeof order; i++)
+        register_set(registers, order[i], extract_cursor_u32(&c));
+}
+
+// Adds a finding for each bit that is set. Returns whether there is one.
+static bool find_bits(struct crash_build *build, const char *name, uint64_t status,
+                      const struct meaning *bits, size_t count, bool has_address, uint64_t address)
+{
+    bool is_found = false;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!(status >> bits[i].number & 1))
+            continue;
+        if (has_address)
+            crash_find(build, bits[i].kind, "registers", EXTRACT_CRASH_CERTAIN,
+                       "%s: address 0x%08llx (%s 0x%08llx)", bits[i].text,
+                       (unsigned long long)address, name, (unsigned long long)status);
+        else
+            crash_find(build, bits[i].kind, "registers", EXTRACT_CRASH_CERTAIN, "%s (%s 0x%08llx)",
+                       bits[i].text, name, (unsigned long long)status);
+        is_found = true;
+    }
+    return is_found;
+}
+
+static bool find_status(struct crash_build *build)
+{
+    enum { MEMORY = 0xFF, BUS = 0xFF00 };
+    const struct extract_registers *registers = &build->crash->registers;
+    uint64_t cfsr = 0, hfsr = 0, sfsr = 0, address = 0;
+    bool is_found = false;
+
+    if (register_get(registers, FAULT_CFSR, &cfsr)) {
+        bool has_address =
+            cfsr >> MMFAR_VALID & 1 && register_get(registers, FAULT_MMFAR, &address);
+        is_found |= find_bits(build, "CFSR", cfsr & MEMORY, cfsr_bits,
+                              sizeof cfsr_bits / sizeof *cfsr_bits, has_address, address);
+        has_address = cfsr >> BFAR_VALID & 1 && register_get(registers, FAULT_BFAR, &address);
+        is_found |= find_bits(build, "CFSR", cfsr & BUS, cfsr_bits,
+                              sizeof cfsr_bits / sizeof *cfsr_bits, has_address, address);
+        is_found |= find_bits(build, "CFSR", cfsr & ~(uint64_t)(MEMORY | BUS), cfsr_bits,
+                              sizeof cfsr_bits / sizeof *cfsr_bits, false, 0);
+    }
+    if (register_get(registers, FAULT_SFSR, &sfsr)) {
+        bool has_address = sfsr >> SFAR_VALID & 1 && register_get(registers, FAULT_SFAR, &address);
+        is_found |= find_bits(build, "SFSR", sfsr, sfsr_bits, sizeof sfsr_bits / sizeof *sfsr_bits,
+                              has_address, address);
+    }
+    if (register_get(registers, FAULT_HFSR, &hfsr) && hfsr & 2) {
+        crash_find(build, "hard fault", "registers", EXTRACT_CRASH_CERTAIN,
+                   "the vector of an exception could not be read (HFSR 0x%08llx)",
+                   (unsigned long long)hfsr);
+        is_found = true;
+    }
+    return is_found;
+}
+
+// Sets the place from the frame of the exception.
+static void place_of_exception(struct crash_build *build, bool is_imprecise)
+{
+    const struct extract_crash_input *input = build->input;
+    const struct extract_registers *registers = &build->crash->registers;
+    struct extract_registers interrupted;
+    struct extract_symbol symbol;
+    uint64_t pc, lr;
+
+    if (!input->symbols ||
+        !extract_kernel_interrupted(input->memory, input->symbols, registers, &interrupted) ||
+        !register_get(&interrupted, ARM_PC, &pc))
+        return;
+    enum extract_crash_certainty certainty =
+        input->psp_is_likely || is_imprecise ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
+    bool is_code =
+        extract_symbols_by_address(input->symbols, pc, &symbol, NULL, NULL) && symbol.function;
+    if (!is_code && register_get(&interrupted, ARM_LR, &lr)) {
+        // A call through a wrong pointer: the link register has the caller.
+        crash_find(build, "bad call", "registers", certainty,
+                   "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
+        crash_set_place(build, (lr & ~UINT64_C(1)) - 2, EXTRACT_CRASH_LIKELY);
+    } else {
+        crash_set_place(build, pc, certainty);
+    }
+}
+
+static void read_arm(struct crash_build *build)
+{
+    struct extract_crash *crash = build->crash;
+    uint64_t psr, cfsr = 0;
+
+    if (!register_get(&crash->registers, ARM_PSR, &psr))
+        return;
+    read_status(build);
+    unsigned number = psr & EXCEPTION;
+    const struct meaning *exception =
+        meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
+    if (exception)
+        snprintf(crash->context, sizeof crash->context, "%s", exception->text);
+    else if (number >= 16)
+        snprintf(crash->context, sizeof crash->context, "interrupt %u", number - 16);
+    // The status stays after a fault that the program survived: it counts in a handler of faults.
+    bool is_fault = exception && exception->kind;
+    bool is_found = is_fault && find_status(build);
+    if (is_fault && !is_found)
+        crash_find(
+            build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
+            "the core is in %s; no fault status is known, which is at 0xE000ED28 to 0xE000ED3F",
+            exception->text);
+    (void)register_get(&crash->registers, FAULT_CFSR, &cfsr);
+    if (is_fault)
+        place_of_exception(build, cfsr >> IMPRECISE & 1);
+}
+
+// ---- RISC-V ----
+
+static const struct meaning mcause_numbers[] = {
+    {0, "trap", "an instruction address was not aligned"},
+    {1, "memory fault", "an instruction was fetched from an address that does not answer"},
+    {2, "illegal instruction", "an illegal instruction was executed"},
+    {3, "trap", "a breakpoint instruction was executed"},
+    {4, "trap", "the address of a load was not aligned"},
+    {5, "memory fault", "data were loaded from an address that does not answer"},
+    {6, "trap", "the address of a store was not aligned"},
+    {7, "memory fault", "data were stored at an address that does not answer"},
+    {12, "memory fault", "an instruction page is missing"},
+    {13, "memory fault", "a page of a load is missing"},
+    {15, "memory fault", "a page of a store is missing"},
+};
+
+static void read_riscv(struct crash_build *build)
+{
+    const struct extract_registers *registers = &build->crash->registers;
+    uint64_t cause, pc, value = 0;
+
+    if (!register_get(registers, FAULT_MCAUSE, &cause))
+        return;
+    bool is_interrupt = cause >> (build->machine->word_bytes * 8 - 1) & 1;
+    const struct meaning *meaning =
+        is_interrupt
+            ? NULL
+            : meaning_of(mcause_numbers, sizeof mcause_numbers / sizeof *mcause_numbers, cause);
+    if (!meaning)
+        return;
+    if (register_get(registers, FAULT_MTVAL, &value))
+        crash_find(build, meaning->kind, "registers", EXTRACT_CRASH_CERTAIN,
+                   "%s: mtval 0x%llx (mcause %llu)", meaning->text, (unsigned long long)value,
+                   (unsigned long long)cause);
+    else
+        crash_find(build, meaning->kind, "registers", EXTRACT_CRASH_CERTAIN, "%s (mcause %llu)",
+                   meaning->text, (unsigned long long)cause);
+    // mcause keeps its value after the trap. That the trap is not over, only its place can show.
+    if (register_get(registers, FAULT_MEPC, &pc))
+        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+}
+
+// ---- ColdFire ----
+
+static const struct meaning vectors[] = {
+    {2, "bus fault", "memory was accessed at an address that does not answer"},
+    {3, "trap", "an address was not aligned"},
+    {4, "illegal instruction", "an illegal instruction was executed"},
+    {5, "trap", "a number was divided by zero"},
+    {8, "trap", "a privileged instruction was executed by a user"},
+    {9, "trap", "trace"},
+    {10, "illegal instruction", "an instruction of line A was executed"},
+    {11, "illegal instruction", "an instruction of line F was executed"},
+    {14, "trap", "an exception frame has an invalid format"},
+    {15, "trap", "an interrupt has no vector"},
+    {24, "trap", "an interrupt was spurious"},
+};
+
+// The core is taken to be in an exception if the top of its stack looks like the frame of one.
+static void read_m68k(struct crash_build *build)
+{
+    enum { FRAME = 8, LEAST_FORMAT = 4, MOST_FORMAT = 7, SUPERVISOR = 0x2000 };
+    const struct extract_registers *registers = &build->crash->registers;
+    uint8_t bytes[FRAME];
+    uint64_t sp, ps;
+    size_t got;
+    struct extract_symbol symbol;
+
+    if (!register_get(registers, M68K_SP, &sp) || !register_get(registers, M68K_PS, &ps) ||
+        !(ps & SUPERVISOR) ||
+        extract_memory_read(build->input->memory, sp, bytes, sizeof bytes, &got, NULL))
+        return;
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_BIG);
+    uint32_t format = extract_cursor_u32(&c), pc = extract_cursor_u32(&c);
+    const struct meaning *meaning =
+        meaning_of(vectors, sizeof vectors / sizeof *vectors, format >> 18 & 0xFF);
+    if (format >> 28 < LEAST_FORMAT || format >> 28 > MOST_FORMAT || !meaning ||
+        !build->input->symbols)
+        return;
+    bool is_code = extract_symbols_by_address(build->input->symbols, pc, &symbol, NULL, NULL) &&
+                   symbol.function;
+    crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
+               "%s (vector %u, format %u, fault status %u)", meaning->text, format >> 18 & 0xFF,
+               format >> 28, (format >> 24 & 0xC) | (format >> 16 & 3));
+    if (is_code)
+        crash_set_place(build, pc, EXTRACT_CRASH_LIKELY);
+}
+
+// ---- Linux ----
+
+static void read_signal(struct crash_build *build)
+{
+    const struct extract_registers *registers = &build->crash->registers;
+    uint64_t number, address, pc;
+    const char *name;
+
+    // Debuggers write SIGTRAP into the cores of targets that they have halted.
+    if (!register_get(registers, FAULT_SIGNAL, &number) || (number == 5 && build->input->kernel))
+        return;
+    name = sigabbrev_np((int)number);
+    if (register_get(registers, FAULT_SIGNAL_ADDRESS, &address))
+        crash_find(build, "signal", "registers", EXTRACT_CRASH_CERTAIN, "SIG%s at address 0x%llx",
+                   name ? name : "?", (unsigned long long)address);
+    else
+        crash_find(build, "signal", "registers", EXTRACT_CRASH_CERTAIN, "SIG%s (signal %llu)",
+                   name ? name : "?", (unsigned long long)number);
+    if (register_get(registers, build->machine->pc, &pc))
+        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+}
+
+// ---- assertions ----
+
+// Functions in which programs stop after an assertion has failed.
+static bool is_assert_function(const char *name)
+{
+    static const char *const names[] = {"__assert_func", "__assert_fail", "__assert",
+                                        "assert_failed", "vAssertCalled", "abort",
+                                        "panic",         "k_panic",       "_tx_assert"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strstr(name, "assert_fail") || strstr(name, "assertion_fail");
+}
+
+static void read_assertion(struct crash_build *build)
+{
+    const struct extract_registers *registers = &build->crash->registers;
+    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbol symbol, caller;
+    uint64_t pc, lr;
+
+    if (!symbols || !register_get(registers, build->machine->pc, &pc) ||
+        !extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) || !symbol.function ||
+        !is_assert_function(symbol.name))
+        return;
+    bool has_caller = build->machine->lr != NO_REGISTER &&
+                      register_get(registers, build->machine->lr, &lr) &&
+                      extract_symbols_by_address(symbols, lr & ~UINT64_C(1), &caller, NULL, NULL) &&
+                      caller.function && strcmp(caller.name, symbol.name) != 0;
+    crash_find(build, "assert", "registers", EXTRACT_CRASH_CERTAIN, "the program stopped in %s",
+               symbol.name);
+    if (has_caller)
+        crash_set_place(build, (lr & ~UINT64_C(1)) - 2, EXTRACT_CRASH_LIKELY);
+    else
+        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+}
+
+void crash_read_faults(struct crash_build *build)
+{
+    struct extract_crash *crash = build->crash;
+    uint64_t pc;
+
+    if (!build->machine || !build->input->core_count)
+        return;
+    crash->registers = build->input->cores[0];
+    crash->machine = build->machine;
+    if (build->machine->is_m_profile)
+        read_arm(build);
+    else if (build->machine->elf_machine == EM_RISCV)
+        read_riscv(build);
+    else if (build->machine->elf_machine == EM_68K)
+        read_m68k(build);
+    read_assertion(build);
+    read_signal(build);
+    if (!crash->place.is_known && register_get(&crash->registers, build->machine->pc, &pc))
+        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// crash: what the trace shows of the end: how long each thread is in its state, interrupts that
+// leave no time for threads, threads that never get the core, a clock that stands still, a reset.
+#include "crash/crash.h"
+#include <extract/schedule.h>
+#include <stdlib.h>
+
+enum { WINDOW = 256 }; // newest events that show a storm
+
+// What was seen at the end of the trace.
+struct history {
+    struct crash_build *build;
+    uint64_t end; // time of the newest event
+    uint64_t begin;
+    struct extract_state *last; // of each thread of the kernel
+    uint64_t isr_ticks, window_from;
+};
+
+static void take_state(void *context, const struct extract_state *state)
+{
+    struct history *history = context;
+    const struct extract_kernel *kernel = history->build->input->kernel;
+
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++)
+        if (kernel->threads[i].address == state->thread) {
+            struct extract_state *last = &history->last[i];
+            bool continues = last->to == state->from && last->state == state->state &&
+                             last->object == state->object && last->to;
+            uint64_t from = continues ? last->from : state->from;
+            *last = *state;
+            last->from = from;
+        }
+}
+
+static void take_interval(void *context, const struct extract_interval *interval)
+{
+    struct history *history = context;
+
+    if (interval->runner == EXTRACT_RUNNER_ISR && interval->to > history->window_from)
+        history->isr_ticks +=
+            interval->to -
+            (interval->from > history->window_from ? interval->from : history->window_from);
+}
+
+static enum extract_kernel_state kernel_state(enum extract_thread_state state)
+{
+    static const enum extract_kernel_state states[] = {
+        EXTRACT_KERNEL_UNKNOWN,   EXTRACT_KERNEL_RUNNING,   EXTRACT_KERNEL_READY,
+        EXTRACT_KERNEL_BLOCKED,   EXTRACT_KERNEL_SLEEPING,  EXTRACT_KERNEL_SUSPENDED,
+        EXTRACT_KERNEL_COMPLETED, EXTRACT_KERNEL_TERMINATED};
+
+    return states[state];
+}
+
+// Notes how long each thread is in the state that its control block has, too.
+static void note_waits(struct history *history)
+{
+    struct crash_build *build = history->build;
+    const struct extract_kernel *kernel = build->input->kernel;
+
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
+        const struct extract_state *last = &history->last[i];
+        if (!last->to || last->to != history->end ||
+            kernel_state(last->state) != kernel->threads[i].state)
+            continue;
+        build->crash->waits[i] =
+            (struct extract_crash_wait){.is_known = true, .ticks = last->to - last->from};
+    }
+}
+
+static const struct extract_kernel_thread *running(const struct extract_kernel *kernel)
+{
+    for (size_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i].state == EXTRACT_KERNEL_RUNNING)
+            return &kernel->threads[i];
+    return NULL;
+}
+
+// A thread that is ready for half of the trace or longer, while another one has the core.
+static void find_starvation(struct history *history)
+{
+    struct crash_build *build = history->build;
+    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel_thread *other = kernel ? running(kernel) : NULL;
+    uint64_t span = history->end - history->begin;
+
+    for (size_t i = 0; other && i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        const struct extract_crash_wait *wait = &build->crash->waits[i];
+        char name[24], with[24];
+        if (thread->state != EXTRACT_KERNEL_READY || !wait->is_known || wait->ticks < span / 2 ||
+            !wait->ticks)
+            continue;
+        crash_find(build, "starvation", "trace", EXTRACT_CRASH_LIKELY,
+                   "\"%s\" is ready for %llu ticks, %llu %% of the trace, and \"%s\" has the core",
+                   crash_name(thread->name, thread->address, name), (unsigned long long)wait->ticks,
+                   (unsigned long long)(wait->ticks * 100 / span),
+                   crash_name(other->name, other->address, with));
+    }
+}
+
+// The newest events of a trace.
+struct newest {
+    uint64_t ticks[WINDOW];
+    bool is_thread[WINDOW];
+    size_t count; // of all events
+};
+
+static void read_newest(struct history *history, struct newest *newest)
+{
+    struct extract_reader reader;
+    struct extract_event events[64];
+    size_t got;
+
+    extract_reader_init(&reader, history->build->input->trace);
+    while ((got = extract_reader_next(&reader, events, sizeof events / sizeof *events)) > 0)
+        for (size_t i = 0; i < got; i++) {
+            if (extract_event_is_mark(&events[i]))
+                continue;
+            newest->ticks[newest->count % WINDOW] = events[i].ticks;
+            newest->is_thread[newest->count % WINDOW] = events[i].context == EXTRACT_THREAD;
+            if (!newest->count++)
+                history->begin = events[i].ticks;
+            history->end = events[i].ticks;
+        }
+}
+
+// The newest events are those of interrupts alone, which have at least half of the time.
+static void find_storm(struct history *history, const struct newest *newest)
+{
+    uint64_t span = history->end - history->window_from;
+    size_t threads = 0;
+
+    for (size_t i = 0; i < WINDOW; i++)
+        threads += newest->is_thread[i];
+    if (newest->count < WINDOW || threads * 20 > WINDOW || !span || history->isr_ticks < span / 2)
+        return;
+    crash_find(history->build, "interrupt storm", "trace", EXTRACT_CRASH_LIKELY,
+               "interrupts had %llu %% of the newest %llu ticks, and made %zu of the newest %d "
+               "events",
+               (unsigned long long)(history->isr_ticks * 100 / span), (unsigned long long)span,
+               WINDOW - threads, WINDOW);
+}
+
+static void find_stopped_clock(struct history *history, const struct newest *newest)
+{
+    enum { STILL = 32 };
+
+    if (newest->count < STILL)
+        return;
+    for (size_t i = newest->count - STILL; i < newest->count; i++)
+        if (newest->ticks[i % WINDOW] != history->end)
+            return;
+    crash_find(history->build, "clock stopped", "trace", EXTRACT_CRASH_POSSIBLE,
+               "the newest %d events have the same timestamp: the clock of the trace stands still",
+               STILL);
+}
+
+// Start-up code has cleared the memory of the kernel, while the ring has events of its threads.
+static void find_reset(struct history *history, const struct newest *newest)
+{
+    const struct crash_build *build = history->build;
+    const struct extract_kernel *kernel = build->input->kernel;
+    bool has_threads = false;
+
+    for (size_t i = 0; i < WINDOW && i < newest->count; i++)
+        has_threads |= newest->is_thread[i];
+    if (!kernel || kernel->thread_count || !has_threads)
+        return;
+    crash_find(history->build, "watchdog", "memory", EXTRACT_CRASH_POSSIBLE,
+               "the kernel has no threads, and the trace has events of threads: the target was "
+               "reset after the newest event, as a watchdog does it");
+}
+
+void crash_read_history(struct crash_build *build)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+    struct history history = {.build = build};
+    const struct extract_schedule_sink sink = {
+        .context = &history, .interval = take_interval, .state = take_state};
+    struct newest *newest = calloc(1, sizeof *newest);
+
+    history.last = calloc(kernel ? kernel->thread_count + 1 : 1, sizeof *history.last);
+    if (!build->input->trace || !newest || !history.last) {
+        build->failed |= !newest || !history.last;
+        free(newest);
+        free(history.last);
+        return;
+    }
+    read_newest(&history, newest);
+    history.window_from =
+        newest->count < WINDOW ? history.begin : newest->ticks[newest->count % WINDOW];
+    // Without events of a scheduler, nothing is known of threads.
+    if (!extract_schedule_run(NULL, build->input->trace, &sink, NULL)) {
+        note_waits(&history);
+        find_starvation(&history);
+        find_storm(&history, newest);
+    }
+    find_stopped_clock(&history, newest);
+    find_reset(&history, newest);
+    free(newest);
+    free(history.last);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// crash: what the control blocks of the kernel show: stacks that have overflown and whose memory
+// they hit, threads that wait for each other, and objects that are full or empty.
+#include "crash/crash.h"
+#include "serve/threads.h"
+#include <extract/text.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t index_of(const struct extract_kernel *kernel, uint64_t address)
+{
+    for (size_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i].address == address)
+            return i;
+    return SIZE_MAX;
+}
+
+// ---- stacks ----
+
+// Returns the thread whose stack is below a stack: the memory that an overflow hits first.
+static const struct extract_kernel_thread *stack_below(const struct extract_kernel *kernel,
+                                                       const struct extract_kernel_thread *thread)
+{
+    enum { GAP = 16 }; // bytes of alignment between two stacks
+
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *other = &kernel->threads[i];
+        if (other != thread && other->stack_end && other->stack_end <= thread->stack_start &&
+            thread->stack_start - other->stack_end <= GAP)
+            return other;
+    }
+    return NULL;
+}
+
+static void find_overflow(struct crash_build *build, const struct extract_kernel_thread *thread)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel_thread *victim = stack_below(kernel, thread);
+    bool is_proven = thread->overflow == EXTRACT_OVERFLOW_PROVEN;
+    char name[24], other[24];
+    struct extract_symbol symbol;
+    const char *what = is_proven ? "has overflown: its stack pointer is below its stack"
+                                 : "is used to its last byte, so that it may have overflown";
+
+    crash_name(thread->name, thread->address, name);
+    if (victim)
+        crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
+                   is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
+                   "the stack of \"%s\" %s; the stack of \"%s\" is below it",
+                   crash_name(thread->name, thread->address, name), what,
+                   crash_name(victim->name, victim->address, other));
+    else if (build->input->symbols && thread->stack_start &&
+             extract_symbols_by_address(build->input->symbols, thread->stack_start - 1, &symbol,
+                                        NULL, NULL))
+        crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
+                   is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
+                   "the stack of \"%s\" %s; %s is below it",
+                   crash_name(thread->name, thread->address, name), what, symbol.name);
+    else
+        crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
+                   is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
+                   "the stack of \"%s\" %s", crash_name(thread->name, thread->address, name), what);
+}
+
+// ---- deadlocks ----
+
+// Follows the holders from a thread on. Returns whether they lead back to it.
+static bool is_in_cycle(const struct extract_kernel *kernel, size_t first)
+{
+    size_t at = first;
+
+    for (size_t steps = 0; steps <= kernel->thread_count; steps++) {
+        if (kernel->threads[at].state != EXTRACT_KERNEL_BLOCKED || !kernel->threads[at].holder)
+            return false;
+        at = index_of(kernel, kernel->threads[at].holder);
+        if (at == SIZE_MAX || at == first)
+            return at == first;
+    }
+    return false;
+}
+
+// Adds the cycle that a thread belongs to, and marks its threads.
+static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+    struct extract_crash *crash = build->crash;
+    struct extract_deadlock *deadlock = &crash->deadlocks[crash->deadlock_count++];
+    struct extract_text words;
+    size_t at = first;
+
+    extract_text_init(&words, NULL, NULL);
+    deadlock->first = build->cycle_count;
+    do {
+        const struct extract_kernel_thread *thread = &kernel->threads[at];
+        char name[24], object[24];
+        crash->cycle[build->cycle_count++] = at;
+        deadlock->count++;
+        seen[at] = true;
+        extract_text_printf(&words, "%s\"%s\" waits for %s \"%s\"", deadlock->count > 1 ? ", " : "",
+                            crash_name(thread->name, thread->address, name),
+                            thread->wait ? thread->wait : "an object",
+                            crash_name(thread->object < kernel->object_count
+                                           ? kernel->objects[thread->object].name
+                                           : "",
+                                       thread->waiting_for, object));
+        at = index_of(kernel, thread->holder);
+    } while (at != first);
+    if (words.code)
+        build->failed = true;
+    else
+        crash_find(build, "deadlock", "control block", EXTRACT_CRASH_CERTAIN,
+                   "%.*s, which the first one holds", (int)words.used, words.data);
+    extract_text_free(&words);
+}
+
+static void find_deadlocks(struct crash_build *build)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+    struct extract_crash *crash = build->crash;
+    bool *seen = calloc(kernel->thread_count + 1, sizeof *seen);
+
+    crash->cycle = calloc(kernel->thread_count + 1, sizeof *crash->cycle);
+    crash->deadlocks = calloc(kernel->thread_count + 1, sizeof *crash->deadlocks);
+    if (!seen || !crash->cycle || !crash->deadlocks)
+        build->failed = true;
+    for (size_t i = 0; !build->failed && i < kernel->thread_count; i++)
+        if (!seen[i] && is_in_cycle(kernel, i))
+            add_deadlock(build, i, seen);
+    free(seen);
+}
+
+// ---- objects ----
+
+static bool figure_of(const struct extract_kernel_object *object, const char *name, uint64_t *value)
+{
+    for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && object->figures[i].name; i++)
+        if (strcmp(object->figures[i].name, name) == 0) {
+            *value = object->figures[i].value;
+            return true;
+        }
+    return false;
+}
+
+// Queues that are full, and pools that are empty.
+static void find_levels(struct crash_build *build)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+
+    for (size_t i = 0; i < kernel->object_count; i++) {
+        const struct extract_kernel_object *object = &kernel->objects[i];
+        char name[24];
+        uint64_t used, all;
+        if (figure_of(object, "messages", &used) && figure_of(object, "capacity", &all) && all &&
+            used >= all)
+            crash_find(build, "full queue", "control block", EXTRACT_CRASH_CERTAIN,
+                       "the queue \"%s\" is full: %llu messages",
+                       crash_name(object->name, object->address, name), (unsigned long long)used);
+        if (figure_of(object, "available", &used) && !used)
+            crash_find(build, "empty pool", "control block", EXTRACT_CRASH_CERTAIN,
+                       "the %s \"%s\" has nothing left", object->type,
+                       crash_name(object->name, object->address, name));
+    }
+}
+
+// ---- who had the core ----
+
+static void find_thread(struct crash_build *build)
+{
+    const struct extract_crash_input *input = build->input;
+    struct serve_threads threads;
+    struct extract_crash *crash = build->crash;
+
+    if (!input->core_count || !build->machine) {
+        for (size_t i = 0; i < input->kernel->thread_count; i++)
+            if (input->kernel->threads[i].has_core && input->kernel->threads[i].core == 0) {
+                crash->thread = &input->kernel->threads[i];
+                crash->thread_certainty =
+                    EXTRACT_CRASH_LIKELY; // an interrupt may have had the core
+            }
+        return;
+    }
+    if (!serve_threads_build(&threads, input->kernel, build->machine, input->cores,
+                             input->core_count)) {
+        build->failed = true;
+        return;
+    }
+    const struct serve_thread *current = &threads.list[threads.current];
+    if (current->on_core && current->thread) {
+        crash->thread = current->thread;
+        crash->thread_certainty = EXTRACT_CRASH_CERTAIN;
+    }
+    serve_threads_free(&threads);
+    // A trap on another stack than the thread's: it has interrupted the thread that runs.
+    for (size_t i = 0; !crash->thread && i < input->kernel->thread_count; i++)
+        if (input->kernel->threads[i].has_core && input->kernel->threads[i].core == 0) {
+            crash->thread = &input->kernel->threads[i];
+            crash->thread_certainty = EXTRACT_CRASH_LIKELY;
+        }
+}
+
+void crash_read_threads(struct crash_build *build)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+
+    if (!kernel)
+        return;
+    find_thread(build);
+    find_deadlocks(build);
+    for (size_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i].overflow >= EXTRACT_OVERFLOW_SUSPECTED)
+            find_overflow(build, &kernel->threads[i]);
+    find_levels(build);
+}

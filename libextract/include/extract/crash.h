@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// Crash: why a target stopped, from what is left of it: registers, control blocks, stacks, memory
+// and the trace.
+//
+//     extract_crash_new(&crash, &input, &error);
+//     extract_report_crash(&text, crash, &options);
+//     extract_crash_free(crash);
+//
+// Every statement names its source, and how sure it is. What nothing shows is unknown.
+#ifndef EXTRACT_CRASH_H
+#define EXTRACT_CRASH_H
+
+#include <extract/event.h>
+#include <extract/kernel.h>
+#include <extract/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+struct register_machine;
+
+enum extract_crash_certainty {
+    EXTRACT_CRASH_POSSIBLE = 0,
+    EXTRACT_CRASH_LIKELY,
+    EXTRACT_CRASH_CERTAIN
+};
+
+enum { EXTRACT_FINDING_TEXT = 320, EXTRACT_SOURCE_LINE = 256 };
+
+struct extract_finding {
+    const char *kind;   // such as "stack overflow"; static
+    const char *source; // "registers", "control block", "stack", "memory" or "trace"; static
+    enum extract_crash_certainty certainty;
+    char text[EXTRACT_FINDING_TEXT]; // as in memory, not escaped
+};
+
+// A place in the program.
+struct extract_crash_place {
+    bool is_known;
+    enum extract_crash_certainty certainty;
+    uint64_t pc;
+    const char *function;      // that contains pc; of the symbols; NULL: unknown
+    uint64_t offset;           // of pc in the function, in bytes
+    struct extract_place line; // file NULL: unknown
+};
+
+// What a thread did last, as the trace shows it.
+struct extract_crash_wait {
+    bool is_known;
+    uint64_t ticks; // since it is in its state
+};
+
+// A cycle of threads each of which waits for what the next one holds.
+struct extract_deadlock {
+    size_t first, count; // in `cycle`
+};
+
+struct extract_crash {
+    const char *kind; // of the cause; static: see ringside-crash(1)
+    enum extract_crash_certainty certainty;
+    const char *source;                         // of the cause
+    char text[EXTRACT_FINDING_TEXT];            // what happened, in words
+    struct extract_registers registers;         // of the core that stopped
+    const struct register_machine *machine;     // the names of the registers; NULL: unknown
+    const struct extract_kernel *kernel;        // NULL: none
+    const struct extract_kernel_thread *thread; // that had the core; NULL: none, or unknown
+    enum extract_crash_certainty thread_certainty;
+    char
+        context[64]; // "HardFault" or "interrupt 5": what the core was in; "": a thread, or unknown
+    struct extract_crash_place place;   // of the cause
+    struct extract_crash_wait *waits;   // one for each thread of the kernel
+    size_t *cycle;                      // indices of threads, for `deadlocks`
+    struct extract_deadlock *deadlocks; // as they were found
+    size_t deadlock_count;
+    struct extract_finding *findings; // the most certain ones first
+    size_t finding_count;
+    uint64_t hz; // ticks per second of the trace; 0: unknown
+};
+
+// What is left of a target. Initialize with zeros, then set what there is. Nothing is owned by the
+// result, which must not outlive any of it.
+struct extract_crash_input {
+    size_t size; // sizeof the struct
+    struct extract_memory *memory;
+    struct extract_symbols *symbols;       // NULL: none
+    const struct extract_kernel *kernel;   // NULL: none
+    const struct extract_registers *cores; // of the cores; NULL: not known
+    size_t core_count;                     // number of them
+    bool psp_is_likely;                    // extract_kernel_find_psp has set psp of core 0
+    const struct extract_trace *trace;     // NULL: none
+    uint64_t hz;                           // ticks per second of its clock; 0: unknown
+};
+
+// Finds out why a target stopped. The caller frees *crash with extract_crash_free. Errors: NOMEM.
+enum extract_code extract_crash_new(struct extract_crash **crash,
+                                    const struct extract_crash_input *input,
+                                    struct extract_error *error);
+void extract_crash_free(struct extract_crash *crash); // NULL is allowed
+
+// Returns "possible", "likely" or "certain".
+const char *extract_crash_certainty_name(enum extract_crash_certainty certainty);
+// Returns the name of a register of the machine by its index; NULL: there is none.
+const char *extract_crash_register(const struct extract_crash *crash, unsigned index);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif
