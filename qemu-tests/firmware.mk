@@ -9,11 +9,11 @@ FIRMWARE_hooks     := hooks hookstates hookstorm
 RKH_CONFIGS        := rkh rkh16 rkhsmall
 FIRMWARE_rkh       := $(RKH_CONFIGS) $(RKH_CONFIGS:rkh%=rkhevents%) $(RKH_CONFIGS:rkh%=rkhstorm%)
 FIRMWARE_posix     := posix posixcalls posixstates posixstorm
-FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash recycled \
+FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash deaths recycled \
   demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh) $(FIRMWARE_posix) posixcost freertos
-FIRMWARE_rv64      := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
+FIRMWARE_rv64      := demo storm small filtered disabled never services deaths $(FIRMWARE_hooks) \
   $(FIRMWARE_rkh) $(FIRMWARE_posix)
-FIRMWARE_coldfire  := demo storm small filtered disabled never services $(FIRMWARE_hooks) \
+FIRMWARE_coldfire  := demo storm small filtered disabled never services deaths $(FIRMWARE_hooks) \
   $(FIRMWARE_rkh) $(FIRMWARE_posix)
 
 TOOLS_cortex-m3 := arm-none-eabi-

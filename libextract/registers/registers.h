@@ -59,6 +59,7 @@ struct register_machine {
     uint8_t word_bytes;   // of a register
     bool is_m_profile;    // Arm's microcontrollers
     uint8_t count;        // registers
+    uint8_t general;      // the first ones, whose numbers are those of DWARF
     uint8_t pc, sp, lr;   // indices
     const char *const *names;
     struct register_feature features[REGISTER_FEATURES]; // none: GDB is not served

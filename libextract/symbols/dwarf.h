@@ -112,6 +112,26 @@ enum extract_code extract_symbols_open_bytes(struct extract_symbols **symbols, c
 bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
                            struct extract_place *place);
 
+// The registers of a frame of a stack, by their numbers in DWARF.
+enum { EXTRACT_UNWOUND = 34 };
+struct extract_unwound {
+    uint64_t known; // bit i: value[i] is known
+    uint64_t value[EXTRACT_UNWOUND];
+    uint64_t pc;
+};
+// Reads a number of the target's memory.
+struct extract_unwind_memory {
+    bool (*read)(void *context, uint64_t address, unsigned bytes, uint64_t *value);
+    void *context;
+};
+
+// Replaces a frame by that of its caller. `sp`: number of the stack pointer; `is_first`: pc is not
+// a return address. Returns false at the end of the stack, if the file has no rules for pc, and in
+// a build without libdw. Rules in .debug_frame are used.
+bool extract_symbols_caller(struct extract_symbols *symbols,
+                            const struct extract_unwind_memory *memory, unsigned sp, bool is_first,
+                            struct extract_unwound *frame);
+
 // Copies up to `length` bytes at a target address from the ELF file, out of its code and constants
 // (read-only allocated sections). Returns the number of bytes copied, or 0 if the file has none
 // there. Writable sections are not used, since their content at run time is not in the file.

@@ -84,4 +84,12 @@ bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, co
     (void)symbols, (void)address, (void)member, (void)second, (void)is_indirect, (void)inner;
     return false;
 }
+
+bool extract_symbols_caller(struct extract_symbols *symbols,
+                            const struct extract_unwind_memory *memory, unsigned sp, bool is_first,
+                            struct extract_unwound *frame)
+{
+    (void)symbols, (void)memory, (void)sp, (void)is_first, (void)frame;
+    return false;
+}
 #endif

@@ -131,6 +131,20 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
                                 const struct extract_registers *core,
                                 struct extract_registers *interrupted);
 
+// A function on a stack.
+struct extract_frame {
+    uint64_t pc;                // where it continues; the first one: where it is
+    const char *function;       // of the symbols; NULL: unknown
+    struct extract_place place; // of the call; file NULL: unknown
+};
+
+// Lists the functions that were called, the innermost first, from the registers of a thread or a
+// core. Returns how many there are, at most `most`: fewer if the ELF file has no rules to unwind
+// one of them, or if the stack is damaged.
+size_t extract_kernel_backtrace(struct extract_memory *memory, struct extract_symbols *symbols,
+                                const struct extract_registers *registers,
+                                struct extract_frame *frames, size_t most);
+
 // Returns the name of a state, such as "blocked", or of an overflow, such as "proven".
 const char *extract_kernel_state_name(enum extract_kernel_state state);
 const char *extract_kernel_overflow_name(enum extract_kernel_overflow overflow);

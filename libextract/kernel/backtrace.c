@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// kernel: the functions on the stack of a thread (extract_kernel_backtrace).
+#include "base/cursor.h"
+#include "kernel/kernel.h"
+#include "symbols/dwarf.h"
+#include <elf.h>
+
+static bool read_word(void *context, uint64_t address, unsigned bytes, uint64_t *value)
+{
+    struct kernel_reader *reader = context;
+
+    return kernel_read_number(reader, address, bytes, value);
+}
+
+static void name_frame(struct extract_symbols *symbols, struct extract_frame *frame, bool is_first)
+{
+    struct extract_symbol symbol;
+    uint64_t pc = frame->pc - !is_first; // of a caller: the call, not what comes after it
+
+    frame->function =
+        extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) && symbol.function
+            ? symbol.name
+            : NULL;
+    if (!extract_symbols_place(symbols, pc, &frame->place))
+        frame->place = (struct extract_place){.file = NULL};
+}
+
+size_t extract_kernel_backtrace(struct extract_memory *memory, struct extract_symbols *symbols,
+                                const struct extract_registers *registers,
+                                struct extract_frame *frames, size_t most)
+{
+    const struct register_machine *machine = register_machine_of(symbols);
+    struct kernel_reader reader = {
+        .memory = memory, .symbols = symbols, .order = extract_symbols_byte_order(symbols)};
+    const struct extract_unwind_memory source = {read_word, &reader};
+    struct extract_unwound frame = {.known = registers->known};
+    size_t count = 0;
+
+    if (!machine || !register_get(registers, machine->pc, &frame.pc))
+        return 0;
+    // The numbers of general registers are those of DWARF.
+    frame.known &= (UINT64_C(1) << machine->general) - 1;
+    for (unsigned i = 0; i < machine->general; i++)
+        frame.value[i] = registers->value[i];
+    while (frame.pc && count < most) {
+        frames[count] = (struct extract_frame){.pc = frame.pc};
+        name_frame(symbols, &frames[count], count == 0);
+        // What is not a function is shown if the core was there, but nothing is known of a caller.
+        if (!frames[count].function)
+            return count ? count : 1;
+        count++;
+        if (!extract_symbols_caller(symbols, &source, machine->sp, count == 1, &frame))
+            break;
+        if (machine->elf_machine == EM_ARM)
+            frame.pc &= ~UINT64_C(1); // the bit of Thumb
+    }
+    return count;
+}

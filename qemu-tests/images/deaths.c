@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/images: a system that dies in the way that a debugger chooses by the variable `death`.
+// The ring is in memory that start-up code does not clear.
+#include "image.h"
+
+// The numbers are those of the cases in case-crash.sh.
+enum death {
+    ALIVE,
+    BAD_POINTER,
+    DIVISION,
+    UNALIGNED,
+    ILLEGAL,
+    OVERFLOW,
+    ASSERTION,
+    DEADLOCK,
+    STARVATION,
+    STORM,
+    RESET,
+    BAD_CALL,
+};
+
+enum { MUTEXES = 3, EVENT_STEP = 4200, STORM_HZ = 1000000 };
+
+volatile ULONG death;
+
+static ULONG trace_ring[IMAGE_RING_BYTES / sizeof(ULONG)] __attribute__((section(".noinit")));
+// Set before the reset: the second start of the image waits in wait_for_service.
+static volatile ULONG is_second_start __attribute__((section(".noinit")));
+
+// The stack of the culprit ends where that of its neighbor begins.
+static _Alignas(8) struct {
+    UCHAR neighbor[IMAGE_STACK_BYTES], culprit[IMAGE_STACK_BYTES];
+} stacks;
+static _Alignas(8) UCHAR other_stacks[MUTEXES + 1][IMAGE_STACK_BYTES];
+static TX_THREAD neighbor_thread, culprit_thread, philosopher_threads[MUTEXES], weak_thread;
+static TX_MUTEX forks[MUTEXES];
+static volatile ULONG zero, sink = 1;
+
+// ---- deaths ----
+
+void store_sample(volatile ULONG *at);
+__attribute__((noinline)) void store_sample(volatile ULONG *at)
+{
+    *at = 1;
+}
+
+ULONG divide_sample(ULONG sample);
+__attribute__((noinline)) ULONG divide_sample(ULONG sample)
+{
+    return sample / zero;
+}
+
+void execute_garbage(void);
+__attribute__((noinline)) void execute_garbage(void)
+{
+#if defined(__arm__)
+    __asm__ volatile(".inst.w 0xf7f0a000"); // permanently undefined
+#elif defined(__riscv)
+    __asm__ volatile(".word 0");
+#else
+    __asm__ volatile(".word 0x4afc"); // ILLEGAL
+#endif
+}
+
+ULONG sum_deep(ULONG depth);
+__attribute__((noinline)) ULONG sum_deep(ULONG depth)
+{
+    volatile ULONG local[8];
+    for (ULONG i = 0; i < 8; i++)
+        local[i] = depth;
+    return depth ? sum_deep(depth - 1) + local[depth % 8] : 0;
+}
+
+void assert_failed(void) __attribute__((noreturn));
+__attribute__((noinline)) void assert_failed(void)
+{
+    for (;;)
+        sink++;
+}
+
+void check_sample(ULONG sample);
+__attribute__((noinline)) void check_sample(ULONG sample)
+{
+    if (sample)
+        assert_failed();
+    sink++;
+}
+
+void spin_forever(void);
+__attribute__((noinline)) void spin_forever(void)
+{
+    for (;;)
+        sink++;
+}
+
+void call_handler(void (*handler)(void));
+__attribute__((noinline)) void call_handler(void (*handler)(void))
+{
+    handler();
+    sink++;
+}
+
+void wait_for_service(void) __attribute__((noreturn));
+__attribute__((noinline)) void wait_for_service(void)
+{
+    for (;;)
+        sink++;
+}
+
+static void start_again(void)
+{
+    is_second_start = 1;
+#if defined(__arm__)
+    *(volatile ULONG *)0xE000ED0C = 0x05FA0004; // AIRCR: SYSRESETREQ
+#endif
+    for (;;)
+        ;
+}
+
+static void trap_divisions(void)
+{
+#if defined(__arm__)
+    *(volatile ULONG *)0xE000ED14 |= 0x18; // CCR: UNALIGN_TRP, DIV_0_TRP
+#endif
+}
+
+static void die(ULONG way)
+{
+    switch (way) {
+    case BAD_POINTER:
+        store_sample((ULONG *)0xCCCCCCCCUL);
+        break;
+    case DIVISION:
+        sink = divide_sample(way);
+        break;
+    case UNALIGNED:
+        store_sample((ULONG *)((UCHAR *)&sink + 1));
+        break;
+    case ILLEGAL:
+        execute_garbage();
+        break;
+    case OVERFLOW:
+        sink = sum_deep(IMAGE_STACK_BYTES / (10 * sizeof(ULONG)));
+        break;
+    case ASSERTION:
+        check_sample(way);
+        break;
+    case STARVATION:
+        spin_forever();
+        break;
+    case STORM:
+        board_device_start(STORM_HZ);
+        break;
+    case RESET:
+        start_again();
+        break;
+    case BAD_CALL:
+        call_handler((void (*)(void))0xDEAD0001UL);
+        break;
+    default:
+        break;
+    }
+}
+
+// ---- threads ----
+
+static void culprit_entry(ULONG unused)
+{
+    (void)unused;
+    for (ULONG step = 0;; step++) {
+        bout_trace_user_event(EVENT_STEP, step, death, 0, 0);
+        die(death);
+        bout_thread_sleep(2);
+    }
+}
+
+static void neighbor_entry(ULONG unused)
+{
+    (void)unused;
+    for (;;) {
+        sink++;
+        bout_thread_sleep(3);
+    }
+}
+
+// Each takes its own mutex, and that of the next one when the time has come.
+static void philosopher_entry(ULONG place)
+{
+    for (;;) {
+        if (death == DEADLOCK) {
+            bout_mutex_get(&forks[place], BOUT_WAIT_FOREVER);
+            bout_thread_sleep(5);
+            bout_mutex_get(&forks[(place + 1) % MUTEXES], BOUT_WAIT_FOREVER);
+        }
+        bout_thread_sleep(4);
+    }
+}
+
+static void weak_entry(ULONG unused)
+{
+    (void)unused;
+    for (;;) {
+        sink++;
+        bout_thread_sleep(1);
+    }
+}
+
+void board_device_interrupt(void)
+{
+    sink++;
+}
+
+static void define(void)
+{
+    static char *const forks_names[] = {"fork 0", "fork 1", "fork 2"};
+    static char *const names[] = {"philosopher 0", "philosopher 1", "philosopher 2"};
+
+    image_trace_start(trace_ring, sizeof trace_ring, IMAGE_SLOTS);
+    trap_divisions();
+    for (ULONG i = 0; i < MUTEXES; i++) {
+        bout_mutex_create(&forks[i], forks_names[i], false);
+        image_thread(&philosopher_threads[i], names[i], philosopher_entry, i, other_stacks[i], 10);
+    }
+    image_thread(&culprit_thread, "culprit", culprit_entry, 0, stacks.culprit, 5);
+    image_thread(&neighbor_thread, "neighbor", neighbor_entry, 0, stacks.neighbor, 4);
+    image_thread(&weak_thread, "weak", weak_entry, 0, other_stacks[MUTEXES], 20);
+}
+
+void image_main(void)
+{
+    if (is_second_start == 1)
+        wait_for_service();
+    is_second_start = 0;
+    bout_start(define);
+}
