@@ -37,6 +37,8 @@ enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options 
         code = code == EXTRACT_NOMEM ? code : EXTRACT_OK;
     }
     for (unsigned i = 0; !code && dead->kernel && i < dead->core_count; i++) {
+        (void)extract_kernel_find_interrupted(dead->kernel, dead->memory, dead->symbols, i,
+                                              &dead->cores[i]);
         if (!extract_kernel_find_psp(dead->kernel, dead->memory, dead->symbols, i, &dead->cores[i]))
             continue;
         dead->psp_is_likely |= i == 0;

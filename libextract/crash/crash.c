@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // crash: collects findings, and chooses the cause among them (extract/crash.h).
+#include "base/cursor.h"
 #include "base/grow.h"
 #include "crash/crash.h"
 #include "symbols/dwarf.h"
@@ -37,7 +38,9 @@ void crash_find(struct crash_build *build, const char *kind, const char *source,
     va_end(arguments);
 }
 
-void crash_set_place(struct crash_build *build, uint64_t pc, enum extract_crash_certainty certainty)
+// Sets the place: pc, and the function and the line at `call`, which is before a return address.
+static void set_place(struct crash_build *build, uint64_t pc, uint64_t call,
+                      enum extract_crash_certainty certainty)
 {
     struct extract_crash_place *place = &build->crash->place;
     struct extract_symbols *symbols = build->input->symbols;
@@ -49,12 +52,39 @@ void crash_set_place(struct crash_build *build, uint64_t pc, enum extract_crash_
     *place = (struct extract_crash_place){.is_known = true, .certainty = certainty, .pc = pc};
     if (!symbols)
         return;
-    if (extract_symbols_by_address(symbols, pc, &symbol, &offset, NULL) && symbol.function) {
+    if (extract_symbols_by_address(symbols, call, &symbol, &offset, NULL) && symbol.function) {
         place->function = symbol.name;
-        place->offset = offset;
+        place->offset = offset + (pc - call);
     }
-    if (!extract_symbols_place(symbols, pc, &place->line))
+    if (!extract_symbols_place(symbols, call, &place->line))
         place->line = (struct extract_place){.file = NULL};
+}
+
+void crash_set_place(struct crash_build *build, uint64_t pc, enum extract_crash_certainty certainty)
+{
+    set_place(build, pc, pc, certainty);
+}
+
+void crash_set_origin(struct crash_build *build, const struct extract_registers *origin,
+                      enum extract_crash_certainty certainty,
+                      bool (*is_passed)(const struct crash_build *build, const char *function))
+{
+    struct extract_crash *crash = build->crash;
+    const struct extract_crash_input *input = build->input;
+    size_t at = 0;
+    uint64_t pc;
+
+    crash->place.is_known = false;
+    if (!input->symbols || !build->machine || !register_get(origin, build->machine->pc, &pc))
+        return;
+    crash->frame_count = extract_kernel_backtrace(input->memory, input->symbols, origin,
+                                                  crash->frames, EXTRACT_CRASH_FRAMES);
+    while (is_passed && at < crash->frame_count && crash->frames[at].function &&
+           is_passed(build, crash->frames[at].function))
+        at++;
+    at = at < crash->frame_count ? at : 0;
+    pc = crash->frame_count ? crash->frames[at].pc : pc;
+    set_place(build, pc, pc - (at > 0), certainty);
 }
 
 const char *crash_name(const char *name, uint64_t address, char buffer[static 24])
@@ -93,6 +123,67 @@ static bool has_fault(const struct extract_crash *crash)
         if (is_fault(crash->findings[i].kind))
             return true;
     return false;
+}
+
+// Returns whether a function is one of the kernel's, by its name.
+static bool is_kernel_function(const struct crash_build *build, const char *function)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+
+    for (size_t i = 0; kernel && kernel->prefixes && kernel->prefixes[i]; i++)
+        if (strncmp(function, kernel->prefixes[i], strlen(kernel->prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+// Finds a function that was active when the stack was used to its end: the lowest return address
+// that is still in it.
+static void place_overflow(struct crash_build *build)
+{
+    enum { NEAR_END = 512 };
+    const struct extract_kernel_thread *thread = build->overflow;
+    struct extract_symbols *symbols = build->input->symbols;
+    unsigned word = build->machine ? build->machine->word_bytes : 0;
+    uint8_t bytes[NEAR_END];
+    struct extract_symbol symbol;
+    size_t got;
+
+    if (!symbols || !word || !thread->stack_start)
+        return;
+    (void)extract_memory_read(build->input->memory, thread->stack_start, bytes, sizeof bytes, &got,
+                              NULL);
+    struct extract_cursor c = extract_cursor_make(bytes, got, extract_symbols_byte_order(symbols));
+    while (extract_cursor_left(&c) >= word) {
+        uint64_t pc = extract_cursor_word(&c, word) & ~UINT64_C(1), offset;
+        if (!extract_symbols_by_address(symbols, pc, &symbol, &offset, NULL) || !symbol.function ||
+            !offset)
+            continue;
+        build->crash->place.is_known = false;
+        build->crash->frame_count = 0;
+        set_place(build, pc, pc - 1, EXTRACT_CRASH_POSSIBLE);
+        return;
+    }
+}
+
+// Names the thread of the cause, and its place, where that is not what had the core.
+static void place_cause(struct crash_build *build)
+{
+    struct extract_crash *crash = build->crash;
+    const struct extract_kernel *kernel = build->input->kernel;
+
+    if (strcmp(crash->kind, "deadlock") == 0) {
+        const struct extract_kernel_thread *first = &kernel->threads[crash->cycle[0]];
+        crash->thread = first;
+        crash->thread_certainty = EXTRACT_CRASH_CERTAIN;
+        crash->context[0] = 0;
+        crash_set_origin(build, &first->registers, EXTRACT_CRASH_CERTAIN, is_kernel_function);
+    } else if (strcmp(crash->kind, "stack overflow") == 0 && build->overflow &&
+               build->overflow != crash->thread) {
+        crash->thread = build->overflow;
+        crash->thread_certainty = crash->certainty;
+        crash->context[0] = 0;
+        place_overflow(build);
+    }
 }
 
 static void choose_cause(struct extract_crash *crash)
@@ -144,6 +235,10 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         build.machine = input->symbols ? register_machine_of(input->symbols) : NULL;
     }
     if (made && !build.failed) {
+        if (input->psp_is_likely)
+            crash_find(&build, "psp", "stack", EXTRACT_CRASH_LIKELY,
+                       "psp is not among the registers; the frame of the exception was found by "
+                       "search on the stack of the running thread");
         crash_read_faults(&build);
         crash_read_threads(&build);
         crash_read_history(&build);
@@ -154,6 +249,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         return extract_error_set(error, EXTRACT_NOMEM, "crash", NULL, "out of memory");
     }
     choose_cause(made);
+    place_cause(&build);
     if (made->finding_count)
         qsort(made->findings, made->finding_count, sizeof *made->findings, compare_findings);
     *crash = made;

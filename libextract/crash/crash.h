@@ -19,7 +19,8 @@ struct crash_build {
     const struct extract_crash_input *input;
     const struct register_machine *machine; // NULL: unknown
     size_t finding_capacity, cycle_count;
-    bool failed; // out of memory
+    const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
+    bool failed;                                  // out of memory
 };
 
 // Adds a finding. The text is cut if it is too long.
@@ -33,6 +34,12 @@ void crash_set_place(struct crash_build *build, uint64_t pc,
 
 // Returns the name of a thread or object for a text: the name, or its address in `buffer`.
 const char *crash_name(const char *name, uint64_t address, char buffer[static 24]);
+
+// Sets the frames, and the place, from registers. Functions that `is_passed` names are passed over
+// for the place; NULL: none.
+void crash_set_origin(struct crash_build *build, const struct extract_registers *origin,
+                      enum extract_crash_certainty certainty,
+                      bool (*is_passed)(const struct crash_build *build, const char *function));
 
 void crash_read_faults(struct crash_build *build);   // faults.c
 void crash_read_threads(struct crash_build *build);  // threads.c

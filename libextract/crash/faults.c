@@ -157,31 +157,49 @@ static bool find_status(struct crash_build *build)
     return is_found;
 }
 
+// Finds the place of a call through a wrong pointer: the link register has the caller, or the top
+// of the stack on machines without one.
+static void find_bad_call(struct crash_build *build, struct extract_registers *origin,
+                          enum extract_crash_certainty certainty)
+{
+    const struct register_machine *machine = build->machine;
+    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbol symbol;
+    uint64_t pc, link, sp;
+    uint8_t bytes[8];
+    size_t got;
+
+    if (!symbols || !register_get(origin, machine->pc, &pc) ||
+        (extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) && symbol.function))
+        return;
+    crash_find(build, "bad call", "registers", certainty,
+               "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
+    if (machine->lr != NO_REGISTER) {
+        if (register_get(origin, machine->lr, &link))
+            register_set(origin, machine->pc, (link & ~UINT64_C(1)) - 2);
+    } else if (register_get(origin, machine->sp, &sp) &&
+               !extract_memory_read(build->input->memory, sp, bytes, machine->word_bytes, &got,
+                                    NULL)) {
+        struct extract_cursor c =
+            extract_cursor_make(bytes, machine->word_bytes, extract_symbols_byte_order(symbols));
+        register_set(origin, machine->pc, extract_cursor_word(&c, machine->word_bytes) - 2);
+        register_set(origin, machine->sp, sp + machine->word_bytes);
+    }
+}
+
 // Sets the place from the frame of the exception.
 static void place_of_exception(struct crash_build *build, bool is_imprecise)
 {
     const struct extract_crash_input *input = build->input;
-    const struct extract_registers *registers = &build->crash->registers;
-    struct extract_registers interrupted;
-    struct extract_symbol symbol;
-    uint64_t pc, lr;
+    struct extract_registers origin;
 
-    if (!input->symbols ||
-        !extract_kernel_interrupted(input->memory, input->symbols, registers, &interrupted) ||
-        !register_get(&interrupted, ARM_PC, &pc))
+    if (!input->symbols || !extract_kernel_interrupted(input->memory, input->symbols,
+                                                       &build->crash->registers, &origin))
         return;
     enum extract_crash_certainty certainty =
         input->psp_is_likely || is_imprecise ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
-    bool is_code =
-        extract_symbols_by_address(input->symbols, pc, &symbol, NULL, NULL) && symbol.function;
-    if (!is_code && register_get(&interrupted, ARM_LR, &lr)) {
-        // A call through a wrong pointer: the link register has the caller.
-        crash_find(build, "bad call", "registers", certainty,
-                   "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
-        crash_set_place(build, (lr & ~UINT64_C(1)) - 2, EXTRACT_CRASH_LIKELY);
-    } else {
-        crash_set_place(build, pc, certainty);
-    }
+    find_bad_call(build, &origin, certainty);
+    crash_set_origin(build, &origin, certainty, NULL);
 }
 
 static void read_arm(struct crash_build *build)
@@ -249,7 +267,16 @@ static void read_riscv(struct crash_build *build)
     else
         crash_find(build, meaning->kind, "registers", EXTRACT_CRASH_CERTAIN, "%s (mcause %llu)",
                    meaning->text, (unsigned long long)cause);
-    // mcause keeps its value after the trap. That the trap is not over, only its place can show.
+    // The frame of the interrupted thread was found by mepc.
+    for (size_t i = 0; build->input->kernel && i < build->input->kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &build->input->kernel->threads[i];
+        if (!thread->has_core || thread->core || !thread->has_pc)
+            continue;
+        struct extract_registers origin = thread->registers;
+        find_bad_call(build, &origin, EXTRACT_CRASH_CERTAIN);
+        crash_set_origin(build, &origin, EXTRACT_CRASH_CERTAIN, NULL);
+        return;
+    }
     if (register_get(registers, FAULT_MEPC, &pc))
         crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
 }
@@ -278,7 +305,6 @@ static void read_m68k(struct crash_build *build)
     uint8_t bytes[FRAME];
     uint64_t sp, ps;
     size_t got;
-    struct extract_symbol symbol;
 
     if (!register_get(registers, M68K_SP, &sp) || !register_get(registers, M68K_PS, &ps) ||
         !(ps & SUPERVISOR) ||
@@ -291,13 +317,14 @@ static void read_m68k(struct crash_build *build)
     if (format >> 28 < LEAST_FORMAT || format >> 28 > MOST_FORMAT || !meaning ||
         !build->input->symbols)
         return;
-    bool is_code = extract_symbols_by_address(build->input->symbols, pc, &symbol, NULL, NULL) &&
-                   symbol.function;
     crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
                "%s (vector %u, format %u, fault status %u)", meaning->text, format >> 18 & 0xFF,
                format >> 28, (format >> 24 & 0xC) | (format >> 16 & 3));
-    if (is_code)
-        crash_set_place(build, pc, EXTRACT_CRASH_LIKELY);
+    struct extract_registers origin = *registers;
+    register_set(&origin, M68K_PC, pc);
+    register_set(&origin, M68K_SP, sp + FRAME + ((format >> 28) - LEAST_FORMAT));
+    find_bad_call(build, &origin, EXTRACT_CRASH_LIKELY);
+    crash_set_origin(build, &origin, EXTRACT_CRASH_LIKELY, NULL);
 }
 
 // ---- Linux ----
@@ -305,7 +332,7 @@ static void read_m68k(struct crash_build *build)
 static void read_signal(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
-    uint64_t number, address, pc;
+    uint64_t number, address;
     const char *name;
 
     // Debuggers write SIGTRAP into the cores of targets that they have halted.
@@ -318,8 +345,7 @@ static void read_signal(struct crash_build *build)
     else
         crash_find(build, "signal", "registers", EXTRACT_CRASH_CERTAIN, "SIG%s (signal %llu)",
                    name ? name : "?", (unsigned long long)number);
-    if (register_get(registers, build->machine->pc, &pc))
-        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+    crash_set_origin(build, registers, EXTRACT_CRASH_CERTAIN, NULL);
 }
 
 // ---- assertions ----
@@ -337,33 +363,31 @@ static bool is_assert_function(const char *name)
     return strstr(name, "assert_fail") || strstr(name, "assertion_fail");
 }
 
+static bool is_passed(const struct crash_build *build, const char *function)
+{
+    (void)build;
+    return is_assert_function(function);
+}
+
 static void read_assertion(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
     struct extract_symbols *symbols = build->input->symbols;
-    struct extract_symbol symbol, caller;
-    uint64_t pc, lr;
+    struct extract_symbol symbol;
+    uint64_t pc;
 
     if (!symbols || !register_get(registers, build->machine->pc, &pc) ||
         !extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) || !symbol.function ||
         !is_assert_function(symbol.name))
         return;
-    bool has_caller = build->machine->lr != NO_REGISTER &&
-                      register_get(registers, build->machine->lr, &lr) &&
-                      extract_symbols_by_address(symbols, lr & ~UINT64_C(1), &caller, NULL, NULL) &&
-                      caller.function && strcmp(caller.name, symbol.name) != 0;
     crash_find(build, "assert", "registers", EXTRACT_CRASH_CERTAIN, "the program stopped in %s",
                symbol.name);
-    if (has_caller)
-        crash_set_place(build, (lr & ~UINT64_C(1)) - 2, EXTRACT_CRASH_LIKELY);
-    else
-        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+    crash_set_origin(build, registers, EXTRACT_CRASH_CERTAIN, is_passed);
 }
 
 void crash_read_faults(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
-    uint64_t pc;
 
     if (!build->machine || !build->input->core_count)
         return;
@@ -377,6 +401,6 @@ void crash_read_faults(struct crash_build *build)
         read_m68k(build);
     read_assertion(build);
     read_signal(build);
-    if (!crash->place.is_known && register_get(&crash->registers, build->machine->pc, &pc))
-        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+    if (!crash->place.is_known)
+        crash_set_origin(build, &crash->registers, EXTRACT_CRASH_CERTAIN, NULL);
 }

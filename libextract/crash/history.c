@@ -125,15 +125,17 @@ static void read_newest(struct history *history, struct newest *newest)
         }
 }
 
-// The newest events are those of interrupts alone, which have at least half of the time.
+// The newest events are those of interrupts alone, which have much of the time.
 static void find_storm(struct history *history, const struct newest *newest)
 {
+    enum { LEAST_SHARE = 4 }; // of the time, a quarter
     uint64_t span = history->end - history->window_from;
     size_t threads = 0;
 
     for (size_t i = 0; i < WINDOW; i++)
         threads += newest->is_thread[i];
-    if (newest->count < WINDOW || threads * 20 > WINDOW || !span || history->isr_ticks < span / 2)
+    if (newest->count < WINDOW || threads * 20 > WINDOW || !span ||
+        history->isr_ticks < span / LEAST_SHARE)
         return;
     crash_find(history->build, "interrupt storm", "trace", EXTRACT_CRASH_LIKELY,
                "interrupts had %llu %% of the newest %llu ticks, and made %zu of the newest %d "

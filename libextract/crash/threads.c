@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// crash: what the control blocks of the kernel show: stacks that have overflown and whose memory
+// crash: what the control blocks of the kernel show: stacks that have overflowed and whose memory
 // they hit, threads that wait for each other, and objects that are full or empty.
 #include "crash/crash.h"
 #include "serve/threads.h"
+#include "symbols/dwarf.h"
 #include <extract/text.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,10 +40,11 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
     bool is_proven = thread->overflow == EXTRACT_OVERFLOW_PROVEN;
     char name[24], other[24];
     struct extract_symbol symbol;
-    const char *what = is_proven ? "has overflown: its stack pointer is below its stack"
-                                 : "is used to its last byte, so that it may have overflown";
+    const char *what = is_proven ? "has overflowed: its stack pointer is below its stack"
+                                 : "is used to its last byte, so that it may have overflowed";
 
-    crash_name(thread->name, thread->address, name);
+    if (!build->overflow || thread->overflow > build->overflow->overflow)
+        build->overflow = thread;
     if (victim)
         crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
                    is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,

@@ -8,6 +8,7 @@
 // Source: Arm v7-M Architecture Reference Manual, B1.5.6 to B1.5.8.
 #include "base/cursor.h"
 #include "kernel/kernel.h"
+#include "symbols/dwarf.h"
 #include <stdlib.h>
 
 enum {
@@ -123,4 +124,38 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
         if (register_get(core, i, &value))
             register_set(interrupted, i, value);
     return true;
+}
+
+bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extract_memory *memory,
+                                     struct extract_symbols *symbols, unsigned core,
+                                     const struct extract_registers *registers)
+{
+    const struct kernel_description *description = kernel_detect(symbols);
+    struct kernel_reader reader = {.kernel = kernel,
+                                   .memory = memory,
+                                   .symbols = symbols,
+                                   .order = extract_symbols_byte_order(symbols),
+                                   .word_bytes = extract_symbols_pointer_bytes(symbols),
+                                   .machine = extract_symbols_machine(symbols),
+                                   .elf_flags = extract_symbols_flags(symbols),
+                                   .registers = register_machine_of(symbols)};
+    uint64_t mepc, pc;
+
+    if (!description || !reader.registers || !register_get(registers, FAULT_MEPC, &mepc))
+        return false;
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start)
+            continue;
+        uint64_t from = thread->stack_start, end = thread->stack_end;
+        for (uint64_t at = from; at < end && at - from < STACK_MOST; at += reader.word_bytes) {
+            struct extract_registers found;
+            if (!description->context(&reader, at, false, &found) ||
+                !register_get(&found, reader.registers->pc, &pc) || pc != mepc)
+                continue;
+            kernel_set_context(&reader, thread, &found);
+            return true;
+        }
+    }
+    return false;
 }

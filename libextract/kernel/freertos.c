@@ -308,8 +308,14 @@ static bool read_freertos(struct kernel_reader *reader)
     return true;
 }
 
+static const char *const prefixes[] = {"xTask",  "vTask", "prv",      "xQueue", "vQueue", "xEvent",
+                                       "xTimer", "vPort", "xPort",    "ulTask", "pvPort", "xStream",
+                                       "uxTask", "eTask", "xMessage", NULL};
+
 const struct kernel_description kernel_freertos = {.name = "FreeRTOS",
                                                    .symbol = "pxReadyTasksLists",
                                                    .type = TASK,
                                                    .fill = FILL,
+                                                   .prefixes = prefixes,
+                                                   .context = kernel_context_freertos,
                                                    .read = read_freertos};

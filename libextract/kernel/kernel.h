@@ -59,6 +59,11 @@ struct kernel_description {
     const char *symbol; // that only programs with this kernel have
     const char *type;   // of a thread's control block
     uint8_t fill;       // byte with which it fills stacks before use
+    // What names of its functions begin with; NULL after the last.
+    const char *const *prefixes;
+    // Reads the frame of a thread that does not run.
+    bool (*context)(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+                    struct extract_registers *registers);
     // Reads all. Returns false if the memory does not contain the kernel's variables.
     bool (*read)(struct kernel_reader *reader);
 };
@@ -66,6 +71,9 @@ struct kernel_description {
 extern const struct kernel_description kernel_threadx, kernel_bout, kernel_freertos;
 
 // ---- read.c ----
+
+// Returns the kernel of a program; NULL: none is known.
+const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
 
 // Reads an unsigned number of 1, 2, 4 or 8 bytes. Returns false if it cannot be read.
 bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t bytes,

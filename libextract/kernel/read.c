@@ -277,7 +277,7 @@ static void connect_waits(struct kernel_reader *reader)
     }
 }
 
-static const struct kernel_description *detect(struct extract_symbols *symbols)
+const struct kernel_description *kernel_detect(struct extract_symbols *symbols)
 {
     struct extract_symbol found;
 
@@ -290,7 +290,7 @@ static const struct kernel_description *detect(struct extract_symbols *symbols)
 enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,
                                       struct extract_symbols *symbols, struct extract_error *error)
 {
-    const struct kernel_description *description = detect(symbols);
+    const struct kernel_description *description = kernel_detect(symbols);
     const char *path = extract_symbols_path(symbols);
     uint64_t size;
 
@@ -320,6 +320,7 @@ enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct ext
                                      .fill = description->fill};
     reader->registers = register_machine_of(symbols);
     result->name = description->name;
+    result->prefixes = description->prefixes;
     bool is_read = description->read(reader);
     if (is_read) {
         connect_waits(reader);

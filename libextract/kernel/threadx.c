@@ -361,10 +361,20 @@ static bool read_bout(struct kernel_reader *reader)
     return read_all(reader, &bout, read_links);
 }
 
+static const char *const threadx_prefixes[] = {"_tx_", "_txe_", "tx_", NULL};
+static const char *const bout_prefixes[] = {"bout_", "_tx_", NULL};
+
 const struct kernel_description kernel_threadx = {.name = "ThreadX",
                                                   .symbol = "_tx_thread_created_ptr",
                                                   .type = "TX_THREAD",
                                                   .fill = FILL,
+                                                  .prefixes = threadx_prefixes,
+                                                  .context = kernel_context_threadx,
                                                   .read = read_threadx};
-const struct kernel_description kernel_bout = {
-    .name = "bout", .symbol = "bout_created", .type = "TX_THREAD", .fill = FILL, .read = read_bout};
+const struct kernel_description kernel_bout = {.name = "bout",
+                                               .symbol = "bout_created",
+                                               .type = "TX_THREAD",
+                                               .fill = FILL,
+                                               .prefixes = bout_prefixes,
+                                               .context = kernel_context_bout,
+                                               .read = read_bout};

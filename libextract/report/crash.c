@@ -96,6 +96,24 @@ static void put_place_json(struct kv_writer *kv, const struct extract_crash *cra
     kv_close_object(&object);
 }
 
+static void put_frames_json(struct kv_writer *kv, const struct extract_crash *crash)
+{
+    kv_put_key(kv, "frames");
+    extract_text_putc(kv->text, '[');
+    for (size_t i = 0; i < crash->frame_count; i++) {
+        const struct extract_frame *frame = &crash->frames[i];
+        if (i)
+            extract_text_putc(kv->text, ',');
+        struct kv_writer object = kv_open_object(kv->text);
+        kv_put_number(&object, "pc", frame->pc);
+        put_string_or_null(&object, "function", frame->function);
+        put_string_or_null(&object, "file", frame->place.file);
+        kv_put_optional(&object, "line", frame->place.file != NULL, frame->place.line);
+        kv_close_object(&object);
+    }
+    extract_text_putc(kv->text, ']');
+}
+
 static void put_findings_json(struct kv_writer *kv, const struct extract_crash *crash)
 {
     const struct extract_kernel *kernel = crash->kernel;
@@ -152,6 +170,7 @@ static void put_json(struct extract_text *text, const struct extract_crash *cras
     kv_open(&kv, text, true);
     put_cause_json(&kv, crash);
     put_place_json(&kv, crash);
+    put_frames_json(&kv, crash);
     kv_put_key(&kv, "threads");
     extract_text_putc(text, '[');
     for (size_t i = 0; crash->kernel && i < crash->kernel->thread_count && !text->code; i++) {
@@ -200,6 +219,27 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
     if (read_source_line(&place->line, line)) {
         extract_text_printf(text, "        %u: ", place->line.line);
         extract_text_escaped(text, line + strspn(line, " "));
+        extract_text_putc(text, '\n');
+    }
+}
+
+static void put_frames(struct extract_text *text, const struct extract_crash *crash,
+                       const struct extract_report_options *options)
+{
+    if (crash->frame_count < 2)
+        return;
+    put_heading(text, "Stack", options);
+    for (size_t i = 0; i < crash->frame_count; i++) {
+        const struct extract_frame *frame = &crash->frames[i];
+        extract_text_printf(text, "#%-2zu ", i);
+        extract_text_hex(text, frame->pc, 8);
+        extract_text_putc(text, ' ');
+        extract_text_escaped(text, frame->function ? frame->function : "?");
+        if (frame->place.file) {
+            extract_text_puts(text, " at ");
+            extract_text_escaped(text, frame->place.file);
+            extract_text_printf(text, ":%u", frame->place.line);
+        }
         extract_text_putc(text, '\n');
     }
 }
@@ -276,6 +316,7 @@ enum extract_code extract_report_crash(struct extract_text *text, const struct e
                         crash->source);
     put_place(text, crash);
     put_context(text, crash);
+    put_frames(text, crash, options);
     put_findings(text, crash, options);
     put_registers(text, crash, options);
     if (crash->kernel && crash->kernel->thread_count) {

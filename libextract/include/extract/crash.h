@@ -27,7 +27,7 @@ enum extract_crash_certainty {
     EXTRACT_CRASH_CERTAIN
 };
 
-enum { EXTRACT_FINDING_TEXT = 320, EXTRACT_SOURCE_LINE = 256 };
+enum { EXTRACT_FINDING_TEXT = 320, EXTRACT_SOURCE_LINE = 256, EXTRACT_CRASH_FRAMES = 32 };
 
 struct extract_finding {
     const char *kind;   // such as "stack overflow"; static
@@ -69,6 +69,8 @@ struct extract_crash {
     enum extract_crash_certainty thread_certainty;
     char
         context[64]; // "HardFault" or "interrupt 5": what the core was in; "": a thread, or unknown
+    struct extract_frame frames[EXTRACT_CRASH_FRAMES]; // that led to the cause, the innermost first
+    size_t frame_count;
     struct extract_crash_place place;   // of the cause
     struct extract_crash_wait *waits;   // one for each thread of the kernel
     size_t *cycle;                      // indices of threads, for `deadlocks`

@@ -92,7 +92,8 @@ struct extract_kernel_object {
 };
 
 struct extract_kernel {
-    const char *name; // such as "ThreadX"; static
+    const char *name;            // such as "ThreadX"; static
+    const char *const *prefixes; // what names of its functions begin with; NULL after the last
     struct extract_kernel_thread *threads;
     size_t thread_count;
     struct extract_kernel_object *objects; // all but threads
@@ -123,6 +124,13 @@ const struct extract_kernel_thread *extract_kernel_thread_at(const struct extrac
 bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract_memory *memory,
                              struct extract_symbols *symbols, unsigned core,
                              struct extract_registers *registers);
+
+// Finds the registers of the thread that a trap of a RISC-V core has interrupted, if the core's
+// mepc is known: searches the stack of the thread that has the core for the frame with that
+// address. Sets the registers of the thread. Returns false if there is no such frame.
+bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extract_memory *memory,
+                                     struct extract_symbols *symbols, unsigned core,
+                                     const struct extract_registers *registers);
 
 // Gets the registers of the thread that an exception of an Arm core of M-profile has interrupted,
 // from the frame at its psp. r4 to r11 are those of the core. Returns false if the core is not in

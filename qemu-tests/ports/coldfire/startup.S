@@ -55,7 +55,9 @@ _start:
     jra 1b
 2:  jsr image_main
 
+/* Stops with the frame of the exception on the stack: interrupts would put theirs below it. */
 unexpected_entry:
+    move.w #0x2700,%sr
     jra unexpected_entry
 
     .text
