@@ -3,9 +3,9 @@
 
 LIB_ROOMS   := base memory memory/live symbols registers formats formats/threadx formats/hook \
                formats/rkh formats/rkh/target formats/posix kernel serve snapshot events merge \
-               schedule crash control export report report/columns report/rkh analysis analysis/rkh log \
-               follow templates templates/run templates/compiler templates/update session feed \
-               target posix posix/log
+               schedule crash control export report report/columns report/rkh analysis \
+               analysis/rkh log follow templates templates/run templates/compiler \
+               templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/commands/*.c \
                  libextract/cli/top/*.c libextract/cli/templates/*.c))

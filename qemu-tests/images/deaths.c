@@ -210,7 +210,7 @@ void board_device_interrupt(void)
     sink++;
     if (death != STORM)
         return;
-    // The interrupt is pending again before it ends.
+        // The interrupt is pending again before it ends.
 #if defined(__arm__)
     *(volatile ULONG *)0xE000E200 = 1 << 9; // NVIC_ISPR0
 #elif defined(__riscv)

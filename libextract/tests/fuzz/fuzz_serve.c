@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// fuzz: bytes that a client sends to the server over a dump, and a file of registers. The first
+// byte is the number of threads, the second one the length of the file; the rest are packets. The
+// packets need no checksums of their own: each line is sent as one, too.
+//
+// Nothing may crash, leak or hang. In addition, every answer is a sequence of acknowledgements and
+// whole packets with right checksums, and a core can be written.
+#include "registers/text.h"
+#include "serve/packet.h"
+#include "symbols/dwarf.h"
+#include <elf.h>
+#include <extract/serve.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { BASE = 0x80000000, MOST_THREADS = 8 };
+
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+// An ELF file without sections, for a machine whose registers are known.
+static struct extract_symbols *open_symbols(void)
+{
+    const Elf64_Ehdr header = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+        .e_type = ET_EXEC,
+        .e_machine = EM_RISCV,
+        .e_version = EV_CURRENT,
+        .e_ehsize = sizeof header};
+    struct extract_symbols *symbols;
+
+    check(!extract_symbols_open_bytes(&symbols, "stub", &header, sizeof header, NULL));
+    return symbols;
+}
+
+// Reads what the server sends with the same reader that the server has.
+static void check_output(struct extract_server *server)
+{
+    static struct serve_input input;
+    size_t length;
+    const char *output = extract_server_output(server, &length);
+
+    input.state = SERVE_BETWEEN;
+    for (size_t i = 0; i < length; i++) {
+        enum serve_news news = serve_take_byte(&input, (uint8_t)output[i]);
+        check(news == SERVE_NOTHING || news == SERVE_GOOD || news == SERVE_REPEAT);
+    }
+    check(input.state == SERVE_BETWEEN);
+}
+
+static void send(struct extract_server *server, const void *bytes, size_t length)
+{
+    check(!extract_server_receive(server, bytes, length));
+    check_output(server);
+}
+
+static void serve(const struct extract_server_options *options, const uint8_t *data, size_t size)
+{
+    struct extract_server *server;
+    struct extract_text packet;
+
+    check(!extract_server_new(&server, options, NULL));
+    send(server, data, size);
+    extract_server_free(server);
+
+    check(!extract_server_new(&server, options, NULL));
+    extract_text_init(&packet, NULL, NULL);
+    for (size_t at = 0; at < size;) {
+        const uint8_t *end = memchr(data + at, '\n', size - at);
+        size_t length = end ? (size_t)(end - data) - at : size - at;
+        packet.used = 0;
+        serve_put_packet(&packet, (const char *)data + at, length);
+        send(server, packet.data, packet.used);
+        at += length + 1;
+    }
+    extract_text_free(&packet);
+    extract_server_free(server);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const names[] = {"a",        "",    "<&\">", "\x1b[31m",
+                                        "\xff\xfe", "]]>", "$#}*",  "z"};
+    struct extract_kernel_thread threads[MOST_THREADS];
+    struct extract_kernel kernel = {.name = "fuzz", .threads = threads};
+    static struct register_values values;
+    struct extract_registers core;
+    struct extract_memory *memory;
+
+    if (size < 2)
+        return 0;
+    struct extract_symbols *symbols = open_symbols();
+    kernel.thread_count = data[0] % (MOST_THREADS + 1);
+    size_t text = data[1] < size - 2 ? data[1] : size - 2;
+    for (size_t i = 0; i < kernel.thread_count; i++) {
+        threads[i] = (struct extract_kernel_thread){.address = BASE + 64 * i,
+                                                    .object = SIZE_MAX,
+                                                    .state = (enum extract_kernel_state)(i % 8),
+                                                    .has_core = i == 1,
+                                                    .registers = {.known = 0x1FFFFFFFF}};
+        strcpy(threads[i].name, names[i]);
+    }
+    bool has_core =
+        !register_values_parse(&values, "registers", data + 2, text, NULL) &&
+        register_values_general(&values, register_machine_find(EM_RISCV, 8, false), &core);
+    check(!extract_memory_new_images(&memory, NULL));
+    check(!extract_memory_add_bytes(memory, "ram", data, size, BASE, NULL));
+    const struct extract_server_options options = {.size = sizeof options,
+                                                   .memory = memory,
+                                                   .symbols = symbols,
+                                                   .kernel = data[0] & 0x80 ? NULL : &kernel,
+                                                   .cores = has_core ? &core : NULL,
+                                                   .core_count = has_core};
+    serve(&options, data + 2 + text, size - 2 - text);
+
+    struct extract_text file;
+    extract_text_init(&file, NULL, NULL);
+    check(!extract_core_write(&file, &options, NULL));
+    check(file.used > sizeof(Elf64_Ehdr) + size && memcmp(file.data, ELFMAG, SELFMAG) == 0);
+    extract_text_free(&file);
+    extract_memory_close(memory);
+    extract_symbols_close(symbols);
+    return 0;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+// Tests of the room crash: registers of faults to causes, and control blocks to deadlocks. The
+// words of the registers are made by hand from the manuals of the machines.
+#include "crash/crash.h"
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { HARD_FAULT = 3, PENDSV = 14 };
+
+static struct crash_build build_of(const struct register_machine *machine,
+                                   struct extract_crash_input *input, struct extract_crash *crash)
+{
+    *crash = (struct extract_crash){.kind = NULL};
+    return (struct crash_build){.crash = crash, .input = input, .machine = machine};
+}
+
+static struct extract_memory *empty_memory(void)
+{
+    struct extract_memory *memory;
+
+    assert_int_equal(extract_memory_new_images(&memory, NULL), EXTRACT_OK);
+    return memory;
+}
+
+// Reads the registers of a fault, and checks its only finding.
+static void expect(uint16_t elf_machine, unsigned word_bytes, bool is_m_profile,
+                   const uint64_t set[][2], const char *kind, const char *text)
+{
+    struct extract_registers core = {.known = 0};
+    struct extract_crash crash;
+    struct extract_crash_input input = {.memory = empty_memory(), .cores = &core, .core_count = 1};
+    struct crash_build build =
+        build_of(register_machine_find(elf_machine, word_bytes, is_m_profile), &input, &crash);
+
+    for (size_t i = 0; set[i][0] < FAULT_END; i++)
+        register_set(&core, (unsigned)set[i][0], set[i][1]);
+    crash_read_faults(&build);
+    assert_int_equal(crash.finding_count, kind ? 1 : 0);
+    if (kind) {
+        assert_string_equal(crash.findings[0].kind, kind);
+        if (!strstr(crash.findings[0].text, text))
+            fail_msg("\"%s\" does not contain \"%s\"", crash.findings[0].text, text);
+    }
+    free(crash.findings);
+    extract_memory_close(input.memory);
+}
+
+#define END                                                                                        \
+    {                                                                                              \
+        FAULT_END, 0                                                                               \
+    }
+
+static void arm(void **state)
+{
+    (void)state;
+    const uint64_t cases[][2] = {{1u << 0, 0},  {1u << 1, 0},  {1u << 8, 1},  {1u << 9, 1},
+                                 {1u << 16, 2}, {1u << 17, 3}, {1u << 18, 3}, {1u << 19, 3},
+                                 {1u << 20, 4}, {1u << 24, 3}, {1u << 25, 3}};
+    static const char *const kinds[] = {"memory fault", "bus fault", "illegal instruction",
+                                        "usage fault", "stack overflow"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t set[][2] = {
+            {ARM_PSR, 0x01000000 | HARD_FAULT}, {FAULT_CFSR, cases[i][0]}, END};
+        expect(EM_ARM, 4, true, set, kinds[cases[i][1]], "(CFSR 0x");
+    }
+    const uint64_t bus[][2] = {
+        {ARM_PSR, HARD_FAULT}, {FAULT_CFSR, 0x8200}, {FAULT_BFAR, 0x40001234}, END};
+    expect(EM_ARM, 4, true, bus, "bus fault", "address 0x40001234");
+    // BFAR and MMFAR are not valid without their bits.
+    const uint64_t stale[][2] = {{ARM_PSR, HARD_FAULT},
+                                 {FAULT_CFSR, 0x0200},
+                                 {FAULT_BFAR, 0x40001234},
+                                 {FAULT_MMFAR, 0x40001234},
+                                 END};
+    expect(EM_ARM, 4, true, stale, "bus fault", "answer (CFSR");
+    const uint64_t mpu[][2] = {{ARM_PSR, 4}, {FAULT_CFSR, 0x82}, {FAULT_MMFAR, 0x30}, END};
+    expect(EM_ARM, 4, true, mpu, "memory fault", "MPU protects: address 0x00000030");
+    const uint64_t vector[][2] = {{ARM_PSR, HARD_FAULT}, {FAULT_HFSR, 2}, END};
+    expect(EM_ARM, 4, true, vector, "hard fault", "vector");
+    const uint64_t secure[][2] = {{ARM_PSR, 7}, {FAULT_SFSR, 0x48}, {FAULT_SFAR, 0x5000}, END};
+    expect(EM_ARM, 4, true, secure, "memory fault", "address 0x00005000");
+    const uint64_t nothing[][2] = {{ARM_PSR, HARD_FAULT}, END};
+    expect(EM_ARM, 4, true, nothing, "hard fault", "no fault status is known");
+    // Outside of handlers of faults, the status is an old one.
+    const uint64_t survived[][2] = {{ARM_PSR, 0x01000000}, {FAULT_CFSR, 0x8200}, END};
+    expect(EM_ARM, 4, true, survived, NULL, NULL);
+    const uint64_t switching[][2] = {{ARM_PSR, PENDSV}, {FAULT_CFSR, 0x8200}, END};
+    expect(EM_ARM, 4, true, switching, NULL, NULL);
+}
+
+static void riscv(void **state)
+{
+    (void)state;
+    const uint64_t store[][2] = {{FAULT_MCAUSE, 7}, {FAULT_MTVAL, 0xCCCCCCCC}, END};
+    expect(EM_RISCV, 8, false, store, "memory fault", "mtval 0xcccccccc (mcause 7)");
+    const uint64_t illegal[][2] = {{FAULT_MCAUSE, 2}, END};
+    expect(EM_RISCV, 4, false, illegal, "illegal instruction", "(mcause 2)");
+    // An interrupt, in registers of 32 and 64 bits, and a call of the system.
+    const uint64_t timer[][2] = {{FAULT_MCAUSE, UINT64_C(0x8000000000000007)}, END};
+    expect(EM_RISCV, 8, false, timer, NULL, NULL);
+    const uint64_t narrow[][2] = {{FAULT_MCAUSE, 0x80000007}, END};
+    expect(EM_RISCV, 4, false, narrow, NULL, NULL);
+    const uint64_t call[][2] = {{FAULT_MCAUSE, 11}, END};
+    expect(EM_RISCV, 8, false, call, NULL, NULL);
+}
+
+static void linux_signal(void **state)
+{
+    (void)state;
+    const uint64_t fault[][2] = {{FAULT_SIGNAL, 11}, {FAULT_SIGNAL_ADDRESS, 8}, END};
+    expect(EM_X86_64, 8, false, fault, "signal", "SIGSEGV at address 0x8");
+    const uint64_t aborted[][2] = {{FAULT_SIGNAL, 6}, END};
+    expect(EM_X86_64, 8, false, aborted, "signal", "SIGABRT (signal 6)");
+}
+
+// ---- threads ----
+
+enum { THREADS = 6 };
+
+// Makes a kernel in which thread i waits for a mutex that holds[i] holds; THREADS: it does not
+// wait.
+static void expect_deadlocks(const size_t holds[THREADS], size_t deadlocks, size_t in_first)
+{
+    struct extract_kernel_thread threads[THREADS];
+    struct extract_kernel kernel = {.threads = threads, .thread_count = THREADS};
+    struct extract_memory *memory = empty_memory();
+    struct extract_crash_input input = {.memory = memory, .kernel = &kernel};
+    struct extract_crash *crash;
+
+    for (size_t i = 0; i < THREADS; i++)
+        threads[i] = (struct extract_kernel_thread){
+            .address = 0x1000 + 0x100 * i,
+            .object = SIZE_MAX,
+            .wait = "mutex",
+            .waiting_for = 0x9000,
+            .state = holds[i] < THREADS ? EXTRACT_KERNEL_BLOCKED : EXTRACT_KERNEL_READY,
+            .holder = holds[i] < THREADS ? 0x1000 + 0x100 * holds[i] : 0};
+    assert_int_equal(extract_crash_new(&crash, &input, NULL), EXTRACT_OK);
+    assert_int_equal(crash->deadlock_count, deadlocks);
+    if (deadlocks)
+        assert_int_equal(crash->deadlocks[0].count, in_first);
+    assert_string_equal(crash->kind, deadlocks ? "deadlock" : "unknown");
+    extract_crash_free(crash);
+    extract_memory_close(memory);
+}
+
+static void deadlocks(void **state)
+{
+    enum { NO = THREADS };
+    (void)state;
+    expect_deadlocks((const size_t[]){NO, NO, NO, NO, NO, NO}, 0, 0);
+    expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, NO}, 0, 0); // a chain
+    expect_deadlocks((const size_t[]){1, 2, 0, NO, NO, NO}, 1, 3);
+    expect_deadlocks((const size_t[]){1, 2, 1, NO, NO, NO}, 1, 2); // 0 waits, outside of the cycle
+    expect_deadlocks((const size_t[]){1, 0, 3, 2, 5, NO}, 2, 2);
+    expect_deadlocks((const size_t[]){0, NO, NO, NO, NO, NO}, 1, 1); // a mutex that does not nest
+    expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, 0}, 1, 6);
+}
+
+// A stack that is full is the cause of a fault, but not of a system that has none.
+static void overflows(void **state)
+{
+    struct extract_kernel_thread threads[2] = {{.address = 0x1000,
+                                                .name = "low",
+                                                .object = SIZE_MAX,
+                                                .stack_start = 0x2000,
+                                                .stack_end = 0x2400,
+                                                .overflow = EXTRACT_OVERFLOW_NO},
+                                               {.address = 0x1100,
+                                                .name = "high",
+                                                .object = SIZE_MAX,
+                                                .stack_start = 0x2400,
+                                                .stack_end = 0x2800,
+                                                .overflow = EXTRACT_OVERFLOW_SUSPECTED}};
+    struct extract_kernel kernel = {.threads = threads, .thread_count = 2};
+    struct extract_memory *memory = empty_memory();
+    struct extract_crash_input input = {.memory = memory, .kernel = &kernel};
+    struct extract_crash *crash;
+    (void)state;
+
+    assert_int_equal(extract_crash_new(&crash, &input, NULL), EXTRACT_OK);
+    assert_string_equal(crash->kind, "unknown");
+    assert_int_equal(crash->finding_count, 1);
+    assert_int_equal(crash->findings[0].certainty, EXTRACT_CRASH_LIKELY);
+    assert_non_null(strstr(crash->findings[0].text, "\"low\" is below it"));
+    extract_crash_free(crash);
+    threads[1].overflow = EXTRACT_OVERFLOW_PROVEN;
+    assert_int_equal(extract_crash_new(&crash, &input, NULL), EXTRACT_OK);
+    assert_string_equal(crash->kind, "stack overflow");
+    assert_int_equal(crash->certainty, EXTRACT_CRASH_CERTAIN);
+    assert_ptr_equal(crash->thread, &threads[1]);
+    extract_crash_free(crash);
+    extract_memory_close(memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arm), cmocka_unit_test(riscv),
+                                       cmocka_unit_test(linux_signal), cmocka_unit_test(deadlocks),
+                                       cmocka_unit_test(overflows)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Images that die, and what `ringside crash` says of each: its cause, its thread and its place. The
+# truth is in images/deaths.c, which dies as the variable `death` demands. Then memories are
+# damaged: nothing crashes, and nothing false is called certain.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+
+# The session: the image runs, is told to die, and is looked at a second later.
+samples() { # ELF DEATH
+    local from to
+    connect "$1"
+    run_for 0.4
+    echo "set var death = $2"
+    run_for 0.9
+    into_file "$work/registers.txt" 'info registers'
+    [ "$port" = rv64 ] && into_file "$work/monitor.txt" 'monitor info registers'
+    into_file "$work/live.bt" 'bt'
+    ram_of "$1" | while read -r from to; do
+        printf 'dump binary memory %s %s %s\n' "$work/now.ram-$from" "$from" "$to"
+    done
+    [ "$port" = cortex-m3 ] &&
+        echo "dump binary memory $work/now.ram-0xe000ed00 0xe000ed00 0xe000ed90"
+    into_file "$work/done" 'echo done\n'
+}
+die() { # DEATH
+    boot "$elf" || return 1
+    rm -f "$work"/now.ram-* "$work/done"
+    samples "$elf" "$1" >"$work/session.gdb"
+    interrupted_run "$elf" "$work/done" || return 1
+    # QEMU's monitor prints the registers of traps that its server for GDB refuses to read.
+    [ "$port" = rv64 ] && sed -n 's/^ \(m[a-z]*\) *\([0-9a-f]\{16\}\).*/\1 0x\2/p' \
+        "$work/monitor.txt" >>"$work/registers.txt"
+    mapfile -t images < <(images_of now)
+    input=(--elf "$elf" --registers "$work/registers.txt" "${images[@]}")
+    "$ringside" crash -q --json "${input[@]}" >"$work/crash.json" 2>"$work/err"
+    whole_or_named $? && jq -e . "$work/crash.json" >/dev/null
+}
+# The page says so.
+says() { # JQ-CONDITION
+    jq -e "$1" "$work/crash.json" >/dev/null && return 0
+    echo "not so: $1"
+    jq -c '[.cause.kind, .cause.certainty, .thread.name, .place.function, .place.line,
+        (.findings | map(.kind))]' "$work/crash.json"
+    return 1
+}
+# dies DEATH KIND THREAD FUNCTION [CONDITION]: `line` is the one in the source that has the mark.
+dies() {
+    die "$1" || { cat "$work/err"; return 1; }
+    says ".cause.kind == \"$2\"" && says ".thread.name == \"$3\"" &&
+        says ".place.function == \"$4\"" && says "${5:-true}" || return 1
+    # The text has the same cause, place and thread.
+    "$ringside" crash -q "${input[@]}" >"$work/text" 2>"$work/err"
+    whole_or_named $? && grep -q "^cause   $2: " "$work/text" &&
+        grep -q "^where   $4" "$work/text" && grep -q "^in      thread \"$3\"" "$work/text" ||
+        { cat "$work/text"; return 1; }
+}
+line_of() { grep -n -m 1 -F "$1" qemu-tests/images/deaths.c | cut -d: -f1; }
+
+deadlock='.deadlocks | length == 1 and (.[0] | sort) == ["philosopher 0", "philosopher 1",
+    "philosopher 2"]'
+overflow='.findings | any(.kind == "stack overflow" and (.text | test("culprit.*neighbor"))) and
+    any(.kind != "stack overflow")'
+frames='.frames | map(.function) | .[1:] == ["die", "culprit_entry", "bout_thread_shell"]'
+bad_pointer=".place.line == $(line_of '*at = 1;') and ($frames) and
+    (.cause.text | test(\"0xcccccccc\"))"
+asserted=".place.line == $(line_of 'assert_failed();')"
+waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock)"
+
+# ---- damage ----
+
+# Whatever is left, the page is JSON, and is sure of no other cause.
+damaged() { # FILE: an image of the RAM with another content
+    timeout 20 "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" \
+        "$1@$address" >"$work/crash.json" 2>"$work/err"
+    case $? in
+    0 | 3) ;;
+    2) return 0 ;;
+    *) cat "$work/err"; return 1 ;;
+    esac
+    says '.cause.certainty != "certain" or .cause.kind == "deadlock"'
+}
+damage() {
+    local file=${images[0]%@*} size at
+    address=${images[0]##*@} size=$(stat -c %s "${images[0]%@*}")
+    head -c $((size / 2)) "$file" >"$work/damaged.bin"
+    damaged "$work/damaged.bin" || return 1
+    for ((at = 0; at < size; at += 4096)); do
+        cp "$file" "$work/damaged.bin"
+        dd if=/dev/zero of="$work/damaged.bin" bs=1 seek=$at conv=notrunc status=none \
+            count=$((size - at < 4096 ? size - at : 4096))
+        damaged "$work/damaged.bin" || return 1
+    done
+}
+# The ELF file of another program: its code is not that of the memory.
+other_program() {
+    local code
+    code=$(LC_ALL=C readelf -SW "$elf" | awk '$2 == ".text" {print $5, $6}')
+    read -r from size <<<"${code:-0 0}"
+    arm-none-eabi-objcopy -O binary -j .text "$elf" "$work/code.bin"
+    "$ringside" crash -q --json --elf "$elf" "$work/code.bin@0" "${images[0]}" >"$work/crash.json"
+    says '.findings | any(.kind == "other program") | not' || return 1
+    "$ringside" crash -q --json --elf "$firmware/demo-cortex-m3.elf" "$work/code.bin@0" \
+        "${images[0]}" >"$work/crash.json"
+    says '.findings | any(.kind == "other program" and .certainty == "certain")'
+}
+
+for port in ${PORTS:-cortex-m3 rv64 coldfire}; do
+    elf=$firmware/deaths-$port.elf
+    memory="memory fault"
+    [ "$port" = cortex-m3 ] && memory="bus fault"
+    # QEMU's ColdFire board answers at all addresses.
+    [ "$port" = coldfire ] ||
+        check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
+    case $port in
+    cortex-m3) check "$port: a division by zero" dies 2 "usage fault" culprit divide_sample ;;
+    coldfire) check "$port: a division by zero" dies 2 trap culprit divide_sample ;;
+    esac
+    [ "$port" = cortex-m3 ] &&
+        check "$port: an address that is not aligned" dies 3 "usage fault" culprit store_sample
+    check "$port: an illegal instruction" dies 4 "illegal instruction" culprit execute_garbage \
+        "$frames"
+    check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
+        sum_deep "$overflow"
+    check "$port: an assertion" dies 6 assert culprit check_sample "$asserted"
+    check "$port: a thread that starves others" dies 8 starvation culprit spin_forever
+    if [ "$port" != coldfire ]; then
+        check "$port: a storm of interrupts" die 9
+        check "$port: ... is found" says '.cause.kind == "interrupt storm"'
+    fi
+    if [ "$port" = cortex-m3 ]; then
+        check "$port: a reset" die 10
+        check "$port: ... is found, with the ring of before" says '.cause.kind == "watchdog" and
+            .cause.certainty == "possible" and (.events | length > 8)'
+    fi
+    case $port in
+    cortex-m3 | rv64) check "$port: a call through a wrong pointer" dies 11 "memory fault" culprit \
+        call_handler '.findings | any(.kind == "bad call")' ;;
+    coldfire) check "$port: a call through a wrong pointer" dies 11 "illegal instruction" culprit \
+        call_handler '.findings | any(.kind == "bad call")' ;;
+    esac
+    check "$port: a system that lives" die 0
+    check "$port: ... has no cause" says '.cause.kind == "none" and
+        (.findings | all(.certainty != "certain"))'
+    check "$port: a deadlock of three mutexes" dies 7 deadlock "philosopher 0" philosopher_entry \
+        "$waits"
+    check "$port: damaged memories" damage
+    [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
+done
+finish
