@@ -51,6 +51,7 @@ proc _ringside_crash_write {T directory reason} {
 	lappend lines {*}[_ringside_crash_registers $T $directory missing]
 	set images {}
 	lappend lines {*}[_ringside_crash_ram $T $directory missing images]
+	lappend lines {*}[_ringside_crash_status $T $directory missing]
 	if {[catch {_ringside_save_snapshot $T [file join $directory ring.trx]} lost]} {
 		lappend missing "ring: $lost"
 	} elseif {$lost < 0} {
@@ -62,6 +63,7 @@ proc _ringside_crash_write {T directory reason} {
 		lappend lines "missing: $text"
 	}
 	if {[llength $images]} {
+		lappend lines "# ringside crash --elf FIRMWARE.elf DIRECTORY"
 		lappend lines "# ringside report --elf FIRMWARE.elf $images"
 	}
 	set file [open [file join $directory manifest.txt] w]
@@ -145,6 +147,22 @@ proc _ringside_crash_ram {T directory missing_name images_name} {
 		lappend images [format "%s@0x%x" $name $address]
 	}
 	return $lines
+}
+
+# Saves the system control block of a Cortex-M, which has the status of faults. Returns its line of
+# the manifest; appends to `missing`.
+proc _ringside_crash_status {T directory missing_name} {
+	upvar 1 $missing_name missing
+	if {[$T cget -type] ne "cortex_m"} {
+		return {}
+	}
+	set name scb-0xe000ed00.bin
+	if {[catch {_ringside_dump $T [file join $directory $name] 0xe000ed00 0x90} why]} {
+		catch {file delete [file join $directory $name]}
+		lappend missing "fault status: $why"
+		return {}
+	}
+	return [list "ram: $name 0xe000ed00 0x90"]
 }
 
 # ---- Automatic dumps ----

@@ -198,6 +198,15 @@ enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options 
                                 struct extract_error *error);
 void cli_dead_close(struct cli_dead *dead);
 
+// folder.c: returns whether a path is a directory.
+bool cli_is_folder(const char *path);
+// Adds the images of the directory that OpenOCD's `ringside crash` has written. Errors: BAD (not
+// such a directory), those of extract_memory_add_image.
+enum extract_code cli_folder_add(struct extract_memory *memory, const char *directory,
+                                 struct extract_error *error);
+// Returns the path of its file of registers, which the caller frees; NULL: it has none.
+char *cli_folder_registers(const char *directory);
+
 // live.c: returns whether --openocd, --remote or --pid names a live target.
 bool cli_is_live(const struct cli_options *options);
 // Catches a signal that requests the end of the program, so that the command can end in order. A

@@ -4,6 +4,22 @@
 #include "cli/cli.h"
 #include <stdlib.h>
 
+// Reads the registers of --registers, of a crash folder, or of a core.
+static enum extract_code read_registers(struct cli_dead *dead, const struct cli_options *options,
+                                        struct extract_error *error)
+{
+    char *found = NULL;
+
+    for (int i = 0; i < options->input_count && !options->registers && !found; i++)
+        if (cli_is_folder(options->inputs[i]))
+            found = cli_folder_registers(options->inputs[i]);
+    enum extract_code code =
+        extract_registers_read(dead->cores, &dead->core_count, dead->memory, dead->symbols,
+                               options->registers ? options->registers : found, error);
+    free(found);
+    return code;
+}
+
 enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options *options,
                                 struct extract_error *error)
 {
@@ -30,8 +46,7 @@ enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options 
     if (!code && !(dead->cores = calloc(EXTRACT_CORES, sizeof *dead->cores)))
         code = extract_error_set(error, EXTRACT_NOMEM, options->elf, NULL, "out of memory");
     if (!code)
-        code = extract_registers_read(dead->cores, &dead->core_count, dead->memory, dead->symbols,
-                                      options->registers, error);
+        code = read_registers(dead, options, error);
     if (!code) { // a program without a kernel has the registers of its cores
         code = extract_kernel_read(&dead->kernel, dead->memory, dead->symbols, &dead->without);
         code = code == EXTRACT_NOMEM ? code : EXTRACT_OK;

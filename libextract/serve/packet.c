@@ -60,7 +60,7 @@ enum serve_news serve_take_byte(struct serve_input *input, uint8_t byte)
         take_data(input, byte);
         return SERVE_NOTHING;
     case SERVE_CHECKSUM:
-        input->expected = digit < 0 ? 0 : (uint8_t)(digit << 4);
+        input->expected = (uint8_t)(digit < 0 ? 0 : digit << 4);
         input->state = digit < 0 ? SERVE_BETWEEN : SERVE_LAST;
         return digit < 0 ? SERVE_DAMAGED : SERVE_NOTHING;
     case SERVE_LAST:

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// cli: opens the directory that OpenOCD's `ringside crash DIR` writes. Its manifest lists the
+// images:
+//
+//     ringside-crash 1
+//     ram: ram-0x20000000.bin 0x20000000 0x10000
+#include "base/file.h"
+#include "cli/cli.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MANIFEST_LIMIT = 1 << 20, NAME_BYTES = 64 };
+
+static const char manifest_name[] = "manifest.txt";
+
+bool cli_is_folder(const char *path)
+{
+    struct stat status;
+
+    return strcmp(path, "-") != 0 && !stat(path, &status) && S_ISDIR(status.st_mode);
+}
+
+// Returns the path of a file in a directory; the caller frees it. NULL: memory is short.
+static char *path_in(const char *directory, const char *name)
+{
+    size_t bytes = strlen(directory) + strlen(name) + 2;
+    char *path = malloc(bytes);
+
+    if (path)
+        snprintf(path, bytes, "%s/%s", directory, name);
+    return path;
+}
+
+char *cli_folder_registers(const char *directory)
+{
+    char *path = path_in(directory, "registers.txt");
+
+    if (path && !access(path, F_OK))
+        return path;
+    free(path);
+    return NULL;
+}
+
+static enum extract_code bad_manifest(const char *path, unsigned long line,
+                                      struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_BAD, path,
+                             "use a directory as OpenOCD's `ringside crash` writes it",
+                             "line %lu is invalid", line);
+}
+
+// Adds the image of a line of the manifest. Its file is in the directory itself.
+static enum extract_code add_line(struct extract_memory *memory, const char *directory,
+                                  const char *manifest, const char *line, unsigned long number,
+                                  struct extract_error *error)
+{
+    char name[NAME_BYTES], address[NAME_BYTES];
+    uint64_t at;
+
+    if (sscanf(line, "ram: %63s %63s", name, address) != 2 || strchr(name, '/') ||
+        !extract_number_parse(address, &at))
+        return bad_manifest(manifest, number, error);
+    char *path = path_in(directory, name);
+    if (!path)
+        return extract_error_set(error, EXTRACT_NOMEM, manifest, NULL, "out of memory");
+    enum extract_code code = extract_memory_add_image(memory, path, at, error);
+    free(path);
+    return code;
+}
+
+static enum extract_code add_images(struct extract_memory *memory, const char *directory,
+                                    const char *manifest, char *text, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    unsigned long number = 1;
+    size_t images = 0;
+
+    if (strncmp(text, "ringside-crash 1\n", strlen("ringside-crash 1\n")) != 0)
+        return bad_manifest(manifest, 1, error);
+    for (char *line = text, *next; line && !code; line = next, number++) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        if (strncmp(line, "ram: ", strlen("ram: ")) != 0)
+            continue;
+        code = add_line(memory, directory, manifest, line, number, error);
+        images++;
+    }
+    if (!code && !images)
+        code =
+            extract_error_set(error, EXTRACT_BAD, manifest, "use -ram in OpenOCD's `ringside init`",
+                              "the dump has no images of RAM");
+    return code;
+}
+
+enum extract_code cli_folder_add(struct extract_memory *memory, const char *directory,
+                                 struct extract_error *error)
+{
+    char *manifest = path_in(directory, manifest_name), *text = NULL;
+    uint8_t *bytes = NULL;
+    size_t length;
+    enum extract_code code =
+        manifest ? extract_file_read_in_time(manifest, MANIFEST_LIMIT, &bytes, &length, error)
+                 : extract_error_set(error, EXTRACT_NOMEM, directory, NULL, "out of memory");
+
+    if (!code && !(text = calloc(1, length + 1)))
+        code = extract_error_set(error, EXTRACT_NOMEM, directory, NULL, "out of memory");
+    if (!code) {
+        memcpy(text, bytes, length);
+        code = add_images(memory, directory, manifest, text, error);
+    }
+    free(text);
+    free(bytes);
+    free(manifest);
+    return code;
+}
