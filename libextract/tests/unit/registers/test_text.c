@@ -100,7 +100,7 @@ static void names(void **state)
     assert_int_equal(register_index(m68k, "a7"), M68K_SP);
     assert_int_equal(register_index(m68k, "sr"), M68K_PS);
     assert_int_equal(register_index(wide, "lr"), 30);
-    assert_null(register_machine_find(EM_X86_64, 8, false));
+    assert_null(register_machine_find(EM_SPARC, 4, false));
 
     const struct register_values values = parse("pc 0x80000000\nmcause 7\nx2 0x80001000\n");
     assert_int_equal(register_values_general(&values, risc, &registers), 2);
