@@ -453,39 +453,50 @@ static enum extract_code run_help(struct call *call)
 
 const struct command commands[] = {
     {"info", "[--rkh SETTINGS] [--view VIEW]",
-     "Show the layout, clock, state and losses of the ring.", RKH, false, run_same_command},
+     "Show the layout, clock, state and losses of the ring.", RKH, EXTRA_NOTHING, run_same_command},
     {"objects", "[--rkh SETTINGS] [--view VIEW] | --kernel",
      "List the kernel objects in the trace.",
-     RKH "With --kernel, list what the control blocks of ThreadX or FreeRTOS show now.\n", false,
-     run_objects},
+     RKH "With --kernel, list what the control blocks of ThreadX or FreeRTOS show now.\n",
+     EXTRA_NOTHING, run_objects},
     {"threads", "", "List threads as control blocks show them.",
      "State, what a thread waits for and who holds that, stack, and where it continues. Needs\n"
      "ThreadX or FreeRTOS with debug information (-g), and no trace.\n",
-     false, command_threads},
-    {"dump", "[FILTER...] [-O SETTINGS]", "Print the events, oldest first.", COLUMNS, false,
+     EXTRA_NOTHING, command_threads},
+    {"crash", "", "Explain why the target stopped.",
+     "One page: what stopped it and where, in which thread, what else is unusual, all threads and\n"
+     "the newest events. Each statement names its source and how sure it is. See\n"
+     "ringside-crash(1).\n",
+     EXTRA_REGISTERS, command_crash},
+    {"core", "FILE", "Write an ELF core with all threads.",
+     "Reads the variables of the program, not the whole address space, and the registers that\n"
+     "the kernel has saved in stacks. FILE.gdb has the names of the threads. Neither may exist.\n",
+     EXTRA_REGISTERS, command_core},
+    {"dump", "[FILTER...] [-O SETTINGS]", "Print the events, oldest first.", COLUMNS, EXTRA_NOTHING,
      run_report},
-    {"report", "[FILTER...] [-O SETTINGS]", "Print the events, as dump does.", COLUMNS, false,
-     run_report},
-    {"last", "N [FILTER...] [-O SETTINGS]", "Print the newest N events.", COLUMNS, false, run_last},
+    {"report", "[FILTER...] [-O SETTINGS]", "Print the events, as dump does.", COLUMNS,
+     EXTRA_NOTHING, run_report},
+    {"last", "N [FILTER...] [-O SETTINGS]", "Print the newest N events.", COLUMNS, EXTRA_NOTHING,
+     run_last},
     {"diff", "[FILTER...] [-O SETTINGS]", "Print the events since the last snapshot.", COLUMNS,
-     false, run_diff},
+     EXTRA_NOTHING, run_diff},
     {"stats", "[FILTER...] [--span DEFINITION]...",
-     "Print load, switches, latencies and stack use.", SPANS FILTERS, false, run_same_command},
+     "Print load, switches, latencies and stack use.", SPANS FILTERS, EXTRA_NOTHING,
+     run_same_command},
     {"schedule", "[--from TIME] [--to TIME]", "Show who ran, who waited, and who woke whom.",
-     "Other filters have no effect, since only all events together show who ran.\n", false,
+     "Other filters have no effect, since only all events together show who ran.\n", EXTRA_NOTHING,
      run_same_command},
     {"why", "[THREAD] [--worst N | --at TIME | --from TIME --to TIME] [--span DEFINITION]",
      "Explain why a thread was late.",
      "Explains the longest response of the thread: from when it became ready to its next wait for\n"
      "work. A thread that still waits is explained, too: a deadlock shows itself. With --span,\n"
      "explains the longest span, for the thread that began it or for THREAD.\n" SPANS,
-     false, run_why},
+     EXTRA_NOTHING, run_why},
     {"save", "FILE", "Save the ring to a dump file.",
-     "The format is that of the ring: .trx, .hook, .rkr or .ptr.\n", false, run_save},
+     "The format is that of the ring: .trx, .hook, .rkr or .ptr.\n", EXTRA_NOTHING, run_save},
     {"flush", "LOG", "Append new events to a log.",
      "If the log does not exist, it is created. Otherwise its policy must be append. Events that\n"
      "were overwritten since the last flush are reported as lost.\n",
-     false, run_flush},
+     EXTRA_NOTHING, run_flush},
     {"record", "[LOG [--policy POLICY] [--size N] [--sync] | off]",
      "Record new events to a log at every stop.",
      "`ringside record off` (or stop) ends the recording. Without arguments, show its progress.\n"
@@ -496,7 +507,7 @@ const struct command commands[] = {
      "lost: to record a running target, use the program, `ringside record --openocd SERVER` or\n"
      "`ringside record --remote SERVER`. A hook-stop of your own runs first. After off, it is\n"
      "restored.\n",
-     true, command_record},
+     EXTRA_HOOKS, command_record},
     {"filter", "[on|off TERM...] | show | set|add|sub NAME...",
      "Show or change which events are recorded.",
      "RKH: TERM is group=NAME, event=NAME (on enables its group, too), ao=NAME, signal=NAME or\n"
@@ -504,16 +515,17 @@ const struct command commands[] = {
      "the filter are NOT recorded. ThreadX: NAME is a class, such as mutex, user or all, that IS\n"
      "recorded. Only on, off, set, add and sub write to the target. They print the filter before\n"
      "and after.\n",
-     false, command_filter},
-    {"start", "", "Start recording (POSIX trace, hook words).", WRITE_LATER, false,
+     EXTRA_NOTHING, command_filter},
+    {"start", "", "Start recording (POSIX trace, hook words).", WRITE_LATER, EXTRA_NOTHING,
      command_request},
-    {"stop", "", "Stop recording; the ring keeps its events.", WRITE_LATER, false, command_request},
-    {"clear", "", "Discard the recorded events (POSIX trace).", WRITE_LATER, false,
+    {"stop", "", "Stop recording; the ring keeps its events.", WRITE_LATER, EXTRA_NOTHING,
+     command_request},
+    {"clear", "", "Discard the recorded events (POSIX trace).", WRITE_LATER, EXTRA_NOTHING,
      command_request},
     {"auto", "on [N] | off", "Print new events at every stop.",
      "Prints at most the newest N, by default 10. A hook-stop of your own runs first. After off,\n"
      "it is restored.\n",
-     true, command_auto},
+     EXTRA_HOOKS, command_auto},
     {"set", "[OPTION [VALUE...]]", "Set an option, or list those that are set.",
      "hz N: clock rate of the trace in ticks per second.\n"
      "format threadx|hook|rkh|posix: format of the ring; by default, it is detected.\n"
@@ -530,14 +542,14 @@ const struct command commands[] = {
      "show-unmatched, mute-subroutines.\n"
      "columns SETTINGS: as -O of dump.\n"
      "The value none unsets an option.\n",
-     false, run_set},
+     EXTRA_NOTHING, run_set},
     {"status", "", "Show the reader, its options and the stream.",
      "The status of the stream is shown for every format, in the terms of\n"
      "posix_trace_get_status.\n",
-     false, run_status},
-    {"help", "", "List the subcommands and their arguments.", "", false, run_help},
-    {"at-stop", "", "", "", false, run_at_stop},
-    {NULL, NULL, NULL, NULL, false, NULL},
+     EXTRA_NOTHING, run_status},
+    {"help", "", "List the subcommands and their arguments.", "", EXTRA_NOTHING, run_help},
+    {"at-stop", "", "", "", EXTRA_NOTHING, run_at_stop},
+    {NULL, NULL, NULL, NULL, EXTRA_NOTHING, NULL},
 };
 
 void command_run(struct call *call)
@@ -568,8 +580,10 @@ static void put_body(const struct command *command, const char *with, struct ext
         "%s_ringside-add\n"
         "end\n",
         with, command->name, with);
-    if (command->needs_hooks)
+    if (command->extra == EXTRA_HOOKS)
         extract_text_printf(script, "%s_ringside-add-hooks\n", with);
+    if (command->extra == EXTRA_REGISTERS)
+        extract_text_printf(script, "%s_ringside-add-registers\n", with);
     extract_text_printf(script, "%s_ringside-run\n", with);
 }
 

@@ -16,12 +16,19 @@ struct call {
     struct answer *answer;
 };
 
+// What else a request must hold.
+enum command_extra {
+    EXTRA_NOTHING,
+    EXTRA_HOOKS,    // GDB's user-defined commands
+    EXTRA_REGISTERS // the registers of the selected thread
+};
+
 struct command {
     const char *name;
     const char *usage;   // its arguments
     const char *summary; // one line, which GDB shows in lists
     const char *detail;  // further lines of help; may be empty
-    bool needs_hooks;    // the request must hold GDB's user-defined commands
+    enum command_extra extra;
     // Runs the subcommand. Errors are also stored in call->answer->error, with a message.
     enum extract_code (*run)(struct call *call);
 };
@@ -43,6 +50,10 @@ enum extract_code command_record(struct call *call);
 // Subcommands in kernel.c: threads; and objects --kernel.
 enum extract_code command_threads(struct call *call);
 enum extract_code command_kernel_objects(struct call *call);
+
+// Subcommands in post_mortem.c.
+enum extract_code command_crash(struct call *call);
+enum extract_code command_core(struct call *call);
 
 // Subcommands in filter.c: filter; and start, stop and clear.
 enum extract_code command_filter(struct call *call);

@@ -22,8 +22,9 @@ struct request {
     const char *command;
     char *arguments[CHANNEL_MAX_ARGUMENTS]; // quotes removed
     size_t argument_count;
-    const char *files; // output of GDB's `info files`
-    const char *hooks; // output of GDB's `show user`; NULL if the command did not send it
+    const char *registers; // output of GDB's `info registers`; NULL: not asked for
+    const char *files;     // output of GDB's `info files`
+    const char *hooks;     // output of GDB's `show user`; NULL if the command did not send it
 };
 
 // Creates the two files, with the descriptors in `channel`, or with any if these are -1. Errors:
