@@ -106,6 +106,11 @@ enum extract_code cli_folder_add(struct extract_memory *memory, const char *dire
         manifest ? extract_file_read_in_time(manifest, MANIFEST_LIMIT, &bytes, &length, error)
                  : extract_error_set(error, EXTRACT_NOMEM, directory, NULL, "out of memory");
 
+    if (code == EXTRACT_IO && access(manifest, F_OK))
+        code =
+            extract_error_set(error, EXTRACT_IO, directory,
+                              "use a file, or a directory as OpenOCD's `ringside crash` writes it",
+                              "a directory without %s", manifest_name);
     if (!code && !(text = calloc(1, length + 1)))
         code = extract_error_set(error, EXTRACT_NOMEM, directory, NULL, "out of memory");
     if (!code) {

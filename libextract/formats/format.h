@@ -500,11 +500,11 @@ struct extract_format {
                                      struct extract_error *error);
     // Adds what the firmware's symbols show to a ring. Called last, however the ring was found.
     void (*apply_symbols)(struct extract_ring *ring, struct extract_symbols *symbols);
-    // Returns whether a header may begin at `bytes`. A scan calls it for every aligned word of the
-    // memory, so it only compares the magic number.
-    bool (*may_be_header)(const uint8_t *bytes, size_t length);
+    // The numbers that headers begin with, in either byte order; 0: none. A scan compares every
+    // aligned word of the memory with them.
+    uint32_t magics[2];
     // Returns whether `bytes`, which are stored at `address`, pass every check of a header, and
-    // fills in *ring. A scan calls it where may_be_header returned true.
+    // fills in *ring. A scan calls it where a word is one of `magics`.
     bool (*is_valid_header)(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                             uint64_t address);
     // Reads what the header does not contain of a ring that a scan found. Returns false if there is

@@ -25,14 +25,52 @@ const char *extract_ring_suffix(const struct extract_ring *ring)
     return ring->format ? ring->format->suffix : "none";
 }
 
+enum { MOST_MAGICS = 16, BLOCK_WORDS = 64 };
+
 struct scan {
     struct extract_memory *memory;
     bool (*found)(void *context, const struct extract_ring *ring);
     void *context;
     uint64_t candidates;
     bool stopped;
+    uint32_t magics[MOST_MAGICS]; // first words of headers, in both byte orders
+    size_t magic_count;
     uint8_t bytes[SCAN_CHUNK + EXTRACT_HEADER_MAX];
 };
+
+static void collect_magics(struct scan *scan)
+{
+    const struct extract_format *format;
+
+    for (size_t i = 0; (format = extract_format_at(i)); i++)
+        for (size_t k = 0; k < sizeof format->magics / sizeof *format->magics; k++)
+            if (format->magics[k] && scan->magic_count + 2 <= MOST_MAGICS) {
+                scan->magics[scan->magic_count++] = format->magics[k];
+                scan->magics[scan->magic_count++] = __builtin_bswap32(format->magics[k]);
+            }
+}
+
+static bool is_magic_of(const struct extract_format *format, uint32_t word)
+{
+    for (size_t i = 0; i < sizeof format->magics / sizeof *format->magics; i++)
+        if (format->magics[i] &&
+            (word == format->magics[i] || word == __builtin_bswap32(format->magics[i])))
+            return true;
+    return false;
+}
+
+// Returns whether a block of words has one that a header may begin with. The loop over the words
+// has no branches, so that several are compared at once.
+static bool has_magic(const struct scan *scan, const uint8_t *bytes)
+{
+    uint32_t words[BLOCK_WORDS], found = 0;
+
+    memcpy(words, bytes, sizeof words);
+    for (size_t i = 0; i < scan->magic_count; i++)
+        for (size_t k = 0; k < BLOCK_WORDS; k++)
+            found |= words[k] == scan->magics[i];
+    return found;
+}
 
 // Tests whether a header begins at a word of the memory. For a big-endian header with 8-byte words,
 // the id is 4 bytes after the start.
@@ -41,9 +79,11 @@ static void scan_word(struct scan *scan, const uint8_t *bytes, size_t left, size
 {
     const struct extract_format *format;
     struct extract_ring ring;
+    uint32_t word;
 
+    memcpy(&word, bytes, sizeof word);
     for (size_t i = 0; (format = extract_format_at(i)); i++) {
-        if (!format->may_be_header(bytes, left))
+        if (!is_magic_of(format, word))
             continue;
         scan->candidates++;
         bool is = format->is_valid_header(&ring, bytes, left, address);
@@ -58,9 +98,22 @@ static void scan_word(struct scan *scan, const uint8_t *bytes, size_t left, size
     }
 }
 
+// Tests the words of the chunk from `i` to `end`; `got` bytes of it were read.
+static void scan_chunk(struct scan *scan, size_t i, size_t end, size_t got, uint64_t address)
+{
+    const size_t block = BLOCK_WORDS * SCAN_STEP;
+
+    while (i + SCAN_STEP <= end && !scan->stopped) {
+        size_t stop = end - i < block ? end : i + block;
+        bool is_skipped = stop - i == block && !has_magic(scan, scan->bytes + i);
+        for (; !is_skipped && i + SCAN_STEP <= stop && !scan->stopped; i += SCAN_STEP)
+            scan_word(scan, scan->bytes + i, got - i, i, address + i);
+        i = stop;
+    }
+}
+
 // Scans one region. No header begins with a zero word, except for the upper half of a big-endian
-// 8-byte word, which is found through its lower half. Therefore zeros are skipped, and holes of
-// files are not even read.
+// 8-byte word, which is found through its lower half. Therefore holes of files are not read.
 static void scan_region(struct scan *scan, const struct extract_region *region)
 {
     uint64_t at = (SCAN_STEP - region->address % SCAN_STEP) % SCAN_STEP;
@@ -76,9 +129,7 @@ static void scan_region(struct scan *scan, const struct extract_region *region)
         size_t got, length = want < sizeof scan->bytes ? (size_t)want : sizeof scan->bytes;
         extract_memory_read(scan->memory, region->address + start, scan->bytes, length, &got, NULL);
         size_t end = got < sizeof scan->bytes ? got : SCAN_CHUNK;
-        bool is_zero = !got || (!scan->bytes[0] && !memcmp(scan->bytes, scan->bytes + 1, got - 1));
-        for (size_t i = before; !is_zero && i + SCAN_STEP <= end && !scan->stopped; i += SCAN_STEP)
-            scan_word(scan, scan->bytes + i, got - i, i, region->address + start + i);
+        scan_chunk(scan, before, end, got, region->address + start);
         if (got < length)
             return; // a hole: the rest of the region may not exist
         at = start + end;
@@ -120,6 +171,7 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
     scan->memory = memory;
     scan->found = found;
     scan->context = context;
+    collect_magics(scan);
     for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined)
         if (!scan->stopped)
             scan_region(scan, &region);

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: MIT
 // memory: loads ELF cores, as debuggers (generate-core-file, gcore) and kernels write them.
 //
-// The PT_LOAD segments become memory, and the places of the notes are kept. The file is read in two
-// passes over its program headers: one counts, one fills tables of the right size. A core is often
-// truncated (a full disk, ulimit -c). The part that exists is read; the missing bytes are holes in
-// memory, and counted.
+// The PT_LOAD segments become memory, and the notes are copied. The segments stay in the file,
+// which may be sparse and larger than the memory of the host. There are two passes over the program
+// headers: one counts, one fills tables of the right size. A core is often truncated (a full disk,
+// ulimit -c). The part that exists is read; the missing bytes are holes in memory, and counted.
 //
 // Standard: System V ABI (gABI) 4.1, chapter 4 "ELF Header" and chapter 5 "Program Header" with
 // e_phnum = PN_XNUM, "Note Section"; Linux's NT_AUXV in core(5) and elf(5).
 #include "memory/core.h"
 #include "base/cursor.h"
+#include "base/file.h"
 #include "memory/auxv.h"
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 // A hostile core may have more notes than bytes, since segments of notes may overlap.
-enum { SEGMENT_LIMIT = 1 << 24, NOTES_MAX = 1 << 20 };
+enum {
+    SEGMENT_LIMIT = 1 << 24,
+    NOTES_MAX = 1 << 20,
+    NOTE_BYTES = 32 << 20, // of all notes; the rest is cut off
+    HEADER_BYTES = sizeof(Elf64_Ehdr),
+    PROGRAM_BYTES = sizeof(Elf64_Phdr)
+};
 
 // A program header, and the part of its segment that the file holds.
 struct program {
@@ -25,8 +33,7 @@ struct program {
     uint64_t address;
     uint64_t file_bytes;
     uint64_t memory_bytes;
-    const uint8_t *bytes;
-    uint64_t held; // bytes at `bytes`, at most file_bytes
+    uint64_t held; // bytes in the file, at most file_bytes
 };
 
 // The program headers while they are read.
@@ -39,6 +46,19 @@ struct programs {
     size_t notes;       // number of segments of notes
     uint64_t missing;   // bytes of memory that the file should hold and does not
 };
+
+// Copies bytes of the file. Returns how many there are.
+static size_t read_part(const struct extract_input *input, uint64_t offset, void *buffer,
+                        size_t length)
+{
+    if (offset >= input->length)
+        return 0;
+    length = length < input->length - offset ? length : (size_t)(input->length - offset);
+    if (!input->bytes)
+        return extract_file_read_at(input->file, buffer, length, offset);
+    memcpy(buffer, input->bytes + offset, length);
+    return length;
+}
 
 static uint64_t elf_word(struct extract_cursor *c, const struct extract_elf *elf)
 {
@@ -85,8 +105,9 @@ static uint64_t program_count(const struct extract_input *input, const struct ex
 {
     if (elf->phnum != PN_XNUM)
         return elf->phnum;
-    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, elf->byte_order);
-    extract_cursor_seek(&c, elf->shoff);
+    uint8_t bytes[sizeof(Elf64_Shdr)];
+    size_t got = read_part(input, elf->shoff, bytes, sizeof bytes);
+    struct extract_cursor c = extract_cursor_make(bytes, got, elf->byte_order);
     extract_cursor_span(&c,
                         elf->wide ? offsetof(Elf64_Shdr, sh_info) : offsetof(Elf32_Shdr, sh_info));
     uint32_t info = extract_cursor_u32(&c);
@@ -97,10 +118,11 @@ static struct program read_program(const struct programs *programs, size_t i)
 {
     const struct extract_input *input = programs->input;
     const struct extract_elf *elf = &programs->elf;
-    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, elf->byte_order);
+    uint8_t bytes[PROGRAM_BYTES];
+    size_t got = read_part(input, elf->phoff + (uint64_t)i * elf->phentsize, bytes, sizeof bytes);
+    struct extract_cursor c = extract_cursor_make(bytes, got, elf->byte_order);
     struct program p = {0};
 
-    extract_cursor_seek(&c, elf->phoff + (uint64_t)i * elf->phentsize);
     p.type = extract_cursor_u32(&c);
     if (elf->wide)
         extract_cursor_u32(&c); // p_flags
@@ -115,10 +137,9 @@ static struct program read_program(const struct programs *programs, size_t i)
     uint64_t last = elf->wide ? UINT64_MAX : UINT32_MAX;
     if (p.type == PT_LOAD && p.file_bytes && p.file_bytes - 1 > last - p.address)
         p.file_bytes = last - p.address + 1;
-    if (extract_cursor_seek(&c, p.offset)) {
-        uint64_t left = extract_cursor_left(&c);
+    if (p.offset <= input->length) {
+        uint64_t left = input->length - p.offset;
         p.held = p.file_bytes < left ? p.file_bytes : left;
-        p.bytes = extract_cursor_span(&c, p.held);
     }
     return p;
 }
@@ -163,17 +184,43 @@ static void count_segments(struct programs *programs)
     }
 }
 
-// Fills both tables, which have the capacity that count_segments() found.
-static void collect(const struct programs *programs, struct extract_core *core,
+// Copies a segment of notes. Returns false if memory is short.
+static bool copy_notes(const struct extract_input *input, const struct program *p, uint64_t *budget,
+                       struct extract_note_span *notes)
+{
+    uint64_t length = p->held < *budget ? p->held : *budget;
+
+    *budget -= length;
+    *notes = (struct extract_note_span){.bytes = NULL};
+    if (!length)
+        return true;
+    notes->bytes = malloc((size_t)length);
+    if (notes->bytes)
+        notes->length = read_part(input, p->offset, notes->bytes, (size_t)length);
+    return notes->bytes;
+}
+
+// Fills both tables, which have the capacity that count_segments() found. Returns false if memory
+// is short.
+static bool collect(const struct programs *programs, struct extract_core *core,
                     struct extract_segment *segments)
 {
+    const struct extract_input *input = programs->input;
+    uint64_t budget = NOTE_BYTES;
+    size_t loads = 0;
+
     for (size_t i = 0; i < programs->count; i++) {
         struct program p = read_program(programs, i);
-        if (p.type == PT_NOTE)
-            core->notes[core->note_count++] = (struct extract_note_span){p.bytes, p.held};
-        else if (p.type == PT_LOAD && p.held)
-            *segments++ = (struct extract_segment){p.address, p.held, p.bytes};
+        if (p.type == PT_NOTE && core->note_count < programs->notes) {
+            if (!copy_notes(input, &p, &budget, &core->notes[core->note_count++]))
+                return false;
+        } else if (p.type == PT_LOAD && p.held && loads < programs->loads) {
+            segments[loads++] = (struct extract_segment){
+                p.address, p.held, input->bytes ? input->bytes + p.offset : NULL, p.offset};
+        }
     }
+    // The file may have changed since the segments were counted.
+    return loads == programs->loads && core->note_count == programs->notes;
 }
 
 static enum extract_code no_loads(const struct programs *programs, struct extract_error *error)
@@ -211,9 +258,8 @@ static enum extract_code load_programs(const struct programs *programs,
     struct extract_segment *segments = calloc(programs->loads, sizeof *segments);
     enum extract_code code;
 
-    if (core && segments) {
+    if (core && segments && collect(programs, core, segments)) {
         core->elf = programs->elf;
-        collect(programs, core, segments);
         code = add_segments(images, input, segments, programs->loads, error);
     } else {
         code = extract_error_set(error, EXTRACT_NOMEM, input->name, NULL,
@@ -234,8 +280,10 @@ enum extract_code extract_core_load(struct extract_images *images, struct extrac
                                     struct extract_error *error)
 {
     struct programs programs = {.input = input};
+    uint8_t header[HEADER_BYTES];
+    size_t got = read_part(input, 0, header, sizeof header);
 
-    if (!extract_elf_identify(input->bytes, input->length, &programs.elf))
+    if (!extract_elf_identify(header, got, &programs.elf))
         return bad_core(input->name, "not an ELF file", error);
     if (programs.elf.cut)
         return no_loads(&programs, error);
@@ -308,11 +356,29 @@ bool extract_core_entry(const struct extract_core *core, uint64_t *entry)
 
 void extract_core_free(struct extract_core *core)
 {
+    for (size_t i = 0; core && i < core->note_count; i++)
+        free(core->notes[i].bytes);
     free(core);
 }
 
 enum extract_code extract_memory_open_core(struct extract_memory **memory, const char *path,
                                            struct extract_error *error)
 {
-    return extract_images_open(memory, path, extract_core_load, error);
+    struct extract_input input = {.name = path};
+    uint64_t length;
+
+    input.file = extract_images_open_file(path, &length);
+    if (input.file < 0)
+        return extract_images_open(memory, path, extract_core_load, error);
+    input.length = (size_t)length;
+    enum extract_code code = extract_memory_new_images(memory, error);
+    if (!code)
+        code = extract_core_load(extract_images_of(*memory), &input, error);
+    if (input.file >= 0)
+        close(input.file);
+    if (code) {
+        extract_memory_close(*memory);
+        *memory = NULL;
+    }
+    return code;
 }

@@ -19,9 +19,9 @@ struct extract_elf {
     bool cut;           // the file ends inside the header
 };
 
-// The bytes of a PT_NOTE segment that the file holds (NULL and 0 if it holds none).
+// A copy of the bytes of a PT_NOTE segment that the file holds (NULL and 0 if it holds none).
 struct extract_note_span {
-    const uint8_t *bytes;
+    uint8_t *bytes; // owned
     uint64_t length;
 };
 
@@ -60,8 +60,9 @@ bool extract_core_entry(const struct extract_core *core, uint64_t *entry);
 // A segment of the file: bytes for a span of addresses. Segments may overlap.
 struct extract_segment {
     uint64_t address;
-    uint64_t length; // > 0, not past 2^64
-    const uint8_t *bytes;
+    uint64_t length;      // > 0, not past 2^64
+    const uint8_t *bytes; // NULL: they are read from the file
+    uint64_t offset;      // in the file
 };
 
 // Makes sorted, disjoint spans out of overlapping segments: each address gets its byte from the

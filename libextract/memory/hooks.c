@@ -41,7 +41,7 @@ enum extract_code extract_hooks_load(struct extract_images *images, struct extra
     images->byte_order = order;
     images->starts = true;
     images->start = c.failed ? 0 : high << 32 | low;
-    struct extract_image span = {images->start, input->length, input->bytes, NULL};
+    struct extract_image span = {images->start, input->length, input->bytes, 0, NULL};
     return extract_images_add(images, input, &span, 1, error);
 }
 

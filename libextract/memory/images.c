@@ -58,7 +58,7 @@ size_t extract_images_read(void *images, uint64_t address, void *buffer, size_t 
     if (length > image->length - offset)
         length = (size_t)(image->length - offset);
     if (!image->bytes)
-        return extract_file_read_at(image->blob->file, buffer, length, offset);
+        return extract_file_read_at(image->blob->file, buffer, length, image->offset + offset);
     memcpy(buffer, image->bytes + offset, length);
     return length;
 }
@@ -71,11 +71,11 @@ uint64_t extract_memory_skip_holes(const struct extract_memory *memory, uint64_t
 
     if (!image || image->bytes)
         return address;
-    uint64_t offset = address - image->address;
-    off_t data = lseek(image->blob->file, (off_t)offset, SEEK_DATA);
+    off_t offset = (off_t)(image->offset + (address - image->address));
+    off_t data = lseek(image->blob->file, offset, SEEK_DATA);
     if (data < 0 && errno != ENXIO) // the file system does not report holes
         return address;
-    uint64_t past = data < 0 ? image->length : (uint64_t)data;
+    uint64_t past = data < 0 ? image->length : (uint64_t)data - image->offset;
     past = past < image->length ? past : image->length;
     return past < end - image->address ? image->address + past : end;
 }
@@ -182,17 +182,21 @@ enum extract_code extract_images_add(struct extract_images *images, struct extra
                                      const struct extract_image *spans, size_t count,
                                      struct extract_error *error)
 {
-    enum extract_code code = add_spans(images, input->name, input->bytes, -1, spans, count, error);
+    enum extract_code code = add_spans(images, input->name, input->bytes,
+                                       input->bytes ? -1 : input->file, spans, count, error);
 
-    if (!code)
+    if (!code) {
         input->bytes = NULL;
+        input->file = -1;
+    }
     return code;
 }
 
 enum extract_code extract_raw_load(struct extract_images *images, struct extract_input *input,
                                    struct extract_error *error)
 {
-    struct extract_image span = {input->address, input->length, input->bytes, NULL};
+    struct extract_image span = {
+        .address = input->address, .length = input->length, .bytes = input->bytes};
 
     return extract_images_add(images, input, &span, 1, error);
 }
@@ -254,9 +258,7 @@ enum extract_code extract_images_open(struct extract_memory **memory, const char
     return code;
 }
 
-// Opens a regular file and sets its length. Returns -1 if it is not regular, cannot be opened, or
-// has the length 0: files of /proc do, and hold bytes all the same.
-static int open_regular(const char *path, uint64_t *length)
+int extract_images_open_file(const char *path, uint64_t *length)
 {
     struct stat status;
 
@@ -277,7 +279,7 @@ enum extract_code extract_memory_add_image(struct extract_memory *memory, const 
 {
     struct extract_image span = {.address = address};
     struct extract_images *images;
-    int file = open_regular(path, &span.length);
+    int file = extract_images_open_file(path, &span.length);
 
     if (file < 0)
         return extract_images_add_file(memory, path, address, extract_raw_load, error);

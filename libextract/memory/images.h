@@ -16,6 +16,7 @@ struct extract_image {
     uint64_t address;
     uint64_t length;
     const uint8_t *bytes; // within the input's bytes; NULL if they are read from the blob's file
+    uint64_t offset;      // in that file
     const struct extract_blob *blob; // the input; filled in by extract_images_add
 };
 
@@ -23,7 +24,7 @@ struct extract_image {
 struct extract_blob {
     struct extract_blob *next;
     uint8_t *bytes; // owned; NULL if they stay in the file
-    int file;       // open for reading, and the image begins at its start; -1 if there is none
+    int file;       // open for reading; -1 if there is none
     char name[];
 };
 
@@ -39,10 +40,12 @@ struct extract_images {
     struct extract_core *core; // notes of a core, owned; NULL for other inputs
 };
 
-// A file that is being loaded. A loader that takes over `bytes` sets it to NULL.
+// A file that is being loaded: all of its bytes, or the open file. A loader that takes over `bytes`
+// sets it to NULL; one that takes over `file` sets that to -1.
 struct extract_input {
     const char *name;
-    uint8_t *bytes;
+    uint8_t *bytes; // NULL: they are read from `file`
+    int file;
     size_t length;
     uint64_t address; // target address of raw bytes, which hold none
 };
@@ -63,6 +66,10 @@ struct extract_images *extract_images_of(const struct extract_memory *memory);
 enum extract_code extract_images_add(struct extract_images *images, struct extract_input *input,
                                      const struct extract_image *spans, size_t count,
                                      struct extract_error *error);
+
+// Opens a regular file and sets its length. Returns -1 if it is not regular, cannot be opened, or
+// has the length 0: files of /proc do, and hold bytes all the same.
+int extract_images_open_file(const char *path, uint64_t *length);
 
 // Reads a file and passes it to a loader, for a memory of images or for a new one.
 enum extract_code extract_images_add_file(struct extract_memory *memory, const char *path,

@@ -104,8 +104,11 @@ static size_t put_spans(const struct cells *cells, const struct extract_segment 
             const struct extract_segment *s = &segments[owner - 1];
             uint64_t start = cells->starts[i];
             uint64_t stop = end < cells->count ? cells->starts[end] : 0;
-            spans[n] =
-                (struct extract_image){start, stop - start, s->bytes + (start - s->address), NULL};
+            uint64_t skipped = start - s->address;
+            spans[n] = (struct extract_image){.address = start,
+                                              .length = stop - start,
+                                              .bytes = s->bytes ? s->bytes + skipped : NULL,
+                                              .offset = s->offset + skipped};
         }
         n++;
     }

@@ -202,7 +202,7 @@ static enum extract_code join_runs(const struct extract_records *records, uint8_
         const uint8_t *data = records->data + run->offset;
         if (!span || run->address > span->address + span->length) {
             span = &spans[(*count)++];
-            *span = (struct extract_image){run->address, 0, bytes, NULL};
+            *span = (struct extract_image){run->address, 0, bytes, 0, NULL};
         }
         uint64_t at = run->address - span->address;
         uint64_t shared = span->length - at < run->length ? span->length - at : run->length;

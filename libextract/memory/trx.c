@@ -36,7 +36,7 @@ enum extract_code extract_trx_load(struct extract_images *images, struct extract
     images->byte_order = order;
     images->starts = true;
     images->start = base;
-    struct extract_image span = {base, input->length, input->bytes, NULL};
+    struct extract_image span = {base, input->length, input->bytes, 0, NULL};
     return extract_images_add(images, input, &span, 1, error);
 }
 

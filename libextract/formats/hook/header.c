@@ -196,11 +196,6 @@ void hook_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbo
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols);
 }
 
-bool hook_may_be_header(const uint8_t *bytes, size_t length)
-{
-    return extract_hooks_order(bytes, length) != EXTRACT_ORDER_UNKNOWN;
-}
-
 bool hook_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                     uint64_t address)
 {

@@ -104,7 +104,6 @@ enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memor
                                  struct extract_symbols *symbols, uint64_t address,
                                  struct extract_error *error);
 void hook_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols);
-bool hook_may_be_header(const uint8_t *bytes, size_t length);
 bool hook_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                     uint64_t address);
 bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,

@@ -81,10 +81,10 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
     uint64_t ring = (uint64_t)file->stream.ring_words * 4;
     uint64_t ring_address = file->stream_address - file->stream.back + file->stream.ring_at;
     const struct extract_image parts[PARTS] = {
-        {file->address, POSIX_HEADER, process, NULL},
-        {file->address + block->names_at, names, names_bytes, NULL},
-        {file->stream_address, rest, stream_bytes, NULL},
-        {ring_address, ring < left ? ring : left, extract_cursor_span(&c, left), NULL}};
+        {file->address, POSIX_HEADER, process, 0, NULL},
+        {file->address + block->names_at, names, names_bytes, 0, NULL},
+        {file->stream_address, rest, stream_bytes, 0, NULL},
+        {ring_address, ring < left ? ring : left, extract_cursor_span(&c, left), 0, NULL}};
     memcpy(file->parts, parts, sizeof parts);
     qsort(file->parts, PARTS, sizeof *parts, compare_addresses);
     for (unsigned i = 1; !code && i < PARTS; i++)

@@ -219,12 +219,6 @@ void posix_apply_symbols(struct extract_ring *ring, struct extract_symbols *symb
 
 // ---- Scanning ----
 
-bool posix_may_be_header(const uint8_t *bytes, size_t length)
-{
-    return extract_magic_order(bytes, length, POSIX_PROCESS_MAGIC) ||
-           extract_magic_order(bytes, length, POSIX_STREAM_MAGIC);
-}
-
 bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                      uint64_t address)
 {

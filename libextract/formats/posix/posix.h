@@ -173,7 +173,6 @@ enum extract_code posix_read_ring(struct extract_ring *ring, struct extract_memo
                                   struct extract_symbols *symbols, uint64_t address,
                                   struct extract_error *error);
 void posix_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols);
-bool posix_may_be_header(const uint8_t *bytes, size_t length);
 bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                      uint64_t address);
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory);

@@ -174,19 +174,11 @@ static enum extract_code name_signals(const struct extract_ring *ring,
     return EXTRACT_OK;
 }
 
-static bool may_be_header(const uint8_t *bytes, size_t length)
-{
-    (void)bytes;
-    (void)length;
-    return false;
-}
-
 static bool is_valid_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                             uint64_t address)
 {
-    (void)ring;
-    (void)address;
-    return may_be_header(bytes, length);
+    (void)ring, (void)bytes, (void)length, (void)address;
+    return false;
 }
 
 static const struct extract_terminated_ring terminated = {
@@ -226,7 +218,6 @@ const struct extract_format extract_format_rkh = {
     .is_meant = rkh_is_meant,
     .read_header = rkh_read_ring,
     .apply_symbols = apply_symbols,
-    .may_be_header = may_be_header,
     .is_valid_header = is_valid_header,
     .complete = extract_format_is_complete,
     .type = rkh_type,

@@ -72,7 +72,7 @@ static enum extract_code load_stream(struct extract_images *images, struct extra
     input->length = total_bytes;
     images->byte_order = EXTRACT_LITTLE;
     images->starts = true;
-    struct extract_image span = {0, total_bytes, bytes, NULL};
+    struct extract_image span = {0, total_bytes, bytes, 0, NULL};
     return extract_images_add(images, input, &span, 1, error);
 }
 

@@ -26,11 +26,6 @@ bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, si
     return !c.failed;
 }
 
-bool threadx_may_be_header(const uint8_t *bytes, size_t length)
-{
-    return extract_magic_order(bytes, length, THREADX_ID) != EXTRACT_ORDER_UNKNOWN;
-}
-
 bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte_order *order,
                           unsigned *word)
 {

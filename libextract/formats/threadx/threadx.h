@@ -74,7 +74,6 @@ enum extract_code threadx_read_ring(struct extract_ring *ring, struct extract_me
 enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_memory *memory,
                                     struct extract_symbols *symbols, struct extract_error *error);
 void threadx_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols);
-bool threadx_may_be_header(const uint8_t *bytes, size_t length);
 bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                        uint64_t address);
 
