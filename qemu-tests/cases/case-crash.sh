@@ -15,7 +15,8 @@ samples() { # ELF DEATH
     run_for 0.9
     into_file "$work/registers.txt" 'info registers'
     [ "$port" = rv64 ] && into_file "$work/monitor.txt" 'monitor info registers'
-    into_file "$work/live.bt" 'bt'
+    into_file "$work/gdb.text" 'ringside crash'
+    echo "ringside core $work/gdb.core"
     ram_of "$1" | while read -r from to; do
         printf 'dump binary memory %s %s %s\n' "$work/now.ram-$from" "$from" "$to"
     done
@@ -25,7 +26,7 @@ samples() { # ELF DEATH
 }
 die() { # DEATH
     boot "$elf" || return 1
-    rm -f "$work"/now.ram-* "$work/done"
+    rm -f "$work"/now.ram-* "$work"/gdb.core* "$work/done"
     samples "$elf" "$1" >"$work/session.gdb"
     interrupted_run "$elf" "$work/done" || return 1
     # QEMU's monitor prints the registers of traps that its server for GDB refuses to read.
@@ -70,6 +71,34 @@ bad_pointer=".place.line == $(line_of '*at = 1;') and ($frames) and
     (.cause.text | test(\"0xcccccccc\"))"
 asserted=".place.line == $(line_of 'assert_failed();')"
 waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock)"
+
+# The same page in GDB, and a core of the same target. QEMU's server for GDB does not read the
+# registers of traps of RISC-V.
+same_in_gdb() {
+    diff "$work/gdb.text" "$work/text" || return 1
+    timeout 20 gdb-multiarch -nx -q -batch -ex bt -x "$work/gdb.core.gdb" -ex 'info threads' \
+        "$elf" "$work/gdb.core" >"$work/out" 2>&1 </dev/null || return 1
+    grep -q '^#0 .* execute_garbage ' "$work/out" &&
+        grep -q '^\* .*"culprit".* execute_garbage ' "$work/out" || { cat "$work/out"; return 1; }
+}
+# A directory as OpenOCD writes it is an input of its own.
+folder() {
+    local image
+    rm -rf "$work/folder" && mkdir "$work/folder" || return 1
+    cp "$work/registers.txt" "$work/folder/registers.txt"
+    echo 'ringside-crash 1' >"$work/folder/manifest.txt"
+    for image in "${images[@]}"; do
+        cp "${image%@*}" "$work/folder/"
+        echo "ram: $(basename "${image%@*}") ${image##*@} 0x1" >>"$work/folder/manifest.txt"
+    done
+    "$ringside" crash -q --elf "$elf" "$work/folder" >"$work/out" && diff "$work/text" "$work/out" ||
+        return 1
+    echo 'ram: ../registers.txt 0x0 0x1' >>"$work/folder/manifest.txt"
+    "$ringside" crash -q --elf "$elf" "$work/folder" >"$work/out" 2>"$work/err"
+    [ $? = 2 ] && grep -q 'manifest.txt: line [0-9] is invalid' "$work/err" || return 1
+    "$ringside" crash -q --elf "$elf" "$work" >"$work/out" 2>"$work/err"
+    [ $? = 2 ] && grep -q 'a directory without manifest.txt' "$work/err"
+}
 
 # ---- damage ----
 
@@ -124,6 +153,10 @@ for port in ${PORTS:-cortex-m3 rv64 coldfire}; do
         check "$port: an address that is not aligned" dies 3 "usage fault" culprit store_sample
     check "$port: an illegal instruction" dies 4 "illegal instruction" culprit execute_garbage \
         "$frames"
+    if [ "$port" = cortex-m3 ]; then
+        check "$port: ... and the same page and core in GDB" same_in_gdb
+        check "$port: ... and from a crash folder" folder
+    fi
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
