@@ -59,7 +59,7 @@ enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options 
         dead->psp_is_likely |= i == 0;
         if (!options->quiet)
             cli_print_note(options->elf,
-                           "psp is not known; the frame of the exception was found by search");
+                           "psp is unknown; the frame of the exception was found by search");
     }
     for (size_t i = 0; !code && dead->kernel && i < dead->kernel->problem_count; i++)
         if (!options->quiet)

@@ -237,7 +237,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
     if (made && !build.failed) {
         if (input->psp_is_likely)
             crash_find(&build, "psp", "stack", EXTRACT_CRASH_LIKELY,
-                       "psp is not among the registers; the frame of the exception was found by "
+                       "psp is unknown; the frame of the exception was found by "
                        "search on the stack of the running thread");
         crash_read_faults(&build);
         crash_read_threads(&build);

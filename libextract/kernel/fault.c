@@ -84,16 +84,21 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
     const struct register_machine *machine = register_machine_of(symbols);
     uint64_t psr, lr, sp, psp;
 
-    if (!machine || !machine->is_m_profile || register_get(registers, ARM_PSP, &psp) ||
-        !register_get(registers, ARM_PSR, &psr) || !(psr & EXCEPTION) ||
-        !register_get(registers, ARM_LR, &lr) || !register_get(registers, ARM_SP, &sp))
+    if (!machine || !machine->is_m_profile || !register_get(registers, ARM_PSR, &psr) ||
+        !(psr & EXCEPTION) || !register_get(registers, ARM_LR, &lr) ||
+        !register_get(registers, ARM_SP, &sp))
         return false;
     if (lr >> 8 == 0xFFFFFF && !(lr & process_stack))
         return false; // the frame is on the main stack
     for (size_t i = 0; i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
-        if (!thread->has_core || thread->core != core ||
-            !find_frame(thread, memory, symbols, registers, &psp))
+        if (!thread->has_core || thread->core != core)
+            continue;
+        // A debugger that cannot read psp may show 0, or an old value.
+        if (register_get(registers, ARM_PSP, &psp) && psp >= thread->stack_start &&
+            psp < thread->stack_end)
+            return false;
+        if (!find_frame(thread, memory, symbols, registers, &psp))
             continue;
         register_set(registers, ARM_PSP, psp);
         register_set(registers, ARM_MSP, sp);

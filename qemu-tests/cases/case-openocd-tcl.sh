@@ -668,6 +668,20 @@ autocrash() {
         has "$(tail -n 3 "$work/told")" 'user event 4200'
 }
 check "QEMU: a crash is dumped by itself" autocrash
+# The folder is enough to explain the crash (images/crash.c).
+crash_page() {
+    local folder=$work/crashes/crash-0001
+    grep -q '^ram: scb-0xe000ed00.bin 0xe000ed00 0x90$' "$folder/manifest.txt" ||
+        { cat "$folder/manifest.txt"; return 1; }
+    "$ringside" crash -q --json --elf "$elf" "$folder" >"$work/page" 2>"$work/told.err"
+    jq -e '.cause.kind == "bus fault" and (.cause.text | test("0xcccccccc")) and
+        .place.function == "brake_controller_update" and .thread.name == "brake control" and
+        (.threads | length > 8)' "$work/page" >/dev/null && return 0
+    cat "$work/told.err"
+    jq -c '.cause, .place, .thread' "$work/page"
+    return 1
+}
+check "QEMU: the dump explains the crash" crash_page
 # The same without a breakpoint and without an earlier halt: the processor catches the fault.
 autocrash_caught() {
     board crash || return 1

@@ -117,10 +117,10 @@ const struct extract_kernel_thread *extract_kernel_thread_at(const struct extrac
                                                              uint64_t address);
 
 // Finds the process stack pointer (psp) of an Arm core of M-profile that was halted in an
-// exception, if its debugger does not know it: searches the stack of the thread that has the core
-// for the frame of the exception. The result is likely, not certain. Sets psp and msp of the core's
-// registers. Returns false if psp is known already, if the machine has none, or if there is no such
-// frame.
+// exception, if its debugger does not know it, or shows a value outside of the stack of the thread
+// that has the core: searches that stack for the frame of the exception. The result is likely, not
+// certain. Sets psp and msp of the core's registers. Returns false if psp is known, if the machine
+// has none, or if there is no such frame.
 bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract_memory *memory,
                              struct extract_symbols *symbols, unsigned core,
                              struct extract_registers *registers);
