@@ -65,7 +65,7 @@ enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options 
         if (!options->quiet)
             cli_print_note(extract_memory_name(dead->memory), "%s", dead->kernel->problems[i]);
     if (!code && !dead->kernel && !options->quiet)
-        cli_print_note(dead->without.what, "%s; GDB gets the core alone", dead->without.why);
+        cli_print_note(dead->without.what, "%s; only the core is known", dead->without.why);
     return code;
 }
 

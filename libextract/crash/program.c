@@ -2,6 +2,7 @@
 // crash: whether the ELF file is that of the program that ran. Code and constants that the memory
 // has, too, must be equal; where a thread continues must be code.
 #include "crash/crash.h"
+#include "memory/core.h"
 #include "memory/hooks.h"
 #include "symbols/dwarf.h"
 #include <string.h>
@@ -66,10 +67,21 @@ static void check_threads(struct crash_build *build)
                    saved - in_code, saved);
 }
 
+static void check_machine(struct crash_build *build)
+{
+    const struct extract_core *core = extract_core_of(build->input->memory);
+
+    if (core && core->elf.machine != extract_symbols_machine(build->input->symbols))
+        crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
+                   "the core file is of another machine than the ELF file (e_machine %u and %u)",
+                   core->elf.machine, extract_symbols_machine(build->input->symbols));
+}
+
 void crash_check_program(struct crash_build *build)
 {
     if (!build->input->symbols || !build->input->memory)
         return;
+    check_machine(build);
     check_constants(build);
     check_threads(build);
 }

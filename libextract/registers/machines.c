@@ -23,7 +23,7 @@ static const char *const aarch64_names[] = {
     "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
     "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp",  "pc",  "cpsr"};
 
-static const char *const x86_names[] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi",
+static const char *const x86_names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi",
                                         "rbp", "rsp", "r8",  "r9",  "r10", "r11",
                                         "r12", "r13", "r14", "r15", "rip", "eflags"};
 
@@ -145,7 +145,7 @@ static const struct register_machine machines[] = {
      .elf_machine = EM_X86_64,
      .word_bytes = 8,
      .count = 18,
-     .general = 0,
+     .general = 16,
      .pc = X86_PC,
      .sp = X86_SP,
      .lr = NO_REGISTER,
@@ -154,8 +154,8 @@ static const struct register_machine machines[] = {
      .pid_at = 32,
      .registers_at = 112,
      .slots = 20,
-     .order = {15, 14, 13, 12, 6, 1,           11,     10,          9,  8,
-               0,  2,  3,  4,  5, NO_REGISTER, X86_PC, NO_REGISTER, 17, X86_SP}},
+     .order = {15, 14, 13, 12, 6, 3,           11,     10,          9,  8,
+               0,  2,  1,  4,  5, NO_REGISTER, X86_PC, NO_REGISTER, 17, X86_SP}},
 };
 
 const struct register_machine *register_machine_find(uint16_t elf_machine, unsigned word_bytes,

@@ -391,7 +391,7 @@ enum extract_code extract_server_new(struct extract_server **server,
     const struct register_machine *machine = register_machine_of(symbols);
 
     *server = NULL;
-    if (!machine)
+    if (!machine || !machine->features[0].name)
         return extract_error_set(
             error, EXTRACT_UNSUPPORTED, path, "use a program for Arm, AArch64, RISC-V or 68k",
             "the registers of machine %u are not known", extract_symbols_machine(symbols));

@@ -127,7 +127,7 @@ struct extract_unwind_memory {
 
 // Replaces a frame by that of its caller. `sp`: number of the stack pointer; `is_first`: pc is not
 // a return address. Returns false at the end of the stack, if the file has no rules for pc, and in
-// a build without libdw. Rules in .debug_frame are used.
+// a build without libdw.
 bool extract_symbols_caller(struct extract_symbols *symbols,
                             const struct extract_unwind_memory *memory, unsigned sp, bool is_first,
                             struct extract_unwound *frame);

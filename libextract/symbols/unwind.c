@@ -117,18 +117,29 @@ struct question {
     unsigned sp;
 };
 
+// Applies the rules of a section to the frame. Returns false if it has none for pc.
+static bool apply_section(struct question *question, Dwarf_CFI *cfi)
+{
+    struct unwinding *u = &question->unwinding;
+    uint64_t pc = u->frame->pc - u->symbols->load_bias - !u->is_first;
+    Dwarf_Frame *rules = NULL;
+    bool is_found = cfi && !dwarf_cfi_addrframe(cfi, pc, &rules) && apply(u, rules, question->sp);
+
+    free(rules);
+    return is_found;
+}
+
 static bool find_caller(void *context)
 {
     struct question *question = context;
-    struct unwinding *u = &question->unwinding;
-    Dwarf_CFI *cfi = dwarf_getcfi(u->symbols->types.dwarf->dw);
-    uint64_t pc = u->frame->pc - u->symbols->load_bias - !u->is_first;
-    Dwarf_Frame *rules = NULL;
-    bool is_found = false;
+    struct extract_symbols *symbols = question->unwinding.symbols;
 
-    if (cfi && !dwarf_cfi_addrframe(cfi, pc, &rules))
-        is_found = apply(u, rules, question->sp);
-    free(rules);
+    if (apply_section(question, dwarf_getcfi(symbols->types.dwarf->dw)))
+        return true;
+    Dwarf_CFI *cfi = dwarf_getcfi_elf(symbols->file.elf); // .eh_frame
+    bool is_found = apply_section(question, cfi);
+    if (cfi)
+        dwarf_cfi_end(cfi);
     return is_found;
 }
 

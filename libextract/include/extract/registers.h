@@ -18,7 +18,7 @@ enum {
 };
 
 // By index: Arm r0 to r15, xpsr or cpsr, msp, psp; RISC-V x0 to x31, pc; AArch64 x0 to x30, sp, pc,
-// cpsr; 68k d0 to d7, a0 to a7, ps, pc; x86-64 rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8 to r15,
+// cpsr; 68k d0 to d7, a0 to a7, ps, pc; x86-64 rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15,
 // rip, eflags. From EXTRACT_FAULT on: what a machine keeps of a fault.
 struct extract_registers {
     uint64_t known; // bit i: value[i] is known

@@ -36,6 +36,25 @@ static void ask_address(struct extract_symbols *symbols, uint64_t address, size_
     check(extract_symbols_read_constant(symbols, address, bytes, sizeof bytes) <= sizeof bytes);
 }
 
+static bool read_zero(void *context, uint64_t address, unsigned bytes, uint64_t *value)
+{
+    (void)context, (void)bytes;
+    *value = address & 0xFFF;
+    return true;
+}
+
+// Unwinds from an address, at most as far as any stack is shown.
+static void ask_callers(struct extract_symbols *symbols, uint64_t address)
+{
+    const struct extract_unwind_memory memory = {read_zero, NULL};
+    struct extract_unwound frame = {.known = 0xFFFFFFFF, .pc = address};
+
+    for (unsigned i = 0; i < 32; i++)
+        if (!extract_symbols_caller(symbols, &memory, 13, i == 0, &frame))
+            break;
+    extract_symbols_is_m_profile(symbols);
+}
+
 static void ask_type(struct extract_symbols *symbols, const char *type)
 {
     char path[64];
@@ -87,8 +106,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (uint64_t address = 0; address < 0x400; address += 13)
         ask_address(symbols, address, &cache);
     if (extract_symbols_by_name(symbols, "work", &symbol))
-        for (uint64_t offset = 0; offset < 64; offset += 3)
+        for (uint64_t offset = 0; offset < 64; offset += 3) {
             ask_address(symbols, symbol.address + offset, &cache);
+            ask_callers(symbols, symbol.address + offset);
+        }
     // Asks inside of variables, whose members have names.
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (extract_symbols_by_name(symbols, variables[i], &symbol)) {

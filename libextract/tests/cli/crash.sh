@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# crash.sh: tests `ringside crash` on core files of programs of this host. The oracle is GDB, which
+# shows the same functions and lines. Boards are tested by qemu-tests/cases/case-crash.sh.
+. "$(dirname "$0")/../lib.sh"
+gdb=$(command -v gdb || command -v gdb-multiarch) || { echo "skip crash: there is no gdb"; exit 0; }
+
+cat >"$work/dies.c" <<'C'
+#include <stdlib.h>
+__attribute__((noinline)) void store(volatile int *place) { *place = 1; }
+__attribute__((noinline)) void work(int way)
+{
+    if (way > 1)
+        abort();
+    store((volatile int *)(long)(way * 8));
+}
+int main(int argc, char **argv)
+{
+    (void)argv;
+    work(argc);
+    return 0;
+}
+C
+# take NAME [ARGUMENT]: a core of the program at its death, and GDB's stack.
+take() {
+    timeout 60 "$gdb" -nx -batch -ex 'set startup-with-shell off' -ex 'set debuginfod enabled off' \
+        -ex "run ${*:2}" -ex "generate-core-file $work/$1.core" -ex bt \
+        "$work/dies" >"$work/$1.gdb" 2>&1 </dev/null
+    [ -s "$work/$1.core" ] && return 0
+    echo "skip crash: gdb runs no program here"
+    exit 0
+}
+(cd "$work" && cc -std=gnu11 -g -O0 -fPIE -pie dies.c -o dies) || exit 1
+take fault
+take abort now
+
+cd "$work" || exit 1
+run crash --elf dies fault.core
+check "a signal" 0 out '^cause   signal: SIGSEGV at address 0x8 (certain, registers)$' \
+    out '^where   store+[0-9]* at dies.c:2, pc 0x' out '        2: __attribute__.*place = 1; }$'
+is "the stack is that of GDB" "$(sed -n 's/^#[0-9]* *0x[0-9a-f]* \(.*\) at /\1 /p' out | xargs)" \
+    "$(sed -n 's/^#[0-9]* .* in \([a-z]*\) (.*) at \(.*\)/\1 \2/p;
+        s/^#0 *\([a-z]*\) (.*) at \(.*\)/\1 \2/p' fault.gdb | xargs)"
+run crash --json --elf dies fault.core
+is "as JSON" "$(jq -r '[.cause.kind, .cause.registers.signal, .place.line, .thread] | @csv' out)" \
+    '"signal",11,2,'
+run crash --elf dies abort.core
+check "abort" 0 out '^cause   signal: SIGABRT (signal 6) (certain, registers)$'
+printf 'int main(void) { return 0; }\n' >other.c
+cc -g -fno-pie -no-pie other.c -o other || exit 1
+run crash --elf other fault.core
+check "the ELF file of another program has no place in it" 0 no-out 'where   main'
+head -c $(($(stat -c %s fault.core) / 2)) fault.core >half.core
+run crash --elf dies half.core
+check "half of a core" "0 2 3" no-err 'AddressSanitizer'
+run crash --elf dies fault.core --registers /dev/null
+check "an empty file of registers" 2 no-out . err 'contains no register of the program'
+run crash fault.core
+check "no program" 1 no-out . err 'use --elf FILE'
+run serve --elf dies fault.core
+check "GDB has its own support for programs" 2 no-out . err 'use a program for Arm'
+finish
