@@ -183,6 +183,8 @@ static void place_cause(struct crash_build *build)
         crash->thread_certainty = crash->certainty;
         crash->context[0] = 0;
         place_overflow(build);
+    } else if (strcmp(crash->kind, "starvation") == 0 && build->is_interrupted) {
+        crash_set_origin(build, &build->interrupted, EXTRACT_CRASH_LIKELY, NULL);
     }
 }
 
@@ -242,7 +244,6 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         crash_read_faults(&build);
         crash_read_threads(&build);
         crash_read_history(&build);
-        crash_check_program(&build);
     }
     if (!made || build.failed) {
         extract_crash_free(made);
@@ -250,6 +251,11 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
     }
     choose_cause(made);
     place_cause(&build);
+    crash_check_program(&build);
+    if (build.failed) {
+        extract_crash_free(made);
+        return extract_error_set(error, EXTRACT_NOMEM, "crash", NULL, "out of memory");
+    }
     if (made->finding_count)
         qsort(made->findings, made->finding_count, sizeof *made->findings, compare_findings);
     *crash = made;

@@ -19,6 +19,9 @@ struct crash_build {
     const struct extract_crash_input *input;
     const struct register_machine *machine; // NULL: unknown
     size_t finding_capacity, cycle_count;
+    // Registers of the thread that an interrupt, and not a fault, has interrupted.
+    struct extract_registers interrupted;
+    bool is_interrupted;
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
     bool failed;                                  // out of memory
 };

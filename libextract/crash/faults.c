@@ -228,6 +228,9 @@ static void read_arm(struct crash_build *build)
     (void)register_get(&crash->registers, FAULT_CFSR, &cfsr);
     if (is_fault)
         place_of_exception(build, cfsr >> IMPRECISE & 1);
+    else if (number && build->input->symbols)
+        build->is_interrupted = extract_kernel_interrupted(
+            build->input->memory, build->input->symbols, &crash->registers, &build->interrupted);
 }
 
 // ---- RISC-V ----
@@ -246,6 +249,26 @@ static const struct meaning mcause_numbers[] = {
     {15, "memory fault", "a page of a store is missing"},
 };
 
+// Returns the thread whose frame the kernel has saved in the trap; NULL: there is none.
+static const struct extract_kernel_thread *trapped_thread(const struct crash_build *build)
+{
+    const struct extract_kernel *kernel = build->input->kernel;
+
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++)
+        if (kernel->threads[i].has_core && !kernel->threads[i].core && kernel->threads[i].has_pc)
+            return &kernel->threads[i];
+    return NULL;
+}
+
+static void note_interrupted(struct crash_build *build)
+{
+    const struct extract_kernel_thread *thread = trapped_thread(build);
+
+    build->is_interrupted = thread != NULL;
+    if (thread)
+        build->interrupted = thread->registers;
+}
+
 static void read_riscv(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
@@ -258,8 +281,10 @@ static void read_riscv(struct crash_build *build)
         is_interrupt
             ? NULL
             : meaning_of(mcause_numbers, sizeof mcause_numbers / sizeof *mcause_numbers, cause);
-    if (!meaning)
+    if (!meaning) {
+        note_interrupted(build);
         return;
+    }
     if (register_get(registers, FAULT_MTVAL, &value))
         crash_find(build, meaning->kind, "registers", EXTRACT_CRASH_CERTAIN,
                    "%s: mtval 0x%llx (mcause %llu)", meaning->text, (unsigned long long)value,
@@ -268,10 +293,8 @@ static void read_riscv(struct crash_build *build)
         crash_find(build, meaning->kind, "registers", EXTRACT_CRASH_CERTAIN, "%s (mcause %llu)",
                    meaning->text, (unsigned long long)cause);
     // The frame of the interrupted thread was found by mepc.
-    for (size_t i = 0; build->input->kernel && i < build->input->kernel->thread_count; i++) {
-        const struct extract_kernel_thread *thread = &build->input->kernel->threads[i];
-        if (!thread->has_core || thread->core || !thread->has_pc)
-            continue;
+    const struct extract_kernel_thread *thread = trapped_thread(build);
+    if (thread) {
         struct extract_registers origin = thread->registers;
         find_bad_call(build, &origin, EXTRACT_CRASH_CERTAIN);
         crash_set_origin(build, &origin, EXTRACT_CRASH_CERTAIN, NULL);
@@ -369,9 +392,11 @@ static bool is_passed(const struct crash_build *build, const char *function)
     return is_assert_function(function);
 }
 
+// A program that loops in such a function may have been halted in an interrupt.
 static void read_assertion(struct crash_build *build)
 {
-    const struct extract_registers *registers = &build->crash->registers;
+    const struct extract_registers *registers =
+        build->is_interrupted ? &build->interrupted : &build->crash->registers;
     struct extract_symbols *symbols = build->input->symbols;
     struct extract_symbol symbol;
     uint64_t pc;
@@ -382,7 +407,10 @@ static void read_assertion(struct crash_build *build)
         return;
     crash_find(build, "assert", "registers", EXTRACT_CRASH_CERTAIN, "the program stopped in %s",
                symbol.name);
-    crash_set_origin(build, registers, EXTRACT_CRASH_CERTAIN, is_passed);
+    crash_set_origin(build, registers,
+                     build->is_interrupted && build->input->psp_is_likely ? EXTRACT_CRASH_LIKELY
+                                                                          : EXTRACT_CRASH_CERTAIN,
+                     is_passed);
 }
 
 void crash_read_faults(struct crash_build *build)

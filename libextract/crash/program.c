@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // crash: whether the ELF file is that of the program that ran. Code and constants that the memory
 // has, too, must be equal; where a thread continues must be code.
+#include "base/cursor.h"
 #include "crash/crash.h"
 #include "memory/core.h"
 #include "memory/hooks.h"
@@ -53,7 +54,16 @@ static void check_constants(struct crash_build *build)
 static void check_threads(struct crash_build *build)
 {
     const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_crash_place *place = &build->crash->place;
     size_t saved = 0, in_code = 0;
+
+    if (place->is_known && !place->function)
+        crash_find(build, "other program", "registers", EXTRACT_CRASH_POSSIBLE,
+                   "0x%08llx is not in a function of the ELF file", (unsigned long long)place->pc);
+    if (kernel && kernel->problem_count)
+        crash_find(build, "other program", "control block", EXTRACT_CRASH_POSSIBLE,
+                   "control blocks are damaged, or the ELF file is another one: %s",
+                   kernel->problems[0]);
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
         saved += kernel->threads[i].has_pc;
@@ -77,11 +87,99 @@ static void check_machine(struct crash_build *build)
                    core->elf.machine, extract_symbols_machine(build->input->symbols));
 }
 
+// ---- the vector table ----
+
+// Returns the address of the vector table: that of the core, or of the program.
+static bool find_vectors(const struct crash_build *build, uint64_t *address)
+{
+    static const char *const names[] = {"__Vectors",     "__isr_vector", "g_pfnVectors",
+                                        "_vector_table", "vector_table", "vectors"};
+    const uint64_t vtor = 0xE000ED08;
+    struct extract_symbol symbol;
+    uint8_t bytes[4];
+    size_t got;
+
+    if (!extract_memory_read(build->input->memory, vtor, bytes, sizeof bytes, &got, NULL)) {
+        struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
+        *address = extract_cursor_u32(&c);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (extract_symbols_by_name(build->input->symbols, names[i], &symbol)) {
+            *address = symbol.address;
+            return true;
+        }
+    return false;
+}
+
+// In the first function of an exception, pc is in the handler that the vector table names.
+static void check_vectors(struct crash_build *build)
+{
+    enum { EXCEPTION = 0x1FF, RETURN = 0xFFFFFF };
+    const struct extract_registers *registers = &build->crash->registers;
+    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbol expected, found;
+    uint64_t psr, lr, pc, table;
+    uint8_t bytes[4];
+
+    if (!build->machine || !build->machine->is_m_profile ||
+        !register_get(registers, ARM_PSR, &psr) || !(psr & EXCEPTION) ||
+        !register_get(registers, ARM_LR, &lr) || lr >> 8 != RETURN ||
+        !register_get(registers, ARM_PC, &pc) || !find_vectors(build, &table) ||
+        extract_symbols_read_constant(symbols, table + 4 * (psr & EXCEPTION), bytes,
+                                      sizeof bytes) != sizeof bytes)
+        return;
+    struct extract_cursor c =
+        extract_cursor_make(bytes, sizeof bytes, extract_symbols_byte_order(symbols));
+    uint64_t handler = extract_cursor_u32(&c) & ~UINT64_C(1);
+    bool has_handler = extract_symbols_by_address(symbols, handler, &expected, NULL, NULL);
+    bool has_pc = extract_symbols_by_address(symbols, pc, &found, NULL, NULL);
+    if (has_handler && has_pc && expected.address == found.address)
+        return;
+    crash_find(build, "other program", "registers", EXTRACT_CRASH_LIKELY,
+               "exception %u is handled at 0x%08llx (%s), by the vector table of the ELF file, but "
+               "the core is at 0x%08llx (%s)",
+               (unsigned)(psr & EXCEPTION), (unsigned long long)handler,
+               has_handler ? expected.name : "not code of it", (unsigned long long)pc,
+               has_pc ? found.name : "not code of it");
+}
+
+// ---- what follows ----
+
+static void limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most)
+{
+    if (*certainty > most)
+        *certainty = most;
+}
+
+// What symbols and control blocks show is not more certain than that they are those of the program.
+static void limit_certainty(struct crash_build *build)
+{
+    struct extract_crash *crash = build->crash;
+
+    for (size_t i = 0; i < crash->finding_count; i++) {
+        if (strcmp(crash->findings[i].kind, "other program") != 0)
+            continue;
+        enum extract_crash_certainty most = crash->findings[i].certainty == EXTRACT_CRASH_POSSIBLE
+                                                ? EXTRACT_CRASH_LIKELY
+                                                : EXTRACT_CRASH_POSSIBLE;
+        limit(&crash->place.certainty, most);
+        limit(&crash->thread_certainty, most);
+        if (strcmp(crash->source, "registers") != 0)
+            limit(&crash->certainty, most);
+        for (size_t k = 0; k < crash->finding_count; k++)
+            if (strcmp(crash->findings[k].source, "control block") == 0)
+                limit(&crash->findings[k].certainty, most);
+    }
+}
+
 void crash_check_program(struct crash_build *build)
 {
     if (!build->input->symbols || !build->input->memory)
         return;
     check_machine(build);
     check_constants(build);
+    check_vectors(build);
     check_threads(build);
+    limit_certainty(build);
 }
