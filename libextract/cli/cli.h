@@ -90,6 +90,7 @@ struct cli_options {
     const char *elf_b;              // of `diff`: the ELF of B; NULL: that of --elf
     struct cli_merging merging;     // of `merge`
     const char *registers;          // file of --registers; NULL: none
+    bool html;                      // of `crash`
     bool kernel;                    // of `objects`: the control blocks instead of the trace
     bool color_is_fixed;            // --color=always or --color=never was given
     bool quiet, cost, help, version;
@@ -116,7 +117,8 @@ enum {
     CLI_MERGE = 16384,
     CLI_KERNEL = 32768,
     CLI_REGISTERS = 65536,
-    CLI_SERVE = 131072
+    CLI_SERVE = 131072,
+    CLI_HTML = 262144
 };
 
 // Headings of the overview under which commands are listed.

@@ -290,6 +290,7 @@ static const struct option_row rows[] = {
     {GENERAL, CLI_KERNEL, 0, "kernel", NULL, "List what the control blocks of the kernel show.",
      FLAG(kernel)},
     {GENERAL, 0, 0, "json", NULL, "Print JSON instead of text.", FLAG(session.json)},
+    {GENERAL, CLI_HTML, 0, "html", NULL, "Print a page of HTML instead of text.", FLAG(html)},
     {GENERAL, 0, 0, "no-header", NULL, "Print text without column headings.",
      FLAG(session.no_header)},
     {GENERAL, 0, 0, "color", "[=WHEN]", "Color the text: auto (default), always or never.",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: why a target stopped (extract/crash.h), as one page of text or one JSON object.
 #include "base/file.h"
+#include "report/crash_html.h"
 #include "report/internal.h"
 #include "report/text_table.h"
 #include "report/threads.h"
@@ -302,12 +303,36 @@ static void put_findings(struct extract_text *text, const struct extract_crash *
     text_table_print(&table, text, options);
 }
 
+static void put_html(struct extract_text *text, const struct extract_crash *crash,
+                     const struct extract_text *events,
+                     const struct extract_report_options *options)
+{
+    struct extract_report_options plain = *options;
+    char line[EXTRACT_SOURCE_LINE] = "";
+    struct extract_text threads;
+
+    plain.color = false;
+    extract_text_init(&threads, NULL, NULL);
+    if (crash->kernel && crash->kernel->thread_count)
+        threads_put_table(&threads, crash->kernel, crash->waits, crash->hz, &plain);
+    if (!read_source_line(&crash->place.line, line))
+        line[0] = 0;
+    crash_put_html(text, crash, line, &threads, events);
+    if (threads.code)
+        text->code = threads.code;
+    extract_text_free(&threads);
+}
+
 enum extract_code extract_report_crash(struct extract_text *text, const struct extract_crash *crash,
                                        const struct extract_text *events,
                                        const struct extract_report_options *options)
 {
     if (options->json) {
         put_json(text, crash, events);
+        return text->code;
+    }
+    if (options->html) {
+        put_html(text, crash, events, options);
         return text->code;
     }
     extract_text_printf(text, "cause   %s: ", crash->kind);

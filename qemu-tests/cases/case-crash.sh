@@ -91,8 +91,8 @@ folder() {
         cp "${image%@*}" "$work/folder/"
         echo "ram: $(basename "${image%@*}") ${image##*@} 0x1" >>"$work/folder/manifest.txt"
     done
-    "$ringside" crash -q --elf "$elf" "$work/folder" >"$work/out" && diff "$work/text" "$work/out" ||
-        return 1
+    "$ringside" crash -q --elf "$elf" "$work/folder" >"$work/out" || return 1
+    diff "$work/text" "$work/out" || return 1
     echo 'ram: ../registers.txt 0x0 0x1' >>"$work/folder/manifest.txt"
     "$ringside" crash -q --elf "$elf" "$work/folder" >"$work/out" 2>"$work/err"
     [ $? = 2 ] && grep -q 'manifest.txt: line [0-9] is invalid' "$work/err" || return 1

@@ -15,6 +15,7 @@ static enum extract_code open_trace(struct extract_session **session, struct cli
     choice.conditions = &newest;
     choice.condition_count = 1;
     choice.no_header = true;
+    choice.color &= !options->html;
     enum extract_code code =
         extract_session_open(session, dead->memory, dead->symbols, &choice, error);
     if (code && code != EXTRACT_NOMEM && code != EXTRACT_USAGE && dead->symbols) {
@@ -32,6 +33,7 @@ static int print_page(struct cli_dead *dead, const struct cli_options *options)
 {
     const struct extract_report_options report = {.size = sizeof report,
                                                   .json = options->session.json,
+                                                  .html = options->html,
                                                   .no_header = options->session.no_header,
                                                   .color = options->session.color};
     const struct extract_crash_input input = {.size = sizeof input,
@@ -66,6 +68,8 @@ static int run_crash(const struct cli_options *options)
 {
     struct cli_dead dead;
     struct extract_error error;
+    if (options->html && options->session.json)
+        return cli_refuse("--html", "use one of them", "--html cannot be combined with --json");
     enum extract_code code = cli_dead_open(&dead, options, &error);
     int status = code ? cli_complain(&error) : print_page(&dead, options);
 
@@ -81,6 +85,6 @@ const struct cli_command cli_crash = {
     .help =
         "One page: what stopped it and where, in which thread, what else is unusual, all\n"
         "threads, and the newest events. Each statement names its source, and how sure it is.\n",
-    .takes = CLI_REGISTERS,
+    .takes = CLI_REGISTERS | CLI_HTML,
     .run = run_crash,
 };

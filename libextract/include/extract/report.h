@@ -82,6 +82,7 @@ struct extract_report_options {
     size_t size;    // sizeof the struct
     uint64_t hz;    // ticks per second; 0: times are in ticks
     bool json;      // one JSON object per line
+    bool html;      // a page of HTML, of reports that have one; then `json` is false
     bool no_header; // text: without headings
     bool color;     // text: headings in bold, flags in red (ECMA-48, SGR)
     // Text reports of events: linked templates; NULL: the built-in ones.

@@ -44,6 +44,12 @@ is "the stack is that of GDB" "$(sed -n 's/^#[0-9]* *0x[0-9a-f]* \(.*\) at /\1 /
 run crash --json --elf dies fault.core
 is "as JSON" "$(jq -r '[.cause.kind, .cause.registers.signal, .place.line, .thread] | @csv' out)" \
     '"signal",11,2,'
+sed -i 's/volatile int \*place) {/volatile int *place) { \/* <b> \& "quoted" *\//' dies.c
+run crash --html --elf dies fault.core
+check "as HTML" 0 out '^<h1>signal</h1>$' \
+    out 'int \*place) { /\* &lt;b&gt; &amp; &quot;quoted&quot;' no-out '<b> '
+run crash --html --json --elf dies fault.core
+check "as one of them" 1 no-out . err 'cannot be combined with --json'
 run crash --elf dies abort.core
 check "abort" 0 out '^cause   signal: SIGABRT (signal 6) (certain, registers)$'
 printf 'int main(void) { return 0; }\n' >other.c
