@@ -149,20 +149,24 @@ proc _ringside_crash_ram {T directory missing_name images_name} {
 	return $lines
 }
 
-# Saves the system control block of a Cortex-M, which has the status of faults. Returns its line of
-# the manifest; appends to `missing`.
+# Saves what a Cortex-M keeps of a fault and of its FPU: the system control block, and FPCCR.
+# Returns their lines of the manifest; appends to `missing`.
 proc _ringside_crash_status {T directory missing_name} {
 	upvar 1 $missing_name missing
+	set lines {}
 	if {[$T cget -type] ne "cortex_m"} {
 		return {}
 	}
-	set name scb-0xe000ed00.bin
-	if {[catch {_ringside_dump $T [file join $directory $name] 0xe000ed00 0x90} why]} {
-		catch {file delete [file join $directory $name]}
-		lappend missing "fault status: $why"
-		return {}
+	foreach {address length} {0xe000ed00 0x90 0xe000ef34 0xc} {
+		set name scb-$address.bin
+		if {[catch {_ringside_dump $T [file join $directory $name] $address $length} why]} {
+			catch {file delete [file join $directory $name]}
+			lappend missing "fault status at $address: $why"
+			continue
+		}
+		lappend lines "ram: $name $address $length"
 	}
-	return [list "ram: $name 0xe000ed00 0x90"]
+	return $lines
 }
 
 # ---- Automatic dumps ----

@@ -4,24 +4,31 @@
 #   make -f qemu-tests/firmware.mk firmware
 # All images of a port with the same configuration share their kernel objects.
 
-FIRMWARE_PORTS := cortex-m3 rv64 coldfire
+FIRMWARE_PORTS := cortex-m3 cortex-m4f rv64 coldfire
 FIRMWARE_hooks     := hooks hookstates hookstorm
 RKH_CONFIGS        := rkh rkh16 rkhsmall
 FIRMWARE_rkh       := $(RKH_CONFIGS) $(RKH_CONFIGS:rkh%=rkhevents%) $(RKH_CONFIGS:rkh%=rkhstorm%)
 FIRMWARE_posix     := posix posixcalls posixstates posixstorm
 FIRMWARE_cortex-m3 := demo storm small filtered disabled never services crash deaths recycled \
   demo64k $(FIRMWARE_hooks) $(FIRMWARE_rkh) $(FIRMWARE_posix) posixcost freertos
+FIRMWARE_cortex-m4f := demo deaths
 FIRMWARE_rv64      := demo storm small filtered disabled never services deaths $(FIRMWARE_hooks) \
   $(FIRMWARE_rkh) $(FIRMWARE_posix)
 FIRMWARE_coldfire  := demo storm small filtered disabled never services deaths $(FIRMWARE_hooks) \
   $(FIRMWARE_rkh) $(FIRMWARE_posix)
 
 TOOLS_cortex-m3 := arm-none-eabi-
+TOOLS_cortex-m4f := arm-none-eabi-
 TOOLS_rv64      := riscv64-unknown-elf-
 TOOLS_coldfire  := m68k-linux-gnu-
 CPU_cortex-m3   := -mcpu=cortex-m3 -mthumb
+CPU_cortex-m4f  := -mcpu=cortex-m4 -mthumb -mfpu=fpv4-sp-d16 -mfloat-abi=hard
 CPU_rv64        := -march=rv64imac_zicsr -mabi=lp64 -mcmodel=medany
 CPU_coldfire    := -mcpu=5208 -malign-int
+
+# The directory of a port under ports/, if its name is another one.
+DIRECTORY_cortex-m4f := cortex-m3
+firmware_directory = qemu-tests/ports/$(or $(DIRECTORY_$(1)),$(1))
 
 # A configuration is a set of compiler flags and a recorder. The recorder is a directory of rtos/,
 # which is trace by default. An image without a configuration here has the plain one.
@@ -88,7 +95,7 @@ firmware:
 # $(call firmware_objects,PORT,CONFIGURATION,SOURCES)
 firmware_objects = $(patsubst qemu-tests/%,$(FIRMWARE_OUT)/obj/$(1)/$(2)/%.o,$(3))
 # $(call firmware_sources,PORT,IMAGE,CONFIGURATION)
-firmware_sources = $(FIRMWARE_KERNEL) $(sort $(wildcard qemu-tests/ports/$(1)/*.[cS])) \
+firmware_sources = $(FIRMWARE_KERNEL) $(sort $(wildcard $(call firmware_directory,$(1))/*.[cS])) \
   $(sort $(wildcard qemu-tests/rtos/$(call firmware_recorder,$(3))/*.c)) \
   $(if $(filter $(2),$(PARTS_product)),qemu-tests/images/product.c) \
   $(if $(FOLDER_$(3)),qemu-tests/images/$(FOLDER_$(3))/shared.c) \
@@ -99,7 +106,8 @@ define firmware_compile
 $(FIRMWARE_OUT)/obj/$(1)/$(2)/%.o: qemu-tests/% qemu-tests/firmware.mk
 	@mkdir -p $$(@D)
 	$$(call firmware_say,$$<)
-	$$(Q)$(TOOLS_$(1))gcc $(CPU_$(1)) $(FIRMWARE_FLAGS) $(FLAGS_$(2)) -Iqemu-tests/ports/$(1) \
+	$$(Q)$(TOOLS_$(1))gcc $(CPU_$(1)) $(FIRMWARE_FLAGS) $(FLAGS_$(2)) \
+	  -I$(call firmware_directory,$(1)) \
 	  -DBOUT_TRACE_RECORDER='"$(call firmware_recorder,$(2))/hooks.h"' \
 	  -MMD -MP -c $$< -o $$@
 endef
@@ -107,7 +115,7 @@ endef
 # $(eval $(call firmware_link,PORT,IMAGE,CONFIGURATION))
 define firmware_link
 FIRMWARE += $(FIRMWARE_OUT)/$(2)-$(1).elf
-$(FIRMWARE_OUT)/$(2)-$(1).elf: qemu-tests/ports/$(1)/link.ld \
+$(FIRMWARE_OUT)/$(2)-$(1).elf: $(call firmware_directory,$(1))/link.ld \
   $(call firmware_objects,$(1),$(3),$(call firmware_sources,$(1),$(2),$(3)))
 	$$(call firmware_say,$$@)
 	$$(Q)$(TOOLS_$(1))gcc $(CPU_$(1)) -nostdlib -static -no-pie -Wl,--build-id=none \

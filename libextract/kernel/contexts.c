@@ -92,10 +92,10 @@ static bool take_exception_frame(struct frame *frame, bool has_fpu)
     return close_frame(frame, ARM_SP, psr & aligned ? 4 : 0) && psr & thumb;
 }
 
-// EXC_RETURN of a return to a thread, on its process stack or on the main one.
+// EXC_RETURN of a return to a thread, on its process stack or on the main one. Bit 1 is reserved.
 static bool is_exception_return(uint64_t word)
 {
-    return (word & 0xFFFFFF80) == 0xFFFFFF80;
+    return (word & 0xFFFFFF82) == 0xFFFFFF80;
 }
 
 static bool has_fpu_frame(uint64_t exception_return)
@@ -115,8 +115,8 @@ static bool arm_threadx(struct frame *frame)
     return take_exception_frame(frame, has_fpu_frame(exception_return));
 }
 
-// FreeRTOS on cores with an FPU.
-static bool arm_freertos_fpu(struct frame *frame)
+// FreeRTOS and bout on cores with an FPU.
+static bool arm_with_return(struct frame *frame)
 {
     take(frame, 4, CALLEE_WORDS);
     uint64_t exception_return = take_word(frame);
@@ -127,11 +127,19 @@ static bool arm_freertos_fpu(struct frame *frame)
     return take_exception_frame(frame, has_fpu_frame(exception_return));
 }
 
-// FreeRTOS on cores without an FPU, and bout.
+// The same on cores without an FPU.
 static bool arm_plain(struct frame *frame)
 {
     take(frame, 4, CALLEE_WORDS);
     return take_exception_frame(frame, false);
+}
+
+static bool arm_either(struct frame *frame, struct kernel_reader *reader, uint64_t saved)
+{
+    if (arm_with_return(frame))
+        return true;
+    open_frame(frame, reader, saved);
+    return arm_plain(frame);
 }
 
 // ---- RISC-V ----
@@ -240,10 +248,8 @@ bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool 
 
     (void)has_fpu;
     open_frame(&frame, reader, saved);
-    if (reader->machine == EM_ARM && !(is_frame = arm_freertos_fpu(&frame))) {
-        open_frame(&frame, reader, saved);
-        is_frame = arm_plain(&frame);
-    }
+    if (reader->machine == EM_ARM)
+        is_frame = arm_either(&frame, reader, saved);
     return finish(&frame, is_frame, registers);
 }
 
@@ -256,7 +262,7 @@ bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_
     (void)has_fpu;
     open_frame(&frame, reader, saved);
     if (reader->machine == EM_ARM)
-        is_frame = arm_plain(&frame);
+        is_frame = arm_either(&frame, reader, saved);
     else if (reader->machine == EM_RISCV)
         is_frame = riscv_bout(&frame);
     else if (reader->machine == EM_68K)

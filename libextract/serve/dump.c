@@ -117,6 +117,21 @@ static size_t gap_at(const struct extract_server *server, uint64_t address, size
     return length;
 }
 
+// GDB reads FPCCR before it unwinds through a frame with FPU registers, and uses only its bit TS,
+// which cores without the Security Extension do not have. A dump without it gets the value that
+// FPCCR has after a reset (Armv7-M ARM, B3.2.21).
+static size_t read_fpccr(const struct extract_server *server, uint64_t address, uint8_t *bytes,
+                         size_t length)
+{
+    const uint64_t fpccr = 0xE000EF34;
+    static const uint8_t after_reset[] = {0, 0, 0, 0xC0};
+
+    if (!server->machine->is_m_profile || address != fpccr || length != sizeof after_reset)
+        return 0;
+    memcpy(bytes, after_reset, sizeof after_reset);
+    return sizeof after_reset;
+}
+
 // Reads memory; what it lacks comes from the ELF file. Returns how many bytes there are.
 static size_t read_bytes(struct extract_server *server, uint64_t address, uint8_t *bytes,
                          size_t length)
@@ -131,7 +146,7 @@ static size_t read_bytes(struct extract_server *server, uint64_t address, uint8_
                                                 gap_at(server, at, length - done));
         done += got;
     } while (got && done < length);
-    return done;
+    return done ? done : read_fpccr(server, address, bytes, length);
 }
 
 static void answer_memory(struct extract_server *server, struct words *words)

@@ -20,7 +20,7 @@ samples() { # ELF DEATH
     ram_of "$1" | while read -r from to; do
         printf 'dump binary memory %s %s %s\n' "$work/now.ram-$from" "$from" "$to"
     done
-    [ "$port" = cortex-m3 ] &&
+    [[ $port = cortex-m* ]] &&
         echo "dump binary memory $work/now.ram-0xe000ed00 0xe000ed00 0xe000ed90"
     into_file "$work/done" 'echo done\n'
 }
@@ -80,6 +80,16 @@ same_in_gdb() {
         "$elf" "$work/gdb.core" >"$work/out" 2>&1 </dev/null || return 1
     grep -q '^#0 .* execute_garbage ' "$work/out" &&
         grep -q '^\* .*"culprit".* execute_garbage ' "$work/out" || { cat "$work/out"; return 1; }
+}
+# GDB unwinds through the exception, with FPU registers in its frame or not.
+served() {
+    local command
+    command=$(printf '"%s" ' "$ringside" serve -q "${input[@]}")
+    timeout 20 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt "$elf" \
+        >"$work/out" 2>&1 </dev/null || return 1
+    grep -q '^#0 .* HardFault_Handler ' "$work/out" && grep -q '^#2 .*store_sample ' "$work/out" &&
+        grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
+        { cat "$work/out"; return 1; }
 }
 # A directory as OpenOCD writes it is an input of its own.
 folder() {
@@ -145,18 +155,19 @@ other_program() {
         .thread.certainty != "certain" and (.findings | any(.kind == "other program"))'
 }
 
-for port in ${PORTS:-cortex-m3 rv64 coldfire}; do
+for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     elf=$firmware/deaths-$port.elf
     memory="memory fault"
-    [ "$port" = cortex-m3 ] && memory="bus fault"
+    [[ $port = cortex-m* ]] && memory="bus fault"
     # QEMU's ColdFire board answers at all addresses.
     [ "$port" = coldfire ] ||
         check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
+    [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
     case $port in
-    cortex-m3) check "$port: a division by zero" dies 2 "usage fault" culprit divide_sample ;;
+    cortex-m*) check "$port: a division by zero" dies 2 "usage fault" culprit divide_sample ;;
     coldfire) check "$port: a division by zero" dies 2 trap culprit divide_sample ;;
     esac
-    [ "$port" = cortex-m3 ] &&
+    [[ $port = cortex-m* ]] &&
         check "$port: an address that is not aligned" dies 3 "usage fault" culprit store_sample
     check "$port: an illegal instruction" dies 4 "illegal instruction" culprit execute_garbage \
         "$frames"
@@ -172,13 +183,13 @@ for port in ${PORTS:-cortex-m3 rv64 coldfire}; do
         check "$port: a storm of interrupts" die 9
         check "$port: ... is found" says '.cause.kind == "interrupt storm"'
     fi
-    if [ "$port" = cortex-m3 ]; then
+    if [[ $port = cortex-m* ]]; then
         check "$port: a reset" die 10
         check "$port: ... is found, with the ring of before" says '.cause.kind == "watchdog" and
             .cause.certainty == "possible" and (.events | length > 8)'
     fi
     case $port in
-    cortex-m3 | rv64) check "$port: a call through a wrong pointer" dies 11 "memory fault" culprit \
+    cortex-m* | rv64) check "$port: a call through a wrong pointer" dies 11 "memory fault" culprit \
         call_handler '.findings | any(.kind == "bad call")' ;;
     coldfire) check "$port: a call through a wrong pointer" dies 11 "illegal instruction" culprit \
         call_handler '.findings | any(.kind == "bad call")' ;;

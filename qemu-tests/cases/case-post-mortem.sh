@@ -5,7 +5,7 @@
 # that the image's threads wait in. The image crash-cortex-m3 then dies, and GDB shows where.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-ports=${PORTS:-cortex-m3 rv64 coldfire}
+ports=${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}
 
 samples() { # ELF
     local from to

@@ -35,6 +35,9 @@ static _Alignas(8) UCHAR other_stacks[MUTEXES + 1][IMAGE_STACK_BYTES];
 static TX_THREAD neighbor_thread, culprit_thread, philosopher_threads[MUTEXES], weak_thread;
 static TX_MUTEX forks[MUTEXES];
 static volatile ULONG zero, sink = 1;
+#ifdef __ARM_FP
+static volatile float level;
+#endif
 
 // ---- deaths ----
 
@@ -168,6 +171,9 @@ static void culprit_entry(ULONG unused)
 {
     (void)unused;
     for (ULONG step = 0;; step++) {
+#ifdef __ARM_FP
+        level = level * 1.5F + 1; // frames of exceptions have FPU registers from here on
+#endif
         bout_trace_user_event(EVENT_STEP, step, death, 0, 0);
         die(death);
         bout_thread_sleep(2);

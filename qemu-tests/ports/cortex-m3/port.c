@@ -101,12 +101,20 @@ void Device_Handler(void)
     bout_isr_exit(board_device_id);
 }
 
-// A frame as an exception leaves it, below it R4 to R11 and the EXC_RETURN of a thread.
+// A frame as an exception leaves it; below it R4 to R11, and, with an FPU, EXC_RETURN.
 void *bout_port_stack_build(void *stack, ULONG size)
 {
-    uint32_t *frame = (uint32_t *)(((uintptr_t)stack + size) & ~(uintptr_t)7) - 16;
-    memset(frame, 0, 16 * sizeof *frame);
-    frame[14] = (uint32_t)(uintptr_t)bout_thread_shell & ~1UL;
-    frame[15] = 1UL << 24; // xPSR: Thumb
+#ifdef __ARM_FP
+    enum { WORDS = 17, EXC_RETURN = 8 };
+#else
+    enum { WORDS = 16 };
+#endif
+    uint32_t *frame = (uint32_t *)(((uintptr_t)stack + size) & ~(uintptr_t)7) - WORDS;
+    memset(frame, 0, WORDS * sizeof *frame);
+#ifdef __ARM_FP
+    frame[EXC_RETURN] = 0xFFFFFFFDUL; // to a thread, on its own stack, without FPU registers
+#endif
+    frame[WORDS - 2] = (uint32_t)(uintptr_t)bout_thread_shell & ~1UL;
+    frame[WORDS - 1] = 1UL << 24; // xPSR: Thumb
     return frame;
 }

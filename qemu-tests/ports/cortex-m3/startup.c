@@ -41,6 +41,14 @@ static void start_image(void)
 // Threads and the idle context run on the process stack; handlers have the main stack.
 __attribute__((naked, noreturn)) void Reset_Handler(void)
 {
+#ifdef __ARM_FP // CPACR: the FPU may be used (Armv7-M ARM, B3.2.20)
+    __asm__ volatile("ldr r0, =0xE000ED88\n\t"
+                     "ldr r1, [r0]\n\t"
+                     "orr r1, r1, #0xF00000\n\t"
+                     "str r1, [r0]\n\t"
+                     "dsb\n\t"
+                     "isb");
+#endif
     __asm__ volatile("ldr r0, =link_idle_stack_end\n\t"
                      "msr psp, r0\n\t"
                      "movs r0, #2\n\t"
@@ -50,16 +58,32 @@ __attribute__((naked, noreturn)) void Reset_Handler(void)
                      ".ltorg");
 }
 
+// A core with an FPU also saves EXC_RETURN, which shows whether the frame has FPU registers, and
+// then those that the callee saves.
 __attribute__((naked)) void PendSV_Handler(void)
 {
     __asm__ volatile("mrs r0, psp\n\t"
+#ifdef __ARM_FP
+                     "tst lr, #0x10\n\t"
+                     "it eq\n\t"
+                     "vstmdbeq r0!, {s16-s31}\n\t"
+                     "stmdb r0!, {r4-r11, lr}\n\t"
+#else
                      "stmdb r0!, {r4-r11}\n\t"
+#endif
                      "push {r4, lr}\n\t" // r4: the stack stays aligned to 8 bytes
                      "cpsid i\n\t"
                      "bl bout_switch\n\t"
                      "cpsie i\n\t"
                      "pop {r4, lr}\n\t"
+#ifdef __ARM_FP
+                     "ldmia r0!, {r4-r11, lr}\n\t"
+                     "tst lr, #0x10\n\t"
+                     "it eq\n\t"
+                     "vldmiaeq r0!, {s16-s31}\n\t"
+#else
                      "ldmia r0!, {r4-r11}\n\t"
+#endif
                      "msr psp, r0\n\t"
                      "bx lr");
 }
