@@ -24,21 +24,25 @@ struct meaning {
 enum {
     EXCEPTION = 0x1FF,
     STATUS_ADDRESS_LOW = 0x28, // of CFSR after 0xE000ED00
+    DATA_VIOLATION = 1,
     MMFAR_VALID = 7,
+    PRECISE = 9,
     IMPRECISE = 10,
     BFAR_VALID = 15,
     NOCP = 19,
-    SFAR_VALID = 6
+    SECURE_VIOLATION = 3,
+    SFAR_VALID = 6,
+    NO_ADDRESS = 255 // of no bit
 };
 
 static const struct meaning cfsr_bits[] = {
     {0, "memory fault", "an instruction was fetched from memory that must not be executed"},
-    {1, "memory fault", "data were accessed in memory that the MPU protects"},
+    {DATA_VIOLATION, "memory fault", "data were accessed in memory that the MPU protects"},
     {3, "memory fault", "the MPU forbids the stack from which an exception returned"},
     {4, "memory fault", "the MPU forbids the stack onto which an exception saved registers"},
     {5, "memory fault", "the MPU forbids the stack onto which FPU registers were saved"},
     {8, "bus fault", "an instruction was fetched from an address that does not answer"},
-    {9, "bus fault", "data were accessed at an address that does not answer"},
+    {PRECISE, "bus fault", "data were accessed at an address that does not answer"},
     {IMPRECISE, "bus fault", "an earlier write went to an address that does not answer"},
     {11, "bus fault", "the stack from which an exception returned does not answer"},
     {12, "bus fault", "the stack onto which an exception saved registers does not answer"},
@@ -57,7 +61,7 @@ static const struct meaning sfsr_bits[] = {
     {0, "usage fault", "non-secure code called secure code at an invalid entry"},
     {1, "usage fault", "an exception frame has an invalid integrity signature"},
     {2, "usage fault", "an exception returned to the wrong security state"},
-    {3, "memory fault", "non-secure code accessed secure memory"},
+    {SECURE_VIOLATION, "memory fault", "non-secure code accessed secure memory"},
     {4, "usage fault", "a branch left secure code in an invalid way"},
     {5, "memory fault", "FPU registers could not be saved"},
     {7, "memory fault", "saving FPU registers failed"},
@@ -104,16 +108,18 @@ static void read_status(struct crash_build *build)
         register_set(registers, order[i], extract_cursor_u32(&c));
 }
 
-// Adds a finding for each bit that is set. Returns whether there is one.
+// Adds a finding for each bit that is set. `with_address`: number of the bit whose access went to
+// `address`; NO_ADDRESS: none. Returns whether a bit is set.
 static bool find_bits(struct crash_build *build, const char *name, uint64_t status,
-                      const struct meaning *bits, size_t count, bool has_address, uint64_t address)
+                      const struct meaning *bits, size_t count, unsigned with_address,
+                      uint64_t address)
 {
     bool is_found = false;
 
     for (size_t i = 0; i < count; i++) {
         if (!(status >> bits[i].number & 1))
             continue;
-        if (has_address)
+        if (bits[i].number == with_address)
             crash_find(build, bits[i].kind, "registers", EXTRACT_CRASH_CERTAIN,
                        "%s: address 0x%08llx (%s 0x%08llx)", bits[i].text,
                        (unsigned long long)address, name, (unsigned long long)status);
@@ -125,30 +131,35 @@ static bool find_bits(struct crash_build *build, const char *name, uint64_t stat
     return is_found;
 }
 
+// Returns the bit whose address a register holds, or NO_ADDRESS: a flag says whether it does.
+static unsigned address_of(const struct extract_registers *registers, uint64_t status,
+                           unsigned valid, unsigned bit, unsigned index, uint64_t *address)
+{
+    return status >> valid & 1 && register_get(registers, index, address) ? bit : NO_ADDRESS;
+}
+
 static bool find_status(struct crash_build *build)
 {
-    enum { MEMORY = 0xFF, BUS = 0xFF00 };
+    enum { SFSR_BITS = sizeof sfsr_bits / sizeof *sfsr_bits, UNREADABLE_VECTOR = 2 };
     const struct extract_registers *registers = &build->crash->registers;
+    const size_t count = sizeof cfsr_bits / sizeof *cfsr_bits;
     uint64_t cfsr = 0, hfsr = 0, sfsr = 0, address = 0;
     bool is_found = false;
 
     if (register_get(registers, FAULT_CFSR, &cfsr)) {
-        bool has_address =
-            cfsr >> MMFAR_VALID & 1 && register_get(registers, FAULT_MMFAR, &address);
-        is_found |= find_bits(build, "CFSR", cfsr & MEMORY, cfsr_bits,
-                              sizeof cfsr_bits / sizeof *cfsr_bits, has_address, address);
-        has_address = cfsr >> BFAR_VALID & 1 && register_get(registers, FAULT_BFAR, &address);
-        is_found |= find_bits(build, "CFSR", cfsr & BUS, cfsr_bits,
-                              sizeof cfsr_bits / sizeof *cfsr_bits, has_address, address);
-        is_found |= find_bits(build, "CFSR", cfsr & ~(uint64_t)(MEMORY | BUS), cfsr_bits,
-                              sizeof cfsr_bits / sizeof *cfsr_bits, false, 0);
+        unsigned bit =
+            address_of(registers, cfsr, MMFAR_VALID, DATA_VIOLATION, FAULT_MMFAR, &address);
+        is_found |= find_bits(build, "CFSR", cfsr & 0xFF, cfsr_bits, count, bit, address);
+        bit = address_of(registers, cfsr, BFAR_VALID, PRECISE, FAULT_BFAR, &address);
+        is_found |=
+            find_bits(build, "CFSR", cfsr & ~UINT64_C(0xFF), cfsr_bits, count, bit, address);
     }
     if (register_get(registers, FAULT_SFSR, &sfsr)) {
-        bool has_address = sfsr >> SFAR_VALID & 1 && register_get(registers, FAULT_SFAR, &address);
-        is_found |= find_bits(build, "SFSR", sfsr, sfsr_bits, sizeof sfsr_bits / sizeof *sfsr_bits,
-                              has_address, address);
+        unsigned bit =
+            address_of(registers, sfsr, SFAR_VALID, SECURE_VIOLATION, FAULT_SFAR, &address);
+        is_found |= find_bits(build, "SFSR", sfsr, sfsr_bits, SFSR_BITS, bit, address);
     }
-    if (register_get(registers, FAULT_HFSR, &hfsr) && hfsr & 2) {
+    if (register_get(registers, FAULT_HFSR, &hfsr) && hfsr & UNREADABLE_VECTOR) {
         crash_find(build, "hard fault", "registers", EXTRACT_CRASH_CERTAIN,
                    "the vector of an exception could not be read (HFSR 0x%08llx)",
                    (unsigned long long)hfsr);
@@ -272,7 +283,8 @@ static void note_interrupted(struct crash_build *build)
 static void read_riscv(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
-    uint64_t cause, pc, value = 0;
+    const uint64_t interrupts_open = 8; // MIE
+    uint64_t cause, pc, status, value = 0;
 
     if (!register_get(registers, FAULT_MCAUSE, &cause))
         return;
@@ -285,23 +297,31 @@ static void read_riscv(struct crash_build *build)
         note_interrupted(build);
         return;
     }
-    if (register_get(registers, FAULT_MTVAL, &value))
-        crash_find(build, meaning->kind, "registers", EXTRACT_CRASH_CERTAIN,
-                   "%s: mtval 0x%llx (mcause %llu)", meaning->text, (unsigned long long)value,
-                   (unsigned long long)cause);
-    else
-        crash_find(build, meaning->kind, "registers", EXTRACT_CRASH_CERTAIN, "%s (mcause %llu)",
+    // mcause keeps its value after the trap. While the trap is handled, interrupts are locked.
+    bool is_known = register_get(registers, FAULT_MSTATUS, &status);
+    enum extract_crash_certainty certainty =
+        is_known ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
+    if (is_known && status & interrupts_open) {
+        crash_find(build, "earlier trap", "registers", EXTRACT_CRASH_CERTAIN, "%s (mcause %llu)",
                    meaning->text, (unsigned long long)cause);
+        return;
+    }
+    if (register_get(registers, FAULT_MTVAL, &value))
+        crash_find(build, meaning->kind, "registers", certainty, "%s: mtval 0x%llx (mcause %llu)",
+                   meaning->text, (unsigned long long)value, (unsigned long long)cause);
+    else
+        crash_find(build, meaning->kind, "registers", certainty, "%s (mcause %llu)", meaning->text,
+                   (unsigned long long)cause);
     // The frame of the interrupted thread was found by mepc.
     const struct extract_kernel_thread *thread = trapped_thread(build);
     if (thread) {
         struct extract_registers origin = thread->registers;
-        find_bad_call(build, &origin, EXTRACT_CRASH_CERTAIN);
-        crash_set_origin(build, &origin, EXTRACT_CRASH_CERTAIN, NULL);
+        find_bad_call(build, &origin, certainty);
+        crash_set_origin(build, &origin, certainty, NULL);
         return;
     }
     if (register_get(registers, FAULT_MEPC, &pc))
-        crash_set_place(build, pc, EXTRACT_CRASH_CERTAIN);
+        crash_set_place(build, pc, certainty);
 }
 
 // ---- ColdFire ----

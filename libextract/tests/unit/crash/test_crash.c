@@ -99,6 +99,11 @@ static void riscv(void **state)
     expect(EM_RISCV, 8, false, store, "memory fault", "mtval 0xcccccccc (mcause 7)");
     const uint64_t illegal[][2] = {{FAULT_MCAUSE, 2}, END};
     expect(EM_RISCV, 4, false, illegal, "illegal instruction", "(mcause 2)");
+    // Interrupts are open: the trap is over.
+    const uint64_t over[][2] = {{FAULT_MCAUSE, 5}, {FAULT_MSTATUS, 0x1888}, END};
+    expect(EM_RISCV, 8, false, over, "earlier trap", "(mcause 5)");
+    const uint64_t under_way[][2] = {{FAULT_MCAUSE, 5}, {FAULT_MSTATUS, 0x1880}, END};
+    expect(EM_RISCV, 8, false, under_way, "memory fault", "(mcause 5)");
     // An interrupt, in registers of 32 and 64 bits, and a call of the system.
     const uint64_t timer[][2] = {{FAULT_MCAUSE, UINT64_C(0x8000000000000007)}, END};
     expect(EM_RISCV, 8, false, timer, NULL, NULL);
