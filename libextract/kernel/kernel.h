@@ -56,9 +56,10 @@ struct kernel_block {
 // A kernel that is known.
 struct kernel_description {
     const char *name;
-    const char *symbol; // that only programs with this kernel have
-    const char *type;   // of a thread's control block
-    uint8_t fill;       // byte with which it fills stacks before use
+    const char *symbol;  // that only programs with this kernel have
+    const char *type;    // of a thread's control block
+    uint8_t fill;        // byte with which it fills stacks before use
+    const char *current; // variable that points to the thread on core 0
     // What names of its functions begin with; NULL after the last.
     const char *const *prefixes;
     // Reads the frame of a thread that does not run.
@@ -74,6 +75,9 @@ extern const struct kernel_description kernel_threadx, kernel_bout, kernel_freer
 
 // Returns the kernel of a program; NULL: none is known.
 const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
+// Reads the address of the thread that has core 0, or 0. Returns false if it is not known.
+bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
+                         uint64_t *address);
 
 // Reads an unsigned number of 1, 2, 4 or 8 bytes. Returns false if it cannot be read.
 bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t bytes,

@@ -287,6 +287,18 @@ const struct kernel_description *kernel_detect(struct extract_symbols *symbols)
     return NULL;
 }
 
+bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
+                         uint64_t *address)
+{
+    const struct kernel_description *description = kernel_detect(symbols);
+    struct kernel_reader reader = {.memory = memory,
+                                   .symbols = symbols,
+                                   .order = extract_symbols_byte_order(symbols),
+                                   .word_bytes = extract_symbols_pointer_bytes(symbols)};
+
+    return description && kernel_read_variable(&reader, description->current, 0, address);
+}
+
 enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,
                                       struct extract_symbols *symbols, struct extract_error *error)
 {

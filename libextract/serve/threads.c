@@ -7,12 +7,12 @@
 
 enum { ARM_EXCEPTION = 0x1FF, ARM_PENDSV = 14 }; // xpsr: number of the exception
 
-// Returns whether a thread has a core with these registers. On Arm's M-profile, an exception that
-// interrupts a thread leaves the thread's stack pointer in psp. Other machines switch to a stack of
-// the kernel, so that the core is not the thread's for that time.
-static bool has_core(const struct extract_kernel_thread *thread,
-                     const struct register_machine *machine,
-                     const struct extract_registers *registers)
+// On Arm's M-profile, an exception that interrupts a thread leaves the thread's stack pointer in
+// psp. Other machines switch to a stack of the kernel, so that the core is not the thread's for
+// that time.
+bool serve_has_core(const struct extract_kernel_thread *thread,
+                    const struct register_machine *machine,
+                    const struct extract_registers *registers)
 {
     uint64_t sp, psr;
 
@@ -71,7 +71,7 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
     // The ids of threads follow those of the cores, so that both keep theirs.
     for (size_t i = 0; i < core_count; i++) {
         const struct extract_kernel_thread *running = running_on(kernel, i);
-        if (running && has_core(running, machine, &cores[i]))
+        if (running && serve_has_core(running, machine, &cores[i]))
             continue;
         threads->list[threads->count++] = (struct serve_thread){.id = i + 1,
                                                                 .name = kernel ? "kernel" : "core",
@@ -88,7 +88,7 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
                                        .name = thread->name,
                                        .registers = thread->registers};
         if (thread->has_core && thread->core < core_count &&
-            has_core(thread, machine, &cores[thread->core])) {
+            serve_has_core(thread, machine, &cores[thread->core])) {
             added->on_core = true;
             added->registers = cores[thread->core];
         } else {

@@ -33,6 +33,11 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
                          const struct extract_registers *cores, size_t core_count);
 void serve_threads_free(struct serve_threads *threads);
 
+// Returns whether a thread that the kernel has for running has the core with these registers.
+bool serve_has_core(const struct extract_kernel_thread *thread,
+                    const struct register_machine *machine,
+                    const struct extract_registers *registers);
+
 // Returns the thread with an id; NULL: there is none.
 const struct serve_thread *serve_thread_find(const struct serve_threads *threads, uint64_t id);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside serve` is a GDB server over a dump. GDB starts it with `target remote |`, or
-// connects to the port of --listen.
+// cli: `ringside serve` is a GDB server over a dump, or in front of the server of a live target.
+// GDB starts it with `target remote |`, or connects to the port of --listen.
 #include "cli/cli.h"
 #include "memory/live/listener.h"
 #include <errno.h>
@@ -118,6 +118,104 @@ static enum extract_code serve_port(const struct cli_dead *dead, const struct cl
     return code;
 }
 
+// ---- a live target ----
+
+static enum extract_code send_output(struct extract_proxy *proxy, int out,
+                                     struct extract_error *error)
+{
+    size_t length;
+    const char *output = extract_proxy_output(proxy, &length);
+
+    return length && !write_all(out, output, length) ? lost_client("GDB", error) : EXTRACT_OK;
+}
+
+// Passes packets between GDB and the server, until one of them goes.
+static enum extract_code relay(struct extract_proxy *proxy, int in, int out,
+                               struct extract_error *error)
+{
+    char bytes[4096];
+    enum extract_code code = EXTRACT_OK;
+
+    while (!code && !extract_proxy_has_ended(proxy) && !cli_ending_signal()) {
+        struct pollfd ready[] = {{.fd = in, .events = POLLIN},
+                                 {.fd = extract_proxy_server(proxy), .events = POLLIN}};
+        if (poll(ready, 2, WAIT_MS) <= 0)
+            continue;
+        if (ready[1].revents)
+            code = extract_proxy_serve(proxy, error);
+        if (!code && ready[0].revents) {
+            ssize_t got = read(in, bytes, sizeof bytes);
+            if (got < 0 && (errno == EAGAIN || errno == EINTR))
+                continue;
+            if (got <= 0)
+                return got ? lost_client("GDB", error) : EXTRACT_OK;
+            code = extract_proxy_receive(proxy, bytes, (size_t)got, error);
+        }
+        enum extract_code sent = send_output(proxy, out, error);
+        code = code ? code : sent;
+    }
+    return code;
+}
+
+static enum extract_code relay_one(struct extract_symbols *symbols,
+                                   const struct cli_options *options, int in, int out,
+                                   struct extract_error *error)
+{
+    struct extract_proxy *proxy;
+    enum extract_code code =
+        extract_proxy_open(&proxy, options->remote, symbols, options->timeout_ms, NULL, error);
+
+    if (!code)
+        code = relay(proxy, in, out, error);
+    extract_proxy_close(proxy);
+    return code;
+}
+
+static enum extract_code relay_port(struct extract_symbols *symbols,
+                                    const struct cli_options *options, struct extract_error *error)
+{
+    const char *place = *options->feeding.listen ? options->feeding.listen : "127.0.0.1";
+    char name[128], client[128];
+    int listener;
+    enum extract_code code = listener_open(&listener, place, PORT, name, sizeof name, error);
+
+    if (code)
+        return code;
+    if (!options->quiet)
+        cli_print_note(name, "waiting for GDB: target remote %s", name);
+    while (await(listener)) {
+        int fd = listener_accept(listener, client, sizeof client);
+        if (fd < 0)
+            continue;
+        if (relay_one(symbols, options, fd, fd, error))
+            cli_complain(error);
+        close(fd);
+    }
+    close(listener);
+    return EXTRACT_OK;
+}
+
+static int run_relay(const struct cli_options *options)
+{
+    struct extract_symbols *symbols = NULL;
+    struct extract_error error;
+    enum extract_code code;
+
+    if (!options->elf)
+        return cli_refuse("--elf", "use --elf FILE, the program that runs on the target",
+                          "threads are found by the types in its debug information");
+    if (options->input_count || options->registers)
+        return cli_refuse("--remote", "use one of them",
+                          "a live target cannot be combined with an input or --registers");
+    code = cli_symbols_open(&symbols, options, &error);
+    if (!code)
+        code = options->feeding.listen
+                   ? relay_port(symbols, options, &error)
+                   : relay_one(symbols, options, STDIN_FILENO, STDOUT_FILENO, &error);
+    extract_symbols_close(symbols);
+    return code ? cli_complain(&error) : CLI_SUCCESS;
+}
+
 static int run_serve(const struct cli_options *options)
 {
     struct cli_dead dead;
@@ -129,6 +227,8 @@ static int run_serve(const struct cli_options *options)
                           "GDB speaks through standard input, which is a terminal");
     cli_catch_ending();
     signal(SIGPIPE, SIG_IGN);
+    if (options->remote)
+        return run_relay(options);
     enum extract_code code = cli_dead_open(&dead, options, &error);
     if (!code)
         code = has_port ? serve_port(&dead, options, &error)
@@ -141,8 +241,8 @@ static int run_serve(const struct cli_options *options)
 const struct cli_command cli_serve = {
     .group = CLI_EXAMINE,
     .name = "serve",
-    .arguments = "--elf ELF INPUT...",
-    .summary = "serve a dump to GDB, with all threads",
+    .arguments = "--elf ELF INPUT... | --remote SERVER",
+    .summary = "serve GDB, with all threads",
     .help = "In GDB: target remote | ringside serve --elf ELF INPUT...\n"
             "Each thread of the kernel has its name, its state and its saved registers. The dump "
             "cannot\nbe changed. With --listen, GDB connects to a TCP port of this computer.\n",

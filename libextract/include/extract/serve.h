@@ -19,6 +19,7 @@
 #define EXTRACT_SERVE_H
 
 #include <extract/kernel.h>
+#include <signal.h>
 #include <extract/text.h>
 
 #ifdef __cplusplus
@@ -53,6 +54,35 @@ enum extract_code extract_server_receive(struct extract_server *server, const vo
 const void *extract_server_output(struct extract_server *server, size_t *length);
 // Returns whether the client has ended the session.
 bool extract_server_has_ended(const struct extract_server *server);
+
+// ---- a proxy in front of the GDB server of a live target ----
+//
+// Everything is passed on, and the threads of the kernel are added. The target has one core.
+
+struct extract_proxy;
+
+// Connects to a server at `place` (PORT, HOST:PORT or the path of a socket). `symbols` must outlive
+// the proxy. `timeout_ms`: for an answer of the server; 0: 10 s. `cancel` as in
+// extract_live_options. Errors: IO, UNSUPPORTED (the registers of the machine are not known),
+// NOMEM.
+enum extract_code extract_proxy_open(struct extract_proxy **proxy, const char *place,
+                                     struct extract_symbols *symbols, unsigned timeout_ms,
+                                     const volatile sig_atomic_t *cancel,
+                                     struct extract_error *error);
+void extract_proxy_close(struct extract_proxy *proxy); // NULL is allowed
+
+// Takes bytes from the client, and passes on or answers each whole packet among them. Errors: IO
+// (the server has failed), NOMEM.
+enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void *bytes,
+                                        size_t length, struct extract_error *error);
+// Returns the file descriptor of the server to wait for while the target runs; -1: the target is
+// halted.
+int extract_proxy_server(const struct extract_proxy *proxy);
+// Takes what the server has sent. Errors: as extract_proxy_receive.
+enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extract_error *error);
+// As extract_server_output and extract_server_has_ended.
+const void *extract_proxy_output(struct extract_proxy *proxy, size_t *length);
+bool extract_proxy_has_ended(const struct extract_proxy *proxy);
 
 // Writes an ELF core with the registers of each thread and the memory, as GDB reads it. Of an Arm
 // core of M-profile in an exception, the interrupted thread and the exception are two threads.

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// serve: reads target descriptions (description.h). Only elements are looked at: <reg name="pc"
+// bitsize="32" regnum="15"/> and <xi:include href="core.xml"/>.
+// Source: Debugging with GDB, "Target Description Format".
+#include "serve/description.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_BYTES = 512, NAME_BYTES = 32 };
+
+// Finds the next element with a name, and copies its text. Returns false after the last one.
+static bool next_tag(const char *xml, size_t length, size_t *at, const char *name,
+                     char tag[TAG_BYTES])
+{
+    size_t name_length = strlen(name);
+
+    for (; *at + name_length + 1 < length; ++*at) {
+        const char *from = xml + *at;
+        if (*from != '<' || strncmp(from + 1, name, name_length) != 0 ||
+            !strchr(" \t\r\n", from[1 + name_length]))
+            continue;
+        const char *end = memchr(from, '>', length - *at);
+        size_t bytes = end ? (size_t)(end - from) : length - *at;
+        snprintf(tag, TAG_BYTES, "%.*s", (int)(bytes < TAG_BYTES ? bytes : TAG_BYTES - 1), from);
+        *at += bytes;
+        return true;
+    }
+    return false;
+}
+
+// Copies the value of an attribute. Returns false if the element does not have it.
+static bool get_attribute(const char *tag, const char *name, char *value, size_t size)
+{
+    size_t length = strlen(name);
+
+    for (const char *at = strstr(tag, name); at; at = strstr(at + 1, name)) {
+        const char *from = at + length;
+        if (at == tag || !strchr(" \t\r\n", at[-1]) || *from != '=' ||
+            (from[1] != '"' && from[1] != '\''))
+            continue;
+        const char *end = strchr(from + 2, from[1]);
+        if (!end)
+            return false;
+        snprintf(value, size, "%.*s", (int)(end - from - 2), from + 2);
+        return true;
+    }
+    return false;
+}
+
+static void add_register(struct description *description, const struct described_register *added)
+{
+    size_t at = description->count;
+
+    if (at == DESCRIBED_MOST)
+        return;
+    while (at && description->list[at - 1].number > added->number)
+        at--;
+    memmove(description->list + at + 1, description->list + at,
+            (description->count - at) * sizeof *added);
+    description->list[at] = *added;
+    description->count++;
+}
+
+void description_add(struct description *description, const struct register_machine *machine,
+                     const char *xml, size_t length)
+{
+    char tag[TAG_BYTES], name[NAME_BYTES], number[NAME_BYTES], bits[NAME_BYTES];
+
+    for (size_t at = 0; next_tag(xml, length, &at, "reg", tag);) {
+        struct described_register added = {.number = description->next};
+        if (!get_attribute(tag, "name", name, sizeof name) ||
+            !get_attribute(tag, "bitsize", bits, sizeof bits))
+            continue;
+        if (get_attribute(tag, "regnum", number, sizeof number))
+            added.number = (unsigned)strtoul(number, NULL, 10);
+        description->next = added.number + 1;
+        added.bytes = ((unsigned)strtoul(bits, NULL, 10) + 7) / 8;
+        added.index = register_index(machine, name);
+        if (added.index != NO_REGISTER && added.index >= machine->count)
+            added.index = NO_REGISTER;
+        add_register(description, &added);
+    }
+}
+
+bool description_next_include(const char *xml, size_t length, size_t *at, char *name, size_t size)
+{
+    char tag[TAG_BYTES];
+
+    while (next_tag(xml, length, at, "xi:include", tag))
+        if (get_attribute(tag, "href", name, size))
+            return true;
+    return false;
+}

@@ -1,0 +1,813 @@
+// SPDX-License-Identifier: MIT
+// serve: stands between GDB and the GDB server of a live target, and adds the threads of the kernel
+// (extract/serve.h). It is asked for them only when GDB asks; at each stop it reads who has the
+// core.
+//
+//                 vCont, c, s              stop reply
+//     HALTED ─────────────────> RUNNING ─────────────> HALTED
+//        │                        ^  │                    ^
+//        │ step of a thread       └──┘ ^C, console output │
+//        │ that waits                                     │
+//        └───────────> COMING ────────────────────────────┘
+//                         its saved pc is reached: one step
+#include "kernel/kernel.h"
+#include "serve/description.h"
+#include "serve/packet.h"
+#include "serve/threads.h"
+#include "serve/upstream.h"
+#include "symbols/dwarf.h"
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_IDS = 4096, MOST_G = 8192, PACKET_MOST = PACKET_SENT - 1, CORE_ID = 1 };
+
+enum proxy_state { PROXY_HALTED, PROXY_RUNNING, PROXY_COMING };
+
+struct extract_proxy {
+    struct upstream upstream;
+    struct extract_memory *memory; // of the target, through `upstream`
+    struct extract_symbols *symbols;
+    const struct register_machine *machine;
+    enum proxy_state state;
+    bool no_acks, has_ended;
+    struct serve_input input;
+    struct description description;
+    struct extract_text answer, last, output;
+
+    // What is known of the target at this stop.
+    bool has_core;
+    struct extract_registers core;
+    char core_text[MOST_G]; // the server's answer to g
+    size_t core_length;
+    struct extract_kernel *kernel; // NULL: not read
+    struct serve_threads threads;  // of this kernel
+    bool has_threads;
+
+    bool has_current;
+    uint64_t current; // id of the thread that has the core
+
+    // Threads that were ever seen; the id is CORE_ID + 1 + index.
+    struct {
+        uint64_t address, stack_start, stack_end;
+    } ids[MOST_IDS];
+    size_t id_count;
+    uint64_t selected;             // id of the thread that GDB asks about
+    uint64_t waited_id, waited_pc; // COMING: the thread to be stepped, and where it continues
+};
+
+// ---- what is known at a stop ----
+
+static void forget(struct extract_proxy *proxy)
+{
+    upstream_forget(&proxy->upstream);
+    serve_threads_free(&proxy->threads);
+    extract_kernel_free(proxy->kernel);
+    proxy->kernel = NULL;
+    proxy->has_core = proxy->has_threads = proxy->has_current = false;
+}
+
+// Returns the index of a thread, MOST_IDS if it has not been seen.
+static size_t find_id(const struct extract_proxy *proxy, uint64_t address)
+{
+    for (size_t i = 0; i < proxy->id_count; i++)
+        if (proxy->ids[i].address == address)
+            return i;
+    return MOST_IDS;
+}
+
+// Returns the id of a thread, which it keeps as long as the session lasts.
+static uint64_t id_of(struct extract_proxy *proxy, const struct extract_kernel_thread *thread)
+{
+    size_t i = find_id(proxy, thread->address);
+
+    if (i == MOST_IDS && proxy->id_count == MOST_IDS)
+        return CORE_ID;
+    if (i == MOST_IDS)
+        i = proxy->id_count++;
+    proxy->ids[i].address = thread->address;
+    proxy->ids[i].stack_start = thread->stack_start;
+    proxy->ids[i].stack_end = thread->stack_end;
+    return CORE_ID + 1 + i;
+}
+
+// Takes the registers out of the server's answer to g: those with the lowest numbers, one after the
+// other.
+static void take_core(struct extract_proxy *proxy)
+{
+    const struct description *description = &proxy->description;
+    bool is_big = extract_symbols_byte_order(proxy->symbols) == EXTRACT_BIG;
+    size_t at = 0;
+
+    proxy->core.known = 0;
+    for (size_t i = 0; i < description->count; i++) {
+        const struct described_register *reg = &description->list[i];
+        uint64_t value = 0;
+        bool is_known = true;
+        if (at + 2 * reg->bytes > proxy->core_length)
+            break;
+        for (unsigned k = 0; k < reg->bytes && reg->bytes <= 8; k++) {
+            int high = serve_hex_digit(proxy->core_text[at + 2 * k]),
+                low = serve_hex_digit(proxy->core_text[at + 2 * k + 1]);
+            is_known &= high >= 0 && low >= 0;
+            uint64_t byte = (uint64_t)(high << 4 | low) & 0xFF;
+            value |= byte << 8 * (is_big ? reg->bytes - 1 - k : k);
+        }
+        if (is_known && reg->index != NO_REGISTER)
+            register_set(&proxy->core, reg->index, value);
+        at += 2 * reg->bytes;
+    }
+}
+
+static bool read_core(struct extract_proxy *proxy)
+{
+    const struct packets *p = &proxy->upstream.packets;
+
+    if (proxy->has_core)
+        return true;
+    if (!upstream_ask_text(&proxy->upstream, "g") || p->used > MOST_G || p->body[0] == 'E')
+        return false;
+    memcpy(proxy->core_text, p->body, p->used);
+    proxy->core_length = p->used;
+    proxy->has_core = true;
+    take_core(proxy);
+    return true;
+}
+
+static bool read_threads(struct extract_proxy *proxy)
+{
+    if (proxy->has_threads)
+        return true;
+    if (!read_core(proxy))
+        return false;
+    // A kernel that has not started has no lists yet: then there is the core alone.
+    (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
+    if (!serve_threads_build(&proxy->threads, proxy->kernel, proxy->machine, &proxy->core, 1))
+        return false;
+    for (size_t i = 0; i < proxy->threads.count; i++) {
+        struct serve_thread *thread = &proxy->threads.list[i];
+        thread->id = thread->thread ? id_of(proxy, thread->thread) : CORE_ID;
+    }
+    proxy->has_threads = true;
+    return true;
+}
+
+// Returns the id of the thread that has the core. The list of threads is read only if it is a
+// thread that was not seen before: each step of GDB asks for it.
+static uint64_t current_id(struct extract_proxy *proxy)
+{
+    uint64_t address;
+    size_t i;
+
+    if (proxy->has_current)
+        return proxy->current;
+    proxy->current = CORE_ID;
+    if (read_core(proxy) && kernel_read_current(proxy->memory, proxy->symbols, &address) &&
+        address) {
+        i = find_id(proxy, address);
+        if (i == MOST_IDS && read_threads(proxy))
+            i = find_id(proxy, address);
+        const struct extract_kernel_thread thread = {
+            .stack_start = i < MOST_IDS ? proxy->ids[i].stack_start : 0,
+            .stack_end = i < MOST_IDS ? proxy->ids[i].stack_end : 0};
+        if (i < MOST_IDS && serve_has_core(&thread, proxy->machine, &proxy->core))
+            proxy->current = CORE_ID + 1 + i;
+    }
+    proxy->has_current = true;
+    return proxy->current;
+}
+
+// Returns the thread that GDB has selected, if it does not have the core; NULL if it has.
+static const struct serve_thread *waiting_thread(struct extract_proxy *proxy)
+{
+    if (proxy->selected == current_id(proxy) || !read_threads(proxy))
+        return NULL;
+    const struct serve_thread *found = serve_thread_find(&proxy->threads, proxy->selected);
+    return found && !found->on_core ? found : NULL;
+}
+
+// ---- answers ----
+
+static void answer(struct extract_proxy *proxy, const void *bytes, size_t length)
+{
+    proxy->last.used = 0;
+    serve_put_packet(&proxy->last, bytes, length);
+    extract_text_put(&proxy->output, proxy->last.data, proxy->last.used);
+}
+
+static void answer_text(struct extract_proxy *proxy, const char *text)
+{
+    answer(proxy, text, strlen(text));
+}
+
+static void answer_body(struct extract_proxy *proxy)
+{
+    answer(proxy, proxy->upstream.packets.body, proxy->upstream.packets.used);
+}
+
+static void answer_made(struct extract_proxy *proxy)
+{
+    answer(proxy, proxy->answer.used ? proxy->answer.data : "", proxy->answer.used);
+}
+
+// Passes the packet at hand to the server, and its answer to GDB.
+static bool pass(struct extract_proxy *proxy)
+{
+    if (!upstream_ask(&proxy->upstream, proxy->input.data, proxy->input.used))
+        return false;
+    answer_body(proxy);
+    return true;
+}
+
+// Reports a stop: the signal, the thread, and what the server adds, such as a watchpoint.
+static void answer_stop(struct extract_proxy *proxy)
+{
+    const struct packets *p = &proxy->upstream.packets;
+    const char *at = (const char *)p->body + 3, *end = (const char *)p->body + p->used;
+
+    if (p->body[0] == 'W' || p->body[0] == 'X') {
+        answer_body(proxy);
+        return;
+    }
+    char signal[3] = {(char)p->body[1], (char)p->body[2]};
+    struct extract_text rest;
+    extract_text_init(&rest, NULL, NULL);
+    while (at < end) {
+        const char *stop = memchr(at, ';', (size_t)(end - at));
+        size_t length = stop ? (size_t)(stop - at) : (size_t)(end - at);
+        if (length > 7 && strncmp(at, "thread:", 7) != 0 && strncmp(at, "core:", 5) != 0) {
+            extract_text_put(&rest, at, length);
+            extract_text_putc(&rest, ';');
+        }
+        at += length + 1;
+    }
+    forget(proxy);
+    proxy->selected = current_id(proxy);
+    proxy->answer.used = 0;
+    extract_text_printf(&proxy->answer, "T%sthread:%llx;", signal,
+                        (unsigned long long)proxy->selected);
+    extract_text_put(&proxy->answer, rest.data ? rest.data : "", rest.used);
+    extract_text_free(&rest);
+    answer_made(proxy);
+}
+
+// ---- threads that wait ----
+
+// Sets or removes a breakpoint at the place where the thread to be stepped continues.
+static bool set_breakpoint(struct extract_proxy *proxy, bool is_set)
+{
+    char request[64];
+    unsigned kind = proxy->machine->is_m_profile || proxy->machine->elf_machine == EM_RISCV ||
+                            proxy->machine->elf_machine == EM_68K
+                        ? 2
+                        : 4;
+
+    snprintf(request, sizeof request, "%c1,%llx,%u", is_set ? 'Z' : 'z',
+             (unsigned long long)proxy->waited_pc, kind);
+    return upstream_ask_text(&proxy->upstream, request) && upstream_is(&proxy->upstream, "OK");
+}
+
+static bool resume(struct extract_proxy *proxy, const char *request, enum proxy_state state)
+{
+    forget(proxy);
+    proxy->state = state;
+    return upstream_tell(&proxy->upstream, request, strlen(request));
+}
+
+// Waits for the stop after a step. Returns false after a fault.
+static bool step_once(struct extract_proxy *proxy)
+{
+    if (!upstream_tell(&proxy->upstream, "s", 1))
+        return false;
+    do {
+        if (!upstream_next(&proxy->upstream))
+            return false;
+    } while (!upstream_is_stop(&proxy->upstream));
+    forget(proxy);
+    return true;
+}
+
+// The target stopped on the way to the thread to be stepped. Another thread may have come to the
+// same place: it goes on.
+static bool arrive(struct extract_proxy *proxy)
+{
+    uint64_t pc;
+
+    forget(proxy);
+    bool is_there = read_core(proxy) && register_get(&proxy->core, proxy->machine->pc, &pc) &&
+                    pc == proxy->waited_pc;
+    bool is_it = is_there && current_id(proxy) == proxy->waited_id;
+    if (!set_breakpoint(proxy, false))
+        return proxy->upstream.connection.fault == CONNECTION_GOOD;
+    if (is_it)
+        return resume(proxy, "s", PROXY_RUNNING);
+    if (is_there)
+        return step_once(proxy) && set_breakpoint(proxy, true) && resume(proxy, "c", PROXY_COMING);
+    proxy->state = PROXY_HALTED; // a breakpoint of the user, or ^C
+    answer_stop(proxy);
+    return true;
+}
+
+// ---- packets ----
+
+// Each returns false if the server has failed.
+static bool do_features(struct extract_proxy *proxy)
+{
+    static const char *const ours[] = {"multiprocess+", "fork-events+", "vfork-events+",
+                                       "exec-events+", "QThreadEvents+"};
+    static const char *const dropped[] = {"QStartNoAckMode",    "multiprocess",  "QNonStop",
+                                          "qXfer:threads:read", "PacketSize=",   "vContSupported",
+                                          "QThreadEvents",      "fork-events",   "vfork-events",
+                                          "exec-events",        "QCatchSyscalls"};
+    const struct packets *p = &proxy->upstream.packets;
+    struct extract_text *text = &proxy->answer;
+    bool is_quiet = false, has_description = false;
+
+    text->used = 0;
+    for (char *word = strtok(proxy->input.data, ";"); word; word = strtok(NULL, ";")) {
+        bool is_dropped = false;
+        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+            is_dropped |= strstr(word, ours[i]) != NULL && strncmp(word, "qSupported", 10) != 0;
+        if (strncmp(word, "qSupported:", 11) == 0 && strstr(word, "multiprocess+"))
+            word = (char *)"qSupported:swbreak+"; // the first feature follows the name
+        if (is_dropped)
+            continue;
+        if (text->used)
+            extract_text_putc(text, ';');
+        extract_text_puts(text, word);
+    }
+    if (!upstream_ask(&proxy->upstream, text->data, text->used))
+        return false;
+    text->used = 0;
+    extract_text_puts(text, "qXfer:threads:read+;QStartNoAckMode+;vContSupported+");
+    size_t size = 400;
+    for (size_t at = 0; at < p->used;) {
+        const char *word = (const char *)p->body + at;
+        const char *end = memchr(word, ';', p->used - at);
+        size_t length = end ? (size_t)(end - word) : p->used - at;
+        bool is_dropped = false;
+        for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+            is_dropped |= strncmp(word, dropped[i], strlen(dropped[i])) == 0;
+        is_quiet |= length == 16 && strncmp(word, "QStartNoAckMode+", 16) == 0;
+        has_description |= length >= 20 && strncmp(word, "qXfer:features:read+", 20) == 0;
+        if (length > 11 && strncmp(word, "PacketSize=", 11) == 0)
+            size = strtoul(word + 11, NULL, 16);
+        if (!is_dropped && length) {
+            extract_text_putc(text, ';');
+            extract_text_put(text, word, length);
+        }
+        at += length + 1;
+    }
+    proxy->upstream.packet_size = size < 64 ? 64 : size < PACKET_MOST ? size : PACKET_MOST;
+    extract_text_printf(text, ";PacketSize=%zx", proxy->upstream.packet_size);
+    if (is_quiet) {
+        if (!upstream_ask_text(&proxy->upstream, "QStartNoAckMode"))
+            return false;
+        proxy->upstream.packets.acks = !upstream_is(&proxy->upstream, "OK");
+    }
+    if (has_description && !proxy->description.count) {
+        struct extract_text xml, part;
+        char name[64];
+        size_t at = 0;
+        extract_text_init(&xml, NULL, NULL);
+        extract_text_init(&part, NULL, NULL);
+        if (upstream_read_document(&proxy->upstream, "features", "target.xml", &xml)) {
+            description_add(&proxy->description, proxy->machine, xml.data, xml.used);
+            while (description_next_include(xml.data, xml.used, &at, name, sizeof name) &&
+                   upstream_read_document(&proxy->upstream, "features", name, &part))
+                description_add(&proxy->description, proxy->machine, part.data, part.used);
+        }
+        extract_text_free(&xml);
+        extract_text_free(&part);
+    }
+    answer_made(proxy);
+    return true;
+}
+
+static bool do_no_acks(struct extract_proxy *proxy)
+{
+    answer_text(proxy, "OK");
+    proxy->no_acks = true;
+    return true;
+}
+
+static bool do_reason(struct extract_proxy *proxy)
+{
+    if (!upstream_tell(&proxy->upstream, "?", 1))
+        return false;
+    do {
+        if (!upstream_next(&proxy->upstream))
+            return false;
+    } while (!upstream_is_stop(&proxy->upstream));
+    answer_stop(proxy);
+    return true;
+}
+
+static bool do_select(struct extract_proxy *proxy)
+{
+    const char *id = proxy->input.data + 2;
+    uint64_t number = strtoull(id, NULL, 16);
+
+    if (proxy->input.data[1] == 'g' && strcmp(id, "-1") != 0 && number) {
+        if (number != current_id(proxy) &&
+            (!read_threads(proxy) || !serve_thread_find(&proxy->threads, number))) {
+            answer_text(proxy, "E01");
+            return proxy->upstream.connection.fault == CONNECTION_GOOD;
+        }
+        proxy->selected = number;
+    }
+    answer_text(proxy, "OK");
+    return true;
+}
+
+static bool do_alive(struct extract_proxy *proxy)
+{
+    uint64_t id = strtoull(proxy->input.data + 1, NULL, 16);
+
+    bool is_there =
+        id == current_id(proxy) || (read_threads(proxy) && serve_thread_find(&proxy->threads, id));
+    answer_text(proxy, is_there ? "OK" : "E01");
+    return true;
+}
+
+static bool do_current(struct extract_proxy *proxy)
+{
+    proxy->answer.used = 0;
+    extract_text_printf(&proxy->answer, "QC%llx", (unsigned long long)current_id(proxy));
+    answer_made(proxy);
+    return true;
+}
+
+static bool do_thread_ids(struct extract_proxy *proxy)
+{
+    proxy->answer.used = 0;
+    if (read_threads(proxy))
+        for (size_t i = 0; i < proxy->threads.count; i++)
+            extract_text_printf(&proxy->answer, "%c%llx", i ? ',' : 'm',
+                                (unsigned long long)proxy->threads.list[i].id);
+    answer_made(proxy);
+    return true;
+}
+
+static bool do_no_more_ids(struct extract_proxy *proxy)
+{
+    answer_text(proxy, "l");
+    return true;
+}
+
+static bool do_thread_list(struct extract_proxy *proxy)
+{
+    struct extract_text list;
+    unsigned long offset = 0, length = 0;
+
+    if (sscanf(proxy->input.data, "qXfer:threads:read::%lx,%lx", &offset, &length) != 2 ||
+        !read_threads(proxy)) {
+        answer_text(proxy, "E01");
+        return true;
+    }
+    extract_text_init(&list, NULL, NULL);
+    serve_put_thread_list(&list, &proxy->threads);
+    offset = offset < list.used ? offset : list.used;
+    size_t left = list.used - offset, most = PACKET_MOST / 2;
+    length = length < most ? length : most; // escapes may double the data
+    proxy->answer.used = 0;
+    extract_text_putc(&proxy->answer, left > length ? 'm' : 'l');
+    extract_text_put(&proxy->answer, list.data + offset, left < length ? left : length);
+    extract_text_free(&list);
+    answer_made(proxy);
+    return true;
+}
+
+static void put_described(struct extract_proxy *proxy, const struct described_register *reg,
+                          const struct extract_registers *registers)
+{
+    static const char digits[] = "0123456789abcdef";
+    bool is_big = extract_symbols_byte_order(proxy->symbols) == EXTRACT_BIG;
+    uint64_t value;
+
+    if (reg->bytes > 8 || !register_get(registers, reg->index, &value)) {
+        extract_text_pad(&proxy->answer, 'x', 2 * reg->bytes);
+        return;
+    }
+    for (unsigned i = 0; i < reg->bytes; i++) {
+        uint8_t byte = (uint8_t)(value >> 8 * (is_big ? reg->bytes - 1 - i : i));
+        extract_text_putc(&proxy->answer, digits[byte >> 4]);
+        extract_text_putc(&proxy->answer, digits[byte & 15]);
+    }
+}
+
+// The registers of a thread that does not run, in as many bytes as the server sends for the core.
+static bool do_registers(struct extract_proxy *proxy)
+{
+    const struct serve_thread *thread = waiting_thread(proxy);
+
+    if (!thread || !proxy->description.count) {
+        if (!read_core(proxy))
+            return pass(proxy);
+        answer(proxy, proxy->core_text, proxy->core_length);
+        return true;
+    }
+    proxy->answer.used = 0;
+    for (size_t i = 0; i < proxy->description.count && proxy->answer.used < proxy->core_length; i++)
+        put_described(proxy, &proxy->description.list[i], &thread->registers);
+    answer_made(proxy);
+    return true;
+}
+
+static bool do_register(struct extract_proxy *proxy)
+{
+    const struct serve_thread *thread = waiting_thread(proxy);
+    unsigned long number = strtoul(proxy->input.data + 1, NULL, 16);
+
+    if (!thread)
+        return pass(proxy);
+    proxy->answer.used = 0;
+    for (size_t i = 0; i < proxy->description.count; i++)
+        if (proxy->description.list[i].number == number)
+            put_described(proxy, &proxy->description.list[i], &thread->registers);
+    if (!proxy->answer.used)
+        extract_text_puts(&proxy->answer, "E01");
+    answer_made(proxy);
+    return true;
+}
+
+static bool do_change_registers(struct extract_proxy *proxy)
+{
+    const struct serve_thread *thread = waiting_thread(proxy);
+
+    if (thread) {
+        answer_text(proxy, "E.the registers of a thread that does not run cannot be written");
+        return true;
+    }
+    forget(proxy);
+    return pass(proxy);
+}
+
+static bool do_change(struct extract_proxy *proxy)
+{
+    forget(proxy);
+    return pass(proxy);
+}
+
+// A command of the server may print before its end.
+static bool do_command(struct extract_proxy *proxy)
+{
+    forget(proxy);
+    if (!pass(proxy))
+        return false;
+    while (proxy->upstream.packets.used > 1 && proxy->upstream.packets.body[0] == 'O' &&
+           !upstream_is(&proxy->upstream, "OK")) {
+        if (!upstream_next(&proxy->upstream))
+            return false;
+        answer_body(proxy);
+    }
+    return true;
+}
+
+static bool do_resume_actions(struct extract_proxy *proxy)
+{
+    answer_text(proxy, "vCont;c;C;s;S");
+    return true;
+}
+
+static bool step_thread(struct extract_proxy *proxy, uint64_t id)
+{
+    const struct serve_thread *thread = NULL;
+
+    if (id != current_id(proxy) && read_threads(proxy))
+        thread = serve_thread_find(&proxy->threads, id);
+    if (!thread || thread->on_core)
+        return resume(proxy, "s", PROXY_RUNNING);
+    proxy->waited_id = id;
+    if (!register_get(&thread->registers, proxy->machine->pc, &proxy->waited_pc)) {
+        answer_text(proxy, "E.it is not known where this thread continues");
+        return true;
+    }
+    if (!set_breakpoint(proxy, true)) {
+        answer_text(proxy, "E.no hardware breakpoint is free to step this thread");
+        return proxy->upstream.connection.fault == CONNECTION_GOOD;
+    }
+    return resume(proxy, "c", PROXY_COMING);
+}
+
+// vCont;s:2;c steps thread 2, while the others may run; vCont;c lets all run.
+static bool do_resume(struct extract_proxy *proxy)
+{
+    bool has_default = false;
+    uint64_t continued = 0;
+
+    for (const char *at = strchr(proxy->input.data, ';'); at; at = strchr(at + 1, ';')) {
+        char action = at[1];
+        const char *id = strchr(at + 1, ':'), *next = strchr(at + 1, ';');
+        bool has_id = id && (!next || id < next) && strncmp(id, ":-1", 3) != 0;
+        uint64_t number = has_id ? strtoull(id + 1, NULL, 16) : 0;
+        if (action == 's' || action == 'S')
+            return step_thread(proxy, has_id ? number : current_id(proxy));
+        has_default |= !has_id;
+        continued = has_id ? number : continued;
+    }
+    if (!has_default && continued != current_id(proxy)) {
+        answer_text(proxy, "E.the kernel schedules threads: one alone cannot continue");
+        return true;
+    }
+    return resume(proxy, "c", PROXY_RUNNING);
+}
+
+static bool do_continue(struct extract_proxy *proxy)
+{
+    forget(proxy);
+    proxy->state = PROXY_RUNNING;
+    return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
+}
+
+static bool do_detach(struct extract_proxy *proxy)
+{
+    proxy->has_ended = true;
+    return pass(proxy);
+}
+
+static bool do_kill(struct extract_proxy *proxy)
+{
+    proxy->has_ended = true;
+    return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
+}
+
+// The longest of the names that begin a packet comes first. All others are passed on.
+static const struct {
+    const char *packet;
+    bool (*take)(struct extract_proxy *proxy);
+} packets[] = {
+    {"qSupported", do_features},
+    {"QStartNoAckMode", do_no_acks},
+    {"qXfer:threads:read::", do_thread_list},
+    {"qfThreadInfo", do_thread_ids},
+    {"qsThreadInfo", do_no_more_ids},
+    {"qCRC", NULL},
+    {"qC", do_current},
+    {"qRcmd,", do_command},
+    {"vCont?", do_resume_actions},
+    {"vCont;", do_resume},
+    {"vFlash", do_change},
+    {"?", do_reason},
+    {"g", do_registers},
+    {"p", do_register},
+    {"P", do_change_registers},
+    {"G", do_change_registers},
+    {"H", do_select},
+    {"T", do_alive},
+    {"M", do_change},
+    {"X", do_change},
+    {"c", do_continue},
+    {"s", do_continue},
+    {"C", do_continue},
+    {"S", do_continue},
+    {"D", do_detach},
+    {"k", do_kill},
+};
+
+static bool take_packet(struct extract_proxy *proxy)
+{
+    if (proxy->state != PROXY_HALTED) // an answer to a request of the target, such as F
+        return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
+    for (size_t i = 0; i < sizeof packets / sizeof *packets; i++)
+        if (strncmp(proxy->input.data, packets[i].packet, strlen(packets[i].packet)) == 0)
+            return packets[i].take ? packets[i].take(proxy) : pass(proxy);
+    return pass(proxy);
+}
+
+// ---- the session ----
+
+static enum extract_code result(const struct extract_proxy *proxy, bool is_good,
+                                struct extract_error *error)
+{
+    if (!is_good) {
+        if (error)
+            *error = proxy->upstream.connection.error;
+        return EXTRACT_IO;
+    }
+    if (proxy->output.code || proxy->answer.code || proxy->last.code)
+        return extract_error_set(error, EXTRACT_NOMEM, proxy->upstream.connection.place, NULL,
+                                 "out of memory");
+    return EXTRACT_OK;
+}
+
+enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void *bytes,
+                                        size_t length, struct extract_error *error)
+{
+    static const uint8_t interrupt = 3;
+    const uint8_t *from = bytes;
+    bool is_good = true;
+
+    for (size_t i = 0; i < length && is_good && !proxy->has_ended; i++) {
+        enum serve_news news = serve_take_byte(&proxy->input, from[i]);
+        if (!proxy->no_acks && (news == SERVE_GOOD || news == SERVE_DAMAGED))
+            extract_text_putc(&proxy->output, news == SERVE_GOOD ? '+' : '-');
+        if (news == SERVE_GOOD)
+            is_good = take_packet(proxy);
+        else if (news == SERVE_REPEAT && !proxy->no_acks)
+            extract_text_put(&proxy->output, proxy->last.data, proxy->last.used);
+        else if (news == SERVE_INTERRUPT && proxy->state != PROXY_HALTED)
+            is_good = connection_send(&proxy->upstream.connection, &interrupt, 1);
+    }
+    return result(proxy, is_good, error);
+}
+
+int extract_proxy_server(const struct extract_proxy *proxy)
+{
+    return proxy->state == PROXY_HALTED ? -1 : proxy->upstream.connection.fd;
+}
+
+enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extract_error *error)
+{
+    bool is_good = true;
+
+    while (is_good && proxy->state != PROXY_HALTED) {
+        connection_begin(&proxy->upstream.connection);
+        if (!packet_waits(&proxy->upstream.packets)) {
+            is_good = proxy->upstream.connection.fault == CONNECTION_GOOD;
+            break;
+        }
+        is_good = upstream_next(&proxy->upstream);
+        if (!is_good)
+            break;
+        if (!upstream_is_stop(&proxy->upstream)) {
+            bool is_refusal = proxy->upstream.packets.body[0] == 'E';
+            answer_body(proxy); // output of the program, or a request of it
+            if (is_refusal)
+                proxy->state = PROXY_HALTED;
+        } else if (proxy->state == PROXY_COMING) {
+            is_good = arrive(proxy);
+        } else {
+            proxy->state = PROXY_HALTED;
+            answer_stop(proxy);
+        }
+    }
+    return result(proxy, is_good, error);
+}
+
+const void *extract_proxy_output(struct extract_proxy *proxy, size_t *length)
+{
+    *length = proxy->output.used;
+    proxy->output.used = 0;
+    return proxy->output.data;
+}
+
+bool extract_proxy_has_ended(const struct extract_proxy *proxy)
+{
+    return proxy->has_ended;
+}
+
+enum extract_code extract_proxy_open(struct extract_proxy **proxy, const char *place,
+                                     struct extract_symbols *symbols, unsigned timeout_ms,
+                                     const volatile sig_atomic_t *cancel,
+                                     struct extract_error *error)
+{
+    const struct register_machine *machine = register_machine_of(symbols);
+    struct extract_proxy *made;
+
+    *proxy = NULL;
+    if (!machine || !machine->features[0].name)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(symbols),
+                                 "use a program for Arm, AArch64, RISC-V or 68k",
+                                 "the registers of the machine are not known");
+    made = calloc(1, sizeof *made);
+    if (!made)
+        return extract_error_set(error, EXTRACT_NOMEM, place, NULL, "out of memory");
+    const struct extract_memory_source source = {.read = upstream_read,
+                                                 .context = &made->upstream,
+                                                 .byte_order = extract_symbols_byte_order(symbols),
+                                                 .name = place};
+    made->symbols = symbols;
+    made->machine = machine;
+    made->selected = CORE_ID;
+    extract_text_init(&made->answer, NULL, NULL);
+    extract_text_init(&made->last, NULL, NULL);
+    extract_text_init(&made->output, NULL, NULL);
+    made->upstream.connection.fd = -1;
+    enum extract_code code = extract_memory_new(&made->memory, &source, error);
+    if (!code && !upstream_open(&made->upstream, place, timeout_ms, cancel)) {
+        if (error)
+            *error = made->upstream.connection.error;
+        code = EXTRACT_IO;
+    }
+    if (code) {
+        extract_proxy_close(made);
+        return code;
+    }
+    *proxy = made;
+    return EXTRACT_OK;
+}
+
+void extract_proxy_close(struct extract_proxy *proxy)
+{
+    if (!proxy)
+        return;
+    forget(proxy);
+    upstream_close(&proxy->upstream);
+    extract_memory_close(proxy->memory);
+    extract_text_free(&proxy->answer);
+    extract_text_free(&proxy->last);
+    extract_text_free(&proxy->output);
+    free(proxy);
+}

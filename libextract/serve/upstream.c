@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// serve: requests to the server that a proxy stands in front of (upstream.h).
+#include "serve/upstream.h"
+#include "serve/packet.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { TIMEOUT_MS = 10000, MOST_PASSED = 64, DOCUMENT_PIECE = 0x400, DOCUMENT_MOST = 1 << 20 };
+
+bool upstream_open(struct upstream *upstream, const char *place, unsigned timeout_ms,
+                   const volatile sig_atomic_t *cancel)
+{
+    struct connection *connection = &upstream->connection;
+
+    *connection =
+        (struct connection){.place = place,
+                            .hint = "check that a GDB server listens there",
+                            .dial = connection_open,
+                            .cancel = cancel,
+                            .timeout = (uint64_t)(timeout_ms ? timeout_ms : TIMEOUT_MS) * 1000000,
+                            .limit = UINT64_MAX,
+                            .fd = -1};
+    upstream->packets.connection = connection;
+    upstream->packets.acks = true;
+    upstream->packet_size = 400;
+    upstream_forget(upstream);
+    return connection_connect(connection);
+}
+
+void upstream_close(struct upstream *upstream)
+{
+    connection_close(&upstream->connection);
+}
+
+bool upstream_is(const struct upstream *upstream, const char *text)
+{
+    const struct packets *packets = &upstream->packets;
+
+    return packets->used == strlen(text) && memcmp(packets->body, text, packets->used) == 0;
+}
+
+bool upstream_is_stop(const struct upstream *upstream)
+{
+    const struct packets *p = &upstream->packets;
+
+    return p->used >= 3 && memchr("TSWX", p->body[0], 4) && serve_hex_digit(p->body[1]) >= 0 &&
+           serve_hex_digit(p->body[2]) >= 0;
+}
+
+bool upstream_tell(struct upstream *upstream, const void *request, size_t length)
+{
+    connection_begin(&upstream->connection);
+    return packet_send(&upstream->packets, request, length);
+}
+
+bool upstream_next(struct upstream *upstream)
+{
+    connection_begin(&upstream->connection);
+    return packet_receive(&upstream->packets);
+}
+
+bool upstream_ask(struct upstream *upstream, const void *request, size_t length)
+{
+    if (!upstream_tell(upstream, request, length))
+        return false;
+    for (unsigned i = 0; i < MOST_PASSED; i++) {
+        if (!upstream_next(upstream))
+            return false;
+        if (!upstream_is_stop(upstream))
+            return true;
+    }
+    return connection_fail(&upstream->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
+                           "sends stop replies without an end");
+}
+
+bool upstream_ask_text(struct upstream *upstream, const char *request)
+{
+    return upstream_ask(upstream, request, strlen(request));
+}
+
+// ---- memory ----
+
+// Reads bytes without the cache. Returns how many the server has given.
+static size_t fetch(struct upstream *upstream, uint64_t address, uint8_t *buffer, size_t length)
+{
+    const struct packets *p = &upstream->packets;
+    size_t most = (upstream->packet_size - 5) / 2, done = 0;
+
+    while (done < length) {
+        char request[64];
+        size_t wanted = length - done < most ? length - done : most;
+        snprintf(request, sizeof request, "m%llx,%zx", (unsigned long long)(address + done),
+                 wanted);
+        if (!upstream_ask_text(upstream, request) || p->used % 2 || p->used / 2 > wanted ||
+            !p->used || p->body[0] == 'E')
+            break;
+        size_t got = 0;
+        for (; got < p->used / 2; got++) {
+            int high = serve_hex_digit(p->body[2 * got]),
+                low = serve_hex_digit(p->body[2 * got + 1]);
+            if (high < 0 || low < 0)
+                break;
+            buffer[done + got] = (uint8_t)(high << 4 | low);
+        }
+        if (!got)
+            break;
+        done += got;
+    }
+    return done;
+}
+
+size_t upstream_read(void *context, uint64_t address, void *buffer, size_t length)
+{
+    struct upstream *upstream = context;
+    uint8_t *to = buffer;
+    size_t done = 0;
+
+    while (done < length) {
+        uint64_t at = address + done, line = at & ~(uint64_t)(UPSTREAM_LINE - 1);
+        size_t slot = (size_t)(line / UPSTREAM_LINE % UPSTREAM_LINES);
+        size_t offset = (size_t)(at - line), part = UPSTREAM_LINE - offset;
+        part = part < length - done ? part : length - done;
+        if (!upstream->lines[slot].is_valid || upstream->lines[slot].address != line) {
+            upstream->lines[slot].address = line;
+            upstream->lines[slot].is_valid =
+                fetch(upstream, line, upstream->lines[slot].bytes, UPSTREAM_LINE) == UPSTREAM_LINE;
+        }
+        if (!upstream->lines[slot].is_valid) { // the end of a memory, or registers of a device
+            size_t got = fetch(upstream, at, to + done, part);
+            done += got;
+            if (got < part)
+                break;
+            continue;
+        }
+        memcpy(to + done, upstream->lines[slot].bytes + offset, part);
+        done += part;
+    }
+    return done;
+}
+
+void upstream_forget(struct upstream *upstream)
+{
+    for (size_t i = 0; i < UPSTREAM_LINES; i++)
+        upstream->lines[i].is_valid = false;
+}
+
+bool upstream_read_document(struct upstream *upstream, const char *object, const char *annex,
+                            struct extract_text *document)
+{
+    const struct packets *p = &upstream->packets;
+    char request[256];
+
+    document->used = 0;
+    while (document->used < DOCUMENT_MOST) {
+        snprintf(request, sizeof request, "qXfer:%s:read:%s:%zx,%x", object, annex, document->used,
+                 DOCUMENT_PIECE);
+        if (!upstream_ask_text(upstream, request) || !p->used ||
+            (p->body[0] != 'm' && p->body[0] != 'l'))
+            return false;
+        extract_text_put(document, (const char *)p->body + 1, p->used - 1);
+        if (p->body[0] == 'l')
+            return !document->code;
+        if (p->used == 1)
+            return false;
+    }
+    return false;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// serve: the connection to the server that a proxy stands in front of.
+#ifndef EXTRACT_SERVE_UPSTREAM_H
+#define EXTRACT_SERVE_UPSTREAM_H
+
+#include "memory/live/packet.h"
+#include <extract/memory.h>
+#include <extract/text.h>
+
+enum { UPSTREAM_LINES = 64, UPSTREAM_LINE = 256 }; // of the cache of memory
+
+struct upstream {
+    struct connection connection;
+    struct packets packets;
+    size_t packet_size; // bytes that the server accepts
+    struct {
+        uint64_t address;
+        bool is_valid;
+        uint8_t bytes[UPSTREAM_LINE];
+    } lines[UPSTREAM_LINES];
+};
+
+// Connects to a server. Returns false after a fault (upstream->connection.error).
+bool upstream_open(struct upstream *upstream, const char *place, unsigned timeout_ms,
+                   const volatile sig_atomic_t *cancel);
+void upstream_close(struct upstream *upstream);
+
+// Sends a request and reads its answer, which is the body of upstream->packets. Stop replies that
+// nobody has asked for are passed over. Returns false after a fault.
+bool upstream_ask(struct upstream *upstream, const void *request, size_t length);
+bool upstream_ask_text(struct upstream *upstream, const char *request);
+// Sends a request without waiting.
+bool upstream_tell(struct upstream *upstream, const void *request, size_t length);
+// Reads the next packet.
+bool upstream_next(struct upstream *upstream);
+
+// Returns whether the body is exactly a text; whether it reports that the target has stopped.
+bool upstream_is(const struct upstream *upstream, const char *text);
+bool upstream_is_stop(const struct upstream *upstream);
+
+// Reads the memory of the target, which is halted. The read function of a memory. Lines of memory
+// are kept until upstream_forget.
+size_t upstream_read(void *upstream, uint64_t address, void *buffer, size_t length);
+void upstream_forget(struct upstream *upstream);
+
+// Reads a document by qXfer. Returns false after a fault, or if the server does not have it.
+bool upstream_read_document(struct upstream *upstream, const char *object, const char *annex,
+                            struct extract_text *document);
+
+#endif
