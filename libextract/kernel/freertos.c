@@ -206,7 +206,7 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
         !kernel_block_get(reader, block, "pxTopOfStack", &thread->sp))
         return;
     thread->has_sp = true;
-    if (kernel_context_freertos(reader, thread->sp, false, &registers))
+    if (!reader->is_brief && kernel_context_freertos(reader, thread->sp, false, &registers))
         kernel_set_context(reader, thread, &registers);
 }
 

@@ -42,7 +42,8 @@ struct kernel_reader {
     size_t thread_capacity, object_capacity, problem_capacity;
     struct kernel_member members[KERNEL_MEMBERS];
     size_t member_count;
-    bool failed; // out of memory
+    bool is_brief; // without registers and stacks
+    bool failed;   // out of memory
 };
 
 // A copy of a control block.

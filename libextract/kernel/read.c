@@ -299,8 +299,9 @@ bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *
     return description && kernel_read_variable(&reader, description->current, 0, address);
 }
 
-enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,
-                                      struct extract_symbols *symbols, struct extract_error *error)
+static enum extract_code read_kernel(struct extract_kernel **kernel, struct extract_memory *memory,
+                                     struct extract_symbols *symbols, bool is_brief,
+                                     struct extract_error *error)
 {
     const struct kernel_description *description = kernel_detect(symbols);
     const char *path = extract_symbols_path(symbols);
@@ -323,6 +324,7 @@ enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct ext
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     }
     *reader = (struct kernel_reader){.kernel = result,
+                                     .is_brief = is_brief,
                                      .memory = memory,
                                      .symbols = symbols,
                                      .order = extract_symbols_byte_order(symbols),
@@ -336,7 +338,8 @@ enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct ext
     bool is_read = description->read(reader);
     if (is_read) {
         connect_waits(reader);
-        kernel_measure_stacks(reader);
+        if (!is_brief)
+            kernel_measure_stacks(reader);
         if (extract_memory_is_running(memory))
             kernel_add_problem(reader,
                                "the target ran while it was read: halt it to see one moment");
@@ -353,6 +356,20 @@ enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct ext
     return extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory),
                              "read all of the RAM in which the program keeps its variables",
                              "the variables of %s cannot be read", description->name);
+}
+
+enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,
+                                      struct extract_symbols *symbols, struct extract_error *error)
+{
+    return read_kernel(kernel, memory, symbols, false, error);
+}
+
+enum extract_code extract_kernel_read_states(struct extract_kernel **kernel,
+                                             struct extract_memory *memory,
+                                             struct extract_symbols *symbols,
+                                             struct extract_error *error)
+{
+    return read_kernel(kernel, memory, symbols, true, error);
 }
 
 void extract_kernel_free(struct extract_kernel *kernel)

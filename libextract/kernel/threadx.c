@@ -155,7 +155,7 @@ static void read_registers(struct kernel_reader *reader, const struct walk *walk
     (void)kernel_block_get(reader, block, "tx_thread_fp_enable", &has_fpu);
     thread->has_sp = true;
     thread->sp = saved;
-    if (walk->variant->context(reader, saved, has_fpu != 0, &registers))
+    if (!reader->is_brief && walk->variant->context(reader, saved, has_fpu != 0, &registers))
         kernel_set_context(reader, thread, &registers);
 }
 

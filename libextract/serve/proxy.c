@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// serve: stands between GDB and the GDB server of a live target, and adds the threads of the kernel
-// (extract/serve.h). It is asked for them only when GDB asks; at each stop it reads who has the
-// core.
+// serve: passes packets on between GDB and the GDB server of a live target, and adds the threads of
+// the kernel (extract/serve.h). They are read only when GDB asks for them; at each stop, only which
+// thread has the core is read.
 //
 //                 vCont, c, s              stop reply
 //     HALTED ─────────────────> RUNNING ─────────────> HALTED
@@ -21,7 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_IDS = 4096, MOST_G = 8192, PACKET_MOST = PACKET_SENT - 1, CORE_ID = 1 };
+enum {
+    MOST_IDS = 4096,
+    MOST_G = 8192,
+    PACKET_MOST = PACKET_SENT - 1,
+    CORE_ID = 1,
+    PATIENCE = 30,
+    MOST_READ = 1024
+};
 
 enum proxy_state { PROXY_HALTED, PROXY_RUNNING, PROXY_COMING };
 
@@ -43,7 +50,7 @@ struct extract_proxy {
     size_t core_length;
     struct extract_kernel *kernel; // NULL: not read
     struct serve_threads threads;  // of this kernel
-    bool has_threads;
+    bool has_threads, is_brief;    // `is_brief`: without registers
 
     bool has_current;
     uint64_t current; // id of the thread that has the core
@@ -56,6 +63,15 @@ struct extract_proxy {
     uint64_t selected;             // id of the thread that GDB asks about
     uint64_t waited_id, waited_pc; // COMING: the thread to be stepped, and where it continues
 };
+
+// Reads memory for the kernel's lists. Names are constants, which the ELF file has.
+static size_t read_memory(void *context, uint64_t address, void *buffer, size_t length)
+{
+    struct extract_proxy *proxy = context;
+    size_t got = extract_symbols_read_constant(proxy->symbols, address, buffer, length);
+
+    return got ? got : upstream_read(&proxy->upstream, address, buffer, length);
+}
 
 // ---- what is known at a stop ----
 
@@ -135,14 +151,21 @@ static bool read_core(struct extract_proxy *proxy)
     return true;
 }
 
-static bool read_threads(struct extract_proxy *proxy)
+// Reads the threads. GDB asks for the list at each stop, so that a brief one has to do for it.
+static bool read_list(struct extract_proxy *proxy, bool is_brief)
 {
-    if (proxy->has_threads)
+    if (proxy->has_threads && (is_brief || !proxy->is_brief))
         return true;
     if (!read_core(proxy))
         return false;
+    serve_threads_free(&proxy->threads);
+    extract_kernel_free(proxy->kernel);
+    proxy->kernel = NULL;
     // A kernel that has not started has no lists yet: then there is the core alone.
-    (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
+    if (is_brief)
+        (void)extract_kernel_read_states(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
+    else
+        (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
     if (!serve_threads_build(&proxy->threads, proxy->kernel, proxy->machine, &proxy->core, 1))
         return false;
     for (size_t i = 0; i < proxy->threads.count; i++) {
@@ -150,7 +173,13 @@ static bool read_threads(struct extract_proxy *proxy)
         thread->id = thread->thread ? id_of(proxy, thread->thread) : CORE_ID;
     }
     proxy->has_threads = true;
+    proxy->is_brief = is_brief;
     return true;
+}
+
+static bool read_threads(struct extract_proxy *proxy)
+{
+    return read_list(proxy, false);
 }
 
 // Returns the id of the thread that has the core. The list of threads is read only if it is a
@@ -166,7 +195,7 @@ static uint64_t current_id(struct extract_proxy *proxy)
     if (read_core(proxy) && kernel_read_current(proxy->memory, proxy->symbols, &address) &&
         address) {
         i = find_id(proxy, address);
-        if (i == MOST_IDS && read_threads(proxy))
+        if (i == MOST_IDS && read_list(proxy, true))
             i = find_id(proxy, address);
         const struct extract_kernel_thread thread = {
             .stack_start = i < MOST_IDS ? proxy->ids[i].stack_start : 0,
@@ -394,6 +423,12 @@ static bool do_no_acks(struct extract_proxy *proxy)
 
 static bool do_reason(struct extract_proxy *proxy)
 {
+    if (!upstream_ask_text(&proxy->upstream, "qfThreadInfo"))
+        return false;
+    if (memchr(proxy->upstream.packets.body, ',', proxy->upstream.packets.used))
+        return connection_fail(&proxy->upstream.connection, CONNECTION_LATE, EXTRACT_UNSUPPORTED,
+                               "connect GDB to the server itself",
+                               "shows several threads or cores of its own");
     if (!upstream_tell(&proxy->upstream, "?", 1))
         return false;
     do {
@@ -411,7 +446,7 @@ static bool do_select(struct extract_proxy *proxy)
 
     if (proxy->input.data[1] == 'g' && strcmp(id, "-1") != 0 && number) {
         if (number != current_id(proxy) &&
-            (!read_threads(proxy) || !serve_thread_find(&proxy->threads, number))) {
+            (!read_list(proxy, true) || !serve_thread_find(&proxy->threads, number))) {
             answer_text(proxy, "E01");
             return proxy->upstream.connection.fault == CONNECTION_GOOD;
         }
@@ -442,7 +477,7 @@ static bool do_current(struct extract_proxy *proxy)
 static bool do_thread_ids(struct extract_proxy *proxy)
 {
     proxy->answer.used = 0;
-    if (read_threads(proxy))
+    if (read_list(proxy, true))
         for (size_t i = 0; i < proxy->threads.count; i++)
             extract_text_printf(&proxy->answer, "%c%llx", i ? ',' : 'm',
                                 (unsigned long long)proxy->threads.list[i].id);
@@ -462,7 +497,7 @@ static bool do_thread_list(struct extract_proxy *proxy)
     unsigned long offset = 0, length = 0;
 
     if (sscanf(proxy->input.data, "qXfer:threads:read::%lx,%lx", &offset, &length) != 2 ||
-        !read_threads(proxy)) {
+        !read_list(proxy, true)) {
         answer_text(proxy, "E01");
         return true;
     }
@@ -519,17 +554,66 @@ static bool do_register(struct extract_proxy *proxy)
 {
     const struct serve_thread *thread = waiting_thread(proxy);
     unsigned long number = strtoul(proxy->input.data + 1, NULL, 16);
+    const struct described_register *reg = NULL;
+    uint64_t sp;
 
-    if (!thread)
-        return pass(proxy);
-    proxy->answer.used = 0;
-    for (size_t i = 0; i < proxy->description.count; i++)
+    for (size_t i = 0; i < proxy->description.count && !reg; i++)
         if (proxy->description.list[i].number == number)
-            put_described(proxy, &proxy->description.list[i], &thread->registers);
-    if (!proxy->answer.used)
-        extract_text_puts(&proxy->answer, "E01");
+            reg = &proxy->description.list[i];
+    // GDB needs both stack pointers of Arm's M-profile to unwind: msp is that of the core.
+    if (!thread || !reg || (proxy->machine->is_m_profile && reg->index == ARM_MSP))
+        return pass(proxy);
+    struct extract_registers registers = thread->registers;
+    if (proxy->machine->is_m_profile && register_get(&registers, ARM_SP, &sp))
+        register_set(&registers, ARM_PSP, sp);
+    proxy->answer.used = 0;
+    put_described(proxy, reg, &registers);
     answer_made(proxy);
     return true;
+}
+
+// Returns whether addresses are in a section of the program. Only such memory is read ahead: beyond
+// it, there may be devices, whose registers change when they are read.
+static bool is_in_program(const struct extract_proxy *proxy, uint64_t address, uint64_t length)
+{
+    uint8_t bytes[MOST_READ];
+    struct extract_region region;
+
+    if (extract_symbols_read_constant(proxy->symbols, address, bytes, (size_t)length) == length)
+        return true;
+    for (size_t i = 0; extract_symbols_writable(proxy->symbols, i, &region); i++)
+        if (address >= region.address && length <= region.length &&
+            address - region.address <= region.length - length)
+            return true;
+    return false;
+}
+
+// GDB reads the same few bytes of code again and again at each stop.
+static bool do_memory(struct extract_proxy *proxy)
+{
+    static const char digits[] = "0123456789abcdef";
+    unsigned long long address;
+    unsigned long length;
+    uint8_t bytes[MOST_READ];
+
+    if (sscanf(proxy->input.data, "m%llx,%lx", &address, &length) != 2 || !length ||
+        length > MOST_READ || !is_in_program(proxy, address, length) ||
+        upstream_read(&proxy->upstream, address, bytes, length) != length)
+        return proxy->upstream.connection.fault == CONNECTION_GOOD && pass(proxy);
+    proxy->answer.used = 0;
+    for (size_t i = 0; i < length; i++) {
+        extract_text_putc(&proxy->answer, digits[bytes[i] >> 4]);
+        extract_text_putc(&proxy->answer, digits[bytes[i] & 15]);
+    }
+    answer_made(proxy);
+    return true;
+}
+
+// A breakpoint may be an instruction in memory.
+static bool do_breakpoint(struct extract_proxy *proxy)
+{
+    upstream_forget(&proxy->upstream);
+    return pass(proxy);
 }
 
 static bool do_change_registers(struct extract_proxy *proxy)
@@ -550,11 +634,22 @@ static bool do_change(struct extract_proxy *proxy)
     return pass(proxy);
 }
 
+// Flash memory may take minutes to be erased and written.
+static bool pass_patiently(struct extract_proxy *proxy)
+{
+    const uint64_t timeout = proxy->upstream.connection.timeout;
+
+    proxy->upstream.connection.timeout = timeout * PATIENCE;
+    forget(proxy);
+    bool is_good = pass(proxy);
+    proxy->upstream.connection.timeout = timeout;
+    return is_good;
+}
+
 // A command of the server may print before its end.
 static bool do_command(struct extract_proxy *proxy)
 {
-    forget(proxy);
-    if (!pass(proxy))
+    if (!pass_patiently(proxy))
         return false;
     while (proxy->upstream.packets.used > 1 && proxy->upstream.packets.body[0] == 'O' &&
            !upstream_is(&proxy->upstream, "OK")) {
@@ -648,7 +743,7 @@ static const struct {
     {"qRcmd,", do_command},
     {"vCont?", do_resume_actions},
     {"vCont;", do_resume},
-    {"vFlash", do_change},
+    {"vFlash", pass_patiently},
     {"?", do_reason},
     {"g", do_registers},
     {"p", do_register},
@@ -656,6 +751,9 @@ static const struct {
     {"G", do_change_registers},
     {"H", do_select},
     {"T", do_alive},
+    {"m", do_memory},
+    {"Z", do_breakpoint},
+    {"z", do_breakpoint},
     {"M", do_change},
     {"X", do_change},
     {"c", do_continue},
@@ -774,8 +872,8 @@ enum extract_code extract_proxy_open(struct extract_proxy **proxy, const char *p
     made = calloc(1, sizeof *made);
     if (!made)
         return extract_error_set(error, EXTRACT_NOMEM, place, NULL, "out of memory");
-    const struct extract_memory_source source = {.read = upstream_read,
-                                                 .context = &made->upstream,
+    const struct extract_memory_source source = {.read = read_memory,
+                                                 .context = made,
                                                  .byte_order = extract_symbols_byte_order(symbols),
                                                  .name = place};
     made->symbols = symbols;

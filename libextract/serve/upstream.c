@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// serve: requests to the server that a proxy stands in front of (upstream.h).
+// serve: requests of a proxy to the server (upstream.h).
 #include "serve/upstream.h"
 #include "serve/packet.h"
 #include <stdio.h>
@@ -116,7 +116,7 @@ size_t upstream_read(void *context, uint64_t address, void *buffer, size_t lengt
     size_t done = 0;
 
     while (done < length) {
-        uint64_t at = address + done, line = at & ~(uint64_t)(UPSTREAM_LINE - 1);
+        uint64_t at = address + done, line = at - at % UPSTREAM_LINE;
         size_t slot = (size_t)(line / UPSTREAM_LINE % UPSTREAM_LINES);
         size_t offset = (size_t)(at - line), part = UPSTREAM_LINE - offset;
         part = part < length - done ? part : length - done;

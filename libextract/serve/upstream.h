@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// serve: the connection to the server that a proxy stands in front of.
+// serve: the connection of a proxy to the server.
 #ifndef EXTRACT_SERVE_UPSTREAM_H
 #define EXTRACT_SERVE_UPSTREAM_H
 
@@ -7,7 +7,8 @@
 #include <extract/memory.h>
 #include <extract/text.h>
 
-enum { UPSTREAM_LINES = 64, UPSTREAM_LINE = 256 }; // of the cache of memory
+// The cache of memory. Memories begin and end at multiples of a line.
+enum { UPSTREAM_LINES = 32, UPSTREAM_LINE = 1024 };
 
 struct upstream {
     struct connection connection;

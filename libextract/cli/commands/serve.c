@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside serve` is a GDB server over a dump, or in front of the server of a live target.
-// GDB starts it with `target remote |`, or connects to the port of --listen.
+// cli: `ringside serve` is a GDB server over a dump, or passes packets on between GDB and the
+// server of a live target. GDB starts it with `target remote |`, or connects to the port of
+// --listen.
 #include "cli/cli.h"
 #include "memory/live/listener.h"
 #include <errno.h>

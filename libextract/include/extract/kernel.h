@@ -110,6 +110,11 @@ struct extract_kernel {
 // control blocks), UNREADABLE (the memory does not contain the kernel's variables), NOMEM.
 enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,
                                       struct extract_symbols *symbols, struct extract_error *error);
+// Does the same with fewer reads: without the saved registers and the use of stacks.
+enum extract_code extract_kernel_read_states(struct extract_kernel **kernel,
+                                             struct extract_memory *memory,
+                                             struct extract_symbols *symbols,
+                                             struct extract_error *error);
 void extract_kernel_free(struct extract_kernel *kernel); // NULL is allowed
 
 // Returns the thread with a control block at an address; NULL: there is none.

@@ -55,7 +55,7 @@ const void *extract_server_output(struct extract_server *server, size_t *length)
 // Returns whether the client has ended the session.
 bool extract_server_has_ended(const struct extract_server *server);
 
-// ---- a proxy in front of the GDB server of a live target ----
+// ---- a proxy between GDB and the server of a live target ----
 //
 // Everything is passed on, and the threads of the kernel are added. The target has one core.
 

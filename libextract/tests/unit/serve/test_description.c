@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// Tests of serve/description.c on documents as QEMU and OpenOCD send them.
+#include "serve/description.h"
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static struct description *read_document(const char *xml)
+{
+    struct description *description = calloc(1, sizeof *description);
+
+    assert_non_null(description);
+    description_add(description, register_machine_find(EM_ARM, 4, true), xml, strlen(xml));
+    return description;
+}
+
+static void expect(const struct description *description, size_t i, unsigned number, unsigned bytes,
+                   unsigned index)
+{
+    assert_true(i < description->count);
+    assert_int_equal(description->list[i].number, number);
+    assert_int_equal(description->list[i].bytes, bytes);
+    assert_int_equal(description->list[i].index, index);
+}
+
+static void registers(void **state)
+{
+    (void)state;
+
+    struct description *description =
+        read_document("<feature name=\"org.gnu.gdb.arm.m-profile\">\n"
+                      "<reg name=\"r0\" bitsize=\"32\"/><reg bitsize='32' name='r1'/>\n"
+                      "<reg name=\"xPSR\" bitsize=\"32\" regnum=\"25\"/>"
+                      "<reg name=\"MSP\" bitsize=\"32\"/>"
+                      "<reg name=\"primask\" bitsize=\"1\" regnum=\"20\" save-restore=\"yes\"/>"
+                      "<reg name=\"d0\" bitsize=\"64\" regnum=\"40\" type=\"ieee_double\"/>"
+                      "<regular name=\"r3\" bitsize=\"32\"/></feature>");
+    assert_int_equal(description->count, 6);
+    expect(description, 0, 0, 4, 0);
+    expect(description, 1, 1, 4, 1);
+    expect(description, 2, 20, 1, NO_REGISTER);
+    expect(description, 3, 25, 4, ARM_PSR);
+    expect(description, 4, 26, 4, ARM_MSP);
+    expect(description, 5, 40, 8, NO_REGISTER);
+    free(description);
+}
+
+static void hostile(void **state)
+{
+    static const char *const documents[] = {"",
+                                            "<",
+                                            "<reg",
+                                            "<reg ",
+                                            "<reg name=\"",
+                                            "<reg name=>",
+                                            "<reg name=\"r0\">",
+                                            "<reg bitsize=\"32\"/>",
+                                            "<reg name=r0 bitsize=32/>"};
+    char *many = malloc(64 * (DESCRIBED_MOST + 10) + 1);
+    (void)state;
+
+    for (size_t i = 0; i < sizeof documents / sizeof *documents; i++) {
+        struct description *description = read_document(documents[i]);
+        assert_int_equal(description->count, 0);
+        free(description);
+    }
+    assert_non_null(many);
+    many[0] = 0;
+    for (size_t i = 0; i < DESCRIBED_MOST + 10; i++)
+        strcat(many, "<reg name=\"a\" bitsize=\"99999999999\" regnum=\"4294967295\"/>");
+    struct description *description = read_document(many);
+    assert_int_equal(description->count, DESCRIBED_MOST);
+    free(description);
+    free(many);
+}
+
+static void includes(void **state)
+{
+    const char xml[] = "<target><xi:include href=\"arm-core.xml\"/><xi:include  href='b.xml'/>"
+                       "<xi:include/></target>";
+    char name[16];
+    size_t at = 0;
+    (void)state;
+
+    assert_true(description_next_include(xml, sizeof xml - 1, &at, name, sizeof name));
+    assert_string_equal(name, "arm-core.xml");
+    assert_true(description_next_include(xml, sizeof xml - 1, &at, name, sizeof name));
+    assert_string_equal(name, "b.xml");
+    assert_false(description_next_include(xml, sizeof xml - 1, &at, name, sizeof name));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(registers), cmocka_unit_test(hostile),
+                                       cmocka_unit_test(includes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,158 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `ringside serve --remote` between GDB and a live target: the same session with and without it has
+# the same places, and with it all threads. The servers are QEMU's on three machines, and the real
+# OpenOCD over the probe.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+ports=${PORTS:-cortex-m3 rv64 coldfire}
+
+# What both sessions do: breakpoints, stepping, a watchpoint, registers, memory, a download. The
+# image is at its reset, so that both see the same.
+cat >"$work/body" <<'G'
+break filter_entry
+continue
+bt
+stepi
+stepi
+next
+break bout_queue_send
+continue
+bt
+next
+finish
+delete
+tbreak bout_queue_send
+continue
+watch sample_queue.tx_queue_enqueued
+continue
+p sample_queue.tx_queue_enqueued
+delete
+x/4i $pc
+load
+p $_siginfo
+G
+# places FILE: the functions and lines that GDB shows, without threads.
+places() {
+    sed -e 's/^Thread [0-9]* "[^"]*" hit //; s/^Thread [0-9.]* hit //' \
+        -e '/^\[/d; /^ *$/d; /received signal\|Transfer rate\|^Loading\|^Start address/d' "$1"
+}
+session() { # FILE TARGET [COMMAND...]
+    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -ex 'set breakpoint auto-hw on' -ex "$2" -x "$work/body" "${@:3}" -ex kill "$elf" \
+        >"$1" 2>&1 </dev/null
+}
+proxy() { # PLACE
+    printf 'target remote | "%s" serve --elf "%s" --remote "%s"' "$ringside" "$elf" "$1"
+}
+same_session() {
+    start=-S boot "$elf" || return 1
+    session "$work/direct" "target remote $socket"
+    start=-S boot "$elf" || return 1
+    session "$work/through" "$(proxy "$socket")"
+    grep -q 'bout_queue_send (' "$work/direct" && grep -q 'Hardware watchpoint' "$work/direct" ||
+        { tail -n 5 "$work/direct"; return 1; }
+    diff <(places "$work/direct") <(places "$work/through")
+}
+# Threads by name, the stack of each, a step of one that waits, and ^C.
+threads() {
+    local n ok
+    boot "$elf" || return 1
+    connect "$elf" | sed '$d' >"$work/body"
+    {
+        proxy "$socket" && echo
+        run_for 0.5
+        echo 'info threads'
+        echo 'thread apply all -q bt'
+        echo 'tbreak bout_mutex_get'
+        echo 'continue'
+        echo 'thread name'
+        echo 'thread find supervisor'
+        echo 'thread 3'
+        echo 'stepi'
+        echo 'info threads'
+        run_for 0.2
+        echo 'ringside threads'
+        echo 'detach'
+    } >>"$work/body"
+    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
+        -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
+    grep -q '"control" (blocked on semaphore "control period", priority 4)' "$work/out" ||
+        { cat "$work/out"; return 1; }
+    n=$(grep -c ' bout_thread_shell ' "$work/out")
+    [ "$n" -ge 10 ] || { echo "$n stacks"; cat "$work/out"; return 1; }
+    # The thread that was stepped has the core now.
+    sed -n '/^\[Switching to thread 3/,$p' "$work/out" | grep -q '^\* 3 .*(running' ||
+        { cat "$work/out"; return 1; }
+    # The reader works inside of the session.
+    sed -n '/^thread  *state/,$p' "$work/out" | grep -q '"control"' ||
+        { cat "$work/out"; return 1; }
+}
+# The dump and the live target have the same stacks.
+same_as_dump() {
+    local from to images=()
+    boot "$elf" || return 1
+    rm -f "$work"/now.ram-*
+    {
+        connect "$elf"
+        run_for 0.6
+        into_file "$work/registers.txt" 'info registers'
+        ram_of "$elf" | while read -r from to; do
+            printf 'dump binary memory %s %s %s\n' "$work/now.ram-$from" "$from" "$to"
+        done
+        echo 'disconnect'
+        proxy "$socket" && echo
+        into_file "$work/live" 'thread apply all -ascending -q bt'
+    } >"$work/session.gdb"
+    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/session.gdb" "$elf" >"$work/gdb.log" 2>&1 </dev/null
+    mapfile -t images < <(images_of now)
+    {
+        printf 'target remote | "%s" serve -q --elf "%s" --registers "%s"' "$ringside" "$elf" \
+            "$work/registers.txt"
+        printf ' "%s"' "${images[@]}"
+        echo
+        into_file "$work/dead" 'thread apply all -ascending -q bt'
+    } >"$work/session.gdb"
+    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/session.gdb" "$elf" >"$work/gdb.log" 2>&1 </dev/null
+    [ "$(grep -c '^#0' "$work/live")" -ge 11 ] || { cat "$work/gdb.log" "$work/live"; return 1; }
+    cmp "$work/live" "$work/dead" || diff "$work/live" "$work/dead"
+}
+openocd_threads() {
+    : >"$work/out"
+    openocd_before=(-c 'set CORTEX_M 1')
+    gdb_target=chip.cpu
+    board demo 'targets chip.cpu; poll on' || return 1
+    {
+        proxy "localhost:$gdb_port" && echo
+        printf '%s\n' 'info threads' 'thread apply all -q bt' 'hbreak bout_mutex_get' 'continue' \
+            'bt 1' 'stepi' 'delete' 'detach'
+    } >"$work/body"
+    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
+    grep -q '"control" (' "$work/out" && grep -q '^#0  bout_mutex_get ' "$work/out" &&
+        [ "$(grep -c ' bout_thread_shell ' "$work/out")" -ge 10 ] || { cat "$work/out"; return 1; }
+}
+refuses() {
+    "$ringside" serve --elf "$elf" --remote "$work/nowhere.sock" </dev/null 2>"$work/err"
+    [ $? = 2 ] && grep -q 'GDB server listens there' "$work/err" || { cat "$work/err"; return 1; }
+    "$ringside" serve --remote 1 </dev/null 2>"$work/err"
+    [ $? = 1 ] && grep -q 'use --elf' "$work/err" || { cat "$work/err"; return 1; }
+    "$ringside" serve --elf "$elf" --remote 1 "$elf" </dev/null 2>"$work/err"
+    [ $? = 1 ] && grep -q 'cannot be combined' "$work/err"
+}
+
+cp "$work/body" "$work/body.session"
+for port in $ports; do
+    elf=$firmware/demo-$port.elf
+    cp "$work/body.session" "$work/body"
+    check "$port: a session has the same places with it and without it" same_session
+    check "$port: all threads of a live target" threads
+    check "$port: the same stacks as from a dump" same_as_dump
+done
+elf=$firmware/demo-cortex-m3.elf
+check "what cannot be served is refused with a way out" refuses
+stop_qemu
+check "OpenOCD: all threads, a breakpoint and a step" openocd_threads
+finish
