@@ -30,15 +30,14 @@ p sample_queue.tx_queue_enqueued
 delete
 x/4i $pc
 load
-p $_siginfo
 G
 # places FILE: the functions and lines that GDB shows, without threads.
 places() {
     sed -e 's/^Thread [0-9]* "[^"]*" hit //; s/^Thread [0-9.]* hit //' \
-        -e '/^\[/d; /^ *$/d; /received signal\|Transfer rate\|^Loading\|^Start address/d' "$1"
+        -e '/^\[/d; /^ *$/d; /^Remote communication error/d; /received signal\|Transfer rate\|^Loading\|^Start address/d' "$1"
 }
 session() { # FILE TARGET [COMMAND...]
-    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -ex 'set breakpoint auto-hw on' -ex "$2" -x "$work/body" "${@:3}" -ex kill "$elf" \
         >"$1" 2>&1 </dev/null
 }
@@ -46,9 +45,10 @@ proxy() { # PLACE
     printf 'target remote | "%s" serve --elf "%s" --remote "%s"' "$ringside" "$elf" "$1"
 }
 same_session() {
-    start=-S boot "$elf" || return 1
+    # Time passes by instructions, so that the ticks of both sessions come at the same places.
+    start='-S -icount shift=4' boot "$elf" || return 1
     session "$work/direct" "target remote $socket"
-    start=-S boot "$elf" || return 1
+    start='-S -icount shift=4' boot "$elf" || return 1
     session "$work/through" "$(proxy "$socket")"
     grep -q 'bout_queue_send (' "$work/direct" && grep -q 'Hardware watchpoint' "$work/direct" ||
         { tail -n 5 "$work/direct"; return 1; }
@@ -75,7 +75,7 @@ threads() {
         echo 'ringside threads'
         echo 'detach'
     } >>"$work/body"
-    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
+    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
         -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
     grep -q '"control" (blocked on semaphore "control period", priority 4)' "$work/out" ||
         { cat "$work/out"; return 1; }
@@ -104,7 +104,7 @@ same_as_dump() {
         proxy "$socket" && echo
         into_file "$work/live" 'thread apply all -ascending -q bt'
     } >"$work/session.gdb"
-    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/session.gdb" "$elf" >"$work/gdb.log" 2>&1 </dev/null
     mapfile -t images < <(images_of now)
     {
@@ -114,7 +114,7 @@ same_as_dump() {
         echo
         into_file "$work/dead" 'thread apply all -ascending -q bt'
     } >"$work/session.gdb"
-    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/session.gdb" "$elf" >"$work/gdb.log" 2>&1 </dev/null
     [ "$(grep -c '^#0' "$work/live")" -ge 11 ] || { cat "$work/gdb.log" "$work/live"; return 1; }
     cmp "$work/live" "$work/dead" || diff "$work/live" "$work/dead"
