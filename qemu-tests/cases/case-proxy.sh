@@ -34,7 +34,8 @@ G
 # places FILE: the functions and lines that GDB shows, without threads.
 places() {
     sed -e 's/^Thread [0-9]* "[^"]*" hit //; s/^Thread [0-9.]* hit //' \
-        -e '/^\[/d; /^ *$/d; /^Remote communication error/d; /received signal\|Transfer rate\|^Loading\|^Start address/d' "$1"
+        -e '/^\[/d; /^ *$/d; /^Remote communication error/d; /received signal/d' \
+        -e '/Transfer rate\|^Loading\|^Start address/d' "$1"
 }
 session() { # FILE TARGET [COMMAND...]
     timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
@@ -45,10 +46,9 @@ proxy() { # PLACE
     printf 'target remote | "%s" serve --elf "%s" --remote "%s"' "$ringside" "$elf" "$1"
 }
 same_session() {
-    # Time passes by instructions, so that the ticks of both sessions come at the same places.
-    start='-S -icount shift=4' boot "$elf" || return 1
+    start=-S boot "$elf" || return 1
     session "$work/direct" "target remote $socket"
-    start='-S -icount shift=4' boot "$elf" || return 1
+    start=-S boot "$elf" || return 1
     session "$work/through" "$(proxy "$socket")"
     grep -q 'bout_queue_send (' "$work/direct" && grep -q 'Hardware watchpoint' "$work/direct" ||
         { tail -n 5 "$work/direct"; return 1; }
