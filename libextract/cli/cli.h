@@ -186,19 +186,11 @@ enum extract_code cli_symbols_open(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error);
 
 // What is left of a target that has stopped.
-struct cli_dead {
-    struct extract_memory *memory;
-    struct extract_symbols *symbols;
-    struct extract_kernel *kernel;   // NULL: none
-    struct extract_error without;    // why there is none
-    struct extract_registers *cores; // of EXTRACT_CORES
-    size_t core_count;
-    bool psp_is_likely; // of core 0: it was found by search
-};
-// dead.c: opens it. Prints what is damaged. The caller calls cli_dead_close, also after an error.
-enum extract_code cli_dead_open(struct cli_dead *dead, const struct cli_options *options,
-                                struct extract_error *error);
-void cli_dead_close(struct cli_dead *dead);
+// remains.c: opens it. Prints what is damaged. The caller calls cli_remains_close, also after an
+// error.
+enum extract_code cli_remains_open(struct extract_remains *remains,
+                                   const struct cli_options *options, struct extract_error *error);
+void cli_remains_close(struct extract_remains *remains);
 
 // folder.c: returns whether a path is a directory.
 bool cli_is_folder(const char *path);

@@ -43,7 +43,7 @@ static void set_place(struct crash_build *build, uint64_t pc, uint64_t call,
                       enum extract_crash_certainty certainty)
 {
     struct extract_crash_place *place = &build->crash->place;
-    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbols *symbols = build->remains->symbols;
     struct extract_symbol symbol;
     uint64_t offset;
 
@@ -70,14 +70,14 @@ void crash_set_origin(struct crash_build *build, const struct extract_registers 
                       bool (*is_passed)(const struct crash_build *build, const char *function))
 {
     struct extract_crash *crash = build->crash;
-    const struct extract_crash_input *input = build->input;
+    const struct extract_remains *remains = build->remains;
     size_t at = 0;
     uint64_t pc;
 
     crash->place.is_known = false;
-    if (!input->symbols || !build->machine || !register_get(origin, build->machine->pc, &pc))
+    if (!remains->symbols || !build->machine || !register_get(origin, build->machine->pc, &pc))
         return;
-    crash->frame_count = extract_kernel_backtrace(input->memory, input->symbols, origin,
+    crash->frame_count = extract_kernel_backtrace(remains->memory, remains->symbols, origin,
                                                   crash->frames, EXTRACT_CRASH_FRAMES);
     while (is_passed && at < crash->frame_count && crash->frames[at].function &&
            is_passed(build, crash->frames[at].function))
@@ -128,7 +128,7 @@ static bool has_fault(const struct extract_crash *crash)
 // Returns whether a function is one of the kernel's, by its name.
 static bool is_kernel_function(const struct crash_build *build, const char *function)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
 
     for (size_t i = 0; kernel && kernel->prefixes && kernel->prefixes[i]; i++)
         if (strncmp(function, kernel->prefixes[i], strlen(kernel->prefixes[i])) == 0)
@@ -142,7 +142,7 @@ static void place_overflow(struct crash_build *build)
 {
     enum { NEAR_END = 512 };
     const struct extract_kernel_thread *thread = build->overflow;
-    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbols *symbols = build->remains->symbols;
     unsigned word = build->machine ? build->machine->word_bytes : 0;
     uint8_t bytes[NEAR_END];
     struct extract_symbol symbol;
@@ -150,8 +150,8 @@ static void place_overflow(struct crash_build *build)
 
     if (!symbols || !word || !thread->stack_start)
         return;
-    (void)extract_memory_read(build->input->memory, thread->stack_start, bytes, sizeof bytes, &got,
-                              NULL);
+    (void)extract_memory_read(build->remains->memory, thread->stack_start, bytes, sizeof bytes,
+                              &got, NULL);
     struct extract_cursor c = extract_cursor_make(bytes, got, extract_symbols_byte_order(symbols));
     while (extract_cursor_left(&c) >= word) {
         uint64_t pc = extract_cursor_word(&c, word) & ~UINT64_C(1), offset;
@@ -169,7 +169,7 @@ static void place_overflow(struct crash_build *build)
 static void place_cause(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
 
     if (strcmp(crash->kind, "deadlock") == 0) {
         const struct extract_kernel_thread *first = &kernel->threads[crash->cycle[0]];
@@ -221,23 +221,24 @@ static int compare_findings(const void *a, const void *b)
 }
 
 enum extract_code extract_crash_new(struct extract_crash **crash,
-                                    const struct extract_crash_input *input,
+                                    const struct extract_remains *remains,
+                                    const struct extract_trace *trace, uint64_t hz,
                                     struct extract_error *error)
 {
     struct extract_crash *made = calloc(1, sizeof *made);
-    struct crash_build build = {.crash = made, .input = input};
+    struct crash_build build = {.crash = made, .remains = remains, .trace = trace};
 
     *crash = NULL;
     if (made) {
-        size_t threads = input->kernel ? input->kernel->thread_count : 0;
-        made->kernel = input->kernel;
-        made->hz = input->hz;
+        size_t threads = remains->kernel ? remains->kernel->thread_count : 0;
+        made->kernel = remains->kernel;
+        made->hz = hz;
         made->waits = calloc(threads + 1, sizeof *made->waits);
         build.failed = !made->waits;
-        build.machine = input->symbols ? register_machine_of(input->symbols) : NULL;
+        build.machine = remains->symbols ? register_machine_of(remains->symbols) : NULL;
     }
     if (made && !build.failed) {
-        if (input->psp_is_likely)
+        if (remains->psp_is_likely)
             crash_find(&build, "psp", "stack", EXTRACT_CRASH_LIKELY,
                        "psp is unknown; the frame of the exception was found by "
                        "search on the stack of the running thread");

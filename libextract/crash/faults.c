@@ -100,7 +100,7 @@ static void read_status(struct crash_build *build)
     uint64_t known;
 
     if (register_get(registers, FAULT_CFSR, &known) ||
-        extract_memory_read(build->input->memory, scb + STATUS_ADDRESS_LOW, bytes, sizeof bytes,
+        extract_memory_read(build->remains->memory, scb + STATUS_ADDRESS_LOW, bytes, sizeof bytes,
                             &got, NULL))
         return;
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
@@ -174,7 +174,7 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
                           enum extract_crash_certainty certainty)
 {
     const struct register_machine *machine = build->machine;
-    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbols *symbols = build->remains->symbols;
     struct extract_symbol symbol;
     uint64_t pc, link, sp;
     uint8_t bytes[8];
@@ -189,7 +189,7 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
         if (register_get(origin, machine->lr, &link))
             register_set(origin, machine->pc, (link & ~UINT64_C(1)) - 2);
     } else if (register_get(origin, machine->sp, &sp) &&
-               !extract_memory_read(build->input->memory, sp, bytes, machine->word_bytes, &got,
+               !extract_memory_read(build->remains->memory, sp, bytes, machine->word_bytes, &got,
                                     NULL)) {
         struct extract_cursor c =
             extract_cursor_make(bytes, machine->word_bytes, extract_symbols_byte_order(symbols));
@@ -201,14 +201,14 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
 // Sets the place from the frame of the exception.
 static void place_of_exception(struct crash_build *build, bool is_imprecise)
 {
-    const struct extract_crash_input *input = build->input;
+    const struct extract_remains *remains = build->remains;
     struct extract_registers origin;
 
-    if (!input->symbols || !extract_kernel_interrupted(input->memory, input->symbols,
-                                                       &build->crash->registers, &origin))
+    if (!remains->symbols || !extract_kernel_interrupted(remains->memory, remains->symbols,
+                                                         &build->crash->registers, &origin))
         return;
     enum extract_crash_certainty certainty =
-        input->psp_is_likely || is_imprecise ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
+        remains->psp_is_likely || is_imprecise ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
     find_bad_call(build, &origin, certainty);
     crash_set_origin(build, &origin, certainty, NULL);
 }
@@ -239,9 +239,10 @@ static void read_arm(struct crash_build *build)
     (void)register_get(&crash->registers, FAULT_CFSR, &cfsr);
     if (is_fault)
         place_of_exception(build, cfsr >> IMPRECISE & 1);
-    else if (number && build->input->symbols)
-        build->is_interrupted = extract_kernel_interrupted(
-            build->input->memory, build->input->symbols, &crash->registers, &build->interrupted);
+    else if (number && build->remains->symbols)
+        build->is_interrupted =
+            extract_kernel_interrupted(build->remains->memory, build->remains->symbols,
+                                       &crash->registers, &build->interrupted);
 }
 
 // ---- RISC-V ----
@@ -263,7 +264,7 @@ static const struct meaning mcause_numbers[] = {
 // Returns the thread whose frame the kernel has saved in the trap; NULL: there is none.
 static const struct extract_kernel_thread *trapped_thread(const struct crash_build *build)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++)
         if (kernel->threads[i].has_core && !kernel->threads[i].core && kernel->threads[i].has_pc)
@@ -351,14 +352,14 @@ static void read_m68k(struct crash_build *build)
 
     if (!register_get(registers, M68K_SP, &sp) || !register_get(registers, M68K_PS, &ps) ||
         !(ps & SUPERVISOR) ||
-        extract_memory_read(build->input->memory, sp, bytes, sizeof bytes, &got, NULL))
+        extract_memory_read(build->remains->memory, sp, bytes, sizeof bytes, &got, NULL))
         return;
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_BIG);
     uint32_t format = extract_cursor_u32(&c), pc = extract_cursor_u32(&c);
     const struct meaning *meaning =
         meaning_of(vectors, sizeof vectors / sizeof *vectors, format >> 18 & 0xFF);
     if (format >> 28 < LEAST_FORMAT || format >> 28 > MOST_FORMAT || !meaning ||
-        !build->input->symbols)
+        !build->remains->symbols)
         return;
     crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
                "%s (vector %u, format %u, fault status %u)", meaning->text, format >> 18 & 0xFF,
@@ -379,7 +380,7 @@ static void read_signal(struct crash_build *build)
     const char *name;
 
     // Debuggers write SIGTRAP into the cores of targets that they have halted.
-    if (!register_get(registers, FAULT_SIGNAL, &number) || (number == 5 && build->input->kernel))
+    if (!register_get(registers, FAULT_SIGNAL, &number) || (number == 5 && build->remains->kernel))
         return;
     name = sigabbrev_np((int)number);
     if (register_get(registers, FAULT_SIGNAL_ADDRESS, &address))
@@ -417,7 +418,7 @@ static void read_assertion(struct crash_build *build)
 {
     const struct extract_registers *registers =
         build->is_interrupted ? &build->interrupted : &build->crash->registers;
-    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbols *symbols = build->remains->symbols;
     struct extract_symbol symbol;
     uint64_t pc;
 
@@ -428,8 +429,8 @@ static void read_assertion(struct crash_build *build)
     crash_find(build, "assert", "registers", EXTRACT_CRASH_CERTAIN, "the program stopped in %s",
                symbol.name);
     crash_set_origin(build, registers,
-                     build->is_interrupted && build->input->psp_is_likely ? EXTRACT_CRASH_LIKELY
-                                                                          : EXTRACT_CRASH_CERTAIN,
+                     build->is_interrupted && build->remains->psp_is_likely ? EXTRACT_CRASH_LIKELY
+                                                                            : EXTRACT_CRASH_CERTAIN,
                      is_passed);
 }
 
@@ -437,9 +438,9 @@ void crash_read_faults(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
 
-    if (!build->machine || !build->input->core_count)
+    if (!build->machine || !build->remains->core_count)
         return;
-    crash->registers = build->input->cores[0];
+    crash->registers = build->remains->cores[0];
     crash->machine = build->machine;
     if (build->machine->is_m_profile)
         read_arm(build);

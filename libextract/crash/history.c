@@ -19,7 +19,7 @@ struct history {
 static void take_state(void *context, const struct extract_state *state)
 {
     struct history *history = context;
-    const struct extract_kernel *kernel = history->build->input->kernel;
+    const struct extract_kernel *kernel = history->build->remains->kernel;
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++)
         if (kernel->threads[i].address == state->thread) {
@@ -56,7 +56,7 @@ static enum extract_kernel_state kernel_state(enum extract_thread_state state)
 static void note_waits(struct history *history)
 {
     struct crash_build *build = history->build;
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
         const struct extract_state *last = &history->last[i];
@@ -80,7 +80,7 @@ static const struct extract_kernel_thread *running(const struct extract_kernel *
 static void find_starvation(struct history *history)
 {
     struct crash_build *build = history->build;
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
     const struct extract_kernel_thread *other = kernel ? running(kernel) : NULL;
     uint64_t span = history->end - history->begin;
 
@@ -112,7 +112,7 @@ static void read_newest(struct history *history, struct newest *newest)
     struct extract_event events[64];
     size_t got;
 
-    extract_reader_init(&reader, history->build->input->trace);
+    extract_reader_init(&reader, history->build->trace);
     while ((got = extract_reader_next(&reader, events, sizeof events / sizeof *events)) > 0)
         for (size_t i = 0; i < got; i++) {
             if (extract_event_is_mark(&events[i]))
@@ -162,7 +162,7 @@ static void find_stopped_clock(struct history *history, const struct newest *new
 static void find_reset(struct history *history, const struct newest *newest)
 {
     const struct crash_build *build = history->build;
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
     bool has_threads = false;
 
     for (size_t i = 0; i < WINDOW && i < newest->count; i++)
@@ -176,14 +176,14 @@ static void find_reset(struct history *history, const struct newest *newest)
 
 void crash_read_history(struct crash_build *build)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
     struct history history = {.build = build};
     const struct extract_schedule_sink sink = {
         .context = &history, .interval = take_interval, .state = take_state};
     struct newest *newest = calloc(1, sizeof *newest);
 
     history.last = calloc(kernel ? kernel->thread_count + 1 : 1, sizeof *history.last);
-    if (!build->input->trace || !newest || !history.last) {
+    if (!build->trace || !newest || !history.last) {
         build->failed |= !newest || !history.last;
         free(newest);
         free(history.last);
@@ -193,7 +193,7 @@ void crash_read_history(struct crash_build *build)
     history.window_from =
         newest->count < WINDOW ? history.begin : newest->ticks[newest->count % WINDOW];
     // Without events of a scheduler, nothing is known of threads.
-    if (!extract_schedule_run(NULL, build->input->trace, &sink, NULL)) {
+    if (!extract_schedule_run(NULL, build->trace, &sink, NULL)) {
         note_waits(&history);
         find_starvation(&history);
         find_storm(&history, newest);

@@ -14,16 +14,16 @@ enum { CHUNK = 4096, MOST_BYTES = 16 << 20 };
 static uint64_t compare(struct crash_build *build, struct extract_region region,
                         uint64_t *different, uint64_t *first)
 {
-    const struct extract_crash_input *input = build->input;
+    const struct extract_remains *remains = build->remains;
     uint8_t memory[CHUNK], file[CHUNK];
     uint64_t common = 0;
 
     for (uint64_t done = 0; done < region.length && done < MOST_BYTES;) {
         uint64_t at = region.address + done;
         size_t wanted = region.length - done < CHUNK ? (size_t)(region.length - done) : CHUNK, got;
-        size_t has = extract_symbols_read_constant(input->symbols, at, file, wanted);
+        size_t has = extract_symbols_read_constant(remains->symbols, at, file, wanted);
         if (has) {
-            (void)extract_memory_read(input->memory, at, memory, has, &got, NULL);
+            (void)extract_memory_read(remains->memory, at, memory, has, &got, NULL);
             for (size_t i = 0; i < got; i++)
                 if (memory[i] != file[i] && !(*different)++)
                     *first = at + i;
@@ -39,7 +39,7 @@ static void check_constants(struct crash_build *build)
     struct extract_region region;
     uint64_t common = 0, different = 0, first = 0;
 
-    for (size_t i = 0; extract_memory_region(build->input->memory, i, &region); i++)
+    for (size_t i = 0; extract_memory_region(build->remains->memory, i, &region); i++)
         common += compare(build, region, &different, &first);
     if (!different)
         return;
@@ -53,7 +53,7 @@ static void check_constants(struct crash_build *build)
 
 static void check_threads(struct crash_build *build)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
     const struct extract_crash_place *place = &build->crash->place;
     size_t saved = 0, in_code = 0;
 
@@ -79,12 +79,12 @@ static void check_threads(struct crash_build *build)
 
 static void check_machine(struct crash_build *build)
 {
-    const struct extract_core *core = extract_core_of(build->input->memory);
+    const struct extract_core *core = extract_core_of(build->remains->memory);
 
-    if (core && core->elf.machine != extract_symbols_machine(build->input->symbols))
+    if (core && core->elf.machine != extract_symbols_machine(build->remains->symbols))
         crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
                    "the core file is of another machine than the ELF file (e_machine %u and %u)",
-                   core->elf.machine, extract_symbols_machine(build->input->symbols));
+                   core->elf.machine, extract_symbols_machine(build->remains->symbols));
 }
 
 // ---- the vector table ----
@@ -99,13 +99,13 @@ static bool find_vectors(const struct crash_build *build, uint64_t *address)
     uint8_t bytes[4];
     size_t got;
 
-    if (!extract_memory_read(build->input->memory, vtor, bytes, sizeof bytes, &got, NULL)) {
+    if (!extract_memory_read(build->remains->memory, vtor, bytes, sizeof bytes, &got, NULL)) {
         struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
         *address = extract_cursor_u32(&c);
         return true;
     }
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (extract_symbols_by_name(build->input->symbols, names[i], &symbol)) {
+        if (extract_symbols_by_name(build->remains->symbols, names[i], &symbol)) {
             *address = symbol.address;
             return true;
         }
@@ -117,7 +117,7 @@ static void check_vectors(struct crash_build *build)
 {
     enum { EXCEPTION = 0x1FF, RETURN = 0xFFFFFF };
     const struct extract_registers *registers = &build->crash->registers;
-    struct extract_symbols *symbols = build->input->symbols;
+    struct extract_symbols *symbols = build->remains->symbols;
     struct extract_symbol expected, found;
     uint64_t psr, lr, pc, table;
     uint8_t bytes[4];
@@ -175,7 +175,7 @@ static void limit_certainty(struct crash_build *build)
 
 void crash_check_program(struct crash_build *build)
 {
-    if (!build->input->symbols || !build->input->memory)
+    if (!build->remains->symbols || !build->remains->memory)
         return;
     check_machine(build);
     check_constants(build);

@@ -35,7 +35,7 @@ static const struct extract_kernel_thread *stack_below(const struct extract_kern
 
 static void find_overflow(struct crash_build *build, const struct extract_kernel_thread *thread)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
     const struct extract_kernel_thread *victim = stack_below(kernel, thread);
     bool is_proven = thread->overflow == EXTRACT_OVERFLOW_PROVEN;
     char name[24], other[24];
@@ -51,8 +51,8 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
                    "the stack of \"%s\" %s; the stack of \"%s\" is below it",
                    crash_name(thread->name, thread->address, name), what,
                    crash_name(victim->name, victim->address, other));
-    else if (build->input->symbols && thread->stack_start &&
-             extract_symbols_by_address(build->input->symbols, thread->stack_start - 1, &symbol,
+    else if (build->remains->symbols && thread->stack_start &&
+             extract_symbols_by_address(build->remains->symbols, thread->stack_start - 1, &symbol,
                                         NULL, NULL))
         crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
                    is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
@@ -84,7 +84,7 @@ static bool is_in_cycle(const struct extract_kernel *kernel, size_t first)
 // Adds the cycle that a thread belongs to, and marks its threads.
 static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
     struct extract_crash *crash = build->crash;
     struct extract_deadlock *deadlock = &crash->deadlocks[crash->deadlock_count++];
     struct extract_text words;
@@ -117,7 +117,7 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
 
 static void find_deadlocks(struct crash_build *build)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
     struct extract_crash *crash = build->crash;
     bool *seen = calloc(kernel->thread_count + 1, sizeof *seen);
 
@@ -146,7 +146,7 @@ static bool figure_of(const struct extract_kernel_object *object, const char *na
 // Queues that are full, and pools that are empty.
 static void find_levels(struct crash_build *build)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
 
     for (size_t i = 0; i < kernel->object_count; i++) {
         const struct extract_kernel_object *object = &kernel->objects[i];
@@ -168,21 +168,21 @@ static void find_levels(struct crash_build *build)
 
 static void find_thread(struct crash_build *build)
 {
-    const struct extract_crash_input *input = build->input;
+    const struct extract_remains *remains = build->remains;
     struct serve_threads threads;
     struct extract_crash *crash = build->crash;
 
-    if (!input->core_count || !build->machine) {
-        for (size_t i = 0; i < input->kernel->thread_count; i++)
-            if (input->kernel->threads[i].has_core && input->kernel->threads[i].core == 0) {
-                crash->thread = &input->kernel->threads[i];
+    if (!remains->core_count || !build->machine) {
+        for (size_t i = 0; i < remains->kernel->thread_count; i++)
+            if (remains->kernel->threads[i].has_core && remains->kernel->threads[i].core == 0) {
+                crash->thread = &remains->kernel->threads[i];
                 crash->thread_certainty =
                     EXTRACT_CRASH_LIKELY; // an interrupt may have had the core
             }
         return;
     }
-    if (!serve_threads_build(&threads, input->kernel, build->machine, input->cores,
-                             input->core_count)) {
+    if (!serve_threads_build(&threads, remains->kernel, build->machine, remains->cores,
+                             remains->core_count)) {
         build->failed = true;
         return;
     }
@@ -193,16 +193,16 @@ static void find_thread(struct crash_build *build)
     }
     serve_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs.
-    for (size_t i = 0; !crash->thread && i < input->kernel->thread_count; i++)
-        if (input->kernel->threads[i].has_core && input->kernel->threads[i].core == 0) {
-            crash->thread = &input->kernel->threads[i];
+    for (size_t i = 0; !crash->thread && i < remains->kernel->thread_count; i++)
+        if (remains->kernel->threads[i].has_core && remains->kernel->threads[i].core == 0) {
+            crash->thread = &remains->kernel->threads[i];
             crash->thread_certainty = EXTRACT_CRASH_LIKELY;
         }
 }
 
 void crash_read_threads(struct crash_build *build)
 {
-    const struct extract_kernel *kernel = build->input->kernel;
+    const struct extract_kernel *kernel = build->remains->kernel;
 
     if (!kernel)
         return;

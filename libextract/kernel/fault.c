@@ -164,3 +164,19 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
     }
     return false;
 }
+
+enum extract_code extract_remains_read_kernel(struct extract_remains *remains,
+                                              struct extract_error *error)
+{
+    enum extract_code code =
+        extract_kernel_read(&remains->kernel, remains->memory, remains->symbols, error);
+
+    for (unsigned i = 0; !code && i < remains->core_count; i++) {
+        struct extract_registers *core = &remains->cores[i];
+        (void)extract_kernel_find_interrupted(remains->kernel, remains->memory, remains->symbols, i,
+                                              core);
+        remains->psp_is_likely |=
+            extract_kernel_find_psp(remains->kernel, remains->memory, remains->symbols, i, core);
+    }
+    return code;
+}

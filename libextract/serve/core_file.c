@@ -5,11 +5,13 @@
 //
 // Standard: System V ABI (gABI) 4.1, chapters 4 and 5; notes as GDB reads them for bare metal:
 // NT_PRSTATUS per thread, and NT_GDB_TDESC with the target description for Arm's M-profile.
+#include "base/file.h"
 #include "base/grow.h"
 #include "memory/hooks.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -159,26 +161,26 @@ static bool split_exceptions(struct serve_threads *threads, struct extract_memor
     return true;
 }
 
-static enum extract_code no_memory(const struct extract_server_options *options,
+static enum extract_code no_memory(const struct extract_remains *remains,
                                    struct extract_error *error)
 {
-    return extract_error_set(error, EXTRACT_NOMEM, extract_symbols_path(options->symbols), NULL,
+    return extract_error_set(error, EXTRACT_NOMEM, extract_symbols_path(remains->symbols), NULL,
                              "out of memory");
 }
 
 // Gets the threads in the order of the core's notes: GDB shows the first one.
-static enum extract_code list_threads(const struct extract_server_options *options,
+static enum extract_code list_threads(const struct extract_remains *remains,
                                       struct serve_threads *threads, struct extract_error *error)
 {
-    const struct register_machine *machine = register_machine_of(options->symbols);
+    const struct register_machine *machine = register_machine_of(remains->symbols);
 
     if (!machine || !machine->features[0].name)
-        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(options->symbols),
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(remains->symbols),
                                  "use a program for Arm, AArch64, RISC-V or 68k",
                                  "the registers of the machine are not known");
-    if (!serve_threads_build(threads, options->kernel, machine, options->cores,
-                             options->core_count))
-        return no_memory(options, error);
+    if (!serve_threads_build(threads, remains->kernel, machine, remains->cores,
+                             remains->core_count))
+        return no_memory(remains, error);
     size_t kept = 0;
     struct serve_thread first = threads->list[threads->current];
     memmove(threads->list + 1, threads->list, threads->current * sizeof first);
@@ -189,10 +191,10 @@ static enum extract_code list_threads(const struct extract_server_options *optio
         if (threads->list[i].registers.known)
             threads->list[kept++] = threads->list[i];
     threads->count = kept;
-    if (!kept || split_exceptions(threads, options->memory, options->symbols))
+    if (!kept || split_exceptions(threads, remains->memory, remains->symbols))
         return EXTRACT_OK;
     serve_threads_free(threads);
-    return no_memory(options, error);
+    return no_memory(remains, error);
 }
 
 // ---- memory ----
@@ -249,27 +251,28 @@ static void read_region(struct ranges *ranges, struct extract_memory *memory,
 
 // Gets the i-th region: of the memory, or, where that does not know them, of the program's
 // variables.
-static bool region_at(const struct extract_server_options *options, size_t i,
-                      struct extract_region *region)
+static bool region_at(const struct extract_remains *remains, enum extract_core_memory part,
+                      size_t i, struct extract_region *region)
 {
     struct extract_region first;
 
-    return extract_memory_region(options->memory, 0, &first) && !options->only_variables
-               ? extract_memory_region(options->memory, i, region)
-               : extract_symbols_writable(options->symbols, i, region);
+    return extract_memory_region(remains->memory, 0, &first) && part == EXTRACT_CORE_ALL
+               ? extract_memory_region(remains->memory, i, region)
+               : extract_symbols_writable(remains->symbols, i, region);
 }
 
-static void read_ranges(struct ranges *ranges, const struct extract_server_options *options)
+static void read_ranges(struct ranges *ranges, const struct extract_remains *remains,
+                        enum extract_core_memory part)
 {
     struct extract_region region;
     uint64_t total = 0;
 
-    for (size_t i = 0; region_at(options, i, &region); i++)
+    for (size_t i = 0; region_at(remains, part, i, &region); i++)
         if (__builtin_add_overflow(total, region.length, &total))
             total = UINT64_MAX;
     ranges->is_kept = total <= KEPT_MOST;
-    for (size_t i = 0; region_at(options, i, &region) && !ranges->failed; i++)
-        read_region(ranges, options->memory, region);
+    for (size_t i = 0; region_at(remains, part, i, &region) && !ranges->failed; i++)
+        read_region(ranges, remains->memory, region);
 }
 
 static void put_memory(struct extract_text *text, const struct ranges *ranges,
@@ -293,12 +296,12 @@ static void put_memory(struct extract_text *text, const struct ranges *ranges,
 
 // ---- the file ----
 
-static void put_core(struct extract_text *text, const struct extract_server_options *options,
+static void put_core(struct extract_text *text, const struct extract_remains *remains,
                      const struct serve_threads *threads, const struct ranges *ranges)
 {
-    const struct register_machine *machine = register_machine_of(options->symbols);
-    struct writer notes = {.is_big = extract_symbols_byte_order(options->symbols) == EXTRACT_BIG,
-                           .word_bytes = extract_symbols_pointer_bytes(options->symbols)};
+    const struct register_machine *machine = register_machine_of(remains->symbols);
+    struct writer notes = {.is_big = extract_symbols_byte_order(remains->symbols) == EXTRACT_BIG,
+                           .word_bytes = extract_symbols_pointer_bytes(remains->symbols)};
     struct writer head = notes;
 
     extract_text_init(&notes.text, NULL, NULL);
@@ -311,7 +314,7 @@ static void put_core(struct extract_text *text, const struct extract_server_opti
     uint64_t headers = (is_wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) +
                        (ranges->count + 1) * (is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
     uint64_t offset = headers + notes.text.used;
-    put_elf_header(&head, machine->elf_machine, extract_symbols_flags(options->symbols),
+    put_elf_header(&head, machine->elf_machine, extract_symbols_flags(remains->symbols),
                    ranges->count + 1);
     put_program_header(&head, PT_NOTE, headers, 0, notes.text.used);
     for (size_t i = 0; i < ranges->count; i++) {
@@ -320,7 +323,7 @@ static void put_core(struct extract_text *text, const struct extract_server_opti
     }
     extract_text_put(text, head.text.data, head.text.used);
     extract_text_put(text, notes.text.data, notes.text.used);
-    put_memory(text, ranges, options->memory);
+    put_memory(text, ranges, remains->memory);
     if (notes.text.code || head.text.code)
         text->code = EXTRACT_NOMEM;
     extract_text_free(&notes.text);
@@ -328,26 +331,26 @@ static void put_core(struct extract_text *text, const struct extract_server_opti
 }
 
 enum extract_code extract_core_write(struct extract_text *text,
-                                     const struct extract_server_options *options,
-                                     struct extract_error *error)
+                                     const struct extract_remains *remains,
+                                     enum extract_core_memory part, struct extract_error *error)
 {
     struct serve_threads threads;
     struct ranges ranges = {.list = NULL};
-    enum extract_code code = list_threads(options, &threads, error);
+    enum extract_code code = list_threads(remains, &threads, error);
 
     if (code)
         return code;
     extract_text_init(&ranges.bytes, NULL, NULL);
-    read_ranges(&ranges, options);
+    read_ranges(&ranges, remains, part);
     if (ranges.failed || ranges.bytes.code)
-        code = no_memory(options, error);
+        code = no_memory(remains, error);
     else if (!ranges.count)
-        code = extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(options->memory),
+        code = extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(remains->memory),
                                  "read the RAM of the target", "no memory can be read");
     else
-        put_core(text, options, &threads, &ranges);
+        put_core(text, remains, &threads, &ranges);
     if (!code && text->code)
-        code = extract_error_set(error, text->code, extract_memory_name(options->memory), NULL,
+        code = extract_error_set(error, text->code, extract_memory_name(remains->memory), NULL,
                                  text->code == EXTRACT_NOMEM ? "out of memory"
                                                              : "the core cannot be written");
     free(ranges.list);
@@ -356,12 +359,12 @@ enum extract_code extract_core_write(struct extract_text *text,
     return code;
 }
 
-enum extract_code extract_core_name_threads(struct extract_text *text,
-                                            const struct extract_server_options *options,
-                                            struct extract_error *error)
+// Writes GDB commands that give the threads of the core their names.
+static enum extract_code put_names(struct extract_text *text, const struct extract_remains *remains,
+                                   struct extract_error *error)
 {
     struct serve_threads threads;
-    enum extract_code code = list_threads(options, &threads, error);
+    enum extract_code code = list_threads(remains, &threads, error);
 
     if (code)
         return code;
@@ -374,5 +377,59 @@ enum extract_code extract_core_name_threads(struct extract_text *text,
         extract_text_putc(text, '\n');
     }
     serve_threads_free(&threads);
-    return text->code;
+    return text->code ? no_memory(remains, error) : EXTRACT_OK;
+}
+
+static enum extract_code create_names(const struct extract_remains *remains, const char *path,
+                                      struct extract_error *error)
+{
+    struct extract_text text;
+
+    extract_text_init(&text, NULL, NULL);
+    enum extract_code code = put_names(&text, remains, error);
+    if (!code)
+        code = extract_file_create(path, text.data, text.used, error);
+    extract_text_free(&text);
+    return code;
+}
+
+static bool write_part(void *context, const char *data, size_t length)
+{
+    return extract_atomic_file_write(context, data, length);
+}
+
+static enum extract_code create_core(const struct extract_remains *remains, const char *path,
+                                     enum extract_core_memory part, struct extract_error *error)
+{
+    struct extract_atomic_file file;
+    struct extract_text text;
+    enum extract_code code = extract_atomic_file_open(&file, path, true, error);
+
+    if (code)
+        return code;
+    extract_text_init(&text, write_part, &file);
+    code = extract_core_write(&text, remains, part, error);
+    if (!code && extract_text_flush(&text))
+        code = extract_file_error(path, NULL, error);
+    extract_text_free(&text);
+    if (!code)
+        return extract_atomic_file_keep(&file, error);
+    extract_atomic_file_drop(&file);
+    return code;
+}
+
+enum extract_code extract_core_save(const char *path, const struct extract_remains *remains,
+                                    enum extract_core_memory part, struct extract_error *error)
+{
+    size_t bytes = strlen(path) + sizeof ".gdb";
+    char *names = malloc(bytes);
+
+    if (!names)
+        return no_memory(remains, error);
+    snprintf(names, bytes, "%s.gdb", path);
+    enum extract_code code = create_names(remains, names, error);
+    if (!code && (code = create_core(remains, path, part, error)))
+        remove(names);
+    free(names);
+    return code;
 }

@@ -398,10 +398,10 @@ bool extract_server_has_ended(const struct extract_server *server)
 }
 
 enum extract_code extract_server_new(struct extract_server **server,
-                                     const struct extract_server_options *options,
+                                     const struct extract_remains *remains,
                                      struct extract_error *error)
 {
-    struct extract_symbols *symbols = options->symbols;
+    struct extract_symbols *symbols = remains->symbols;
     const char *path = extract_symbols_path(symbols);
     const struct register_machine *machine = register_machine_of(symbols);
 
@@ -411,18 +411,18 @@ enum extract_code extract_server_new(struct extract_server **server,
             error, EXTRACT_UNSUPPORTED, path, "use a program for Arm, AArch64, RISC-V or 68k",
             "the registers of machine %u are not known", extract_symbols_machine(symbols));
     struct extract_server *made = calloc(1, sizeof *made);
-    if (!made || !serve_threads_build(&made->threads, options->kernel, machine, options->cores,
-                                      options->core_count)) {
+    if (!made || !serve_threads_build(&made->threads, remains->kernel, machine, remains->cores,
+                                      remains->core_count)) {
         free(made);
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     }
-    made->memory = options->memory;
+    made->memory = remains->memory;
     made->symbols = symbols;
     made->machine = machine;
     made->selected = &made->threads.list[made->threads.current];
     // A client that knows of the banks of stack pointers needs their values to unwind.
     uint64_t msp;
-    bool has_banks = options->core_count && register_get(options->cores, ARM_MSP, &msp);
+    bool has_banks = remains->core_count && register_get(remains->cores, ARM_MSP, &msp);
     made->feature_count = machine->is_m_profile && !has_banks ? 1 : REGISTER_FEATURES;
     extract_text_init(&made->description, NULL, NULL);
     extract_text_init(&made->list, NULL, NULL);

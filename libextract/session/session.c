@@ -479,23 +479,20 @@ static enum extract_code text_fault(const struct extract_text *text, struct extr
 }
 
 enum extract_code extract_session_crash(struct extract_session *session,
-                                        const struct extract_crash_input *input,
+                                        const struct extract_remains *remains,
                                         const struct extract_report_options *options,
                                         struct extract_text *text, struct extract_error *error)
 {
-    struct extract_crash_input all = *input;
     struct extract_crash *crash;
     struct extract_text events;
     enum extract_code code = EXTRACT_OK;
 
     extract_text_init(&events, NULL, NULL);
-    if (session) {
-        all.trace = session->trace;
-        all.hz = session->report.hz;
+    if (session)
         code = extract_session_run(session, "report", &events, error);
-    }
     if (!code)
-        code = extract_crash_new(&crash, &all, error);
+        code = extract_crash_new(&crash, remains, session ? session->trace : NULL,
+                                 session ? session->report.hz : 0, error);
     if (!code) {
         code = extract_report_crash(text, crash, &events, options);
         extract_crash_free(crash);

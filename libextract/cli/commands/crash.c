@@ -6,7 +6,8 @@
 
 // Opens the trace in the memory. If the program's symbols do not lead to a ring, as after a reset
 // that has cleared the variables, the memory is searched for one.
-static enum extract_code open_trace(struct extract_session **session, struct cli_dead *dead,
+static enum extract_code open_trace(struct extract_session **session,
+                                    struct extract_remains *remains,
                                     const struct cli_options *options, struct extract_error *error)
 {
     static const struct extract_condition newest = {EXTRACT_FILTER_LAST, "16"};
@@ -17,10 +18,10 @@ static enum extract_code open_trace(struct extract_session **session, struct cli
     choice.no_header = true;
     choice.color &= !options->html;
     enum extract_code code =
-        extract_session_open(session, dead->memory, dead->symbols, &choice, error);
-    if (code && code != EXTRACT_NOMEM && code != EXTRACT_USAGE && dead->symbols) {
+        extract_session_open(session, remains->memory, remains->symbols, &choice, error);
+    if (code && code != EXTRACT_NOMEM && code != EXTRACT_USAGE && remains->symbols) {
         struct extract_error first = *error;
-        code = extract_session_open(session, dead->memory, NULL, &choice, error);
+        code = extract_session_open(session, remains->memory, NULL, &choice, error);
         if (code && code != EXTRACT_NOMEM)
             *error = first;
         else if (!code && !options->quiet)
@@ -29,26 +30,19 @@ static enum extract_code open_trace(struct extract_session **session, struct cli
     return code;
 }
 
-static int print_page(struct cli_dead *dead, const struct cli_options *options)
+static int print_page(struct extract_remains *remains, const struct cli_options *options)
 {
     const struct extract_report_options report = {.size = sizeof report,
                                                   .json = options->session.json,
                                                   .html = options->html,
                                                   .no_header = options->session.no_header,
                                                   .color = options->session.color};
-    const struct extract_crash_input input = {.size = sizeof input,
-                                              .memory = dead->memory,
-                                              .symbols = dead->symbols,
-                                              .kernel = dead->kernel,
-                                              .cores = dead->cores,
-                                              .core_count = dead->core_count,
-                                              .psp_is_likely = dead->psp_is_likely};
     struct extract_session *session = NULL;
     struct extract_error error;
     struct cli_output output;
-    int status = dead->kernel && dead->kernel->problem_count ? CLI_LOSSES : CLI_SUCCESS;
+    int status = remains->kernel && remains->kernel->problem_count ? CLI_LOSSES : CLI_SUCCESS;
 
-    enum extract_code code = open_trace(&session, dead, options, &error);
+    enum extract_code code = open_trace(&session, remains, options, &error);
     if (code == EXTRACT_NOMEM || code == EXTRACT_USAGE)
         return cli_complain(&error);
     if (code && !options->quiet)
@@ -56,7 +50,7 @@ static int print_page(struct cli_dead *dead, const struct cli_options *options)
     if (session && !extract_session_is_whole(session))
         status = CLI_LOSSES;
     cli_output_open(&output);
-    code = extract_session_crash(session, &input, &report, &output.text, &error);
+    code = extract_session_crash(session, remains, &report, &output.text, &error);
     if (code && !output.fault)
         status = cli_complain(&error);
     status = cli_output_close(&output, status);
@@ -66,14 +60,14 @@ static int print_page(struct cli_dead *dead, const struct cli_options *options)
 
 static int run_crash(const struct cli_options *options)
 {
-    struct cli_dead dead;
+    struct extract_remains remains;
     struct extract_error error;
     if (options->html && options->session.json)
         return cli_refuse("--html", "use one of them", "--html cannot be combined with --json");
-    enum extract_code code = cli_dead_open(&dead, options, &error);
-    int status = code ? cli_complain(&error) : print_page(&dead, options);
+    enum extract_code code = cli_remains_open(&remains, options, &error);
+    int status = code ? cli_complain(&error) : print_page(&remains, options);
 
-    cli_dead_close(&dead);
+    cli_remains_close(&remains);
     return status;
 }
 

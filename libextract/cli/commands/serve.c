@@ -72,17 +72,17 @@ static enum extract_code serve_client(struct extract_server *server, int in, int
     return EXTRACT_OK;
 }
 
-static enum extract_code serve_one(const struct cli_dead *dead, int in, int out, const char *name,
-                                   struct extract_error *error)
+// What a client of GDB is served from.
+struct service {
+    const struct cli_options *options;
+    struct extract_remains remains; // with --remote, only its symbols
+};
+
+static enum extract_code serve_dump(const struct service *service, int in, int out,
+                                    const char *name, struct extract_error *error)
 {
-    const struct extract_server_options options = {.size = sizeof options,
-                                                   .memory = dead->memory,
-                                                   .symbols = dead->symbols,
-                                                   .kernel = dead->kernel,
-                                                   .cores = dead->cores,
-                                                   .core_count = dead->core_count};
     struct extract_server *server;
-    enum extract_code code = extract_server_new(&server, &options, error);
+    enum extract_code code = extract_server_new(&server, &service->remains, error);
 
     if (!code)
         code = serve_client(server, in, out, name, error);
@@ -90,48 +90,19 @@ static enum extract_code serve_one(const struct cli_dead *dead, int in, int out,
     return code;
 }
 
-// Serves one client after the other, until a signal.
-static enum extract_code serve_port(const struct cli_dead *dead, const struct cli_options *options,
-                                    struct extract_error *error)
-{
-    const char *place = *options->feeding.listen ? options->feeding.listen : "127.0.0.1";
-    char name[128];
-    int listener;
-    enum extract_code code = listener_open(&listener, place, PORT, name, sizeof name, error);
-
-    if (code)
-        return code;
-    if (!options->quiet)
-        cli_print_note(name, "waiting for GDB: target remote %s", name);
-    while (!code && await(listener)) {
-        char client[128];
-        int fd = listener_accept(listener, client, sizeof client);
-        if (fd < 0)
-            continue;
-        code = serve_one(dead, fd, fd, client, error);
-        close(fd);
-        if (code == EXTRACT_IO) { // this client is gone, the next one may come
-            cli_complain(error);
-            code = EXTRACT_OK;
-        }
-    }
-    close(listener);
-    return code;
-}
-
 // ---- a live target ----
 
-static enum extract_code send_output(struct extract_proxy *proxy, int out,
+static enum extract_code send_output(struct extract_proxy *proxy, int out, const char *name,
                                      struct extract_error *error)
 {
     size_t length;
     const char *output = extract_proxy_output(proxy, &length);
 
-    return length && !write_all(out, output, length) ? lost_client("GDB", error) : EXTRACT_OK;
+    return length && !write_all(out, output, length) ? lost_client(name, error) : EXTRACT_OK;
 }
 
 // Passes packets between GDB and the server, until one of them goes.
-static enum extract_code relay(struct extract_proxy *proxy, int in, int out,
+static enum extract_code relay(struct extract_proxy *proxy, int in, int out, const char *name,
                                struct extract_error *error)
 {
     char bytes[4096];
@@ -149,46 +120,56 @@ static enum extract_code relay(struct extract_proxy *proxy, int in, int out,
             if (got < 0 && (errno == EAGAIN || errno == EINTR))
                 continue;
             if (got <= 0)
-                return got ? lost_client("GDB", error) : EXTRACT_OK;
+                return got ? lost_client(name, error) : EXTRACT_OK;
             code = extract_proxy_receive(proxy, bytes, (size_t)got, error);
         }
-        enum extract_code sent = send_output(proxy, out, error);
+        enum extract_code sent = send_output(proxy, out, name, error);
         code = code ? code : sent;
     }
     return code;
 }
 
-static enum extract_code relay_one(struct extract_symbols *symbols,
-                                   const struct cli_options *options, int in, int out,
-                                   struct extract_error *error)
+static enum extract_code serve_live(const struct service *service, int in, int out,
+                                    const char *name, struct extract_error *error)
 {
     struct extract_proxy *proxy;
     enum extract_code code =
-        extract_proxy_open(&proxy, options->remote, symbols, options->timeout_ms, NULL, error);
+        extract_proxy_open(&proxy, service->options->remote, service->remains.symbols,
+                           service->options->timeout_ms, NULL, error);
 
     if (!code)
-        code = relay(proxy, in, out, error);
+        code = relay(proxy, in, out, name, error);
     extract_proxy_close(proxy);
     return code;
 }
 
-static enum extract_code relay_port(struct extract_symbols *symbols,
-                                    const struct cli_options *options, struct extract_error *error)
+// ---- clients ----
+
+static enum extract_code serve_one(const struct service *service, int in, int out, const char *name,
+                                   struct extract_error *error)
 {
-    const char *place = *options->feeding.listen ? options->feeding.listen : "127.0.0.1";
+    return service->options->remote ? serve_live(service, in, out, name, error)
+                                    : serve_dump(service, in, out, name, error);
+}
+
+// Serves one client after the other, until a signal. What fails for one does not end the others.
+static enum extract_code serve_port(const struct service *service, struct extract_error *error)
+{
+    const char *place = service->options->feeding.listen;
     char name[128], client[128];
     int listener;
-    enum extract_code code = listener_open(&listener, place, PORT, name, sizeof name, error);
+    enum extract_code code =
+        listener_open(&listener, *place ? place : "127.0.0.1", PORT, name, sizeof name, error);
 
     if (code)
         return code;
-    if (!options->quiet)
+    if (!service->options->quiet)
         cli_print_note(name, "waiting for GDB: target remote %s", name);
     while (await(listener)) {
         int fd = listener_accept(listener, client, sizeof client);
         if (fd < 0)
             continue;
-        if (relay_one(symbols, options, fd, fd, error))
+        if (serve_one(service, fd, fd, client, error))
             cli_complain(error);
         close(fd);
     }
@@ -196,46 +177,31 @@ static enum extract_code relay_port(struct extract_symbols *symbols,
     return EXTRACT_OK;
 }
 
-static int run_relay(const struct cli_options *options)
-{
-    struct extract_symbols *symbols = NULL;
-    struct extract_error error;
-    enum extract_code code;
-
-    if (!options->elf)
-        return cli_refuse("--elf", "use --elf FILE, the program that runs on the target",
-                          "threads are found by the types in its debug information");
-    if (options->input_count || options->registers)
-        return cli_refuse("--remote", "use one of them",
-                          "a live target cannot be combined with an input or --registers");
-    code = cli_symbols_open(&symbols, options, &error);
-    if (!code)
-        code = options->feeding.listen
-                   ? relay_port(symbols, options, &error)
-                   : relay_one(symbols, options, STDIN_FILENO, STDOUT_FILENO, &error);
-    extract_symbols_close(symbols);
-    return code ? cli_complain(&error) : CLI_SUCCESS;
-}
-
 static int run_serve(const struct cli_options *options)
 {
-    struct cli_dead dead;
+    struct service service = {.options = options};
     struct extract_error error;
     bool has_port = options->feeding.listen;
 
     if (!has_port && isatty(STDIN_FILENO))
         return cli_refuse("serve", "use \"target remote | ringside serve ...\" in GDB, or --listen",
                           "GDB speaks through standard input, which is a terminal");
+    if (options->remote && !options->elf)
+        return cli_refuse("--elf", "use --elf FILE, the program that runs on the target",
+                          "threads are found by the types in its debug information");
+    if (options->remote && (options->input_count || options->registers))
+        return cli_refuse("--remote", "use one of them",
+                          "a live target cannot be combined with an input or --registers");
     cli_catch_ending();
     signal(SIGPIPE, SIG_IGN);
-    if (options->remote)
-        return run_relay(options);
-    enum extract_code code = cli_dead_open(&dead, options, &error);
+    enum extract_code code = options->remote
+                                 ? cli_symbols_open(&service.remains.symbols, options, &error)
+                                 : cli_remains_open(&service.remains, options, &error);
     if (!code)
-        code = has_port ? serve_port(&dead, options, &error)
-                        : serve_one(&dead, STDIN_FILENO, STDOUT_FILENO, "GDB", &error);
+        code = has_port ? serve_port(&service, &error)
+                        : serve_one(&service, STDIN_FILENO, STDOUT_FILENO, "GDB", &error);
     int status = code ? cli_complain(&error) : CLI_SUCCESS;
-    cli_dead_close(&dead);
+    cli_remains_close(&service.remains);
     return status;
 }
 
@@ -246,7 +212,9 @@ const struct cli_command cli_serve = {
     .summary = "serve GDB, with all threads",
     .help = "In GDB: target remote | ringside serve --elf ELF INPUT...\n"
             "Each thread of the kernel has its name, its state and its saved registers. The dump "
-            "cannot\nbe changed. With --listen, GDB connects to a TCP port of this computer.\n",
+            "cannot\nbe changed. With --remote, packets pass between GDB and the server of a live "
+            "target, and\nthe threads are added. With --listen, GDB connects to a TCP port of this "
+            "computer.\n",
     .takes = CLI_REGISTERS | CLI_SERVE,
     .run = run_serve,
 };

@@ -2,7 +2,7 @@
 // Crash: why a target stopped, from what is left of it: registers, control blocks, stacks, memory
 // and the trace.
 //
-//     extract_crash_new(&crash, &input, &error);
+//     extract_crash_new(&crash, &remains, trace, hz, &error);
 //     extract_report_crash(&text, crash, &options);
 //     extract_crash_free(crash);
 //
@@ -81,23 +81,12 @@ struct extract_crash {
     uint64_t hz; // ticks per second of the trace; 0: unknown
 };
 
-// What is left of a target. Initialize with zeros, then set what there is. Nothing is owned by the
-// result, which must not outlive any of it.
-struct extract_crash_input {
-    size_t size; // sizeof the struct
-    struct extract_memory *memory;
-    struct extract_symbols *symbols;       // NULL: none
-    const struct extract_kernel *kernel;   // NULL: none
-    const struct extract_registers *cores; // of the cores; NULL: not known
-    size_t core_count;                     // number of them
-    bool psp_is_likely;                    // extract_kernel_find_psp has set psp of core 0
-    const struct extract_trace *trace;     // NULL: none
-    uint64_t hz;                           // ticks per second of its clock; 0: unknown
-};
-
-// Finds out why a target stopped. The caller frees *crash with extract_crash_free. Errors: NOMEM.
+// Finds out why a target stopped, from its remains and its trace, which may be NULL. `hz`: ticks
+// per second of the trace; 0: unknown. The result must not outlive any of them. The caller frees
+// *crash with extract_crash_free. Errors: NOMEM.
 enum extract_code extract_crash_new(struct extract_crash **crash,
-                                    const struct extract_crash_input *input,
+                                    const struct extract_remains *remains,
+                                    const struct extract_trace *trace, uint64_t hz,
                                     struct extract_error *error);
 void extract_crash_free(struct extract_crash *crash); // NULL is allowed
 

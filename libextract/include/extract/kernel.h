@@ -117,6 +117,24 @@ enum extract_code extract_kernel_read_states(struct extract_kernel **kernel,
                                              struct extract_error *error);
 void extract_kernel_free(struct extract_kernel *kernel); // NULL is allowed
 
+// What is left of a target that has stopped. Initialize with zeros, then set what there is. The
+// caller owns all that it points to, which must outlive what is made of it.
+struct extract_remains {
+    size_t size; // sizeof the struct
+    struct extract_memory *memory;
+    struct extract_symbols *symbols; // NULL: none
+    struct extract_kernel *kernel;   // NULL: none
+    struct extract_registers *cores; // of the cores; NULL: not known
+    size_t core_count;               // number of them
+    bool psp_is_likely;              // psp of a core was found by search (extract_kernel_find_psp)
+};
+// Reads the kernel, and finds what the registers of the cores lack: psp, and the registers of the
+// thread that a trap has interrupted. Sets `kernel`, which the caller frees with
+// extract_kernel_free, the cores and psp_is_likely. Errors: as extract_kernel_read; a program
+// without a kernel still has the registers of its cores.
+enum extract_code extract_remains_read_kernel(struct extract_remains *remains,
+                                              struct extract_error *error);
+
 // Returns the thread with a control block at an address; NULL: there is none.
 const struct extract_kernel_thread *extract_kernel_thread_at(const struct extract_kernel *kernel,
                                                              uint64_t address);

@@ -29,21 +29,10 @@ extern "C" {
 
 struct extract_server;
 
-// Initialize with zeros, then set what is needed. Nothing is owned by the server: memory, symbols
-// and kernel must outlive it.
-struct extract_server_options {
-    size_t size; // sizeof the struct
-    struct extract_memory *memory;
-    struct extract_symbols *symbols;
-    const struct extract_kernel *kernel;   // NULL: the program has none
-    const struct extract_registers *cores; // registers of the cores; NULL: not known
-    size_t core_count;                     // number of them
-    bool only_variables; // of a core file: the program's writable sections, not all of the memory
-};
-
+// Opens a server for the remains of a target, which must outlive it; it needs their symbols.
 // Errors: UNSUPPORTED (the registers of the machine are not known), NOMEM.
 enum extract_code extract_server_new(struct extract_server **server,
-                                     const struct extract_server_options *options,
+                                     const struct extract_remains *remains,
                                      struct extract_error *error);
 void extract_server_free(struct extract_server *server); // NULL is allowed
 
@@ -84,16 +73,25 @@ enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extrac
 const void *extract_proxy_output(struct extract_proxy *proxy, size_t *length);
 bool extract_proxy_has_ended(const struct extract_proxy *proxy);
 
+// ---- core files ----
+
+// Which memory goes into a core.
+enum extract_core_memory {
+    EXTRACT_CORE_ALL = 0,  // all that the memory has regions for
+    EXTRACT_CORE_VARIABLES // the program's writable sections
+};
+
 // Writes an ELF core with the registers of each thread and the memory, as GDB reads it. Of an Arm
 // core of M-profile in an exception, the interrupted thread and the exception are two threads.
 // Errors: UNSUPPORTED, NOMEM, UNREADABLE (there is no memory), IO (the text cannot be written).
 enum extract_code extract_core_write(struct extract_text *text,
-                                     const struct extract_server_options *options,
-                                     struct extract_error *error);
-// Writes GDB commands that give the threads of this core their names, which a core cannot hold.
-enum extract_code extract_core_name_threads(struct extract_text *text,
-                                            const struct extract_server_options *options,
-                                            struct extract_error *error);
+                                     const struct extract_remains *remains,
+                                     enum extract_core_memory part, struct extract_error *error);
+// Creates the file of such a core, and the file `path` + ".gdb" with GDB commands that give its
+// threads their names, which a core cannot hold. Both appear, or none. Errors: as
+// extract_core_write; IO (a file exists, or cannot be written).
+enum extract_code extract_core_save(const char *path, const struct extract_remains *remains,
+                                    enum extract_core_memory part, struct extract_error *error);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -144,11 +144,10 @@ enum extract_code extract_session_diff(struct extract_session *a, struct extract
 // ---- results ----
 
 // Explains why a target stopped (extract_crash_new), and appends the page to the text, with the
-// events that pass the session's filter. `input->trace` and `input->hz` need not be set. `session`
-// may be NULL: there is no trace. `options` say how the page is written. Errors: those of
-// extract_crash_new and extract_session_run.
+// events that pass the session's filter. `session` may be NULL: there is no trace. `options` say
+// how the page is written. Errors: those of extract_crash_new and extract_session_run.
 enum extract_code extract_session_crash(struct extract_session *session,
-                                        const struct extract_crash_input *input,
+                                        const struct extract_remains *remains,
                                         const struct extract_report_options *options,
                                         struct extract_text *text, struct extract_error *error);
 

@@ -106,11 +106,11 @@ static void check_kernel(const struct extract_kernel *kernel)
     }
 }
 
-static void check_crash(const struct extract_crash_input *input)
+static void check_crash(const struct extract_remains *remains)
 {
     struct extract_crash *crash;
 
-    check(!extract_crash_new(&crash, input, NULL));
+    check(!extract_crash_new(&crash, remains, NULL, 0, NULL));
     check(crash->kind && crash->text[0] && crash->source);
     for (size_t i = 0; i < crash->deadlock_count; i++) {
         const struct extract_deadlock *deadlock = &crash->deadlocks[i];
@@ -162,7 +162,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct soup soup = {data, size / 2};
     const struct extract_memory_source source = {.read = read_soup, .context = &soup};
     struct extract_memory *memory;
-    struct extract_kernel *kernel;
     struct extract_registers core = {.known = 0};
     struct extract_error error;
 
@@ -173,24 +172,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!soup.words || soup.words > 4096)
         return 0;
     check(!extract_memory_new(&memory, &source, NULL));
-    enum extract_code code = extract_kernel_read(&kernel, memory, symbols, &error);
-    check(!code || (code == EXTRACT_UNREADABLE && !kernel));
     for (unsigned i = 0; i < 18; i++)
         register_set(&core, i, word_at(&soup, i));
-    struct extract_crash_input input = {.size = sizeof input,
-                                        .memory = memory,
-                                        .symbols = symbols,
-                                        .kernel = kernel,
-                                        .cores = &core,
-                                        .core_count = 1};
-    if (kernel) {
-        check_kernel(kernel);
-        (void)extract_kernel_find_interrupted(kernel, memory, symbols, 0, &core);
-        (void)extract_kernel_find_psp(kernel, memory, symbols, 0, &core);
-    }
-    check_crash(&input);
+    struct extract_remains remains = {.size = sizeof remains,
+                                      .memory = memory,
+                                      .symbols = symbols,
+                                      .cores = &core,
+                                      .core_count = 1};
+    enum extract_code code = extract_remains_read_kernel(&remains, &error);
+    check(!code || (code == EXTRACT_UNREADABLE && !remains.kernel));
+    if (!code)
+        check_kernel(remains.kernel);
+    check_crash(&remains);
     check_frames(memory, soup.words);
-    extract_kernel_free(kernel);
+    extract_kernel_free(remains.kernel);
     extract_memory_close(memory);
     return 0;
 }

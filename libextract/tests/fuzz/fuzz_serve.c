@@ -59,16 +59,16 @@ static void send(struct extract_server *server, const void *bytes, size_t length
     check_output(server);
 }
 
-static void serve(const struct extract_server_options *options, const uint8_t *data, size_t size)
+static void serve(const struct extract_remains *remains, const uint8_t *data, size_t size)
 {
     struct extract_server *server;
     struct extract_text packet;
 
-    check(!extract_server_new(&server, options, NULL));
+    check(!extract_server_new(&server, remains, NULL));
     send(server, data, size);
     extract_server_free(server);
 
-    check(!extract_server_new(&server, options, NULL));
+    check(!extract_server_new(&server, remains, NULL));
     extract_text_init(&packet, NULL, NULL);
     for (size_t at = 0; at < size;) {
         const uint8_t *end = memchr(data + at, '\n', size - at);
@@ -110,17 +110,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         register_values_general(&values, register_machine_find(EM_RISCV, 8, false), &core);
     check(!extract_memory_new_images(&memory, NULL));
     check(!extract_memory_add_bytes(memory, "ram", data, size, BASE, NULL));
-    const struct extract_server_options options = {.size = sizeof options,
-                                                   .memory = memory,
-                                                   .symbols = symbols,
-                                                   .kernel = data[0] & 0x80 ? NULL : &kernel,
-                                                   .cores = has_core ? &core : NULL,
-                                                   .core_count = has_core};
-    serve(&options, data + 2 + text, size - 2 - text);
+    const struct extract_remains remains = {.size = sizeof remains,
+                                            .memory = memory,
+                                            .symbols = symbols,
+                                            .kernel = data[0] & 0x80 ? NULL : &kernel,
+                                            .cores = has_core ? &core : NULL,
+                                            .core_count = has_core};
+    serve(&remains, data + 2 + text, size - 2 - text);
 
     struct extract_text file;
     extract_text_init(&file, NULL, NULL);
-    check(!extract_core_write(&file, &options, NULL));
+    check(!extract_core_write(&file, &remains, EXTRACT_CORE_ALL, NULL));
     check(file.used > sizeof(Elf64_Ehdr) + size && memcmp(file.data, ELFMAG, SELFMAG) == 0);
     extract_text_free(&file);
     extract_memory_close(memory);

@@ -12,10 +12,10 @@
 enum { HARD_FAULT = 3, PENDSV = 14 };
 
 static struct crash_build build_of(const struct register_machine *machine,
-                                   struct extract_crash_input *input, struct extract_crash *crash)
+                                   struct extract_remains *remains, struct extract_crash *crash)
 {
     *crash = (struct extract_crash){.kind = NULL};
-    return (struct crash_build){.crash = crash, .input = input, .machine = machine};
+    return (struct crash_build){.crash = crash, .remains = remains, .machine = machine};
 }
 
 static struct extract_memory *empty_memory(void)
@@ -32,9 +32,9 @@ static void expect(uint16_t elf_machine, unsigned word_bytes, bool is_m_profile,
 {
     struct extract_registers core = {.known = 0};
     struct extract_crash crash;
-    struct extract_crash_input input = {.memory = empty_memory(), .cores = &core, .core_count = 1};
+    struct extract_remains remains = {.memory = empty_memory(), .cores = &core, .core_count = 1};
     struct crash_build build =
-        build_of(register_machine_find(elf_machine, word_bytes, is_m_profile), &input, &crash);
+        build_of(register_machine_find(elf_machine, word_bytes, is_m_profile), &remains, &crash);
 
     for (size_t i = 0; set[i][0] < FAULT_END; i++)
         register_set(&core, (unsigned)set[i][0], set[i][1]);
@@ -46,7 +46,7 @@ static void expect(uint16_t elf_machine, unsigned word_bytes, bool is_m_profile,
             fail_msg("\"%s\" does not contain \"%s\"", crash.findings[0].text, text);
     }
     free(crash.findings);
-    extract_memory_close(input.memory);
+    extract_memory_close(remains.memory);
 }
 
 #define END                                                                                        \
@@ -133,7 +133,7 @@ static void expect_deadlocks(const size_t holds[THREADS], size_t deadlocks, size
     struct extract_kernel_thread threads[THREADS];
     struct extract_kernel kernel = {.threads = threads, .thread_count = THREADS};
     struct extract_memory *memory = empty_memory();
-    struct extract_crash_input input = {.memory = memory, .kernel = &kernel};
+    struct extract_remains remains = {.memory = memory, .kernel = &kernel};
     struct extract_crash *crash;
 
     for (size_t i = 0; i < THREADS; i++)
@@ -144,7 +144,7 @@ static void expect_deadlocks(const size_t holds[THREADS], size_t deadlocks, size
             .waiting_for = 0x9000,
             .state = holds[i] < THREADS ? EXTRACT_KERNEL_BLOCKED : EXTRACT_KERNEL_READY,
             .holder = holds[i] < THREADS ? 0x1000 + 0x100 * holds[i] : 0};
-    assert_int_equal(extract_crash_new(&crash, &input, NULL), EXTRACT_OK);
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
     assert_int_equal(crash->deadlock_count, deadlocks);
     if (deadlocks)
         assert_int_equal(crash->deadlocks[0].count, in_first);
@@ -183,18 +183,18 @@ static void overflows(void **state)
                                                 .overflow = EXTRACT_OVERFLOW_SUSPECTED}};
     struct extract_kernel kernel = {.threads = threads, .thread_count = 2};
     struct extract_memory *memory = empty_memory();
-    struct extract_crash_input input = {.memory = memory, .kernel = &kernel};
+    struct extract_remains remains = {.memory = memory, .kernel = &kernel};
     struct extract_crash *crash;
     (void)state;
 
-    assert_int_equal(extract_crash_new(&crash, &input, NULL), EXTRACT_OK);
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
     assert_string_equal(crash->kind, "unknown");
     assert_int_equal(crash->finding_count, 1);
     assert_int_equal(crash->findings[0].certainty, EXTRACT_CRASH_LIKELY);
     assert_non_null(strstr(crash->findings[0].text, "\"low\" is below it"));
     extract_crash_free(crash);
     threads[1].overflow = EXTRACT_OVERFLOW_PROVEN;
-    assert_int_equal(extract_crash_new(&crash, &input, NULL), EXTRACT_OK);
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
     assert_string_equal(crash->kind, "stack overflow");
     assert_int_equal(crash->certainty, EXTRACT_CRASH_CERTAIN);
     assert_ptr_equal(crash->thread, &threads[1]);

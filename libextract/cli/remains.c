@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// cli: opens what is left of a target that has stopped: its memory, its program, its kernel and the
+// registers of its cores.
+#include "cli/cli.h"
+#include <stdlib.h>
+
+// Reads the registers of --registers, of a crash folder, or of a core.
+static enum extract_code read_registers(struct extract_remains *remains,
+                                        const struct cli_options *options,
+                                        struct extract_error *error)
+{
+    char *found = NULL;
+
+    for (int i = 0; i < options->input_count && !options->registers && !found; i++)
+        if (cli_is_folder(options->inputs[i]))
+            found = cli_folder_registers(options->inputs[i]);
+    enum extract_code code = extract_registers_read(
+        remains->cores, &remains->core_count, remains->memory, remains->symbols,
+        options->registers ? options->registers : found, error);
+    free(found);
+    return code;
+}
+
+// Reads the kernel; a program without one has the registers of its cores.
+static enum extract_code read_kernel(struct extract_remains *remains,
+                                     const struct cli_options *options, struct extract_error *error)
+{
+    struct extract_error without;
+    enum extract_code code = extract_remains_read_kernel(remains, &without);
+
+    if (code == EXTRACT_NOMEM) {
+        *error = without;
+        return code;
+    }
+    if (options->quiet)
+        return EXTRACT_OK;
+    if (code)
+        cli_print_note(without.what, "%s; only the core is known", without.why);
+    if (remains->psp_is_likely)
+        cli_print_note(options->elf,
+                       "psp is unknown; the frame of the exception was found by search");
+    for (size_t i = 0; !code && i < remains->kernel->problem_count; i++)
+        cli_print_note(extract_memory_name(remains->memory), "%s", remains->kernel->problems[i]);
+    return EXTRACT_OK;
+}
+
+enum extract_code cli_remains_open(struct extract_remains *remains,
+                                   const struct cli_options *options, struct extract_error *error)
+{
+    enum extract_code code;
+
+    *remains = (struct extract_remains){.size = sizeof *remains};
+    if (!options->elf)
+        return extract_error_set(error, EXTRACT_USAGE, "--elf",
+                                 "use --elf FILE, the program that ran on the target",
+                                 "threads are found by the types in its debug information");
+    if (cli_is_live(options))
+        return extract_error_set(error, EXTRACT_USAGE,
+                                 options->openocd  ? "--openocd"
+                                 : options->remote ? "--remote"
+                                                   : "--pid",
+                                 "use a dump, a core, or GDB itself",
+                                 "this command needs memory that does not run");
+    code = cli_symbols_open(&remains->symbols, options, error);
+    if (!code)
+        code = cli_memory_open(&remains->memory, options, error);
+    if (!code && !remains->memory)
+        code = extract_error_set(error, EXTRACT_USAGE, options->command,
+                                 "use FILE@ADDRESS, or a core", "no input is given");
+    if (!code && !(remains->cores = calloc(EXTRACT_CORES, sizeof *remains->cores)))
+        code = extract_error_set(error, EXTRACT_NOMEM, options->elf, NULL, "out of memory");
+    if (!code)
+        code = read_registers(remains, options, error);
+    return code ? code : read_kernel(remains, options, error);
+}
+
+void cli_remains_close(struct extract_remains *remains)
+{
+    free(remains->cores);
+    extract_kernel_free(remains->kernel);
+    extract_memory_close(remains->memory);
+    extract_symbols_close(remains->symbols);
+}
