@@ -255,8 +255,8 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
         if (wanted && format != wanted)
             continue;
         *ring = ring_of_settings(ring);
-        enum extract_code code = format->find(ring, memory, symbols, &own_error);
         ring->origin = EXTRACT_FROM_SYMBOL;
+        enum extract_code code = format->find(ring, memory, symbols, &own_error);
         if (!code)
             return EXTRACT_OK;
         if (!reported.code || (reported.code == EXTRACT_NOTFOUND && code != EXTRACT_NOTFOUND))
@@ -331,11 +331,13 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
     }
     if (symbols)
         code = find_by_symbols(ring, memory, symbols, wanted, error);
-    if (!code || code == EXTRACT_ABSENT || code == EXTRACT_NOMEM || !has_regions(memory))
+    // A trace that a running target has not enabled yet is waited for.
+    bool is_awaited = code == EXTRACT_ABSENT && extract_memory_is_running(memory);
+    if (!code || is_awaited || code == EXTRACT_NOMEM || !has_regions(memory))
         return code;
-    // The symbols lead out of this memory, or to something else: search. If that finds nothing
-    // either, the error of the symbols is the better explanation.
-    bool contradicted = symbols && code == EXTRACT_BAD;
+    // The symbols lead to nothing, out of this memory, or to something else: search. If that finds
+    // nothing either, the error of the symbols is the better explanation.
+    bool contradicted = symbols && code == EXTRACT_BAD, is_earlier = code == EXTRACT_ABSENT;
     struct extract_error scan_error;
     enum extract_code found = find_by_scan(ring, memory, wanted, &scan_error);
     if (symbols && found == EXTRACT_NOTFOUND)
@@ -345,6 +347,7 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
     if (found)
         return found;
     ring->doubtful = contradicted;
+    ring->origin = is_earlier ? EXTRACT_FROM_EARLIER : EXTRACT_FROM_SCAN;
     return EXTRACT_OK;
 }
 
@@ -379,7 +382,8 @@ static enum extract_code check_load(const struct load *load, const struct extrac
                                     struct extract_error *error)
 {
     const char *path = extract_symbols_path(symbols);
-    bool proven = !code && ring->origin == EXTRACT_FROM_SYMBOL;
+    bool proven =
+        !code && (ring->origin == EXTRACT_FROM_SYMBOL || ring->origin == EXTRACT_FROM_REBUILT);
 
     if (proven || code == EXTRACT_NOMEM || code == EXTRACT_USAGE)
         return code;

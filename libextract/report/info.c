@@ -249,7 +249,13 @@ static void put_state(struct kv_writer *kv, const struct extract_info *info)
 enum extract_code extract_report_info(struct extract_text *text, const struct extract_trace *trace,
                                       const struct extract_report_options *options)
 {
-    static const char *const origins[] = {"symbol", "address", "file", "scan"};
+    static const char *const origins[] = {"symbol",
+                                          "address",
+                                          "file",
+                                          "scan",
+                                          "scan, of an earlier run",
+                                          "rebuilt, without its header"};
+    enum { ORIGINS = sizeof origins / sizeof *origins };
     static const char *const orders[] = {"unknown", "little", "big"};
     const struct extract_info *info = extract_trace_info(trace);
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
@@ -258,7 +264,7 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     kv_open(&kv, text, options->json);
     kv_put_string(&kv, "format", info->format);
     kv_put_hex(&kv, "address", ring->address);
-    kv_put_string(&kv, "found by", info->log ? "log" : origins[(unsigned)ring->origin % 4]);
+    kv_put_string(&kv, "found by", info->log ? "log" : origins[(unsigned)ring->origin % ORIGINS]);
     kv_put_string(&kv, "byte order", orders[(unsigned)info->byte_order % 3]);
     kv_put_number(&kv, "word bytes", info->word_bytes);
     put_cores(&kv, info);

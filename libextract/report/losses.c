@@ -200,6 +200,13 @@ enum extract_code extract_report_damage(struct extract_text *text,
         extract_text_puts(text,
                           "the ELF file does not fit this trace; it may be another firmware's, "
                           "and names may be wrong\n");
+    if (snapshot->ring.origin == EXTRACT_FROM_REBUILT)
+        extract_text_puts(text, "the header of the ring is damaged; its layout was rebuilt from "
+                                "variables of the kernel\n");
+    if (snapshot->ring.origin == EXTRACT_FROM_EARLIER)
+        extract_text_puts(text,
+                          "the program has not enabled a trace; this ring was found by a scan, "
+                          "and may be from before a reset\n");
     if (snapshot->registry_missing)
         extract_text_printf(text,
                             "%llu bytes of the object registry could not be read; names may be "

@@ -4,10 +4,8 @@
 #include <extract/report.h>
 #include <extract/session.h>
 
-// Opens the trace in the memory. If the program's symbols do not lead to a ring, as after a reset
-// that has cleared the variables, the memory is searched for one.
 static enum extract_code open_trace(struct extract_session **session,
-                                    struct extract_remains *remains,
+                                    const struct extract_remains *remains,
                                     const struct cli_options *options, struct extract_error *error)
 {
     static const struct extract_condition newest = {EXTRACT_FILTER_LAST, "16"};
@@ -17,17 +15,7 @@ static enum extract_code open_trace(struct extract_session **session,
     choice.condition_count = 1;
     choice.no_header = true;
     choice.color &= !options->html;
-    enum extract_code code =
-        extract_session_open(session, remains->memory, remains->symbols, &choice, error);
-    if (code && code != EXTRACT_NOMEM && code != EXTRACT_USAGE && remains->symbols) {
-        struct extract_error first = *error;
-        code = extract_session_open(session, remains->memory, NULL, &choice, error);
-        if (code && code != EXTRACT_NOMEM)
-            *error = first;
-        else if (!code && !options->quiet)
-            cli_print_note(first.what, "%s; the trace was found by a search", first.why);
-    }
-    return code;
+    return extract_session_open(session, remains->memory, remains->symbols, &choice, error);
 }
 
 static int print_page(struct extract_remains *remains, const struct cli_options *options)

@@ -8,7 +8,7 @@
 // Source: TraceX user guide, chapter 11, "Trace buffer format".
 #include "formats/threadx/threadx.h"
 
-enum { WIDE = 8, HEADER_WORDS = 12, ENTRY_WORDS = 8 };
+enum { WIDE = 8, ENTRY_WORDS = 8 };
 
 static enum extract_code threadx_encode_ring(struct extract_ring *ring,
                                              const struct extract_encoded_ring *wanted,
@@ -30,26 +30,11 @@ static enum extract_code threadx_encode_ring(struct extract_ring *ring,
                                     .reserved3 = 0xBBBBBBBB,
                                     .reserved4 = 0xCCCCCCCC,
                                     .name_bytes = wanted->name_bytes};
-    // The name size takes the upper half of the first 32 bits of its word.
-    const uint64_t words[HEADER_WORDS] = {header.id,
-                                          header.mask,
-                                          header.base,
-                                          header.registry_start,
-                                          (uint64_t)header.name_bytes << 16,
-                                          header.registry_end,
-                                          header.entries_start,
-                                          header.entries_end,
-                                          header.current,
-                                          header.reserved2,
-                                          header.reserved3,
-                                          header.reserved4};
-
     memset(ring, 0, sizeof *ring);
     ring->byte_order = EXTRACT_LITTLE;
     ring->word_bytes = WIDE;
     ring->pointer_bytes = wanted->pointer_bytes;
-    for (unsigned i = 0; i < HEADER_WORDS; i++)
-        extract_store(ring->header + i * WIDE, words[i], WIDE, EXTRACT_LITTLE);
+    threadx_header_write(ring->header, &header, EXTRACT_LITTLE, WIDE);
     return threadx_ring_fill(ring, &header, base, true, error);
 }
 

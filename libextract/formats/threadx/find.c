@@ -135,6 +135,87 @@ static enum extract_code find_header_before(struct extract_ring *ring,
                              (unsigned long long)entries);
 }
 
+// Returns a global, or 0 if it is not there.
+static uint64_t global_of(struct extract_memory *memory, const struct extract_symbols *symbols,
+                          const char *name)
+{
+    uint64_t value;
+
+    return read_global(memory, symbols, name, &value, NULL) ? 0 : value;
+}
+
+// Returns the bytes of a name in the registry: from its type, or from the number of its slots,
+// which is a ULONG, in the kernel. Returns 0 if neither is known.
+static uint32_t find_name_bytes(struct extract_memory *memory, struct extract_symbols *symbols,
+                                unsigned word, uint64_t registry_bytes)
+{
+    struct extract_symbol symbol;
+    uint64_t offset, size, slots;
+    uint8_t bytes[8];
+    size_t got;
+
+    if (extract_symbols_member(symbols, "TX_TRACE_OBJECT_ENTRY", "tx_trace_object_entry_name",
+                               &offset, &size) &&
+        size && size <= THREADX_NAME_MAX)
+        return (uint32_t)size;
+    if (!extract_symbols_by_name(symbols, "_tx_trace_total_registry_entries", &symbol) ||
+        extract_memory_read(memory, symbol.address, bytes, word, &got, NULL))
+        return 0;
+    struct extract_cursor c = extract_cursor_make(bytes, word, extract_symbols_byte_order(symbols));
+    slots = extract_cursor_word(&c, word);
+    size = slots ? registry_bytes / slots : 0;
+    return size > 4 * word && size - 4 * word <= THREADX_NAME_MAX ? (uint32_t)(size - 4 * word) : 0;
+}
+
+// Returns the significant bits of timestamps from a damaged header, if they are ones in a row.
+static uint64_t find_mask(const struct extract_ring *ring, unsigned word)
+{
+    struct threadx_header header;
+    const uint64_t all = word == 8 ? UINT64_MAX : UINT32_MAX;
+
+    bool is_read =
+        threadx_header_read(&header, ring->header, sizeof ring->header, ring->byte_order, word);
+    return is_read && header.mask >= UINT16_MAX && !(header.mask & (header.mask + 1)) ? header.mask
+                                                                                      : all;
+}
+
+// Makes the header again whose bytes are damaged, from the kernel's variables. They must contain
+// all that the header did, and agree with each other as in a header that a scan finds. Returns
+// false if they do not. While a trace is disabled, the kernel does not have the write position.
+static bool rebuild_header(struct extract_ring *ring, struct extract_memory *memory,
+                           struct extract_symbols *symbols, uint64_t address)
+{
+    unsigned word = find_word_bytes(symbols);
+    uint64_t registry = global_of(memory, symbols, "_tx_trace_registry_start_ptr");
+    uint64_t entries = global_of(memory, symbols, "_tx_trace_buffer_start_ptr");
+    uint64_t current = global_of(memory, symbols, "_tx_trace_buffer_current_ptr");
+
+    if (!word || !address || !entries || !current ||
+        registry != address + threadx_header_bytes(word))
+        return false;
+    uint64_t all = word == 8 ? UINT64_MAX : UINT32_MAX; // a header may hold lower halves only
+    ring->word_bytes = (uint8_t)word;
+    ring->byte_order = extract_symbols_byte_order(symbols);
+    const struct threadx_header header = {
+        .id = THREADX_ID,
+        .mask = find_mask(ring, word),
+        .base = address & all,
+        .registry_start = registry & all,
+        .name_bytes = find_name_bytes(memory, symbols, word, entries - registry),
+        .registry_end = entries & all,
+        .entries_start = entries & all,
+        .entries_end = global_of(memory, symbols, "_tx_trace_buffer_end_ptr") & all,
+        .current = current & all,
+        .reserved2 = 0xAAAAAAAA,
+        .reserved3 = 0xBBBBBBBB,
+        .reserved4 = 0xCCCCCCCC};
+    if (threadx_ring_fill(ring, &header, address, true, NULL))
+        return false;
+    threadx_header_write(ring->header, &header, ring->byte_order, word);
+    ring->origin = EXTRACT_FROM_REBUILT;
+    return true;
+}
+
 static enum extract_code locate_ring(struct extract_ring *ring, struct extract_memory *memory,
                                      struct extract_symbols *symbols, struct extract_error *error)
 {
@@ -152,8 +233,13 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
                                  "call tx_trace_enable in the firmware, or try again later",
                                  "tracing was never enabled (%s is 0)",
                                  by_header ? "_tx_trace_header_ptr" : "_tx_trace_buffer_start_ptr");
-    return by_header ? read_ring(ring, memory, symbols, address, error)
+    code = by_header ? read_ring(ring, memory, symbols, address, error)
                      : find_header_before(ring, memory, address, error);
+    if (code && !by_header) {
+        address = global_of(memory, symbols, "_tx_trace_registry_start_ptr");
+        address -= address ? threadx_header_bytes(find_word_bytes(symbols)) : 0;
+    }
+    return code && rebuild_header(ring, memory, symbols, address) ? EXTRACT_OK : code;
 }
 
 // Stores the addresses of the globals that contain the write position and the filter.

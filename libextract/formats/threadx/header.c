@@ -26,6 +26,28 @@ bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, si
     return !c.failed;
 }
 
+// The name size is the second half of the first 32 bits of its word.
+void threadx_header_write(uint8_t *bytes, const struct threadx_header *header,
+                          enum extract_byte_order order, unsigned word)
+{
+    const uint64_t words[] = {header->id,
+                              header->mask,
+                              header->base,
+                              header->registry_start,
+                              0,
+                              header->registry_end,
+                              header->entries_start,
+                              header->entries_end,
+                              header->current,
+                              header->reserved2,
+                              header->reserved3,
+                              header->reserved4};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        extract_store(bytes + i * word, words[i], word, order);
+    extract_store(bytes + 4 * word + 2, header->name_bytes, 2, order);
+}
+
 bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte_order *order,
                           unsigned *word)
 {

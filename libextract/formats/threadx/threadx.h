@@ -56,6 +56,10 @@ static inline uint32_t threadx_current_offset(unsigned word)
 bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, size_t length,
                          enum extract_byte_order order, unsigned word);
 
+// Encodes a header into threadx_header_bytes(word) bytes.
+void threadx_header_write(uint8_t *bytes, const struct threadx_header *header,
+                          enum extract_byte_order order, unsigned word);
+
 // Determines byte order and word size from the bytes of the id. Returns false if the id is not
 // there.
 bool threadx_header_sniff(const uint8_t *bytes, size_t length, enum extract_byte_order *order,

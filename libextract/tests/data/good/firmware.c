@@ -24,7 +24,7 @@ TX_TRACE_HEADER *_tx_trace_header_ptr;
 #endif
 void *_tx_trace_registry_start_ptr, *_tx_trace_registry_end_ptr;
 void *_tx_trace_buffer_start_ptr, *_tx_trace_buffer_end_ptr, *_tx_trace_buffer_current_ptr;
-ULONG _tx_trace_event_enable_bits;
+ULONG _tx_trace_event_enable_bits, _tx_trace_total_registry_entries;
 
 TX_THREAD named_by_symbol;
 TX_THREAD pool[2]; // control blocks that a program takes from a pool have no symbol of their own
