@@ -41,12 +41,13 @@ static enum extract_code open_halted(struct call *call, struct halted *halted)
     const struct query_options options = query_options_of(call->state);
     struct extract_error *error = &call->answer->error, without;
 
-    *halted = (struct halted){.remains.symbols = call->state->symbols};
+    *halted = (struct halted){.remains.size = sizeof halted->remains};
     enum extract_code code = query_open_memory(&halted->query, call->state, call->request, &options,
                                                call->target, error);
     if (code)
         return code;
     halted->remains.memory = halted->query.memory;
+    halted->remains.symbols = call->state->symbols; // opened with the memory
     if (!halted->remains.symbols)
         code = extract_error_set(error, EXTRACT_USAGE, "no symbols",
                                  "load the program with `file`, or use `ringside set elf FILE`",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // crash: what the trace shows of the end: how long each thread is in its state, interrupts that
-// leave no time for threads, threads that never get the core, a clock that stands still, a reset.
+// leave no time for threads, threads that never get the core, a clock that has stopped, a reset.
 #include "crash/crash.h"
 #include <extract/schedule.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static void find_stopped_clock(struct history *history, const struct newest *new
         if (newest->ticks[i % WINDOW] != history->end)
             return;
     crash_find(history->build, "clock stopped", "trace", EXTRACT_CRASH_POSSIBLE,
-               "the newest %d events have the same timestamp: the clock of the trace stands still",
+               "the newest %d events have the same timestamp: the clock of the trace has stopped",
                STILL);
 }
 

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "registers/registers.h"
 #include <extract/kernel.h>
+#include <extract/text.h>
 
 enum {
     KERNEL_BLOCK_BYTES = 2048, // maximum of a control block
@@ -117,6 +118,8 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
 struct extract_kernel_thread *kernel_add_thread(struct kernel_reader *reader, uint64_t address);
 struct extract_kernel_object *kernel_add_object(struct kernel_reader *reader, uint64_t address,
                                                 const char *type);
+// Appends a name in quotes, or the address of what has none.
+void kernel_put_name(struct extract_text *text, const char *name, uint64_t address);
 void kernel_add_problem(struct kernel_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // Adds a number to an object, unless it cannot be read.

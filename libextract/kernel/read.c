@@ -216,6 +216,17 @@ struct extract_kernel_object *kernel_add_object(struct kernel_reader *reader, ui
     return grown;
 }
 
+void kernel_put_name(struct extract_text *text, const char *name, uint64_t address)
+{
+    if (*name) {
+        extract_text_putc(text, '"');
+        extract_text_escaped(text, name);
+        extract_text_putc(text, '"');
+    } else {
+        extract_text_hex(text, address, 8);
+    }
+}
+
 void kernel_add_problem(struct kernel_reader *reader, const char *format, ...)
 {
     struct extract_kernel *kernel = reader->kernel;

@@ -2,6 +2,7 @@
 // report: the threads and objects of a kernel as its control blocks show them, as tables or as one
 // JSON object per line.
 #include "report/threads.h"
+#include "kernel/kernel.h"
 #include "report/internal.h"
 #include "report/text_table.h"
 #include <extract/kernel.h>
@@ -81,18 +82,6 @@ void threads_put_json(struct extract_text *text, const struct extract_kernel *ke
 
 // ---- threads as a table ----
 
-// Writes a name in quotes, or the address of what has none.
-static void put_quoted(struct extract_text *text, const char *name, uint64_t address)
-{
-    if (name[0]) {
-        extract_text_putc(text, '"');
-        extract_text_escaped(text, name);
-        extract_text_putc(text, '"');
-    } else {
-        extract_text_hex(text, address, 8);
-    }
-}
-
 static void put_wait_cell(struct text_table *table, const struct extract_kernel *kernel,
                           const struct extract_kernel_thread *thread)
 {
@@ -107,11 +96,11 @@ static void put_wait_cell(struct text_table *table, const struct extract_kernel 
     extract_text_puts(&table->cells, thread->wait ? thread->wait : "unknown");
     if (thread->waiting_for) {
         extract_text_putc(&table->cells, ' ');
-        put_quoted(&table->cells, object ? object->name : "", thread->waiting_for);
+        kernel_put_name(&table->cells, object ? object->name : "", thread->waiting_for);
     }
     if (thread->holder) {
         extract_text_puts(&table->cells, ", held by ");
-        put_quoted(&table->cells, holder ? holder->name : "", thread->holder);
+        kernel_put_name(&table->cells, holder ? holder->name : "", thread->holder);
     }
     text_table_end_cell(table);
 }
@@ -141,7 +130,7 @@ static void put_thread_row(struct text_table *table, const struct extract_kernel
     bool has_size = thread->stack_start && thread->stack_end, is_known;
     uint64_t bytes;
 
-    put_quoted(&table->cells, thread->name, thread->address);
+    kernel_put_name(&table->cells, thread->name, thread->address);
     text_table_end_cell(table);
     extract_text_puts(&table->cells, extract_kernel_state_name(thread->state));
     if (thread->has_core && thread->core)
@@ -232,7 +221,7 @@ static void put_object_row(struct text_table *table, const struct extract_kernel
     text_table_put_string(table, object->type);
     text_table_put_string(table, object->name);
     if (object->owner)
-        put_quoted(&table->cells, owner ? owner->name : "", object->owner);
+        kernel_put_name(&table->cells, owner ? owner->name : "", object->owner);
     text_table_end_cell(table);
     text_table_put_number(table, object->waiters);
     for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && object->figures[i].name; i++)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // serve: answers the packets of a GDB client about memory that does not run (extract/serve.h).
+#include "base/hex.h"
 #include "memory/hooks.h"
 #include "serve/packet.h"
 #include "serve/threads.h"
@@ -46,7 +47,7 @@ static bool take_number(struct words *words, uint64_t *number)
     const char *from = words->at;
     int digit;
 
-    for (*number = 0; (digit = serve_hex_digit(*words->at)) >= 0; words->at++) {
+    for (*number = 0; (digit = extract_hex_value(*words->at)) >= 0; words->at++) {
         if (*number >> 60)
             return false;
         *number = *number << 4 | (unsigned)digit;
@@ -54,28 +55,12 @@ static bool take_number(struct words *words, uint64_t *number)
     return words->at != from;
 }
 
-static void put_hex_byte(struct extract_text *text, uint8_t byte)
-{
-    static const char digits[] = "0123456789abcdef";
-
-    extract_text_putc(text, digits[byte >> 4]);
-    extract_text_putc(text, digits[byte & 15]);
-}
-
 // ---- registers ----
 
 static void put_register(struct extract_server *server, unsigned index)
 {
-    unsigned bytes = server->machine->word_bytes;
-    bool is_big = extract_symbols_byte_order(server->symbols) == EXTRACT_BIG;
-    uint64_t value;
-
-    if (!register_get(&server->selected->registers, index, &value)) {
-        extract_text_pad(&server->answer, 'x', 2 * bytes);
-        return;
-    }
-    for (unsigned i = 0; i < bytes; i++)
-        put_hex_byte(&server->answer, (uint8_t)(value >> 8 * (is_big ? bytes - 1 - i : i)));
+    serve_put_register(&server->answer, &server->selected->registers, index,
+                       server->machine->word_bytes, extract_symbols_byte_order(server->symbols));
 }
 
 static unsigned register_count(const struct extract_server *server)
@@ -164,8 +149,7 @@ static void answer_memory(struct extract_server *server, struct words *words)
     size_t got = read_bytes(server, address, bytes, (size_t)length);
     if (!got && length)
         extract_text_puts(&server->answer, "E14");
-    for (size_t i = 0; i < got; i++)
-        put_hex_byte(&server->answer, bytes[i]);
+    serve_put_hex(&server->answer, bytes, got);
 }
 
 // ---- threads ----
@@ -234,8 +218,8 @@ static void answer_thread_words(struct extract_server *server, struct words *wor
     extract_text_escaped(&state, thread->name);
     extract_text_puts(&state, ": ");
     serve_put_state(&state, &server->threads, thread);
-    for (size_t i = 0; i < state.used && i < READ_MOST; i++)
-        put_hex_byte(&server->answer, (uint8_t)state.data[i]);
+    serve_put_hex(&server->answer, (const uint8_t *)state.data,
+                  state.used < READ_MOST ? state.used : READ_MOST);
     extract_text_free(&state);
 }
 

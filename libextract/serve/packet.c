@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: MIT
 // serve: reads and writes packets of the GDB remote serial protocol (packet.h). A client escapes
 // bytes, but sends no runs.
+#include "base/cursor.h"
+#include "base/hex.h"
 #include "serve/packet.h"
 
 enum { ESCAPE = '}', ESCAPE_BIT = 0x20, RUN = '*', INTERRUPT = 3 };
-
-int serve_hex_digit(int c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
 
 static void begin_packet(struct serve_input *input)
 {
@@ -53,7 +46,7 @@ static void take_data(struct serve_input *input, uint8_t byte)
 
 enum serve_news serve_take_byte(struct serve_input *input, uint8_t byte)
 {
-    int digit = serve_hex_digit(byte);
+    int digit = extract_hex_value(byte);
 
     switch (input->state) {
     case SERVE_DATA:
@@ -75,9 +68,30 @@ enum serve_news serve_take_byte(struct serve_input *input, uint8_t byte)
     return take_between(input, byte);
 }
 
+void serve_put_hex(struct extract_text *text, const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        extract_text_putc(text, EXTRACT_HEX_DIGITS[bytes[i] >> 4]);
+        extract_text_putc(text, EXTRACT_HEX_DIGITS[bytes[i] & 15]);
+    }
+}
+
+void serve_put_register(struct extract_text *text, const struct extract_registers *registers,
+                        unsigned index, unsigned bytes, enum extract_byte_order order)
+{
+    uint8_t stored[8];
+    uint64_t value;
+
+    if (bytes > sizeof stored || !register_get(registers, index, &value)) {
+        extract_text_pad(text, 'x', 2 * bytes);
+        return;
+    }
+    extract_store(stored, value, bytes, order);
+    serve_put_hex(text, stored, bytes);
+}
+
 void serve_put_packet(struct extract_text *output, const char *data, size_t length)
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t sum = 0;
 
     extract_text_putc(output, '$');
@@ -92,6 +106,5 @@ void serve_put_packet(struct extract_text *output, const char *data, size_t leng
         sum = (uint8_t)(sum + (uint8_t)byte);
     }
     extract_text_putc(output, '#');
-    extract_text_putc(output, digits[sum >> 4]);
-    extract_text_putc(output, digits[sum & 15]);
+    serve_put_hex(output, &sum, 1);
 }

@@ -8,6 +8,7 @@
 #ifndef EXTRACT_SERVE_PACKET_H
 #define EXTRACT_SERVE_PACKET_H
 
+#include "registers/registers.h"
 #include <extract/text.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +39,10 @@ enum serve_news serve_take_byte(struct serve_input *input, uint8_t byte);
 // Appends a packet: frame, escapes and checksum.
 void serve_put_packet(struct extract_text *output, const char *data, size_t length);
 
-// Returns the value of a hexadecimal digit; -1: it is none.
-int serve_hex_digit(int c);
+// Appends bytes as pairs of hexadecimal digits.
+void serve_put_hex(struct extract_text *text, const uint8_t *bytes, size_t length);
+// Does the same with a register, in the target's byte order; one that is not known is "xx".
+void serve_put_register(struct extract_text *text, const struct extract_registers *registers,
+                        unsigned index, unsigned bytes, enum extract_byte_order order);
 
 #endif

@@ -10,6 +10,7 @@
 //        │ that waits                                     │
 //        └───────────> COMING ────────────────────────────┘
 //                         its saved pc is reached: one step
+#include "base/hex.h"
 #include "kernel/kernel.h"
 #include "serve/description.h"
 #include "serve/packet.h"
@@ -124,8 +125,8 @@ static void take_core(struct extract_proxy *proxy)
         if (at + 2 * reg->bytes > proxy->core_length)
             break;
         for (unsigned k = 0; k < reg->bytes && reg->bytes <= 8; k++) {
-            int high = serve_hex_digit(proxy->core_text[at + 2 * k]),
-                low = serve_hex_digit(proxy->core_text[at + 2 * k + 1]);
+            int high = extract_hex_value(proxy->core_text[at + 2 * k]),
+                low = extract_hex_value(proxy->core_text[at + 2 * k + 1]);
             is_known &= high >= 0 && low >= 0;
             uint64_t byte = (uint64_t)(high << 4 | low) & 0xFF;
             value |= byte << 8 * (is_big ? reg->bytes - 1 - k : k);
@@ -517,19 +518,8 @@ static bool do_thread_list(struct extract_proxy *proxy)
 static void put_described(struct extract_proxy *proxy, const struct described_register *reg,
                           const struct extract_registers *registers)
 {
-    static const char digits[] = "0123456789abcdef";
-    bool is_big = extract_symbols_byte_order(proxy->symbols) == EXTRACT_BIG;
-    uint64_t value;
-
-    if (reg->bytes > 8 || !register_get(registers, reg->index, &value)) {
-        extract_text_pad(&proxy->answer, 'x', 2 * reg->bytes);
-        return;
-    }
-    for (unsigned i = 0; i < reg->bytes; i++) {
-        uint8_t byte = (uint8_t)(value >> 8 * (is_big ? reg->bytes - 1 - i : i));
-        extract_text_putc(&proxy->answer, digits[byte >> 4]);
-        extract_text_putc(&proxy->answer, digits[byte & 15]);
-    }
+    serve_put_register(&proxy->answer, registers, reg->index, reg->bytes,
+                       extract_symbols_byte_order(proxy->symbols));
 }
 
 // The registers of a thread that does not run, in as many bytes as the server sends for the core.
@@ -591,7 +581,6 @@ static bool is_in_program(const struct extract_proxy *proxy, uint64_t address, u
 // GDB reads the same few bytes of code again and again at each stop.
 static bool do_memory(struct extract_proxy *proxy)
 {
-    static const char digits[] = "0123456789abcdef";
     unsigned long long address;
     unsigned long length;
     uint8_t bytes[MOST_READ];
@@ -601,10 +590,7 @@ static bool do_memory(struct extract_proxy *proxy)
         upstream_read(&proxy->upstream, address, bytes, length) != length)
         return proxy->upstream.connection.fault == CONNECTION_GOOD && pass(proxy);
     proxy->answer.used = 0;
-    for (size_t i = 0; i < length; i++) {
-        extract_text_putc(&proxy->answer, digits[bytes[i] >> 4]);
-        extract_text_putc(&proxy->answer, digits[bytes[i] & 15]);
-    }
+    serve_put_hex(&proxy->answer, bytes, length);
     answer_made(proxy);
     return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: finds who has each core, and describes threads for GDB (threads.h).
 #include "serve/threads.h"
+#include "kernel/kernel.h"
 #include <stdlib.h>
 
 // ---- who has a core ----
@@ -126,17 +127,6 @@ const struct serve_thread *serve_thread_find(const struct serve_threads *threads
 
 // ---- words for GDB ----
 
-static void put_quoted(struct extract_text *text, const char *name, uint64_t address)
-{
-    if (*name) {
-        extract_text_putc(text, '"');
-        extract_text_escaped(text, name);
-        extract_text_putc(text, '"');
-    } else {
-        extract_text_hex(text, address, 8);
-    }
-}
-
 void serve_put_state(struct extract_text *text, const struct serve_threads *threads,
                      const struct serve_thread *served)
 {
@@ -154,15 +144,15 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
         extract_text_printf(text, " on %s", thread->wait ? thread->wait : "unknown");
         if (thread->waiting_for) {
             extract_text_putc(text, ' ');
-            put_quoted(text,
-                       thread->object < kernel->object_count ? kernel->objects[thread->object].name
-                                                             : "",
-                       thread->waiting_for);
+            kernel_put_name(
+                text,
+                thread->object < kernel->object_count ? kernel->objects[thread->object].name : "",
+                thread->waiting_for);
         }
         if (thread->holder) {
             holder = extract_kernel_thread_at(kernel, thread->holder);
             extract_text_puts(text, ", held by ");
-            put_quoted(text, holder ? holder->name : "", thread->holder);
+            kernel_put_name(text, holder ? holder->name : "", thread->holder);
         }
     }
     if (thread->has_priority)

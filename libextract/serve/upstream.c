@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: requests of a proxy to the server (upstream.h).
 #include "serve/upstream.h"
-#include "serve/packet.h"
+#include "base/hex.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -43,8 +43,8 @@ bool upstream_is_stop(const struct upstream *upstream)
 {
     const struct packets *p = &upstream->packets;
 
-    return p->used >= 3 && memchr("TSWX", p->body[0], 4) && serve_hex_digit(p->body[1]) >= 0 &&
-           serve_hex_digit(p->body[2]) >= 0;
+    return p->used >= 3 && memchr("TSWX", p->body[0], 4) && extract_hex_value(p->body[1]) >= 0 &&
+           extract_hex_value(p->body[2]) >= 0;
 }
 
 bool upstream_tell(struct upstream *upstream, const void *request, size_t length)
@@ -96,8 +96,8 @@ static size_t fetch(struct upstream *upstream, uint64_t address, uint8_t *buffer
             break;
         size_t got = 0;
         for (; got < p->used / 2; got++) {
-            int high = serve_hex_digit(p->body[2 * got]),
-                low = serve_hex_digit(p->body[2 * got + 1]);
+            int high = extract_hex_value(p->body[2 * got]),
+                low = extract_hex_value(p->body[2 * got + 1]);
             if (high < 0 || low < 0)
                 break;
             buffer[done + got] = (uint8_t)(high << 4 | low);

@@ -13,8 +13,7 @@ samples() { # ELF DEATH
     run_for 0.4
     echo "set var death = $2"
     run_for 0.9
-    into_file "$work/registers.txt" 'info registers'
-    [ "$port" = rv64 ] && into_file "$work/monitor.txt" 'monitor info registers'
+    save_registers
     into_file "$work/gdb.text" 'ringside crash'
     echo "ringside core $work/gdb.core"
     ram_of "$1" | while read -r from to; do
@@ -29,9 +28,7 @@ die() { # DEATH
     rm -f "$work"/now.ram-* "$work"/gdb.core* "$work/done"
     samples "$elf" "$1" >"$work/session.gdb"
     interrupted_run "$elf" "$work/done" || return 1
-    # QEMU's monitor prints the registers of traps that its server for GDB refuses to read.
-    [ "$port" = rv64 ] && sed -n 's/^ \(m[a-z]*\) *\([0-9a-f]\{16\}\).*/\1 0x\2/p' \
-        "$work/monitor.txt" >>"$work/registers.txt"
+    add_trap_registers
     mapfile -t images < <(images_of now)
     input=(--elf "$elf" --registers "$work/registers.txt" "${images[@]}")
     "$ringside" crash -q --json "${input[@]}" >"$work/crash.json" 2>"$work/err"

@@ -12,7 +12,7 @@ samples() { # ELF
     connect "$1"
     run_for 1.3
     into_file "$work/live.bt" 'bt'
-    into_file "$work/registers.txt" 'info registers'
+    save_registers
     ram_of "$1" | while read -r from to; do
         printf 'dump binary memory %s %s %s\n' "$work/now.ram-$from" "$from" "$to"
     done
@@ -122,6 +122,7 @@ for port in $ports crash; do
     check "$port: boots" boot "$elf"
     samples "$elf" >"$work/session.gdb"
     check "$port: a session in GDB" interrupted_run "$elf" "$work/done"
+    add_trap_registers
     mapfile -t images < <(images_of now)
     mapfile -t input < <(dump)
     if [ "$port" = crash ]; then

@@ -134,6 +134,18 @@ into_file() { # FILE COMMAND...
     printf '%s\n' "${@:2}" 'set logging enabled off'
 }
 
+# The core's registers, in $work/registers.txt. QEMU's monitor prints those of RISC-V's traps, which
+# its server for GDB refuses to read: they are in $work/monitor.txt until the session has ended.
+save_registers() {
+    into_file "$work/registers.txt" 'info registers'
+    [ "$(machine_of "$elf")" != RISC-V ] ||
+        into_file "$work/monitor.txt" 'monitor info registers'
+}
+add_trap_registers() {
+    [ "$(machine_of "$elf")" != RISC-V ] || sed -n 's/^ \(m[a-z]*\) *\([0-9a-f]\{16\}\).*/\1 0x\2/p' "$work/monitor.txt" \
+        >>"$work/registers.txt"
+}
+
 machine_of() { LC_ALL=C readelf -h "$1" | sed -n 's/ *Machine: *//p'; }
 
 # Commands that connect GDB to what was booted. QEMU describes RISC-V registers that it then refuses

@@ -9,6 +9,7 @@
 //
 // A "$" inside a packet means that the rest of that packet was lost. A server that sends too much
 // of anything is given up: garbage, repetitions and the length of a packet are all bounded.
+#include "base/hex.h"
 #include "memory/live/packet.h"
 #include <string.h>
 
@@ -27,7 +28,6 @@ static const char hint_port[] = "check that this is the port of a GDB server";
 
 bool packet_send(struct packets *packets, const void *data, size_t length)
 {
-    static const char digits[] = "0123456789abcdef";
     const uint8_t *from = data;
     uint8_t sum = 0, *to = packets->sent;
 
@@ -43,8 +43,8 @@ bool packet_send(struct packets *packets, const void *data, size_t length)
         sum = (uint8_t)(sum + byte);
     }
     *to++ = '#';
-    *to++ = (uint8_t)digits[sum >> 4];
-    *to++ = (uint8_t)digits[sum & 15];
+    *to++ = (uint8_t)EXTRACT_HEX_DIGITS[sum >> 4];
+    *to++ = (uint8_t)EXTRACT_HEX_DIGITS[sum & 15];
     packets->sent_length = (size_t)(to - packets->sent);
     return connection_send(packets->connection, packets->sent, packets->sent_length);
 }
@@ -60,15 +60,6 @@ static bool append_byte(struct packets *packets, uint8_t byte, unsigned count)
     return true;
 }
 
-static int hex_digit(int c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 // Reads the two digits of a checksum and compares them with `sum`.
 static enum body read_checksum(struct packets *packets, uint8_t sum)
 {
@@ -77,8 +68,8 @@ static enum body read_checksum(struct packets *packets, uint8_t sum)
 
     if (low < 0)
         return BODY_FAULT;
-    high = hex_digit(high);
-    low = hex_digit(low);
+    high = extract_hex_value(high);
+    low = extract_hex_value(low);
     return high >= 0 && low >= 0 && (high << 4 | low) == sum ? BODY_GOOD : BODY_DAMAGED;
 }
 

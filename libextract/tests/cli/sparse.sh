@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # sparse.sh: tests memories that are much larger than their content: an ELF core and a raw image of
-# 8 GiB, most of which are holes. A ring behind the holes is found, and the memory of the program
+# 8 GiB, most of which are holes. A ring after the holes is found, and the memory of the program
 # does not grow with them.
 . "$(dirname "$0")/../lib.sh"
 ring=$(dirname "$0")/../data/demo.trx

@@ -126,7 +126,7 @@ static void arm(void **state)
     expect(reader, kernel_context_freertos, false, m4_fpu, 0x8008, 51);
     expect(reader, kernel_context_bout, false, m4, 0x8006, 17);
     expect(reader, kernel_context_bout, false, m4_fpu, 0x8008, 51);
-    // r0 is -1, which is no EXC_RETURN although its upper bits are those of one.
+    // r0 is -1, not an EXC_RETURN, although its upper bits are those of one.
     const uint64_t minus_1[][2] = {
         {8, 0xFFFFFFFF}, {14, 0x800A}, {15, 0x01000000}, {16, 0x01000000}, END};
     expect(reader, kernel_context_bout, false, minus_1, 0x800A, 16);
