@@ -142,8 +142,9 @@ save_registers() {
         into_file "$work/monitor.txt" 'monitor info registers'
 }
 add_trap_registers() {
-    [ "$(machine_of "$elf")" != RISC-V ] || sed -n 's/^ \(m[a-z]*\) *\([0-9a-f]\{16\}\).*/\1 0x\2/p' "$work/monitor.txt" \
-        >>"$work/registers.txt"
+    [ "$(machine_of "$elf")" != RISC-V ] ||
+        sed -n 's/^ \(m[a-z]*\) *\([0-9a-f]\{16\}\).*/\1 0x\2/p' "$work/monitor.txt" \
+            >>"$work/registers.txt"
 }
 
 machine_of() { LC_ALL=C readelf -h "$1" | sed -n 's/ *Machine: *//p'; }

@@ -409,8 +409,8 @@ static void test_stripped(void **state)
     board_stop();
 }
 
-// What the symbols say of the trace overrides rings found by scanning, unless the symbols are wrong,
-// or there is no trace yet: a ring may be from before a reset.
+// What the symbols say of the trace overrides rings found by scanning, unless the symbols are
+// wrong, or there is no trace yet: a ring may be from before a reset.
 static void test_symbols_before_scan(void **state)
 {
     static const char *const options[] = {"-g", "-DWITHOUT_HEADER"};
