@@ -80,21 +80,19 @@ static enum extract_code print_crash(struct call *call, struct halted *halted)
 {
     static const struct extract_condition newest = {EXTRACT_FILTER_LAST, "16"};
     const struct extract_report_options report = {.size = sizeof report};
-    const struct extract_session_options options = {
-        .size = sizeof options, .conditions = &newest, .condition_count = 1, .no_header = true};
     struct extract_error *error = &call->answer->error;
-    struct extract_session *session = NULL;
+    struct query_options options = query_options_of(call->state);
 
-    enum extract_code code = extract_session_open(&session, halted->remains.memory,
-                                                  call->state->symbols, &options, error);
+    options.repeated[options.repeated_count++] = newest;
+    options.no_header = true;
+    enum extract_code code = query_open_session(&halted->query, &options, error);
     if (code == EXTRACT_NOMEM)
         return code;
     if (code)
         extract_text_printf(&call->answer->text, "no trace: %s: %s\n", error->what, error->why);
     *error = (struct extract_error){.code = EXTRACT_OK};
-    code = extract_session_crash(session, &halted->remains, &report, &call->answer->text, error);
-    extract_session_close(session);
-    return code;
+    return extract_session_crash(halted->query.session, &halted->remains, &report,
+                                 &call->answer->text, error);
 }
 
 enum extract_code command_crash(struct call *call)

@@ -103,6 +103,7 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .columns = &query->columns,
         .spans = options->spans,
         .span_count = options->span_count,
+        .no_header = options->no_header,
         .may_continue = templates_may_continue,
         .context = query,
     };
@@ -116,9 +117,18 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
     if (!code && set->roles)
         code = state_open_roles(&query->roles, set->roles, error);
     session.hook_roles = query->roles;
-    return code ? code
-                : extract_session_open(&query->session, query->memory, query->state->symbols,
-                                       &session, error);
+    if (code)
+        return code;
+    code = extract_session_open(&query->session, query->memory, query->state->symbols, &session,
+                                error);
+    if (code != EXTRACT_NOTFOUND || set->has_ring ||
+        !query_find_process(query->files, query->memory, &session.ring))
+        return code;
+    session.ring_known = true;
+    session.format = session.format ? session.format : "posix";
+    *error = (struct extract_error){.code = EXTRACT_OK};
+    return extract_session_open(&query->session, query->memory, query->state->symbols, &session,
+                                error);
 }
 
 // Copies the path of the symbol file out of GDB's `info files`, or an empty string if there is
@@ -143,7 +153,7 @@ enum extract_code query_open_memory(struct query *query, struct state *state,
 {
     char path[4096];
 
-    *query = (struct query){.state = state, .target = target};
+    *query = (struct query){.state = state, .target = target, .files = request->files};
     if (!target_exists(target))
         return extract_error_set(error, EXTRACT_UNREADABLE, "no target memory",
                                  "connect with `target remote`, or load a core with `core-file`",

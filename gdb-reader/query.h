@@ -27,10 +27,12 @@ struct query_options {
     size_t column_count;
     const char *spans[CHANNEL_MAX_ARGUMENTS / 2]; // --span
     size_t span_count;
+    bool no_header;
 };
 
 struct query {
     struct state *state;
+    const char *files;                // output of GDB's `info files`, of the request
     struct extract_memory *memory;    // owned
     struct extract_hook_roles *roles; // owned; NULL: none
     struct extract_session *session;  // owned; NULL until query_open_session succeeds
@@ -55,6 +57,10 @@ enum extract_code query_open_memory(struct query *query, struct state *state,
                                     const struct request *request,
                                     const struct query_options *options, struct target *target,
                                     struct extract_error *error);
+
+// Finds the shared memory with the POSIX trace of a program on this host. Returns false if there is
+// none.
+bool query_find_process(const char *files, struct extract_memory *memory, uint64_t *address);
 
 // Reads the trace from the memory that is open. After an error, the memory remains open. Errors: as
 // extract_session_open.

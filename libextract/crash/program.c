@@ -57,7 +57,8 @@ static void check_threads(struct crash_build *build)
     const struct extract_crash_place *place = &build->crash->place;
     size_t saved = 0, in_code = 0;
 
-    if (place->is_known && !place->function)
+    if (place->is_known && !place->function &&
+        !extract_symbols_has_libraries(build->remains->symbols))
         crash_find(build, "other program", "registers", EXTRACT_CRASH_POSSIBLE,
                    "0x%08llx is not in a function of the ELF file", (unsigned long long)place->pc);
     if (kernel && kernel->problem_count)

@@ -58,6 +58,9 @@ void extract_symbols_constants(struct extract_symbols *symbols, const char *type
 // Return e_machine and e_flags of the ELF file.
 uint16_t extract_symbols_machine(const struct extract_symbols *symbols);
 uint32_t extract_symbols_flags(const struct extract_symbols *symbols);
+// Returns whether a loader adds shared libraries to the program (PT_INTERP): not all of its code is
+// in the ELF file.
+bool extract_symbols_has_libraries(const struct extract_symbols *symbols);
 
 // Returns whether the program is one for Arm's M-profile, by its build attributes.
 bool extract_symbols_is_m_profile(const struct extract_symbols *symbols);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -201,6 +202,19 @@ bool extract_symbols_is_position_independent(const struct extract_symbols *symbo
     GElf_Ehdr header;
 
     return gelf_getehdr(symbols->file.elf, &header) && header.e_type == ET_DYN;
+}
+
+bool extract_symbols_has_libraries(const struct extract_symbols *symbols)
+{
+    GElf_Phdr program;
+    size_t count;
+
+    if (elf_getphdrnum(symbols->file.elf, &count))
+        return false;
+    for (size_t i = 0; i < count && i < INT_MAX; i++)
+        if (gelf_getphdr(symbols->file.elf, (int)i, &program) && program.p_type == PT_INTERP)
+            return true;
+    return false;
 }
 
 void extract_symbols_move(struct extract_symbols *symbols, uint64_t entry)

@@ -101,6 +101,21 @@ int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_obj
     return 0;
 }
 
+int ringside_trace_object_open_left(pid_t pid, struct ringside_trace_object **object)
+{
+    struct ringside_trace_object *o = calloc(1, sizeof *o);
+    if (!o)
+        return ENOMEM;
+    o->pid = pid;
+    int error = ringside_object_find_left(pid, &o->mapping);
+    if (error) {
+        free(o);
+        return error;
+    }
+    *object = o;
+    return 0;
+}
+
 void ringside_trace_object_close(struct ringside_trace_object *object)
 {
     if (!object)
@@ -323,6 +338,8 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
     if (!begin_work(object, &work))
         return EIO;
     int error = bind(object, wanted, stream);
+    if (!error)
+        (void)ringside_core_has_object(object->pid, true);
     return end_work(object, &work) ? error : EIO;
 }
 

@@ -23,6 +23,10 @@ struct ringside_trace_object; // one traced process' shared memory, mapped
 // than its user may open the object), ENOMEM, EINVAL (what is there is no such object).
 int ringside_trace_object_open(pid_t pid, bool create, struct ringside_trace_object **object);
 
+// Opens the object that a dead process has left, to be read only. Returns 0 and *object; ESRCH
+// (there is none, or it is another user's), ENOMEM.
+int ringside_trace_object_open_left(pid_t pid, struct ringside_trace_object **object);
+
 // Closes it. Streams that it bound are not released here, but count as left by their controller.
 void ringside_trace_object_close(struct ringside_trace_object *object);
 
@@ -63,6 +67,19 @@ void ringside_trace_object_release(struct ringside_trace_object *object, unsigne
 // have to wait for a writer in the middle of a record are waited for, a second at most:
 // request_done tells.
 void ringside_trace_object_attend(struct ringside_trace_object *object);
+
+// An object with the name of a process that the caller may read.
+struct ringside_traced_object {
+    pid_t pid;
+    bool is_left;    // the process is dead
+    bool is_shared;  // by several processes: it has their names, too
+    bool is_in_core; // a core of the process will contain it
+    uint64_t bytes;  // of memory
+};
+// Calls `visit` for each.
+void ringside_traced_objects(void (*visit)(void *context,
+                                           const struct ringside_traced_object *object),
+                             void *context);
 
 // Registers an event type in the traced process. Returns 0, ENAMETOOLONG (above 63 bytes), EIO. A
 // full table gives POSIX_TRACE_UNNAMED_USEREVENT.

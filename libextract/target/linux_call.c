@@ -407,8 +407,13 @@ void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintpt
     begin_call(&here, NULL, event, RINGSIDE_QUEUE);
     if (ringside_linux_attached()) {
         struct ringside_memory *m = ringside_traced.memory;
+        uint32_t active = RINGSIDE_LOAD(m->process.active);
         choose_word(m);
-        ringside_core_event(m, RINGSIDE_LOAD(m->process.active), event, data, bytes, caller);
+        if (__builtin_expect(active != RINGSIDE_LOAD(ringside_traced.dumped), 0)) {
+            RINGSIDE_STORE(ringside_traced.dumped, active);
+            ringside_object_dump(m, active);
+        }
+        ringside_core_event(m, active, event, data, bytes, caller);
     } else {
         ringside_linux_outside(event);
     }

@@ -7,6 +7,7 @@
 // shm_overview(7).
 #define _GNU_SOURCE // O_TMPFILE, mremap, fallocate
 #include "ports/linux.h"
+#include "target/linux.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -39,7 +40,7 @@ static struct path path_of(const char *before, uint32_t number, const char *afte
     while (number /= 10);
     strncat(p.text, before, 30);
     strcat(p.text, digits + at);
-    strncat(p.text, after, 10);
+    strncat(p.text, after, 20);
     return p;
 }
 
@@ -418,8 +419,26 @@ int ringside_object_map(struct ringside_mapping *mapping)
         mmap(NULL, sizeof *m, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mapping->file, 0);
     if (m == MAP_FAILED)
         return ENOMEM;
+    (void)madvise(m, sizeof *m, MADV_DONTDUMP);
     mapping->memory = m;
     return 0;
+}
+
+static void dump(struct ringside_memory *m, size_t at, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), start = at / page * page;
+    (void)madvise((char *)m + start, at + bytes - start, MADV_DODUMP);
+}
+
+void ringside_object_dump(struct ringside_memory *m, uint32_t streams)
+{
+    int saved = errno;
+    dump(m, 0, offsetof(struct ringside_memory, rings));
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++)
+        if (streams >> i & 1 && RINGSIDE_LOAD(m->streams[i].state) & RINGSIDE_BOUND)
+            dump(m, (size_t)((const char *)m->rings[i] - (const char *)m),
+                 (size_t)RINGSIDE_PORT_RING_WORDS(&m->streams[i]) * sizeof(uint32_t));
+    errno = saved;
 }
 
 static void describe(struct ringside_memory *m, int file, pid_t pid, uint64_t birth)
@@ -621,7 +640,7 @@ int ringside_object_find(pid_t pid, bool create, bool share, struct ringside_map
     const struct ringside_process_id process = {pid, life.birth};
     for (int n = 0; n < TRIES; n++) {
         *mapping = (struct ringside_mapping){.owner = pid, .user = user, .birth = life.birth};
-        error = find_named(&process, true, mapping, &entry);
+        error = find_named(&process, create, mapping, &entry);
         if (error != ESRCH && error != ENOENT)
             return error;
         if (find_ancestors(&life, share, mapping))
@@ -635,18 +654,143 @@ int ringside_object_find(pid_t pid, bool create, bool share, struct ringside_map
     return EINVAL;
 }
 
-// Names of processes that died without an exit, or are of children that had none.
+// ---- what dead processes have left ----
+
+// Opens the object that has the name of a process, to be read. Any user's, for root.
+static int open_named(pid_t pid, struct stat *status)
+{
+    int file = open(object_path(pid).text, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0)
+        return -1;
+    if (!fstat(file, status) && (!geteuid() || status->st_uid == geteuid()) &&
+        !check_file(file, status->st_uid) && is_ours(file))
+        return file;
+    close(file);
+    return -1;
+}
+
+int ringside_object_find_left(pid_t pid, struct ringside_mapping *mapping)
+{
+    struct stat status;
+    *mapping = (struct ringside_mapping){.owner = pid};
+    if (pid <= 0 || (mapping->file = open_named(pid, &status)) < 0)
+        return ESRCH;
+    mapping->user = status.st_uid;
+    return 0;
+}
+
+static bool is_bound(int file)
+{
+    uint32_t state;
+    size_t at = offsetof(struct ringside_memory, streams) + offsetof(struct ringside_stream, state);
+    for (unsigned i = 0; i < RINGSIDE_TRACE_STREAMS; i++, at += sizeof(struct ringside_stream))
+        if (ringside_object_read(file, at, &state, sizeof state) == sizeof state &&
+            state & RINGSIDE_BOUND)
+            return true;
+    return false;
+}
+
+struct left {
+    pid_t pid;
+    uint64_t birth, bytes;
+};
+
+// Returns whether a dead process has left events that have no other name: those of a child are in
+// its parent's object.
+static bool read_left(pid_t pid, struct left *left)
+{
+    struct ringside_process process;
+    struct stat status;
+    int file = open_named(pid, &status);
+    if (file < 0)
+        return false;
+    bool is_read = ringside_object_read(file, 0, &process, sizeof process) == sizeof process;
+    bool is_kept = is_read && status.st_uid == geteuid() && is_bound(file) &&
+                   (status.st_nlink < 2 || process.pid == (uint32_t)pid);
+    close(file);
+    *left = (struct left){pid, process.birth[0] | (uint64_t)process.birth[1] << 32,
+                          (uint64_t)status.st_blocks * 512};
+    return is_kept;
+}
+
+// Adds one in the order of their births, the latest first. Returns the one that has no place.
+static struct left keep_left(struct left kept[RINGSIDE_LEFT_MOST], struct left added)
+{
+    for (unsigned i = 0; i < RINGSIDE_LEFT_MOST; i++)
+        if (!kept[i].pid || added.birth > kept[i].birth) {
+            struct left moved = kept[i];
+            kept[i] = added;
+            added = moved;
+        }
+    return added;
+}
+
 void ringside_objects_sweep(void)
 {
+    struct left kept[RINGSIDE_LEFT_MOST] = {{0}}, left;
+    uint64_t bytes = 0;
     DIR *directory = opendir(DIRECTORY);
     struct dirent *entry;
     while (directory && (entry = readdir(directory))) {
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
             continue;
         pid_t pid = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
-        if (ringside_life_over(pid))
-            remove_gone(pid);
+        if (!ringside_life_over(pid))
+            continue;
+        left = read_left(pid, &left) ? keep_left(kept, left) : (struct left){.pid = pid};
+        if (left.pid)
+            remove_gone(left.pid);
     }
     if (directory)
         closedir(directory);
+    for (unsigned i = 0; i < RINGSIDE_LEFT_MOST && kept[i].pid; i++) {
+        bytes += kept[i].bytes;
+        if (i && bytes > RINGSIDE_LEFT_BYTES)
+            remove_gone(kept[i].pid);
+    }
+}
+
+void ringside_traced_objects(void (*visit)(void *context,
+                                           const struct ringside_traced_object *object),
+                             void *context)
+{
+    DIR *directory = opendir(DIRECTORY);
+    struct dirent *entry;
+    struct stat status;
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
+            continue;
+        pid_t pid = (pid_t)strtol(entry->d_name + strlen(PREFIX), NULL, 10);
+        int file = pid > 0 ? open_named(pid, &status) : -1;
+        if (file < 0)
+            continue;
+        close(file);
+        bool is_left = ringside_life_over(pid);
+        visit(context,
+              &(struct ringside_traced_object){pid, is_left, status.st_nlink > 1,
+                                               !is_left && ringside_core_has_object(pid, false),
+                                               (uint64_t)status.st_blocks * 512});
+    }
+    if (directory)
+        closedir(directory);
+}
+
+// ---- cores ----
+
+bool ringside_core_has_object(pid_t pid, bool wanted)
+{
+    enum { SHARED_FILES = 8 }; // core(5): file-backed shared mappings
+    char text[32];
+    if (!read_proc(pid, "/coredump_filter", text, sizeof text))
+        return false;
+    uint32_t filter = (uint32_t)strtoul(text, NULL, 16);
+    if (filter & SHARED_FILES || !wanted)
+        return filter & SHARED_FILES;
+    int file =
+        open(path_of("/proc/", (uint32_t)pid, "/coredump_filter").text, O_WRONLY | O_CLOEXEC);
+    struct path number = path_of("", filter | SHARED_FILES, ""); // decimal is read as well
+    bool done = file >= 0 && write(file, number.text, strlen(number.text)) > 0;
+    if (file >= 0)
+        close(file);
+    return done;
 }

@@ -8,6 +8,7 @@
 #include "trace.h"
 #include <sched.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -137,6 +138,7 @@ void ringside_port_counted_missed(struct ringside_memory *m, unsigned stream)
 static void publish(struct ringside_memory *m, struct ringside_entry *self)
 {
     ringside_traced.self = self;
+    RINGSIDE_STORE(ringside_traced.dumped, 0);
     __atomic_store_n(&ringside_traced.memory, m, __ATOMIC_RELEASE);
     ringside_traced.outside = NULL;
     __atomic_store_n(&posix_trace_active_word, m ? &m->process.active : &none, __ATOMIC_RELEASE);
@@ -173,6 +175,11 @@ static void enter_object(const struct ringside_mapping *mapping)
         (void)ringside_object_join(mapping, getpid());
     if (ringside_life_read(getpid(), &life))
         self = ringside_entry_find(m, getpid(), life.birth);
+    if (self && mapping->owner == getpid()) { // after an exec, that of the new program
+        const uint64_t entry = getauxval(AT_ENTRY);
+        RINGSIDE_STORE(m->process.entry[0], (uint32_t)entry);
+        RINGSIDE_STORE(m->process.entry[1], (uint32_t)(entry >> 32));
+    }
     if (self)
         publish(m, self);
     else if (mapping->streams)
@@ -309,6 +316,6 @@ static __attribute__((destructor)) void at_exit(void)
         return;
     RINGSIDE_STORE(ringside_traced.self->streams, 0);
     RINGSIDE_STORE(ringside_traced.self->pid, 0);
-    ringside_object_unlink(getpid());
     ringside_objects_sweep(); // of children that had no exit of their own
+    ringside_object_unlink(getpid());
 }

@@ -4,6 +4,7 @@
 // Source: docs/formats/posix-ring.md, "The process block", "A stream block".
 #include "formats/posix/posix.h"
 
+enum { UNUSED_BYTES = 20 }; // of the process block, before its entry
 enum byte_of_layout { LAYOUT_PIDS = 1 << 16, LAYOUT_REALTIME = 1 << 17, LAYOUT_SHARED = 1 << 18 };
 
 static struct posix_layout layout_of(uint32_t word, enum extract_byte_order order)
@@ -57,6 +58,8 @@ bool posix_block_read(struct posix_block *b, const uint8_t *bytes, size_t length
     read_words(&c, words, sizeof words / sizeof *words);
     b->birth = read_pair(&c);
     b->lock = extract_cursor_u32(&c);
+    extract_cursor_span(&c, UNUSED_BYTES);
+    b->entry = read_pair(&c);
     b->layout = layout_of(b->layout_word, order);
     return true;
 }

@@ -82,6 +82,7 @@ static void add_process(struct extract_ring *ring, const struct posix_block *blo
     ring->posix.streams = block->streams;
     ring->posix.ids = block->ids;
     ring->posix.pid = block->pid;
+    ring->posix.entry = block->entry;
     ring->name_bytes = block->name_bytes;
     ring->registry =
         (struct extract_slots){names, names + bytes, block->name_bytes, block->names_room};
@@ -215,6 +216,8 @@ enum extract_code posix_find(struct extract_ring *ring, struct extract_memory *m
 void posix_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols)
 {
     ring->doubtful |= ring->byte_order != extract_symbols_byte_order(symbols);
+    if (ring->posix.entry)
+        extract_symbols_move(symbols, ring->posix.entry);
 }
 
 // ---- Scanning ----
@@ -233,14 +236,25 @@ bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t len
     return posix_stream_read(&stream, bytes, length) && !posix_stream_check(&stream, address, NULL);
 }
 
-// A scan finds a stream block through its process block; only without that, by itself.
+static bool is_readable(struct extract_memory *memory, uint64_t address)
+{
+    uint8_t byte;
+    size_t got;
+
+    return !extract_memory_read(memory, address, &byte, 1, &got, NULL);
+}
+
+// A scan finds a stream block through its process block; only without that, by itself. One without
+// its ring is a controller's copy, as on the stack of a program.
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory)
 {
     uint64_t address = ring->address;
 
     if (posix_read_ring(ring, memory, NULL, address, NULL))
         return false;
-    return address != ring->address || !ring->posix.process_known;
+    if (ring->posix.process_known)
+        return address != ring->address;
+    return is_readable(memory, ring->entries.start) && is_readable(memory, ring->entries.end - 1);
 }
 
 // Describes the ring by the stream block up to its filters.

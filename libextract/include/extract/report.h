@@ -11,6 +11,7 @@
 #include <extract/diff.h>
 #include <extract/filter.h>
 #include <extract/kernel.h>
+#include <extract/posix/traced.h>
 #include <extract/span.h>
 #include <extract/stats.h>
 #include <extract/why.h>
@@ -130,6 +131,10 @@ enum extract_code extract_report_threads(struct extract_text *text,
 enum extract_code extract_report_kernel_objects(struct extract_text *text,
                                                 const struct extract_kernel *kernel,
                                                 const struct extract_report_options *options);
+// Prints the traced programs of this host.
+enum extract_code extract_report_traced(struct extract_text *text,
+                                        const struct extract_traced *list, size_t count,
+                                        const struct extract_report_options *options);
 // Prints why a target stopped. `events`: a report of the newest events, in the same form (text, or
 // one JSON object per line); NULL: none.
 enum extract_code extract_report_crash(struct extract_text *text, const struct extract_crash *crash,

@@ -166,6 +166,7 @@ struct extract_posix {
     uint32_t streams;   // number of streams of the process
     uint32_t ids;       // number of event types that a filter covers
     uint32_t pid;       // process id of the traced process
+    uint64_t entry;     // address of its program's entry point; 0: not known
     char name[16];      // name of the stream, NUL-terminated
 };
 

@@ -16,6 +16,7 @@ enum { PROCESS_NAME = 32 };
 
 struct process {
     struct ringside_trace_object *object;
+    bool is_left; // by a process that is dead
     char name[PROCESS_NAME];
 };
 
@@ -51,7 +52,7 @@ static bool is_running(void *context)
 {
     const struct process *process = context;
 
-    return ringside_trace_object_is_written(process->object, UINT32_MAX);
+    return !process->is_left && ringside_trace_object_is_written(process->object, UINT32_MAX);
 }
 
 static bool has_ended(void *context)
@@ -120,6 +121,11 @@ enum extract_code extract_memory_open_process(struct extract_memory **memory, ui
     name_process(process->name, pid);
     bool fits = pid && pid <= INT32_MAX;
     int fault = fits ? ringside_trace_object_open((pid_t)pid, false, &process->object) : ESRCH;
+    if (fits && (fault == ESRCH || fault == ENOENT) &&
+        !ringside_trace_object_open_left((pid_t)pid, &process->object)) {
+        process->is_left = true;
+        fault = 0;
+    }
     if (fault) {
         free(process);
         return refuse(pid, fault, error);

@@ -70,7 +70,8 @@ struct ringside_traced {
     struct ringside_memory *outside; // where memory is NULL: would be it, but had no place left
     struct ringside_entry *self;     // in memory
     uint32_t pid;
-    uint32_t tried; // to get into `outside`: when, in ns
+    uint32_t tried;  // to get into `outside`: when, in ns
+    uint32_t dumped; // the word `active` when the process chose what its core contains
 };
 extern struct ringside_traced ringside_traced;
 
@@ -317,6 +318,9 @@ struct ringside_mapping {
 // object is another user's), EACCES (others than its user may open the object), EINVAL, ENOMEM.
 int ringside_object_find(pid_t pid, bool create, bool share, struct ringside_mapping *mapping);
 int ringside_object_map(struct ringside_mapping *mapping); // ENOMEM
+// A mapping is not part of a core, since a kernel that writes one gives all of it pages. This makes
+// the blocks, and the rings of these streams (bits) that are bound, part of the core.
+void ringside_object_dump(struct ringside_memory *m, uint32_t streams);
 // Reads an object that is not mapped, so that nothing happens to the reader where it is cut short,
 // and no page is allocated where it has none. Bytes are read in the order of their addresses:
 // those behind are no older, and words of 32 bits are whole. Returns how many were read.
@@ -336,6 +340,14 @@ void ringside_object_unmap(struct ringside_memory *m);
 // Maps an object at another address, NULL: it cannot. At this one, memory that is nobody's follows.
 struct ringside_memory *ringside_object_leave(struct ringside_memory *m);
 void ringside_object_unlink(pid_t pid);
-void ringside_objects_sweep(void); // removes names of processes that are gone
+// Removes the names of processes that are gone, except of those that were killed while they were
+// traced: the latest are kept, so many and of so many bytes together.
+enum { RINGSIDE_LEFT_MOST = 16, RINGSIDE_LEFT_BYTES = 256 << 20 };
+void ringside_objects_sweep(void);
+// Finds the object that a process has left. Returns 0, or ESRCH (there is none).
+int ringside_object_find_left(pid_t pid, struct ringside_mapping *mapping);
+// Returns whether a core of the process will contain its object (bit 3 of coredump_filter, see
+// core(5)); if `wanted`, sets that first.
+bool ringside_core_has_object(pid_t pid, bool wanted);
 
 #endif

@@ -230,7 +230,8 @@ static uint8_t *controllers_mapping(void)
     while (!found && fgets(line, sizeof line, maps)) {
         uint8_t *start = (uint8_t *)(uintptr_t)strtoull(line, NULL, 16);
         bool other = start != (uint8_t *)ringside_traced.memory && start != stream.object;
-        found = strstr(line, "/ringside-posix.") && other ? start : NULL;
+        bool first = strstr(line, " 00000000 "); // a core contains parts of a mapping
+        found = strstr(line, "/ringside-posix.") && other && first ? start : NULL;
     }
     fclose(maps);
     assert_non_null(found);
