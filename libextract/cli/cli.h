@@ -284,6 +284,8 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
 // Returns `status`, or CLI_LOSSES if it is CLI_SUCCESS and there are losses.
 int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *options,
                        int status);
+// Prints each line of what extract_session_run answers to `query` after "ringside: NAME: ".
+void cli_print_lines(struct extract_session *session, const char *name, const char *query);
 // Prints what extract_session_run answers to `query` ("info", "report" ...), to the output of
 // cli_output_open_as.
 int cli_snapshot_run(const struct cli_options *options, const char *query);

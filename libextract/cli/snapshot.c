@@ -84,16 +84,13 @@ int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *o
     return status;
 }
 
-// Prints each line of a query's answer after "ringside: INPUT: ".
-static void print_lines(struct cli_snapshot *snapshot, const struct cli_options *options,
-                        const char *query)
+void cli_print_lines(struct extract_session *session, const char *name, const char *query)
 {
-    const char *name = snapshot->log ? options->inputs[0] : extract_memory_name(snapshot->memory);
     struct extract_text lines;
     struct extract_error error;
 
     extract_text_init(&lines, NULL, NULL);
-    if (extract_session_run(snapshot->session, query, &lines, &error))
+    if (extract_session_run(session, query, &lines, &error))
         cli_complain(&error);
     for (size_t i = 0, length; i < lines.used; i += length + 1) {
         const char *end = memchr(lines.data + i, '\n', lines.used - i);
@@ -106,12 +103,14 @@ static void print_lines(struct cli_snapshot *snapshot, const struct cli_options 
 int cli_snapshot_close(struct cli_snapshot *snapshot, const struct cli_options *options, int status)
 {
     if (snapshot->session) {
+        const char *name =
+            snapshot->log ? options->inputs[0] : extract_memory_name(snapshot->memory);
         if (!status && !extract_session_is_whole(snapshot->session))
             status = CLI_LOSSES;
         if (!options->quiet)
-            print_lines(snapshot, options, "damage");
+            cli_print_lines(snapshot->session, name, "damage");
         if (options->cost)
-            print_lines(snapshot, options, "cost");
+            cli_print_lines(snapshot->session, name, "cost");
     }
     extract_session_close(snapshot->session);
     extract_hook_roles_close(snapshot->roles);

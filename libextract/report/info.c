@@ -249,12 +249,8 @@ static void put_state(struct kv_writer *kv, const struct extract_info *info)
 enum extract_code extract_report_info(struct extract_text *text, const struct extract_trace *trace,
                                       const struct extract_report_options *options)
 {
-    static const char *const origins[] = {"symbol",
-                                          "address",
-                                          "file",
-                                          "scan",
-                                          "scan, of an earlier run",
-                                          "rebuilt, without its header"};
+    static const char *const origins[] = {"symbol", "address",           "file",
+                                          "scan",   "scan, earlier run", "rebuilt"};
     enum { ORIGINS = sizeof origins / sizeof *origins };
     static const char *const orders[] = {"unknown", "little", "big"};
     const struct extract_info *info = extract_trace_info(trace);

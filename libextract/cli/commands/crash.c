@@ -37,6 +37,8 @@ static int print_page(struct extract_remains *remains, const struct cli_options 
         cli_print_note(error.what, "no trace: %s", error.why);
     if (session && !extract_session_is_whole(session))
         status = CLI_LOSSES;
+    if (session && !options->quiet)
+        cli_print_lines(session, extract_memory_name(remains->memory), "damage");
     cli_output_open(&output);
     code = extract_session_crash(session, remains, &report, &output.text, &error);
     if (code && !output.fault)
