@@ -26,6 +26,7 @@ cat >"$work/traced.c" <<'C'
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <trace.h>
 #include <unistd.h>
 static void die(const char *how)
@@ -50,8 +51,12 @@ int main(int argc, char **argv)
         posix_trace_event(tick, &number, 1);
     printf("%d\n", (int)getpid());
     fflush(stdout);
-    if (argc > 2 && fork() == 0)
-        _exit(0);
+    if (argc > 2) {
+        pid_t child = fork();
+        if (child == 0)
+            _exit(0);
+        waitpid(child, NULL, 0);
+    }
     die(argc > 1 ? argv[1] : "");
     return 0;
 }
