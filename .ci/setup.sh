@@ -23,6 +23,7 @@ test             qemu-system-riscv64         qemu-system-misc
 test             qemu-system-m68k            qemu-system-misc
 test             riscv64-unknown-elf-gcc     gcc-riscv64-unknown-elf
 test             m68k-linux-gnu-gcc          gcc-m68k-linux-gnu
+test             aarch64-linux-gnu-gcc       gcc-aarch64-linux-gnu
 test             /usr/include/cmocka.h       libcmocka-dev
 test             clang                       clang
 test             /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  libclang-rt-dev

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
 // crash: what the trace shows of the end: how long each thread is in its state, interrupts that
-// leave no time for threads, threads that never get the core, a clock that has stopped, a reset.
+// leave no time for threads, threads that never get the core, a tick that does not come any more, a
+// clock that has stopped, a reset.
 #include "crash/crash.h"
 #include <extract/schedule.h>
 #include <stdlib.h>
 
-enum { WINDOW = 256 }; // newest events that show a storm
+enum { WINDOW = 256 };     // newest events that show a storm
+enum { MOST_PULSES = 16 }; // interrupts that are looked at
+
+// When an interrupt came. The gaps are the times between two of its entries, in ticks.
+struct pulse {
+    uint64_t isr, count, last, shortest, longest;
+};
 
 // What was seen at the end of the trace.
 struct history {
@@ -14,6 +21,8 @@ struct history {
     uint64_t begin;
     struct extract_state *last; // of each thread of the kernel
     uint64_t isr_ticks, window_from;
+    struct pulse pulses[MOST_PULSES]; // of the first interrupts that the trace has
+    size_t pulse_count;
 };
 
 static void take_state(void *context, const struct extract_state *state)
@@ -32,10 +41,35 @@ static void take_state(void *context, const struct extract_state *state)
         }
 }
 
+// Notes an entry of an interrupt. What follows an interrupt that it was nested in is not an entry,
+// but counts as one: its gaps then differ, so that it is not taken for a tick.
+static void note_pulse(struct history *history, const struct extract_interval *interval)
+{
+    size_t i = 0;
+
+    while (i < history->pulse_count && history->pulses[i].isr != interval->isr)
+        i++;
+    if (i == MOST_PULSES)
+        return;
+    struct pulse *pulse = &history->pulses[i];
+    uint64_t gap = interval->from - pulse->last;
+    if (i == history->pulse_count) {
+        *pulse = (struct pulse){.isr = interval->isr, .shortest = UINT64_MAX};
+        history->pulse_count++;
+    } else {
+        pulse->shortest = gap < pulse->shortest ? gap : pulse->shortest;
+        pulse->longest = gap > pulse->longest ? gap : pulse->longest;
+    }
+    pulse->last = interval->from;
+    pulse->count++;
+}
+
 static void take_interval(void *context, const struct extract_interval *interval)
 {
     struct history *history = context;
 
+    if (interval->runner == EXTRACT_RUNNER_ISR && interval->isr_known)
+        note_pulse(history, interval);
     if (interval->runner == EXTRACT_RUNNER_ISR && interval->to > history->window_from)
         history->isr_ticks +=
             interval->to -
@@ -144,6 +178,26 @@ static void find_storm(struct history *history, const struct newest *newest)
                WINDOW - threads, WINDOW);
 }
 
+// An interrupt that came in equal gaps, as that of a timer does, and then not any more.
+static void find_missing_tick(struct history *history)
+{
+    enum { LEAST_ENTRIES = 8, LATE = 4 };
+
+    for (size_t i = 0; i < history->pulse_count; i++) {
+        const struct pulse *pulse = &history->pulses[i];
+        uint64_t since = history->end - pulse->last;
+        if (pulse->count < LEAST_ENTRIES || pulse->longest / 2 > pulse->shortest ||
+            since / LATE < pulse->longest || !pulse->longest)
+            continue;
+        crash_find(
+            history->build, "no tick", "trace", EXTRACT_CRASH_LIKELY,
+            "interrupt %llu came every %llu to %llu ticks, and not in the newest %llu ticks: "
+            "its timer has stopped, or interrupts are locked",
+            (unsigned long long)pulse->isr, (unsigned long long)pulse->shortest,
+            (unsigned long long)pulse->longest, (unsigned long long)since);
+    }
+}
+
 static void find_stopped_clock(struct history *history, const struct newest *newest)
 {
     enum { STILL = 32 };
@@ -197,6 +251,7 @@ void crash_read_history(struct crash_build *build)
         note_waits(&history);
         find_starvation(&history);
         find_storm(&history, newest);
+        find_missing_tick(&history);
     }
     find_stopped_clock(&history, newest);
     find_reset(&history, newest);

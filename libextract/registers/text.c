@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // registers: reads registers as debuggers print them (text.h).
+#include "base/hex.h"
 #include "registers/text.h"
 #include <string.h>
 #include <strings.h>
@@ -41,14 +42,6 @@ static bool take_name(struct line *line, char name[REGISTER_NAME])
            (line->at == line->end || !is_name(*line->at));
 }
 
-static int digit_of(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
-}
-
 // Reads a decimal or 0x-prefixed number of at most 64 bits, which a blank or the line's end ends.
 static bool take_number(struct line *line, uint64_t *number)
 {
@@ -61,7 +54,8 @@ static bool take_number(struct line *line, uint64_t *number)
     }
     from = line->at;
     for (*number = 0; line->at < line->end; line->at++) {
-        unsigned digit = (unsigned)digit_of(*line->at);
+        unsigned digit =
+            (unsigned)extract_hex_value(*line->at); // of another character: the highest
         if (digit >= base)
             break;
         if (__builtin_mul_overflow(*number, base, number) ||

@@ -7,7 +7,7 @@
 #include <extract/error.h>
 #include <stddef.h>
 
-enum { REGISTER_NAME = 16, REGISTER_VALUES = 2048 };
+enum { REGISTER_NAME = 64, REGISTER_VALUES = 2048 };
 
 struct register_value {
     char name[REGISTER_NAME]; // as written

@@ -107,6 +107,21 @@ folder() {
     [ $? = 2 ] && grep -q 'a directory without manifest.txt' "$work/err"
 }
 
+# A busy host may take the core from QEMU between two interrupts: such a time is none of theirs.
+storms() {
+    local attempt
+    for attempt in 1 2 3; do
+        die 9 || return 1
+        says '.cause.kind == "interrupt storm"' && return 0
+        echo "attempt $attempt"
+    done
+    return 1
+}
+stops_ticking() {
+    die 12 || return 1
+    says '.findings | any(.kind == "no tick" and .certainty == "likely" and .source == "trace")'
+}
+
 # ---- damage ----
 
 # Whatever is left, the page is JSON, and is sure of no other cause.
@@ -177,9 +192,9 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
     if [ "$port" != coldfire ]; then
-        check "$port: a storm of interrupts" die 9
-        check "$port: ... is found" says '.cause.kind == "interrupt storm"'
+        check "$port: a storm of interrupts" storms
     fi
+    check "$port: a tick that does not come any more" stops_ticking
     if [[ $port = cortex-m* ]]; then
         check "$port: a reset" die 10
         check "$port: ... is found, with the ring of before" says '.cause.kind == "watchdog" and

@@ -2,6 +2,7 @@
 // qemu-tests/images: a system that dies in the way that a debugger chooses by the variable `death`.
 // The ring is in memory that start-up code does not clear.
 #include "image.h"
+#include "port.h"
 
 // The numbers are those of the cases in case-crash.sh.
 enum death {
@@ -17,6 +18,7 @@ enum death {
     STORM,
     RESET,
     BAD_CALL,
+    NO_TICK,
 };
 
 enum { MUTEXES = 3, EVENT_STEP = 4200, DEVICE_HZ = 100 };
@@ -127,6 +129,21 @@ static void trap_divisions(void)
 #endif
 }
 
+// Goes on with interrupts locked, and records an event now and then.
+static void lock_forever(void)
+{
+    const ULONG tick = BOUT_PORT_STAMP_HZ / BOUT_TICKS_PER_SECOND;
+
+    (void)bout_port_lock();
+    for (ULONG i = 0; i < 40; i++) {
+        ULONG begin = bout_port_stamp();
+        while (bout_port_stamp() - begin < tick)
+            sink++;
+        bout_trace_user_event(EVENT_STEP, i, NO_TICK, 0, 0);
+    }
+    spin_forever();
+}
+
 static void die(ULONG way)
 {
     switch (way) {
@@ -159,6 +176,9 @@ static void die(ULONG way)
         break;
     case BAD_CALL:
         call_handler((void (*)(void))0xDEAD0001UL);
+        break;
+    case NO_TICK:
+        lock_forever();
         break;
     default:
         break;

@@ -55,8 +55,10 @@ static void debuggers(void **state)
 
 static void hostile(void **state)
 {
-    static const char *const texts[] = {"0x1234", "r0 0x1\n!", "a_name_that_is_too_long_for_it 1",
-                                        "\x01 2", "15 16"};
+    static const char *const texts[] = {
+        "0x1234", "r0 0x1\n!",
+        "a_name_that_is_too_long_for_it_a_name_that_is_too_long_for_it_and_more 1", "\x01 2",
+        "15 16"};
     struct register_values values;
     struct extract_error error;
     char many[8 * (REGISTER_VALUES + 2)];

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Machines that no port of qemu-tests has: RV32, AArch64 and Armv8-M. The image parked.c has two
+# threads in contexts of ThreadX; its source is the oracle for their stacks. QEMU runs it, and a dump
+# of its RAM is shown by GDB, through `ringside serve` and as a core.
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+source=qemu-tests/images/parked
+
+# build MACHINE COMPILER CODE DATA FLAG...: an image with code and data at these addresses.
+build() {
+    elf=$work/parked-$1.elf
+    cat >"$work/link.ld" <<L
+SECTIONS {
+    . = $3; .text : { *(.first) *(.text*) *(.rodata*) } .eh_frame : { *(.eh_frame*) }
+    . = $4; .data : { *(.data*) *(.sdata*) } .bss : { *(.bss*) *(.sbss*) *(COMMON) }
+}
+L
+    "$2"gcc -std=gnu11 -g -O1 -ffreestanding -fno-pie -static -nostdlib -no-pie "${@:5}" \
+        -Wall -Wextra -Werror -Wl,--build-id=none -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments \
+        -T "$work/link.ld" $source/parked.c "$source/park-$1.S" -o "$elf"
+}
+samples() {
+    local from to
+    connect "$elf"
+    run_for 0.5
+    into_file "$work/live.bt" 'bt'
+    into_file "$work/registers.txt" 'info registers'
+    LC_ALL=C readelf -SW "$elf" | awk '$2 == ".data" || $2 == ".bss" || $3 == ".data" ||
+        $3 == ".bss" {sub(/.*\]/, ""); print $3, $5}' | while read -r from to; do
+        [ $((0x$to)) = 0 ] || printf 'dump binary memory %s 0x%s 0x%x\n' "$work/now.ram-0x$from" \
+            "$from" $((0x$from + 0x$to))
+    done
+    into_file "$work/done" 'echo done\n'
+}
+takes() { # BOARD
+    board=$1
+    boot "$elf" "$1" || return 1
+    rm -f "$work"/now.ram-* "$work/done"
+    samples >"$work/session.gdb"
+    interrupted_run "$elf" "$work/done" && mapfile -t images < <(images_of now)
+}
+gdb() {
+    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' "$@" \
+        >"$work/out" 2>&1 </dev/null
+}
+# The functions of each thread's stack, on a line. The image's entry functions return to address 0,
+# which GDB shows as well.
+stacks() {
+    sed -n '/^Thread /,$p' "$work/out" |
+        sed -n '/^#[0-9]* *0x0* in /d; s/^Thread .*/-/p
+            s/^#[0-9]* *\(0x[0-9a-f]* in \)\?\([^ ]*\) (.*/\2/p' |
+        xargs | sed 's/^- //; s/ - /\n/g' | sort
+}
+expected() {
+    printf '%s\n' 'wait_for_pressure open_valve valve_entry' 'turn_pump pump_entry' \
+        'idle image_main _start' | sort
+}
+serves() {
+    local input=()
+    mapfile -t input < <(printf '"%s" ' --elf "$elf" --registers "$work/registers.txt" \
+        "${images[@]}")
+    gdb -ex "target remote | \"$ringside\" serve -q ${input[*]}" -ex 'info threads' \
+        -ex 'thread apply all bt' "$elf"
+    grep -q '"valve" (sleeping, priority 5)' "$work/out" &&
+        diff <(expected) <(stacks) || { cat "$work/out"; return 1; }
+}
+cores() {
+    rm -f "$work"/core "$work"/core.gdb
+    "$ringside" core -q --elf "$elf" --registers "$work/registers.txt" "${images[@]}" \
+        -o "$work/core" || return 1
+    gdb -x "$work/core.gdb" -ex 'info threads' -ex 'thread apply all bt' "$elf" "$work/core"
+    grep -q 'LWP [0-9]* "pump"' "$work/out" &&
+        diff <(expected) <(stacks) ||
+        { cat "$work/out"; return 1; }
+}
+all() { # MACHINE BOARD COMPILER CODE DATA FLAG...
+    check "$1: the image" build "$1" "${@:3}"
+    check "$1: runs" takes "$2"
+    check "$1: all threads of a dump in GDB" serves
+    check "$1: all threads of a core in GDB" cores
+}
+
+all riscv32 'virt -bios none' riscv64-unknown-elf- 0x80000000 0x80010000 -march=rv32imac_zicsr \
+    -mabi=ilp32 -mcmodel=medany
+all aarch64 'virt -cpu cortex-a53 -nic none' aarch64-linux-gnu- 0x40080000 0x40090000 -mgeneral-regs-only \
+    -mstrict-align
+all armv8m mps2-an505 arm-none-eabi- 0x10000000 0x38000000 -mcpu=cortex-m33 -mthumb
+finish
