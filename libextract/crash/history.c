@@ -9,9 +9,9 @@
 enum { WINDOW = 256 };     // newest events that show a storm
 enum { MOST_PULSES = 16 }; // interrupts that are looked at
 
-// When an interrupt came. The gaps are the times between two of its entries, in ticks.
+// When an interrupt came. `longest`: the longest time between two of its entries, in ticks.
 struct pulse {
-    uint64_t isr, count, last, shortest, longest;
+    uint64_t isr, count, first, last, longest;
 };
 
 // What was seen at the end of the trace.
@@ -41,8 +41,8 @@ static void take_state(void *context, const struct extract_state *state)
         }
 }
 
-// Notes an entry of an interrupt. What follows an interrupt that it was nested in is not an entry,
-// but counts as one: its gaps then differ, so that it is not taken for a tick.
+// Notes an entry of an interrupt. What follows an interrupt that was nested in it counts as
+// another.
 static void note_pulse(struct history *history, const struct extract_interval *interval)
 {
     size_t i = 0;
@@ -54,10 +54,9 @@ static void note_pulse(struct history *history, const struct extract_interval *i
     struct pulse *pulse = &history->pulses[i];
     uint64_t gap = interval->from - pulse->last;
     if (i == history->pulse_count) {
-        *pulse = (struct pulse){.isr = interval->isr, .shortest = UINT64_MAX};
+        *pulse = (struct pulse){.isr = interval->isr, .first = interval->from};
         history->pulse_count++;
     } else {
-        pulse->shortest = gap < pulse->shortest ? gap : pulse->shortest;
         pulse->longest = gap > pulse->longest ? gap : pulse->longest;
     }
     pulse->last = interval->from;
@@ -178,7 +177,8 @@ static void find_storm(struct history *history, const struct newest *newest)
                WINDOW - threads, WINDOW);
 }
 
-// An interrupt that came in equal gaps, as that of a timer does, and then not any more.
+// An interrupt that came regularly, as that of a timer does, and then not any more: the mean time
+// between two of its entries is at least half of the longest one.
 static void find_missing_tick(struct history *history)
 {
     enum { LEAST_ENTRIES = 8, LATE = 4 };
@@ -186,8 +186,8 @@ static void find_missing_tick(struct history *history)
     for (size_t i = 0; i < history->pulse_count; i++) {
         const struct pulse *pulse = &history->pulses[i];
         uint64_t since = history->end - pulse->last;
-        if (pulse->count < LEAST_ENTRIES || pulse->longest / 2 > pulse->shortest ||
-            since / LATE < pulse->longest || !pulse->longest)
+        if (pulse->count < LEAST_ENTRIES || !pulse->longest || since / LATE < pulse->longest ||
+            (pulse->last - pulse->first) / (pulse->count - 1) < pulse->longest / 2)
             continue;
         crash_find(
             history->build, "no tick", "trace", EXTRACT_CRASH_LIKELY,

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Machines that no port of qemu-tests has: RV32, AArch64 and Armv8-M. The image parked.c has two
-# threads in contexts of ThreadX; its source is the oracle for their stacks. QEMU runs it, and a dump
-# of its RAM is shown by GDB, through `ringside serve` and as a core.
+# threads in contexts of ThreadX; its source is the oracle for their stacks. QEMU runs it, and a
+# dump of its RAM is shown by GDB, through `ringside serve` and as a core.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 source=qemu-tests/images/parked
@@ -83,7 +83,7 @@ all() { # MACHINE BOARD COMPILER CODE DATA FLAG...
 
 all riscv32 'virt -bios none' riscv64-unknown-elf- 0x80000000 0x80010000 -march=rv32imac_zicsr \
     -mabi=ilp32 -mcmodel=medany
-all aarch64 'virt -cpu cortex-a53 -nic none' aarch64-linux-gnu- 0x40080000 0x40090000 -mgeneral-regs-only \
-    -mstrict-align
+all aarch64 'virt -cpu cortex-a53 -nic none' aarch64-linux-gnu- 0x40080000 0x40090000 \
+    -mgeneral-regs-only -mstrict-align
 all armv8m mps2-an505 arm-none-eabi- 0x10000000 0x38000000 -mcpu=cortex-m33 -mthumb
 finish

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images: contexts of ThreadX on a Cortex-M33, from the lowest address up: EXC_RETURN, r4
-// to r11, r0 to r3, r12, lr, pc, xpsr. That of park_called returns to the process stack of the
+// qemu-tests/images: contexts of ThreadX on a Cortex-M33, from the lowest address up: EXC_RETURN,
+// r4 to r11, r0 to r3, r12, lr, pc, xpsr. That of park_called returns to the process stack of the
 // secure side, that of park_interrupted to the one of the other side.
     .syntax unified
     .thumb

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images: contexts of ThreadX on RV32 without floating point, from the lowest address up.
+// qemu-tests/images: contexts of ThreadX on RV32 without floating point, from the lowest address
+// up.
 //   called:      0, s11 to s0, ra, mstatus, one word of alignment
 //   interrupted: 1, s11 to s0, t6 to t3, t2 to t0, a7 to a0, ra, one word, pc, mstatus
     .section .first, "ax"
