@@ -191,10 +191,10 @@ static void find_missing_tick(struct history *history)
             continue;
         crash_find(
             history->build, "no tick", "trace", EXTRACT_CRASH_LIKELY,
-            "interrupt %llu came every %llu to %llu ticks, and not in the newest %llu ticks: "
+            "interrupt %llu came every %llu ticks at least, and not in the newest %llu ticks: "
             "its timer has stopped, or interrupts are locked",
-            (unsigned long long)pulse->isr, (unsigned long long)pulse->shortest,
-            (unsigned long long)pulse->longest, (unsigned long long)since);
+            (unsigned long long)pulse->isr, (unsigned long long)pulse->longest,
+            (unsigned long long)since);
     }
 }
 
