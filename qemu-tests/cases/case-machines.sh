@@ -1,15 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Machines that no port of qemu-tests has: RV32, AArch64 and Armv8-M. The image parked.c has two
-# threads in contexts of ThreadX; its source is the oracle for their stacks. QEMU runs it, and a
+# Machines and kernels that no port of qemu-tests has: ThreadX's contexts on RV32, AArch64 and
+# Armv8-M, FreeRTOS with and without an FPU. The image parked.c has two threads in them; its source is the oracle for their stacks. QEMU runs it, and a
 # dump of its RAM is shown by GDB, through `ringside serve` and as a core.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 source=qemu-tests/images/parked
 
-# build MACHINE COMPILER CODE DATA FLAG...: an image with code and data at these addresses.
+# build NAME CONTEXTS COMPILER CODE DATA FLAG...: an image with code and data at these addresses.
 build() {
-    elf=$work/parked-$1.elf
+    local name=$1
+    shift
+    elf=$work/parked-$name.elf
     cat >"$work/link.ld" <<L
 SECTIONS {
     . = $3; .text : { *(.first) *(.text*) *(.rodata*) } .eh_frame : { *(.eh_frame*) }
@@ -62,7 +64,7 @@ serves() {
         "${images[@]}")
     gdb -ex "target remote | \"$ringside\" serve -q ${input[*]}" -ex 'info threads' \
         -ex 'thread apply all bt' "$elf"
-    grep -q '"valve" (sleeping, priority 5)' "$work/out" &&
+    grep -q "\"valve\" ($waits, priority 5)" "$work/out" &&
         diff <(expected) <(stacks) || { cat "$work/out"; return 1; }
 }
 cores() {
@@ -74,16 +76,22 @@ cores() {
         diff <(expected) <(stacks) ||
         { cat "$work/out"; return 1; }
 }
-all() { # MACHINE BOARD COMPILER CODE DATA FLAG...
+all() { # NAME BOARD CONTEXTS COMPILER CODE DATA FLAG...
     check "$1: the image" build "$1" "${@:3}"
     check "$1: runs" takes "$2"
     check "$1: all threads of a dump in GDB" serves
     check "$1: all threads of a core in GDB" cores
 }
 
-all riscv32 'virt -bios none' riscv64-unknown-elf- 0x80000000 0x80010000 -march=rv32imac_zicsr \
-    -mabi=ilp32 -mcmodel=medany
-all aarch64 'virt -cpu cortex-a53 -nic none' aarch64-linux-gnu- 0x40080000 0x40090000 \
-    -mgeneral-regs-only -mstrict-align
-all armv8m mps2-an505 arm-none-eabi- 0x10000000 0x38000000 -mcpu=cortex-m33 -mthumb
+threadx=-DKERNEL='"threadx.h"' freertos=-DKERNEL='"freertos.h"'
+waits=sleeping
+all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000 "$threadx" \
+    -march=rv32imac_zicsr -mabi=ilp32 -mcmodel=medany
+all aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 0x40090000 \
+    "$threadx" -mgeneral-regs-only -mstrict-align
+all armv8m mps2-an505 armv8m arm-none-eabi- 0x10000000 0x38000000 "$threadx" -mcpu=cortex-m33 -mthumb
+waits='blocked on queue "pressure"'
+all freertos-m3 mps2-an385 freertos arm-none-eabi- 0x0 0x20000000 "$freertos" -mcpu=cortex-m3 -mthumb
+all freertos-m4f mps2-an386 freertos arm-none-eabi- 0x0 0x20000000 "$freertos" -DWITH_RETURN \
+    -mcpu=cortex-m4 -mthumb
 finish

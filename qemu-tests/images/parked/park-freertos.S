@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/images: contexts of FreeRTOS on Arm's M-profile, from the lowest address up: r4 to r11;
+// EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12, lr, pc, xpsr. In that of
+// park_interrupted, the stack was not aligned to 8 bytes, and the frame has a word more.
+    .syntax unified
+    .thumb
+    .section .first, "ax"
+    .word main_stack_end
+    .word _start + 1
+    .globl _start
+    .thumb_func
+_start:
+    bl image_main
+1:  b 1b
+
+    .text
+    .globl run, park_called, park_interrupted
+    .thumb_func
+run:
+    push {r4-r11, lr}
+    ldr r2, =main_sp
+    str sp, [r2]
+    mov sp, r0
+    mov lr, 0
+    bx r1
+
+    .thumb_func
+park_called:
+    mov r1, 0x01000000
+    b park
+
+    .thumb_func
+park_interrupted:
+    mov r1, 0x01000000
+    orr r1, 0x200
+    sub sp, 4
+
+park:
+    sub sp, 32
+    stm sp, {r0-r3}
+    str r12, [sp, 16]
+    str lr, [sp, 20]
+    str lr, [sp, 24]
+    str r1, [sp, 28]
+#ifdef WITH_RETURN
+    mvn r1, 2 // 0xfffffffd
+    push {r1}
+#endif
+    push {r4-r11}
+    str sp, [r0]
+    ldr r2, =main_sp
+    ldr sp, [r2]
+    pop {r4-r11, pc}
+
+    .bss
+    .balign 16
+main_sp:
+    .skip 16
+    .globl main_stack, main_stack_end
+main_stack:
+    .skip 2048
+main_stack_end:
