@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images: contexts of FreeRTOS on Arm's M-profile, from the lowest address up: r4 to r11;
-// EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12, lr, pc, xpsr. In that of
+// qemu-tests/images: contexts of FreeRTOS on Arm's M-profile, from the lowest address up: r4 to
+// r11; EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12, lr, pc, xpsr. In that of
 // park_interrupted, the stack was not aligned to 8 bytes, and the frame has a word more.
     .syntax unified
     .thumb
