@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Machines and kernels that no port of qemu-tests has: ThreadX's contexts on RV32, AArch64 and
 # Armv8-M, and FreeRTOS with and without an FPU. The image parked.c has two threads in them; its
-# source is the oracle for their stacks. QEMU runs it, and a dump of its RAM is shown by GDB, through
-# `ringside serve` and as a core.
+# source is the oracle for their stacks. QEMU runs it, and a dump of its RAM is shown by GDB,
+# through `ringside serve` and as a core.
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 source=qemu-tests/images/parked
