@@ -191,15 +191,8 @@ enum extract_code cli_symbols_open(struct extract_symbols **symbols,
 enum extract_code cli_remains_open(struct extract_remains *remains,
                                    const struct cli_options *options, struct extract_error *error);
 void cli_remains_close(struct extract_remains *remains);
-
-// folder.c: returns whether a path is a directory.
-bool cli_is_folder(const char *path);
-// Adds the images of the directory that OpenOCD's `ringside crash` has written. Errors: BAD (not
-// such a directory), those of extract_memory_add_image.
-enum extract_code cli_folder_add(struct extract_memory *memory, const char *directory,
-                                 struct extract_error *error);
-// Returns the path of its file of registers, which the caller frees; NULL: it has none.
-char *cli_folder_registers(const char *directory);
+// Prints what shows that the ELF file is not that of the program that ran.
+void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options);
 
 // live.c: returns whether --openocd, --remote or --pid names a live target.
 bool cli_is_live(const struct cli_options *options);

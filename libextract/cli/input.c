@@ -188,9 +188,9 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
         return cli_live_open(memory, options, error);
     for (int i = 0; i < options->input_count && !code; i++) {
         struct input input = {0};
-        if (cli_is_folder(options->inputs[i])) {
+        if (extract_memory_is_folder(options->inputs[i])) {
             code = *memory ? EXTRACT_OK : extract_memory_new_images(memory, error);
-            code = code ? code : cli_folder_add(*memory, options->inputs[i], error);
+            code = code ? code : extract_memory_add_folder(*memory, options->inputs[i], error);
             continue;
         }
         code = detect_input(&input, options->inputs[i], options, error);
@@ -215,7 +215,8 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
     struct input input = {0};
 
     *log = NULL;
-    if (options->input_count != 1 || cli_is_live(options) || cli_is_folder(options->inputs[0]))
+    if (options->input_count != 1 || cli_is_live(options) ||
+        extract_memory_is_folder(options->inputs[0]))
         return EXTRACT_OK;
     enum extract_code code = detect_input(&input, options->inputs[0], options, error);
     if (!code && strcmp(input.kind, "log") == 0)

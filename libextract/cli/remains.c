@@ -2,7 +2,9 @@
 // cli: opens what is left of a target that has stopped: its memory, its program, its kernel and the
 // registers of its cores.
 #include "cli/cli.h"
+#include <extract/crash.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Reads the registers of --registers, of a crash folder, or of a core.
 static enum extract_code read_registers(struct extract_remains *remains,
@@ -12,8 +14,8 @@ static enum extract_code read_registers(struct extract_remains *remains,
     char *found = NULL;
 
     for (int i = 0; i < options->input_count && !options->registers && !found; i++)
-        if (cli_is_folder(options->inputs[i]))
-            found = cli_folder_registers(options->inputs[i]);
+        if (extract_memory_is_folder(options->inputs[i]))
+            found = extract_memory_folder_registers(options->inputs[i]);
     enum extract_code code = extract_registers_read(
         remains->cores, &remains->core_count, remains->memory, remains->symbols,
         options->registers ? options->registers : found, error);
@@ -72,6 +74,19 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
     if (!code)
         code = read_registers(remains, options, error);
     return code ? code : read_kernel(remains, options, error);
+}
+
+void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options)
+{
+    struct extract_crash *crash;
+
+    if (options->quiet || extract_crash_new(&crash, remains, NULL, 0, NULL))
+        return;
+    for (size_t i = 0; i < crash->finding_count; i++)
+        if (strcmp(crash->findings[i].kind, "other program") == 0)
+            cli_print_note(options->elf, "may be another program than the one that ran: %s",
+                           crash->findings[i].text);
+    extract_crash_free(crash);
 }
 
 void cli_remains_close(struct extract_remains *remains)

@@ -6,6 +6,7 @@
 #include "memory/core.h"
 #include "memory/hooks.h"
 #include "symbols/dwarf.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { CHUNK = 4096, MOST_BYTES = 16 << 20 };
@@ -86,6 +87,31 @@ static void check_machine(struct crash_build *build)
         crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
                    "the core file is of another machine than the ELF file (e_machine %u and %u)",
                    core->elf.machine, extract_symbols_machine(build->remains->symbols));
+}
+
+static void put_hex(char *text, const uint8_t *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static void check_build_id(struct crash_build *build)
+{
+    enum { MOST = 32 };
+    uint8_t file[MOST], memory[MOST];
+    char of_file[2 * MOST + 1], of_memory[2 * MOST + 1];
+    uint64_t address;
+    size_t got, length = extract_symbols_build_id(build->remains->symbols, &address, file, MOST);
+
+    if (!length ||
+        extract_memory_read(build->remains->memory, address, memory, length, &got, NULL) ||
+        memcmp(file, memory, length) == 0)
+        return;
+    put_hex(of_file, file, length);
+    put_hex(of_memory, memory, length);
+    crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
+               "the build id of the ELF file is %s, but the memory has %s in its place", of_file,
+               of_memory);
 }
 
 // ---- the vector table ----
@@ -179,6 +205,7 @@ void crash_check_program(struct crash_build *build)
     if (!build->remains->symbols || !build->remains->memory)
         return;
     check_machine(build);
+    check_build_id(build);
     check_constants(build);
     check_vectors(build);
     check_threads(build);

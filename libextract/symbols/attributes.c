@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// symbols: the build attributes of an Arm program, and the numbers of variable length that they
-// have in common with DWARF.
+// symbols: the build id of a program; the build attributes of an Arm program, and the numbers of
+// variable length that they have in common with DWARF.
 //
 //     'A', then per vendor:  u32 length | name, NUL | blocks
 //     block:                 tag (ULEB128; 1: the whole file) | u32 length | attributes
 //     attribute:             tag (ULEB128) | number (ULEB128) or text with its NUL
 //
-// Source: Build Attributes for the Arm Architecture (ABI), sections 3 and 4.
+// Sources: Build Attributes for the Arm Architecture (ABI), sections 3 and 4; NT_GNU_BUILD_ID in
+// elf.h, a note named "GNU".
 #include "dwarf.h"
 
 enum {
@@ -90,4 +91,31 @@ bool extract_symbols_is_m_profile(const struct extract_symbols *symbols)
         return find_profile(block) == 'M';
     }
     return false;
+}
+
+size_t extract_symbols_build_id(const struct extract_symbols *symbols, uint64_t *address,
+                                uint8_t *bytes, size_t size)
+{
+    static const char owner[] = "GNU";
+    const struct elf_file *file = &symbols->file;
+
+    for (uint32_t i = 0; i < file->section_count; i++) {
+        const struct elf_section *s = &file->sections[i];
+        if (s->type != SHT_NOTE || !(s->flags & SHF_ALLOC))
+            continue;
+        struct extract_cursor c = extract_cursor_make(s->bytes, s->length, file->order);
+        uint32_t name_bytes = extract_cursor_u32(&c), length = extract_cursor_u32(&c);
+        uint32_t type = extract_cursor_u32(&c);
+        const uint8_t *name = extract_cursor_span(&c, sizeof owner), *id;
+        size_t at = c.at;
+        id = extract_cursor_span(&c, length);
+        if (c.failed || type != NT_GNU_BUILD_ID || name_bytes != sizeof owner ||
+            memcmp(name, owner, sizeof owner) != 0)
+            continue;
+        *address = s->address + symbols->load_bias + at;
+        length = length < size ? length : (uint32_t)size;
+        memcpy(bytes, id, length);
+        return length;
+    }
+    return 0;
 }

@@ -62,6 +62,11 @@ uint32_t extract_symbols_flags(const struct extract_symbols *symbols);
 // in the ELF file.
 bool extract_symbols_has_libraries(const struct extract_symbols *symbols);
 
+// Finds the build id: its address in the memory of the program, and its bytes, of which at most
+// `size` are copied. Returns how many there are; 0: the program has none.
+size_t extract_symbols_build_id(const struct extract_symbols *symbols, uint64_t *address,
+                                uint8_t *bytes, size_t size);
+
 // Returns whether the program is one for Arm's M-profile, by its build attributes.
 bool extract_symbols_is_m_profile(const struct extract_symbols *symbols);
 

@@ -164,7 +164,11 @@ other_program() {
     "$ringside" crash -q --json --elf "$firmware/storm-cortex-m3.elf" \
         --registers "$work/registers.txt" "${images[@]}" >"$work/crash.json"
     says '.cause.kind == "bus fault" and .place.certainty != "certain" and
-        .thread.certainty != "certain" and (.findings | any(.kind == "other program"))'
+        .thread.certainty != "certain" and (.findings | any(.kind == "other program"))' || return 1
+    rm -f "$work"/other.core*
+    "$ringside" core --elf "$firmware/storm-cortex-m3.elf" --registers "$work/registers.txt" \
+        "${images[@]}" -o "$work/other.core" 2>"$work/err"
+    grep -q 'storm-cortex-m3.elf: may be another program than the one that ran: ' "$work/err"
 }
 
 for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do

@@ -15,6 +15,8 @@ static int run_core(const struct cli_options *options)
         return cli_refuse("-o", "use -o FILE", "GDB cannot read a core from a pipe");
     enum extract_code code = cli_remains_open(&remains, options, &error);
     if (!code)
+        cli_remains_check(&remains, options);
+    if (!code)
         code = extract_core_save(options->output, &remains, EXTRACT_CORE_ALL, &error);
     if (!code && !options->quiet)
         cli_print_note(options->output, "to open it: gdb-multiarch -x %s.gdb %s %s",

@@ -197,6 +197,8 @@ static int run_serve(const struct cli_options *options)
     enum extract_code code = options->remote
                                  ? cli_symbols_open(&service.remains.symbols, options, &error)
                                  : cli_remains_open(&service.remains, options, &error);
+    if (!code && !options->remote)
+        cli_remains_check(&service.remains, options);
     if (!code)
         code = has_port ? serve_port(&service, &error)
                         : serve_one(&service, STDIN_FILENO, STDOUT_FILENO, "GDB", &error);

@@ -117,6 +117,17 @@ enum extract_code extract_memory_add_hex(struct extract_memory *memory, const ch
 enum extract_code extract_memory_add_srec(struct extract_memory *memory, const char *path,
                                           struct extract_error *error);
 
+// Adds the images of a directory that OpenOCD's `ringside crash DIR` has written, as its
+// manifest.txt lists them. Errors: those of extract_memory_add_image; BAD (the manifest is not
+// valid), LIMIT (it has more than 1 MiB).
+enum extract_code extract_memory_add_folder(struct extract_memory *memory, const char *directory,
+                                            struct extract_error *error);
+// Returns whether a path is a directory.
+bool extract_memory_is_folder(const char *path);
+// Returns the path of the registers in such a directory, which the caller frees with free(). NULL:
+// there are none, or memory is short.
+char *extract_memory_folder_registers(const char *directory);
+
 // ---- dumps and cores; for their paths, "-" is standard input ----
 
 // Opens a ThreadX trace dump (.trx). It is one region at the address in its header

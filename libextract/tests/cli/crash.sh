@@ -30,7 +30,7 @@ take() {
     echo "skip crash: gdb runs no program here"
     exit 0
 }
-(cd "$work" && cc -std=gnu11 -g -O0 -fPIE -pie dies.c -o dies) || exit 1
+(cd "$work" && cc -std=gnu11 -g -O0 -fPIE -pie -Wl,--build-id dies.c -o dies) || exit 1
 take fault
 take abort now
 
@@ -56,6 +56,11 @@ printf 'int main(void) { return 0; }\n' >other.c
 cc -g -fno-pie -no-pie other.c -o other || exit 1
 run crash --elf other fault.core
 check "the ELF file of another program has no place in it" 0 no-out 'where   main'
+sed 's/way \* 8/way * 16/' dies.c >newer.c
+cc -std=gnu11 -g -O0 -fPIE -pie -Wl,--build-id newer.c -o newer || exit 1
+run crash --elf newer fault.core
+check "another build of the program" 0 no-out '^where .*(certain)' \
+    out '^certain *memory *other program: the build id of the ELF file is [0-9a-f]\{40\}, but '
 head -c $(($(stat -c %s fault.core) / 2)) fault.core >half.core
 run crash --elf dies half.core
 check "half of a core, without its notes" 0 out '^cause   unknown: ' out '^where   unknown$' \

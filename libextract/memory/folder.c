@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// cli: opens the directory that OpenOCD's `ringside crash DIR` writes. Its manifest lists the
+// memory: opens the directory that OpenOCD's `ringside crash DIR` writes. Its manifest lists the
 // images:
 //
 //     ringside-crash 1
 //     ram: ram-0x20000000.bin 0x20000000 0x10000
 #include "base/file.h"
-#include "cli/cli.h"
+#include <extract/filter.h>
+#include <extract/memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { MANIFEST_LIMIT = 1 << 20, NAME_BYTES = 64 };
 
 static const char manifest_name[] = "manifest.txt";
 
-bool cli_is_folder(const char *path)
+bool extract_memory_is_folder(const char *path)
 {
     struct stat status;
 
@@ -34,7 +35,7 @@ static char *path_in(const char *directory, const char *name)
     return path;
 }
 
-char *cli_folder_registers(const char *directory)
+char *extract_memory_folder_registers(const char *directory)
 {
     char *path = path_in(directory, "registers.txt");
 
@@ -96,8 +97,8 @@ static enum extract_code add_images(struct extract_memory *memory, const char *d
     return code;
 }
 
-enum extract_code cli_folder_add(struct extract_memory *memory, const char *directory,
-                                 struct extract_error *error)
+enum extract_code extract_memory_add_folder(struct extract_memory *memory, const char *directory,
+                                            struct extract_error *error)
 {
     char *manifest = path_in(directory, manifest_name), *text = NULL;
     uint8_t *bytes = NULL;
