@@ -158,6 +158,10 @@ if [ "$(cat /proc/sys/kernel/core_pattern)" = core ] && ulimit -c unlimited; the
     check "a core that the kernel has written" 0 out "$last"
     run crash --elf "$program" "$core"
     check "its page" 0 out '^cause   signal: SIGSEGV' out '^where   die' out "$last"
+    grep -v '^ringside' out >page
+    gdb "$program" "$core" -ex 'ringside crash'
+    sed -n '/^cause /,$p' out >of-gdb.page
+    is "the same page in GDB" "$(diff page of-gdb.page)" ""
     is "writing it allocates no pages" $(($(du -k "$objects.$pid" | cut -f1) < 4096)) 1
 fi
 finish
