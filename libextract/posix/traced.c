@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // posix: lists the traced programs of this host (extract/posix/traced.h).
 #include "base/grow.h"
+#include "memory/hooks.h"
 #include "posix/internal.h"
 #include "target/linux.h"
 #include <extract/memory.h>
@@ -55,17 +56,17 @@ static void add_streams(struct traced_list *list, struct posix_target *target,
 
 static void add_process(void *context, const struct ringside_traced_object *object)
 {
-    struct extract_traced row = {.pid = (uint64_t)object->pid,
-                                 .is_killed = object->is_left,
-                                 .is_in_core = object->is_in_core,
-                                 .memory_bytes = object->bytes};
+    struct extract_traced row = {.pid = (uint64_t)object->pid, .memory_bytes = object->bytes};
     struct extract_memory *memory;
     char path[48];
 
     if (extract_memory_open_process(&memory, row.pid, NULL))
         return;
+    // Another process may have the number by now.
+    row.is_killed = !extract_memory_is_running(memory);
+    row.is_in_core = !row.is_killed && object->is_in_core;
     snprintf(path, sizeof path, "/proc/%d/exe", (int)object->pid);
-    ssize_t length = object->is_left ? -1 : readlink(path, row.program, sizeof row.program - 1);
+    ssize_t length = row.is_killed ? -1 : readlink(path, row.program, sizeof row.program - 1);
     row.program[length > 0 ? length : 0] = '\0';
     struct posix_target *target = posix_target_new(0, memory);
     if (target) {

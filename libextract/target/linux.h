@@ -71,7 +71,6 @@ void ringside_trace_object_attend(struct ringside_trace_object *object);
 // An object with the name of a process that the caller may read.
 struct ringside_traced_object {
     pid_t pid;
-    bool is_left;    // the process is dead
     bool is_shared;  // by several processes: it has their names, too
     bool is_in_core; // a core of the process will contain it
     uint64_t bytes;  // of memory

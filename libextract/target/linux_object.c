@@ -765,11 +765,9 @@ void ringside_traced_objects(void (*visit)(void *context,
         if (file < 0)
             continue;
         close(file);
-        bool is_left = ringside_life_over(pid);
-        visit(context,
-              &(struct ringside_traced_object){pid, is_left, status.st_nlink > 1,
-                                               !is_left && ringside_core_has_object(pid, false),
-                                               (uint64_t)status.st_blocks * 512});
+        visit(context, &(struct ringside_traced_object){pid, status.st_nlink > 1,
+                                                        ringside_core_has_object(pid, false),
+                                                        (uint64_t)status.st_blocks * 512});
     }
     if (directory)
         closedir(directory);

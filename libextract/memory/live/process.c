@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROCESS_NAME = 32 };
+enum { PROCESS_NAME = 40 };
 
 struct process {
     struct ringside_trace_object *object;
@@ -20,9 +20,9 @@ struct process {
     char name[PROCESS_NAME];
 };
 
-static void name_process(char name[PROCESS_NAME], uint64_t pid)
+static void name_process(char name[PROCESS_NAME], uint64_t pid, bool is_left)
 {
-    snprintf(name, PROCESS_NAME, "process %" PRIu64, pid);
+    snprintf(name, PROCESS_NAME, "%sprocess %" PRIu64, is_left ? "killed " : "", pid);
 }
 
 static size_t read_object(void *context, uint64_t address, void *buffer, size_t length)
@@ -84,7 +84,7 @@ static enum extract_code refuse(uint64_t pid, int fault, struct extract_error *e
 {
     char name[PROCESS_NAME];
 
-    name_process(name, pid);
+    name_process(name, pid, false);
     switch (fault) {
     case ESRCH:
         return extract_error_set(error, EXTRACT_NOTFOUND, name, "check the process ID",
@@ -118,12 +118,13 @@ enum extract_code extract_memory_open_process(struct extract_memory **memory, ui
     *memory = NULL;
     if (!process)
         return refuse(pid, ENOMEM, error);
-    name_process(process->name, pid);
+    name_process(process->name, pid, false);
     bool fits = pid && pid <= INT32_MAX;
     int fault = fits ? ringside_trace_object_open((pid_t)pid, false, &process->object) : ESRCH;
     if (fits && (fault == ESRCH || fault == ENOENT) &&
         !ringside_trace_object_open_left((pid_t)pid, &process->object)) {
         process->is_left = true;
+        name_process(process->name, pid, true);
         fault = 0;
     }
     if (fault) {
