@@ -81,6 +81,7 @@ struct extract_trace {
     struct extract_object *objects;
     size_t object_count;
     uint32_t oldest;              // slot of the oldest event
+    bool is_part;                 // as in extract_trace_options
     struct extract_epoch *epochs; // in order; a ring has one. Blocks before the first belong to it
     size_t epoch_count;
     struct extract_object_version *versions; // index 0 is not used

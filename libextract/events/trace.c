@@ -117,6 +117,7 @@ enum extract_code extract_trace_open(struct extract_trace **trace,
     if (code)
         return code;
     (*trace)->snapshot = snapshot;
+    (*trace)->is_part = options && options->is_part;
     (*trace)->oldest = snapshot->wrapped && !snapshot->index ? snapshot->current : 0;
     return prepare_trace(trace, options, error);
 }

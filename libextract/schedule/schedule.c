@@ -659,8 +659,8 @@ static enum extract_code walk(const struct extract_view *view, const struct time
 
     schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
     schedule.has_roles = extract_trace_shows_schedule(trace);
-    schedule.may_have_missed =
-        trace->snapshots || extract_trace_info(trace)->wrapped || trace->snapshot->wrapped;
+    schedule.may_have_missed = trace->snapshots || trace->is_part ||
+                               extract_trace_info(trace)->wrapped || trace->snapshot->wrapped;
     schedule.has_switches = schedule.has_roles && schedule.kernel->translate;
     schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
                              schedule.kernel->lacks_context(&trace->snapshot->ring);

@@ -27,7 +27,6 @@ samples() {
     local from to
     connect "$elf"
     run_for 0.5
-    into_file "$work/live.bt" 'bt'
     into_file "$work/registers.txt" 'info registers'
     LC_ALL=C readelf -SW "$elf" | awk '$2 == ".data" || $2 == ".bss" || $3 == ".data" ||
         $3 == ".bss" {sub(/.*\]/, ""); print $3, $5}' | while read -r from to; do

@@ -18,7 +18,8 @@ static enum extract_code open_trace(struct top_snapshot *snapshot, const struct 
                                             .hook_roles = source->roles,
                                             .modulus = source->options->session.modulus,
                                             .rkh = source->options->session.rkh,
-                                            .cores_seen = source->window.cores_seen};
+                                            .cores_seen = source->window.cores_seen,
+                                            .is_part = true};
 
     enum extract_code code;
 

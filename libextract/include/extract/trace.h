@@ -42,6 +42,7 @@ struct extract_trace_options {
     uint64_t hz;                   // ticks per second, used across the gaps of a log; 0: detected
     const struct extract_rkh *rkh; // the user's settings for an RKH stream in a log; may be NULL
     unsigned cores_seen;           // cores in earlier events of the same target; 0 if none
+    bool is_part; // there may be events before the first, although the ring has not wrapped
     const struct extract_hook_roles *hook_roles; // of a log; may be NULL, must outlive the trace
 };
 

@@ -391,6 +391,16 @@ check "top: a count is a number" refused 'not allowed' --count -1 a.log
 check "top: a missing file is named" run 2 "$work/none.log"
 check "top: another file is no log" run 2 "$elf"
 
+# A recording that begins in an interrupt: an outer one may have continued after it.
+begins_inside() {
+    gzip -cd libextract/tests/data/good/starts-in-interrupt.log.gz >"$work/a.log" &&
+        same_figures && jq -e '.unknown_ticks == 136272' "$work/stats" >/dev/null
+    local status=$?
+    rm -f "$work/a.log"
+    return $status
+}
+check "top: a recording that begins in an interrupt" begins_inside
+
 if ! command -v qemu-system-arm >/dev/null || [ ! -e "$elf" ]; then
     echo "skip top on a board: no QEMU or no firmware"
     exit $((failures > 0))
