@@ -89,11 +89,11 @@ all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000
     -march=rv32imac_zicsr -mabi=ilp32 -mcmodel=medany
 all aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 0x40090000 \
     "$threadx" -mgeneral-regs-only -mstrict-align
-all armv8m mps2-an505 armv8m arm-none-eabi- 0x10000000 0x38000000 "$threadx" -mcpu=cortex-m33 \
-    -mthumb
+all armv8m mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$threadx" -DTHREADX \
+    -mcpu=cortex-m33 -mthumb
 waits='blocked on queue "pressure"'
-all freertos-m3 mps2-an385 freertos arm-none-eabi- 0x0 0x20000000 "$freertos" -mcpu=cortex-m3 \
+all freertos-m3 mps2-an385 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -mcpu=cortex-m3 \
     -mthumb
-all freertos-m4f mps2-an386 freertos arm-none-eabi- 0x0 0x20000000 "$freertos" -DWITH_RETURN \
+all freertos-m4f mps2-an386 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -DWITH_RETURN \
     -mcpu=cortex-m4 -mthumb
 finish

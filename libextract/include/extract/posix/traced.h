@@ -18,10 +18,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum {
-    EXTRACT_TRACED_NAME = 16,     // bytes of a stream's name with its NUL
-    EXTRACT_TRACED_PROGRAM = 256, // bytes of a program's path with its NUL; longer ones are cut
-    EXTRACT_TRACED_LEFT = 16,     // killed programs whose memory is kept, per user
-    EXTRACT_TRACED_LEFT_MIB = 256 // MiB of their memory; that of the latest is always kept
+    EXTRACT_TRACED_NAME = 16,    // bytes of a stream's name with its NUL
+    EXTRACT_TRACED_PROGRAM = 256 // bytes of a program's path with its NUL; longer ones are cut
 };
 
 // A stream that is bound.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images: contexts of FreeRTOS on Arm's M-profile, from the lowest address up: r4 to
-// r11; EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12, lr, pc, xpsr. In that of
-// park_interrupted, the stack was not aligned to 8 bytes, and the frame has a word more.
+// qemu-tests/images: contexts on Arm's M-profile, from the lowest address up.
+//   ThreadX on Armv8-M (THREADX): EXC_RETURN, r4 to r11, r0 to r3, r12, lr, pc, xpsr. That of
+//     park_called returns to the process stack of the secure side, that of park_interrupted to the
+//     one of the other side.
+//   FreeRTOS: r4 to r11; EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12, lr, pc,
+//     xpsr. In that of park_interrupted, the stack was not aligned to 8 bytes, and the frame has a
+//     word more.
     .syntax unified
     .thumb
     .section .first, "ax"
@@ -26,14 +30,20 @@ run:
 
     .thumb_func
 park_called:
+    mvn r2, 2 // 0xfffffffd
     mov r1, 0x01000000
     b park
 
     .thumb_func
 park_interrupted:
     mov r1, 0x01000000
+#ifdef THREADX
+    mvn r2, 0x43 // 0xffffffbc
+#else
+    mvn r2, 2
     orr r1, 0x200
     sub sp, 4
+#endif
 
 park:
     sub sp, 32
@@ -43,10 +53,12 @@ park:
     str lr, [sp, 24]
     str r1, [sp, 28]
 #ifdef WITH_RETURN
-    mvn r1, 2 // 0xfffffffd
-    push {r1}
+    push {r2}
 #endif
     push {r4-r11}
+#ifdef THREADX
+    push {r2}
+#endif
     str sp, [r0]
     ldr r2, =main_sp
     ldr sp, [r2]
