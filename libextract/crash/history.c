@@ -190,9 +190,9 @@ static void find_missing_tick(struct history *history)
             (pulse->last - pulse->first) / (pulse->count - 1) < pulse->longest / 2)
             continue;
         crash_find(
-            history->build, "no tick", "trace", EXTRACT_CRASH_LIKELY,
+            history->build, "no tick", "trace", EXTRACT_CRASH_POSSIBLE,
             "interrupt %llu came every %llu ticks at least, and not in the newest %llu ticks: "
-            "its timer has stopped, or interrupts are locked",
+            "its timer has stopped, interrupts are locked, or the idle system has stopped its tick",
             (unsigned long long)pulse->isr, (unsigned long long)pulse->longest,
             (unsigned long long)since);
     }

@@ -119,7 +119,7 @@ storms() {
 }
 stops_ticking() {
     die 12 || return 1
-    says '.findings | any(.kind == "no tick" and .certainty == "likely" and .source == "trace")'
+    says '.findings | any(.kind == "no tick" and .certainty == "possible" and .source == "trace")'
 }
 
 # ---- damage ----
