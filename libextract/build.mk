@@ -3,8 +3,8 @@
 
 LIB_ROOMS   := base memory memory/live symbols registers formats formats/threadx formats/hook \
                formats/rkh formats/rkh/target formats/posix kernel serve snapshot events merge \
-               schedule crash control export report report/columns report/rkh analysis \
-               analysis/rkh log follow templates templates/run templates/compiler \
+               schedule crash control report report/columns report/rkh analysis \
+               analysis/rkh export log follow templates templates/run templates/compiler \
                templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))
 CLI_SOURCES := $(sort $(wildcard libextract/cli/*.c libextract/cli/commands/*.c \

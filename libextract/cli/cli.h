@@ -72,6 +72,7 @@ struct cli_options {
     const char *hook;                       // layout of a raw stream; NULL: the input is not one
     struct extract_rkh rkh;                 // settings of --rkh and --view
     const char *output;                     // NULL: none
+    const char *to;                         // format of `export`; NULL: by `output`
     const char *command;                    // NULL: none
     const char *openocd, *remote;           // server of a live target; NULL: none
     uint64_t pid;                           // traced process on this host; 0: none
@@ -118,7 +119,8 @@ enum {
     CLI_KERNEL = 32768,
     CLI_REGISTERS = 65536,
     CLI_SERVE = 131072,
-    CLI_HTML = 262144
+    CLI_HTML = 262144,
+    CLI_EXPORT = 524288
 };
 
 // Headings of the overview under which commands are listed.
@@ -142,9 +144,9 @@ struct cli_command {
 
 extern const struct cli_command cli_info, cli_objects, cli_threads, cli_crash, cli_serve, cli_core,
     cli_report, cli_last, cli_stats, cli_schedule, cli_why, cli_diff, cli_assert, cli_merge,
-    cli_chart, cli_list, cli_scan, cli_save, cli_periodic, cli_record, cli_flush, cli_filter,
-    cli_status, cli_start, cli_stop, cli_clear, cli_top, cli_openocd_config, cli_templates,
-    cli_help, cli_version;
+    cli_export, cli_chart, cli_list, cli_scan, cli_save, cli_periodic, cli_record, cli_flush,
+    cli_filter, cli_status, cli_start, cli_stop, cli_clear, cli_top, cli_openocd_config,
+    cli_templates, cli_help, cli_version;
 
 // command_table.c: returns the i-th command; NULL after the last.
 const struct cli_command *cli_command_at(size_t i);

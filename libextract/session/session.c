@@ -519,6 +519,30 @@ enum extract_code extract_session_why(struct extract_session *session,
     return code ? text_fault(text, error) : EXTRACT_OK;
 }
 
+enum extract_code extract_session_export(struct extract_session *session,
+                                         const struct extract_export_options *options,
+                                         struct extract_text *text, struct extract_error *error)
+{
+    struct extract_export_options choice = *options;
+    struct extract_view *view;
+    enum extract_code code = EXTRACT_OK;
+
+    if (!session->templates)
+        code = session->templates_code = read_templates(session);
+    if (code) {
+        if (error)
+            *error = session->templates_error;
+        return code;
+    }
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    choice.hz = session->report.hz;
+    choice.templates = session->templates;
+    code = view ? extract_export_run(text, view, session->trace, &choice, error) : found;
+    extract_view_free(view);
+    return code ? code : found;
+}
+
 enum extract_code extract_session_diff(struct extract_session *a, struct extract_session *b,
                                        struct extract_text *text, struct extract_error *error)
 {

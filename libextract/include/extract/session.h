@@ -15,6 +15,7 @@
 #define EXTRACT_SESSION_H
 
 #include <extract/assert.h>
+#include <extract/export.h>
 #include <extract/report.h>
 
 #ifdef __cplusplus
@@ -135,6 +136,13 @@ enum extract_code extract_session_assertions(struct extract_session *session,
 enum extract_code extract_session_why(struct extract_session *session,
                                       const struct extract_why_options *options,
                                       struct extract_text *text, struct extract_error *error);
+
+// Exports what the session's filter lets through (extract_export_run). `options->hz` and
+// `options->templates` are those of the session. Errors: those of extract_export_run; NOTFOUND (a
+// condition names nothing of this trace; an export without events was written); those of templates.
+enum extract_code extract_session_export(struct extract_session *session,
+                                         const struct extract_export_options *options,
+                                         struct extract_text *text, struct extract_error *error);
 
 // Compares the session's trace, A, with that of another session, B, and appends what changed. The
 // options of A's session hold. Errors: those of extract_diff_new.

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// cli: `ringside export` writes a trace in a format of another tool.
+#include "base/now.h"
+#include "cli/cli.h"
+#include <extract/export.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAUSE_MS = 250 }; // between two progress lines
+
+struct export_progress {
+    const char *path;
+    uint64_t printed_ns;
+    bool is_shown; // there is a terminal for it
+    bool has_line;
+};
+
+static bool print_progress(void *context, uint64_t done, uint64_t total)
+{
+    struct export_progress *progress = context;
+    uint64_t now = extract_now();
+
+    if (cli_ending_signal())
+        return false;
+    if (!progress->is_shown || now - progress->printed_ns < PAUSE_MS * UINT64_C(1000000))
+        return true;
+    progress->printed_ns = now;
+    progress->has_line = true;
+    fprintf(stderr, "\r\033[Kringside: %llu of %llu events (%u %%)", (unsigned long long)done,
+            (unsigned long long)total, (unsigned)(total ? done * 100 / total : 100));
+    return true;
+}
+
+static const char *kind_name_at(const void *context, size_t i)
+{
+    const struct extract_export_kind *kind = extract_export_kind_at(i);
+
+    (void)context;
+    return kind ? kind->name : NULL;
+}
+
+// Finds the format: that of --to, or that of the output's suffix. Returns NULL after a message.
+static const struct extract_export_kind *find_kind(const struct cli_options *options)
+{
+    const struct extract_export_kind *kind;
+
+    if (options->to) {
+        kind = extract_export_kind_find(options->to);
+        if (!kind)
+            cli_refuse_unknown(options->to, "format of exports",
+                               cli_nearest(options->to, kind_name_at, NULL),
+                               "see ringside export --help");
+        return kind;
+    }
+    kind = extract_export_kind_guess(options->output);
+    if (!kind)
+        cli_refuse(options->output, "use --to NAME; see ringside export --help",
+                   "the name shows no format of exports");
+    return kind;
+}
+
+static enum extract_code write_export(struct cli_snapshot *snapshot,
+                                      const struct extract_export_kind *kind,
+                                      const struct cli_options *options, struct extract_text *text,
+                                      struct extract_error *error)
+{
+    const char *term = getenv("TERM");
+    struct export_progress progress = {.path = options->output, .printed_ns = extract_now()};
+    struct extract_export_options choice = {.size = sizeof choice,
+                                            .to = kind->name,
+                                            .path = options->output,
+                                            .progress = print_progress,
+                                            .context = &progress};
+
+    progress.is_shown =
+        !options->quiet && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+    cli_catch_ending();
+    enum extract_code code = extract_session_export(snapshot->session, &choice, text, error);
+    if (progress.has_line)
+        fputs("\r\033[K", stderr);
+    return code;
+}
+
+static int run_export(const struct cli_options *options)
+{
+    struct cli_options rest = *options;
+    struct cli_snapshot snapshot;
+    struct cli_output output;
+    struct extract_error error;
+
+    if (!options->output)
+        return cli_refuse("export", "use -o FILE, or -o - for standard output",
+                          "no output file is given");
+    const struct extract_export_kind *kind = find_kind(options);
+    if (!kind)
+        return CLI_USAGE;
+    bool is_stream = kind->output == EXTRACT_EXPORT_STREAM;
+    if (!is_stream || strcmp(options->output, "-") == 0)
+        rest.output = NULL;
+    int status = cli_snapshot_open(&snapshot, options);
+    if (!status)
+        status = cli_output_open_as(&output, &rest);
+    if (!status) {
+        enum extract_code code = write_export(&snapshot, kind, options, &output.text, &error);
+        if (code && !output.fault)
+            status = cli_complain(&error);
+        if (code == EXTRACT_NOTFOUND)
+            status = CLI_USAGE; // a filter matches nothing in this trace
+        status = cli_output_close(&output, status);
+    }
+    return cli_snapshot_close(&snapshot, options, status);
+}
+
+const struct cli_command cli_export = {
+    .group = CLI_EXAMINE,
+    .name = "export",
+    .arguments = "[--to NAME] [FILTER...] INPUT... -o FILE",
+    .summary = "write the trace for another tool",
+    .help = "Write events and schedule in the format NAME, or in that of FILE's ending:\n"
+            "  csv     FILE.csv    a line per event, for spreadsheets\n"
+            "  jsonl   FILE.jsonl  a JSON object per event and state, for jq\n"
+            "  vcd     FILE.vcd    states and counters as signals, for GTKWave\n"
+            "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
+            "FILE appears when it is complete. -o - writes to standard output. See\n"
+            "ringside-export(1).\n",
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES | CLI_EXPORT,
+    .run = run_export,
+};

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// export: the interface of an exporter.
+//
+//   trace ─► run.c ─► begin, then object for each object, then in the order of the walk:
+//                       event, loss       in order of time
+//                       slice             when it is complete; those of one core in order of time
+//                       state             likewise, for each thread
+//                       wake, owner       when they are known
+//                       counter           in order of time, for each counter
+//                     end, close
+//
+// An exporter is one file and one row of the table in run.c. It writes to run->text, or to
+// run->path. A part that it does not need is NULL in its row. Formats whose parts must be in order
+// of time sort them with order.h.
+#ifndef EXTRACT_EXPORT_EXPORTER_H
+#define EXTRACT_EXPORT_EXPORTER_H
+
+#include "base/map.h"
+#include "base/text_writer.h"
+#include "report/columns/entry_builder.h"
+#include "schedule/walk.h"
+#include <extract/export.h>
+
+// What a counter counts.
+enum export_counter_kind {
+    EXPORT_COUNTER_QUEUED = 0, // messages in the queue `object`, as a call finds them
+    EXPORT_COUNTER_LEFT,       // blocks or bytes that the pool `object` has left, likewise
+    EXPORT_COUNTER_INSTANCES,  // how many times the semaphore `object` can be had, likewise
+    EXPORT_COUNTER_STACK,      // bytes of its stack that the thread `object` uses
+    EXPORT_COUNTER_LOAD,       // per mille of the known time in which the core `object` was not
+                               // idle, in a window that ends at `at`
+    EXPORT_COUNTERS
+};
+
+struct export_counter {
+    enum export_counter_kind kind;
+    uint64_t at; // ticks
+    uint64_t object;
+    uint64_t value;
+};
+
+struct exporter;
+
+// A run of an exporter.
+struct export_run {
+    const struct exporter *exporter;
+    const struct extract_trace *trace;
+    const struct extract_view *view;
+    uint64_t hz;               // ticks per second; 0: unknown
+    bool has_schedule;         // the trace shows slices
+    bool has_waits;            // the trace shows states and wake-ups
+    struct extract_text *text; // where a STREAM is written
+    const char *path;          // what a FILE or DIRECTORY writes; it does not exist, or is empty
+    void *state;               // of the exporter; zeroed before `begin`
+    struct value_names names;
+    enum extract_code code;      // the first failure
+    struct extract_error *error; // with its text; may be NULL
+
+    // Of run.c:
+    const struct extract_export_options *options;
+    struct entry_builder *builder;       // NULL until a text is needed
+    struct extract_formatter *formatter; // likewise
+    struct export_loads *loads;
+    uint64_t done; // events that were walked
+};
+
+struct exporter {
+    struct extract_export_kind kind;
+    size_t state_bytes;
+    bool (*is_able)(const struct export_run *run); // NULL: it can write any trace
+    void (*begin)(struct export_run *run);
+    void (*object)(struct export_run *run, const struct extract_object *object);
+    // An event that the view lets through, with its role for the schedule.
+    void (*event)(struct export_run *run, const struct extract_event *event,
+                  const struct extract_role_fields *role);
+    void (*slice)(struct export_run *run, const struct extract_interval *slice);
+    void (*state)(struct export_run *run, const struct extract_state *state);
+    void (*wake)(struct export_run *run, const struct extract_wake *wake);
+    void (*owner)(struct export_run *run, const struct extract_ownership *owner);
+    void (*counter)(struct export_run *run, const struct export_counter *counter);
+    // A marker: entries are lost or damaged, or the recording began, ended or was reset.
+    void (*loss)(struct export_run *run, const struct extract_event *marker);
+    void (*end)(struct export_run *run);   // not called after a failure
+    void (*close)(struct export_run *run); // frees what the state owns; always called
+};
+
+extern const struct exporter export_csv, export_jsonl, export_vcd, export_chrome;
+
+// Notes a failure, which ends the run. Only the first is kept.
+void export_fail(struct export_run *run, enum extract_code code, const char *what, const char *why);
+// Returns the nanoseconds of a time: its ticks if the clock's rate is unknown.
+uint64_t export_ns(const struct export_run *run, uint64_t ticks);
+// Returns the name of a thread or object, which is escaped for a terminal; its address, written to
+// `buffer`, if it has none.
+enum { EXPORT_NAME_BYTES = 24 };
+const char *export_name(const struct export_run *run, bool is_thread, uint64_t address,
+                        char buffer[EXPORT_NAME_BYTES]);
+// Returns what a counter counts, such as "messages in".
+const char *export_counter_name(enum export_counter_kind kind);
+// Returns the text of an event as a report prints it, without control characters; it is valid until
+// the next call. "" if memory is short, which is a failure of the run.
+const char *export_event_text(struct export_run *run, const struct extract_event *event,
+                              size_t *length);
+// Returns what executed when an event was recorded: a thread's name, "interrupt" and so on. Valid
+// until the next call.
+struct entry_builder_text export_context_name(struct export_run *run,
+                                              const struct extract_event *event);
+
+// Numbers for keys, from 0 on, in the order in which they are first asked for.
+struct export_numbers {
+    struct extract_map map;
+    uint64_t *keys; // by number; owned
+    size_t count, capacity;
+};
+// Returns the number of a key; SIZE_MAX: memory is short, which is a failure of the run.
+size_t export_number(struct export_run *run, struct export_numbers *numbers, uint64_t key);
+void export_numbers_free(struct export_numbers *numbers);
+
+#endif

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: MIT
+// export: JSON lines, one object per event, slice, state, wake-up, owner, counter or marker.
+//
+// The keys are stable and have no blanks. ringside-export(1) documents them.
+// Standard: RFC 8259; the lines end as in https://jsonlines.org.
+#include "export/exporter.h"
+#include <stdlib.h>
+
+enum { NUMBERS = 6 * TEXT_WRITER_NUMBER + 160, PLAN_BITS = 9, PLAN_SLOTS = 1 << PLAN_BITS };
+
+// What all events of one type share.
+struct plan {
+    const struct extract_event_type *type; // NULL: the slot is free
+    uint32_t id;
+    char *head;                    // `,"id":…,"fields":{`; owned
+    char *key[EXTRACT_FIELDS_MAX]; // `"label":`, with a comma unless it is the first; owned
+};
+
+struct jsonl {
+    struct text_writer writer;
+    struct extract_text scratch;
+    struct plan plans[PLAN_SLOTS];
+};
+
+static struct text_writer *writer_of(struct export_run *run)
+{
+    return &((struct jsonl *)run->state)->writer;
+}
+
+static void put_bytes(struct text_writer *writer, const char *bytes, size_t length)
+{
+    if (text_writer_need(writer, length + TEXT_WRITER_NUMBER))
+        text_writer_copy(writer, bytes, length);
+}
+
+static void put_string(struct text_writer *writer, const char *string)
+{
+    put_bytes(writer, string, strlen(string));
+}
+
+static void put_json(struct export_run *run, const char *string)
+{
+    struct extract_text *scratch = &((struct jsonl *)run->state)->scratch;
+
+    scratch->used = 0;
+    extract_text_json(scratch, string);
+    if (scratch->code)
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+    else
+        put_bytes(writer_of(run), scratch->data, scratch->used);
+}
+
+static void put_number(struct text_writer *writer, const char *key, uint64_t value)
+{
+    put_string(writer, key);
+    if (text_writer_need(writer, TEXT_WRITER_NUMBER))
+        text_writer_dec(writer, value);
+}
+
+// ---- plans ----
+
+// Returns the label of a field without blanks, as a key. Errors: NULL.
+static char *make_key(struct extract_text *scratch, const char *label, bool is_first)
+{
+    char *key;
+
+    scratch->used = 0;
+    if (!is_first)
+        extract_text_putc(scratch, ',');
+    size_t start = scratch->used;
+    extract_text_json(scratch, label);
+    for (size_t i = start; i < scratch->used; i++)
+        scratch->data[i] = scratch->data[i] == ' ' ? '_' : scratch->data[i];
+    extract_text_put(scratch, ":", 2);
+    key = scratch->code ? NULL : malloc(scratch->used);
+    return key ? memcpy(key, scratch->data, scratch->used) : NULL;
+}
+
+static void free_plan(struct plan *plan)
+{
+    free(plan->head);
+    for (unsigned i = 0; i < EXTRACT_FIELDS_MAX; i++)
+        free(plan->key[i]);
+    *plan = (struct plan){.type = NULL};
+}
+
+static const struct plan *find_plan(struct export_run *run, const struct extract_event *event)
+{
+    struct jsonl *jsonl = run->state;
+    struct plan *plan = &jsonl->plans[event->id * UINT32_C(0x9E3779B1) >> (32 - PLAN_BITS)];
+    const struct extract_event_type *type = event->type;
+    bool is_first = true;
+
+    if (plan->type == type && plan->id == event->id)
+        return plan;
+    free_plan(plan);
+    jsonl->scratch.used = 0;
+    extract_text_printf(&jsonl->scratch, ",\"id\":%u,\"event\":", event->id);
+    extract_text_json(&jsonl->scratch, type->symbol);
+    extract_text_puts(&jsonl->scratch, ",\"name\":");
+    extract_text_json(&jsonl->scratch, type->name);
+    extract_text_printf(&jsonl->scratch, ",\"class\":\"%s\",\"fields\":{",
+                        extract_class_name(type->class_));
+    extract_text_putc(&jsonl->scratch, 0);
+    plan->head = jsonl->scratch.code ? NULL : strdup(jsonl->scratch.data);
+    bool is_made = plan->head;
+    for (unsigned i = 0; i < type->fields && is_made; i++)
+        if (type->field[i].kind != EXTRACT_KIND_NONE) {
+            plan->key[i] = make_key(&jsonl->scratch, type->field[i].label, is_first);
+            is_made = plan->key[i];
+            is_first = false;
+        }
+    if (!is_made) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return NULL;
+    }
+    plan->type = type;
+    plan->id = event->id;
+    return plan;
+}
+
+// ---- events ----
+
+static void put_head(struct export_run *run, const char *type, const struct extract_event *event)
+{
+    struct text_writer *writer = writer_of(run);
+    bool is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED);
+
+    if (!text_writer_need(writer, NUMBERS))
+        return;
+    put_string(writer, type);
+    TEXT_WRITER_LITERAL(writer, ",\"seq\":");
+    text_writer_dec(writer, event->seq);
+    TEXT_WRITER_LITERAL(writer, ",\"ticks\":");
+    if (is_timed)
+        text_writer_dec(writer, event->ticks);
+    else
+        TEXT_WRITER_LITERAL(writer, "null");
+    if (run->hz && is_timed) {
+        TEXT_WRITER_LITERAL(writer, ",\"seconds\":");
+        text_writer_seconds(writer, event->ticks, run->hz);
+    }
+}
+
+static void put_text(struct export_run *run, const struct extract_event *event)
+{
+    struct text_writer *writer = writer_of(run);
+    size_t length;
+    const char *text = export_event_text(run, event, &length);
+
+    // The text has no control characters but line ends, and is valid UTF-8.
+    if (!text_writer_need(writer, 2 * length + 32))
+        return;
+    TEXT_WRITER_LITERAL(writer, ",\"text\":\"");
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"' || text[i] == '\\')
+            text_writer_char(writer, '\\');
+        text_writer_char(writer, text[i] == '\n' ? ' ' : text[i]);
+    }
+    TEXT_WRITER_LITERAL(writer, "\"}\n");
+}
+
+static void put_fields(struct export_run *run, const struct extract_event *event)
+{
+    struct text_writer *writer = writer_of(run);
+    const struct plan *plan = find_plan(run, event);
+    unsigned count = report_fields(event);
+
+    if (!plan)
+        return;
+    put_string(writer, plan->head);
+    for (unsigned i = 0; i < count; i++)
+        if (plan->key[i])
+            put_number(writer, plan->key[i], event->field[i]);
+    put_string(writer, "}");
+}
+
+static void put_event(struct export_run *run, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    struct text_writer *writer = writer_of(run);
+
+    (void)role;
+    put_head(run, "{\"type\":\"event\"", event);
+    put_number(writer, ",\"core\":", event->core);
+    put_string(writer, ",\"context\":\"");
+    put_string(writer, extract_context_name((enum extract_context)event->context));
+    if (event->context == EXTRACT_THREAD) {
+        put_number(writer, "\",\"thread\":", event->thread);
+        put_string(writer, ",\"thread_name\":");
+        struct entry_builder_text name = export_context_name(run, event);
+        put_json(run, name.bytes);
+    } else {
+        put_string(writer, "\",\"thread\":null");
+    }
+    if (report_has_priority(event))
+        put_number(writer, ",\"priority\":", event->priority);
+    put_fields(run, event);
+    put_text(run, event);
+}
+
+static void put_loss(struct export_run *run, const struct extract_event *marker)
+{
+    put_head(run, extract_id_is_loss(marker->id) ? "{\"type\":\"loss\"" : "{\"type\":\"marker\"",
+             marker);
+    put_fields(run, marker);
+    put_text(run, marker);
+}
+
+// ---- the schedule ----
+
+static void put_optional(struct text_writer *writer, const char *key, uint64_t value, bool is_known)
+{
+    if (is_known)
+        put_number(writer, key, value);
+}
+
+static void put_names(struct export_run *run, const char *key, bool is_thread, uint64_t address)
+{
+    char buffer[EXPORT_NAME_BYTES];
+
+    put_string(writer_of(run), key);
+    put_json(run, export_name(run, is_thread, address, buffer));
+}
+
+static void put_span(struct export_run *run, const char *type, uint64_t from, uint64_t to)
+{
+    struct text_writer *writer = writer_of(run);
+
+    put_string(writer, type);
+    put_number(writer, ",\"from\":", from);
+    put_number(writer, ",\"to\":", to);
+}
+
+static void put_slice(struct export_run *run, const struct extract_interval *slice)
+{
+    struct text_writer *writer = writer_of(run);
+
+    put_span(run, "{\"type\":\"slice\"", slice->from, slice->to);
+    put_number(writer, ",\"core\":", slice->core);
+    put_string(writer, ",\"kind\":\"");
+    put_string(writer, extract_runner_name(slice->runner));
+    put_string(writer, "\"");
+    put_optional(writer, ",\"isr\":", slice->isr, slice->isr_known);
+    if (slice->thread) {
+        put_number(writer, ",\"thread\":", slice->thread);
+        put_names(run, ",\"thread_name\":", true, slice->thread);
+    }
+    put_string(writer, slice->is_unsure ? ",\"unsure\":true}\n" : ",\"unsure\":false}\n");
+}
+
+static void put_state(struct export_run *run, const struct extract_state *state)
+{
+    struct text_writer *writer = writer_of(run);
+
+    put_span(run, "{\"type\":\"state\"", state->from, state->to);
+    put_number(writer, ",\"thread\":", state->thread);
+    put_names(run, ",\"thread_name\":", true, state->thread);
+    put_string(writer, ",\"state\":\"");
+    put_string(writer, extract_thread_state_name(state->state));
+    put_string(writer, "\"");
+    if (state->wait) {
+        put_string(writer, ",\"service\":");
+        put_json(run, state->wait);
+    }
+    if (state->object) {
+        put_number(writer, ",\"object\":", state->object);
+        put_names(run, ",\"object_name\":", false, state->object);
+    }
+    if (state->holder)
+        put_names(run, ",\"holder_name\":", true, state->holder);
+    put_optional(writer, ",\"timeout\":", state->timeout, state->timeout_known);
+    put_string(writer, state->is_unsure ? ",\"unsure\":true}\n" : ",\"unsure\":false}\n");
+}
+
+static void put_wake(struct export_run *run, const struct extract_wake *wake)
+{
+    struct text_writer *writer = writer_of(run);
+
+    put_string(writer, "{\"type\":\"wake\"");
+    put_number(writer, ",\"at\":", wake->at);
+    put_number(writer, ",\"thread\":", wake->thread);
+    put_names(run, ",\"thread_name\":", true, wake->thread);
+    put_string(writer, ",\"reason\":\"");
+    put_string(writer, extract_wake_reason_name(wake->reason));
+    put_string(writer, "\"");
+    put_optional(writer, ",\"cause\":", wake->cause, wake->reason == EXTRACT_WAKE_SERVICE);
+    if (wake->by) {
+        put_number(writer, ",\"by\":", wake->by);
+        put_names(run, ",\"by_name\":", true, wake->by);
+    }
+    if (wake->object) {
+        put_number(writer, ",\"object\":", wake->object);
+        put_names(run, ",\"object_name\":", false, wake->object);
+    }
+    put_string(writer, wake->in_isr ? ",\"in_isr\":true}\n" : ",\"in_isr\":false}\n");
+}
+
+static void put_owner(struct export_run *run, const struct extract_ownership *owner)
+{
+    struct text_writer *writer = writer_of(run);
+
+    put_span(run, "{\"type\":\"owner\"", owner->from, owner->to);
+    put_number(writer, ",\"mutex\":", owner->mutex);
+    put_names(run, ",\"mutex_name\":", false, owner->mutex);
+    if (owner->thread) {
+        put_number(writer, ",\"thread\":", owner->thread);
+        put_names(run, ",\"thread_name\":", true, owner->thread);
+    }
+    put_string(writer, "}\n");
+}
+
+static void put_counter(struct export_run *run, const struct export_counter *counter)
+{
+    struct text_writer *writer = writer_of(run);
+
+    put_string(writer, "{\"type\":\"counter\"");
+    put_number(writer, ",\"at\":", counter->at);
+    put_string(writer, ",\"counter\":\"");
+    put_string(writer, export_counter_name(counter->kind));
+    put_number(writer, counter->kind == EXPORT_COUNTER_LOAD ? "\",\"core\":" : "\",\"object\":",
+               counter->object);
+    if (counter->kind != EXPORT_COUNTER_LOAD)
+        put_names(run, ",\"object_name\":", counter->kind == EXPORT_COUNTER_STACK, counter->object);
+    put_number(writer, ",\"value\":", counter->value);
+    put_string(writer, "}\n");
+}
+
+static void put_object(struct export_run *run, const struct extract_object *object)
+{
+    struct text_writer *writer = writer_of(run);
+
+    put_number(writer, "{\"type\":\"object\",\"address\":", object->address);
+    put_string(writer, ",\"kind\":");
+    put_json(run, object->type_name);
+    put_string(writer, ",\"name\":");
+    put_json(run, object->name);
+    put_string(writer, object->in_use ? ",\"in_use\":true}\n" : ",\"in_use\":false}\n");
+}
+
+static void begin(struct export_run *run)
+{
+    struct jsonl *jsonl = run->state;
+    const struct extract_info *info = extract_trace_info(run->trace);
+
+    extract_text_init(&jsonl->scratch, NULL, NULL);
+    text_writer_open(&jsonl->writer, run->text);
+    put_string(&jsonl->writer, "{\"type\":\"trace\",\"version\":1,\"format\":");
+    put_json(run, info->format);
+    put_number(&jsonl->writer, ",\"cores\":", info->cores);
+    put_string(&jsonl->writer, ",\"hz\":");
+    if (run->hz)
+        put_number(&jsonl->writer, "", run->hz);
+    else
+        put_string(&jsonl->writer, "null");
+    put_string(&jsonl->writer, "}\n");
+}
+
+static void end(struct export_run *run)
+{
+    text_writer_close(writer_of(run));
+}
+
+static void close_jsonl(struct export_run *run)
+{
+    struct jsonl *jsonl = run->state;
+
+    for (size_t i = 0; i < PLAN_SLOTS; i++)
+        free_plan(&jsonl->plans[i]);
+    extract_text_free(&jsonl->scratch);
+}
+
+const struct exporter export_jsonl = {
+    .kind = {"jsonl", ".jsonl", "a JSON object per event and state, for jq", EXTRACT_EXPORT_STREAM},
+    .state_bytes = sizeof(struct jsonl),
+    .begin = begin,
+    .object = put_object,
+    .event = put_event,
+    .slice = put_slice,
+    .state = put_state,
+    .wake = put_wake,
+    .owner = put_owner,
+    .counter = put_counter,
+    .loss = put_loss,
+    .end = end,
+    .close = close_jsonl,
+};

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// export: an external merge sort. The parts are sorted by natural merging, which is fast because
+// most changes are already in order.
+#include "export/order.h"
+#include "base/file.h"
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PART = 1 << 19,   // changes of a part: 12 MiB
+    WINDOW = 1 << 10, // changes that are read of a part at once
+    MAX_PARTS = 1 << 11
+};
+
+// ---- sorting ----
+
+// Returns the end of the run that begins at `start`.
+static size_t run_end(const struct export_change *items, size_t start, size_t count)
+{
+    size_t end = start + 1;
+
+    while (end < count && items[end - 1].at <= items[end].at)
+        end++;
+    return end < count ? end : count;
+}
+
+// Merges neighboring runs of `from` into `to`. Returns the number of runs in `to`.
+static size_t merge_runs(const struct export_change *from, struct export_change *to, size_t count)
+{
+    size_t runs = 0;
+
+    for (size_t start = 0; start < count; runs++) {
+        size_t middle = run_end(from, start, count);
+        size_t end = middle < count ? run_end(from, middle, count) : middle;
+        size_t a = start, b = middle, at = start;
+        while (a < middle && b < end)
+            to[at++] = from[b].at < from[a].at ? from[b++] : from[a++];
+        memcpy(&to[at], &from[a], (middle - a) * sizeof *to);
+        at += middle - a;
+        memcpy(&to[at], &from[b], (end - b) * sizeof *to);
+        start = end;
+    }
+    return runs;
+}
+
+static void sort(struct export_order *order)
+{
+    for (size_t runs = 2; runs > 1 && order->count;) {
+        runs = run_end(order->items, 0, order->count) == order->count
+                   ? 1
+                   : merge_runs(order->items, order->spare, order->count) + 1;
+        if (runs == 1)
+            break;
+        struct export_change *sorted = order->spare;
+        order->spare = order->items;
+        order->items = sorted;
+    }
+}
+
+// ---- parts ----
+
+static enum extract_code spill(struct export_order *order, struct extract_error *error)
+{
+    sort(order);
+    if (!order->file && !(order->file = tmpfile()))
+        return extract_file_error("temporary file", "set TMPDIR to a directory with space", error);
+    if (order->parts == MAX_PARTS)
+        return extract_error_set(error, EXTRACT_LIMIT, "export", "use --from and --to",
+                                 "the trace has too many changes");
+    if (fwrite(order->items, sizeof *order->items, order->count, order->file) != order->count)
+        return extract_file_error("temporary file", NULL, error);
+    order->parts++;
+    order->count = 0;
+    return EXTRACT_OK;
+}
+
+enum extract_code export_order_add(struct export_order *order, const struct export_change *change,
+                                   struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+
+    if (!order->items) {
+        order->items = malloc(PART * sizeof *order->items);
+        order->spare = malloc(PART * sizeof *order->spare);
+        if (!order->items || !order->spare)
+            return extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
+    }
+    if (order->count == PART)
+        code = spill(order, error);
+    if (!code)
+        order->items[order->count++] = *change;
+    return code;
+}
+
+// ---- merging ----
+
+// A part that is read. The last one is in memory.
+struct part {
+    struct export_change *window;
+    size_t at, count;    // in the window
+    uint64_t next, left; // in the file: offset, and changes
+};
+
+static enum extract_code fill(struct export_order *order, struct part *part,
+                              struct extract_error *error)
+{
+    size_t count = part->left < WINDOW ? (size_t)part->left : WINDOW;
+    size_t bytes = count * sizeof *part->window;
+
+    part->at = 0;
+    part->count = count;
+    part->left -= count;
+    if (!count)
+        return EXTRACT_OK;
+    if (extract_file_read_at(fileno(order->file), part->window, bytes, part->next) != bytes)
+        return extract_file_error("temporary file", NULL, error);
+    part->next += bytes;
+    return EXTRACT_OK;
+}
+
+// Returns whether part `a` comes before part `b`.
+static bool is_before(const struct part *parts, size_t a, size_t b)
+{
+    uint64_t at_a = parts[a].window[parts[a].at].at, at_b = parts[b].window[parts[b].at].at;
+
+    return at_a != at_b ? at_a < at_b : a < b;
+}
+
+static void sink_down(const struct part *parts, size_t *heap, size_t count, size_t i)
+{
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && is_before(parts, heap[child + 1], heap[child]))
+            child++;
+        if (!is_before(parts, heap[child], heap[i]))
+            return;
+        size_t top = heap[i];
+        heap[i] = heap[child];
+        heap[child] = top;
+    }
+}
+
+static enum extract_code merge_parts(struct export_order *order, struct part *parts, size_t *heap,
+                                     void (*put)(void *, const struct export_change *),
+                                     void *context, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    size_t count = 0;
+
+    for (size_t i = 0; i <= order->parts && !code; i++) {
+        if (i < order->parts)
+            code = fill(order, &parts[i], error);
+        if (parts[i].count)
+            heap[count++] = i;
+    }
+    for (size_t i = count / 2; i-- > 0 && !code;)
+        sink_down(parts, heap, count, i);
+    while (count && !code) {
+        struct part *part = &parts[heap[0]];
+        put(context, &part->window[part->at++]);
+        if (part->at == part->count && part->left)
+            code = fill(order, part, error);
+        else if (part->at == part->count)
+            heap[0] = heap[--count];
+        sink_down(parts, heap, count, 0);
+    }
+    return code;
+}
+
+enum extract_code export_order_run(struct export_order *order,
+                                   void (*put)(void *context, const struct export_change *change),
+                                   void *context, struct extract_error *error)
+{
+    enum extract_code code = EXTRACT_OK;
+    size_t count = order->parts;
+
+    sort(order);
+    if (order->file && fflush(order->file))
+        return extract_file_error("temporary file", NULL, error);
+    struct part *parts = calloc(count + 1, sizeof *parts);
+    size_t *heap = calloc(count + 1, sizeof *heap);
+    struct export_change *windows = malloc((count * WINDOW + 1) * sizeof *windows);
+    if (parts && heap && windows) {
+        for (size_t i = 0; i < count; i++)
+            parts[i] = (struct part){.window = &windows[i * WINDOW],
+                                     .next = (uint64_t)i * PART * sizeof *windows,
+                                     .left = PART};
+        parts[count] = (struct part){.window = order->items, .count = order->count};
+        code = merge_parts(order, parts, heap, put, context, error);
+    } else {
+        code = extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
+    }
+    free(windows);
+    free(heap);
+    free(parts);
+    order->count = 0;
+    return code;
+}
+
+void export_order_free(struct export_order *order)
+{
+    if (order->file)
+        fclose(order->file);
+    free(order->items);
+    free(order->spare);
+    *order = (struct export_order){.count = 0};
+}

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: MIT
+// export: the table of exporters, and the walk that feeds one of them.
+//
+// A trace whose events show a schedule is walked once, for its events and its schedule. Other
+// traces have events and losses only.
+#define _GNU_SOURCE // nftw
+#include "base/file.h"
+#include "base/grow.h"
+#include "export/exporter.h"
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PROGRESS_EVENTS = 4096, // between two calls of options->progress
+    LOAD_WINDOWS = 200,     // of a trace, for the counters of the load
+    MAX_CORES = 256
+};
+
+static const struct exporter *const exporters[] = {
+    &export_csv,
+    &export_jsonl,
+    &export_vcd,
+    &export_chrome,
+};
+
+// The load of a core in the present window.
+struct export_loads {
+    uint64_t ticks; // length of a window
+    struct core_load {
+        uint64_t window; // its number
+        uint64_t busy, known;
+    } core[MAX_CORES];
+};
+
+// ---- the table ----
+
+const struct extract_export_kind *extract_export_kind_at(size_t i)
+{
+    return i < sizeof exporters / sizeof *exporters ? &exporters[i]->kind : NULL;
+}
+
+static const struct exporter *find_exporter(const char *name)
+{
+    for (size_t i = 0; i < sizeof exporters / sizeof *exporters; i++)
+        if (strcmp(exporters[i]->kind.name, name) == 0)
+            return exporters[i];
+    return NULL;
+}
+
+const struct extract_export_kind *extract_export_kind_find(const char *name)
+{
+    const struct exporter *exporter = find_exporter(name);
+
+    return exporter ? &exporter->kind : NULL;
+}
+
+const struct extract_export_kind *extract_export_kind_guess(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < sizeof exporters / sizeof *exporters; i++) {
+        const char *suffix = exporters[i]->kind.suffix;
+        size_t tail = suffix ? strlen(suffix) : 0;
+        if (suffix && length > tail && strcmp(path + length - tail, suffix) == 0)
+            return &exporters[i]->kind;
+    }
+    return NULL;
+}
+
+// ---- what exporters share ----
+
+void export_fail(struct export_run *run, enum extract_code code, const char *what, const char *why)
+{
+    if (!run->code)
+        run->code = extract_error_set(run->error, code, what, NULL, "%s", why);
+}
+
+static void fail_for_memory(struct export_run *run)
+{
+    export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+}
+
+uint64_t export_ns(const struct export_run *run, uint64_t ticks)
+{
+    return run->hz ? (uint64_t)((unsigned __int128)ticks * 1000000000 / run->hz) : ticks;
+}
+
+const char *export_name(const struct export_run *run, bool is_thread, uint64_t address,
+                        char buffer[EXPORT_NAME_BYTES])
+{
+    const struct extract_object *object = is_thread ? extract_trace_thread(run->trace, address)
+                                                    : extract_trace_object(run->trace, address);
+
+    if (object)
+        return object->shown;
+    snprintf(buffer, EXPORT_NAME_BYTES, "0x%08llx", (unsigned long long)address);
+    return buffer;
+}
+
+const char *export_counter_name(enum export_counter_kind kind)
+{
+    static const char *const names[EXPORT_COUNTERS] = {
+        [EXPORT_COUNTER_QUEUED] = "queued",       [EXPORT_COUNTER_LEFT] = "left",
+        [EXPORT_COUNTER_INSTANCES] = "instances", [EXPORT_COUNTER_STACK] = "stack",
+        [EXPORT_COUNTER_LOAD] = "load",
+    };
+    return names[kind];
+}
+
+static bool open_builder(struct export_run *run)
+{
+    const struct extract_templates *templates = run->options->templates;
+
+    if (run->code)
+        return false;
+    if (!run->builder && entry_builder_open(&run->builder, run->trace, templates, NULL))
+        fail_for_memory(run);
+    if (run->builder && !run->formatter && templates &&
+        extract_formatter_open(&run->formatter, templates, &run->builder->host, NULL))
+        fail_for_memory(run);
+    return !run->code;
+}
+
+const char *export_event_text(struct export_run *run, const struct extract_event *event,
+                              size_t *length)
+{
+    const struct extract_template *chosen = NULL;
+    struct extract_outcome outcome = {.text = "", .length = 0};
+
+    *length = 0;
+    if (!open_builder(run))
+        return "";
+    const struct extract_entry *entry = entry_builder_build(run->builder, event, &chosen);
+    if (!chosen && entry_builder_describe(run->builder, event, &outcome))
+        ;
+    else if (run->formatter)
+        extract_formatter_run(run->formatter, chosen, entry, 0, true, &outcome);
+    *length = outcome.length;
+    return outcome.text;
+}
+
+struct entry_builder_text export_context_name(struct export_run *run,
+                                              const struct extract_event *event)
+{
+    static const struct entry_builder_text none = {.bytes = ""};
+
+    return open_builder(run) ? entry_builder_context_name(run->builder, event) : none;
+}
+
+size_t export_number(struct export_run *run, struct export_numbers *numbers, uint64_t key)
+{
+    uint32_t *index = NULL;
+
+    if (numbers->map.values || extract_map_init(&numbers->map, 64))
+        index = extract_map_at(&numbers->map, key);
+    if (index && *index)
+        return *index - 1;
+    uint64_t *keys =
+        index ? extract_grow(numbers->keys, &numbers->capacity, numbers->count, sizeof *keys)
+              : NULL;
+    if (!keys) {
+        fail_for_memory(run);
+        return SIZE_MAX;
+    }
+    numbers->keys = keys;
+    keys[numbers->count++] = key;
+    *index = (uint32_t)numbers->count;
+    return numbers->count - 1;
+}
+
+void export_numbers_free(struct export_numbers *numbers)
+{
+    extract_map_free(&numbers->map);
+    free(numbers->keys);
+    *numbers = (struct export_numbers){.count = 0};
+}
+
+// ---- counters ----
+
+static void put_counter(struct export_run *run, enum export_counter_kind kind, uint64_t at,
+                        uint64_t object, uint64_t value)
+{
+    run->exporter->counter(run, &(struct export_counter){kind, at, object, value});
+}
+
+// Sends the levels that a call states.
+static void put_levels(struct export_run *run, const struct extract_event *event,
+                       const struct extract_role_fields *role)
+{
+    uint64_t object = extract_role_field(event, role->object);
+
+    if (!role->object)
+        return;
+    if (role->queued)
+        put_counter(run, EXPORT_COUNTER_QUEUED, event->ticks, object,
+                    extract_role_field(event, role->queued));
+    if (role->left)
+        put_counter(run, EXPORT_COUNTER_LEFT, event->ticks, object,
+                    extract_role_field(event, role->left));
+    if (role->instances)
+        put_counter(run, EXPORT_COUNTER_INSTANCES, event->ticks, object,
+                    extract_role_field(event, role->instances));
+}
+
+// Sends the use of the stack of the thread that recorded an event with its stack pointer.
+static void put_stack(struct export_run *run, const struct extract_event *event)
+{
+    const struct extract_object *thread = NULL;
+
+    for (unsigned i = 0; i < report_fields(event); i++) {
+        if (event->type->field[i].kind != EXTRACT_KIND_STACK || event->context != EXTRACT_THREAD)
+            continue;
+        if (!thread)
+            thread = extract_trace_thread_at(run->trace, event->thread, event->seq);
+        if (!thread || !thread->registered)
+            return;
+        uint64_t free = event->field[i] - thread->param1;
+        if (thread->param2 && free <= thread->param2)
+            put_counter(run, EXPORT_COUNTER_STACK, event->ticks, event->thread,
+                        thread->param2 - free);
+    }
+}
+
+static void end_window(struct export_run *run, unsigned core)
+{
+    struct core_load *load = &run->loads->core[core];
+
+    if (load->known)
+        put_counter(run, EXPORT_COUNTER_LOAD, (load->window + 1) * run->loads->ticks, core,
+                    (uint64_t)((unsigned __int128)load->busy * 1000 / load->known));
+    load->busy = load->known = 0;
+}
+
+// Adds a slice to the load of its core, window by window.
+static void add_load(struct export_run *run, const struct extract_interval *slice)
+{
+    struct core_load *load = &run->loads->core[slice->core];
+    uint64_t ticks = run->loads->ticks;
+
+    for (uint64_t at = slice->from; at < slice->to;) {
+        uint64_t window = at / ticks, next = (window + 1) * ticks;
+        uint64_t to = slice->to < next ? slice->to : next;
+        if (window != load->window)
+            end_window(run, slice->core);
+        load->window = window;
+        if (slice->runner != EXTRACT_RUNNER_UNKNOWN)
+            load->known += to - at;
+        if (slice->runner != EXTRACT_RUNNER_UNKNOWN && slice->runner != EXTRACT_RUNNER_IDLE)
+            load->busy += to - at;
+        at = to;
+    }
+}
+
+// ---- the walk ----
+
+static bool may_go_on(struct export_run *run)
+{
+    const struct extract_export_options *options = run->options;
+
+    if (run->code || run->text->code)
+        return false;
+    if (run->done++ % PROGRESS_EVENTS || !options->progress)
+        return true;
+    if (!options->progress(options->context, run->done - 1,
+                           extract_trace_info(run->trace)->entries_valid))
+        export_fail(run, EXTRACT_IO, "export", "ended by a signal");
+    return !run->code;
+}
+
+static void on_event(void *context, const struct extract_event *event,
+                     const struct extract_role_fields *role, uint8_t standing)
+{
+    struct export_run *run = context;
+
+    if (!may_go_on(run) || standing == EXTRACT_OUTSIDE)
+        return;
+    run->names.seq = event->seq;
+    if (standing == EXTRACT_LET_THROUGH && run->exporter->event)
+        run->exporter->event(run, event, role);
+    if (run->exporter->counter) {
+        put_levels(run, event, role);
+        put_stack(run, event);
+    }
+}
+
+static void on_gap(void *context, const struct extract_event *marker)
+{
+    struct export_run *run = context;
+
+    if (!run->code && run->exporter->loss)
+        run->exporter->loss(run, marker);
+}
+
+static void on_slice(void *context, const struct extract_interval *slice)
+{
+    struct export_run *run = context;
+
+    if (run->code)
+        return;
+    if (run->exporter->slice)
+        run->exporter->slice(run, slice);
+    if (run->exporter->counter)
+        add_load(run, slice);
+}
+
+static void on_state(void *context, const struct extract_state *state)
+{
+    struct export_run *run = context;
+
+    if (!run->code && run->exporter->state)
+        run->exporter->state(run, state);
+}
+
+static void on_wake(void *context, const struct extract_wake *wake)
+{
+    struct export_run *run = context;
+
+    if (!run->code && run->exporter->wake)
+        run->exporter->wake(run, wake);
+}
+
+static void on_owner(void *context, const struct extract_ownership *owner)
+{
+    struct export_run *run = context;
+
+    if (!run->code && run->exporter->owner)
+        run->exporter->owner(run, owner);
+}
+
+static void walk_schedule(struct export_run *run)
+{
+    const struct extract_schedule_sink sink = {.context = run,
+                                               .interval = on_slice,
+                                               .state = on_state,
+                                               .wake = on_wake,
+                                               .owner = on_owner};
+    const struct schedule_observer observer = {.context = run, .event = on_event, .gap = on_gap};
+    enum extract_code code = schedule_walk(run->view, run->trace, &sink, &observer, run->error);
+
+    if (code && !run->code)
+        run->code = code;
+    for (unsigned core = 0; core < MAX_CORES && run->exporter->counter && !run->code; core++)
+        end_window(run, core);
+}
+
+static bool on_events(void *context, const struct extract_event *events, size_t count)
+{
+    static const struct extract_role_fields no_role = {.role = EXTRACT_ROLE_NONE};
+    struct export_run *run = context;
+
+    for (size_t i = 0; i < count; i++)
+        if (extract_event_is_mark(&events[i]))
+            on_gap(run, &events[i]);
+        else
+            on_event(run, &events[i], &no_role, EXTRACT_LET_THROUGH);
+    return !run->code;
+}
+
+static void walk(struct export_run *run)
+{
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(run->trace, &objects);
+
+    if (run->exporter->begin)
+        run->exporter->begin(run);
+    for (size_t i = 0; i < count && run->exporter->object && !run->code; i++)
+        run->exporter->object(run, &objects[i]);
+    if (!run->code && run->has_schedule)
+        walk_schedule(run);
+    else if (!run->code)
+        extract_view_run(run->view, &(struct extract_sink){.context = run, .events = on_events});
+    if (run->builder && run->builder->failed)
+        fail_for_memory(run);
+    if (run->text->code && !run->code)
+        export_fail(run, run->text->code, "output",
+                    run->text->code == EXTRACT_NOMEM ? "out of memory" : "cannot be written");
+    if (!run->code && run->exporter->end)
+        run->exporter->end(run);
+    if (run->exporter->close)
+        run->exporter->close(run);
+}
+
+static enum extract_code run_exporter(struct export_run *run)
+{
+    uint64_t span = extract_trace_info(run->trace)->span_ticks;
+
+    run->has_schedule = !schedule_check(run->trace, NULL);
+    run->has_waits = schedule_shows_waits(run->trace);
+    run->state = calloc(1, run->exporter->state_bytes + 1);
+    run->loads = calloc(1, sizeof *run->loads);
+    value_names_init(&run->names, run->trace);
+    if (!run->state || !run->loads) {
+        fail_for_memory(run);
+    } else {
+        run->loads->ticks = span / LOAD_WINDOWS + 1;
+        walk(run);
+    }
+    extract_formatter_close(run->formatter);
+    entry_builder_close(run->builder);
+    value_names_free(&run->names);
+    free(run->loads);
+    free(run->state);
+    return run->code;
+}
+
+// ---- files and directories ----
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status, (void)type, (void)place;
+    return remove(path);
+}
+
+// Makes a file or directory beside `path`, with a name of its own. Returns its name, which the
+// caller frees; NULL after an error.
+static char *make_temporary(const struct export_run *run, const char *path, bool is_directory)
+{
+    static const char suffix[] = ".XXXXXX";
+    size_t length = strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    char *name = malloc(length + sizeof suffix);
+    if (!name) {
+        extract_error_set(run->error, EXTRACT_NOMEM, path, NULL, "out of memory");
+        return NULL;
+    }
+    memcpy(name, path, length);
+    memcpy(name + length, suffix, sizeof suffix);
+    int fd = is_directory ? -1 : mkstemp(name);
+    if (fd >= 0)
+        close(fd);
+    if (is_directory ? mkdtemp(name) != NULL : fd >= 0)
+        return name;
+    extract_file_error(path, NULL, run->error);
+    free(name);
+    return NULL;
+}
+
+// Gives the temporary file its name and the permissions of a new one.
+static enum extract_code keep_temporary(const char *name, const char *path, bool is_directory,
+                                        struct extract_error *error)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    chmod(name, (is_directory ? 0777 : 0666) & ~mask);
+    if (rename(name, path) == 0)
+        return EXTRACT_OK;
+    return extract_file_error(
+        path, is_directory ? "use a new name, or remove what has this name" : NULL, error);
+}
+
+static enum extract_code run_to_path(struct export_run *run, const char *path)
+{
+    bool is_directory = run->exporter->kind.output == EXTRACT_EXPORT_DIRECTORY;
+
+    if (!path || strcmp(path, "-") == 0)
+        return extract_error_set(run->error, EXTRACT_USAGE, run->exporter->kind.name,
+                                 is_directory ? "use -o DIRECTORY" : "use -o FILE",
+                                 "cannot be written to standard output");
+    char *name = make_temporary(run, path, is_directory);
+    if (!name)
+        return EXTRACT_IO;
+    run->path = name;
+    enum extract_code code = run_exporter(run);
+    if (!code)
+        code = keep_temporary(name, path, is_directory, run->error);
+    if (code)
+        nftw(name, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    free(name);
+    return code;
+}
+
+enum extract_code extract_export_run(struct extract_text *text, const struct extract_view *view,
+                                     const struct extract_trace *trace,
+                                     const struct extract_export_options *options,
+                                     struct extract_error *error)
+{
+    struct export_run run = {.exporter = find_exporter(options->to),
+                             .trace = trace,
+                             .view = view,
+                             .hz = options->hz,
+                             .text = text,
+                             .options = options,
+                             .error = error};
+
+    if (!run.exporter)
+        return extract_error_set(error, EXTRACT_USAGE, options->to, "see ringside-export(1)",
+                                 "not a format of exports");
+    if (run.exporter->is_able && !run.exporter->is_able(&run))
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, options->to, "see ringside-export(1)",
+                                 "cannot hold a trace of the format %s",
+                                 extract_trace_info(trace)->format);
+    return run.exporter->kind.output == EXTRACT_EXPORT_STREAM ? run_exporter(&run)
+                                                              : run_to_path(&run, options->path);
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// export: Value Change Dump, for GTKWave: what had each core, the state of each thread, counters.
+//
+// The variables are declared before the first change, but known only at the end of the trace. So
+// all changes are sorted first (order.h), and written at the end.
+// Standard: IEEE Std 1364-2005, 18 (value change dump); variables of type "string" are GTKWave's.
+#include "export/exporter.h"
+#include "export/order.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+// What a track shows.
+enum { CORE = 0, THREAD, COUNTER };
+
+// Bits of the value of a change. CORE: the runner, and the thread or interrupt in `texts`.
+// THREAD: the state, and the object that it waits for.
+struct vcd {
+    struct export_order order;
+    struct export_numbers tracks; // kind << 56 | key: core, thread, or number of `counters`
+    struct export_numbers counters[EXPORT_COUNTERS]; // keys: objects
+    struct export_numbers texts;                     // see text_key
+    struct extract_text scratch;
+    uint64_t at; // time of the last change that was written
+    bool has_time;
+    unsigned scale; // time units per tick, or 0: nanoseconds
+};
+
+static size_t track_of(struct export_run *run, uint64_t kind, uint64_t key)
+{
+    struct vcd *vcd = run->state;
+
+    return export_number(run, &vcd->tracks, kind << 56 | key);
+}
+
+static void add(struct export_run *run, size_t track, uint32_t kind, uint64_t at, uint64_t value)
+{
+    struct vcd *vcd = run->state;
+    struct export_change change = {at, value, (uint32_t)track, kind};
+    enum extract_code code = export_order_add(&vcd->order, &change, run->error);
+
+    if (code && !run->code)
+        run->code = code;
+}
+
+static void put_slice(struct export_run *run, const struct extract_interval *slice)
+{
+    struct vcd *vcd = run->state;
+    uint64_t what = slice->runner == EXTRACT_RUNNER_THREAD                    ? slice->thread
+                    : slice->runner == EXTRACT_RUNNER_ISR && slice->isr_known ? slice->isr + 1
+                                                                              : 0;
+    uint64_t text = export_number(run, &vcd->texts, what);
+
+    add(run, track_of(run, CORE, slice->core), CORE, slice->from,
+        text << 8 | (uint64_t)slice->runner);
+}
+
+static void put_state(struct export_run *run, const struct extract_state *state)
+{
+    struct vcd *vcd = run->state;
+    size_t thread = export_number(run, &vcd->texts, state->thread);
+    uint64_t object = export_number(run, &vcd->texts, state->object);
+
+    add(run, track_of(run, THREAD, thread), THREAD, state->from,
+        object << 8 | (uint64_t)state->state);
+}
+
+static void put_counter(struct export_run *run, const struct export_counter *counter)
+{
+    struct vcd *vcd = run->state;
+    size_t number = export_number(run, &vcd->counters[counter->kind], counter->object);
+
+    add(run, track_of(run, COUNTER, (uint64_t)counter->kind << 48 | number), COUNTER, counter->at,
+        counter->value);
+}
+
+// ---- output ----
+
+// Appends a name without blanks and without what VCD gives a meaning.
+static void put_word(struct extract_text *text, const char *name)
+{
+    for (; *name; name++) {
+        bool is_plain = (*name >= '0' && *name <= '9') || (*name >= 'A' && *name <= 'Z') ||
+                        (*name >= 'a' && *name <= 'z') || strchr("_.-+", *name);
+        extract_text_putc(text, is_plain ? *name : '_');
+    }
+}
+
+// Appends the short name of a track: printable characters from '!' on.
+static void put_code(struct extract_text *text, uint64_t track)
+{
+    do {
+        extract_text_putc(text, (char)('!' + track % 94));
+        track /= 94;
+    } while (track);
+}
+
+static void put_time(struct export_run *run, uint64_t at)
+{
+    struct vcd *vcd = run->state;
+
+    extract_text_putc(run->text, '#');
+    extract_text_dec(run->text, vcd->scale ? at * vcd->scale : export_ns(run, at));
+    extract_text_putc(run->text, '\n');
+}
+
+static void put_core_value(struct export_run *run, const struct export_change *change)
+{
+    const struct vcd *vcd = run->state;
+    enum extract_runner runner = (enum extract_runner)(change->value & 0xff);
+    uint64_t what = vcd->texts.keys[change->value >> 8];
+    char buffer[EXPORT_NAME_BYTES];
+
+    if (runner == EXTRACT_RUNNER_THREAD)
+        put_word(run->text, export_name(run, true, what, buffer));
+    else
+        extract_text_puts(run->text, extract_runner_name(runner));
+    if (runner == EXTRACT_RUNNER_ISR && what)
+        extract_text_printf(run->text, "_%llu", (unsigned long long)(what - 1));
+}
+
+static void put_state_value(struct export_run *run, const struct export_change *change)
+{
+    const struct vcd *vcd = run->state;
+    uint64_t object = vcd->texts.keys[change->value >> 8];
+    char buffer[EXPORT_NAME_BYTES];
+
+    extract_text_puts(run->text,
+                      extract_thread_state_name((enum extract_thread_state)(change->value & 0xff)));
+    if (object) {
+        extract_text_putc(run->text, ':');
+        put_word(run->text, export_name(run, false, object, buffer));
+    }
+}
+
+static void put_change(void *context, const struct export_change *change)
+{
+    struct export_run *run = context;
+    struct vcd *vcd = run->state;
+
+    if (!vcd->has_time || change->at != vcd->at)
+        put_time(run, change->at);
+    vcd->has_time = true;
+    vcd->at = change->at;
+    extract_text_putc(run->text, change->kind == COUNTER ? 'b' : 's');
+    if (change->kind == CORE) {
+        put_core_value(run, change);
+    } else if (change->kind == THREAD) {
+        put_state_value(run, change);
+    } else {
+        unsigned bits = 64u - (unsigned)__builtin_clzll(change->value | 1);
+        for (unsigned i = bits; i-- > 0;)
+            extract_text_putc(run->text, change->value >> i & 1 ? '1' : '0');
+    }
+    extract_text_putc(run->text, ' ');
+    put_code(run->text, change->track);
+    extract_text_putc(run->text, '\n');
+}
+
+static void put_variable(struct export_run *run, size_t track)
+{
+    const struct vcd *vcd = run->state;
+    uint64_t kind = vcd->tracks.keys[track] >> 56;
+    uint64_t key = vcd->tracks.keys[track] & ((UINT64_C(1) << 56) - 1);
+    enum export_counter_kind counter = (enum export_counter_kind)(key >> 48);
+    char buffer[EXPORT_NAME_BYTES];
+
+    extract_text_puts(run->text, kind == COUNTER ? "$var integer 64 " : "$var string 1 ");
+    put_code(run->text, track);
+    extract_text_putc(run->text, ' ');
+    if (kind == CORE) {
+        extract_text_printf(run->text, "core_%u", (unsigned)key);
+    } else if (kind == THREAD) {
+        put_word(run->text, export_name(run, true, vcd->texts.keys[key], buffer));
+    } else {
+        uint64_t object = vcd->counters[counter].keys[key & 0xffffffff];
+        extract_text_puts(run->text, export_counter_name(counter));
+        extract_text_putc(run->text, '.');
+        if (counter == EXPORT_COUNTER_LOAD)
+            extract_text_printf(run->text, "core_%u", (unsigned)object);
+        else
+            put_word(run->text, export_name(run, counter == EXPORT_COUNTER_STACK, object, buffer));
+    }
+    extract_text_puts(run->text, " $end\n");
+}
+
+// Chooses a unit of 1, 10 or 100 of which a tick is a multiple.
+static const char *choose_unit(struct export_run *run)
+{
+    static const struct {
+        const char *name;
+        uint64_t per_second;
+    } units[] = {{"1 s", 1},
+                 {"1 ms", 1000},
+                 {"1 us", 1000000},
+                 {"100 ns", 10000000},
+                 {"10 ns", 100000000},
+                 {"1 ns", 1000000000},
+                 {"100 ps", 10000000000},
+                 {"10 ps", 100000000000},
+                 {"1 ps", 1000000000000}};
+    struct vcd *vcd = run->state;
+
+    for (size_t i = 0; i < sizeof units / sizeof *units && run->hz; i++)
+        if (units[i].per_second % run->hz == 0 && units[i].per_second / run->hz < 1000) {
+            vcd->scale = (unsigned)(units[i].per_second / run->hz);
+            return units[i].name;
+        }
+    return "1 ns";
+}
+
+static void end(struct export_run *run)
+{
+    static const char *const scopes[] = {
+        [CORE] = "cores", [THREAD] = "threads", [COUNTER] = "counters"};
+    struct vcd *vcd = run->state;
+
+    extract_text_printf(run->text, "$version ringside %s $end\n", EXTRACT_VERSION);
+    if (!run->hz)
+        extract_text_puts(run->text,
+                          "$comment The clock's rate is unknown: 1 tick is 1 ns. $end\n");
+    extract_text_printf(run->text, "$timescale %s $end\n", choose_unit(run));
+    for (uint64_t kind = CORE; kind <= COUNTER; kind++) {
+        extract_text_printf(run->text, "$scope module %s $end\n", scopes[kind]);
+        for (size_t i = 0; i < vcd->tracks.count; i++)
+            if (vcd->tracks.keys[i] >> 56 == kind)
+                put_variable(run, i);
+        extract_text_puts(run->text, "$upscope $end\n");
+    }
+    extract_text_puts(run->text, "$enddefinitions $end\n");
+    enum extract_code code = export_order_run(&vcd->order, put_change, run, run->error);
+    if (code && !run->code)
+        run->code = code;
+}
+
+static void close_vcd(struct export_run *run)
+{
+    struct vcd *vcd = run->state;
+
+    export_order_free(&vcd->order);
+    export_numbers_free(&vcd->tracks);
+    export_numbers_free(&vcd->texts);
+    for (size_t i = 0; i < EXPORT_COUNTERS; i++)
+        export_numbers_free(&vcd->counters[i]);
+}
+
+static bool is_able(const struct export_run *run)
+{
+    return !schedule_check(run->trace, NULL);
+}
+
+const struct exporter export_vcd = {
+    .kind = {"vcd", ".vcd", "states and counters as signals, for GTKWave", EXTRACT_EXPORT_STREAM},
+    .state_bytes = sizeof(struct vcd),
+    .is_able = is_able,
+    .slice = put_slice,
+    .state = put_state,
+    .counter = put_counter,
+    .end = end,
+    .close = close_vcd,
+};
