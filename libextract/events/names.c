@@ -559,7 +559,8 @@ static void count_cores(struct extract_trace *trace)
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_info *info = &trace->info;
 
-    if (!ring->format->has_cores)
+    // Only merged logs have several cores if entries of their format do not name one.
+    if (!ring->format->has_cores && trace->cores_seen <= 1)
         return;
     if (ring->cores && ring->cores >= trace->cores_seen) {
         info->cores = ring->cores;

@@ -157,7 +157,7 @@ static bool add_get(struct rkh_post_queues *queues, struct rkh_post_queue *queue
                     const struct extract_event *event, const struct step *step,
                     const struct rkh_wire *wire, struct rkh_post_match *match)
 {
-    uint64_t stamp_mask = wire->ts >= 4 ? UINT32_MAX : (UINT64_C(1) << 8 * wire->ts) - 1;
+    uint64_t stamp_mask = wire->ts ? UINT64_MAX >> (64 - 8 * wire->ts) : 0;
     struct rkh_post *taken = &queues->taken;
 
     if (step->has_length && !correct_length(queue, step->length + 1, queues->step_count))
