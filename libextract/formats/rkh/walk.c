@@ -474,6 +474,8 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
     bool fits = extract_snapshot_reserve(snapshot, rkh_frame_count(walk.bytes, walk.end)) &&
                 walk_frames(&walk, walk.end, boundary);
     save_walk(&walk);
+    if (walk.merged && ring->rkh.layouts)
+        memcpy(ring->rkh.value, ring->rkh.layout[walk.layout].value, sizeof ring->rkh.value);
     rkh_layouts_sum_up(ring);
     snapshot->lost_known = !walk.has_left_out;
     for (unsigned i = 0; i < ring->rkh.layouts; i++)

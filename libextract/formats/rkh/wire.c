@@ -307,6 +307,8 @@ bool rkh_allows(enum extract_rkh_key key, uint64_t number)
         return number == 2 || number == 4;
     case EXTRACT_RKH_TS_HZ:
         return number && number <= UINT32_MAX;
+    case EXTRACT_RKH_VERSION:
+        return number <= UINT16_MAX && !rkh_version_check((uint32_t)number, NULL);
     default:
         return is_size(number);
     }

@@ -100,7 +100,8 @@ int trazer_sequence_number(const struct extract_event *event)
     struct rkh_wire wire;
 
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
-    if (extract_event_is_mark(event) || !wire.nseq || event->id == RKH_FWK_TCFG)
+    if (extract_event_is_mark(event) || !wire.nseq ||
+        (event->id == RKH_FWK_TCFG && !wire.is_merged))
         return -1;
     return event->data[-(int)wire.ts - 1];
 }
