@@ -497,6 +497,24 @@ static enum extract_code write_start(struct output *out)
     return code;
 }
 
+// Writes how many events the targets did not record, by the counts in the rings. Nothing states
+// when, so that this loss is at the end. Snapshots of one ring have one count.
+static enum extract_code write_unrecorded(struct output *out)
+{
+    const struct merge *merge = out->merge;
+    bool is_one_ring = merge->options.kind == MERGE_SNAPSHOTS;
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        uint64_t own = extract_trace_info(merge->inputs[i].trace)->log
+                           ? 0
+                           : extract_trace_snapshot(merge->inputs[i].trace)->unwritten;
+        own = own < UINT32_MAX ? own : UINT32_MAX;
+        lost = !is_one_ring ? lost + own : own > lost ? own : lost;
+    }
+    return lost ? write_loss(out, EXTRACT_LOSS_REFUSED, lost, 0) : EXTRACT_OK;
+}
+
 // Returns the bytes of a name in the table of names of user events.
 static uint32_t name_slot_bytes(const struct merge *merge)
 {
@@ -576,6 +594,8 @@ enum extract_code merge_write(struct merge *merge, struct extract_log_writer *lo
         code = write_start(&out);
     if (!code)
         code = write_events(&out);
+    if (!code)
+        code = write_unrecorded(&out);
     if (!code)
         code = write_mark(&out, EXTRACT_MARK_STOP, 0, NULL, 0);
     for (size_t i = 0; i < merge->count && !code; i++) {
