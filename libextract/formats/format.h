@@ -463,6 +463,9 @@ struct extract_encoder {
     void (*numbers)(const struct extract_event *event,
                     void (*take)(void *context, enum extract_kind kind, uint64_t number),
                     void *context);
+    // Returns whether an entry has a timestamp of its own, and not that of its neighbor. NULL: all
+    // entries have one.
+    bool (*has_stamp)(const struct extract_event *event);
     // Byte rings: the byte that must precede the first entry after a gap; 0: none.
     uint8_t separator;
     uint32_t user_events; // maximum of numbers of user events; 0: they have no numbers

@@ -548,6 +548,30 @@ static enum extract_code write_names(struct output *out)
     return code;
 }
 
+// Skips the entries at the start of a snapshot that have no timestamp of their own, if another
+// snapshot begins before them and has them, too: there they have the time of the entry before them.
+static void skip_unstamped(struct output *out, struct source *source)
+{
+    const struct merge *merge = out->merge;
+    bool (*has_stamp)(const struct extract_event *) = merge->ring.format->encoder->has_stamp;
+    bool is_known = false;
+
+    if (!has_stamp || merge->options.kind != MERGE_SNAPSHOTS || source->has_ended ||
+        source->input->is_constant)
+        return;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_input *other = &merge->inputs[i];
+        is_known |= other != source->input && other->is_whole &&
+                    merge_time(other, other->ticks_first) < source->time &&
+                    merge_time(other, other->ticks_last) >= source->time;
+    }
+    while (is_known && !source->has_ended && !extract_event_is_mark(front_of(source)) &&
+           !has_stamp(front_of(source))) {
+        source->input->duplicates++;
+        take_front(source);
+    }
+}
+
 static bool open_sources(struct output *out)
 {
     size_t count = out->merge->count;
@@ -570,9 +594,38 @@ static bool open_sources(struct output *out)
         source->input->duplicates = 0;
         extract_reader_init(&source->reader, source->input->trace);
         look_at_front(source);
+        skip_unstamped(out, source);
         out->has_walls &= extract_trace_info(source->input->trace)->log != NULL;
     }
     return true;
+}
+
+// Returns the address of the program's entry point that an input states; 0: none.
+static uint64_t program_of(const struct merge_input *input)
+{
+    uint64_t entry = extract_trace_snapshot(input->trace)->ring.posix.entry;
+    struct extract_log_snapshots *snapshots = input->trace->snapshots;
+
+    if (snapshots && !extract_log_program(extract_log_snapshots_log(snapshots), &entry))
+        return 0;
+    return entry;
+}
+
+// Writes where the program was loaded, so that the log finds its symbols as the inputs do. Boards
+// have programs of their own, and the addresses of the first one are unchanged.
+static enum extract_code write_program(struct output *out)
+{
+    const struct merge *merge = out->merge;
+    size_t count = merge->options.kind == MERGE_BOARDS ? 1 : merge->count;
+    uint64_t entry = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t own = program_of(&merge->inputs[i]);
+        if (own && entry && own != entry)
+            return EXTRACT_OK; // it was started several times
+        entry = own ? own : entry;
+    }
+    return entry ? extract_log_put_program(out->log, entry, out->error) : EXTRACT_OK;
 }
 
 enum extract_code merge_write(struct merge *merge, struct extract_log_writer *log,
@@ -590,6 +643,8 @@ enum extract_code merge_write(struct merge *merge, struct extract_log_writer *lo
                                        merge->registry_bytes, error);
     if (!code && merge->user_count && merge->ring.format->encoder->has_names)
         code = write_names(&out);
+    if (!code)
+        code = write_program(&out);
     if (!code)
         code = write_start(&out);
     if (!code)

@@ -69,6 +69,11 @@ static uint8_t *store_payload(const struct extract_encoding *encoding,
     return to + left + padding;
 }
 
+static bool has_stamp(const struct extract_event *event)
+{
+    return event->priority_word & HOOK_FRAME_STAMP;
+}
+
 static uint32_t encode_entry(const struct extract_encoding *encoding,
                              const struct extract_event *event, uint8_t *to)
 {
@@ -76,16 +81,16 @@ static uint32_t encode_entry(const struct extract_encoding *encoding,
     const uint32_t kept = HOOK_FRAME_WIDE | HOOK_FRAME_ISR | HOOK_FRAME_INIT | HOOK_FRAME_TID;
     uint32_t frame = ((uint32_t)event->priority_word & kept) | (uint32_t)event->core << 24;
     uint32_t board = hook_board_of(event);
-    bool has_stamp = !encoding->is_untimed || event->priority_word & HOOK_FRAME_STAMP;
+    bool is_stamped = !encoding->is_untimed || has_stamp(event);
 
     if (encoding->board)
         board ^= encoding->board << (encoding->board_bit - 32);
     frame |= frame & HOOK_FRAME_TID ? HOOK_FRAME_TID_8 : 0u;
-    frame |= has_stamp ? HOOK_FRAME_STAMP | HOOK_FRAME_STAMP_8 : 0u;
+    frame |= is_stamped ? HOOK_FRAME_STAMP | HOOK_FRAME_STAMP_8 : 0u;
     frame |= board ? HOOK_FRAME_BOARD : 0u;
     uint32_t words = event->data_bytes / 4 + (event->data_bytes % 4 != 0);
     uint32_t length = FRAME + 4 * words + (board ? 4 : 0) + (frame & HOOK_FRAME_TID ? WIDE : 0) +
-                      (has_stamp ? WIDE : 0);
+                      (is_stamped ? WIDE : 0);
     bool is_long = length > HOOK_MAX_FRAME;
     length += is_long ? 4 : 0;
     if (length > HOOK_MAX_RECORD)
@@ -98,9 +103,10 @@ static uint32_t encode_entry(const struct extract_encoding *encoding,
     to = store_payload(encoding, event, to);
     if (frame & HOOK_FRAME_TID)
         to = extract_store(to, event->thread, WIDE, order);
-    if (has_stamp)
+    if (is_stamped)
         extract_store(to, event->raw_stamp, WIDE, order);
     return length;
 }
 
-const struct extract_encoder hook_encoder = {.ring = encode_ring, .entry = encode_entry};
+const struct extract_encoder hook_encoder = {
+    .ring = encode_ring, .entry = encode_entry, .has_stamp = has_stamp};
