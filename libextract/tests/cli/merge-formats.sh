@@ -115,7 +115,7 @@ for ((i = 600; i <= 1015; i += 70)); do
     rkr "d$i.rkr" "$i"
     dumps+=("d$i.rkr")
 done
-last=$(((i - 70)))
+last=$((i - 70))
 run merge --rkh "$settings" "${dumps[@]}" -o dumps.log
 check "RKH: dumps of a ring" 0 err ' 0 gaps$'
 first=$("$ringside" report --rkh "$settings" --json d600.rkr 2>/dev/null | wc -l)
@@ -261,7 +261,8 @@ check "hook words: two boards" 0 err 'b.hook: .* as given' err ' 0 gaps$'
 boards "hook words: the first board" hooks2.log 0 1000 w.hook
 boards "hook words: the second board" hooks2.log 1 0 b.hook
 is "hook words: threads of the boards" "$("$ringside" report --json hooks2.log 2>/dev/null |
-    jq -cs 'map(select(.thread)) | map([.core, (.thread / 4294967296 | floor)]) | unique')" '[[0,0],[1,1]]'
+    jq -cs 'map(select(.thread) | [.core, (.thread / 4294967296 | floor)]) | unique')" \
+    '[[0,0],[1,1]]'
 run save hooks2.log -o saved.hook
 events hooks2.log >expected
 events saved.hook >got
