@@ -9,8 +9,9 @@
 //
 // plan.c checks the inputs and plans, and clocks.c finds what their clocks have to do with each
 // other; join.c finds where one snapshot continues another; shared.c and line.c align clocks by
-// events that two boards share; objects.c makes the registry; numbers.c gives numbers; write.c
-// writes, and the encoder of the format (formats/format.h) makes the entries.
+// events that two boards share; objects.c makes the registry; numbers.c gives numbers; names.c
+// collects names; write.c writes, and the encoder of the format (formats/format.h) makes the
+// entries.
 #ifndef EXTRACT_MERGE_MERGE_H
 #define EXTRACT_MERGE_MERGE_H
 
@@ -18,6 +19,7 @@
 #include "formats/format.h"
 #include "merge/line.h"
 #include <extract/log.h>
+#include <extract/text.h>
 #include <extract/trace.h>
 #include <string.h>
 
@@ -44,6 +46,13 @@ struct merge_numbers {
     struct extract_map user_events;
     uint64_t signal_offset, pool_offset;
     struct extract_map *owners; // of process ids: 1 + the first input that has it
+};
+
+// The addresses of objects in the events of an input (names.c).
+struct merge_addresses {
+    struct extract_map places; // 1 + the index of an address
+    uint64_t *list;
+    size_t count, capacity;
 };
 
 // An input of a merge, and what was found of it.
@@ -78,6 +87,7 @@ struct merge_input {
     unsigned cores;       // that its events name
     unsigned first_core;  // in the log, the number of its core 0
     struct merge_numbers numbers;
+    struct merge_addresses addresses;
     struct extract_encoding encoding;
 };
 
@@ -97,7 +107,8 @@ struct merge {
     struct extract_ring ring; // of the log
     uint8_t *registry;        // owned
     size_t registry_bytes;
-    const char **user_names; // of types of user events, by their numbers in the log; owned
+    struct extract_text object_names; // as OBJECTS of a byte ring has them
+    const char **user_names;          // of types of user events, by their numbers in the log; owned
     uint32_t user_count;
     struct extract_map owners; // of process ids
     unsigned cores;            // of all inputs together
@@ -158,6 +169,15 @@ enum extract_code merge_align(struct merge *merge, struct extract_error *error);
 enum extract_code merge_make_registry(struct merge *merge, struct extract_error *error);
 // Returns whether the log has a registry of objects.
 bool merge_has_registry(const struct merge *merge);
+
+// names.c: opens the addresses of an input, and notes those of its events. Return false if memory
+// ran out. Each is closed by itself.
+bool merge_open_addresses(struct merge_input *input);
+bool merge_note_addresses(const struct merge *merge, struct merge_input *input,
+                          const struct extract_event *event);
+void merge_close_addresses(struct merge_input *input);
+// Collects the names of objects for the log. Errors: NOMEM.
+enum extract_code merge_collect_names(struct merge *merge, struct extract_error *error);
 
 // numbers.c: opens the numbers of an input, and notes those of its events. Returns false if memory
 // ran out. All are closed together.

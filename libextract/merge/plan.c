@@ -46,7 +46,7 @@ static enum extract_code study_input(struct merge *merge, size_t i, struct extra
     struct extract_event events[BATCH];
     struct extract_reader reader;
     size_t got;
-    bool fits = merge_open_numbers(merge, i);
+    bool fits = merge_open_numbers(merge, i) && merge_open_addresses(input);
 
     input->events = 0;
     input->is_whole = true;
@@ -56,7 +56,8 @@ static enum extract_code study_input(struct merge *merge, size_t i, struct extra
         for (size_t k = 0; k < got && fits; k++) {
             if (!extract_event_is_mark(&events[k])) {
                 note_event(input, &events[k]);
-                fits = merge_note_numbers(input, &events[k]);
+                fits = merge_note_numbers(input, &events[k]) &&
+                       merge_note_addresses(merge, input, &events[k]);
             } else if (input->events && extract_event_is_break(&events[k])) {
                 input->is_whole = false;
             }
@@ -218,12 +219,16 @@ enum extract_code merge_plan(struct merge *merge, struct merge_input *inputs, si
     if (code)
         return code;
     plan_encoding(merge);
-    return merge_make_registry(merge, error);
+    code = merge_make_registry(merge, error);
+    return code ? code : merge_collect_names(merge, error);
 }
 
 void merge_free(struct merge *merge)
 {
     free(merge->registry);
     merge->registry = NULL;
+    for (size_t i = 0; i < merge->count; i++)
+        merge_close_addresses(&merge->inputs[i]);
+    extract_text_free(&merge->object_names);
     merge_close_numbers(merge);
 }

@@ -641,6 +641,9 @@ enum extract_code merge_write(struct merge *merge, struct extract_log_writer *lo
     if (!code && merge->registry_bytes)
         code = extract_log_put_objects(log, merge->ring.registry.start, merge->registry,
                                        merge->registry_bytes, error);
+    if (!code && merge->object_names.used)
+        code = extract_log_put_objects(log, 0, merge->object_names.data, merge->object_names.used,
+                                       error);
     if (!code && merge->user_count && merge->ring.format->encoder->has_names)
         code = write_names(&out);
     if (!code)
@@ -670,6 +673,7 @@ uint32_t merge_section_bytes(const struct merge *merge)
     uint64_t names = merge->ring.format->encoder->has_names
                          ? (uint64_t)merge->user_count * name_slot_bytes(merge)
                          : 0;
+    names += merge->object_names.used;
     uint64_t wanted = ((merge->registry_bytes + names) * 4 + STEP - 1) / STEP * STEP;
 
     return wanted < LEAST ? LEAST : wanted < MOST ? (uint32_t)wanted : MOST;

@@ -148,6 +148,23 @@ check "RKH: a schedule of both boards" 0 out 'b/logger' out 'stream/logger'
 run merge --align USR_LOGGED stream.rkh b.rkh -o aligned.log
 check "RKH: boards aligned by their own events" 0 err 'b.rkh: .*clock +0.0' err 'shared events'
 
+# A ring in RAM need not have the names; those of the ELF are in the log.
+gunzip -c "$data/rkh/ram.bin.gz" >ram.bin
+gunzip -c "$data/rkh/firmware.elf.gz" >rkh.elf
+run save --elf rkh.elf ram.bin@0x20000000 -o x.rkr
+cp x.rkr y.rkr
+run merge --elf rkh.elf --offset y.rkr=9 x.rkr y.rkr -o symbols.log
+check "RKH: boards with an ELF" 0
+for board in 0 1; do
+    name=xy
+    of_board symbols.log $board $((9 * board)) "${name:board:1}" |
+        jq -c '[.[0, 1, 2, 3], (.[4] | del(.fun, .action))]' >got
+    "$ringside" report --elf rkh.elf --json x.rkr | jq -c '[.ticks, .context, .thread_name // "",
+        .event, (.names | del(.fun, .action))]' >expected
+    if [ -s expected ] && cmp -s expected got; then ok "RKH: symbols of board $board"; else
+        fail "RKH: symbols of board $board" "$(diff expected got | sed -n 2p)"; fi
+done
+
 # ---- POSIX trace ----
 
 # lay_out FILE: finds the records of a POSIX dump. Sets stream, the offset of the stream block, and
@@ -213,6 +230,14 @@ for figure in 'context switches' 'suspends' 'resumes' 'interrupts'; do
 done
 run schedule kernels.log
 check "POSIX: a schedule of both boards" 0 out 'freertos/sensor'
+gunzip -c "$data/freertos/ram.bin.gz" >freertos.bin
+gunzip -c "$data/freertos/firmware.elf.gz" >firmware.elf
+run objects freertos.bin@0x20000000 --elf firmware.elf
+idle=$(sed -n 's/ *thread *IDLE.*//p' out)
+run merge --elf firmware.elf --offset freertos.ptr=0 freertos.bin@0x20000000 freertos.ptr -o ram.log
+check "POSIX: a RAM image with names in control blocks" 0
+run objects ram.log
+check "POSIX: they are in the log" 0 out "^${idle:-none} *thread *1/IDLE"
 run merge --offset whole.ptr=0 freertos.ptr whole.ptr -o widths.log
 check "POSIX: boards with addresses of 4 and 8 bytes" 0
 boards "POSIX: the board with 4 bytes" widths.log 0 "$("$ringside" report --json widths.log \
