@@ -71,7 +71,7 @@ enum { LOST_GAP = EXTRACT_LOST_HIGH + 1 };
 #define EXTRACT_TEXT_OF_LOG (UINT64_C(1) << 63)
 
 enum { EXTRACT_MAX_SEEK_POINTS = 256, EXTRACT_COMMON_IDS = 0x10000 };
-enum { EXTRACT_NAMED_TYPES = 256 }; // numbers of user events that may have a type by their names
+enum { EXTRACT_NAMED_TYPES = 1024 }; // numbers of user events that may have a type by their names
 
 struct extract_trace {
     const struct extract_snapshot *snapshot;

@@ -372,6 +372,57 @@ static bool add_registered(struct build *build)
     return fits;
 }
 
+// Adds an object to which a log of a byte ring gives a name. Entries may give it another one later.
+static bool add_logged(struct build *build, enum log_name_kind kind, uint64_t number,
+                       const char *name)
+{
+    static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
+                                                           {"", EXTRACT_KIND_NONE}};
+    struct extract_trace *trace = build->trace;
+    struct extract_object object = {.address = number,
+                                    .type = kind == LOG_NAME_THREAD,
+                                    .type_name = kind == LOG_NAME_THREAD   ? thread_type(build)
+                                                 : kind == LOG_NAME_SIGNAL ? "signal"
+                                                                           : "object",
+                                    .param_types = no_params,
+                                    .in_use = true,
+                                    .number_kind = kind == LOG_NAME_SIGNAL ? EXTRACT_KIND_SIGNAL
+                                                                           : EXTRACT_KIND_NONE,
+                                    .priority = EXTRACT_NO_PRIORITY,
+                                    .slot = UINT32_MAX};
+
+    return trace->object_count >= build->max_objects ||
+           (add_object(build, &object, name) &&
+            enter_object(trace, trace->epochs, trace->object_count - 1, 0));
+}
+
+// Adds the objects that a log of a byte ring names, whose names its entries do not give.
+static bool add_all_logged(struct build *build)
+{
+    char name[NAME_CAPACITY];
+    const uint8_t *bytes;
+    size_t length;
+    bool fits = true;
+
+    if (!build->trace->snapshots ||
+        !extract_log_snapshots_names(build->trace->snapshots, &bytes, &length))
+        return true;
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    while (fits && extract_cursor_left(&c) > LOG_NAME_HEAD) {
+        uint8_t kind = extract_cursor_u8(&c);
+        uint64_t number = extract_cursor_u64(&c);
+        size_t left = extract_cursor_left(&c);
+        size_t used = strnlen((const char *)bytes + c.at, left);
+        size_t kept = used < sizeof name ? used : sizeof name - 1;
+        memcpy(name, bytes + c.at, kept);
+        name[kept] = 0;
+        extract_cursor_span(&c, used + (used < left));
+        if (*name && kind < LOG_NAME_KINDS)
+            fits = add_logged(build, (enum log_name_kind)kind, number, name);
+    }
+    return fits;
+}
+
 // ---- threads that only events name ----
 
 // Adds a thread at an address, unless it is known.
@@ -559,7 +610,8 @@ static void count_cores(struct extract_trace *trace)
     const struct extract_ring *ring = &trace->snapshot->ring;
     struct extract_info *info = &trace->info;
 
-    if (!ring->format->has_cores)
+    // Only merged logs have several cores if entries of their format do not name one.
+    if (!ring->format->has_cores && trace->cores_seen <= 1)
         return;
     if (ring->cores && ring->cores >= trace->cores_seen) {
         info->cores = ring->cores;
@@ -737,7 +789,7 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
         fits = extract_map_init(&trace->epochs[i].by_address, i ? 0 : objects) &&
                extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
     fits = extract_map_init(&trace->seen_signals, 0) && fits && add_registered(&build) &&
-           walk_events(&build) && !trace->names.code;
+           add_all_logged(&build) && walk_events(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits) {
         find_priorities(&build);

@@ -32,6 +32,10 @@ enum extract_code export_rkh(struct extract_text *text, const struct extract_tra
     const struct extract_snapshot *snapshot = extract_trace_snapshot(trace);
     struct rkh_live live = rkh_live_of(snapshot->ring.header);
 
+    if (live.merged)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, "RKH stream",
+                                 "save the inputs of the merge, or use the log",
+                                 "frames of a stream have no cores, and no settings of their own");
     if (!live.stream && !(live.dump && !live.valid)) // an array itself, not a log's description
         return rkh_dump(text, snapshot, error);
     append_byte(text, RKH_FLAG);

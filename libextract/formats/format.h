@@ -17,7 +17,7 @@
 //   struct extract_describing_entries entries that describe values and other entries
 //   struct extract_target_filter      the filter that the target itself has
 //   struct extract_hook_entries       how an event is presented to report templates
-//   struct extract_encoder            writes events as entries again
+//   struct extract_encoder            writes events as entries of a merged log
 //
 // A format provides `slots` or `stream`, and any of the others. Everything that a callback gets may
 // come from a damaged target: it checks each size and offset (base/cursor.h), and it never writes
@@ -402,24 +402,75 @@ struct extract_scheduler {
                          struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 };
 
+// ---- Merged logs ----
+
 // A ring that is to be made: for a log that is merged from several traces.
 struct extract_encoded_ring {
-    uint64_t address; // of the header
+    // The rings of the inputs, of the same format.
+    const struct extract_ring *const *inputs;
+    size_t input_count;
     uint32_t objects, entries;
-    uint32_t name_bytes;   // of a name in the registry, with its NUL
-    uint8_t pointer_bytes; // of the targets' pointers; 0: not known
+    uint32_t name_bytes; // of a name in the registry, with its NUL
+    unsigned cores;      // of all inputs together
+    bool is_wide;        // addresses get bits above those of the targets: the inputs are boards
 };
 
-// Writes events and objects as bytes, with timestamps and addresses of 64 bits.
+// How the entries of one input are written to the merged log. The merge fills it in.
+struct extract_encoding {
+    const struct extract_ring *ring;  // of the log
+    const struct extract_ring *input; // of the input
+    // The number of the board, and the bit from which on its addresses contain that number by
+    // exclusive or. The first board has number 0, whose addresses stay as they are.
+    unsigned board, board_bit;
+    const char *prefix; // goes before the names of its objects, with a "/"; NULL: none
+    bool is_untimed;    // entries have no timestamps, and must not get any
+    uint8_t sequence;   // number of the entry, modulo 256
+    // Returns what a number of a kind (USER_EVENT, SIGNAL, POOL), or the id of a process (DEC), is
+    // in the log.
+    uint64_t (*number)(const void *context, enum extract_kind kind, uint64_t number);
+    const void *context;
+};
+
+// Returns an address, which may be an id of a thread, as the log has it. 0 and all ones stand for
+// nothing.
+static inline uint64_t extract_encode_address(const struct extract_encoding *encoding,
+                                              uint64_t address)
+{
+    if (!encoding->board || !address || address == UINT32_MAX || address == UINT64_MAX)
+        return address;
+    return address ^ (uint64_t)encoding->board << encoding->board_bit;
+}
+
+enum { EXTRACT_ENCODED_CAPACITY = 1 << 18 }; // bytes of the largest entry that is written
+
+// Writes events and objects as bytes, with timestamps of 64 bits. In events, the merge has replaced
+// timestamp, core, thread and the fields of kind OBJECT and CODE by those of the log; `data` is
+// that of the input.
 struct extract_encoder {
-    // Fills in a ring with its header. Errors: BAD (the ring would be too large).
+    // Fills in a ring with its header. Errors: BAD (the ring would be too large), USAGE (the inputs
+    // do not fit together).
     enum extract_code (*ring)(struct extract_ring *ring, const struct extract_encoded_ring *wanted,
                               struct extract_error *error);
-    // Writes an object with a name of the caller to a slot of the registry.
+    // Writes an object with a name of the caller to a slot of the registry. NULL: the ring has no
+    // registry of objects.
     void (*object)(const struct extract_ring *ring, const struct extract_object *object,
                    const char *name, uint8_t *slot);
-    // Writes an event to a slot of the entries. Its timestamp is raw_stamp.
-    void (*entry)(const struct extract_event *event, uint8_t *slot);
+    // Writes an event with the timestamp raw_stamp. Returns the number of bytes, at most
+    // EXTRACT_ENCODED_CAPACITY; 0 if the log cannot hold the event. Slot rings: slot_bytes.
+    uint32_t (*entry)(const struct extract_encoding *encoding, const struct extract_event *event,
+                      uint8_t *to);
+    // Passes the numbers of signals and pools that an event has to `take`. NULL: it has none.
+    void (*numbers)(const struct extract_event *event,
+                    void (*take)(void *context, enum extract_kind kind, uint64_t number),
+                    void *context);
+    // Returns whether an entry has a timestamp of its own, and not that of its neighbor. NULL: all
+    // entries have one.
+    bool (*has_stamp)(const struct extract_event *event);
+    // Byte rings: the byte that must precede the first entry after a gap; 0: none.
+    uint8_t separator;
+    uint32_t user_events; // maximum of numbers of user events; 0: they have no numbers
+    bool has_names;       // the log has a table of their names; otherwise, entries name them
+    uint32_t pools;       // maximum of numbers of pools
 };
 
 // Types of events that only the names in a trace tell.

@@ -15,6 +15,7 @@ enum {
     LOG_RING_PAYLOAD = 56, // without the ring's control header, which follows
     LOG_OBJECTS_PAYLOAD = 8,
     LOG_PROGRAM_PAYLOAD = 8,
+    LOG_NAME_HEAD = 9, // bytes of an object of a byte ring before its name
     LOG_STATUS_PAYLOAD = 64,
     LOG_CREATOR = 64,
     LOG_FORMAT_NAME = 16,
@@ -56,6 +57,9 @@ static inline unsigned extract_log_repeated(uint16_t type)
         i++;
     return i;
 }
+
+// What OBJECTS of a log of a byte ring names.
+enum log_name_kind { LOG_NAME_OBJECT = 0, LOG_NAME_THREAD, LOG_NAME_SIGNAL, LOG_NAME_KINDS };
 
 // What is known of the sum of a recording's losses:
 //

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // merge: finds where two snapshots of a ring overlap.
 //
-// Entries of both are compared by their words. The first entries of one are put in a table; then
-// the other one is read, and entries that follow each other in both are counted:
+// Entries of both are compared by their words, or by their payload. The first entries of one are
+// put in a table; then the other one is read, and entries that follow each other in both are
+// counted:
 //
 //     earlier   … e5 e6 e7 e8 e9            a run of 3 that reaches the end of the earlier one
 //     later            e7 e8 e9 e10 e11 …
@@ -13,7 +14,7 @@
 #include "base/map.h"
 #include <stdlib.h>
 
-enum { HEAD = 4096, RUN = 8, BATCH = 128 };
+enum { HEAD = 4096, RUN = 8, BATCH = 128, KEY_BYTES = 64 };
 
 // The first entries of a snapshot, and a table of them by their words.
 struct head {
@@ -28,19 +29,22 @@ static uint64_t key_of(const struct extract_event *event)
     uint64_t key = event->raw_stamp * odd;
 
     key = (key ^ event->thread) * odd;
-    key = (key ^ event->priority_word) * odd;
+    if (!event->data)
+        key = (key ^ event->priority_word) * odd;
+    for (uint32_t i = 0; i < event->data_bytes && i < KEY_BYTES; i++)
+        key = (key ^ event->data[i]) * odd;
     return (key ^ ((uint64_t)event->id << 8 | event->core)) * odd;
 }
 
 // Reads the first entries that are final.
-static bool read_head(struct head *head, const struct extract_trace *trace)
+static bool read_head(struct head *head, const struct merge_input *input)
 {
     struct extract_event events[BATCH];
     struct extract_reader reader;
     size_t got;
 
-    extract_reader_init(&reader, trace);
-    while (head->count < HEAD && (got = extract_reader_next(&reader, events, BATCH))) {
+    extract_reader_init(&reader, input->trace);
+    while (head->count < HEAD && (got = merge_read(input, &reader, events, BATCH))) {
         for (size_t i = 0; i < got && head->count < HEAD; i++) {
             bool is_final = !(events[i].flags & EXTRACT_FLAG_PROVISIONAL) || head->count;
             if (extract_event_is_mark(&events[i]) || !is_final)
@@ -55,10 +59,10 @@ static bool read_head(struct head *head, const struct extract_trace *trace)
     return true;
 }
 
-static bool open_head(struct head *head, const struct extract_trace *trace)
+static bool open_head(struct head *head, const struct merge_input *input)
 {
     *head = (struct head){.events = malloc(HEAD * sizeof *head->events)};
-    return extract_map_init(&head->by_words, HEAD) && head->events && read_head(head, trace);
+    return extract_map_init(&head->by_words, HEAD) && head->events && read_head(head, input);
 }
 
 static void close_head(struct head *head)
@@ -69,14 +73,14 @@ static void close_head(struct head *head)
 
 // Searches a snapshot for the entries of a head. Returns whether it contains them; *at is then the
 // time at which it has the first of them.
-static bool find_head(const struct head *head, const struct extract_trace *trace, int64_t *at)
+static bool find_head(const struct head *head, const struct merge_input *input, int64_t *at)
 {
     struct extract_event events[BATCH];
     struct extract_reader reader;
     size_t got, run = 0, next = 0; // `next` is the place in the head of the entry that continues
 
-    extract_reader_init(&reader, trace);
-    while ((got = extract_reader_next(&reader, events, BATCH))) {
+    extract_reader_init(&reader, input->trace);
+    while ((got = merge_read(input, &reader, events, BATCH))) {
         for (size_t i = 0; i < got; i++) {
             const struct extract_event *event = &events[i];
             if (extract_event_is_mark(event))
@@ -100,14 +104,14 @@ static bool find_head(const struct head *head, const struct extract_trace *trace
 
 // Searches one snapshot for the first entries of another. If it contains them, sets *start to the
 // time in it at which the ticks of the other one are 0. Returns false if memory ran out.
-static bool search(const struct extract_trace *trace, const struct extract_trace *other,
-                   bool *is_found, int64_t *start)
+static bool search(const struct merge_input *input, const struct merge_input *other, bool *is_found,
+                   int64_t *start)
 {
     struct head head;
     int64_t at = 0;
     bool has_memory = open_head(&head, other);
 
-    *is_found = has_memory && head.count && find_head(&head, trace, &at);
+    *is_found = has_memory && head.count && find_head(&head, input, &at);
     if (*is_found)
         *start = at - (int64_t)head.events[0].ticks;
     close_head(&head);
@@ -117,10 +121,10 @@ static bool search(const struct extract_trace *trace, const struct extract_trace
 enum extract_code merge_join(const struct merge_input *before, const struct merge_input *input,
                              bool *overlaps, int64_t *start, struct extract_error *error)
 {
-    bool has_memory = search(before->trace, input->trace, overlaps, start);
+    bool has_memory = search(before, input, overlaps, start);
 
     if (has_memory && !*overlaps) { // it may begin long before the other one
-        has_memory = search(input->trace, before->trace, overlaps, start);
+        has_memory = search(input, before, overlaps, start);
         *start = -*start;
     }
     return has_memory ? EXTRACT_OK

@@ -5,6 +5,8 @@
 // If it does not, the objects of the newest snapshot are in use, and the others are as good as
 // deleted. Boards do not share objects: the addresses of every board but the first get its number
 // in the bits that its own addresses do not use, and names get the name of the input as a prefix.
+//
+// Only slot rings have a registry of objects. Entries of byte rings name objects themselves.
 #include "base/grow.h"
 #include "base/map.h"
 #include "formats/format.h"
@@ -12,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 1024, NAME_LEAST_BYTES = 32, NARROW_BITS = 32, WIDE_BITS = 48 };
+enum { NAME_MAX_BYTES = 1024, NAME_LEAST_BYTES = 32 };
 
 // An object as the log has it.
 struct merged_object {
@@ -27,18 +29,6 @@ struct registry {
     struct extract_map by_content; // the first object of that address, type and name
     uint32_t name_bytes;
 };
-
-uint64_t merge_address(const struct merge *merge, const struct merge_input *input, uint64_t address)
-{
-    uint64_t board = (uint64_t)(input - merge->inputs);
-    bool is_narrow = extract_trace_info(input->trace)->word_bytes == 4;
-
-    // 0 and all ones stand for nothing.
-    if (merge->options.kind != MERGE_BOARDS || !address || address == UINT32_MAX ||
-        address == UINT64_MAX)
-        return address;
-    return address ^ board << (is_narrow ? NARROW_BITS : WIDE_BITS);
-}
 
 static uint64_t content_key(const struct extract_object *object)
 {
@@ -72,7 +62,7 @@ static bool add_object(struct registry *registry, const struct merge *merge,
     struct merged_object merged = {*object, input};
     char name[NAME_MAX_BYTES];
 
-    merged.object.address = merge_address(merge, input, object->address);
+    merged.object.address = extract_encode_address(&input->encoding, object->address);
     uint32_t *same = extract_map_at(&registry->by_content, content_key(&merged.object));
     uint32_t *first = extract_map_at(&registry->by_address, merged.object.address);
     struct merged_object *list =
@@ -124,35 +114,50 @@ static bool collect_objects(struct registry *registry, const struct merge *merge
     return true;
 }
 
+bool merge_has_registry(const struct merge *merge)
+{
+    return extract_trace_snapshot(merge->inputs[0].trace)->ring.format->encoder->object != NULL;
+}
+
 // Makes a ring as large as all inputs together, so that a merged log can be saved as a dump.
 static enum extract_code make_ring(struct merge *merge, const struct registry *registry,
                                    struct extract_error *error)
 {
-    const struct extract_ring *first = &extract_trace_snapshot(merge->inputs[0].trace)->ring;
-    struct extract_encoded_ring wanted = {.address = first->address,
+    const struct extract_ring **rings = calloc(merge->count, sizeof *rings);
+    const uint64_t most = EXTRACT_RING_LIMIT / 4;
+    struct extract_encoded_ring wanted = {.inputs = rings,
+                                          .input_count = merge->count,
                                           .objects = (uint32_t)registry->count,
                                           .name_bytes = (registry->name_bytes + 7) / 8 * 8,
-                                          .pointer_bytes = first->word_bytes};
-    const uint64_t most = EXTRACT_RING_LIMIT / 4;
+                                          .cores = merge->cores,
+                                          .is_wide = merge->options.kind == MERGE_BOARDS};
+    enum extract_code code = EXTRACT_OK;
     uint64_t entries = 0;
 
-    for (size_t i = 0; i < merge->count; i++)
-        entries += extract_trace_snapshot(merge->inputs[i].trace)->ring.entries.count;
+    if (!rings)
+        return EXTRACT_NOMEM;
+    for (size_t i = 0; i < merge->count; i++) {
+        rings[i] = &extract_trace_snapshot(merge->inputs[i].trace)->ring;
+        entries += rings[i]->entries.count;
+    }
     if (registry->count > most / (wanted.name_bytes + 64))
-        return extract_error_set(error, EXTRACT_LIMIT, "merge", "merge fewer inputs",
+        code = extract_error_set(error, EXTRACT_LIMIT, "merge", "merge fewer inputs",
                                  "the inputs have too many objects");
     wanted.entries = (uint32_t)(entries < most / 64 ? entries : most / 64);
     wanted.entries = wanted.entries ? wanted.entries : 1;
-    return first->format->encoder->ring(&merge->ring, &wanted, error);
+    if (!code)
+        code = rings[0]->format->encoder->ring(&merge->ring, &wanted, error);
+    free(rings);
+    return code;
 }
 
 enum extract_code merge_make_registry(struct merge *merge, struct extract_error *error)
 {
-    struct registry registry;
+    struct registry registry = {.name_bytes = NAME_LEAST_BYTES};
     char name[NAME_MAX_BYTES];
     enum extract_code code = EXTRACT_NOMEM;
 
-    if (collect_objects(&registry, merge))
+    if (!merge_has_registry(merge) || collect_objects(&registry, merge))
         code = make_ring(merge, &registry, error);
     uint32_t slot_bytes = merge->ring.registry.slot_bytes;
     if (!code) {

@@ -173,7 +173,7 @@ static bool collect_events(void *context, const struct extract_event *events, si
     for (size_t i = 0; i < count && !c->is_short; i++) {
         uint64_t value = c->to->events;
         bool has_value = c->is_counted;
-        if (extract_event_is_mark(&events[i]))
+        if (extract_event_is_mark(&events[i]) || events[i].flags & EXTRACT_FLAG_UNTIMED)
             continue;
         if (c->known)
             has_value = value_of_name(&events[i], c->known->name, &value);

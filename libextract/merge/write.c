@@ -15,7 +15,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BUFFER = 256, BLOCK_ENTRIES = 1024, TEXT = 512 };
+enum {
+    BUFFER = 256,
+    BLOCK_ENTRIES = 1024,
+    BLOCK_BYTES = 1 << 16, // of entries of a byte ring; the last one may pass it
+    NAMES_HEADER = 8,      // bytes of a block of names before the names
+    TEXT = 512
+};
 
 // An input that is being read.
 struct source {
@@ -34,9 +40,13 @@ struct output {
     struct merge *merge;
     struct extract_log_writer *log;
     struct source *sources;
-    struct extract_event *events; // the buffers of all sources
-    uint8_t *slots;               // entries that are not written yet
-    uint32_t slot_count;
+    struct extract_event *events;     // the buffers of all sources
+    uint8_t *bytes;                   // entries that are not written yet
+    uint32_t used;                    // bytes of them
+    uint32_t entry_count;             // number of them
+    uint64_t total;                   // bytes of entries that were written
+    bool is_stream;                   // the entries are those of a byte ring
+    bool is_broken;                   // they do not continue those that were written
     uint64_t first_stamp, last_stamp; // of these entries
     uint64_t next;                    // number of the next entry
     uint64_t wall;                    // of the newest block; 0: not known
@@ -59,7 +69,7 @@ static void read_more(struct source *source)
     memmove(source->events, source->events + source->at, left * sizeof *source->events);
     source->at = 0;
     source->count =
-        left + extract_reader_next(&source->reader, source->events + left, BUFFER - left);
+        left + merge_read(source->input, &source->reader, source->events + left, BUFFER - left);
 }
 
 // Updates the state of a source after the event at its front has changed.
@@ -109,23 +119,32 @@ static enum extract_code put_block(struct output *out, struct extract_log_block 
     return extract_log_put(out->log, block, payload, out->error);
 }
 
-// Writes the entries that are waiting. The last `provisional` ones may not be final.
+// Writes the entries that are waiting. The last `provisional` ones may not be final; entries of
+// byte rings are.
 static enum extract_code flush_entries(struct output *out, uint32_t provisional)
 {
+    bool is_provisional = provisional && !out->is_stream;
     struct extract_log_block block = {
-        .type = EXTRACT_LOG_ENTRIES,
-        .flags = EXTRACT_LOG_STAMPS | (provisional ? EXTRACT_LOG_PROVISIONAL : 0),
-        .length = out->slot_count * out->merge->ring.entries.slot_bytes,
-        .count = out->slot_count,
-        .provisional = provisional,
-        .first = out->next - out->slot_count,
-        .first_stamp = out->first_stamp,
-        .last_stamp = out->last_stamp};
+        .type = out->is_stream ? EXTRACT_LOG_BYTES : EXTRACT_LOG_ENTRIES,
+        .flags = (out->is_stream ? 0u : (unsigned)EXTRACT_LOG_STAMPS) |
+                 (is_provisional ? (unsigned)EXTRACT_LOG_PROVISIONAL : 0u),
+        .length = out->used,
+        .count = out->entry_count,
+        .provisional = is_provisional ? provisional : 0,
+        .first = out->next - out->entry_count,
+        .first_stamp = out->is_stream ? 0 : out->first_stamp,
+        .last_stamp = out->is_stream ? 0 : out->last_stamp};
 
-    if (!out->slot_count)
+    if (!out->entry_count)
         return EXTRACT_OK;
-    out->slot_count = 0;
-    return put_block(out, &block, out->slots);
+    out->total += out->used;
+    if (out->is_stream && out->total > EXTRACT_RING_LIMIT)
+        return extract_error_set(out->error, EXTRACT_LIMIT, "merge",
+                                 "merge fewer or shorter inputs",
+                                 "the log would have more than 256 MiB of entries");
+    out->entry_count = out->used = 0;
+    out->is_broken = false;
+    return put_block(out, &block, out->bytes);
 }
 
 // Changes an event of an input to what the log contains: its time, its core and its addresses.
@@ -134,36 +153,57 @@ static void translate(const struct output *out, const struct source *source,
 {
     const struct merge *merge = out->merge;
     const struct merge_input *input = source->input;
-    uint64_t start = merge->inputs[0].raw_first;
+    const struct extract_encoding *encoding = &input->encoding;
 
-    event->raw_stamp = start + (uint64_t)(merge_time(input, event->ticks) - merge->origin);
+    if (!input->is_untimed)
+        event->raw_stamp = merge->start + (uint64_t)merge_time(input, event->ticks);
     event->core = (uint8_t)(event->core + input->first_core);
-    if (merge->options.kind != MERGE_BOARDS)
-        return;
     if (event->context != EXTRACT_INIT)
-        event->thread = merge_address(merge, input, event->thread);
-    for (unsigned i = 0; i < event->fields; i++)
-        if (event->type->field[i].kind == EXTRACT_KIND_OBJECT)
-            event->field[i] = merge_address(merge, input, event->field[i]);
+        event->thread = extract_encode_address(encoding, event->thread);
+    for (unsigned i = 0; i < event->fields && i < EXTRACT_FIELDS_MAX; i++) {
+        enum extract_kind kind = event->type->field[i].kind;
+        if (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE)
+            event->field[i] = extract_encode_address(encoding, event->field[i]);
+    }
 }
+
+// Adds a byte that must precede the first entry after a gap.
+static void add_separator(struct output *out)
+{
+    uint8_t separator = out->merge->ring.format->encoder->separator;
+
+    if (!separator || !out->is_broken || out->entry_count)
+        return;
+    out->bytes[out->used++] = separator;
+    out->entry_count++;
+    out->next++;
+}
+
+static enum extract_code write_loss(struct output *out, enum extract_log_loss kind, uint64_t lost,
+                                    uint64_t modulo);
 
 static enum extract_code write_entry(struct output *out, const struct source *source,
                                      struct extract_event event)
 {
-    uint32_t slot_bytes = out->merge->ring.entries.slot_bytes;
-    bool is_provisional = event.flags & EXTRACT_FLAG_PROVISIONAL;
+    struct extract_encoding *encoding = &source->input->encoding;
+    bool is_provisional = event.flags & EXTRACT_FLAG_PROVISIONAL && !out->is_stream;
 
     translate(out, source, &event);
-    if (!out->slot_count)
+    add_separator(out);
+    if (!out->entry_count)
         out->first_stamp = event.raw_stamp;
     out->last_stamp = event.raw_stamp;
     out->wall = source->reader.wall_ns > out->wall ? source->reader.wall_ns : out->wall;
-    out->merge->ring.format->encoder->entry(&event,
-                                            out->slots + (size_t)out->slot_count * slot_bytes);
-    out->slot_count++;
+    encoding->sequence = (uint8_t)out->next;
+    uint32_t bytes =
+        out->merge->ring.format->encoder->entry(encoding, &event, out->bytes + out->used);
+    if (!bytes)
+        return write_loss(out, EXTRACT_LOSS_LOG_FULL, 1, 0);
+    out->used += bytes;
+    out->entry_count++;
     out->next++;
-    return is_provisional || out->slot_count == BLOCK_ENTRIES ? flush_entries(out, is_provisional)
-                                                              : EXTRACT_OK;
+    bool is_full = out->is_stream ? out->used >= BLOCK_BYTES : out->entry_count == BLOCK_ENTRIES;
+    return is_provisional || is_full ? flush_entries(out, is_provisional) : EXTRACT_OK;
 }
 
 // Writes a loss of `lost` entries, and any multiple of `modulo` more.
@@ -176,6 +216,7 @@ static enum extract_code write_loss(struct output *out, enum extract_log_loss ki
         return code;
     lost = lost < INT64_MAX - out->next ? lost : 0;
     out->next += lost;
+    out->is_broken = true;
     out->merge->gaps++;
     // The host's time does not show how long the gap is.
     struct extract_log_block block = {.type = EXTRACT_LOG_LOSS,
@@ -456,14 +497,93 @@ static enum extract_code write_start(struct output *out)
     return code;
 }
 
+// Writes how many events the targets did not record, by the counts in the rings. Nothing states
+// when, so that this loss is at the end. Snapshots of one ring have one count.
+static enum extract_code write_unrecorded(struct output *out)
+{
+    const struct merge *merge = out->merge;
+    bool is_one_ring = merge->options.kind == MERGE_SNAPSHOTS;
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < merge->count; i++) {
+        uint64_t own = extract_trace_info(merge->inputs[i].trace)->log
+                           ? 0
+                           : extract_trace_snapshot(merge->inputs[i].trace)->unwritten;
+        own = own < UINT32_MAX ? own : UINT32_MAX;
+        lost = !is_one_ring ? lost + own : own > lost ? own : lost;
+    }
+    return lost ? write_loss(out, EXTRACT_LOSS_REFUSED, lost, 0) : EXTRACT_OK;
+}
+
+// Returns the bytes of a name in the table of names of user events.
+static uint32_t name_slot_bytes(const struct merge *merge)
+{
+    size_t longest = 0;
+
+    for (uint32_t i = 0; i < merge->user_count; i++) {
+        size_t length = strlen(merge->user_names[i]);
+        longest = length > longest ? length : longest;
+    }
+    return (uint32_t)(longest / 4 + 1) * 4;
+}
+
+// Writes the names of the types of user events.
+static enum extract_code write_names(struct output *out)
+{
+    const struct merge *merge = out->merge;
+    uint32_t slot_bytes = name_slot_bytes(merge);
+    uint64_t length = NAMES_HEADER + (uint64_t)merge->user_count * slot_bytes;
+    struct extract_log_block block = {.type = EXTRACT_LOG_NAMES, .length = (uint32_t)length};
+    uint8_t *payload = length < EXTRACT_RING_LIMIT ? calloc(1, (size_t)length) : NULL;
+
+    if (!payload)
+        return extract_error_set(out->error, EXTRACT_NOMEM, "merge", NULL, "out of memory");
+    extract_log_store(payload, slot_bytes, 4);
+    extract_log_store(payload + 4, merge->ring.format->user_ids, 4);
+    for (uint32_t i = 0; i < merge->user_count; i++)
+        memcpy(payload + NAMES_HEADER + (size_t)i * slot_bytes, merge->user_names[i],
+               strlen(merge->user_names[i]));
+    enum extract_code code = put_block(out, &block, payload);
+    free(payload);
+    return code;
+}
+
+// Skips the entries at the start of a snapshot that have no timestamp of their own, if another
+// snapshot begins before them and has them, too: there they have the time of the entry before them.
+static void skip_unstamped(struct output *out, struct source *source)
+{
+    const struct merge *merge = out->merge;
+    bool (*has_stamp)(const struct extract_event *) = merge->ring.format->encoder->has_stamp;
+    bool is_known = false;
+
+    if (!has_stamp || merge->options.kind != MERGE_SNAPSHOTS || source->has_ended ||
+        source->input->is_constant)
+        return;
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_input *other = &merge->inputs[i];
+        is_known |= other != source->input && other->is_whole &&
+                    merge_time(other, other->ticks_first) < source->time &&
+                    merge_time(other, other->ticks_last) >= source->time;
+    }
+    while (is_known && !source->has_ended && !extract_event_is_mark(front_of(source)) &&
+           !has_stamp(front_of(source))) {
+        source->input->duplicates++;
+        take_front(source);
+    }
+}
+
 static bool open_sources(struct output *out)
 {
     size_t count = out->merge->count;
 
     out->sources = calloc(count, sizeof *out->sources);
     out->events = malloc(count * BUFFER * sizeof *out->events);
-    out->slots = malloc((size_t)BLOCK_ENTRIES * out->merge->ring.entries.slot_bytes);
-    if (!out->sources || !out->events || !out->slots)
+    out->is_stream = out->merge->ring.format->stream != NULL;
+    out->is_broken = true;
+    out->bytes =
+        malloc(out->is_stream ? (size_t)BLOCK_BYTES + EXTRACT_ENCODED_CAPACITY
+                              : (size_t)BLOCK_ENTRIES * out->merge->ring.entries.slot_bytes);
+    if (!out->sources || !out->events || !out->bytes)
         return false;
     out->has_walls = true;
     for (size_t i = 0; i < count; i++) {
@@ -474,9 +594,38 @@ static bool open_sources(struct output *out)
         source->input->duplicates = 0;
         extract_reader_init(&source->reader, source->input->trace);
         look_at_front(source);
+        skip_unstamped(out, source);
         out->has_walls &= extract_trace_info(source->input->trace)->log != NULL;
     }
     return true;
+}
+
+// Returns the address of the program's entry point that an input states; 0: none.
+static uint64_t program_of(const struct merge_input *input)
+{
+    uint64_t entry = extract_trace_snapshot(input->trace)->ring.posix.entry;
+    struct extract_log_snapshots *snapshots = input->trace->snapshots;
+
+    if (snapshots && !extract_log_program(extract_log_snapshots_log(snapshots), &entry))
+        return 0;
+    return entry;
+}
+
+// Writes where the program was loaded, so that the log finds its symbols as the inputs do. Boards
+// have programs of their own, and the addresses of the first one are unchanged.
+static enum extract_code write_program(struct output *out)
+{
+    const struct merge *merge = out->merge;
+    size_t count = merge->options.kind == MERGE_BOARDS ? 1 : merge->count;
+    uint64_t entry = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t own = program_of(&merge->inputs[i]);
+        if (own && entry && own != entry)
+            return EXTRACT_OK; // it was started several times
+        entry = own ? own : entry;
+    }
+    return entry ? extract_log_put_program(out->log, entry, out->error) : EXTRACT_OK;
 }
 
 enum extract_code merge_write(struct merge *merge, struct extract_log_writer *log,
@@ -492,10 +641,19 @@ enum extract_code merge_write(struct merge *merge, struct extract_log_writer *lo
     if (!code && merge->registry_bytes)
         code = extract_log_put_objects(log, merge->ring.registry.start, merge->registry,
                                        merge->registry_bytes, error);
+    if (!code && merge->object_names.used)
+        code = extract_log_put_objects(log, 0, merge->object_names.data, merge->object_names.used,
+                                       error);
+    if (!code && merge->user_count && merge->ring.format->encoder->has_names)
+        code = write_names(&out);
+    if (!code)
+        code = write_program(&out);
     if (!code)
         code = write_start(&out);
     if (!code)
         code = write_events(&out);
+    if (!code)
+        code = write_unrecorded(&out);
     if (!code)
         code = write_mark(&out, EXTRACT_MARK_STOP, 0, NULL, 0);
     for (size_t i = 0; i < merge->count && !code; i++) {
@@ -505,16 +663,18 @@ enum extract_code merge_write(struct merge *merge, struct extract_log_writer *lo
     }
     free(out.sources);
     free(out.events);
-    free(out.slots);
+    free(out.bytes);
     return code;
 }
 
 uint32_t merge_section_bytes(const struct merge *merge)
 {
-    enum { LEAST = 1 << 20, STEP = 4096 };
-    uint64_t wanted = (merge->registry_bytes * 4 + STEP - 1) / STEP * STEP;
+    enum { LEAST = 1 << 20, MOST = 1 << 26, STEP = 4096 };
+    uint64_t names = merge->ring.format->encoder->has_names
+                         ? (uint64_t)merge->user_count * name_slot_bytes(merge)
+                         : 0;
+    names += merge->object_names.used;
+    uint64_t wanted = ((merge->registry_bytes + names) * 4 + STEP - 1) / STEP * STEP;
 
-    return wanted < LEAST               ? LEAST
-           : wanted < UINT32_MAX - STEP ? (uint32_t)wanted
-                                        : UINT32_MAX / STEP * STEP;
+    return wanted < LEAST ? LEAST : wanted < MOST ? (uint32_t)wanted : MOST;
 }

@@ -70,6 +70,15 @@ static void remember_thread(struct schedule *schedule, uint64_t address, uint32_
     *recent = (struct recent_thread){address, index};
 }
 
+// Returns the name that the kernel has given to a thread. In a merged log, names have a prefix that
+// ends in a slash.
+static const char *name_of_kernel(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return slash ? slash + 1 : name;
+}
+
 // Returns whether a thread is one of the kernel's own that run while a core has nothing to do.
 static bool is_idle_thread(const struct schedule *schedule, uint64_t address)
 {
@@ -77,7 +86,7 @@ static bool is_idle_thread(const struct schedule *schedule, uint64_t address)
     const struct extract_object *thread =
         pattern ? extract_trace_thread_at(schedule->trace, address, UINT64_MAX) : NULL;
 
-    return thread && thread->name && filter_matches(pattern, thread->name, 0);
+    return thread && thread->name && filter_matches(pattern, name_of_kernel(thread->name), 0);
 }
 
 struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
@@ -284,11 +293,8 @@ static bool is_timer_thread(const struct schedule *schedule, uint64_t address, u
         schedule->kernel->timer_thread ? extract_trace_thread_at(schedule->trace, address, seq)
                                        : NULL;
 
-    if (!thread || !thread->name)
-        return false;
-    // In a merged log, names have a prefix that ends in a slash.
-    const char *slash = strrchr(thread->name, '/');
-    return strcmp(slash ? slash + 1 : thread->name, schedule->kernel->timer_thread) == 0;
+    return thread && thread->name &&
+           strcmp(name_of_kernel(thread->name), schedule->kernel->timer_thread) == 0;
 }
 
 // Returns the object whose service ended a wait; 0: not known, or there is none.

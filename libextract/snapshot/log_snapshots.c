@@ -358,6 +358,25 @@ extract_log_snapshots_registry(struct extract_log_snapshots *snapshots, size_t *
     return NULL;
 }
 
+bool extract_log_snapshots_names(struct extract_log_snapshots *snapshots, const uint8_t **bytes,
+                                 size_t *length)
+{
+    uint64_t address;
+
+    for (size_t n = snapshots->registries.count; n; n--) {
+        const struct extract_log_block *block =
+            extract_log_snapshots_block(snapshots, snapshots->registries.at[n - 1]);
+        if (!block || block->type != EXTRACT_LOG_OBJECTS)
+            continue;
+        const struct extract_log_block copy = *block; // reading the ring overwrites the last header
+        if (ring_of(snapshots, &copy) && snapshots->ring.format->stream &&
+            load_block(snapshots, &copy) &&
+            !extract_log_objects(&address, bytes, length, snapshots->buffer, copy.length, NULL))
+            return true;
+    }
+    return false;
+}
+
 bool extract_log_snapshots_ending(struct extract_log_snapshots *snapshots,
                                   struct extract_log_ending *ending)
 {

@@ -74,6 +74,10 @@ bool extract_log_snapshots_ending(struct extract_log_snapshots *snapshots,
 const struct extract_snapshot *
 extract_log_snapshots_registry(struct extract_log_snapshots *snapshots, size_t *i);
 
+// Finds the names of objects in a log of a byte ring (OBJECTS). Returns false if it has none.
+bool extract_log_snapshots_names(struct extract_log_snapshots *snapshots, const uint8_t **bytes,
+                                 size_t *length);
+
 // Notes that block i was passed when the next event had the number `seq`.
 void extract_log_snapshots_pass(struct extract_log_snapshots *snapshots, size_t i, uint64_t seq);
 // Returns the block of the registry that was valid at an event: the first one if none had been

@@ -87,11 +87,12 @@ static void add_break(struct rkh_analysis *analysis, bool restarted)
     rkh_states_add_break(analysis, restarted);
 }
 
-static void add_framework_event(struct rkh_analysis *analysis, const struct extract_event *event)
+static void add_framework_event(struct rkh_analysis *analysis, const struct extract_event *event,
+                                bool is_start)
 {
     bool is_counted = analysis->now.is_counted;
 
-    if (event->id == RKH_FWK_TCFG) {
+    if (is_start) {
         analysis->restarts += is_counted && analysis->events > 1;
         add_break(analysis, true);
     } else if (event->id == RKH_FWK_ASSERT && is_counted) {
@@ -133,6 +134,8 @@ static void move_to_event(struct rkh_analysis *analysis, const struct extract_ev
 
 static void add_event(struct rkh_analysis *analysis, const struct extract_event *event)
 {
+    bool is_start = rkh_starts_add(&analysis->starts, event);
+
     move_to_event(analysis, event);
     if (event->id >= RKH_SM_EVT_PROC && event->id <= RKH_SM_EX_TSEG)
         add_outcome(analysis, event);
@@ -141,7 +144,7 @@ static void add_event(struct rkh_analysis *analysis, const struct extract_event 
     else if (event->id < RKH_SMA_ACT)
         rkh_storage_add_event(analysis, event);
     else if (event->id >= RKH_FWK_EPREG && event->id < RKH_USER)
-        add_framework_event(analysis, event);
+        add_framework_event(analysis, event, is_start);
     rkh_messages_add_event(analysis, event);
     analysis->time_continues = analysis->now.is_in_range;
 }

@@ -197,6 +197,7 @@ struct rkh_analysis {
     struct extract_text modules; // NUL-terminated names
     // State of the walk:
     struct rkh_post_queues post_queues;
+    struct rkh_starts starts;
     struct rkh_samples latencies, timeouts;
     const struct extract_ring *ring;
     uint64_t spans[EXTRACT_RKH_LAYOUTS]; // the part of now.span that belongs to each layout

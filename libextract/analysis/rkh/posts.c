@@ -157,7 +157,7 @@ static bool add_get(struct rkh_post_queues *queues, struct rkh_post_queue *queue
                     const struct extract_event *event, const struct step *step,
                     const struct rkh_wire *wire, struct rkh_post_match *match)
 {
-    uint64_t stamp_mask = wire->ts >= 4 ? UINT32_MAX : (UINT64_C(1) << 8 * wire->ts) - 1;
+    uint64_t stamp_mask = wire->ts ? UINT64_MAX >> (64 - 8 * wire->ts) : 0;
     struct rkh_post *taken = &queues->taken;
 
     if (step->has_length && !correct_length(queue, step->length + 1, queues->step_count))
@@ -201,6 +201,20 @@ static bool read_step(struct rkh_args *args, struct step *step)
     return true;
 }
 
+bool rkh_starts_add(struct rkh_starts *starts, const struct extract_event *event)
+{
+    uint8_t *place = &starts->seen[event->core / 8], bit = (uint8_t)(1u << event->core % 8);
+    struct rkh_wire wire;
+
+    if (extract_event_is_mark(event))
+        return false;
+    bool is_other = starts->has_any && !(*place & bit);
+    *place |= bit;
+    starts->has_any = true;
+    rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
+    return event->id == RKH_FWK_TCFG && !(wire.is_merged && is_other);
+}
+
 bool rkh_post_queues_add_event(struct rkh_post_queues *queues, const struct extract_event *event,
                                struct rkh_post_match *match)
 {
@@ -214,9 +228,12 @@ bool rkh_post_queues_add_event(struct rkh_post_queues *queues, const struct extr
                           event->id == EXTRACT_ID_MARK + EXTRACT_MARK_FILTER;
     if (has_gap || rkh_posts_may_be_missing(event))
         queues->doubt_step = queues->step_count;
-    if (event->id == RKH_FWK_TCFG) { // the target starts: all queues are empty
+    match->is_start = rkh_starts_add(&queues->starts, event);
+    if (match->is_start) { // all queues are empty
+        struct rkh_starts starts = queues->starts;
         rkh_post_queues_free(queues);
         bool is_empty = rkh_post_queues_init(queues);
+        queues->starts = starts;
         queues->from_start = true;
         return is_empty;
     }

@@ -38,7 +38,20 @@ struct rkh_post_queue {
     uint64_t doubt_step; // last step at which the model was found to differ from the queue; 0: none
 };
 
+// The cores whose events were seen. Only merged logs have several, which are those of several
+// boards or of one.
+struct rkh_starts {
+    uint8_t seen[32]; // bit per core
+    bool has_any;
+};
+
+// Notes an event. Returns whether a target starts with it, so that what was known before is no
+// longer true. In a merged log, the start of a board after others is not one: nothing was known of
+// it.
+bool rkh_starts_add(struct rkh_starts *starts, const struct extract_event *event);
+
 struct rkh_post_queues {
+    struct rkh_starts starts;
     struct extract_map by_object; // addresses of active objects to indices of `queues` + 1
     struct rkh_post_queue *queues;
     size_t count;
@@ -55,7 +68,8 @@ struct rkh_post_match {
     int64_t number;  // number of the post; -1: unknown
     // The post itself, or the one that a get took; NULL: not seen. Valid until the next event.
     struct rkh_post *post;
-    bool is_sure; // get: the signals agree, and nothing was lost between post and get
+    bool is_sure;  // get: the signals agree, and nothing was lost between post and get
+    bool is_start; // of any event: the target starts with it
 };
 
 // Returns whether posts and gets may be missing before an event. After a change of the target's

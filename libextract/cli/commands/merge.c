@@ -26,6 +26,7 @@ struct merging {
     struct merged_file *files;
     struct merge_input *inputs;
     size_t count, opened;
+    uint64_t hz; // ticks per second of the log; 0: not known
     struct merge merge;
 };
 
@@ -105,7 +106,7 @@ static int set_offsets(struct merging *m)
         if (!input)
             return cli_refuse(text, "use --offset FILE=TICKS with the name of an input",
                               equals ? "no input has this name" : "not an offset");
-        if (!parse_offset(equals + 1, m->options->session.hz, &input->offset))
+        if (!parse_offset(equals + 1, m->hz, &input->offset))
             return cli_refuse(text, "use ticks, or a time with its unit and --hz",
                               "the offset is not a time, is too large, or has a unit without --hz");
         if (input->has_offset)
@@ -129,6 +130,9 @@ static int open_inputs(struct merging *m)
         if (!status)
             m->inputs[m->opened].trace = extract_session_trace(file->snapshot.session);
     }
+    m->hz = m->options->session.hz;
+    if (!status && !m->hz)
+        m->hz = extract_trace_snapshot(m->inputs[0].trace)->ring.hz;
     return status;
 }
 
@@ -239,7 +243,7 @@ static int print_summary(const struct merging *m)
     }
     events -= duplicates;
     for (size_t i = 0; i < m->count && !m->options->quiet; i++)
-        print_input(merge, &m->inputs[i], m->options->session.hz);
+        print_input(merge, &m->inputs[i], m->hz);
     if (!m->options->quiet)
         cli_print_note(m->options->output, "%llu events from %zu inputs, %llu gap%s", events,
                        m->count, (unsigned long long)merge->gaps, merge->gaps == 1 ? "" : "s");
@@ -292,8 +296,10 @@ static bool must_end(void)
 static int merge_inputs(struct merging *m)
 {
     const struct cli_merging *merging = &m->options->merging;
-    struct merge_options options = {
-        .kind = MERGE_SNAPSHOTS, .align = merging->align, .must_end = must_end};
+    struct merge_options options = {.kind = MERGE_SNAPSHOTS,
+                                    .align = merging->align,
+                                    .hz = m->options->session.hz,
+                                    .must_end = must_end};
     struct extract_error error;
 
     if (merging->cores)
@@ -353,8 +359,8 @@ static int run_merge(const struct cli_options *options)
     for (size_t i = 0; i < m.count; i++)
         m.inputs[i].name = options->inputs[i];
     set_prefixes(&m);
-    status = set_offsets(&m);
-    status = status ? status : open_inputs(&m);
+    status = open_inputs(&m);
+    status = status ? status : set_offsets(&m);
     status = status ? status : merge_inputs(&m);
     return close_inputs(&m, status);
 }

@@ -29,12 +29,12 @@ static void read_header(struct header *h, const uint8_t *bytes, enum extract_byt
         *words[i] = extract_cursor_u32(&c);
 }
 
-uint32_t hook_cpus(const struct extract_ring *ring)
+struct hook_limits hook_limits_of(const struct extract_ring *ring)
 {
     struct header h;
 
     read_header(&h, ring->header, ring->byte_order);
-    return h.cpus;
+    return (struct hook_limits){h.cpus, h.flags & HOOK_FLAG_BOARDS};
 }
 
 static bool has_valid_clock(const struct header *h)

@@ -40,7 +40,7 @@ static void decode_record(const struct extract_ring *ring, const struct hook_rec
         event->thread = 0;
     }
     event->type = &hook_event;
-    event->priority_word = record->frame;
+    event->priority_word = record->frame | (uint64_t)record->board << 32;
     event->priority = event->threshold = EXTRACT_NO_PRIORITY;
     event->id = record->word.id;
     event->core = (uint8_t)(record->frame >> 24);
@@ -56,13 +56,13 @@ static void hook_decode(const struct extract_snapshot *snapshot, uint32_t slot, 
                         struct extract_event *events)
 {
     const struct extract_ring *ring = &snapshot->ring;
-    uint32_t cpus = hook_cpus(ring);
+    struct hook_limits limits = hook_limits_of(ring);
 
     for (size_t i = 0; i < count; i++) {
         const struct extract_extent *place = &snapshot->index[slot + i];
         const uint8_t *bytes = snapshot->bytes + place->offset;
         struct hook_record record = {0};
-        hook_record_read(&record, bytes, place->length, ring->byte_order, cpus);
+        hook_record_read(&record, bytes, place->length, ring->byte_order, limits);
         decode_record(ring, &record, bytes, &events[i]);
         events[i].raw_stamp = place->stamp;
     }
@@ -181,4 +181,5 @@ const struct extract_format extract_format_hook = {
     .stream = &hook_stream,
     .kernel = &hook_kernel,
     .entries = &entries,
+    .encoder = &hook_encoder,
 };

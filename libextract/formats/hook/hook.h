@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // formats/hook: the layout of rings of hook words, and what the files of this directory share.
 // header.c finds and checks the ring, walk.c finds its records, record.c takes one apart, hook.c
-// decodes, and stream.c converts a raw stream to a ring.
+// decodes, encode.c encodes, and stream.c converts a raw stream to a ring.
 // Source: docs/formats/hook.md. Hook words: IBM AIX documentation, "Trace facility", "trchook",
 // "trcgen", "trc_read"; the words of 64 bits likewise.
 #ifndef EXTRACT_FORMATS_HOOK_H
@@ -15,11 +15,12 @@ enum {
     HOOK_FLAG_RUNS = 1, // flags of the control block
     HOOK_FLAG_KEEPS_OLDEST = 2,
     HOOK_FLAG_CPUS_SEEN = 4, // there may be more processors than `cpus`
+    HOOK_FLAG_BOARDS = 8,    // only in merged logs: records may contain the number of a board
     HOOK_MIN_BUFFER = 64,    // bytes
     HOOK_MAX_WORDS = 5,      // data words of an entry with a 32-bit hook word
     HOOK_MAX_FIELDS = 8,     // with a 64-bit one: reports store events of all formats in such
     HOOK_MAX_FRAME = 65532,  // bytes of a record whose frame contains its length
-    HOOK_MAX_RECORD = 65576  // bytes of a record with its length in a word after the frame
+    HOOK_MAX_RECORD = 65580  // bytes of a record with its length in a word after the frame
 };
 
 // Bits of a record's frame, above its length.
@@ -31,7 +32,8 @@ enum {
     HOOK_FRAME_STAMP_8 = 1 << 20,
     HOOK_FRAME_ISR = 1 << 21,
     HOOK_FRAME_INIT = 1 << 22,
-    HOOK_FRAME_NONE = 1 << 23 // only in files, and only with a length: that many damaged bytes
+    HOOK_FRAME_NONE = 1 << 23, // only in files, and only with a length: that many damaged bytes
+    HOOK_FRAME_BOARD = 1 << 23 // only in merged logs, and only with a timestamp: a board's number
 };
 
 // Flags of a 64-bit hook word, and types of a 32-bit one.
@@ -67,6 +69,7 @@ uint32_t hook_word_buffer(const struct hook_word *word);
 struct hook_record {
     uint32_t frame;
     uint32_t length; // in bytes, as the record states it; may be wrong
+    uint32_t board;  // bits 32 to 63 of its addresses, by exclusive or; 0: the first board
     uint32_t head;   // bytes before the hook word
     struct hook_word word;
     uint32_t words;  // number of data words
@@ -86,10 +89,16 @@ static inline uint32_t hook_record_payload(const struct hook_record *record)
     return (1 + record->words) * hook_unit(&record->word) + record->buffer;
 }
 
+// What the control block states of the records.
+struct hook_limits {
+    uint32_t cpus;   // number of processors that write to the ring
+    bool has_boards; // records may contain the number of a board
+};
+
 // Reads the record at the start of `bytes`, of which `length` are available. Returns false if there
 // is no valid record; frame and length are then set all the same.
 bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t length,
-                      enum extract_byte_order order, uint32_t cpus);
+                      enum extract_byte_order order, struct hook_limits limits);
 
 // Returns whether a frame marks bytes that are known not to be a record.
 static inline bool hook_frame_is_blank(uint32_t frame)
@@ -110,13 +119,20 @@ bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
                         struct extract_ring_counters *counters);
 enum extract_code hook_resolve(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
                                struct extract_error *error);
-// Returns the number of processors that write to the ring.
-uint32_t hook_cpus(const struct extract_ring *ring);
+struct hook_limits hook_limits_of(const struct extract_ring *ring);
 
 // walk.c
 uint64_t hook_slack_bytes(const struct extract_ring *ring);
 bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary);
 void hook_fill_stamps(struct extract_snapshot *snapshot, uint32_t from);
 uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
+
+extern const struct extract_encoder hook_encoder; // encode.c
+
+// Returns the board's number of a decoded event, as in struct hook_record.
+static inline uint32_t hook_board_of(const struct extract_event *event)
+{
+    return (uint32_t)(event->priority_word >> 32);
+}
 
 #endif

@@ -66,32 +66,38 @@ static uint32_t number_bytes(uint32_t frame, uint32_t has, uint32_t is_wide)
     return frame & is_wide ? 8 : 4;
 }
 
-// Reads the frame, and the word after it that contains a length of more than 16 bits.
-static void read_frame(struct hook_record *record, struct extract_cursor *c)
+// Reads the frame, and the words after it that contain a length of more than 16 bits and the number
+// of a board.
+static void read_frame(struct hook_record *record, struct extract_cursor *c, bool has_boards)
 {
+    const uint32_t board_bits = HOOK_FRAME_BOARD | HOOK_FRAME_STAMP;
+
     record->frame = extract_cursor_u32(c);
     record->length = record->frame & 0xFFFF;
-    record->head = 4;
-    if (record->length)
-        return;
-    uint32_t length = extract_cursor_u32(c);
-    bool needed = length > HOOK_MAX_FRAME && length <= HOOK_MAX_RECORD;
-    record->length = needed ? length : 0;
-    record->head = 8;
+    record->board = 0;
+    if (!record->length) {
+        uint32_t length = extract_cursor_u32(c);
+        bool needed = length > HOOK_MAX_FRAME && length <= HOOK_MAX_RECORD;
+        record->length = needed ? length : 0;
+    }
+    if (has_boards && (record->frame & board_bits) == board_bits)
+        record->board = extract_cursor_u32(c);
+    record->head = (uint32_t)c->at;
 }
 
 bool hook_record_read(struct hook_record *record, const uint8_t *bytes, uint32_t length,
-                      enum extract_byte_order order, uint32_t cpus)
+                      enum extract_byte_order order, struct hook_limits limits)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
 
-    read_frame(record, &c);
+    read_frame(record, &c, limits.has_boards);
     uint32_t frame = record->frame, own = record->length;
     bool length_fits = own >= 8 && own % 4 == 0 && own <= length;
-    bool bits_fit = !(frame & HOOK_FRAME_NONE) &&
+    bool is_of_board = frame & HOOK_FRAME_BOARD;
+    bool bits_fit = is_of_board == (record->board != 0) &&
                     (frame & (HOOK_FRAME_TID | HOOK_FRAME_TID_8)) != HOOK_FRAME_TID_8 &&
                     (frame & (HOOK_FRAME_STAMP | HOOK_FRAME_STAMP_8)) != HOOK_FRAME_STAMP_8 &&
-                    frame >> 24 < cpus;
+                    frame >> 24 < limits.cpus;
     if (c.failed || !length_fits || !bits_fit)
         return false;
     uint32_t tid = number_bytes(frame, HOOK_FRAME_TID, HOOK_FRAME_TID_8);

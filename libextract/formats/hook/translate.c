@@ -2,8 +2,21 @@
 // formats/hook: translates events for the schedule, by the lines of role files.
 //
 // A value that an entry lacks is not 0: a line that needs it does not apply to the entry.
+//
+// In a merged log of several boards, lines apply to the values as the targets recorded them. The
+// threads, processes and locks that are found then get the bits of their board, as the thread ids
+// of the entries have them.
 #include "formats/hook/hook.h"
 #include "formats/hook/roles.h"
+
+// Adds the bits of the event's board to an address, or removes them. 0 and all ones stand for
+// nothing.
+static uint64_t with_board(const struct extract_event *event, uint64_t address)
+{
+    bool is_address = address && address != UINT32_MAX && address != UINT64_MAX;
+
+    return is_address ? address ^ (uint64_t)hook_board_of(event) << 32 : address;
+}
 
 // Reads a value from an entry. Returns false if the entry does not have it.
 static bool read_value(const struct extract_ring *ring, const struct extract_event *event,
@@ -28,7 +41,7 @@ static bool read_value(const struct extract_ring *ring, const struct extract_eve
         break;
     case HOOK_TID:
         exists = event->priority_word & HOOK_FRAME_TID;
-        found = event->thread;
+        found = with_board(event, event->thread);
         break;
     default: // HOOK_BYTES
         extract_cursor_span(&c, from->index);
@@ -73,6 +86,8 @@ static void select_name(struct extract_event *event, const struct hook_role *rol
 const struct extract_role_fields *hook_translate(const struct extract_ring *ring,
                                                  struct extract_event *event)
 {
+    static const bool is_owned[HOOK_VALUES] = {
+        [HOOK_THREAD] = true, [HOOK_OLD] = true, [HOOK_PROCESS] = true, [HOOK_LOCK] = true};
     const struct extract_hook_roles *roles = ring->hook_roles;
 
     if (!roles || event->id >= HOOK_IDS)
@@ -82,7 +97,7 @@ const struct extract_role_fields *hook_translate(const struct extract_ring *ring
         if (!applies(ring, event, &roles->list[i - 1], values))
             continue;
         for (unsigned k = 0; k < HOOK_VALUES; k++)
-            event->field[k] = values[k];
+            event->field[k] = is_owned[k] ? with_board(event, values[k]) : values[k];
         if (roles->list[i - 1].fields.has_name)
             select_name(event, &roles->list[i - 1]);
         return &roles->list[i - 1].fields;

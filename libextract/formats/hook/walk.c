@@ -16,7 +16,8 @@ enum {
 struct walk {
     struct extract_snapshot *snapshot;
     const uint8_t *buffer; // followed by a copy of its start, for records that pass its end
-    uint32_t size, to, cpus;
+    uint32_t size, to;
+    struct hook_limits limits;
     uint32_t base; // offset of the buffer in the copy
     enum extract_byte_order order;
     bool narrow; // a record with a 32-bit timestamp was found
@@ -34,7 +35,8 @@ static bool record_at(const struct walk *walk, uint32_t at, struct hook_record *
     uint32_t left = walk->to - at;
 
     left = left < HOOK_MAX_RECORD ? left : HOOK_MAX_RECORD;
-    return hook_record_read(record, walk->buffer + at % walk->size, left, walk->order, walk->cpus);
+    return hook_record_read(record, walk->buffer + at % walk->size, left, walk->order,
+                            walk->limits);
 }
 
 // Returns whether an invalid `record` was put there to mark damaged bytes.
@@ -142,7 +144,7 @@ bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bo
                         .buffer = buffer,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
                         .to = from + (to - from) / 4 * 4, // a log may end at any byte
-                        .cpus = hook_cpus(ring),
+                        .limits = hook_limits_of(ring),
                         .base = base,
                         .order = ring->byte_order};
 
@@ -161,6 +163,7 @@ uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint
     struct hook_record record;
 
     left = left < HOOK_MAX_RECORD ? left : HOOK_MAX_RECORD;
-    return hook_record_read(&record, bytes, left, ring->byte_order, hook_cpus(ring)) ? record.length
-                                                                                     : 0;
+    return hook_record_read(&record, bytes, left, ring->byte_order, hook_limits_of(ring))
+               ? record.length
+               : 0;
 }

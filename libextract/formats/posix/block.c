@@ -5,7 +5,12 @@
 #include "formats/posix/posix.h"
 
 enum { UNUSED_BYTES = 20 }; // of the process block, before its entry
-enum byte_of_layout { LAYOUT_PIDS = 1 << 16, LAYOUT_REALTIME = 1 << 17, LAYOUT_SHARED = 1 << 18 };
+enum byte_of_layout {
+    LAYOUT_PIDS = 1 << 16,
+    LAYOUT_REALTIME = 1 << 17,
+    LAYOUT_SHARED = 1 << 18,
+    LAYOUT_CORES = 1 << 19
+};
 
 static struct posix_layout layout_of(uint32_t word, enum extract_byte_order order)
 {
@@ -14,7 +19,15 @@ static struct posix_layout layout_of(uint32_t word, enum extract_byte_order orde
                                  .stamp_bits = (uint8_t)(word >> 8),
                                  .pids = word & LAYOUT_PIDS,
                                  .realtime = word & LAYOUT_REALTIME,
-                                 .shared = word & LAYOUT_SHARED};
+                                 .shared = word & LAYOUT_SHARED,
+                                 .cores = word & LAYOUT_CORES};
+}
+
+uint32_t posix_layout_word(const struct posix_layout *layout)
+{
+    return (uint32_t)layout->address_bytes | (uint32_t)layout->stamp_bits << 8 |
+           (layout->pids ? LAYOUT_PIDS : 0u) | (layout->realtime ? LAYOUT_REALTIME : 0u) |
+           (layout->shared ? LAYOUT_SHARED : 0u) | (layout->cores ? LAYOUT_CORES : 0u);
 }
 
 // Returns a cursor after the magic number. Sets *order to UNKNOWN if that is not there.

@@ -15,9 +15,7 @@ bool posix_entry(const struct extract_ring *ring, const struct extract_event *ev
     bool user = event->id >= POSIX_USER;
     uint64_t words[POSIX_RTOS_WORDS];
     unsigned count = posix_rtos_words(event, words);
-    bool is_kernel = event->type->id >= POSIX_RTOS_ID;
-    // Where a kernel's event has the fields of the others.
-    unsigned pid = is_kernel ? 6 : 3, at_interrupt = is_kernel ? 7 : 4;
+    unsigned pid = posix_pid_field(event), at_interrupt = posix_interrupt_field(event);
 
     if (event->data_bytes > POSIX_MAX_RECORD || event->fields < 4)
         return false;

@@ -69,6 +69,18 @@ static void fill_ring(struct extract_ring *ring, const struct posix_stream *stre
     ring->length = posix_copy_length(ring);
 }
 
+enum extract_code posix_make_ring(struct extract_ring *ring, uint64_t address,
+                                  struct extract_error *error)
+{
+    struct posix_stream stream;
+
+    posix_stream_read(&stream, ring->header, POSIX_HEADER);
+    enum extract_code code = posix_stream_check(&stream, address, error);
+    if (!code)
+        fill_ring(ring, &stream, address);
+    return code;
+}
+
 // Adds what the process block contains.
 static void add_process(struct extract_ring *ring, const struct posix_block *block,
                         uint64_t address, uint32_t number)

@@ -78,6 +78,7 @@ static void decode_record(const struct posix_record *record, const uint8_t *byte
                                     .context = record->interrupt ? EXTRACT_ISR : EXTRACT_THREAD,
                                     .priority = EXTRACT_NO_PRIORITY,
                                     .threshold = EXTRACT_NO_PRIORITY,
+                                    .core = record->core,
                                     .fields = record->interrupt ? 5 : 4,
                                     .data = data,
                                     .data_bytes = record->data_bytes};
@@ -193,4 +194,5 @@ const struct extract_format extract_format_posix = {
     .stream = &posix_stream_of_bytes,
     .kernel = &kernel,
     .entries = &entries,
+    .encoder = &posix_encoder,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // formats/posix: the layout of POSIX trace rings, and what the files of this directory share.
 // block.c and record.c decode, find.c finds the ring, copy.c copies what is stored apart from it,
-// walk.c finds its records, posix.c and entry.c make events of them, and file.c opens saved
-// streams.
+// walk.c finds its records, posix.c and entry.c make events of them, file.c opens saved streams,
+// and encode.c makes the records of merged logs.
 //
 // Sources: docs/formats/posix-ring.md for the layout; IEEE Std 1003.1-2008, 2.11 (Tracing), for
 // what it contains.
@@ -37,8 +37,11 @@ enum posix_block_word {
 enum posix_stream_word {
     POSIX_STREAM_AT_BACK = 12,
     POSIX_STREAM_AT_RING_AT = 16,
+    POSIX_STREAM_AT_LAYOUT = 24,
+    POSIX_STREAM_AT_CLOCK_HZ = 28,
     POSIX_STREAM_AT_GENERATION = 32,
     POSIX_STREAM_AT_STATE = 36,
+    POSIX_STREAM_AT_POLICY = 40,
     POSIX_STREAM_AT_HEAD = 48,
     POSIX_STREAM_AT_TAIL = 52,
     POSIX_STREAM_AT_REQUEST_DONE = 84,
@@ -47,6 +50,7 @@ enum posix_stream_word {
     POSIX_STREAM_AT_WANTED = 96,
     POSIX_STREAM_AT_WANTED_CLEARS = 108,
     POSIX_STREAM_AT_CLEARS_DONE = 112,
+    POSIX_STREAM_AT_PID = 116,
     POSIX_STREAM_AT_NAME = 128,
     POSIX_STREAM_AT_FILTER = 144
 };
@@ -84,6 +88,7 @@ struct posix_layout {
     uint8_t address_bytes; // 4 or 8
     uint8_t stamp_bits;    // significant bits of a timestamp: 16 to 64
     bool pids;             // records contain a process id
+    bool cores;            // records contain the number of a core; only in merged logs
     bool realtime;         // timestamps are nanoseconds of CLOCK_REALTIME
     bool shared;           // controllers share the memory and its lock
 };
@@ -122,12 +127,15 @@ struct posix_record {
     uint32_t data_bytes, data_at; // length of the data, and their offset in the record
     uint64_t address, thread, stamp;
     uint32_t pid; // 0 if records do not contain it
+    uint8_t core; // 0 if records do not contain it
 };
 
 // block.c: decodes a block from POSIX_HEADER bytes, in the byte order that their magic number
 // shows. Returns false if they do not begin with the magic number.
 bool posix_block_read(struct posix_block *block, const uint8_t *bytes, size_t length);
 bool posix_stream_read(struct posix_stream *stream, const uint8_t *bytes, size_t length);
+// Returns the word that describes a layout.
+uint32_t posix_layout_word(const struct posix_layout *layout);
 // Checks everything on which the location of other data depends. `address` of the block is for
 // messages. A stream's positions are checked by posix_stream_has_valid_positions, because they
 // move. Errors: BAD.
@@ -177,6 +185,10 @@ void posix_apply_symbols(struct extract_ring *ring, struct extract_symbols *symb
 bool posix_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                      uint64_t address);
 bool posix_complete(struct extract_ring *ring, struct extract_memory *memory);
+// Fills in a ring that a stream block describes, in the first POSIX_HEADER bytes of `ring->header`.
+// Errors: BAD.
+enum extract_code posix_make_ring(struct extract_ring *ring, uint64_t address,
+                                  struct extract_error *error);
 bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
                          struct extract_ring_counters *counters);
 uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
@@ -215,7 +227,7 @@ bool posix_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, b
 // rtos.c: the events of kernels that use ringside_rtos_hooks.h. A type of theirs has an id from
 // POSIX_RTOS_ID on, by which templates are found; the event keeps the id of the stream.
 enum { POSIX_RTOS_ID = 0xE000, POSIX_RTOS_ID_OBJECT_NAME = 0xE039 };
-enum { POSIX_RTOS_WORDS = 3 };
+enum { POSIX_RTOS_WORDS = 3, POSIX_RTOS_FIRST_WORD = 3 }; // words, and the field of the first
 
 // Members of extract_named_types.
 const void *posix_rtos_find(const char *name);
@@ -229,6 +241,21 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
 bool posix_rtos_name(const struct extract_event *event, struct extract_name_entry *entry);
 bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                              struct extract_symbols *symbols, uint64_t address, uint64_t *name);
+
+// Return the fields of an event with the process id and with the exception's number. A kernel's
+// event has its words before them.
+static inline unsigned posix_pid_field(const struct extract_event *event)
+{
+    return event->type->id >= POSIX_RTOS_ID ? 6 : 3;
+}
+
+static inline unsigned posix_interrupt_field(const struct extract_event *event)
+{
+    return posix_pid_field(event) + 1;
+}
+
+// encode.c
+extern const struct extract_encoder posix_encoder;
 
 // entry.c: presents an event to report templates.
 bool posix_entry(const struct extract_ring *ring, const struct extract_event *event,

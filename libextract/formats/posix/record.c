@@ -26,7 +26,8 @@ static uint32_t stamp_words(const struct posix_layout *layout)
 
 uint32_t posix_record_head(const struct posix_layout *layout)
 {
-    return 8 + 2u * layout->address_bytes + (layout->pids ? 4 : 0) + 4 * stamp_words(layout);
+    return 8 + 2u * layout->address_bytes + (layout->pids ? 4 : 0) + (layout->cores ? 4 : 0) +
+           4 * stamp_words(layout);
 }
 
 uint32_t posix_trailer_words(uint32_t last, uint32_t position)
@@ -78,9 +79,12 @@ bool posix_record_read(struct posix_record *r, const uint8_t *bytes, uint32_t le
     r->address = read_number(&c, address_words);
     r->thread = read_number(&c, address_words);
     r->pid = layout->pids ? extract_cursor_u32(&c) : 0;
+    uint32_t core = layout->cores ? extract_cursor_u32(&c) : 0;
+    r->core = (uint8_t)core;
     r->stamp = read_number(&c, stamp_words(layout));
     r->data_at = (uint32_t)c.at;
     uint32_t filled = r->data_at + (r->data_bytes + 3) / 4 * 4 + 4;
     bool died = r->cut && !r->data_bytes; // the writer died before it copied the data
-    return !c.failed && (r->words * 4 == filled || (died && r->words * 4 > filled));
+    return !c.failed && core <= UINT8_MAX &&
+           (r->words * 4 == filled || (died && r->words * 4 > filled));
 }

@@ -31,6 +31,8 @@ static uint64_t read_number(struct extract_cursor *c, unsigned bytes)
         return extract_cursor_u16(c);
     case 4:
         return extract_cursor_u32(c);
+    case 8:
+        return extract_cursor_u64(c);
     default:
         return 0;
     }

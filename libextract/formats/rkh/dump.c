@@ -11,6 +11,8 @@
 enum {
     VERSION = 1,
     HAS_CHK = 1, // flags
+    MERGED = 2,  // in merged logs only: each frame contains its settings
+    WIDE = 4,    // in merged logs only: addresses may have 8 bytes
     SETTINGS = 56,
     MAX_SIZE = 1 << 20,
     FROM_BITS = 4
@@ -42,7 +44,11 @@ static void write_live_words(uint8_t record[RKH_RECORD], const struct extract_ri
     extract_store(record + 28, live.size ? live.head % live.size : 0, 4, EXTRACT_LITTLE);
     extract_store(record + 32, live.pending, 4, EXTRACT_LITTLE);
     extract_store(record + 36, valid, 4, EXTRACT_LITTLE);
-    extract_store(record + 40, live.chk_known ? HAS_CHK : 0, 4, EXTRACT_LITTLE);
+    bool is_wide = live.merged && ring->word_bytes == 8;
+    extract_store(record + 40,
+                  (live.chk_known ? HAS_CHK : 0u) | (live.merged ? MERGED : 0u) |
+                      (is_wide ? WIDE : 0u),
+                  4, EXTRACT_LITTLE);
     extract_store(record + 44, live.chk_known ? live.chk : 0, 4, EXTRACT_LITTLE);
 }
 
@@ -157,6 +163,7 @@ static void fill_ring(struct extract_ring *ring, const struct record *r)
                             .pending = r->pending,
                             .valid = r->valid,
                             .dump = true,
+                            .merged = r->flags & MERGED,
                             .chk_known = r->flags & HAS_CHK,
                             .chk = (uint8_t)r->chk};
 
@@ -164,7 +171,7 @@ static void fill_ring(struct extract_ring *ring, const struct record *r)
     ring->address = r->start;
     ring->length = r->size;
     ring->byte_order = r->order == EXTRACT_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;
-    ring->word_bytes = 4;
+    ring->word_bytes = r->flags & MERGED && r->flags & WIDE ? 8 : 4;
     ring->timer_mask = UINT32_MAX;
     ring->near = r->near;
     ring->registry = (struct extract_slots){r->start, r->start, 0, 0};
@@ -172,6 +179,16 @@ static void fill_ring(struct extract_ring *ring, const struct record *r)
     if (ring->rkh.view == EXTRACT_RKH_VIEW_AUTO)
         ring->rkh.view = EXTRACT_RKH_HISTORY;
     rkh_live_store(ring->header, &live);
+}
+
+void rkh_make_merged(struct extract_ring *ring, uint64_t start, uint64_t bytes, bool is_wide)
+{
+    const struct record r = {.order = EXTRACT_LITTLE,
+                             .start = start,
+                             .size = bytes < MAX_SIZE ? (uint32_t)bytes : MAX_SIZE,
+                             .flags = MERGED | (is_wide ? WIDE : 0u)};
+
+    fill_ring(ring, &r);
 }
 
 bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint64_t address)

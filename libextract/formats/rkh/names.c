@@ -66,13 +66,22 @@ bool rkh_read_name(const struct extract_event *event, struct extract_name_entry 
 
     if (extract_event_is_mark(event) || !rkh_args_of(&args, event))
         return false;
-    entry->restarted = event->id == RKH_FWK_TCFG;
+    // In a merged log, the names of the other inputs are still valid.
+    entry->restarted = event->id == RKH_FWK_TCFG && !args.wire.is_merged;
     if (event->id == RKH_SMA_ACT || event->id == RKH_SMA_REG)
         return read_priority(&args, entry);
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         if (records[i].id == event->id)
             return read_name_record(&args, &records[i], entry);
     return entry->restarted;
+}
+
+bool rkh_names_object(unsigned id)
+{
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        if (records[i].id == id)
+            return records[i].kind != EXTRACT_KIND_USER_EVENT;
+    return false;
 }
 
 uint64_t rkh_find_near(const struct extract_symbols *symbols)

@@ -56,6 +56,10 @@ enum extract_code rkh_resolve(struct extract_snapshot *snapshot, uint32_t from, 
     const uint8_t *bytes = rkh_join_bytes(snapshot, from, to);
     bool is_continued = rkh->walked.is_continued;
 
+    if (rkh_live_of(ring->header).merged) { // each frame contains its settings
+        rkh->layouts = 0;
+        return EXTRACT_OK;
+    }
     if (is_continued)
         apply_leading_record(rkh, bytes, to - from);
     else

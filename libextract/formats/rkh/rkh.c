@@ -19,6 +19,8 @@ static inline uint64_t load_number(const uint8_t *bytes, unsigned count)
         value |= (uint64_t)bytes[1] << 8;
     if (count > 2)
         value |= (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
+    for (unsigned i = 4; i < count; i++)
+        value |= (uint64_t)bytes[i] << 8 * i;
     return value;
 }
 
@@ -70,13 +72,15 @@ static void decode_frame(const struct extract_snapshot *snapshot,
     uint32_t id = known < 0 ? bytes[0] : (uint32_t)known;
 
     // The record shows itself whether it has a checksum; the user's settings do not matter.
-    bool tcfg = known == RKH_FWK_TCFG, bare = tcfg && wire->family <= RKH_FAMILY_244;
-    uint32_t head = bare ? 1 : 1u + wire->nseq + wire->ts;
+    bool tcfg = known == RKH_FWK_TCFG, has_fields = !tcfg || wire->family <= RKH_FAMILY_244;
+    bool bare = tcfg && has_fields && !wire->is_merged;
+    uint32_t head = bare ? 1 : 1u + wire->front + wire->nseq + wire->ts;
     event->id = id;
+    event->core = wire->is_merged ? bytes[RKH_AT_CORE] : 0;
     event->data = bytes + head;
     event->data_bytes = bare ? RKH_TCFG_ARGS : place->whole - head - wire->chk;
     event->type = rkh_type_on(wire, id);
-    if (!tcfg || bare)
+    if (has_fields)
         decode_fields(snapshot, wire, event);
     if (id >= RKH_UT_EXPECT && id <= RKH_UT_IGNORE_ARG && event->fields > 1) {
         // The id that a unit test expects is also converted to that of 3.x.
@@ -146,7 +150,8 @@ static bool append_text(const struct extract_snapshot *snapshot, uint64_t value,
 static void apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols)
 {
     ring->pointer_bytes = (uint8_t)extract_symbols_pointer_bytes(symbols);
-    ring->near = rkh_find_near(symbols);
+    // In a merged log of several boards, addresses are complete.
+    ring->near = ring->word_bytes == 8 ? 0 : rkh_find_near(symbols);
     rkh_from_symbols(&ring->rkh, symbols);
 }
 
@@ -235,4 +240,5 @@ const struct extract_format extract_format_rkh = {
     .describing = &describing,
     .target = &rkh_target_filter,
     .entries = &entries,
+    .encoder = &rkh_encoder,
 };

@@ -9,6 +9,7 @@
 //   resolve.c                 chooses each setting's value, with tcfg.c and infer.c
 //   walk.c                    finds and validates the frames, with frame.c
 //   rkh.c                     decodes frames to events, with ids.c and args.c
+//   encode.c                  encodes events as frames of a merged log
 //   names.c                   the names that events report, and how templates see events
 //
 // Source: docs/formats/rkh.md.
@@ -79,9 +80,23 @@ enum rkh_family {
 // The settings that determine the layout of frames.
 struct rkh_wire {
     uint8_t size[RKH_WORDS]; // bytes of each word on the wire; 0: absent, or of variable size
+    uint8_t front;           // bytes between the id and the sequence number; merged logs only
     uint8_t nseq, ts;        // bytes of the sequence number and the timestamp
     bool chk;
+    bool is_merged; // the frame is one of a merged log, and contains its settings
     enum rkh_family family;
+};
+
+// Frames of merged logs (encode.c). After the id, they contain the packed settings and the number
+// of the core, and then what other frames contain.
+enum {
+    RKH_AT_PACKED = 1,
+    RKH_AT_CORE = 5,
+    RKH_MERGED_FRONT = 5,
+    // Bits of packed settings:
+    RKH_PACKED_CHK = 1,
+    RKH_PACKED_MERGED = 1 << 26, // a frame of a merged log; timestamps have 8 bytes
+    RKH_PACKED_WIDE = 1 << 27    // addresses have 8 bytes, and signals have 4
 };
 
 // ---- wire.c: settings ----
@@ -92,6 +107,11 @@ uint32_t rkh_wire_pack(const struct extract_rkh *rkh);
 void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed);
 // Returns the current settings as a layout of the stream.
 struct extract_rkh_layout rkh_layout_of(const struct extract_rkh *rkh);
+// Returns the layout that packed settings of a merged log describe; the clock's rate and the
+// sources are the current ones.
+struct extract_rkh_layout rkh_layout_merged(const struct extract_rkh *rkh, uint32_t packed);
+// Returns whether packed settings may be those of a frame in a merged log.
+bool rkh_packed_is_merged(uint32_t packed);
 // Returns the timestamps per second of a layout; 0 if it has no timestamps, or the rate is not
 // known or was cut off.
 uint64_t rkh_layout_hz(const struct extract_rkh_layout *layout);
@@ -239,6 +259,7 @@ struct rkh_live {
     bool chk_known;
     bool stream;        // a raw stream instead of an array
     bool dump;          // a saved array, or one that a log describes: the words do not change
+    bool merged;        // a merged log describes it: each frame contains its settings
     uint32_t valid;     // in a dump: bytes before the head that it contains
     uint8_t anchor[16]; // the newest bytes
 };
@@ -301,6 +322,15 @@ int rkh_number(const struct extract_ring *ring, const uint8_t *bytes, uint32_t l
 enum { RKH_RECORD = 128 };
 uint32_t rkh_describe(const struct extract_ring *ring, uint8_t record[EXTRACT_HEADER_MAX]);
 bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint64_t address);
+// Fills in a ring that stands for an array of `bytes` bytes in a merged log.
+void rkh_make_merged(struct extract_ring *ring, uint64_t start, uint64_t bytes, bool is_wide);
+
+// ---- encode.c ----
+extern const struct extract_encoder rkh_encoder;
+
+// ---- names.c ----
+// Returns whether an event gives a name to something other than a type of user events.
+bool rkh_names_object(unsigned id);
 enum extract_code rkh_dump(struct extract_text *text, const struct extract_snapshot *snapshot,
                            struct extract_error *error);
 

@@ -14,26 +14,36 @@ enum {
 
 #define NO_RECORD UINT32_MAX
 
+// What a layout means for frames. It is computed when a frame first has the layout.
+struct tables {
+    bool is_made;
+    struct rkh_wire wire;
+    uint16_t length[RKH_IDS]; // of the arguments, by the id on the wire
+    uint8_t id[RKH_IDS];      // as 3.x has it, by the id on the wire
+};
+
 struct walk {
     struct extract_snapshot *snapshot;
     uint8_t *bytes; // the byte at position `from`, and those after it
     uint32_t end;   // number of these bytes
     uint32_t from, size;
-    uint32_t first; // index of the first frame of this walk
-    struct rkh_wire wire;
-    uint8_t layout;           // number of the current layout
-    uint16_t length[RKH_IDS]; // of the arguments, by the id on the wire
-    uint8_t id[RKH_IDS];      // as 3.x has it, by the id on the wire
-    uint64_t stamp;           // of the last frame that has one
-    bool stamp_known;         // `stamp` is known
-    uint8_t next;             // sequence number that is expected
-    bool next_known;          // `next` is known
-    bool after_record;        // a TCFG record was the last: the target may restart its numbers
-    bool settings_changed;    // that record changed the settings: the target does restart them
-    bool unreadable;          // too many layouts: the current one could not be added
-    bool has_left_out;        // that happened at least once
-    uint32_t record;          // index of the last TCFG record; NO_RECORD: in an earlier walk
-    uint32_t damaged;         // damaged frames since the last valid one
+    uint32_t first;         // index of the first frame of this walk
+    bool merged;            // each frame contains its settings
+    struct rkh_wire wire;   // of the current layout
+    uint8_t layout;         // its number
+    const uint16_t *length; // its tables
+    const uint8_t *id;
+    struct tables *tables; // of all layouts
+    uint64_t stamp;        // of the last frame that has one
+    bool stamp_known;      // `stamp` is known
+    uint8_t next;          // sequence number that is expected
+    bool next_known;       // `next` is known
+    bool after_record;     // a TCFG record was the last: the target may restart its numbers
+    bool settings_changed; // that record changed the settings: the target does restart them
+    bool unreadable;       // too many layouts: the current one could not be added
+    bool has_left_out;     // that happened at least once
+    uint32_t record;       // index of the last TCFG record; NO_RECORD: in an earlier walk
+    uint32_t damaged;      // damaged frames since the last valid one
     // Without a checksum, the valid frame after the last gap may be half of a lost frame:
     bool doubted;
     uint32_t doubt;  // index of that frame
@@ -78,19 +88,55 @@ static uint16_t sum_argument_bytes(const struct rkh_wire *wire, const uint8_t *w
     return length;
 }
 
+static void make_tables(struct tables *tables, uint32_t packed)
+{
+    tables->is_made = true;
+    rkh_wire_unpack(&tables->wire, packed);
+    for (unsigned i = 0; i < RKH_IDS; i++) {
+        enum rkh_family family = tables->wire.family;
+        int id = rkh_id(family, i);
+        tables->id[i] = (uint8_t)(id < 0 ? 0 : id);
+        tables->length[i] =
+            id < 0 ? NO_EVENT : sum_argument_bytes(&tables->wire, rkh_words(family, (unsigned)id));
+    }
+}
+
 static void use_layout(struct walk *walk, uint8_t number)
 {
-    const struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
+    struct tables *tables = &walk->tables[number];
 
+    if (!tables->is_made)
+        make_tables(tables, walk->snapshot->ring.rkh.layout[number].packed);
     walk->layout = number;
-    rkh_wire_unpack(&walk->wire, rkh->layout[number].packed);
-    for (unsigned i = 0; i < RKH_IDS; i++) {
-        int id = rkh_id(walk->wire.family, i);
-        walk->id[i] = (uint8_t)(id < 0 ? 0 : id);
-        walk->length[i] =
-            id < 0 ? NO_EVENT
-                   : sum_argument_bytes(&walk->wire, rkh_words(walk->wire.family, (unsigned)id));
+    walk->wire = tables->wire;
+    walk->length = tables->length;
+    walk->id = tables->id;
+}
+
+// Uses the settings that a frame of a merged log contains. Returns false if it does not contain
+// any, or if there are too many layouts.
+static bool use_own_layout(struct walk *walk, const uint8_t *bytes, uint32_t length)
+{
+    struct extract_rkh *rkh = &walk->snapshot->ring.rkh;
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    uint8_t i = 0;
+
+    extract_cursor_seek(&c, RKH_AT_PACKED);
+    uint32_t packed = extract_cursor_u32(&c);
+    if (c.failed || !rkh_packed_is_merged(packed))
+        return false;
+    while (i < rkh->layouts && rkh->layout[i].packed != packed)
+        i++;
+    if (i == EXTRACT_RKH_LAYOUTS) {
+        walk->has_left_out = true;
+        return false;
     }
+    if (i == rkh->layouts) {
+        rkh->layout[rkh->layouts++] = rkh_layout_merged(rkh, packed);
+        walk->tables[i].is_made = false;
+    }
+    use_layout(walk, i);
+    return true;
 }
 
 // Applies a TCFG record: if it has other settings, the frames after it have another layout. It does
@@ -123,6 +169,7 @@ static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
     }
     if (i == walk->layout)
         return true;
+    walk->tables[i].is_made &= i < rkh->layouts;
     rkh->layout[i] = layout;
     rkh->layouts = i == rkh->layouts ? i + 1 : rkh->layouts;
     use_layout(walk, i);
@@ -135,12 +182,12 @@ static bool change_layout(struct walk *walk, const struct rkh_frame *frame)
 static bool is_bare(const struct walk *walk, uint8_t id)
 {
     return walk->id[id] == RKH_FWK_TCFG && walk->length[id] != NO_EVENT &&
-           walk->wire.family <= RKH_FAMILY_244;
+           walk->wire.family <= RKH_FAMILY_244 && !walk->merged;
 }
 
 static uint32_t count_head_bytes(const struct walk *walk, uint8_t id)
 {
-    return is_bare(walk, id) ? 1 : 1u + walk->wire.nseq + walk->wire.ts;
+    return is_bare(walk, id) ? 1 : 1u + walk->wire.front + walk->wire.nseq + walk->wire.ts;
 }
 
 // Returns whether a frame is a TCFG record. The record itself shows whether it has a checksum.
@@ -159,11 +206,14 @@ static enum extract_verdict validate_whole(const struct walk *walk, const struct
     uint8_t id = bytes[0];
     uint16_t length = walk->length[id];
     uint32_t head = count_head_bytes(walk, id), around = head + walk->wire.chk;
+    bool is_record = walk->id[id] == RKH_FWK_TCFG;
 
     if (length == NO_EVENT)
         return EXTRACT_UNKNOWN_ID;
-    if (frame->whole < around || walk->id[id] == RKH_FWK_TCFG)
+    if (frame->whole < around || (is_record && !walk->merged))
         return EXTRACT_BAD_LENGTH;
+    if (is_record && walk->wire.family > RKH_FAMILY_244)
+        return EXTRACT_GOOD; // it has no fields
     bool fits = length == frame->whole - around;
     if (length == ANY_LENGTH)
         fits = rkh_args_match(&walk->wire, walk->id[id], bytes + head, frame->whole - around);
@@ -172,15 +222,15 @@ static enum extract_verdict validate_whole(const struct walk *walk, const struct
 
 // Discards the doubted frame, which is half of a lost one: its number is not valid, and neither is
 // its timestamp if that is not between those around it.
-static void discard_doubted(struct walk *walk, uint32_t stamp)
+static void discard_doubted(struct walk *walk, uint64_t stamp)
 {
     struct extract_extent *index = walk->snapshot->index;
     uint32_t count = walk->snapshot->ring.entries.count, at = walk->doubt;
-    uint32_t mask = walk->wire.ts ? UINT32_MAX >> (32 - 8 * walk->wire.ts) : 0;
-    uint32_t before = at ? (uint32_t)index[at - 1].stamp : stamp;
+    uint64_t mask = walk->wire.ts ? UINT64_MAX >> (64 - 8 * walk->wire.ts) : 0;
+    uint64_t before = at ? index[at - 1].stamp : stamp;
 
     index[at].lost = 0;
-    if (!at || (((uint32_t)index[at].stamp - before) & mask) <= ((stamp - before) & mask))
+    if (!at || ((index[at].stamp - before) & mask) <= ((stamp - before) & mask))
         return;
     for (; at < count; at++)
         index[at].stamp = before;
@@ -188,7 +238,7 @@ static void discard_doubted(struct walk *walk, uint32_t stamp)
 
 // Returns the number of frames missing before number `seq`, without the damaged ones. A frame
 // without a checksum, whose number is not between those around it, is half a frame.
-static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
+static uint8_t find_lost(struct walk *walk, uint8_t seq, uint64_t stamp)
 {
     uint8_t step = (uint8_t)(seq - walk->next);
     uint32_t damaged = walk->damaged;
@@ -209,7 +259,7 @@ static uint8_t find_lost(struct walk *walk, uint8_t seq, uint32_t stamp)
 
 // Restarts the timestamps. Those of a session begin with its record, which gets that of the first
 // frame, or otherwise with that frame.
-static void restart_stamps(struct walk *walk, uint32_t stamp, struct extract_extent *place)
+static void restart_stamps(struct walk *walk, uint64_t stamp, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
 
@@ -224,8 +274,9 @@ static void restart_stamps(struct walk *walk, uint32_t stamp, struct extract_ext
 static void read_head(struct walk *walk, const uint8_t *bytes, struct extract_extent *place)
 {
     struct extract_snapshot *snapshot = walk->snapshot;
-    bool is_record = walk->id[bytes[0]] == RKH_FWK_TCFG;
-    uint32_t stamp = 0;
+    bool is_record = walk->id[bytes[0]] == RKH_FWK_TCFG && !walk->merged;
+    const uint8_t *own = bytes + 1 + walk->wire.front; // sequence number and timestamp
+    uint64_t stamp = 0;
 
     if (is_record && walk->settings_changed) { // another session, which numbers frames from 0
         walk->next = 0;
@@ -240,12 +291,12 @@ static void read_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
         return;
     }
     for (unsigned i = 0; i < walk->wire.ts; i++)
-        stamp |= (uint32_t)bytes[1 + walk->wire.nseq + i] << 8 * i;
-    bool is_new = walk->after_record && (!walk->wire.nseq || !bytes[1]);
+        stamp |= (uint64_t)own[walk->wire.nseq + i] << 8 * i;
+    bool is_new = walk->after_record && (!walk->wire.nseq || !own[0]);
     if ((is_new || walk->settings_changed) && walk->stamp_known)
         restart_stamps(walk, stamp, place);
     if (walk->wire.nseq) {
-        uint8_t seq = bytes[1];
+        uint8_t seq = own[0];
         place->lost =
             walk->next_known && !(walk->after_record && !seq) ? find_lost(walk, seq, stamp) : 0;
         walk->next = (uint8_t)(seq + 1);
@@ -255,18 +306,40 @@ static void read_head(struct walk *walk, const uint8_t *bytes, struct extract_ex
     walk->settings_changed = false;
     walk->record = NO_RECORD;
     walk->damaged = 0;
+    if (walk->merged && !walk->wire.ts) // the time of the frames before goes on
+        return;
     walk->stamp = stamp;
     for (uint32_t i = walk->first; !walk->stamp_known && i < snapshot->ring.entries.count; i++)
         snapshot->index[i].stamp = stamp;
     walk->stamp_known = true;
 }
 
+// Validates a frame of a merged log, and unstuffs it in place.
+static enum extract_verdict validate_merged(struct walk *walk, const struct rkh_frame *frame,
+                                            struct extract_extent *place)
+{
+    uint8_t *bytes = walk->bytes + frame->at;
+
+    if (frame->torn)
+        return EXTRACT_TORN;
+    if (frame->sum)
+        return EXTRACT_BAD_CHECKSUM;
+    if (frame->whole > MAX_WHOLE)
+        return EXTRACT_BAD_LENGTH;
+    if (frame->escaped)
+        rkh_frame_unstuff(frame, walk->bytes, bytes);
+    place->whole = (uint16_t)frame->whole;
+    return use_own_layout(walk, bytes, frame->whole) ? validate_whole(walk, frame)
+                                                     : EXTRACT_BAD_LENGTH;
+}
+
 // Validates a frame, and unstuffs it in place if that is useful.
 static enum extract_verdict validate_frame(struct walk *walk, const struct rkh_frame *frame,
                                            struct extract_extent *place)
 {
+    if (walk->merged)
+        return validate_merged(walk, frame, place);
     bool tcfg = is_tcfg(walk, frame);
-
     if (frame->torn)
         return EXTRACT_TORN;
     if (walk->wire.chk && frame->sum && !tcfg)
@@ -382,7 +455,10 @@ static uint32_t find_pending(struct extract_snapshot *snapshot, uint32_t from, u
 bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary)
 {
     struct extract_ring *ring = &snapshot->ring;
+    struct tables tables[EXTRACT_RKH_LAYOUTS];
 
+    for (unsigned i = 0; i < EXTRACT_RKH_LAYOUTS; i++)
+        tables[i].is_made = false;
     if (ring->rkh.view == EXTRACT_RKH_PENDING && !rkh_live_of(ring->header).stream)
         from = find_pending(snapshot, from, to, &boundary);
     struct walk walk = {.snapshot = snapshot,
@@ -390,12 +466,16 @@ bool rkh_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, boo
                         .end = to - from,
                         .from = from,
                         .size = (uint32_t)(ring->entries.end - ring->entries.start),
-                        .first = ring->entries.count};
+                        .first = ring->entries.count,
+                        .merged = rkh_live_of(ring->header).merged,
+                        .tables = tables};
     use_layout(&walk, ring->rkh.walked.layout);
     resume_walk(&walk);
     bool fits = extract_snapshot_reserve(snapshot, rkh_frame_count(walk.bytes, walk.end)) &&
                 walk_frames(&walk, walk.end, boundary);
     save_walk(&walk);
+    if (walk.merged && ring->rkh.layouts)
+        memcpy(ring->rkh.value, ring->rkh.layout[walk.layout].value, sizeof ring->rkh.value);
     rkh_layouts_sum_up(ring);
     snapshot->lost_known = !walk.has_left_out;
     for (unsigned i = 0; i < ring->rkh.layouts; i++)

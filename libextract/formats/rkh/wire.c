@@ -12,7 +12,14 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum { MAX_SIZE = 4, VERSION_BYTES = 16, MAX_CONFIG = 1 << 20, KEY_BYTES = 64 };
+enum {
+    MAX_SIZE = 4,
+    WIDE = 8,
+    FAMILY_BITS = 3,
+    VERSION_BYTES = 16,
+    MAX_CONFIG = 1 << 20,
+    KEY_BYTES = 64
+};
 
 const char *extract_rkh_name(enum extract_rkh_key key)
 {
@@ -102,8 +109,17 @@ void rkh_wire_unpack(struct rkh_wire *wire, uint32_t packed)
     bool sndr = take_bits(&packed, 1);
     for (unsigned i = SIZES; i-- > 0;)
         size[i] = unpacked[take_bits(&packed, 2)];
-    wire->family = (enum rkh_family)packed;
+    wire->family = (enum rkh_family)take_bits(&packed, FAMILY_BITS);
     wire->ts = size[EXTRACT_RKH_TS - FIRST_SIZE];
+    wire->is_merged = take_bits(&packed, 1);
+    if (wire->is_merged) {
+        wire->front = RKH_MERGED_FRONT;
+        wire->ts = wire->ts ? WIDE : 0;
+    }
+    if (take_bits(&packed, 1)) {
+        size[EXTRACT_RKH_PTR - FIRST_SIZE] = size[EXTRACT_RKH_FUN - FIRST_SIZE] = WIDE;
+        size[EXTRACT_RKH_SIG - FIRST_SIZE] = MAX_SIZE;
+    }
     wire->size[RKH_WORD_sym] = size[EXTRACT_RKH_PTR - FIRST_SIZE];
     wire->size[RKH_WORD_sndr] = sndr ? size[EXTRACT_RKH_PTR - FIRST_SIZE] : 0;
     wire->size[RKH_WORD_fun] = size[EXTRACT_RKH_FUN - FIRST_SIZE];
@@ -124,6 +140,44 @@ struct extract_rkh_layout rkh_layout_of(const struct extract_rkh *rkh)
     struct extract_rkh_layout layout = {.packed = rkh_wire_pack(rkh)};
     memcpy(layout.value, rkh->value, sizeof layout.value);
     memcpy(layout.from, rkh->from, sizeof layout.from);
+    return layout;
+}
+
+bool rkh_packed_is_merged(uint32_t packed)
+{
+    struct rkh_wire wire;
+
+    rkh_wire_unpack(&wire, packed);
+    return wire.is_merged && wire.chk && wire.family < RKH_FAMILIES &&
+           !(packed & ~(RKH_PACKED_WIDE * 2u - 1));
+}
+
+struct extract_rkh_layout rkh_layout_merged(const struct extract_rkh *rkh, uint32_t packed)
+{
+    static const uint32_t versions[RKH_FAMILIES] = {0x3000, 0x2405, 0x2404, 0x2403, 0x2300};
+    struct extract_rkh_layout layout = rkh_layout_of(rkh);
+    struct rkh_wire wire;
+
+    rkh_wire_unpack(&wire, packed);
+    const uint8_t *size = wire.size;
+    const uint32_t values[EXTRACT_RKH_VERSION] = {wire.chk,
+                                                  wire.nseq,
+                                                  wire.ts,
+                                                  size[RKH_WORD_sym],
+                                                  size[RKH_WORD_fun],
+                                                  size[RKH_WORD_sig],
+                                                  size[RKH_WORD_esize],
+                                                  size[RKH_WORD_nblk],
+                                                  size[RKH_WORD_bsize],
+                                                  size[RKH_WORD_nelem],
+                                                  size[RKH_WORD_ntick],
+                                                  size[RKH_WORD_sndr] != 0,
+                                                  size[RKH_WORD_qnmin] != 0,
+                                                  size[RKH_WORD_mpnmin] != 0};
+    memcpy(layout.value, values, sizeof values);
+    if (rkh_family_of(layout.value[EXTRACT_RKH_VERSION]) != wire.family)
+        layout.value[EXTRACT_RKH_VERSION] = versions[wire.family];
+    layout.packed = packed;
     return layout;
 }
 
@@ -253,6 +307,8 @@ bool rkh_allows(enum extract_rkh_key key, uint64_t number)
         return number == 2 || number == 4;
     case EXTRACT_RKH_TS_HZ:
         return number && number <= UINT32_MAX;
+    case EXTRACT_RKH_VERSION:
+        return number <= UINT16_MAX && !rkh_version_check((uint32_t)number, NULL);
     default:
         return is_size(number);
     }

@@ -14,7 +14,8 @@ static enum extract_code threadx_encode_ring(struct extract_ring *ring,
                                              const struct extract_encoded_ring *wanted,
                                              struct extract_error *error)
 {
-    uint64_t base = wanted->address, registry = base + threadx_header_bytes(WIDE);
+    const struct extract_ring *first = wanted->inputs[0];
+    uint64_t base = first->address, registry = base + threadx_header_bytes(WIDE);
     uint64_t entries =
         registry + (uint64_t)wanted->objects * threadx_object_bytes(WIDE, wanted->name_bytes);
     struct threadx_header header = {.id = THREADX_ID,
@@ -33,7 +34,7 @@ static enum extract_code threadx_encode_ring(struct extract_ring *ring,
     memset(ring, 0, sizeof *ring);
     ring->byte_order = EXTRACT_LITTLE;
     ring->word_bytes = WIDE;
-    ring->pointer_bytes = wanted->pointer_bytes;
+    ring->pointer_bytes = first->word_bytes;
     threadx_header_write(ring->header, &header, EXTRACT_LITTLE, WIDE);
     return threadx_ring_fill(ring, &header, base, true, error);
 }
@@ -55,10 +56,12 @@ static void threadx_encode_object(const struct extract_ring *ring,
     memcpy(slot + 4 * WIDE, name, strnlen(name, ring->name_bytes - 1));
 }
 
-static void threadx_encode_entry(const struct extract_event *event, uint8_t *slot)
+static uint32_t threadx_encode_entry(const struct extract_encoding *encoding,
+                                     const struct extract_event *event, uint8_t *slot)
 {
     uint64_t thread = event->thread, word = event->priority_word;
 
+    (void)encoding;
     if (event->context == EXTRACT_ISR) {
         thread = THREADX_IN_ISR;
         word = event->thread;
@@ -75,6 +78,7 @@ static void threadx_encode_entry(const struct extract_event *event, uint8_t *slo
                                          event->field[3]};
     for (unsigned i = 0; i < ENTRY_WORDS; i++)
         extract_store(slot + i * WIDE, words[i], WIDE, EXTRACT_LITTLE);
+    return sizeof words;
 }
 
 const struct extract_encoder threadx_encoder = {

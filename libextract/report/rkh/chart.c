@@ -288,8 +288,7 @@ static void add_event(struct collector *c, const struct extract_event *event, bo
         c->lost += event->field[EXTRACT_LOST_AT_LEAST];
         c->is_modulo |= event->field[EXTRACT_LOST_REASON] == EXTRACT_LOSS_NUMBERS;
     }
-    if (event->id == RKH_FWK_TCFG)
-        c->has_restart = true;
+    c->has_restart |= match.is_start;
     if (event->id == RKH_SMA_GET)
         add_get(c, event, &match, is_shown);
     else if (event->id == RKH_SMA_FIFO || event->id == RKH_SMA_LIFO)

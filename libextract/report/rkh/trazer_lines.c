@@ -100,7 +100,8 @@ int trazer_sequence_number(const struct extract_event *event)
     struct rkh_wire wire;
 
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
-    if (extract_event_is_mark(event) || !wire.nseq || event->id == RKH_FWK_TCFG)
+    if (extract_event_is_mark(event) || !wire.nseq ||
+        (event->id == RKH_FWK_TCFG && !wire.is_merged))
         return -1;
     return event->data[-(int)wire.ts - 1];
 }
@@ -125,7 +126,7 @@ static void put_left(struct extract_text *text, const char *string, size_t colum
 static void put_head(struct trazer *trazer, const struct extract_event *event,
                      const struct rkh_wire *wire, const char *group, const char *name)
 {
-    static const uint8_t digits[] = {0, 3, 5, 10, 10};
+    static const uint8_t digits[] = {0, 3, 5, 10, 10, 20, 20, 20, 20}; // by bytes
     struct extract_text *text = trazer->text;
     int number = trazer_sequence_number(event);
 

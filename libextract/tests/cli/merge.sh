@@ -227,9 +227,6 @@ check "the output is an input" 1 err 'never overwritten'
 run merge s0.trx s1.trx -o missing/x.log
 check "a directory that does not exist" 2 err 'missing/x.log'
 refused "a merged log and a dump" 1 'words of 4 bytes, and joined.log has' joined.log s4.trx
-gunzip -c "$(dirname "$demo")/rkh/stream.bin.gz" >stream.rkh
-{ cat stream.rkh && printf '\x7e'; } >other.rkh
-refused "a format that cannot be merged" 2 'of the format rkh cannot be merged' stream.rkh other.rkh
 lay_out "$demo"
 many=()
 for ((i = 0; i < 300; i++)); do
