@@ -423,8 +423,10 @@ void extract_stats_free(struct extract_stats *stats)
     free(stats->inversions);
     free(stats->processes);
     free(stats->syscalls);
-    for (size_t i = 0; i < stats->lock_count; i++)
+    for (size_t i = 0; i < stats->lock_count; i++) {
         free(stats->locks[i].users);
+        free(stats->locks[i].functions);
+    }
     free(stats->locks);
     free(stats);
 }

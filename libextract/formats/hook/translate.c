@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // formats/hook: translates events for the schedule, by the lines of role files.
 //
-// A value that an entry lacks is not 0: a line that needs it does not apply to the entry.
+// A value that an entry lacks is not 0: a line that needs it does not apply to the entry. Only the
+// caller of a lock's function may be absent, since it changes nothing else: 0 means not known.
 #include "formats/hook/hook.h"
 #include "formats/hook/roles.h"
+#include <string.h>
 
 // Reads a value from an entry. Returns false if the entry does not have it.
 static bool read_value(const struct extract_ring *ring, const struct extract_event *event,
@@ -53,9 +55,13 @@ static bool applies(const struct extract_ring *ring, const struct extract_event 
             (value == condition->right) == condition->is_unequal)
             return false;
     }
-    for (unsigned i = 0; i < HOOK_VALUES; i++)
-        if (role->values[i].source && !read_value(ring, event, &role->values[i], &values[i]))
+    for (unsigned i = 0; i < HOOK_VALUES; i++) {
+        if (!role->values[i].source || read_value(ring, event, &role->values[i], &values[i]))
+            continue;
+        if (i != HOOK_CALLER)
             return false;
+        values[i] = 0;
+    }
     return true;
 }
 
@@ -81,8 +87,10 @@ const struct extract_role_fields *hook_translate(const struct extract_ring *ring
         uint64_t values[HOOK_VALUES] = {0};
         if (!applies(ring, event, &roles->list[i - 1], values))
             continue;
+        memset(event->field, 0, sizeof event->field);
         for (unsigned k = 0; k < HOOK_VALUES; k++)
-            event->field[k] = values[k];
+            if (roles->list[i - 1].values[k].source)
+                event->field[hook_field(k)] = values[k];
         if (roles->list[i - 1].fields.has_name)
             select_name(event, &roles->list[i - 1]);
         return &roles->list[i - 1].fields;

@@ -118,6 +118,20 @@ struct extract_lock_user_stats {
     uint64_t spun_ticks, waited_ticks;
 };
 
+// What a function did with a lock: the one that called the lock's functions. A hold belongs to the
+// function that got the lock, and a time of spinning or waiting to the one that failed to get it.
+struct extract_lock_function_stats {
+    const char *name; // NULL: not known. Owned by the trace's symbols
+    // The function's address if it has a name, otherwise that from which it called; see is_known.
+    uint64_t address;
+    bool is_known;                              // events state `address`
+    uint64_t acquisitions, misses, busy, waits; // as in extract_lock_stats
+    uint64_t holds;                             // that ended, without those inside of others
+    uint64_t held_ticks, held_min, held_max;    // of these: sum, shortest, longest; 0: none
+    uint64_t running_ticks;                     // of held_ticks, the time that the holder ran
+    uint64_t spun_ticks, waited_ticks;
+};
+
 // A lock, by the events of a role file.
 struct extract_lock_stats {
     const struct extract_object *object; // NULL: not in the trace
@@ -138,6 +152,9 @@ struct extract_lock_stats {
     bool has_more_users; // so many threads used it that some were not measured, or not listed
     size_t user_count;
     struct extract_lock_user_stats *users; // those that held it for the longest time first; owned
+    size_t function_count;
+    struct extract_lock_function_stats *functions; // in the same order; owned
+    bool has_more_functions; // so many functions used it that some are not listed
 };
 
 // What a core did.

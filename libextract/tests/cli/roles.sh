@@ -10,8 +10,8 @@ trx=$tree/libextract/tests/data/demo.trx
 page=$tree/docs/man/ringside-roles.5.scd
 
 # An entry of a raw stream in little-endian order: type E, five data words, thread id, timestamp.
-entry() { # TIME THREAD HOOK [D1 [D2]]
-    words $((0x$3 << 20 | 0xE0000)) "${4:-0}" "${5:-0}" 0 0 0 "$2" "$1"
+entry() { # TIME THREAD HOOK [D1 [D2 [D3]]]
+    words $((0x$3 << 20 | 0xE0000)) "${4:-0}" "${5:-0}" "${6:-0}" 0 0 "$2" "$1"
 }
 
 # Prints the block of the page that contains a text.
@@ -161,6 +161,52 @@ is "locks: the lock as JSON" "$(answer '.locks[] | [.lock, .acquisitions, .misse
 is "locks: its users as JSON" "$(answer '[.locks[].users[] | [.thread, .interrupts_of_core,
     .acquisitions, .misses, .busy, .waits, .held_ticks, .running_ticks, .spun_ticks,
     .waited_ticks]]')" '[[17,null,1,0,0,0,70,40,0,0],[18,null,1,1,0,1,0,0,15,50]]'
+
+# The same from functions: 17 gets it in 0x401008 and releases it; then in 0x401014. 18 misses it in
+# 0x401014 and waits in 0x401018. Both are in "take"; 0x401008 is in "poll". The last call is from
+# 0x9000, where no function is.
+{
+    entry 1000 17 106 17 7
+    entry 1010 17 112 4096 0 $((0x401008))
+    entry 1020 17 106 18 9
+    entry 1030 18 112 4096 1 $((0x401014))
+    entry 1045 18 112 4096 3 $((0x401018))
+    entry 1050 18 106 17 7
+    entry 1080 17 113 4096
+    entry 1082 17 112 4096 0 $((0x401014))
+    entry 1086 17 113 4096
+    entry 1090 17 106 18 9
+    entry 1095 18 112 4096 0 $((0x9000))
+    entry 1099 18 113 4096
+    entry 1100 18 106 17 7
+} >callers.raw
+sed '/lock-[^r]/s/lock=D1/& caller=D3/' locks.roles >callers.roles
+printf '%s\n' '.globl _start' '.type poll,@function' '_start:' 'poll: .skip 16' '.size poll,16' \
+    '.type take,@function' 'take: .skip 16' '.size take,16' >functions.s
+cc -nostdlib -static -no-pie -Wl,--build-id=none,-Ttext=0x401000 functions.s -o functions || exit 1
+run stats "${layout[@]}" --roles callers.roles callers.raw
+check "locks: functions without an ELF file" 0 \
+    out '^lock *function *acquired *misses *busy *waits *held *average *min *longest *ran *spun *waited$' \
+    out '^0x1000 *0x401008 *1 *0 *0 *0 *70 *70 *70 *70 *40 *0 *0$' \
+    out '^0x1000 *0x401014 *1 *1 *0 *0 *4 *4 *4 *4 *4 *15 *0$' \
+    out '^0x1000 *0x401018 *0 *0 *0 *1 *- *- *- *- *- *0 *50$' \
+    out '^0x1000 *0x9000 *1 *0 *0 *0 *4 *4 *4 *4 *4 *0 *0$'
+run stats "${layout[@]}" --roles callers.roles --elf functions callers.raw
+check "locks: functions by name" 0 \
+    out '^0x1000 *poll *1 *0 *0 *0 *70 *70 *70 *70 *40 *0 *0$' \
+    out '^0x1000 *take *1 *1 *0 *1 *4 *4 *4 *4 *4 *15 *50$' \
+    out '^0x1000 *0x9000 *1 *0 *0 *0 *4 *4 *4 *4 *4 *0 *0$'
+run stats --json "${layout[@]}" --roles callers.roles --elf functions callers.raw
+is "locks: functions as JSON" "$(answer '[.locks[].functions[] | [.name, .address, .acquisitions,
+    .misses, .busy, .waits, .held.count, .held.min, .held.mean, .held.max, .held.sum,
+    .running_ticks, .spun_ticks, .waited_ticks]]')" \
+'[["poll",4198400,1,0,0,0,1,70,70,70,70,40,0,0],[null,36864,1,0,0,0,1,4,4,4,4,4,0,0],'\
+'["take",4198416,1,1,0,1,1,4,4,4,4,4,15,50]]'
+run stats --json "${layout[@]}" --roles locks.roles locks.raw
+is "locks: no function is known" "$(answer '[.locks[].functions[] | [.name, .address,
+    .acquisitions, .held.sum]]')" '[[null,null,2,70]]'
+run stats "${layout[@]}" --roles locks.roles locks.raw
+check "locks: then no table of functions" 0 no-out '^lock *function'
 
 # ---- The built-in file ----
 run schedule "${layout[@]}" --roles aix pump.raw

@@ -51,11 +51,35 @@ static void check_modes(const struct extract_stats *stats)
     check(unfinished <= stats->events);
 }
 
+static void check_functions(const struct extract_lock_stats *lock)
+{
+    uint64_t got = 0, missed = 0, held = 0, holds = 0, spun = 0, waited = 0;
+
+    for (size_t i = 0; i < lock->function_count; i++) {
+        const struct extract_lock_function_stats *function = &lock->functions[i];
+        check(function->held_min <= function->held_max);
+        check(function->running_ticks <= function->held_ticks);
+        got += function->acquisitions;
+        missed += function->misses + function->busy;
+        holds += function->holds;
+        held += function->held_ticks;
+        spun += function->spun_ticks;
+        waited += function->waited_ticks;
+    }
+    check(got <= lock->acquisitions && holds <= lock->held.count);
+    if (lock->has_more_functions)
+        return;
+    check(got == lock->acquisitions && missed == lock->misses + lock->busy);
+    check(holds == lock->held.count && held == lock->held.sum);
+    check(spun == lock->spun.sum && waited == lock->waited.sum);
+}
+
 static void check_locks(const struct extract_stats *stats)
 {
     for (size_t i = 0; i < stats->lock_count; i++) {
         const struct extract_lock_stats *lock = &stats->locks[i];
         uint64_t got = 0, held = 0, ran = 0, spun = 0, waited = 0;
+        check_functions(lock);
         for (size_t k = 0; k < lock->user_count; k++) {
             got += lock->users[k].acquisitions;
             held += lock->users[k].held_ticks;
