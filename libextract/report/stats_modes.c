@@ -69,8 +69,9 @@ static void put_modes(struct extract_text *text, const struct extract_stats *sta
 }
 
 // The columns in which processes and threads are alike. Each table has others before them.
-static const char *const mode_headings[] = {"ticks",  "percent",  "application", "system calls",
-                                            "kernel", "dispatch", "unknown",     "calls"};
+static const char *const mode_headings[] = {"ticks",    "percent",   "application", "system calls",
+                                            "kernel",   "dispatch",  "unknown",     "calls",
+                                            "switches", "voluntary", "involuntary"};
 
 enum { MODE_COLUMNS = sizeof mode_headings / sizeof *mode_headings };
 
@@ -109,6 +110,29 @@ static void put_process_cell(struct text_table *table, bool is_known, uint64_t p
         text_table_put_string(table, "(unknown)");
 }
 
+static uint64_t voluntary(const uint64_t switches[EXTRACT_SWITCHES])
+{
+    return switches[EXTRACT_SWITCH_GAVE_UP] + switches[EXTRACT_SWITCH_YIELDED];
+}
+
+static uint64_t involuntary(const uint64_t switches[EXTRACT_SWITCHES])
+{
+    return switches[EXTRACT_SWITCH_PREEMPTED] + switches[EXTRACT_SWITCH_TIME_SLICED];
+}
+
+// Writes how often a thread or process lost its core, and how much of that is known to have been
+// voluntary or involuntary.
+static void put_switch_cells(struct text_table *table, const struct extract_stats *stats,
+                             const uint64_t switches[EXTRACT_SWITCHES])
+{
+    bool is_known = stats->has_switch_kinds;
+    uint64_t all = voluntary(switches) + involuntary(switches) + switches[EXTRACT_SWITCH_UNKNOWN];
+
+    text_table_put_number(table, all);
+    text_table_put_optional(table, is_known, voluntary(switches));
+    text_table_put_optional(table, is_known, involuntary(switches));
+}
+
 static void put_processes(struct extract_text *text, const struct extract_stats *stats,
                           const struct extract_report_options *options)
 {
@@ -123,6 +147,7 @@ static void put_processes(struct extract_text *text, const struct extract_stats 
         text_table_put_string(&table, process->name ? process->name : "-");
         text_table_put_number(&table, process->thread_count);
         put_mode_cells(&table, process->mode_ticks, all, process->syscalls);
+        put_switch_cells(&table, stats, process->switches);
     }
     extract_text_putc(text, '\n');
     text_table_print(&table, text, options);
@@ -152,6 +177,7 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
         text_table_put_number(&table, thread->dispatches.count);
         put_affinity_cell(&table, &thread->dispatches);
         put_mode_cells(&table, thread->mode_ticks, all, thread->syscalls);
+        put_switch_cells(&table, stats, thread->switches);
     }
     extract_text_putc(text, '\n');
     text_table_print(&table, text, options);
@@ -439,6 +465,16 @@ void stats_put_dispatches_json(struct kv_writer *kv, const struct extract_dispat
     kv_put_number(kv, "dispatches same core", dispatches->same_core);
 }
 
+void stats_put_switches_json(struct kv_writer *kv, const struct extract_stats *stats,
+                             const uint64_t switches[EXTRACT_SWITCHES])
+{
+    bool is_known = stats->has_switch_kinds;
+
+    kv_put_optional(kv, "voluntary switches", is_known, voluntary(switches));
+    kv_put_optional(kv, "involuntary switches", is_known, involuntary(switches));
+    kv_put_number(kv, "unknown switches", switches[EXTRACT_SWITCH_UNKNOWN]);
+}
+
 // Starts the next object of an array.
 static struct kv_writer next_object(struct extract_text *text, size_t i)
 {
@@ -460,6 +496,7 @@ static void put_processes_json(struct kv_writer *kv, const struct extract_stats 
             kv_put_unknown(&object, "name");
         kv_put_number(&object, "threads", process->thread_count);
         kv_put_number(&object, "syscalls", process->syscalls);
+        stats_put_switches_json(&object, stats, process->switches);
         stats_put_mode_ticks_json(&object, process->mode_ticks);
         kv_close_object(&object);
     }

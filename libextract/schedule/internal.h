@@ -110,6 +110,7 @@ struct core {
     uint32_t moves, wakes;        // of the schedule, at the last event
     struct schedule_step step;    // the last event
     enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
+    bool states_way;              // the last event states `way`, whether the thread waits or not
     unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     bool isr_known[MAX_NESTING];             // `isr` is valid
@@ -216,7 +217,7 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
 void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
                 bool was_ready);
 // Takes the core from a thread.
-void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
+void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t number);
 // Processes what an event says about threads and mutexes. `service`, of a resumption, is the newest
 // service of its context; the resumption may spend it. NULL for other events.
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,

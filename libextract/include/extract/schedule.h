@@ -45,7 +45,8 @@ enum extract_switch_kind {
     EXTRACT_SWITCH_YIELDED,     // it relinquished the core
     EXTRACT_SWITCH_PREEMPTED,   // it could have run on
     EXTRACT_SWITCH_TIME_SLICED, // its time slice was over
-    EXTRACT_SWITCH_OTHER,       // the core was idle, or no event of the trace shows waits
+    EXTRACT_SWITCH_OTHER,       // the core was idle
+    EXTRACT_SWITCH_UNKNOWN,     // no event shows whether it waits
     EXTRACT_SWITCHES
 };
 

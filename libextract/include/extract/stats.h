@@ -73,6 +73,7 @@ struct extract_thread_stats {
     uint16_t priority_low, priority_high; // smallest and largest number; EXTRACT_NO_PRIORITY: none
     uint16_t last_priority;               // priority at the newest event
     uint64_t suspends, resumes;
+    uint64_t switches[EXTRACT_SWITCHES]; // from this thread to another one or to idle, by kind
     // What it called, the most frequent first; owned. Empty for all threads if the lists would have
     // more than 4,194,304 counts.
     size_t service_count;
@@ -93,6 +94,7 @@ struct extract_process_stats {
     size_t thread_count;
     uint64_t mode_ticks[EXTRACT_MODES];
     uint64_t syscalls;
+    uint64_t switches[EXTRACT_SWITCHES]; // from its threads
 };
 
 // A system call, by the number that its events state.
@@ -222,10 +224,11 @@ struct extract_stats {
     // False for traces of several cores, and of formats other than ThreadX. Then `tracex` and the
     // counts of inversions are 0.
     bool has_tracex;
-    // Events show when threads wait. Otherwise it is not known why a thread lost its core, nor
-    // whether a thread without a core was ready: `switches` counts as OTHER, and times of states
-    // other than running are unknown.
+    // Events show when threads wait. Otherwise it is not known whether a thread without a core was
+    // ready: times of states other than running are unknown.
     bool has_waits;
+    // `switches` has kinds that events show. Otherwise, all switches from threads are UNKNOWN.
+    bool has_switch_kinds;
     uint64_t range_events; // events between FROM and TO, whether the view lets them through or not
     uint64_t events;       // events that the view lets through; all counts below are of these
     uint64_t context_switches;           // another thread, or idle, gets a core

@@ -77,7 +77,11 @@ static void test_modes(void **state)
     assert_int_equal(stats->interrupts, 2);
     assert_int_equal(stats->nested_interrupts, 0);
     assert_int_equal(stats->interrupt_ticks, 20 + 30 + 10 + 10 + 10 + 15);
+    // From A at 150, B at 220, idle at 310, B at 365, C at 400 and A at 455.
     assert_int_equal(stats->context_switches, 6);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_OTHER], 1);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_UNKNOWN], 5);
+    assert_false(stats->has_switch_kinds);
 
     // Processes 7 (A: 155 ticks), 9 (B: 90) and 2 (C: 35), and the thread of the idle process.
     assert_int_equal(stats->process_count, 4);
@@ -258,6 +262,114 @@ static void test_dispatches(void **state)
     assert_int_equal(cores[1].thread_dispatches[a - stats->threads], 4);
     assert_int_equal(cores[0].thread_dispatches[b - stats->threads], 1);
     assert_int_equal(cores[1].thread_dispatches[b - stats->threads], 1);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+static void assert_switches(const uint64_t *is, uint64_t gave_up, uint64_t preempted,
+                            uint64_t unknown)
+{
+    assert_int_equal(is[EXTRACT_SWITCH_GAVE_UP], gave_up);
+    assert_int_equal(is[EXTRACT_SWITCH_PREEMPTED], preempted);
+    assert_int_equal(is[EXTRACT_SWITCH_UNKNOWN], unknown);
+    assert_int_equal(is[EXTRACT_SWITCH_YIELDED], 0);
+    assert_int_equal(is[EXTRACT_SWITCH_TIME_SLICED], 0);
+}
+
+// Dispatches that state whether the thread before could have run on: 0 no, 1 yes; 2: they do not.
+// The processes are A: 7, B: 8, C: 8.
+//
+//     0  A
+//    10  B   A waits
+//    20  A   B could have run on
+//    30  A   once more: no switch
+//    40      idle; A waits
+//    50  C   none before
+//    55      an interrupt, in which
+//    60  B   is dispatched; C could have run on
+//    70  A   not stated of B
+//    80  C   A could have run on: it is ready until 90
+//    90  A   C waits
+//   100      the end
+static void test_kinds_of_switches(void **state)
+{
+    static const struct {
+        uint64_t stamp, tid;
+        uint32_t hook;
+        uint64_t next, process, ready;
+    } entries[] = {
+        {0, A, 0x10600000, A, 7, 2},  {10, A, 0x10600000, B, 8, 0}, {20, B, 0x10600000, A, 7, 1},
+        {30, A, 0x10600000, A, 7, 1}, {40, A, 0x10600000, 0, 0, 0}, {50, WAIT, 0x10600000, C, 8, 0},
+        {55, C, 0x10000000, 3, 0, 0}, {60, C, 0x10600000, B, 8, 1}, {65, B, 0x20000000, 0, 0, 0},
+        {70, B, 0x10600000, A, 7, 2}, {80, A, 0x10600000, C, 8, 1}, {90, C, 0x10600000, A, 7, 0},
+        {100, A, 0x20000000, 0, 0, 0}};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles =
+        roles_open_text("100 interrupt-entry level=first number=D1\n"
+                        "106 idle ready=D3 when D1 == 0\n"
+                        "106 dispatch thread=D1 process=D2 when D3 == 2\n"
+                        "106 dispatch thread=D1 process=D2 ready=D3\n"
+                        "200 resume\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        hooks_put_words(&hooks, entries[i].stamp, entries[i].tid, entries[i].hook, 3,
+                        entries[i].next, entries[i].process, entries[i].ready);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_false(stats->has_waits);
+    assert_true(stats->has_switch_kinds);
+    assert_switches(roles_thread_of(stats, A)->switches, 2, 1, 0); // at 10 and 40; at 80
+    assert_switches(roles_thread_of(stats, B)->switches, 0, 1, 1); // at 20; at 70
+    assert_switches(roles_thread_of(stats, C)->switches, 1, 1, 0); // at 90; at 60
+    assert_switches(stats->switches, 3, 3, 1);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_OTHER], 1); // at 50, from idle
+    assert_int_equal(stats->context_switches, 3 + 3 + 1 + 1);
+    for (size_t i = 0; i < stats->process_count; i++) {
+        if (stats->processes[i].process == 7)
+            assert_switches(stats->processes[i].switches, 2, 1, 0);
+        else if (stats->processes[i].process == 8)
+            assert_switches(stats->processes[i].switches, 1, 2, 1);
+    }
+    // A is ready from 80 to 90, and B from 20 to 60. C is from 60 to 80.
+    assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 10);
+    assert_int_equal(roles_thread_of(stats, B)->ready_ticks, 40);
+    assert_int_equal(roles_thread_of(stats, C)->ready_ticks, 20);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// Without statements, only a wait for a lock shows why a thread loses the core: A at 20. Of B, it
+// is not known. A that waits, but could have run on at 60, was preempted; it waits until then at
+// most.
+static void test_switches_of_waiting_threads(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles =
+        roles_open_text("106 dispatch thread=D1 ready=D2 when D3 == 1\n"
+                        "106 dispatch thread=D1\n"
+                        "112 lock-wait lock=D1\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put_words(&hooks, 0, A, 0x10600000, 3, A, 0, 0);
+    hooks_put_words(&hooks, 10, A, 0x11200000, 3, 0x1000, 0, 0);
+    hooks_put_words(&hooks, 20, A, 0x10600000, 3, B, 0, 0);
+    hooks_put_words(&hooks, 30, B, 0x10600000, 3, A, 0, 0);
+    hooks_put_words(&hooks, 50, A, 0x11200000, 3, 0x1000, 0, 0);
+    hooks_put_words(&hooks, 60, A, 0x10600000, 3, B, 1, 1);
+    hooks_put_words(&hooks, 80, B, 0x10600000, 3, A, 0, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_switches(roles_thread_of(stats, A)->switches, 1, 1, 0);
+    assert_switches(roles_thread_of(stats, B)->switches, 0, 0, 2);
+    assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 20);
+    assert_int_equal(roles_thread_of(stats, A)->blocked_ticks, 0); // it is not known for how long
     extract_stats_free(stats);
     look_close(&look);
     extract_hook_roles_close(roles);
@@ -636,6 +748,8 @@ int main(void)
         cmocka_unit_test(test_calls_at_the_edges),
         cmocka_unit_test(test_modes_of_cores),
         cmocka_unit_test(test_dispatches),
+        cmocka_unit_test(test_kinds_of_switches),
+        cmocka_unit_test(test_switches_of_waiting_threads),
         cmocka_unit_test(test_process_names),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_memory_is_short),
