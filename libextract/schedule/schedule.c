@@ -457,12 +457,15 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
                       const struct extract_role_fields *role, uint8_t standing)
 {
     struct core *core = &schedule->cores[event->core];
+    unsigned depth = core->depth;
 
     if (core->has_last)
         close_interval(schedule, core, event->core, event, role);
     else
         begin_core(schedule, core, event, role);
     count_nesting(core, event, role, schedule->may_have_missed);
+    if (core->lock_holds)
+        schedule_locks_end_interrupts(schedule, event, role, depth);
     if (role->role == EXTRACT_ROLE_RESUME)
         add_resumption(schedule, core, event, role);
     else

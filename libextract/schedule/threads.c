@@ -559,7 +559,8 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
         break;
     case EXTRACT_ROLE_LOCK_WAIT:
         schedule_locks_add_event(schedule, event, role);
-        add_suspend(schedule, event, role);
+        if (role->thread || event->context == EXTRACT_THREAD) // an interrupt does not wait
+            add_suspend(schedule, event, role);
         break;
     case EXTRACT_ROLE_LOCK_GET:
     case EXTRACT_ROLE_LOCK_MISS:

@@ -183,9 +183,48 @@ is "locks: its users as JSON" "$(answer '[.locks[].users[] | [.thread, .interrup
     .acquisitions, .misses, .busy, .waits, .held_ticks, .running_ticks, .spun_ticks,
     .waited_ticks]]')" '[[17,null,1,0,0,0,70,40,0,0],[18,null,1,1,0,1,0,0,15,50]]'
 
-# The same from functions: 17 gets it in 0x401008 and releases it; then in 0x401014. 18 misses it in
-# 0x401014 and waits in 0x401018. Both are in "take"; 0x401008 is in "poll". The last call is from
-# 0x9000, where no function is.
+# 18 waits for the lock from 10 on. Interrupt 3 interrupts 17 at 20, gets the lock at 22 and
+# releases it at 40. 18 runs from 50 on.
+{
+    entry 1000 18 106 18 9
+    entry 1010 18 112 4096 3
+    entry 1015 18 106 17 7
+    entry 1020 17 100 3
+    entry 1022 17 112 4096 0
+    entry 1040 17 113 4096
+    entry 1045 17 200
+    entry 1050 17 106 18 9
+    entry 1055 18 112 4096 0
+    entry 1060 18 200
+} >isr.raw
+{
+    cat locks.roles
+    printf '100 interrupt-entry level=first number=D1\n200 resume\n'
+} >isr.roles
+run schedule --no-header "${layout[@]}" --roles isr.roles isr.raw
+check "an interrupt's lock: the schedule" 0 \
+    out ' 22 *40 *18  0x1000: held by interrupt 3 of core 0$' \
+    out ' 10 *40 *30  0x00000012: blocked on lock 0x1000$' \
+    out ' 55 *60 *5  0x1000: held by 0x00000012$' no-out '0x1000: held by 0x00000011'
+run schedule --json "${layout[@]}" --roles isr.roles isr.raw
+is "an interrupt's lock: the owners as JSON" \
+    "$(jq -sc '[.[] | select(.type == "owner") | [.from, .to, .thread, .isr, .core]]' out)" \
+    '[[22,40,null,3,0],[55,60,18,null,null]]'
+run why 18 --from 10 --to 60 "${layout[@]}" --roles isr.roles isr.raw
+check "an interrupt's lock: why" 0 \
+    out '+0 ticks *12 ticks .*  blocked on lock 0x1000, held by an unknown thread or interrupt$' \
+    out '+12 ticks *18 ticks .*  blocked on lock 0x1000, held by interrupt 3 of core 0$' \
+    out '+12 ticks *18 ticks *36%  *ran$' out '+30 ticks *5 ticks .*  interrupt 3$'
+run why 18 --from 10 --to 60 --json "${layout[@]}" --roles isr.roles isr.raw
+is "an interrupt's lock: why as JSON" \
+    "$(answer '.segments[1] | [.from, .to, .kind, .who, .isr, .core, .segments[0].kind]')" \
+    '[22,40,"blocked",3,true,0,"ran"]'
+is "an interrupt's lock: other holders as JSON" "$(answer '.segments[0] | [.who, has("isr")]')" \
+    '[null,false]'
+
+# The first stream again, from functions: 17 gets it in 0x401008 and releases it; then in 0x401014.
+# 18 misses it in 0x401014 and waits in 0x401018. Both are in "take"; 0x401008 is in "poll". The
+# last call is from 0x9000, where no function is.
 {
     entry 1000 17 106 17 7
     entry 1010 17 112 4096 0 $((0x401008))

@@ -120,7 +120,7 @@ static void add_owner(void *context, const struct extract_ownership *owner)
 {
     struct last_owner *last = context;
 
-    check(owner->from < owner->to && owner->thread);
+    check(owner->from < owner->to && !owner->thread == owner->in_isr);
     check(owner->mutex != last->mutex || owner->from >= last->to);
     *last = (struct last_owner){owner->mutex, owner->to};
 }
