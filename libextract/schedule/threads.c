@@ -22,6 +22,7 @@
 static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
 static const struct extract_state unsure = {.state = EXTRACT_STATE_READY, .is_unsure = true};
 static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
+static const struct extract_state completed = {.state = EXTRACT_STATE_COMPLETED};
 static const struct extract_state terminated = {.state = EXTRACT_STATE_TERMINATED};
 static const struct extract_state unknown = {.state = EXTRACT_STATE_UNKNOWN};
 
@@ -513,6 +514,21 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
     }
 }
 
+// Notes that a thread ends. It has the core until another one gets it.
+static void add_exit(struct schedule *schedule, const struct extract_event *event,
+                     const struct extract_role_fields *role)
+{
+    bool is_own = !role->thread && event->context == EXTRACT_THREAD;
+    uint64_t address = is_own ? event->thread : extract_role_field(event, role->thread);
+    struct thread *thread = schedule_thread(schedule, address);
+
+    if (!thread)
+        return;
+    thread_end_response(schedule, thread, event);
+    thread->wait = EXTRACT_WAIT_COMPLETED;
+    thread_set(schedule, thread, event->ticks, &completed, NULL);
+}
+
 // ---- events ----
 
 // Notes a call that may begin a wait of a thread.
@@ -586,6 +602,9 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     case EXTRACT_ROLE_DELETE:
     case EXTRACT_ROLE_TERMINATE:
         add_end(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_EXIT:
+        add_exit(schedule, event, role);
         break;
     case EXTRACT_ROLE_POST:
     case EXTRACT_ROLE_STEP_BEGIN:

@@ -80,8 +80,9 @@ static void test_modes(void **state)
     // From A at 150, B at 220, idle at 310, B at 365, C at 400 and A at 455.
     assert_int_equal(stats->context_switches, 6);
     assert_int_equal(stats->switches[EXTRACT_SWITCH_OTHER], 1);
-    assert_int_equal(stats->switches[EXTRACT_SWITCH_UNKNOWN], 5);
-    assert_false(stats->has_switch_kinds);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_GAVE_UP], 1); // A has ended at 445
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_UNKNOWN], 4);
+    assert_true(stats->has_switch_kinds);
 
     // Processes 7 (A: 155 ticks), 9 (B: 90) and 2 (C: 35), and the thread of the idle process.
     assert_int_equal(stats->process_count, 4);
@@ -370,6 +371,36 @@ static void test_switches_of_waiting_threads(void **state)
     assert_switches(roles_thread_of(stats, B)->switches, 0, 0, 2);
     assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 20);
     assert_int_equal(roles_thread_of(stats, A)->blocked_ticks, 0); // it is not known for how long
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// A ends at 10, and has the core until 20. It is not ready then, and was not preempted. B is.
+static void test_switch_of_a_thread_that_ends(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("106 dispatch thread=D1\n"
+                                                       "108 suspend\n"
+                                                       "135 exit\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put_words(&hooks, 0, A, 0x10600000, 1, A, 0, 0);
+    hooks_put_words(&hooks, 10, A, 0x13500000, 0, 0, 0, 0);
+    hooks_put_words(&hooks, 15, A, 0x20000000, 0, 0, 0, 0);
+    hooks_put_words(&hooks, 20, A, 0x10600000, 1, B, 0, 0);
+    hooks_put_words(&hooks, 30, B, 0x10600000, 1, C, 0, 0);
+    hooks_put_words(&hooks, 40, C, 0x20000000, 0, 0, 0, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_true(stats->has_waits);
+    assert_switches(roles_thread_of(stats, A)->switches, 1, 0, 0);
+    assert_switches(roles_thread_of(stats, B)->switches, 0, 1, 0);
+    assert_int_equal(roles_thread_of(stats, A)->ticks, 20);
+    assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 0);
+    assert_int_equal(roles_thread_of(stats, B)->ready_ticks, 20 + 10); // before and after it ran
     extract_stats_free(stats);
     look_close(&look);
     extract_hook_roles_close(roles);
@@ -750,6 +781,7 @@ int main(void)
         cmocka_unit_test(test_dispatches),
         cmocka_unit_test(test_kinds_of_switches),
         cmocka_unit_test(test_switches_of_waiting_threads),
+        cmocka_unit_test(test_switch_of_a_thread_that_ends),
         cmocka_unit_test(test_process_names),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_memory_is_short),
