@@ -425,7 +425,7 @@ static void add_delays(const struct finder *finder, const struct activity *activ
                               ? owner[segment->depth % 16]
                               : 0;
         if (segment->kind == EXTRACT_SEGMENT_BLOCKED)
-            owner[(segment->depth + 1) % 16] = segment->who;
+            owner[(segment->depth + 1) % 16] = segment->in_isr ? 0 : segment->who;
         uint32_t culprit = extract_map_get(&finder->thread_of_address, thread);
         if (culprit && culprit <= result->thread_count)
             result->delays[(victim - 1) * result->thread_count + culprit - 1] +=

@@ -634,9 +634,16 @@ static bool compare_priorities(struct comparison *c)
 
 // ---- order ----
 
+// A change, with its place before the changes were sorted.
+struct placed_change {
+    struct extract_change change;
+    size_t place;
+};
+
 static int compare_changes(const void *a, const void *b)
 {
-    const struct extract_change *x = a, *y = b;
+    const struct extract_change *x = &((const struct placed_change *)a)->change;
+    const struct extract_change *y = &((const struct placed_change *)b)->change;
 
     if (x->total != y->total)
         return x->total < y->total ? 1 : -1;
@@ -653,20 +660,24 @@ static bool sort_changes(struct extract_diff *diff)
     struct extract_change *changes = diff->changes;
     size_t count = diff->change_count;
     size_t *places = calloc(count + 1, sizeof *places);
+    struct placed_change *sorted = calloc(count + 1, sizeof *sorted);
+    bool has_memory = places && sorted;
 
-    if (!places)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        changes[i].order = i;
-    if (count)
-        qsort(changes, count, sizeof *changes, compare_changes);
-    for (size_t i = 0; i < count; i++)
-        places[changes[i].order] = i;
-    for (size_t i = 0; i < count; i++)
-        if (changes[i].follows)
-            changes[i].follows = places[changes[i].follows - 1] + 1;
+    if (has_memory) {
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = (struct placed_change){changes[i], i};
+        qsort(sorted, count, sizeof *sorted, compare_changes);
+        for (size_t i = 0; i < count; i++)
+            places[sorted[i].place] = i;
+        for (size_t i = 0; i < count; i++) {
+            changes[i] = sorted[i].change;
+            if (changes[i].follows)
+                changes[i].follows = places[changes[i].follows - 1] + 1;
+        }
+    }
     free(places);
-    return true;
+    free(sorted);
+    return has_memory;
 }
 
 // ---- tables ----

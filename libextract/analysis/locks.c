@@ -7,6 +7,9 @@
 //
 // A lock may have several holders at a time, as locks for readers do. A thread that gets a lock
 // again holds it until it has released it as often.
+//
+// Events may state from where a lock's functions were called. Then everything is also summed up for
+// each calling function, which the symbols of the firmware name.
 // Source: what AIX's manual "Performance Tools Guide and Reference" says of the report of splat.
 #include "analysis/internal.h"
 #include "base/grow.h"
@@ -14,8 +17,9 @@
 #include <string.h>
 
 enum {
-    MAX_USERS = 64,  // of a lock at a time; the times of others are not measured
-    MAX_LISTED = 256 // threads of a lock; others are not listed
+    MAX_USERS = 64,     // of a lock at a time; the times of others are not measured
+    MAX_LISTED = 256,   // threads of a lock; others are not listed
+    MAX_FUNCTIONS = 256 // functions that use a lock; others are not listed
 };
 
 enum want { WANTS_NOT = 0, SPINS, WAITS };
@@ -29,11 +33,12 @@ struct lock_user {
     uint64_t wanted_from, held_from;
     uint64_t wanted_ran, held_ran; // how long the thread had run by then
     unsigned holds;                // how often it has it
+    size_t wanted_by, held_by;     // functions, in the lock's statistics; SIZE_MAX: none
 };
 
 struct lock_times {
     struct lock_user *users;
-    size_t user_count, user_capacity, listed_capacity;
+    size_t user_count, user_capacity, listed_capacity, function_capacity;
     struct distribution held, spun, waited;
 };
 
@@ -130,6 +135,53 @@ static size_t find_line(struct analysis *analysis, size_t i, uint64_t thread, si
     return lock->user_count++;
 }
 
+// Fills in the function from which a lock's function was called. Without a name, the addresses of
+// calls from the same function are different functions.
+static void name_function(const struct analysis *analysis, uint64_t caller,
+                          struct extract_lock_function_stats *function)
+{
+    struct extract_symbols *symbols = extract_trace_symbols(analysis->trace);
+    const struct extract_ring *ring = &extract_trace_snapshot(analysis->trace)->ring;
+    struct extract_symbol symbol;
+
+    *function = (struct extract_lock_function_stats){.address = caller, .is_known = caller != 0};
+    if (!caller || !symbols ||
+        !extract_symbols_by_address(symbols, extract_ring_address(ring, caller), &symbol, NULL,
+                                    NULL) ||
+        !symbol.function)
+        return;
+    function->name = symbol.name;
+    function->address = symbol.address;
+}
+
+// Returns the number of a function's line in the statistics of a lock, which it adds if needed;
+// SIZE_MAX: none.
+static size_t find_function(struct analysis *analysis, size_t i, uint64_t caller)
+{
+    struct extract_lock_stats *lock = &analysis->stats->locks[i];
+    struct extract_lock_function_stats function;
+
+    name_function(analysis, caller, &function);
+    for (size_t k = 0; k < lock->function_count; k++)
+        if (lock->functions[k].address == function.address &&
+            lock->functions[k].name == function.name)
+            return k;
+    if (lock->function_count == MAX_FUNCTIONS) {
+        lock->has_more_functions = true;
+        return SIZE_MAX;
+    }
+    struct extract_lock_function_stats *functions =
+        extract_grow(lock->functions, &analysis->locks->times[i].function_capacity,
+                     lock->function_count, sizeof *functions);
+    if (!functions) {
+        analysis->failed = true;
+        return SIZE_MAX;
+    }
+    lock->functions = functions;
+    functions[lock->function_count] = function;
+    return lock->function_count++;
+}
+
 // Returns what is known of a thread and a lock, which it adds if needed; NULL: it is not followed.
 static struct lock_user *find_user(struct analysis *analysis, size_t lock, uint64_t thread)
 {
@@ -150,8 +202,12 @@ static struct lock_user *find_user(struct analysis *analysis, size_t lock, uint6
     }
     times->users = users;
     size_t index = analysis_thread(analysis, thread);
-    users[times->user_count] = (struct lock_user){
-        .thread = thread, .index = index, .listed = find_line(analysis, lock, thread, index)};
+    users[times->user_count] =
+        (struct lock_user){.thread = thread,
+                           .index = index,
+                           .listed = find_line(analysis, lock, thread, index),
+                           .wanted_by = SIZE_MAX,
+                           .held_by = SIZE_MAX};
     return &users[times->user_count++];
 }
 
@@ -176,26 +232,50 @@ static void add_time(struct analysis *analysis, struct distribution *distributio
         analysis->failed = true;
 }
 
+// Returns the statistics of a function; `none` if it is not listed.
+static struct extract_lock_function_stats *function_at(struct analysis *analysis, size_t lock,
+                                                       size_t function,
+                                                       struct extract_lock_function_stats *none)
+{
+    return function == SIZE_MAX ? none : &analysis->stats->locks[lock].functions[function];
+}
+
 // Changes how a thread wants a lock, and adds the time for which it has wanted it in another way.
 static void set_want(struct analysis *analysis, size_t lock, struct lock_user *user, uint64_t at,
-                     enum want want, struct extract_lock_user_stats *sums)
+                     enum want want, size_t function, struct extract_lock_user_stats *sums)
 {
     struct lock_times *times = &analysis->locks->times[lock];
     uint64_t ran = ran_until(analysis, user, at);
     uint64_t spun = difference(user->wanted_ran, ran), waited = difference(user->wanted_from, at);
+    struct extract_lock_function_stats none = {.name = NULL};
 
     if (user->want == want)
         return;
     if (user->want == SPINS && sums) {
         add_time(analysis, &times->spun, spun);
         sums->spun_ticks += spun;
+        function_at(analysis, lock, user->wanted_by, &none)->spun_ticks += spun;
     } else if (user->want == WAITS && sums) {
         add_time(analysis, &times->waited, waited);
         sums->waited_ticks += waited;
+        function_at(analysis, lock, user->wanted_by, &none)->waited_ticks += waited;
     }
     user->want = want;
+    user->wanted_by = function;
     user->wanted_from = at;
     user->wanted_ran = ran;
+}
+
+// Adds a hold to the function that got the lock.
+static void add_hold(struct extract_lock_function_stats *function, uint64_t held, uint64_t ran)
+{
+    if (!function->holds || held < function->held_min)
+        function->held_min = held;
+    if (held > function->held_max)
+        function->held_max = held;
+    function->holds++;
+    function->held_ticks += held;
+    function->running_ticks += ran;
 }
 
 static void release(struct analysis *analysis, size_t lock, struct lock_user *user, uint64_t at,
@@ -203,23 +283,26 @@ static void release(struct analysis *analysis, size_t lock, struct lock_user *us
 {
     uint64_t held = difference(user->held_from, at);
     uint64_t ran = difference(user->held_ran, ran_until(analysis, user, at));
+    struct extract_lock_function_stats none = {.name = NULL};
 
     if (user->holds == 1 && sums) {
         add_time(analysis, &analysis->locks->times[lock].held, held);
         analysis->stats->locks[lock].running_ticks += ran;
         sums->held_ticks += held;
         sums->running_ticks += ran;
+        add_hold(function_at(analysis, lock, user->held_by, &none), held, ran);
     }
     user->holds -= user->holds != 0;
 }
 
-static void count_event(struct extract_lock_user_stats *counts, enum extract_role role)
-{
-    counts->acquisitions += role == EXTRACT_ROLE_LOCK_GET;
-    counts->misses += role == EXTRACT_ROLE_LOCK_MISS;
-    counts->waits += role == EXTRACT_ROLE_LOCK_WAIT;
-    counts->busy += role == EXTRACT_ROLE_LOCK_BUSY;
-}
+// Counts an event in what has the same four members: a lock, a thread or a function.
+#define COUNT_EVENT(counts, role)                                                                  \
+    do {                                                                                           \
+        (counts)->acquisitions += (role) == EXTRACT_ROLE_LOCK_GET;                                 \
+        (counts)->misses += (role) == EXTRACT_ROLE_LOCK_MISS;                                      \
+        (counts)->waits += (role) == EXTRACT_ROLE_LOCK_WAIT;                                       \
+        (counts)->busy += (role) == EXTRACT_ROLE_LOCK_BUSY;                                        \
+    } while (0)
 
 // Notes how many threads want a lock at a time, and how often the thread has it.
 static void note_most(struct extract_lock_stats *lock, const struct lock_times *times,
@@ -236,9 +319,10 @@ static void note_most(struct extract_lock_stats *lock, const struct lock_times *
     lock->most_holds = user->holds > lock->most_holds ? user->holds : lock->most_holds;
 }
 
-// Follows a thread through an event of a lock.
+// Follows a thread through an event of a lock, in a function that uses it.
 static void follow_user(struct analysis *analysis, size_t i, struct lock_user *user,
-                        const struct extract_event *event, enum extract_role role, bool is_counted)
+                        const struct extract_event *event, enum extract_role role, size_t function,
+                        bool is_counted)
 {
     static const enum want wants[] = {[EXTRACT_ROLE_LOCK_MISS - EXTRACT_ROLE_LOCK_GET] = SPINS,
                                       [EXTRACT_ROLE_LOCK_WAIT - EXTRACT_ROLE_LOCK_GET] = WAITS};
@@ -250,17 +334,18 @@ static void follow_user(struct analysis *analysis, size_t i, struct lock_user *u
     struct extract_lock_user_stats *sums = is_counted ? line : NULL;
 
     if (is_counted)
-        count_event(line, role);
+        COUNT_EVENT(line, role);
     if (role == EXTRACT_ROLE_LOCK_RELEASE) {
         release(analysis, i, user, event->ticks, sums);
     } else {
         enum want want =
             role == EXTRACT_ROLE_LOCK_BUSY ? WANTS_NOT : wants[role - EXTRACT_ROLE_LOCK_GET];
-        set_want(analysis, i, user, event->ticks, want, sums);
+        set_want(analysis, i, user, event->ticks, want, function, sums);
     }
     if (role == EXTRACT_ROLE_LOCK_GET && !user->holds++) {
         user->held_from = event->ticks;
         user->held_ran = ran_until(analysis, user, event->ticks);
+        user->held_by = function;
     }
     if (is_counted)
         note_most(lock, times, user);
@@ -277,18 +362,19 @@ void locks_add_event(struct analysis *analysis, const struct extract_event *even
     if (i == SIZE_MAX)
         return;
     struct extract_lock_stats *lock = &analysis->stats->locks[i];
-    if (is_counted) {
-        lock->acquisitions += role->role == EXTRACT_ROLE_LOCK_GET;
-        lock->misses += role->role == EXTRACT_ROLE_LOCK_MISS;
-        lock->waits += role->role == EXTRACT_ROLE_LOCK_WAIT;
-        lock->busy += role->role == EXTRACT_ROLE_LOCK_BUSY;
-    }
+    size_t function = role->role == EXTRACT_ROLE_LOCK_RELEASE
+                          ? SIZE_MAX
+                          : find_function(analysis, i, extract_role_field(event, role->caller));
+    if (is_counted)
+        COUNT_EVENT(lock, role->role);
+    if (is_counted && function != SIZE_MAX)
+        COUNT_EVENT(&lock->functions[function], role->role);
     uint64_t thread = role->thread ? extract_role_field(event, role->thread) : event->thread;
     if (event->context == EXTRACT_ISR && !role->thread)
         thread = ~(uint64_t)event->core; // the interrupts of a core use locks like one thread
     struct lock_user *user = thread ? find_user(analysis, i, thread) : NULL;
     if (user)
-        follow_user(analysis, i, user, event, role->role, is_counted);
+        follow_user(analysis, i, user, event, role->role, function, is_counted);
 }
 
 void locks_add_step(struct analysis *analysis, const struct schedule_step *step)
@@ -323,6 +409,15 @@ static int compare_users(const void *a, const void *b)
     return (x->address > y->address) - (x->address < y->address);
 }
 
+static int compare_functions(const void *a, const void *b)
+{
+    const struct extract_lock_function_stats *x = a, *y = b;
+
+    if (x->held_ticks != y->held_ticks)
+        return x->held_ticks < y->held_ticks ? 1 : -1;
+    return (x->address > y->address) - (x->address < y->address);
+}
+
 static int compare_locks(const void *a, const void *b)
 {
     const struct extract_lock_stats *x = a, *y = b;
@@ -344,6 +439,9 @@ void locks_end(struct analysis *analysis)
         if (stats->locks[i].user_count)
             qsort(stats->locks[i].users, stats->locks[i].user_count, sizeof *stats->locks[i].users,
                   compare_users);
+        if (stats->locks[i].function_count)
+            qsort(stats->locks[i].functions, stats->locks[i].function_count,
+                  sizeof *stats->locks[i].functions, compare_functions);
     }
     if (stats->lock_count)
         qsort(stats->locks, stats->lock_count, sizeof *stats->locks, compare_locks);

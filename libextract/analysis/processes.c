@@ -239,6 +239,8 @@ static bool list_processes(struct analysis *analysis)
         process->syscalls += thread->syscalls;
         for (unsigned k = 0; k < EXTRACT_MODES; k++)
             process->mode_ticks[k] += thread->mode_ticks[k];
+        for (unsigned k = 0; k < EXTRACT_SWITCHES; k++)
+            process->switches[k] += thread->switches[k];
     }
     extract_map_free(&index_of);
     return fits;

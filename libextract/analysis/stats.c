@@ -227,12 +227,16 @@ static void add_step(void *context, const struct schedule_step *step)
     lists_add_step(analysis, step);
 }
 
-static void add_switch(void *context, enum extract_switch_kind kind, uint8_t core, uint8_t standing)
+static void add_switch(void *context, enum extract_switch_kind kind, uint8_t core, uint64_t thread,
+                       uint8_t standing)
 {
     struct analysis *analysis = context;
+    size_t i = analysis_thread(analysis, thread);
 
     if (standing != EXTRACT_LET_THROUGH)
         return;
+    if (i != SIZE_MAX)
+        analysis->stats->threads[i].switches[kind]++;
     analysis->stats->context_switches++;
     analysis->stats->switches[kind]++;
     analysis->stats->cores[core].switches++;
@@ -302,6 +306,9 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     stats->inversions_deterministic = analysis->inversions.deterministic;
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
     services_end(analysis);
+    stats->has_switch_kinds =
+        stats->has_waits || stats->context_switches != stats->switches[EXTRACT_SWITCH_OTHER] +
+                                                           stats->switches[EXTRACT_SWITCH_UNKNOWN];
     if (stats->has_tracex)
         tracex_end(analysis);
     figures_end(analysis);
@@ -423,8 +430,10 @@ void extract_stats_free(struct extract_stats *stats)
     free(stats->inversions);
     free(stats->processes);
     free(stats->syscalls);
-    for (size_t i = 0; i < stats->lock_count; i++)
+    for (size_t i = 0; i < stats->lock_count; i++) {
         free(stats->locks[i].users);
+        free(stats->locks[i].functions);
+    }
     free(stats->locks);
     free(stats);
 }

@@ -245,6 +245,38 @@ static bool is_on_path(const struct builder *builder, uint64_t thread, unsigned 
     return false;
 }
 
+// Adds what the interrupt that owns a lock did: it ran, unless another interrupt interrupted it.
+static void add_interrupt(struct builder *builder, const struct extract_ownership *owner,
+                          uint64_t from, uint64_t to, unsigned depth)
+{
+    const struct history *history = builder->history;
+    const struct extract_interval *interval = history_interval(history, owner->core, from);
+    const struct extract_interval *end =
+        interval ? history->intervals + history->interval_count : NULL;
+
+    for (; from < to && interval && interval < end && interval->core == owner->core &&
+           interval->from <= from;
+         interval++) {
+        uint64_t stop = interval->to < to ? interval->to : to;
+        bool is_known = interval->runner == EXTRACT_RUNNER_ISR && !interval->is_unsure;
+        bool is_owner =
+            is_known && owner->isr_known && interval->isr_known && interval->isr == owner->isr;
+        if (stop <= from) // after a gap, times may go back
+            continue;
+        struct extract_segment *segment = add_segment(builder, depth, from, stop,
+                                                      is_owner   ? EXTRACT_SEGMENT_RAN
+                                                      : is_known ? EXTRACT_SEGMENT_ISR
+                                                                 : EXTRACT_SEGMENT_UNKNOWN);
+        if (segment && is_known && !is_owner) {
+            segment->has_who = interval->isr_known;
+            segment->who = interval->isr;
+        }
+        from = stop;
+    }
+    if (from < to)
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+}
+
 // Adds a wait for a mutex or a lock: one segment per owner, and what the owner did during it.
 static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
                            uint64_t from, uint64_t to, unsigned depth)
@@ -268,7 +300,14 @@ static void add_mutex_wait(struct builder *builder, const struct extract_state *
         segment->object = state->object;
         segment->wait = state->wait;
         segment->is_spinning = state->state == EXTRACT_STATE_RUNNING;
-        if (is_owned && owner->thread) {
+        if (is_owned && owner->in_isr) {
+            segment->in_isr = true;
+            segment->core = owner->core;
+            segment->has_who = owner->isr_known;
+            segment->who = owner->isr;
+            if (depth < MAX_DEPTH)
+                add_interrupt(builder, owner, from, stop, depth + 1);
+        } else if (is_owned && owner->thread) {
             segment->has_who = true;
             segment->who = owner->thread;
             segment->is_cycle = is_on_path(builder, owner->thread, depth);

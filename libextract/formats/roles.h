@@ -100,6 +100,8 @@ struct extract_role_fields {
     uint8_t kernel;    // not 0 there: that thread runs in the kernel only
     uint8_t error;     // with which a system call ends
     uint8_t sender;    // POST: what sent the message; 0 there: not known
+    uint8_t caller;    // LOCK_...: address in the function that uses the lock; 0 there: not known
+    uint8_t ready;     // SWITCH: not 0 there: `thread` could have run on; otherwise, it waits
     uint8_t pending;   // POST, STEP_BEGIN: number of messages that then wait for the thread
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool wakes_one;    // the call ends the wait of one thread at most

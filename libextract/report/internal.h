@@ -75,6 +75,8 @@ void stats_put_modes_json(struct kv_writer *kv, const struct extract_stats *stat
 // Writes the time in each mode as the member "modes".
 void stats_put_mode_ticks_json(struct kv_writer *kv, const uint64_t ticks[EXTRACT_MODES]);
 void stats_put_dispatches_json(struct kv_writer *kv, const struct extract_dispatches *dispatches);
+void stats_put_switches_json(struct kv_writer *kv, const struct extract_stats *stats,
+                             const uint64_t switches[EXTRACT_SWITCHES]);
 
 struct extract_session;
 

@@ -107,6 +107,8 @@ static void put_json_owner(void *context, const struct extract_ownership *owner)
     put_json_number(text, "mutex", true, owner->mutex);
     put_json_span(text, owner->from, owner->to);
     put_json_number(text, "thread", owner->thread != 0, owner->thread);
+    put_json_number(text, "isr", owner->isr_known, owner->isr);
+    put_json_number(text, "core", owner->in_isr, owner->core);
     extract_text_puts(text, "}\n");
 }
 
@@ -201,7 +203,12 @@ static void put_owner(void *context, const struct extract_ownership *owner)
 
     put_span(report, owner->from, owner->to);
     put_name(report, false, owner->mutex);
-    if (owner->thread) {
+    if (owner->in_isr && owner->isr_known) {
+        extract_text_printf(report->text, ": held by interrupt %llu of core %u",
+                            (unsigned long long)owner->isr, owner->core);
+    } else if (owner->in_isr) {
+        extract_text_printf(report->text, ": held by an interrupt of core %u", owner->core);
+    } else if (owner->thread) {
         extract_text_puts(report->text, ": held by ");
         put_name(report, true, owner->thread);
     } else {

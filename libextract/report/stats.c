@@ -53,28 +53,30 @@ static void note_tracex(struct kv_writer *kv, const struct extract_stats *stats,
 
 static void put_switches(struct kv_writer *kv, const struct extract_stats *stats)
 {
-    static const char *const kinds[] = {"gave up", "yielded", "preempted", "time sliced", "other"};
+    static const char *const kinds[] = {"gave up",     "yielded", "preempted",
+                                        "time sliced", "other",   "unknown"};
     bool is_known = stats->has_loads;
     uint64_t preemptions = stats->switches[EXTRACT_SWITCH_PREEMPTED];
+    uint64_t unknown = stats->switches[EXTRACT_SWITCH_UNKNOWN];
 
     kv_put_optional(kv, "context switches", is_known, stats->context_switches);
     note_tracex(kv, stats, stats->context_switches, stats->tracex.context_switches);
-    kv_put_optional(kv, "preemptions", stats->has_waits, preemptions);
+    kv_put_optional(kv, "preemptions", stats->has_switch_kinds && !unknown, preemptions);
     note_tracex(kv, stats, preemptions, stats->tracex.preemptions);
     kv_put_number(kv, "time slices", stats->time_slices);
     note_tracex(kv, stats, stats->time_slices, stats->tracex.time_slices);
-    if (!kv->is_json && !stats->has_waits)
+    if (!kv->is_json && !stats->has_switch_kinds)
         return;
     kv_put_key(kv, "switch kinds");
     if (!kv->is_json) {
-        for (unsigned i = 0; i < EXTRACT_SWITCHES; i++)
+        for (unsigned i = 0; i < EXTRACT_SWITCHES - !unknown; i++)
             extract_text_printf(kv->text, "%s%llu %s", i ? ", " : "",
                                 (unsigned long long)stats->switches[i], kinds[i]);
         return;
     }
     struct kv_writer object = kv_open_object(kv->text);
     for (unsigned i = 0; i < EXTRACT_SWITCHES; i++)
-        kv_put_optional(&object, kinds[i], stats->has_waits, stats->switches[i]);
+        kv_put_optional(&object, kinds[i], stats->has_switch_kinds, stats->switches[i]);
     kv_close_object(&object);
     kv_put_key(kv, "tracex");
     object = kv_open_object(kv->text);
@@ -156,6 +158,7 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
         kv_put_optional(&kv, "process", thread->process_known, thread->process);
         kv_put_number(&kv, "syscalls", thread->syscalls);
         stats_put_dispatches_json(&kv, &thread->dispatches);
+        stats_put_switches_json(&kv, stats, thread->switches);
         stats_put_mode_ticks_json(&kv, thread->mode_ticks);
     }
     kv_close_object(&kv);

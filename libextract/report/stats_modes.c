@@ -69,8 +69,9 @@ static void put_modes(struct extract_text *text, const struct extract_stats *sta
 }
 
 // The columns in which processes and threads are alike. Each table has others before them.
-static const char *const mode_headings[] = {"ticks",  "percent",  "application", "system calls",
-                                            "kernel", "dispatch", "unknown",     "calls"};
+static const char *const mode_headings[] = {"ticks",    "percent",   "application", "system calls",
+                                            "kernel",   "dispatch",  "unknown",     "calls",
+                                            "switches", "voluntary", "involuntary"};
 
 enum { MODE_COLUMNS = sizeof mode_headings / sizeof *mode_headings };
 
@@ -109,6 +110,29 @@ static void put_process_cell(struct text_table *table, bool is_known, uint64_t p
         text_table_put_string(table, "(unknown)");
 }
 
+static uint64_t voluntary(const uint64_t switches[EXTRACT_SWITCHES])
+{
+    return switches[EXTRACT_SWITCH_GAVE_UP] + switches[EXTRACT_SWITCH_YIELDED];
+}
+
+static uint64_t involuntary(const uint64_t switches[EXTRACT_SWITCHES])
+{
+    return switches[EXTRACT_SWITCH_PREEMPTED] + switches[EXTRACT_SWITCH_TIME_SLICED];
+}
+
+// Writes how often a thread or process lost its core, and how much of that is known to have been
+// voluntary or involuntary.
+static void put_switch_cells(struct text_table *table, const struct extract_stats *stats,
+                             const uint64_t switches[EXTRACT_SWITCHES])
+{
+    bool is_known = stats->has_switch_kinds;
+    uint64_t all = voluntary(switches) + involuntary(switches) + switches[EXTRACT_SWITCH_UNKNOWN];
+
+    text_table_put_number(table, all);
+    text_table_put_optional(table, is_known, voluntary(switches));
+    text_table_put_optional(table, is_known, involuntary(switches));
+}
+
 static void put_processes(struct extract_text *text, const struct extract_stats *stats,
                           const struct extract_report_options *options)
 {
@@ -123,6 +147,7 @@ static void put_processes(struct extract_text *text, const struct extract_stats 
         text_table_put_string(&table, process->name ? process->name : "-");
         text_table_put_number(&table, process->thread_count);
         put_mode_cells(&table, process->mode_ticks, all, process->syscalls);
+        put_switch_cells(&table, stats, process->switches);
     }
     extract_text_putc(text, '\n');
     text_table_print(&table, text, options);
@@ -152,6 +177,7 @@ static void put_threads(struct extract_text *text, const struct extract_stats *s
         text_table_put_number(&table, thread->dispatches.count);
         put_affinity_cell(&table, &thread->dispatches);
         put_mode_cells(&table, thread->mode_ticks, all, thread->syscalls);
+        put_switch_cells(&table, stats, thread->switches);
     }
     extract_text_putc(text, '\n');
     text_table_print(&table, text, options);
@@ -339,6 +365,68 @@ static void put_lock_times(struct extract_text *text, const struct extract_stats
                                 "more than 256 altogether.\n");
 }
 
+static void put_function_cell(struct text_table *table,
+                              const struct extract_lock_function_stats *function)
+{
+    if (function->name) {
+        text_table_put_string(table, function->name);
+    } else if (function->is_known) {
+        extract_text_printf(&table->cells, "0x%llx", (unsigned long long)function->address);
+        text_table_end_cell(table);
+    } else {
+        text_table_put_string(table, "(unknown)");
+    }
+}
+
+// Returns whether an event states from which function a lock was used.
+static bool shows_functions(const struct extract_stats *stats)
+{
+    for (size_t i = 0; i < stats->lock_count; i++)
+        for (size_t k = 0; k < stats->locks[i].function_count; k++)
+            if (stats->locks[i].functions[k].is_known)
+                return true;
+    return false;
+}
+
+// Writes what each function did with each lock.
+static void put_lock_functions(struct extract_text *text, const struct extract_stats *stats,
+                               const struct extract_report_options *options)
+{
+    static const char *const headings[] = {"lock",  "function", "acquired", "misses", "busy",
+                                           "waits", "held",     "average",  "min",    "longest",
+                                           "ran",   "spun",     "waited"};
+    struct text_table table;
+    bool has_more = false;
+
+    text_table_open(&table, sizeof headings / sizeof *headings, ~3u);
+    text_table_put_headings(&table, headings);
+    for (size_t i = 0; i < stats->lock_count && !table.cells.code; i++) {
+        const struct extract_lock_stats *lock = &stats->locks[i];
+        has_more |= lock->has_more_functions;
+        for (size_t k = 0; k < lock->function_count; k++) {
+            const struct extract_lock_function_stats *function = &lock->functions[k];
+            uint64_t holds = function->holds;
+            put_lock_cell(&table, lock);
+            put_function_cell(&table, function);
+            text_table_put_number(&table, function->acquisitions);
+            text_table_put_number(&table, function->misses);
+            text_table_put_number(&table, function->busy);
+            text_table_put_number(&table, function->waits);
+            text_table_put_optional(&table, holds, function->held_ticks);
+            text_table_put_optional(&table, holds, holds ? function->held_ticks / holds : 0);
+            text_table_put_optional(&table, holds, function->held_min);
+            text_table_put_optional(&table, holds, function->held_max);
+            text_table_put_optional(&table, holds, function->running_ticks);
+            text_table_put_number(&table, function->spun_ticks);
+            text_table_put_number(&table, function->waited_ticks);
+        }
+    }
+    extract_text_putc(text, '\n');
+    text_table_print(&table, text, options);
+    if (has_more)
+        extract_text_puts(text, "Some functions are missing: more than 256 used a lock.\n");
+}
+
 void stats_put_modes(struct extract_text *text, const struct extract_stats *stats,
                      const struct extract_report_options *options)
 {
@@ -351,6 +439,8 @@ void stats_put_modes(struct extract_text *text, const struct extract_stats *stat
         return;
     put_locks(text, stats, options);
     put_lock_times(text, stats, options);
+    if (shows_functions(stats))
+        put_lock_functions(text, stats, options);
 }
 
 // ---- JSON ----
@@ -375,6 +465,16 @@ void stats_put_dispatches_json(struct kv_writer *kv, const struct extract_dispat
     kv_put_number(kv, "dispatches same core", dispatches->same_core);
 }
 
+void stats_put_switches_json(struct kv_writer *kv, const struct extract_stats *stats,
+                             const uint64_t switches[EXTRACT_SWITCHES])
+{
+    bool is_known = stats->has_switch_kinds;
+
+    kv_put_optional(kv, "voluntary switches", is_known, voluntary(switches));
+    kv_put_optional(kv, "involuntary switches", is_known, involuntary(switches));
+    kv_put_number(kv, "unknown switches", switches[EXTRACT_SWITCH_UNKNOWN]);
+}
+
 // Starts the next object of an array.
 static struct kv_writer next_object(struct extract_text *text, size_t i)
 {
@@ -396,6 +496,7 @@ static void put_processes_json(struct kv_writer *kv, const struct extract_stats 
             kv_put_unknown(&object, "name");
         kv_put_number(&object, "threads", process->thread_count);
         kv_put_number(&object, "syscalls", process->syscalls);
+        stats_put_switches_json(&object, stats, process->switches);
         stats_put_mode_ticks_json(&object, process->mode_ticks);
         kv_close_object(&object);
     }
@@ -442,6 +543,39 @@ static void put_users_json(struct kv_writer *kv, const struct extract_lock_stats
     extract_text_putc(kv->text, ']');
 }
 
+static void put_functions_json(struct kv_writer *kv, const struct extract_lock_stats *lock)
+{
+    kv_put_key(kv, "functions");
+    extract_text_putc(kv->text, '[');
+    for (size_t i = 0; i < lock->function_count && !kv->text->code; i++) {
+        const struct extract_lock_function_stats *function = &lock->functions[i];
+        struct kv_writer object = next_object(kv->text, i);
+        if (function->name)
+            kv_put_string(&object, "name", function->name);
+        else
+            kv_put_unknown(&object, "name");
+        kv_put_optional(&object, "address", function->is_known, function->address);
+        kv_put_number(&object, "acquisitions", function->acquisitions);
+        kv_put_number(&object, "misses", function->misses);
+        kv_put_number(&object, "busy", function->busy);
+        kv_put_number(&object, "waits", function->waits);
+        kv_put_key(&object, "held");
+        struct kv_writer held = kv_open_object(kv->text);
+        kv_put_number(&held, "count", function->holds);
+        kv_put_optional(&held, "min", function->holds, function->held_min);
+        kv_put_optional(&held, "mean", function->holds,
+                        function->holds ? function->held_ticks / function->holds : 0);
+        kv_put_optional(&held, "max", function->holds, function->held_max);
+        kv_put_optional(&held, "sum", function->holds, function->held_ticks);
+        kv_close_object(&held);
+        kv_put_number(&object, "running ticks", function->running_ticks);
+        kv_put_number(&object, "spun ticks", function->spun_ticks);
+        kv_put_number(&object, "waited ticks", function->waited_ticks);
+        kv_close_object(&object);
+    }
+    extract_text_putc(kv->text, ']');
+}
+
 static void put_locks_json(struct kv_writer *kv, const struct extract_stats *stats)
 {
     kv_put_key(kv, "locks");
@@ -466,6 +600,8 @@ static void put_locks_json(struct kv_writer *kv, const struct extract_stats *sta
         stats_put_distribution_json(&object, "waited", &lock->waited);
         put_users_json(&object, lock);
         kv_put_bool(&object, "all measured", !lock->has_more_users);
+        put_functions_json(&object, lock);
+        kv_put_bool(&object, "all functions listed", !lock->has_more_functions);
         kv_close_object(&object);
     }
     extract_text_putc(kv->text, ']');

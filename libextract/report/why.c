@@ -54,6 +54,8 @@ static size_t put_json_segment(struct why_report *report, size_t i, size_t end)
         extract_text_json(text, extract_wake_reason_name(segment->wake.reason));
         extract_text_printf(text, ",\"event\":%llu", (unsigned long long)segment->wake.seq);
     }
+    if (segment->in_isr)
+        extract_text_printf(text, ",\"isr\":true,\"core\":%u", segment->core);
     if (segment->is_spinning)
         extract_text_puts(text, ",\"spinning\":true");
     if (segment->is_cycle)
@@ -178,6 +180,25 @@ static void put_object(struct why_report *report, const char *word,
     put_name(report, false, segment->object);
 }
 
+// Writes who holds a mutex or a lock.
+static void put_holder(struct why_report *report, const struct extract_segment *segment)
+{
+    struct extract_text *text = report->text;
+
+    extract_text_puts(text, ", held by ");
+    if (segment->in_isr && segment->has_who)
+        extract_text_printf(text, "interrupt %llu of core %u", (unsigned long long)segment->who,
+                            segment->core);
+    else if (segment->in_isr)
+        extract_text_printf(text, "an interrupt of core %u", segment->core);
+    else if (segment->has_who)
+        put_name(report, true, segment->who);
+    else
+        extract_text_puts(text, strcmp(segment->wait, "lock") == 0
+                                    ? "an unknown thread or interrupt"
+                                    : "an unknown thread");
+}
+
 static void put_what(struct why_report *report, const struct extract_segment *segment,
                      bool is_waiting)
 {
@@ -208,9 +229,7 @@ static void put_what(struct why_report *report, const struct extract_segment *se
         else
             extract_text_puts(text, is_waiting ? "still blocked" : "blocked");
         put_object(report, "on", segment);
-        extract_text_puts(text, segment->has_who ? ", held by " : ", held by an unknown thread");
-        if (segment->has_who)
-            put_name(report, true, segment->who);
+        put_holder(report, segment);
         if (segment->is_cycle)
             extract_text_puts(text, ", which waits for this thread: a deadlock");
         break;

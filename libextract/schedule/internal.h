@@ -63,9 +63,15 @@ struct mutex {
     bool is_known;                // `now` is valid
 };
 
+// A thread, or the interrupts of a core, which use locks like one thread.
 struct lock_holder {
-    uint64_t thread;
-    unsigned count; // how often it has the lock
+    uint64_t thread; // 0: interrupts
+    unsigned count;  // how often it has the lock
+    // Of interrupts, when they got the lock:
+    uint8_t core;
+    unsigned depth; // entries in the trace to interrupts that had not ended
+    uint64_t isr;   // number of the innermost one, if isr_known
+    bool isr_known;
 };
 
 // A lock, from its first event on.
@@ -110,10 +116,12 @@ struct core {
     uint32_t moves, wakes;        // of the schedule, at the last event
     struct schedule_step step;    // the last event
     enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
+    bool states_way;              // the last event states `way`, whether the thread waits or not
     unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     bool isr_known[MAX_NESTING];             // `isr` is valid
     bool is_idle;                            // the last switch was to no thread
+    size_t lock_holds;                       // locks that its interrupts have
     struct service service[MAX_NESTING + 1]; // by depth; 0: an interrupt without an entry
 };
 
@@ -216,7 +224,7 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
 void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
                 bool was_ready);
 // Takes the core from a thread.
-void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core);
+void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t number);
 // Processes what an event says about threads and mutexes. `service`, of a resumption, is the newest
 // service of its context; the resumption may spend it. NULL for other events.
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
@@ -252,7 +260,11 @@ void mutexes_end(struct schedule *schedule, uint64_t at);
 // Processes an event of a lock.
 void schedule_locks_add_event(struct schedule *schedule, const struct extract_event *event,
                               const struct extract_role_fields *role);
-// Returns the thread that has held a lock for the longest time; 0: not known.
+// Notes the interrupts that an event ends. Whoever has a lock that they have not released is not
+// known from then on. `depth` is the number of entries before the event.
+void schedule_locks_end_interrupts(struct schedule *schedule, const struct extract_event *event,
+                                   const struct extract_role_fields *role, unsigned depth);
+// Returns the thread that has held a lock for the longest time; 0: an interrupt, or not known.
 uint64_t schedule_lock_owner(struct schedule *schedule, uint64_t address);
 // Sets *at to the time at which the last holder released a lock. Returns false if that was before
 // `since`, or is not known.

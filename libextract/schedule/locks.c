@@ -11,7 +11,9 @@
 // it for the longest time. No event shows that nobody holds a lock: a reader may have got it before
 // the trace. So nothing is sent while no holder is known.
 //
-// Interrupts that use a lock are not followed, unless their events name a thread.
+// An interrupt may hold a lock, too: then it is the owner, and not the thread that it interrupts,
+// unless the event names a thread. If it ends without a release, it is not known who has the lock.
+// What an interrupt does while it wants a lock is not followed.
 #include "base/grow.h"
 #include "schedule/internal.h"
 #include <string.h>
@@ -40,10 +42,17 @@ static struct lock *find_lock(struct schedule *schedule, uint64_t address, bool 
     return lock;
 }
 
-static void send_owner(const struct schedule *schedule, uint64_t lock, uint64_t thread,
-                       uint64_t from, uint64_t to)
+static void send_owner(const struct schedule *schedule, uint64_t lock,
+                       const struct lock_holder *holder, uint64_t from, uint64_t to)
 {
-    struct extract_ownership owner = {.from = from, .to = to, .mutex = lock, .thread = thread};
+    struct extract_ownership owner = {.from = from,
+                                      .to = to,
+                                      .mutex = lock,
+                                      .thread = holder->thread,
+                                      .in_isr = !holder->thread,
+                                      .isr = holder->isr,
+                                      .isr_known = holder->isr_known,
+                                      .core = holder->core};
 
     if (from < to && schedule->sink->owner && schedule_clip(schedule, &owner.from, &owner.to))
         schedule->sink->owner(schedule->sink->context, &owner);
@@ -51,17 +60,19 @@ static void send_owner(const struct schedule *schedule, uint64_t lock, uint64_t 
 
 // ---- holders ----
 
-static struct lock_holder *find_holder(struct lock *lock, uint64_t thread)
+static struct lock_holder *find_holder(struct lock *lock, const struct lock_holder *user)
 {
     for (unsigned i = 0; i < lock->holder_count; i++)
-        if (lock->holders[i].thread == thread)
+        if (lock->holders[i].thread == user->thread &&
+            (user->thread || lock->holders[i].core == user->core))
             return &lock->holders[i];
     return NULL;
 }
 
-static void add_holder(struct lock *lock, uint64_t thread, uint64_t at)
+static void add_holder(struct schedule *schedule, struct lock *lock, const struct lock_holder *user,
+                       uint64_t at)
 {
-    struct lock_holder *holder = find_holder(lock, thread);
+    struct lock_holder *holder = find_holder(lock, user);
 
     if (holder) {
         holder->count++;
@@ -73,38 +84,84 @@ static void add_holder(struct lock *lock, uint64_t thread, uint64_t at)
     }
     if (!lock->holder_count)
         lock->owned_from = at > lock->owned_from ? at : lock->owned_from;
-    lock->holders[lock->holder_count++] = (struct lock_holder){.thread = thread, .count = 1};
+    lock->holders[lock->holder_count] = *user;
+    lock->holders[lock->holder_count++].count = 1;
+    if (!user->thread)
+        schedule->cores[user->core].lock_holds++;
 }
 
 // Completes the time of an owner. Times of a lock never go back.
-static void end_ownership(struct schedule *schedule, struct lock *lock, uint64_t thread,
-                          uint64_t at)
+static void end_ownership(struct schedule *schedule, struct lock *lock,
+                          const struct lock_holder *owner, uint64_t at)
 {
-    send_owner(schedule, lock->address, thread, lock->owned_from, at);
+    send_owner(schedule, lock->address, owner, lock->owned_from, at);
     lock->owned_from = at > lock->owned_from ? at : lock->owned_from;
 }
 
-static void remove_holder(struct schedule *schedule, struct lock *lock, bool is_new,
-                          uint64_t thread, uint64_t at)
+static void drop_holder(struct schedule *schedule, struct lock *lock, struct lock_holder *holder,
+                        uint64_t at)
 {
-    struct lock_holder *holder = find_holder(lock, thread);
+    if (holder == lock->holders)
+        end_ownership(schedule, lock, holder, at);
+    if (!holder->thread)
+        schedule->cores[holder->core].lock_holds--;
+    size_t rest = lock->holder_count-- - (size_t)(holder - lock->holders) - 1;
+    memmove(holder, holder + 1, rest * sizeof *holder);
+}
+
+static void remove_holder(struct schedule *schedule, struct lock *lock, bool is_new,
+                          const struct lock_holder *user, uint64_t at)
+{
+    struct lock_holder *holder = find_holder(lock, user);
 
     if (!holder) {
         lock->others -= lock->others != 0;
-        if (is_new) // it has had the lock since the start
-            end_ownership(schedule, lock, thread, at);
+        // It has had the lock since the start, unless it is an interrupt that began after it.
+        if (is_new && !user->depth)
+            end_ownership(schedule, lock, user, at);
     } else if (--holder->count) {
         return;
     } else {
-        if (holder == lock->holders)
-            end_ownership(schedule, lock, thread, at);
-        size_t rest = lock->holder_count-- - (size_t)(holder - lock->holders) - 1;
-        memmove(holder, holder + 1, rest * sizeof *holder);
+        drop_holder(schedule, lock, holder, at);
     }
     if (lock->holder_count || lock->others)
         return;
     lock->freed_at = at;
     lock->was_freed = true;
+}
+
+void schedule_locks_end_interrupts(struct schedule *schedule, const struct extract_event *event,
+                                   const struct extract_role_fields *role, unsigned depth)
+{
+    const struct core *core = &schedule->cores[event->core];
+    bool in_isr = event->context == EXTRACT_ISR;
+    bool ends_all = !in_isr || role->role == EXTRACT_ROLE_ISR_RETURN ||
+                    (role->role == EXTRACT_ROLE_ISR_EXIT && !depth);
+    uint64_t at = in_isr ? event->ticks : core->last_ticks;
+
+    for (size_t i = 0; i < schedule->lock_count; i++) {
+        struct lock *lock = &schedule->locks[i];
+        const struct lock_holder interrupts = {.core = event->core};
+        struct lock_holder *holder = find_holder(lock, &interrupts);
+        if (!holder || !(ends_all || holder->depth > core->depth))
+            continue;
+        drop_holder(schedule, lock, holder, at);
+        lock->others++; // somebody may still have it
+    }
+}
+
+// Returns the interrupt in which an event was recorded, as a user of locks.
+static struct lock_holder interrupt_of(const struct schedule *schedule,
+                                       const struct extract_event *event)
+{
+    const struct core *core = &schedule->cores[event->core];
+    struct lock_holder user = {.core = event->core, .depth = core->depth};
+
+    if (core->depth && core->depth <= MAX_NESTING) {
+        user.isr_known = core->isr_known[core->depth - 1];
+        user.isr = user.isr_known ? core->isr[core->depth - 1] : 0;
+    }
+    return user;
 }
 
 // ---- threads that want a lock ----
@@ -132,26 +189,32 @@ void schedule_locks_add_event(struct schedule *schedule, const struct extract_ev
         names_thread ? schedule_thread(schedule, extract_role_field(event, role->thread))
         : event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread)
                                            : NULL;
-    struct lock *lock = address && thread ? find_lock(schedule, address, &is_new) : NULL;
+    bool by_isr = !names_thread && event->context == EXTRACT_ISR;
+    struct lock *lock =
+        address && (thread || by_isr) ? find_lock(schedule, address, &is_new) : NULL;
+    const struct lock_holder user = by_isr   ? interrupt_of(schedule, event)
+                                    : thread ? (struct lock_holder){.thread = thread->now.thread}
+                                             : (struct lock_holder){.thread = 0};
 
     if (!lock)
         return;
     // No event has shown yet that the thread has the core again.
-    if (!names_thread && thread->now.state == EXTRACT_STATE_BLOCKED &&
+    if (thread && !names_thread && thread->now.state == EXTRACT_STATE_BLOCKED &&
         thread->wait == EXTRACT_WAIT_LOCK)
         thread_run(schedule, thread->now.thread, event->ticks, event->core, false);
     switch (role->role) {
     case EXTRACT_ROLE_LOCK_GET:
-        add_holder(lock, thread->now.thread, event->ticks);
+        add_holder(schedule, lock, &user, event->ticks);
         break;
     case EXTRACT_ROLE_LOCK_RELEASE:
-        remove_holder(schedule, lock, is_new, thread->now.thread, event->ticks);
+        remove_holder(schedule, lock, is_new, &user, event->ticks);
         return;
     default:
         break;
     }
     bool is_miss = role->role == EXTRACT_ROLE_LOCK_MISS;
-    set_spinning(schedule, thread, is_miss ? address : 0, event->ticks);
+    if (thread)
+        set_spinning(schedule, thread, is_miss ? address : 0, event->ticks);
 }
 
 uint64_t schedule_lock_owner(struct schedule *schedule, uint64_t address)
@@ -178,7 +241,7 @@ void schedule_locks_end(struct schedule *schedule, uint64_t at)
     for (size_t i = 0; i < schedule->lock_count; i++) {
         const struct lock *lock = &schedule->locks[i];
         if (lock->holder_count)
-            send_owner(schedule, lock->address, lock->holders[0].thread, lock->owned_from, at);
+            send_owner(schedule, lock->address, &lock->holders[0], lock->owned_from, at);
     }
     extract_map_free(&schedule->lock_map);
     schedule->failed |= !extract_map_init(&schedule->lock_map, 16);

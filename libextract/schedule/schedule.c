@@ -143,14 +143,15 @@ static bool is_waiting(struct schedule *schedule, struct holder owner)
 // Reports that another thread, or idle, gets a core.
 static void report_switch(struct schedule *schedule, struct core *core, uint8_t number)
 {
-    enum extract_switch_kind kind =
-        core->owner.runner != EXTRACT_RUNNER_THREAD || schedule->lacks_waits ? EXTRACT_SWITCH_OTHER
-        : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
-                                            : core->way;
+    enum extract_switch_kind kind = core->owner.runner != EXTRACT_RUNNER_THREAD
+                                        ? EXTRACT_SWITCH_OTHER
+                                    : core->states_way                  ? core->way
+                                    : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
+                                    : schedule->lacks_waits             ? EXTRACT_SWITCH_UNKNOWN
+                                                                        : core->way;
 
-    core->way = EXTRACT_SWITCH_PREEMPTED;
     if (schedule->observer->switched)
-        schedule->observer->switched(schedule->observer->context, kind, number,
+        schedule->observer->switched(schedule->observer->context, kind, number, core->owner.thread,
                                      core->step.standing);
 }
 
@@ -165,6 +166,10 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
         report_switch(schedule, core, number);
     if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
         thread_lose_core(schedule, core->owner.thread, at, number);
+    if (is_switch) {
+        core->way = EXTRACT_SWITCH_PREEMPTED;
+        core->states_way = false;
+    }
     if (owner.runner == EXTRACT_RUNNER_THREAD)
         thread_run(schedule, owner.thread, at, number,
                    core->has_last && !schedule->lacks_waits && !schedule->has_steps);
@@ -356,6 +361,10 @@ static void note_way(struct core *core, const struct extract_event *event,
     bool is_own = core->owner.runner == EXTRACT_RUNNER_THREAD &&
                   extract_role_field(event, role->thread) == core->owner.thread;
 
+    core->states_way = role->role == EXTRACT_ROLE_SWITCH && role->ready;
+    if (core->states_way)
+        core->way = extract_role_field(event, role->ready) ? EXTRACT_SWITCH_PREEMPTED
+                                                           : EXTRACT_SWITCH_GAVE_UP;
     if (role->role == EXTRACT_ROLE_SWITCH)
         return;
     if ((role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_STEP_END) && is_own)
@@ -448,12 +457,15 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
                       const struct extract_role_fields *role, uint8_t standing)
 {
     struct core *core = &schedule->cores[event->core];
+    unsigned depth = core->depth;
 
     if (core->has_last)
         close_interval(schedule, core, event->core, event, role);
     else
         begin_core(schedule, core, event, role);
     count_nesting(core, event, role, schedule->may_have_missed);
+    if (core->lock_holds)
+        schedule_locks_end_interrupts(schedule, event, role, depth);
     if (role->role == EXTRACT_ROLE_RESUME)
         add_resumption(schedule, core, event, role);
     else

@@ -22,6 +22,7 @@
 static const struct extract_state ready = {.state = EXTRACT_STATE_READY};
 static const struct extract_state unsure = {.state = EXTRACT_STATE_READY, .is_unsure = true};
 static const struct extract_state suspended = {.state = EXTRACT_STATE_SUSPENDED};
+static const struct extract_state completed = {.state = EXTRACT_STATE_COMPLETED};
 static const struct extract_state terminated = {.state = EXTRACT_STATE_TERMINATED};
 static const struct extract_state unknown = {.state = EXTRACT_STATE_UNKNOWN};
 
@@ -170,15 +171,19 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     thread->now.thread = address;
 }
 
-// If a thread waits for a lock, and nothing was recorded when it could run again, it is ready since
-// the lock was last released: it waits until it can have the lock.
-static void end_wait_for_lock(struct schedule *schedule, struct thread *thread)
+// Ends a wait of a thread that can run, of which nothing was recorded when it could run again. If
+// it waits for a lock, it is ready since the lock was last released: it waits until it can have the
+// lock. Otherwise, how long it has waited is not known.
+static void end_wait(struct schedule *schedule, struct thread *thread)
 {
     uint64_t at;
 
     if (thread->now.state == EXTRACT_STATE_BLOCKED && thread->wait == EXTRACT_WAIT_LOCK &&
         schedule_lock_freed(schedule, thread->now.object, thread->now.from, &at))
         thread_set(schedule, thread, at, &ready, NULL);
+    if (thread->now.state > EXTRACT_STATE_READY)
+        thread->now =
+            (struct extract_state){.from = thread->now.from, .thread = thread->now.thread};
 }
 
 void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core,
@@ -193,10 +198,8 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
         running.object = thread->spins_on;
         running.wait = wait_name(EXTRACT_WAIT_LOCK);
     }
-    end_wait_for_lock(schedule, thread);
-    // What lets a thread run that waits was not recorded, so how long it has waited is not known.
-    if (thread->now.state > EXTRACT_STATE_READY)
-        thread->now = (struct extract_state){.from = thread->now.from, .thread = address};
+    // What lets a thread run that waits was not recorded.
+    end_wait(schedule, thread);
     if (schedule->has_silent_switches)
         cores_doubt_thread(schedule, thread);
     // On several cores, it may also have run before, on a core that recorded nothing of it.
@@ -211,18 +214,23 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
     }
 }
 
-void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t core)
+void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t number)
 {
+    const struct core *core = &schedule->cores[number];
     struct thread *thread = schedule_thread(schedule, address);
 
-    if (!thread || thread->now.state != EXTRACT_STATE_RUNNING || thread->now.core != core)
+    if (!thread)
         return;
-    bool is_unsure = schedule->has_silent_switches && cores_is_next(schedule, address, core);
-    thread_set(schedule, thread, at,
-               schedule->lacks_waits ? &unknown
-               : is_unsure           ? &unsure
-                                     : &ready,
-               NULL);
+    bool is_ready = core->states_way && core->way == EXTRACT_SWITCH_PREEMPTED;
+    if (is_ready && thread->now.state > EXTRACT_STATE_READY) {
+        end_wait(schedule, thread);
+        thread_set(schedule, thread, at, &ready, NULL);
+    }
+    if (thread->now.state != EXTRACT_STATE_RUNNING || thread->now.core != number)
+        return;
+    bool is_unsure = schedule->has_silent_switches && cores_is_next(schedule, address, number);
+    bool may_wait = core->states_way ? !is_ready : schedule->lacks_waits;
+    thread_set(schedule, thread, at, may_wait ? &unknown : is_unsure ? &unsure : &ready, NULL);
 }
 
 // ---- responses ----
@@ -512,6 +520,21 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
     }
 }
 
+// Notes that a thread ends. It has the core until another one gets it.
+static void add_exit(struct schedule *schedule, const struct extract_event *event,
+                     const struct extract_role_fields *role)
+{
+    bool is_own = !role->thread && event->context == EXTRACT_THREAD;
+    uint64_t address = is_own ? event->thread : extract_role_field(event, role->thread);
+    struct thread *thread = schedule_thread(schedule, address);
+
+    if (!thread)
+        return;
+    thread_end_response(schedule, thread, event);
+    thread->wait = EXTRACT_WAIT_COMPLETED;
+    thread_set(schedule, thread, event->ticks, &completed, NULL);
+}
+
 // ---- events ----
 
 // Notes a call that may begin a wait of a thread.
@@ -558,7 +581,8 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
         break;
     case EXTRACT_ROLE_LOCK_WAIT:
         schedule_locks_add_event(schedule, event, role);
-        add_suspend(schedule, event, role);
+        if (role->thread || event->context == EXTRACT_THREAD) // an interrupt does not wait
+            add_suspend(schedule, event, role);
         break;
     case EXTRACT_ROLE_LOCK_GET:
     case EXTRACT_ROLE_LOCK_MISS:
@@ -584,6 +608,9 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     case EXTRACT_ROLE_DELETE:
     case EXTRACT_ROLE_TERMINATE:
         add_end(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_EXIT:
+        add_exit(schedule, event, role);
         break;
     case EXTRACT_ROLE_POST:
     case EXTRACT_ROLE_STEP_BEGIN:

@@ -36,8 +36,10 @@ struct schedule_observer {
     // Called for each gap or restart, after all that was known before it was completed.
     void (*gap)(void *context, const struct extract_event *marker);
     void (*step)(void *context, const struct schedule_step *step);
-    // Another thread, or idle, gets a core after the event with this standing.
-    void (*switched)(void *context, enum extract_switch_kind kind, uint8_t core, uint8_t standing);
+    // Another thread, or idle, gets a core after the event with this standing. `thread` had it
+    // before; 0: it was idle.
+    void (*switched)(void *context, enum extract_switch_kind kind, uint8_t core, uint64_t thread,
+                     uint8_t standing);
 };
 
 // Returns whether events of the trace show when threads wait.

@@ -27,12 +27,19 @@ static const char aix[] =
 
 #define BIT(value) (1u << HOOK_##value)
 
-enum { LEVEL = HOOK_VALUES, NAME, NEEDS_LEVEL = 1 << LEVEL, TAKES_NAME = 1 << NAME };
+enum {
+    LEVEL = HOOK_VALUES,
+    NAME,
+    NEEDS_LEVEL = 1 << LEVEL,
+    TAKES_NAME = 1 << NAME,
+    LOCK_VALUES = BIT(LOCK) | BIT(THREAD) | BIT(CALLER)
+};
 
 static const char *const value_names[] = {
-    [HOOK_THREAD] = "thread", [HOOK_OLD] = "old",   [HOOK_PROCESS] = "process",
-    [HOOK_KERNEL] = "kernel", [HOOK_LOCK] = "lock", [HOOK_NUMBER] = "number",
-    [HOOK_ERROR] = "error",   [LEVEL] = "level",    [NAME] = "name"};
+    [HOOK_THREAD] = "thread", [HOOK_OLD] = "old",       [HOOK_PROCESS] = "process",
+    [HOOK_KERNEL] = "kernel", [HOOK_LOCK] = "lock",     [HOOK_NUMBER] = "number",
+    [HOOK_ERROR] = "error",   [HOOK_CALLER] = "caller", [HOOK_READY] = "ready",
+    [LEVEL] = "level",        [NAME] = "name"};
 
 static const struct role_word {
     const char *name;
@@ -40,8 +47,9 @@ static const struct role_word {
     unsigned takes, needs; // bits of values; `takes` includes `needs`
 } role_words[] = {
     {"none", EXTRACT_ROLE_NONE, 0, 0},
-    {"dispatch", EXTRACT_ROLE_SWITCH, BIT(THREAD) | BIT(OLD) | BIT(PROCESS) | BIT(KERNEL), 0},
-    {"idle", EXTRACT_ROLE_SWITCH, BIT(OLD), 0},
+    {"dispatch", EXTRACT_ROLE_SWITCH,
+     BIT(THREAD) | BIT(OLD) | BIT(PROCESS) | BIT(KERNEL) | BIT(READY), 0},
+    {"idle", EXTRACT_ROLE_SWITCH, BIT(OLD) | BIT(READY), 0},
     {"interrupt-entry", EXTRACT_ROLE_ISR_ENTER, BIT(NUMBER) | NEEDS_LEVEL, NEEDS_LEVEL},
     {"interrupt-exit", EXTRACT_ROLE_ISR_EXIT, 0, 0},
     {"resume", EXTRACT_ROLE_ISR_RETURN, 0, 0},
@@ -53,11 +61,11 @@ static const struct role_word {
     {"exec", EXTRACT_ROLE_EXEC, BIT(THREAD) | BIT(PROCESS) | BIT(KERNEL) | TAKES_NAME, 0},
     {"fork", EXTRACT_ROLE_FORK, BIT(THREAD) | BIT(PROCESS) | BIT(KERNEL), 0},
     {"exit", EXTRACT_ROLE_EXIT, BIT(THREAD), 0},
-    {"lock-get", EXTRACT_ROLE_LOCK_GET, BIT(LOCK) | BIT(THREAD), BIT(LOCK)},
-    {"lock-miss", EXTRACT_ROLE_LOCK_MISS, BIT(LOCK) | BIT(THREAD), BIT(LOCK)},
-    {"lock-wait", EXTRACT_ROLE_LOCK_WAIT, BIT(LOCK) | BIT(THREAD), BIT(LOCK)},
-    {"lock-busy", EXTRACT_ROLE_LOCK_BUSY, BIT(LOCK) | BIT(THREAD), BIT(LOCK)},
-    {"lock-release", EXTRACT_ROLE_LOCK_RELEASE, BIT(LOCK) | BIT(THREAD), BIT(LOCK)},
+    {"lock-get", EXTRACT_ROLE_LOCK_GET, LOCK_VALUES, BIT(LOCK)},
+    {"lock-miss", EXTRACT_ROLE_LOCK_MISS, LOCK_VALUES, BIT(LOCK)},
+    {"lock-wait", EXTRACT_ROLE_LOCK_WAIT, LOCK_VALUES, BIT(LOCK)},
+    {"lock-busy", EXTRACT_ROLE_LOCK_BUSY, LOCK_VALUES, BIT(LOCK)},
+    {"lock-release", EXTRACT_ROLE_LOCK_RELEASE, LOCK_VALUES, BIT(LOCK)},
 };
 
 // ---- errors ----
@@ -278,7 +286,7 @@ static void set_fields(struct hook_role *role, const struct role_word *word, uns
     uint8_t place[HOOK_VALUES];
 
     for (unsigned i = 0; i < HOOK_VALUES; i++)
-        place[i] = given & 1u << i ? (uint8_t)(i + 1) : 0;
+        place[i] = given & 1u << i ? (uint8_t)(hook_field(i) + 1) : 0;
     if (is_idle) { // nothing runs next: the value is 0
         role->values[HOOK_THREAD] = (struct hook_expression){.source = HOOK_CONSTANT};
         place[HOOK_THREAD] = HOOK_THREAD + 1;
@@ -291,6 +299,8 @@ static void set_fields(struct hook_role *role, const struct role_word *word, uns
     fields->object = place[HOOK_LOCK];
     fields->number = place[HOOK_NUMBER];
     fields->error = place[HOOK_ERROR];
+    fields->caller = place[HOOK_CALLER];
+    fields->ready = place[HOOK_READY];
     fields->may_switch = is_switch || word->role == EXTRACT_ROLE_ISR_RETURN;
     fields->begins = word->role == EXTRACT_ROLE_SUSPEND     ? EXTRACT_WAIT_SUSPENDED
                      : word->role == EXTRACT_ROLE_LOCK_WAIT ? EXTRACT_WAIT_LOCK

@@ -4,7 +4,7 @@
 //
 // Each line of a file becomes a hook_role. The lines of one hook id form a list, in which the first
 // line whose conditions hold decides. The values that a line takes from an entry are stored in the
-// fields of the translated event, at fixed places (enum hook_value).
+// fields of the translated event, at fixed places (hook_field).
 #ifndef EXTRACT_FORMATS_HOOK_ROLES_H
 #define EXTRACT_FORMATS_HOOK_ROLES_H
 
@@ -21,8 +21,17 @@ enum hook_value {
     HOOK_LOCK,
     HOOK_NUMBER, // of an interrupt or a system call
     HOOK_ERROR,
+    HOOK_CALLER, // address in the function that uses the lock
+    HOOK_READY,  // of the thread that runs until the dispatch
     HOOK_VALUES
 };
+
+// Returns the index of the field in which the translated event has a value. No role takes two
+// values with the same field.
+static inline unsigned hook_field(enum hook_value value)
+{
+    return value == HOOK_READY ? HOOK_NUMBER : value;
+}
 
 enum hook_source {
     HOOK_ABSENT = 0,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 // formats/hook: translates events for the schedule, by the lines of role files.
 //
-// A value that an entry lacks is not 0: a line that needs it does not apply to the entry.
+// A value that an entry lacks is not 0: a line that needs it does not apply to the entry. Only the
+// caller of a lock's function may be absent, since it changes nothing else: 0 means not known.
 //
 // In a merged log of several boards, lines apply to the values as the targets recorded them. The
 // threads, processes and locks that are found then get the bits of their board, as the thread ids
 // of the entries have them.
 #include "formats/hook/hook.h"
 #include "formats/hook/roles.h"
+#include <string.h>
 
 // Adds the bits of the event's board to an address, or removes them. 0 and all ones stand for
 // nothing.
@@ -66,9 +68,13 @@ static bool applies(const struct extract_ring *ring, const struct extract_event 
             (value == condition->right) == condition->is_unequal)
             return false;
     }
-    for (unsigned i = 0; i < HOOK_VALUES; i++)
-        if (role->values[i].source && !read_value(ring, event, &role->values[i], &values[i]))
+    for (unsigned i = 0; i < HOOK_VALUES; i++) {
+        if (!role->values[i].source || read_value(ring, event, &role->values[i], &values[i]))
+            continue;
+        if (i != HOOK_CALLER)
             return false;
+        values[i] = 0;
+    }
     return true;
 }
 
@@ -96,8 +102,11 @@ const struct extract_role_fields *hook_translate(const struct extract_ring *ring
         uint64_t values[HOOK_VALUES] = {0};
         if (!applies(ring, event, &roles->list[i - 1], values))
             continue;
+        memset(event->field, 0, sizeof event->field);
         for (unsigned k = 0; k < HOOK_VALUES; k++)
-            event->field[k] = is_owned[k] ? with_board(event, values[k]) : values[k];
+            if (roles->list[i - 1].values[k].source)
+                event->field[hook_field(k)] =
+                    is_owned[k] ? with_board(event, values[k]) : values[k];
         if (roles->list[i - 1].fields.has_name)
             select_name(event, &roles->list[i - 1]);
         return &roles->list[i - 1].fields;

@@ -59,7 +59,6 @@ struct extract_change {
     double weight;  // `time`, less the more it may be chance
     double total;   // of this change and those that follow it: sum of `weight`
     size_t follows; // RATE: index of the change that explains it + 1; 0: none
-    size_t order;   // before the changes were sorted
 };
 
 // A thread in both traces. NULL: it is not in that trace.

@@ -45,7 +45,8 @@ enum extract_switch_kind {
     EXTRACT_SWITCH_YIELDED,     // it relinquished the core
     EXTRACT_SWITCH_PREEMPTED,   // it could have run on
     EXTRACT_SWITCH_TIME_SLICED, // its time slice was over
-    EXTRACT_SWITCH_OTHER,       // the core was idle, or no event of the trace shows waits
+    EXTRACT_SWITCH_OTHER,       // the core was idle
+    EXTRACT_SWITCH_UNKNOWN,     // no event shows whether it waits
     EXTRACT_SWITCHES
 };
 
@@ -67,7 +68,8 @@ struct extract_state {
     uint64_t thread;  // address
     uint64_t object;  // BLOCKED: what it waits for. RUNNING: the lock that it tries again and again
                       // to get. 0: none, or not known
-    uint64_t holder;  // BLOCKED on a mutex or lock: its owner when the wait began; 0: not known
+    uint64_t holder;  // BLOCKED on a mutex or lock: the thread that owned it when the wait began;
+                      // 0: an interrupt did, or it is not known
     uint64_t timeout; // BLOCKED and SLEEPING: ticks of the kernel's timer; all ones: forever
     const char *wait; // the class of what it waits for or tries to get, such as "queue"; or NULL
     enum extract_thread_state state;
@@ -104,11 +106,15 @@ struct extract_wake {
     bool is_unsure;    // it may have been suspended so by a call that was not recorded
 };
 
-// A time during which a mutex or a lock had one owner. If several threads hold a lock, the owner is
-// the one that has held it for the longest time.
+// A time during which a mutex or a lock had one owner: a thread, or of a lock also an interrupt. If
+// there are several holders of a lock, the owner is the one that has held it for the longest time.
 struct extract_ownership {
     uint64_t from, to;
-    uint64_t mutex, thread; // addresses; thread 0: free
+    uint64_t mutex, thread; // addresses; thread 0: an interrupt is the owner, or it is free
+    uint64_t isr;           // number of the interrupt; see isr_known
+    bool in_isr;            // an interrupt is the owner
+    bool isr_known;         // `isr` is valid
+    uint8_t core;           // of the interrupt
 };
 
 // What a thread did from a wake-up to its next wait for work: for a queue, a semaphore, event

@@ -73,6 +73,7 @@ struct extract_thread_stats {
     uint16_t priority_low, priority_high; // smallest and largest number; EXTRACT_NO_PRIORITY: none
     uint16_t last_priority;               // priority at the newest event
     uint64_t suspends, resumes;
+    uint64_t switches[EXTRACT_SWITCHES]; // from this thread to another one or to idle, by kind
     // What it called, the most frequent first; owned. Empty for all threads if the lists would have
     // more than 4,194,304 counts.
     size_t service_count;
@@ -93,6 +94,7 @@ struct extract_process_stats {
     size_t thread_count;
     uint64_t mode_ticks[EXTRACT_MODES];
     uint64_t syscalls;
+    uint64_t switches[EXTRACT_SWITCHES]; // from its threads
 };
 
 // A system call, by the number that its events state.
@@ -118,6 +120,20 @@ struct extract_lock_user_stats {
     uint64_t spun_ticks, waited_ticks;
 };
 
+// What a function did with a lock: the one that called the lock's functions. A hold belongs to the
+// function that got the lock, and a time of spinning or waiting to the one that failed to get it.
+struct extract_lock_function_stats {
+    const char *name; // NULL: not known. Owned by the trace's symbols
+    // The function's address if it has a name, otherwise that from which it called; see is_known.
+    uint64_t address;
+    bool is_known;                              // events state `address`
+    uint64_t acquisitions, misses, busy, waits; // as in extract_lock_stats
+    uint64_t holds;                             // that ended, without those inside of others
+    uint64_t held_ticks, held_min, held_max;    // of these: sum, shortest, longest; 0: none
+    uint64_t running_ticks;                     // of held_ticks, the time that the holder ran
+    uint64_t spun_ticks, waited_ticks;
+};
+
 // A lock, by the events of a role file.
 struct extract_lock_stats {
     const struct extract_object *object; // NULL: not in the trace
@@ -138,6 +154,9 @@ struct extract_lock_stats {
     bool has_more_users; // so many threads used it that some were not measured, or not listed
     size_t user_count;
     struct extract_lock_user_stats *users; // those that held it for the longest time first; owned
+    size_t function_count;
+    struct extract_lock_function_stats *functions; // in the same order; owned
+    bool has_more_functions; // so many functions used it that some are not listed
 };
 
 // What a core did.
@@ -205,10 +224,11 @@ struct extract_stats {
     // False for traces of several cores, and of formats other than ThreadX. Then `tracex` and the
     // counts of inversions are 0.
     bool has_tracex;
-    // Events show when threads wait. Otherwise it is not known why a thread lost its core, nor
-    // whether a thread without a core was ready: `switches` counts as OTHER, and times of states
-    // other than running are unknown.
+    // Events show when threads wait. Otherwise it is not known whether a thread without a core was
+    // ready: times of states other than running are unknown.
     bool has_waits;
+    // `switches` has kinds that events show. Otherwise, all switches from threads are UNKNOWN.
+    bool has_switch_kinds;
     uint64_t range_events; // events between FROM and TO, whether the view lets them through or not
     uint64_t events;       // events that the view lets through; all counts below are of these
     uint64_t context_switches;           // another thread, or idle, gets a core

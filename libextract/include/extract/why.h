@@ -37,7 +37,8 @@ enum extract_segment_kind {
     EXTRACT_SEGMENT_RAN,
     EXTRACT_SEGMENT_PREEMPTED, // ready, while the thread `who` had the core
     EXTRACT_SEGMENT_ISR,       // interrupt `who` had the core
-    EXTRACT_SEGMENT_BLOCKED,   // on the mutex or lock `object`, which the thread `who` held
+    EXTRACT_SEGMENT_BLOCKED,   // on the mutex or lock `object`, which `who` held: a thread, or if
+                               // in_isr is set, an interrupt
     EXTRACT_SEGMENT_WAITED,    // for something that the thread `who` did
     EXTRACT_SEGMENT_SLEPT,
     EXTRACT_SEGMENT_SUSPENDED,
@@ -59,6 +60,8 @@ struct extract_segment {
     bool has_who;
     bool is_spinning; // BLOCKED: it had the core, and tried again and again to get the lock
     bool is_cycle;    // BLOCKED: `who` waits for a thread of this chain: a deadlock
+    bool in_isr;      // BLOCKED: an interrupt of the core `core` held the lock
+    uint8_t core;     // see in_isr
 };
 
 // A response, or another time of a thread, with its segments.

@@ -10,8 +10,8 @@ trx=$tree/libextract/tests/data/demo.trx
 page=$tree/docs/man/ringside-roles.5.scd
 
 # An entry of a raw stream in little-endian order: type E, five data words, thread id, timestamp.
-entry() { # TIME THREAD HOOK [D1 [D2]]
-    words $((0x$3 << 20 | 0xE0000)) "${4:-0}" "${5:-0}" 0 0 0 "$2" "$1"
+entry() { # TIME THREAD HOOK [D1 [D2 [D3]]]
+    words $((0x$3 << 20 | 0xE0000)) "${4:-0}" "${5:-0}" "${6:-0}" 0 0 "$2" "$1"
 }
 
 # Prints the block of the page that contains a text.
@@ -110,6 +110,27 @@ check "an assertion on what no event shows" 3 \
 run why 18 --from 160 --to 350 "${layout[@]}" --roles pump.roles pump.raw
 check "why" 0 out 'ran' out 'unknown'
 
+# Thread 17 waits when it loses the core at 150, and 18 could have run on at 400. At 220, the entry
+# does not state it.
+sed '/^106 dispatch/i 106 dispatch thread=D1 process=D2 ready=1 when D2 == 7\
+106 dispatch thread=D1 process=D2 ready=0 when D2 == 9' pump.roles >states.roles
+run stats --json "${layout[@]}" --roles states.roles pump.raw
+is "kinds of switches" "$(answer '[.preemptions, .switch_kinds[]]')" '[null,1,0,1,0,1,1]'
+is "switches of threads" "$(answer '[.threads[] | select(.address < 99) | [.address,
+    .voluntary_switches, .involuntary_switches, .unknown_switches]]')" '[[17,1,0,0],[18,0,1,1]]'
+is "switches of processes" "$(answer '[.processes[] | select(.process != null) | [.process,
+    .voluntary_switches, .involuntary_switches, .unknown_switches]] | sort')" \
+    '[[7,1,0,0],[9,0,1,1]]'
+run stats "${layout[@]}" --roles states.roles pump.raw
+check "switches in the tables" 0 out '^preemptions: unknown' \
+    out '^switch kinds: 1 gave up, 0 yielded, 1 preempted, 0 time sliced, 1 other, 1 unknown$' \
+    out '^0x00000011 .* 1 *1 *0$' out '^0x00000012 .* 2 *0 *1$' out '^9 .* 2 *0 *1$'
+run stats "${layout[@]}" --roles pump.roles pump.raw
+check "switches of unknown kinds" 0 out '^0x00000012 .* 2 *- *-$' no-out '^switch kinds'
+run stats --json "${layout[@]}" --roles pump.roles pump.raw
+is "switches of unknown kinds as JSON" "$(answer '[.threads[] | select(.address == 18) |
+    .voluntary_switches, .involuntary_switches, .unknown_switches]')" '[null,null,2]'
+
 # ---- Locks ----
 # 17 gets the lock 0x1000 at 10. 18 tries to get it from 30 on, and waits from 45 on. 17 runs from
 # 50 on, and releases the lock at 80. 18 runs from 90 on, and gets it at 95.
@@ -161,6 +182,91 @@ is "locks: the lock as JSON" "$(answer '.locks[] | [.lock, .acquisitions, .misse
 is "locks: its users as JSON" "$(answer '[.locks[].users[] | [.thread, .interrupts_of_core,
     .acquisitions, .misses, .busy, .waits, .held_ticks, .running_ticks, .spun_ticks,
     .waited_ticks]]')" '[[17,null,1,0,0,0,70,40,0,0],[18,null,1,1,0,1,0,0,15,50]]'
+
+# 18 waits for the lock from 10 on. Interrupt 3 interrupts 17 at 20, gets the lock at 22 and
+# releases it at 40. 18 runs from 50 on.
+{
+    entry 1000 18 106 18 9
+    entry 1010 18 112 4096 3
+    entry 1015 18 106 17 7
+    entry 1020 17 100 3
+    entry 1022 17 112 4096 0
+    entry 1040 17 113 4096
+    entry 1045 17 200
+    entry 1050 17 106 18 9
+    entry 1055 18 112 4096 0
+    entry 1060 18 200
+} >isr.raw
+{
+    cat locks.roles
+    printf '100 interrupt-entry level=first number=D1\n200 resume\n'
+} >isr.roles
+run schedule --no-header "${layout[@]}" --roles isr.roles isr.raw
+check "an interrupt's lock: the schedule" 0 \
+    out ' 22 *40 *18  0x1000: held by interrupt 3 of core 0$' \
+    out ' 10 *40 *30  0x00000012: blocked on lock 0x1000$' \
+    out ' 55 *60 *5  0x1000: held by 0x00000012$' no-out '0x1000: held by 0x00000011'
+run schedule --json "${layout[@]}" --roles isr.roles isr.raw
+is "an interrupt's lock: the owners as JSON" \
+    "$(jq -sc '[.[] | select(.type == "owner") | [.from, .to, .thread, .isr, .core]]' out)" \
+    '[[22,40,null,3,0],[55,60,18,null,null]]'
+run why 18 --from 10 --to 60 "${layout[@]}" --roles isr.roles isr.raw
+check "an interrupt's lock: why" 0 \
+    out '+0 ticks *12 ticks .*  blocked on lock 0x1000, held by an unknown thread or interrupt$' \
+    out '+12 ticks *18 ticks .*  blocked on lock 0x1000, held by interrupt 3 of core 0$' \
+    out '+12 ticks *18 ticks *36%  *ran$' out '+30 ticks *5 ticks .*  interrupt 3$'
+run why 18 --from 10 --to 60 --json "${layout[@]}" --roles isr.roles isr.raw
+is "an interrupt's lock: why as JSON" \
+    "$(answer '.segments[1] | [.from, .to, .kind, .who, .isr, .core, .segments[0].kind]')" \
+    '[22,40,"blocked",3,true,0,"ran"]'
+is "an interrupt's lock: other holders as JSON" "$(answer '.segments[0] | [.who, has("isr")]')" \
+    '[null,false]'
+
+# The first stream again, from functions: 17 gets it in 0x401008 and releases it; then in 0x401014.
+# 18 misses it in 0x401014 and waits in 0x401018. Both are in "take"; 0x401008 is in "poll". The
+# last call is from 0x9000, where no function is.
+{
+    entry 1000 17 106 17 7
+    entry 1010 17 112 4096 0 $((0x401008))
+    entry 1020 17 106 18 9
+    entry 1030 18 112 4096 1 $((0x401014))
+    entry 1045 18 112 4096 3 $((0x401018))
+    entry 1050 18 106 17 7
+    entry 1080 17 113 4096
+    entry 1082 17 112 4096 0 $((0x401014))
+    entry 1086 17 113 4096
+    entry 1090 17 106 18 9
+    entry 1095 18 112 4096 0 $((0x9000))
+    entry 1099 18 113 4096
+    entry 1100 18 106 17 7
+} >callers.raw
+sed '/lock-[^r]/s/lock=D1/& caller=D3/' locks.roles >callers.roles
+printf '%s\n' '.globl _start' '.type poll,@function' '_start:' 'poll: .skip 16' '.size poll,16' \
+    '.type take,@function' 'take: .skip 16' '.size take,16' >functions.s
+cc -nostdlib -static -no-pie -Wl,--build-id=none,-Ttext=0x401000 functions.s -o functions || exit 1
+run stats "${layout[@]}" --roles callers.roles callers.raw
+check "locks: functions without an ELF file" 0 \
+    out '^lock *function *acquired .* held *average *min *longest *ran *spun *waited$' \
+    out '^0x1000 *0x401008 *1 *0 *0 *0 *70 *70 *70 *70 *40 *0 *0$' \
+    out '^0x1000 *0x401014 *1 *1 *0 *0 *4 *4 *4 *4 *4 *15 *0$' \
+    out '^0x1000 *0x401018 *0 *0 *0 *1 *- *- *- *- *- *0 *50$' \
+    out '^0x1000 *0x9000 *1 *0 *0 *0 *4 *4 *4 *4 *4 *0 *0$'
+run stats "${layout[@]}" --roles callers.roles --elf functions callers.raw
+check "locks: functions by name" 0 \
+    out '^0x1000 *poll *1 *0 *0 *0 *70 *70 *70 *70 *40 *0 *0$' \
+    out '^0x1000 *take *1 *1 *0 *1 *4 *4 *4 *4 *4 *15 *50$' \
+    out '^0x1000 *0x9000 *1 *0 *0 *0 *4 *4 *4 *4 *4 *0 *0$'
+run stats --json "${layout[@]}" --roles callers.roles --elf functions callers.raw
+is "locks: functions as JSON" "$(answer '[.locks[].functions[] | [.name, .address, .acquisitions,
+    .misses, .busy, .waits, .held.count, .held.min, .held.mean, .held.max, .held.sum,
+    .running_ticks, .spun_ticks, .waited_ticks]]')" \
+'[["poll",4198400,1,0,0,0,1,70,70,70,70,40,0,0],[null,36864,1,0,0,0,1,4,4,4,4,4,0,0],'\
+'["take",4198416,1,1,0,1,1,4,4,4,4,4,15,50]]'
+run stats --json "${layout[@]}" --roles locks.roles locks.raw
+is "locks: no function is known" "$(answer '[.locks[].functions[] | [.name, .address,
+    .acquisitions, .held.sum]]')" '[[null,null,2,70]]'
+run stats "${layout[@]}" --roles locks.roles locks.raw
+check "locks: then no table of functions" 0 no-out '^lock *function'
 
 # ---- The built-in file ----
 run schedule "${layout[@]}" --roles aix pump.raw

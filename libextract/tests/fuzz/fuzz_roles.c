@@ -3,9 +3,9 @@
 // which it is applied.
 //
 // Nothing may crash, leak or hang. In addition, an error names a line of the text. The modes of a
-// core add up to its time, and those of all cores and of each thread to theirs. So do the users of
-// a lock, the dispatches of the cores, and the segments by which a thread is explained. The owners
-// of a lock follow each other.
+// core add up to its time, and those of all cores and of each thread to theirs. So do the users and
+// functions of a lock, the switches of threads, the dispatches of the cores, and the segments by
+// which a thread is explained. The owners of a lock follow each other.
 #define _GNU_SOURCE // memfd_create
 #include "formats/hook/roles.h"
 #include "tests/fuzz/ring_bytes.h"
@@ -51,11 +51,35 @@ static void check_modes(const struct extract_stats *stats)
     check(unfinished <= stats->events);
 }
 
+static void check_functions(const struct extract_lock_stats *lock)
+{
+    uint64_t got = 0, missed = 0, held = 0, holds = 0, ran = 0, spun = 0, waited = 0;
+
+    for (size_t i = 0; i < lock->function_count; i++) {
+        const struct extract_lock_function_stats *function = &lock->functions[i];
+        check(function->held_min <= function->held_max);
+        ran += function->running_ticks;
+        got += function->acquisitions;
+        missed += function->misses + function->busy;
+        holds += function->holds;
+        held += function->held_ticks;
+        spun += function->spun_ticks;
+        waited += function->waited_ticks;
+    }
+    check(got <= lock->acquisitions && holds <= lock->held.count);
+    if (lock->has_more_functions)
+        return;
+    check(got == lock->acquisitions && missed == lock->misses + lock->busy);
+    check(holds == lock->held.count && held == lock->held.sum && ran == lock->running_ticks);
+    check(spun == lock->spun.sum && waited == lock->waited.sum);
+}
+
 static void check_locks(const struct extract_stats *stats)
 {
     for (size_t i = 0; i < stats->lock_count; i++) {
         const struct extract_lock_stats *lock = &stats->locks[i];
         uint64_t got = 0, held = 0, ran = 0, spun = 0, waited = 0;
+        check_functions(lock);
         for (size_t k = 0; k < lock->user_count; k++) {
             got += lock->users[k].acquisitions;
             held += lock->users[k].held_ticks;
@@ -68,6 +92,19 @@ static void check_locks(const struct extract_stats *stats)
             continue;
         check(held == lock->held.sum && ran == lock->running_ticks);
         check(spun == lock->spun.sum && waited == lock->waited.sum);
+    }
+}
+
+// Switches of threads are those of the system, apart from those of threads without statistics.
+static void check_switches(const struct extract_stats *stats)
+{
+    for (unsigned i = 0; i < EXTRACT_SWITCHES; i++) {
+        uint64_t of_threads = 0, of_processes = 0;
+        for (size_t k = 0; k < stats->thread_count; k++)
+            of_threads += stats->threads[k].switches[i];
+        for (size_t k = 0; k < stats->process_count; k++)
+            of_processes += stats->processes[k].switches[i];
+        check(of_threads == of_processes && of_threads <= stats->switches[i]);
     }
 }
 
@@ -96,7 +133,7 @@ static void add_owner(void *context, const struct extract_ownership *owner)
 {
     struct last_owner *last = context;
 
-    check(owner->from < owner->to && owner->thread);
+    check(owner->from < owner->to && !owner->thread == owner->in_isr);
     check(owner->mutex != last->mutex || owner->from >= last->to);
     *last = (struct last_owner){owner->mutex, owner->to};
 }
@@ -145,6 +182,7 @@ static void apply(const struct extract_hook_roles *roles, const uint8_t *data, s
             check_modes(stats);
             check_locks(stats);
             check_dispatches(stats);
+            check_switches(stats);
         }
         check_why(extract_session_trace(session));
         extract_stats_free(stats);

@@ -69,6 +69,10 @@ static void assert_owners(const struct extract_ownership *is, size_t count)
         assert_int_equal(owners[i].to, is[i].to);
         assert_int_equal(owners[i].mutex, is[i].mutex);
         assert_int_equal(owners[i].thread, is[i].thread);
+        assert_int_equal(owners[i].in_isr, is[i].in_isr);
+        assert_int_equal(owners[i].isr_known, is[i].isr_known);
+        assert_int_equal(owners[i].isr, is[i].isr);
+        assert_int_equal(owners[i].core, is[i].core);
     }
 }
 
@@ -85,6 +89,9 @@ static void assert_segments(const struct extract_why *why, const struct extract_
         assert_int_equal(segment->depth, is[i].depth);
         assert_int_equal(segment->is_spinning, is[i].is_spinning);
         assert_int_equal(segment->is_cycle, is[i].is_cycle);
+        assert_int_equal(segment->in_isr, is[i].in_isr);
+        assert_int_equal(segment->core, is[i].core);
+        assert_int_equal(segment->has_who, is[i].has_who || is[i].who);
     }
     assert_int_equal(why->segment_count, count);
 }
@@ -105,6 +112,40 @@ static void assert_segments(const struct extract_why *why, const struct extract_
     {                                                                                              \
         .from = at, .to = end, .kind = EXTRACT_SEGMENT_##name, .depth = level, __VA_ARGS__         \
     }
+
+#define OWNER(at, end, lock, by)                                                                   \
+    {                                                                                              \
+        .from = at, .to = end, .mutex = lock, .thread = by                                         \
+    }
+#define ISR_OWNER(at, end, lock, number, on)                                                       \
+    {                                                                                              \
+        .from = at, .to = end, .mutex = lock, .in_isr = true, .isr = number,                       \
+        .isr_known = (number) != 0, .core = on                                                     \
+    }
+
+// An entry with one data word, on one of several cores.
+struct core_entry {
+    uint64_t stamp;
+    uint32_t core;
+    uint64_t tid;
+    uint32_t hook;
+    uint64_t word;
+};
+
+static void put_entries(struct hooks *hooks, uint32_t frame, const struct core_entry *entries,
+                        size_t count)
+{
+    hooks_build(hooks, false, 4096, 0);
+    for (size_t i = 0; i < count; i++) {
+        struct hooks_record record = {.frame = STAMPED | frame | entries[i].core << 24,
+                                      .hook = entries[i].hook | 0xE0000,
+                                      .words = 3,
+                                      .data = {entries[i].word, 7},
+                                      .tid = entries[i].tid,
+                                      .stamp = entries[i].stamp};
+        hooks_put(hooks, &record);
+    }
+}
 
 // A gets the lock at 10. B tries to get it from 30 on, and waits from 45 on. A releases it at 80.
 // `ready` is when A makes B ready, and `suspend` when B states once more that it waits; 0: never.
@@ -130,7 +171,7 @@ static void build_lock_stream(struct hooks *hooks, uint64_t ready, uint64_t susp
     hooks_put_words(hooks, 130, B, 0x10600000, 3, 0, 0, 0);
 }
 
-static const struct extract_ownership two_owners[] = {{10, 80, L, A}, {105, 120, L, B}};
+static const struct extract_ownership two_owners[] = {OWNER(10, 80, L, A), OWNER(105, 120, L, B)};
 
 // Without an event that makes B ready, it is ready since the lock was released.
 static void test_lock_in_schedule(void **state)
@@ -199,8 +240,8 @@ static void test_lock_with_wake_up(void **state)
 // gets L twice. A thread that does not get the lock, and goes on, no longer spins.
 static void test_owners_of_locks(void **state)
 {
-    static const struct extract_ownership is[] = {
-        {0, 30, M, A}, {10, 50, L, A}, {50, 60, L, B}, {70, 100, L, B}};
+    static const struct extract_ownership is[] = {OWNER(0, 30, M, A), OWNER(10, 50, L, A),
+                                                  OWNER(50, 60, L, B), OWNER(70, 100, L, B)};
     static const struct extract_state of_b[] = {STATE(0, 15, UNKNOWN), STATE(15, 62, RUNNING),
                                                 SPINS(62, 66, M), STATE(66, 100, RUNNING)};
     static struct hooks hooks;
@@ -267,6 +308,127 @@ static void test_deadlock_of_locks(void **state)
     extract_hook_roles_close(roles);
 }
 
+// What the cores do, with the locks L and M:
+//
+//             core 0                                core 1
+//      0      A
+//      5                                            B
+//      8      A gets M
+//     10      interrupt 3
+//     12      interrupt 3 gets L
+//     15                                            B misses L, and spins
+//     20      interrupt 5, for which 3 waits
+//     24      interrupt 5 misses M: A has it
+//     26      interrupt 3
+//     40      interrupt 3 releases L
+//     42                                            B gets L
+//     45      A
+//     50                                            B releases L
+//     55      A releases M
+//     60                                            the end
+static void test_lock_of_an_interrupt(void **state)
+{
+    static const struct core_entry entries[] = {
+        {0, 0, A, 0x10600000, A},  {5, 1, B, 0x10600000, B}, {8, 0, A, GET, M},
+        {10, 0, A, 0x10000000, 3}, {12, 0, A, GET, L},       {15, 1, B, MISS, L},
+        {20, 0, A, 0x10200000, 5}, {24, 0, A, MISS, M},      {26, 0, A, 0x10300000, 0},
+        {40, 0, A, RELEASE, L},    {42, 1, B, GET, L},       {45, 0, A, 0x20000000, 0},
+        {50, 1, B, RELEASE, L},    {55, 0, A, RELEASE, M},   {60, 1, B, 0x20000000, 0}};
+    static const struct extract_ownership is[] = {ISR_OWNER(12, 40, L, 3, 0), OWNER(42, 50, L, B),
+                                                  OWNER(8, 55, M, A)};
+    static const struct extract_state of_b[] = {STATE(0, 5, UNKNOWN), STATE(5, 15, RUNNING),
+                                                SPINS(15, 42, L), STATE(42, 60, RUNNING)};
+    static const struct extract_segment chain[] = {
+        SEGMENT(5, 15, RAN, 0),
+        SEGMENT(15, 40, BLOCKED, 0, .who = 3, .object = L, .is_spinning = true, .in_isr = true),
+        SEGMENT(15, 20, RAN, 1),
+        SEGMENT(20, 26, ISR, 1, .who = 5),
+        SEGMENT(26, 40, RAN, 1),
+        SEGMENT(40, 42, BLOCKED, 0, .object = L, .is_spinning = true),
+        SEGMENT(42, 60, RAN, 0)};
+    static struct hooks hooks;
+    const struct extract_why_options options = {
+        .size = sizeof options, .thread = "0xb1", .from = "5", .to = "60"};
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_why *why;
+    struct look look;
+    (void)state;
+    put_entries(&hooks, 0, entries, sizeof entries / sizeof *entries);
+    roles_look(&look, &hooks, roles);
+    derive(&look);
+    assert_owners(is, sizeof is / sizeof *is);
+    assert_states(B, of_b, sizeof of_b / sizeof *of_b);
+    assert_int_equal(extract_why_new(&why, look.trace, &options, &error), EXTRACT_OK);
+    assert_segments(why, chain, sizeof chain / sizeof *chain);
+    extract_why_free(why);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// Interrupt 3 gets L at 12, and ends at 30 without a release. The second-level handler 8 gets M at
+// 16, and ends at 20: from then on, it is not known who has the locks. B gets L at 40; since
+// somebody else may have it, too, it is not known when it is free. In core 1's interrupt, of which
+// no event shows the end, an entry of the thread B at 60 does: the interrupt ended at the entry
+// before.
+static void test_interrupts_that_do_not_release(void **state)
+{
+    enum { N = 0x3000 };
+    static const struct core_entry entries[] = {
+        {0, 0, A, 0x10600000, A},  {5, 1, B, 0x10600000, B},  {10, 0, A, 0x10000000, 3},
+        {12, 0, A, GET, L},        {14, 0, A, 0x10200000, 8}, {16, 0, A, GET, M},
+        {20, 0, A, 0x10300000, 0}, {25, 1, B, MISS, L},       {30, 0, A, 0x20000000, 0},
+        {40, 1, B, GET, L},        {45, 1, B, RELEASE, L},    {50, 1, B, 0x10000000, 4},
+        {52, 1, B, GET, N},        {55, 1, B, 0x30000000, 0}, {60, 1, B, 0x10100000, 6},
+        {70, 0, A, 0x30000000, 0}};
+    static const struct extract_ownership is[] = {ISR_OWNER(16, 20, M, 8, 0),
+                                                  ISR_OWNER(12, 30, L, 3, 0), OWNER(40, 45, L, B),
+                                                  ISR_OWNER(52, 55, N, 4, 1)};
+    static const struct extract_segment chain[] = {
+        SEGMENT(25, 30, BLOCKED, 0, .who = 3, .object = L, .is_spinning = true, .in_isr = true),
+        SEGMENT(25, 30, RAN, 1), SEGMENT(30, 40, BLOCKED, 0, .object = L, .is_spinning = true)};
+    static struct hooks hooks;
+    const struct extract_why_options options = {
+        .size = sizeof options, .thread = "0xb1", .from = "25", .to = "40"};
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_why *why;
+    struct look look;
+    (void)state;
+    put_entries(&hooks, 0, entries, sizeof entries / sizeof *entries);
+    roles_look(&look, &hooks, roles);
+    derive(&look);
+    assert_owners(is, sizeof is / sizeof *is);
+    assert_int_equal(extract_why_new(&why, look.trace, &options, &error), EXTRACT_OK);
+    assert_segments(why, chain, sizeof chain / sizeof *chain);
+    extract_why_free(why);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// Interrupts whose entries are not recorded, on core 1: they have no number. M was got before the
+// trace. L is got twice and released once, so it is still held at the end. An event that names a
+// thread is that thread's.
+static void test_locks_of_interrupts_without_entries(void **state)
+{
+    enum { N = 0x3000 };
+    static const struct core_entry entries[] = {{0, 1, A, GET, L},      {10, 1, A, GET, L},
+                                                {20, 1, A, RELEASE, M}, {30, 1, A, 0x11400000, N},
+                                                {40, 1, A, RELEASE, L}, {50, 1, A, 0x30000000, 0}};
+    static const struct extract_ownership is[] = {ISR_OWNER(0, 20, M, 0, 1),
+                                                  ISR_OWNER(0, 50, L, 0, 1), OWNER(30, 50, N, 7)};
+    static struct hooks hooks;
+    char text[1024];
+    struct look look;
+    (void)state;
+    snprintf(text, sizeof text, "%s114 lock-get lock=D1 thread=D2\n", roles_layout);
+    struct extract_hook_roles *roles = roles_open_text(text);
+    put_entries(&hooks, HOOKS_ISR, entries, sizeof entries / sizeof *entries);
+    roles_look(&look, &hooks, roles);
+    derive(&look);
+    assert_owners(is, sizeof is / sizeof *is);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +436,9 @@ int main(void)
         cmocka_unit_test(test_lock_with_wake_up),
         cmocka_unit_test(test_owners_of_locks),
         cmocka_unit_test(test_deadlock_of_locks),
+        cmocka_unit_test(test_lock_of_an_interrupt),
+        cmocka_unit_test(test_interrupts_that_do_not_release),
+        cmocka_unit_test(test_locks_of_interrupts_without_entries),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

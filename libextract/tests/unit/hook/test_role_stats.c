@@ -77,7 +77,12 @@ static void test_modes(void **state)
     assert_int_equal(stats->interrupts, 2);
     assert_int_equal(stats->nested_interrupts, 0);
     assert_int_equal(stats->interrupt_ticks, 20 + 30 + 10 + 10 + 10 + 15);
+    // From A at 150, B at 220, idle at 310, B at 365, C at 400 and A at 455.
     assert_int_equal(stats->context_switches, 6);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_OTHER], 1);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_GAVE_UP], 1); // A has ended at 445
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_UNKNOWN], 4);
+    assert_true(stats->has_switch_kinds);
 
     // Processes 7 (A: 155 ticks), 9 (B: 90) and 2 (C: 35), and the thread of the idle process.
     assert_int_equal(stats->process_count, 4);
@@ -263,6 +268,144 @@ static void test_dispatches(void **state)
     extract_hook_roles_close(roles);
 }
 
+static void assert_switches(const uint64_t *is, uint64_t gave_up, uint64_t preempted,
+                            uint64_t unknown)
+{
+    assert_int_equal(is[EXTRACT_SWITCH_GAVE_UP], gave_up);
+    assert_int_equal(is[EXTRACT_SWITCH_PREEMPTED], preempted);
+    assert_int_equal(is[EXTRACT_SWITCH_UNKNOWN], unknown);
+    assert_int_equal(is[EXTRACT_SWITCH_YIELDED], 0);
+    assert_int_equal(is[EXTRACT_SWITCH_TIME_SLICED], 0);
+}
+
+// Dispatches that state whether the thread before could have run on: 0 no, 1 yes; 2: they do not.
+// The processes are A: 7, B: 8, C: 8.
+//
+//     0  A
+//    10  B   A waits
+//    20  A   B could have run on
+//    30  A   once more: no switch
+//    40      idle; A waits
+//    50  C   none before
+//    55      an interrupt, in which
+//    60  B   is dispatched; C could have run on
+//    70  A   not stated of B
+//    80  C   A could have run on: it is ready until 90
+//    90  A   C waits
+//   100      the end
+static void test_kinds_of_switches(void **state)
+{
+    static const struct {
+        uint64_t stamp, tid;
+        uint32_t hook;
+        uint64_t next, process, ready;
+    } entries[] = {
+        {0, A, 0x10600000, A, 7, 2},  {10, A, 0x10600000, B, 8, 0}, {20, B, 0x10600000, A, 7, 1},
+        {30, A, 0x10600000, A, 7, 1}, {40, A, 0x10600000, 0, 0, 0}, {50, WAIT, 0x10600000, C, 8, 0},
+        {55, C, 0x10000000, 3, 0, 0}, {60, C, 0x10600000, B, 8, 1}, {65, B, 0x20000000, 0, 0, 0},
+        {70, B, 0x10600000, A, 7, 2}, {80, A, 0x10600000, C, 8, 1}, {90, C, 0x10600000, A, 7, 0},
+        {100, A, 0x20000000, 0, 0, 0}};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles =
+        roles_open_text("100 interrupt-entry level=first number=D1\n"
+                        "106 idle ready=D3 when D1 == 0\n"
+                        "106 dispatch thread=D1 process=D2 when D3 == 2\n"
+                        "106 dispatch thread=D1 process=D2 ready=D3\n"
+                        "200 resume\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        hooks_put_words(&hooks, entries[i].stamp, entries[i].tid, entries[i].hook, 3,
+                        entries[i].next, entries[i].process, entries[i].ready);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_false(stats->has_waits);
+    assert_true(stats->has_switch_kinds);
+    assert_switches(roles_thread_of(stats, A)->switches, 2, 1, 0); // at 10 and 40; at 80
+    assert_switches(roles_thread_of(stats, B)->switches, 0, 1, 1); // at 20; at 70
+    assert_switches(roles_thread_of(stats, C)->switches, 1, 1, 0); // at 90; at 60
+    assert_switches(stats->switches, 3, 3, 1);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_OTHER], 1); // at 50, from idle
+    assert_int_equal(stats->context_switches, 3 + 3 + 1 + 1);
+    for (size_t i = 0; i < stats->process_count; i++) {
+        if (stats->processes[i].process == 7)
+            assert_switches(stats->processes[i].switches, 2, 1, 0);
+        else if (stats->processes[i].process == 8)
+            assert_switches(stats->processes[i].switches, 1, 2, 1);
+    }
+    // A is ready from 80 to 90, and B from 20 to 60. C is from 60 to 80.
+    assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 10);
+    assert_int_equal(roles_thread_of(stats, B)->ready_ticks, 40);
+    assert_int_equal(roles_thread_of(stats, C)->ready_ticks, 20);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// Without statements, only a wait for a lock shows why a thread loses the core: A at 20. Of B, it
+// is not known. A that waits, but could have run on at 60, was preempted; it waits until then at
+// most.
+static void test_switches_of_waiting_threads(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles =
+        roles_open_text("106 dispatch thread=D1 ready=D2 when D3 == 1\n"
+                        "106 dispatch thread=D1\n"
+                        "112 lock-wait lock=D1\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put_words(&hooks, 0, A, 0x10600000, 3, A, 0, 0);
+    hooks_put_words(&hooks, 10, A, 0x11200000, 3, 0x1000, 0, 0);
+    hooks_put_words(&hooks, 20, A, 0x10600000, 3, B, 0, 0);
+    hooks_put_words(&hooks, 30, B, 0x10600000, 3, A, 0, 0);
+    hooks_put_words(&hooks, 50, A, 0x11200000, 3, 0x1000, 0, 0);
+    hooks_put_words(&hooks, 60, A, 0x10600000, 3, B, 1, 1);
+    hooks_put_words(&hooks, 80, B, 0x10600000, 3, A, 0, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_switches(roles_thread_of(stats, A)->switches, 1, 1, 0);
+    assert_switches(roles_thread_of(stats, B)->switches, 0, 0, 2);
+    assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 20);
+    assert_int_equal(roles_thread_of(stats, A)->blocked_ticks, 0); // it is not known for how long
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// A ends at 10, and has the core until 20. It is not ready then, and was not preempted. B is.
+static void test_switch_of_a_thread_that_ends(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("106 dispatch thread=D1\n"
+                                                       "108 suspend\n"
+                                                       "135 exit\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    hooks_put_words(&hooks, 0, A, 0x10600000, 1, A, 0, 0);
+    hooks_put_words(&hooks, 10, A, 0x13500000, 0, 0, 0, 0);
+    hooks_put_words(&hooks, 15, A, 0x20000000, 0, 0, 0, 0);
+    hooks_put_words(&hooks, 20, A, 0x10600000, 1, B, 0, 0);
+    hooks_put_words(&hooks, 30, B, 0x10600000, 1, C, 0, 0);
+    hooks_put_words(&hooks, 40, C, 0x20000000, 0, 0, 0, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_true(stats->has_waits);
+    assert_switches(roles_thread_of(stats, A)->switches, 1, 0, 0);
+    assert_switches(roles_thread_of(stats, B)->switches, 0, 1, 0);
+    assert_int_equal(roles_thread_of(stats, A)->ticks, 20);
+    assert_int_equal(roles_thread_of(stats, A)->ready_ticks, 0);
+    assert_int_equal(roles_thread_of(stats, B)->ready_ticks, 20 + 10); // before and after it ran
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
 // Puts an entry with a text behind one data word.
 static void put_text(struct hooks *hooks, uint64_t stamp, uint64_t tid, uint32_t hook,
                      uint64_t word, const char *text)
@@ -395,7 +538,7 @@ static void test_memory_is_short(void **state)
     struct extract_hook_roles *roles = roles_open_text("106 dispatch thread=D1 process=D2\n"
                                                        "101 syscall-entry number=D1\n"
                                                        "112 lock-miss lock=D1 when HD == 1\n"
-                                                       "112 lock-get lock=D1\n"
+                                                       "112 lock-get lock=D1 caller=TID\n"
                                                        "134 exec name=@4\n"
                                                        "139 fork thread=D1 process=D2\n");
     (void)state;
@@ -495,6 +638,116 @@ static void test_users_of_a_lock(void **state)
     extract_hook_roles_close(roles);
 }
 
+static void assert_function(const struct extract_lock_stats *lock, size_t i, uint64_t address,
+                            const uint64_t counts[4], const uint64_t holds[4],
+                            const uint64_t ticks[3])
+{
+    const struct extract_lock_function_stats *function = &lock->functions[i];
+    assert_int_equal(function->is_known, address != 0);
+    assert_int_equal(function->address, address);
+    assert_null(function->name);
+    assert_int_equal(function->acquisitions, counts[0]);
+    assert_int_equal(function->misses, counts[1]);
+    assert_int_equal(function->busy, counts[2]);
+    assert_int_equal(function->waits, counts[3]);
+    assert_int_equal(function->holds, holds[0]);
+    assert_int_equal(function->held_ticks, holds[1]);
+    assert_int_equal(function->held_min, holds[2]);
+    assert_int_equal(function->held_max, holds[3]);
+    assert_int_equal(function->running_ticks, ticks[0]);
+    assert_int_equal(function->spun_ticks, ticks[1]);
+    assert_int_equal(function->waited_ticks, ticks[2]);
+}
+
+// Who has the core, and from where A and B use the lock:
+//
+//     0  A   gets it at 5 in F, and again at 8 in G
+//    10  B   misses it at 12 in G, and again at 14 in F
+//    20  A   releases it at 24 and 28: held from 5 to 28, and ran from 5 to 10 and 20 to 28
+//    30  B   waits from 36 on in F
+//    40  A   gets it at 42 in F, and releases it at 49
+//    50  B   gets it at 51, in an entry without an address, and releases it at 60
+//    70      goes on without it in G at 75
+//    80      the end
+//
+// B spins from 12 to 36, of which it runs from 12 to 20 and 30 to 36, because of G; and waits from
+// 36 to 51, because of F.
+static void test_functions_of_a_lock(void **state)
+{
+    enum { LOCK = 0x1000, GET = 0x11200000, MISS, BUSY, WAITS, RELEASE = 0x11300000 };
+    enum { F = 0x8010, G = 0x8020 };
+    static const struct {
+        uint64_t stamp, tid;
+        uint32_t hook;
+        unsigned words;
+        uint64_t word, caller;
+    } entries[] = {
+        {0, A, 0x10600000, 1, A, 0},  {5, A, GET, 2, LOCK, F},      {8, A, GET, 2, LOCK, G},
+        {10, A, 0x10600000, 1, B, 0}, {12, B, MISS, 2, LOCK, G},    {14, B, MISS, 2, LOCK, F},
+        {20, B, 0x10600000, 1, A, 0}, {24, A, RELEASE, 2, LOCK, G}, {28, A, RELEASE, 2, LOCK, G},
+        {30, A, 0x10600000, 1, B, 0}, {36, B, WAITS, 2, LOCK, F},   {40, B, 0x10600000, 1, A, 0},
+        {42, A, GET, 2, LOCK, F},     {49, A, RELEASE, 1, LOCK, 0}, {50, A, 0x10600000, 1, B, 0},
+        {51, B, GET, 1, LOCK, 0},     {60, B, RELEASE, 1, LOCK, 0}, {75, B, BUSY, 2, LOCK, G},
+        {80, B, 0x10600000, 1, A, 0}};
+    static const uint64_t counts_of_f[] = {2, 1, 0, 1}, holds_of_f[] = {2, 23 + 7, 7, 23};
+    static const uint64_t counts_of_g[] = {1, 1, 1, 0}, holds_of_g[] = {0, 0, 0, 0};
+    static const uint64_t counts_unknown[] = {1, 0, 0, 0}, holds_unknown[] = {1, 9, 9, 9};
+    static const uint64_t ticks_of_f[] = {5 + 8 + 7, 0, 15}, ticks_of_g[] = {0, 8 + 6, 0};
+    static const uint64_t ticks_unknown[] = {9, 0, 0};
+    static struct hooks hooks;
+    struct extract_hook_roles *roles =
+        roles_open_text("106 dispatch thread=D1\n"
+                        "112 lock-miss lock=D1 caller=D2 when HD == 1\n"
+                        "112 lock-busy lock=D1 caller=D2 when HD == 2\n"
+                        "112 lock-wait lock=D1 caller=D2 when HD == 3\n"
+                        "112 lock-get lock=D1 caller=D2\n"
+                        "113 lock-release lock=D1 caller=D2\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        hooks_put_words(&hooks, entries[i].stamp, entries[i].tid, entries[i].hook, entries[i].words,
+                        entries[i].word, entries[i].caller, 0);
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->lock_count, 1);
+    const struct extract_lock_stats *lock = &stats->locks[0];
+    assert_int_equal(lock->function_count, 3);
+    assert_function(lock, 0, F, counts_of_f, holds_of_f, ticks_of_f);
+    assert_function(lock, 1, 0, counts_unknown, holds_unknown, ticks_unknown);
+    assert_function(lock, 2, G, counts_of_g, holds_of_g, ticks_of_g);
+    assert_false(lock->has_more_functions);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// A lock that 257 functions use: the last one is not listed.
+static void test_many_functions_of_a_lock(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("112 lock-get lock=D1 caller=D2\n"
+                                                       "113 lock-release lock=D1\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 32768, 0);
+    for (unsigned i = 0; i < 257; i++) {
+        hooks_put_words(&hooks, 10 * i, A, 0x11200000, 2, 0x1000, 0x8000 + 4 * i, 0);
+        hooks_put_words(&hooks, 10 * i + 5, A, 0x11300000, 1, 0x1000, 0, 0);
+    }
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(stats->locks[0].acquisitions, 257);
+    assert_int_equal(stats->locks[0].held.count, 257);
+    assert_int_equal(stats->locks[0].function_count, 256);
+    assert_true(stats->locks[0].has_more_functions);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
 // A lock of which 65 threads want to have it at once: the last one is counted, but not measured.
 static void test_many_users_of_a_lock(void **state)
 {
@@ -526,10 +779,15 @@ int main(void)
         cmocka_unit_test(test_calls_at_the_edges),
         cmocka_unit_test(test_modes_of_cores),
         cmocka_unit_test(test_dispatches),
+        cmocka_unit_test(test_kinds_of_switches),
+        cmocka_unit_test(test_switches_of_waiting_threads),
+        cmocka_unit_test(test_switch_of_a_thread_that_ends),
         cmocka_unit_test(test_process_names),
         cmocka_unit_test(test_locks),
         cmocka_unit_test(test_memory_is_short),
         cmocka_unit_test(test_users_of_a_lock),
+        cmocka_unit_test(test_functions_of_a_lock),
+        cmocka_unit_test(test_many_functions_of_a_lock),
         cmocka_unit_test(test_many_users_of_a_lock),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
