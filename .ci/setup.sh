@@ -31,6 +31,8 @@ test             clang-format                clang-format
 test             ctags                       universal-ctags
 test             lexgrog                     man-db
 test             jq                          jq
+test             sqlite3                     sqlite3
+test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
 test             valgrind                    valgrind
 test             strace                      strace

@@ -72,7 +72,6 @@ struct cli_options {
     const char *hook;                       // layout of a raw stream; NULL: the input is not one
     struct extract_rkh rkh;                 // settings of --rkh and --view
     const char *output;                     // NULL: none
-    const char *to;                         // format of `export`; NULL: by `output`
     const char *command;                    // NULL: none
     const char *openocd, *remote;           // server of a live target; NULL: none
     uint64_t pid;                           // traced process on this host; 0: none
@@ -119,8 +118,7 @@ enum {
     CLI_KERNEL = 32768,
     CLI_REGISTERS = 65536,
     CLI_SERVE = 131072,
-    CLI_HTML = 262144,
-    CLI_EXPORT = 524288
+    CLI_HTML = 262144
 };
 
 // Headings of the overview under which commands are listed.

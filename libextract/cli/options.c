@@ -297,7 +297,6 @@ static const struct option_row rows[] = {
      .set = set_color},
     {GENERAL, 0, 0, "cost", NULL, "Print how much reading the target cost.", FLAG(cost)},
     {GENERAL, CLI_OUTPUT, 'o', "output", "FILE", "Write to FILE.", TEXT(output)},
-    {GENERAL, CLI_EXPORT, 0, "to", "NAME", "Write in the format NAME.", TEXT(to)},
     {GENERAL, 0, 'q', "quiet", NULL, "Do not report losses; the exit status still does.",
      FLAG(quiet)},
     {GENERAL, 0, 'h', "help", NULL, "Print this text.", FLAG(help)},

@@ -41,22 +41,37 @@ static const char *kind_name_at(const void *context, size_t i)
     return kind ? kind->name : NULL;
 }
 
-// Finds the format: that of --to, or that of the output's suffix. Returns NULL after a message.
-static const struct extract_export_kind *find_kind(const struct cli_options *options)
+// Takes the name of a format out of the conditions, where --to also is the end of the time: a time
+// begins with a digit. Returns NULL if there is none.
+static const char *take_name(struct cli_options *options)
 {
-    const struct extract_export_kind *kind;
+    struct extract_condition *conditions = (struct extract_condition *)options->session.conditions;
+    const char *name = NULL;
+    size_t kept = 0;
 
-    if (options->to) {
-        kind = extract_export_kind_find(options->to);
-        if (!kind)
-            cli_refuse_unknown(options->to, "format of exports",
-                               cli_nearest(options->to, kind_name_at, NULL),
-                               "see ringside export --help");
-        return kind;
+    for (size_t i = 0; i < options->session.condition_count; i++) {
+        const char *value = conditions[i].value;
+        if (conditions[i].word == EXTRACT_FILTER_TO && (*value < '0' || *value > '9'))
+            name = value;
+        else
+            conditions[kept++] = conditions[i];
     }
-    kind = extract_export_kind_guess(options->output);
-    if (!kind)
-        cli_refuse(options->output, "use --to NAME; see ringside export --help",
+    options->session.condition_count = kept;
+    return name;
+}
+
+// Finds the format: the one that is named, or that of the output's ending. Returns NULL after a
+// message.
+static const struct extract_export_kind *find_kind(const char *name, const char *output)
+{
+    const struct extract_export_kind *kind =
+        name ? extract_export_kind_find(name) : extract_export_kind_guess(output);
+
+    if (!kind && name)
+        cli_refuse_unknown(name, "format of exports", cli_nearest(name, kind_name_at, NULL),
+                           "see ringside export --help");
+    else if (!kind)
+        cli_refuse(output, "use --to NAME; see ringside export --help",
                    "the name shows no format of exports");
     return kind;
 }
@@ -93,13 +108,13 @@ static int run_export(const struct cli_options *options)
     if (!options->output)
         return cli_refuse("export", "use -o FILE, or -o - for standard output",
                           "no output file is given");
-    const struct extract_export_kind *kind = find_kind(options);
+    const struct extract_export_kind *kind = find_kind(take_name(&rest), options->output);
     if (!kind)
         return CLI_USAGE;
     bool is_stream = kind->output == EXTRACT_EXPORT_STREAM;
     if (!is_stream || strcmp(options->output, "-") == 0)
         rest.output = NULL;
-    int status = cli_snapshot_open(&snapshot, options);
+    int status = cli_snapshot_open(&snapshot, &rest);
     if (!status)
         status = cli_output_open_as(&output, &rest);
     if (!status) {
@@ -125,6 +140,6 @@ const struct cli_command cli_export = {
             "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
             "FILE appears when it is complete. -o - writes to standard output. See\n"
             "ringside-export(1).\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES | CLI_EXPORT,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES,
     .run = run_export,
 };

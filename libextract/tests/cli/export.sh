@@ -1,0 +1,148 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# export.sh: compares the exports of a trace with its reports, through a parser of each format that
+# is not ours: sqlite3 (CSV), jq (JSON), vcd2fst and fst2vcd (VCD). Prints "ok NAME" or "not ok
+# NAME: why" for each test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
+set -u
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+here=$(realpath "$(dirname "$0")")
+data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")
+demo=$here/../data/demo.trx
+cd "$work" || exit 1
+
+# ---- arguments ----
+
+run export "$demo"
+check "no output" 1 err 'no output file is given'
+run export "$demo" -o out.xyz
+check "an ending without a format" 1 err 'use --to NAME'
+run export --to cvs "$demo" -o out.csv
+check "an unknown format" 1 err '"csv"\|csv'
+run export "$demo" -o missing/out.csv
+check "a directory that does not exist" 2 err 'missing/out.csv'
+run export --to csv --to 85 "$demo" -o -
+check "--to with a name and with a time" 0 out '^0,0,' no-out '^[0-9]*,410,'
+run export --event nothing "$demo" -o empty.csv
+check "a filter that matches nothing" 1
+run export --to csv "$demo" -o -
+check "standard output" 0 out '^seq,ticks,'
+echo old >kept.csv
+run export --to vcd "$here/../data/trcfmt-cases.tsv" -o kept.csv
+is "a failed export keeps the old file" "$(cat kept.csv)" old
+
+# ---- the formats ----
+
+# Reads a CSV file with sqlite3, and prints it as JSON.
+read_csv() { # FILE
+    sqlite3 :memory: -cmd '.mode json' ".import --csv $1 e" 'select * from e'
+}
+
+compare_csv() { # NAME TRACE [OPTION...]
+    local name=$1 trace=$2
+    shift 2
+    run export "$@" "$trace" -o "$name.csv"
+    check "$name: csv" '0 3'
+    "$ringside" report --json "$@" "$trace" 2>err | jq -c '
+        [.seq, .ticks, .raw_stamp, .core, .context, .thread_name, .id, (.info | map(tostring))]' \
+        >expected
+    read_csv "$name.csv" | jq -c '.[] | [(.seq, .ticks, .raw_stamp, .core | tonumber), .context,
+        (if .context == "thread" then .thread_name else null end), (.id | tonumber),
+        ([.info1, .info2, .info3, .info4, .info5, .info6, .info7, .info8] |
+            map(select(. != "")))]' \
+        >got
+    if cmp -s got expected; then
+        ok "$name: csv has the events of the report"
+    else
+        fail "$name: csv has the events of the report" "$(diff got expected | sed -n 2,3p)"
+    fi
+}
+
+compare_jsonl() { # NAME TRACE [OPTION...]
+    local name=$1 trace=$2
+    shift 2
+    run export "$@" "$trace" -o "$name.jsonl"
+    check "$name: jsonl" '0 3'
+    is "$name: jsonl has the events of the report" \
+        "$(jq -c 'select(.type == "event") | [.seq, .ticks, .core, .context, .thread, .id]' \
+            "$name.jsonl" | md5sum)" \
+        "$("$ringside" report --json "$@" "$trace" 2>err | jq -c 'select(.context != "recorder") |
+            [.seq, .ticks, .core, .context, .thread, .id]' | md5sum)"
+    is "$name: no key has a blank" "$(jq -c '[.. | objects | keys[] | select(test(" "))] |
+        .[]' "$name.jsonl")" ''
+}
+
+# The schedule in JSON lines is that of the command.
+compare_schedule() { # NAME TRACE
+    "$ringside" schedule --json "$2" 2>err >schedule.json
+    is "$1: slices" "$(jq -c 'select(.type == "slice") | [.core, .from, .to, .kind, .unsure]' \
+        "$1.jsonl" | md5sum)" \
+        "$(jq -c 'select(.type == "interval") | [.core, .from, .to, .kind, .unsure]' \
+            schedule.json | md5sum)"
+    is "$1: states" "$(jq -c 'select(.type == "state") | [.thread, .from, .to, .state]' \
+        "$1.jsonl" | md5sum)" \
+        "$(jq -c 'select(.type == "state") | [.thread, .from, .to, .state]' schedule.json | md5sum)"
+    is "$1: wake-ups" "$(jq -c 'select(.type == "wake") | [.at, .thread, .reason]' "$1.jsonl" |
+        md5sum)" "$(jq -c 'select(.type == "wake") | [.at, .thread, .reason]' schedule.json |
+        md5sum)"
+    run export --to chrome "$2" -o "$1.json"
+    check "$1: chrome" '0 3'
+    is "$1: chrome has the states" "$(jq '[.traceEvents[] | select(.ph == "X" and .pid == 1)] |
+        length' "$1.json")" "$(jq -s 'map(select(.type == "state")) | length' schedule.json)"
+    is "$1: chrome has the slices" "$(jq '[.traceEvents[] | select(.ph == "X" and .pid == 2)] |
+        length' "$1.json")" "$(jq -s 'map(select(.type == "interval")) | length' schedule.json)"
+}
+
+# After a round trip through FST, each core's signal has the intervals of the schedule. An interval
+# with the same value as the one before it is no change in FST.
+compare_vcd() { # NAME TRACE
+    run export "$2" --hz 1000000000 -o "$1.vcd"
+    check "$1: vcd" '0 3'
+    vcd2fst "$1.vcd" "$1.fst" >/dev/null 2>&1 && fst2vcd "$1.fst" >back.vcd
+    is "$1: vcd round trip" "$(awk '$1 == "$var" && $5 == "core_0" {code = $4}
+        /^#/ {at = substr($0, 2)} /^s/ && $2 == code && $1 != last {print at, substr($1, 2)
+        last = $1}' back.vcd | md5sum)" \
+        "$("$ringside" export --to jsonl "$2" -o - 2>err | jq -r 'select(.type == "slice" and
+            .core == 0) | "\(.from) \(if .kind == "thread" then .thread_name |
+            gsub("[^A-Za-z0-9_.+-]"; "_") elif .kind == "isr" and .isr != null then
+            "\(.kind)_\(.isr)" else .kind end)"' | awk '$2 != last {print; last = $2}' | md5sum)"
+}
+
+compare_csv demo "$demo"
+compare_csv filtered "$demo" --class SVC --thread 'w*'
+compare_jsonl demo "$demo"
+compare_schedule demo "$demo"
+compare_vcd demo "$demo"
+for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
+    trace=$data/threadx/$name.trx
+    [ -e "$trace" ] || { echo "skip $name: no such trace"; continue; }
+    compare_csv "$name" "$trace"
+    compare_jsonl "$name" "$trace"
+    compare_schedule "$name" "$trace"
+    compare_vcd "$name" "$trace"
+done
+
+# ---- hostile names ----
+
+# The demo with a name that is a formula, closes a script, and has a quote and invalid UTF-8.
+LC_ALL=C sed 's/supervisor/="<\/s>;\xff,\n/' "$demo" >hostile.trx
+if cmp -s "$demo" hostile.trx; then
+    fail "hostile names" "the demo has no thread supervisor"
+fi
+run export hostile.trx -o hostile.csv
+check "hostile names: csv" '0 3'
+is "hostile names: csv has all lines" "$(read_csv hostile.csv | jq length)" \
+    "$(read_csv demo.csv | jq length)"
+is "hostile names: no cell is a formula" \
+    "$(read_csv hostile.csv | jq -r '.[].thread_name' | grep -c '^=')" 0
+for kind in jsonl chrome vcd; do
+    run export --to $kind hostile.trx -o "hostile.$kind"
+    check "hostile names: $kind" '0 3'
+done
+is "hostile names: jsonl" "$(jq -c . hostile.jsonl | wc -l)" "$(wc -l <demo.jsonl)"
+is "hostile names: chrome" "$(jq '.traceEvents | length' hostile.chrome)" \
+    "$(jq '.traceEvents | length' demo.json)"
+vcd2fst hostile.vcd hostile.fst >/dev/null 2>&1
+is "hostile names: vcd" "$(fst2vcd hostile.fst | grep -c '^s')" \
+    "$(fst2vcd demo.fst | grep -c '^s')"
+finish
