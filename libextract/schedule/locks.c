@@ -184,7 +184,7 @@ void schedule_locks_add_event(struct schedule *schedule, const struct extract_ev
                               const struct extract_role_fields *role)
 {
     uint64_t address = extract_role_field(event, role->object);
-    bool names_thread = role->thread != 0, is_new;
+    bool names_thread = role->thread != 0, is_new = false;
     struct thread *thread =
         names_thread ? schedule_thread(schedule, extract_role_field(event, role->thread))
         : event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread)
