@@ -109,10 +109,11 @@ gdb_run() {
 }
 
 # interrupted_run ELF FILE: runs $work/session.gdb, whose last command writes the file. A ^C that
-# does not find GDB waiting for the target ends the script: then the board boots for a second run.
+# does not find GDB waiting for the target ends the script: then the board boots for another run, up
+# to three times.
 interrupted_run() {
     local attempt
-    for attempt in 1 2; do
+    for attempt in 1 2 3 4; do
         gdb_run 100 "$1" "$work/session.gdb" && [ -e "$2" ] && return 0
         echo "attempt $attempt: $(tail -n 1 "$work/gdb.log")"
         boot "$1"
