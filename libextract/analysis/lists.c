@@ -109,13 +109,14 @@ static void note_level(struct analysis *analysis, const struct extract_event *ev
 
 // ---- waits ----
 
-// Returns the statistics of waits for an object that a thread holds, which it adds if needed; NULL:
-// out of memory.
+// Returns the statistics of waits for an object that has a certain holder, which it adds if needed;
+// NULL: out of memory.
 static struct extract_wait_stats *find_wait(struct analysis *analysis,
                                             const struct extract_state *state)
 {
     struct extract_stats *stats = analysis->stats;
-    uint64_t key = state->object ^ state->holder << 32 ^ state->holder >> 32;
+    uint64_t holder = state->holder_in_isr ? ~state->holder_isr : state->holder;
+    uint64_t key = state->object ^ holder << 32 ^ holder >> 32;
 
     for (;; key++) {
         uint32_t *index = extract_map_at(&analysis->wait_of_key, key);
@@ -124,7 +125,9 @@ static struct extract_wait_stats *find_wait(struct analysis *analysis,
         if (*index) { // another pair may have the same key
             struct extract_wait_stats *wait = &stats->waits[*index - 1];
             if (wait->object_address == state->object && wait->holder_address == state->holder &&
-                wait->wait == state->wait)
+                wait->wait == state->wait && wait->holder_in_isr == state->holder_in_isr &&
+                wait->holder_isr_known == state->holder_isr_known &&
+                wait->holder_isr == state->holder_isr)
                 return wait;
             continue;
         }
@@ -138,6 +141,9 @@ static struct extract_wait_stats *find_wait(struct analysis *analysis,
             .holder = extract_trace_thread_at(analysis->trace, state->holder, analysis->seq),
             .object_address = state->object,
             .holder_address = state->holder,
+            .holder_isr = state->holder_isr,
+            .holder_in_isr = state->holder_in_isr,
+            .holder_isr_known = state->holder_isr_known,
             .wait = state->wait};
         *index = (uint32_t)++stats->wait_count;
         return &grown[stats->wait_count - 1];

@@ -8,6 +8,7 @@
 //
 //   state of the thread      segments
 //   running                  ran; interrupts apart. While it spins on a lock: as if blocked
+//   (an interrupt)           under it, while it spins on a lock: as if blocked
 //   ready                    who had the core that it got next; interrupts apart
 //   blocked on mutex, lock   one per owner, and under each what the owner did (recursion)
 //   blocked otherwise        waited, with what ended the wait
@@ -181,6 +182,24 @@ static int next_core(const struct history *history, uint64_t thread, uint64_t at
 static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
                            uint64_t from, uint64_t to, unsigned depth);
 
+// Adds the wait of an interrupt for the lock that it tries to get. If the thread that it interrupts
+// holds the lock, this is a deadlock.
+static void add_interrupt_wait(struct builder *builder, const struct extract_interval *interrupt,
+                               uint64_t from, uint64_t to, unsigned depth)
+{
+    const struct extract_state spins = {
+        .state = EXTRACT_STATE_RUNNING, .object = interrupt->lock, .wait = "lock"};
+    size_t first = builder->why->segment_count;
+
+    if (!interrupt->lock || depth > MAX_DEPTH)
+        return;
+    builder->path[depth] = interrupt->thread;
+    add_mutex_wait(builder, &spins, from, to, depth);
+    for (size_t i = first; i < builder->why->segment_count; i++)
+        if (builder->why->segments[i].depth == depth)
+            builder->why->segments[i].by_isr = true;
+}
+
 // Adds what had a core while a thread was running or ready.
 static void add_core(struct builder *builder, uint64_t thread, int core, uint64_t from, uint64_t to,
                      unsigned depth)
@@ -220,6 +239,7 @@ static void add_core(struct builder *builder, uint64_t thread, int core, uint64_
         if (segment && kind == EXTRACT_SEGMENT_ISR) {
             segment->has_who = interval->isr_known;
             segment->who = interval->isr;
+            add_interrupt_wait(builder, interval, from, stop, depth + 1);
         } else if (segment && kind == EXTRACT_SEGMENT_PREEMPTED) {
             const struct extract_wake *wake = history_wake(history, interval->thread, from);
             segment->has_who = true;
@@ -271,6 +291,8 @@ static void add_interrupt(struct builder *builder, const struct extract_ownershi
             segment->has_who = interval->isr_known;
             segment->who = interval->isr;
         }
+        if (segment && is_known)
+            add_interrupt_wait(builder, interval, from, stop, depth + 1);
         from = stop;
     }
     if (from < to)

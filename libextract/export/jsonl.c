@@ -242,6 +242,7 @@ static void put_slice(struct export_run *run, const struct extract_interval *sli
     put_string(writer, extract_runner_name(slice->runner));
     put_string(writer, "\"");
     put_optional(writer, ",\"isr\":", slice->isr, slice->isr_known);
+    put_optional(writer, ",\"lock\":", slice->lock, slice->lock != 0);
     if (slice->thread) {
         put_number(writer, ",\"thread\":", slice->thread);
         put_names(run, ",\"thread_name\":", true, slice->thread);

@@ -96,6 +96,7 @@ struct extract_role_fields {
     uint8_t ends;      // enum extract_wait: the wait of another thread that the call may end
     uint8_t waiting;   // number of threads that wait for `object`
     uint8_t flags;     // event flags that are wanted, or set
+    uint8_t all_flags; // bit 1 there: all of `flags` are wanted; otherwise, one of them is enough
     uint8_t process;   // the process of `next`, or else of `thread`
     uint8_t kernel;    // not 0 there: that thread runs in the kernel only
     uint8_t error;     // with which a system call ends

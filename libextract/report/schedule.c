@@ -59,6 +59,8 @@ static void put_json_interval(void *context, const struct extract_interval *inte
     put_json_string(text, "kind", extract_runner_name(interval->runner));
     put_json_number(text, "thread", interval->thread != 0, interval->thread);
     put_json_number(text, "isr", interval->isr_known, interval->isr);
+    if (interval->lock)
+        put_json_number(text, "lock", true, interval->lock);
     put_json_bool(text, "unsure", interval->is_unsure);
     extract_text_puts(text, "}\n");
 }
@@ -150,6 +152,10 @@ static void put_interval(void *context, const struct extract_interval *interval)
         extract_text_puts(report->text, "start-up");
     else
         extract_text_puts(report->text, extract_runner_name(interval->runner));
+    if (interval->lock) {
+        extract_text_puts(report->text, ", spins on lock ");
+        put_name(report, false, interval->lock);
+    }
     extract_text_puts(report->text, interval->is_unsure ? " (likely)\n" : "\n");
 }
 

@@ -214,6 +214,19 @@ static void put_interrupts(struct extract_text *text, const struct extract_stats
     text_table_print(&table, text, options);
 }
 
+static void put_holder_cell(struct text_table *table, const struct extract_wait_stats *wait)
+{
+    if (!wait->holder_in_isr) {
+        put_object_cell(table, NULL, wait->holder, wait->holder_address);
+        return;
+    }
+    if (wait->holder_isr_known)
+        extract_text_printf(&table->cells, "interrupt %llu", (unsigned long long)wait->holder_isr);
+    else
+        extract_text_puts(&table->cells, "an interrupt");
+    text_table_end_cell(table);
+}
+
 static void put_waits(struct extract_text *text, const struct extract_stats *stats,
                       const struct extract_report_options *options)
 {
@@ -227,7 +240,7 @@ static void put_waits(struct extract_text *text, const struct extract_stats *sta
     for (size_t i = 0; i < stats->wait_count; i++) {
         const struct extract_wait_stats *wait = &stats->waits[i];
         put_object_cell(&table, wait->wait, wait->object, wait->object_address);
-        put_object_cell(&table, NULL, wait->holder, wait->holder_address);
+        put_holder_cell(&table, wait);
         text_table_put_number(&table, wait->count);
         text_table_put_number(&table, wait->ticks);
         text_table_put_number(&table, wait->most);
@@ -402,6 +415,8 @@ static void put_waits_json(struct kv_writer *kv, const struct extract_stats *sta
         kv_put_string(&object, "wait", wait->wait);
         kv_put_optional(&object, "object", wait->object_address, wait->object_address);
         kv_put_optional(&object, "holder", wait->holder_address, wait->holder_address);
+        if (wait->holder_in_isr)
+            kv_put_optional(&object, "holder_isr", wait->holder_isr_known, wait->holder_isr);
         kv_put_number(&object, "count", wait->count);
         kv_put_number(&object, "ticks", wait->ticks);
         kv_put_number(&object, "longest", wait->most);

@@ -231,7 +231,8 @@ static void put_what(struct why_report *report, const struct extract_segment *se
         put_object(report, "on", segment);
         put_holder(report, segment);
         if (segment->is_cycle)
-            extract_text_puts(text, ", which waits for this thread: a deadlock");
+            extract_text_puts(text, segment->by_isr ? ", which waits for it: a deadlock"
+                                                    : ", which waits for this thread: a deadlock");
         break;
     case EXTRACT_SEGMENT_WAITED:
         extract_text_puts(text, is_waiting ? "still waits" : "waited");

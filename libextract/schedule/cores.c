@@ -136,8 +136,9 @@ static void doubt_running(struct schedule *schedule, struct thread *thread, uint
     thread_set(schedule, thread, last, &running, NULL);
 }
 
-// Returns whether a core other than `except` may have a thread that is ready: one that was idle at
-// its last event, if the thread became ready since then, or one of which nothing is known yet.
+// Returns whether a core other than `except` may have a thread that is ready: one of which nothing
+// is known yet; one that was idle at its last event, if the thread became ready since then; or, if
+// another thread became ready after it, one that may have changed threads after its last event.
 static bool may_be_elsewhere(const struct schedule *schedule, const struct thread *thread,
                              unsigned except)
 {
@@ -145,7 +146,9 @@ static bool may_be_elsewhere(const struct schedule *schedule, const struct threa
         const struct core *core = &schedule->cores[i];
         enum extract_runner runner = core->next.runner ? core->next.runner : core->owner.runner;
         bool was_idle = core->has_last && runner == EXTRACT_RUNNER_IDLE;
-        if (i != except && (!core->has_last || (was_idle && thread->woken_at >= core->last_ticks)))
+        bool is_new = thread->woken_at >= core->last_ticks;
+        bool is_displaced = core->may_switch && thread->wake != schedule->wakes;
+        if (i != except && (!core->has_last || (was_idle && is_new) || is_displaced))
             return true;
     }
     return false;
@@ -155,6 +158,8 @@ void cores_note_next(struct schedule *schedule, struct core *core, uint8_t numbe
 {
     const struct thread *next = thread_of(schedule, core->next);
 
+    if (!next && core->step.context == EXTRACT_ISR) // the thread still gets the core after it
+        return;
     core->is_next_busy = next && (next->now.state == EXTRACT_STATE_RUNNING
                                       ? next->now.core != number
                                       : next->now.state <= EXTRACT_STATE_READY &&
@@ -194,6 +199,16 @@ static bool are_others_placed(const struct schedule *schedule, const struct core
     return true;
 }
 
+bool cores_may_run(const struct schedule *schedule)
+{
+    if (!schedule->may_have_missed || !schedule->has_silent_switches)
+        return false;
+    for (unsigned i = 0; i < schedule->core_count; i++)
+        if (!schedule->cores[i].has_last)
+            return true;
+    return false;
+}
+
 void cores_begin(struct schedule *schedule, uint64_t at)
 {
     doubt_others(schedule, schedule->start, at, true);
@@ -231,7 +246,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
         ready <= to && !is_moved && are_others_placed(schedule, core, next)) {
         if (ready > from)
             first = last = ready;
-        else if (!core->next.runner && next->now.from <= from)
+        else if (!core->next.runner && !core->is_next_busy && next->now.from <= from)
             first = last = from;
     }
     uint64_t middle = ready > first && ready < last ? ready : first;

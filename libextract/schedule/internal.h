@@ -33,6 +33,7 @@ struct thread {
     enum extract_wait call;
     uint64_t call_object, call_timeout, call_holder;
     uint64_t call_flags; // event flags that it wants
+    bool call_wants_one; // one of them is enough
     bool call_has_timeout, call_is_send;
     struct extract_response response; // that has begun, if has_response
     bool has_response;
@@ -120,10 +121,17 @@ struct core {
     unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     bool isr_known[MAX_NESTING];             // `isr` is valid
+    uint64_t spins_on[MAX_NESTING + 1];      // lock that an interrupt tries to get; as `service`
     bool is_idle;                            // the last switch was to no thread
     size_t lock_holds;                       // locks that its interrupts have
     struct service service[MAX_NESTING + 1]; // by depth; 0: an interrupt without an entry
 };
+
+// Returns where a core keeps what it knows of the interrupt in which it is.
+static inline unsigned nesting_slot(const struct core *core)
+{
+    return core->depth <= MAX_NESTING ? core->depth : 0;
+}
 
 struct recent_thread {
     uint64_t address;
@@ -194,6 +202,10 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
 void cores_note_next(struct schedule *schedule, struct core *core, uint8_t number, uint64_t at);
 // Returns whether a core other than `except` names a thread as its next one.
 bool cores_is_next(const struct schedule *schedule, uint64_t thread, uint8_t except);
+// Returns whether a core may run a thread of which nothing is known, since nothing is known of the
+// core either. If such a thread is resumed, it may be one that was just stopping, and has not
+// waited.
+bool cores_may_run(const struct schedule *schedule);
 // Marks what a thread does as unsure, as far as another core may have changed it, before an event
 // of another thread suspends it.
 void cores_doubt_thread(struct schedule *schedule, struct thread *thread);
@@ -264,8 +276,9 @@ void schedule_locks_add_event(struct schedule *schedule, const struct extract_ev
 // known from then on. `depth` is the number of entries before the event.
 void schedule_locks_end_interrupts(struct schedule *schedule, const struct extract_event *event,
                                    const struct extract_role_fields *role, unsigned depth);
-// Returns the thread that has held a lock for the longest time; 0: an interrupt, or not known.
-uint64_t schedule_lock_owner(struct schedule *schedule, uint64_t address);
+// Sets the holder of a state to the one that has held a lock for the longest time.
+void schedule_lock_note_holder(struct schedule *schedule, uint64_t address,
+                               struct extract_state *state);
 // Sets *at to the time at which the last holder released a lock. Returns false if that was before
 // `since`, or is not known.
 bool schedule_lock_freed(struct schedule *schedule, uint64_t address, uint64_t since, uint64_t *at);

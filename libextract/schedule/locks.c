@@ -13,7 +13,7 @@
 //
 // An interrupt may hold a lock, too: then it is the owner, and not the thread that it interrupts,
 // unless the event names a thread. If it ends without a release, it is not known who has the lock.
-// What an interrupt does while it wants a lock is not followed.
+// An interrupt that wants a lock spins: it cannot give up the core.
 #include "base/grow.h"
 #include "schedule/internal.h"
 #include <string.h>
@@ -212,17 +212,26 @@ void schedule_locks_add_event(struct schedule *schedule, const struct extract_ev
     default:
         break;
     }
-    bool is_miss = role->role == EXTRACT_ROLE_LOCK_MISS;
+    uint64_t spins_on = role->role == EXTRACT_ROLE_LOCK_MISS ? address : 0;
     if (thread)
-        set_spinning(schedule, thread, is_miss ? address : 0, event->ticks);
+        set_spinning(schedule, thread, spins_on, event->ticks);
+    else
+        schedule->cores[event->core].spins_on[nesting_slot(&schedule->cores[event->core])] =
+            spins_on;
 }
 
-uint64_t schedule_lock_owner(struct schedule *schedule, uint64_t address)
+void schedule_lock_note_holder(struct schedule *schedule, uint64_t address,
+                               struct extract_state *state)
 {
     uint32_t index = extract_map_get(&schedule->lock_map, address);
     const struct lock *lock = index ? &schedule->locks[index - 1] : NULL;
 
-    return lock && lock->holder_count ? lock->holders[0].thread : 0;
+    if (!lock || !lock->holder_count)
+        return;
+    state->holder = lock->holders[0].thread;
+    state->holder_in_isr = !state->holder;
+    state->holder_isr_known = state->holder_in_isr && lock->holders[0].isr_known;
+    state->holder_isr = state->holder_isr_known ? lock->holders[0].isr : 0;
 }
 
 bool schedule_lock_freed(struct schedule *schedule, uint64_t address, uint64_t since, uint64_t *at)

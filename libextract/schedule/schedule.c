@@ -73,7 +73,8 @@ static void add_interval(const struct schedule *schedule, struct core *core,
         return;
     if (held->from < held->to && held->to == interval->from && held->runner == interval->runner &&
         held->thread == interval->thread && held->isr == interval->isr &&
-        held->isr_known == interval->isr_known && !interval->is_unsure) {
+        held->isr_known == interval->isr_known && held->lock == interval->lock &&
+        !interval->is_unsure) {
         held->to = interval->to;
         return;
     }
@@ -209,6 +210,7 @@ static bool add_inside(struct schedule *schedule, struct core *core,
         core->inside = INSIDE;
         interval->runner = EXTRACT_RUNNER_ISR;
         interval->thread = core->owner.thread;
+        interval->lock = core->spins_on[nesting_slot(core)];
     }
     schedule_add_step(schedule, core);
     return true;
@@ -232,6 +234,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         interval->thread = core->owner.thread;
         interval->isr_known = core->depth <= MAX_NESTING && core->isr_known[core->depth - 1];
         interval->isr = interval->isr_known ? core->isr[core->depth - 1] : 0;
+        interval->lock = core->spins_on[nesting_slot(core)];
         schedule_add_step(schedule, core);
         return;
     }
@@ -276,6 +279,7 @@ static void count_nesting(struct core *core, const struct extract_event *event,
     if (event->context != EXTRACT_ISR) {
         core->depth = 0;
         core->service[0] = (struct service){.is_known = true};
+        core->spins_on[0] = 0;
     } else if (role->role == EXTRACT_ROLE_ISR_ENTER) {
         if (core->depth < MAX_NESTING) {
             core->isr[core->depth] = extract_role_field(event, role->number);
@@ -284,6 +288,7 @@ static void count_nesting(struct core *core, const struct extract_event *event,
         core->depth++;
         if (core->depth <= MAX_NESTING)
             core->service[core->depth] = (struct service){.is_known = true};
+        core->spins_on[nesting_slot(core)] = 0;
     } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->depth) {
         core->depth--;
     } else if (role->role == EXTRACT_ROLE_ISR_EXIT && core->inside) {
@@ -329,7 +334,7 @@ static struct service *service_of(struct schedule *schedule, struct core *core,
                                   const struct extract_event *event)
 {
     if (event->context == EXTRACT_ISR)
-        return &core->service[core->depth <= MAX_NESTING ? core->depth : 0];
+        return &core->service[nesting_slot(core)];
     struct thread *thread = schedule_thread(schedule, event->thread);
     return thread ? &thread->service : NULL;
 }

@@ -313,6 +313,21 @@ static uint64_t object_of_wait(const struct service *service, const struct threa
     return thread->now.object || is_abort ? thread->now.object : service->object;
 }
 
+// Returns whether a service that may be the cause of the end of a wait surely is, although the
+// timer thread called it, which also ends waits whose time is over. It is not if it is known
+// neither what the thread waited for nor that anybody waited for the service, and if the event
+// flags that it sets may not be all that the thread wants.
+static bool is_sure_cause(const struct service *service, const struct thread *thread,
+                          enum extract_wait wait)
+{
+    bool is_known = thread->now.object || service->role->waiting;
+
+    if (!service->flags)
+        return is_known;
+    return thread->call == wait &&
+           (thread->call_wants_one || !(thread->call_flags & ~service->flags));
+}
+
 // Returns why a wait ends. If the trace begins in the middle of a service, the reason is not known.
 static enum extract_wake_reason find_reason(const struct schedule *schedule,
                                             const struct extract_event *event,
@@ -322,11 +337,10 @@ static enum extract_wake_reason find_reason(const struct schedule *schedule,
     bool by_timer = (event->context == EXTRACT_THREAD &&
                      is_timer_thread(schedule, event->thread, event->seq)) ||
                     (service->role && service->role->role == EXTRACT_ROLE_TICK);
-    // The timer thread ends waits, and calls services for timers. If it is known neither what the
-    // thread waited for nor that anybody waited for the service, either may be the reason.
-    bool is_ambiguous = by_timer && !thread->now.object && service->role && !service->role->waiting;
     if (is_cause(service, thread, wait))
-        return is_ambiguous || service->may_be_spent ? EXTRACT_WAKE_UNKNOWN : EXTRACT_WAKE_SERVICE;
+        return service->may_be_spent || (by_timer && !is_sure_cause(service, thread, wait))
+                   ? EXTRACT_WAKE_UNKNOWN
+                   : EXTRACT_WAKE_SERVICE;
     if (wait == EXTRACT_WAIT_SLEEP)
         return by_timer || service->is_known ? EXTRACT_WAKE_SLEPT : EXTRACT_WAKE_UNKNOWN;
     if (by_timer)
@@ -395,7 +409,9 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
         thread->now.object = before.object; // its own call came before the trace
     bool may_be_stopped = schedule->may_have_missed && wait != EXTRACT_WAIT_SUSPENDED &&
                           thread->now.state == EXTRACT_STATE_UNKNOWN;
-    send_wake(schedule, event, thread, service, reason, may_be_stopped);
+    bool may_be_stopping = thread->now.state == EXTRACT_STATE_UNKNOWN && cores_may_run(schedule);
+    if (!may_be_stopping)
+        send_wake(schedule, event, thread, service, reason, may_be_stopped);
     if (!thread->is_placed)
         thread->unplaced_wake = thread->wake;
     thread->is_placed = false;
@@ -405,12 +421,12 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     service->may_be_spent |=
         !caused && wait && is_cause(service, thread, wait) && service->role->wakes_one;
     // On several cores, parts of this time may be sent before it is known.
-    bool is_unsure = may_be_stopped && schedule->has_silent_switches;
+    bool is_unsure = may_be_stopping || (may_be_stopped && schedule->has_silent_switches);
     thread_set(schedule, thread, event->ticks,
                thread->is_stopped ? &suspended
                : is_unsure        ? &unsure
                                   : &ready,
-               wait ? &before : NULL);
+               wait && !may_be_stopping ? &before : NULL);
     thread->is_ready_unsure = may_be_stopped && !thread->is_stopped;
     if (wait == EXTRACT_WAIT_MUTEX)
         thread->mutex_since = event->ticks;
@@ -450,9 +466,10 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
                       : is_without_roles(wait) ? thread->service.object
                                                : 0;
     struct extract_state state = waiting_state(wait, object);
-    state.holder = has_call && wait == EXTRACT_WAIT_MUTEX  ? thread->call_holder
-                   : has_call && wait == EXTRACT_WAIT_LOCK ? schedule_lock_owner(schedule, object)
-                                                           : 0;
+    if (has_call && wait == EXTRACT_WAIT_MUTEX)
+        state.holder = thread->call_holder;
+    else if (has_call && wait == EXTRACT_WAIT_LOCK)
+        schedule_lock_note_holder(schedule, object, &state);
     if (has_call && thread->call_has_timeout) {
         state.timeout = thread->call_timeout;
         state.timeout_known = true;
@@ -545,6 +562,7 @@ static void note_call(struct thread *thread, const struct extract_event *event,
     thread->call_object = extract_role_field(event, role->object);
     thread->call_timeout = extract_role_field(event, role->timeout);
     thread->call_flags = extract_role_field(event, role->flags);
+    thread->call_wants_one = role->all_flags && !(extract_role_field(event, role->all_flags) & 2);
     thread->call_is_send = role->is_send;
     thread->call_has_timeout = role->timeout != 0;
     thread->call_holder = extract_role_field(event, role->owner);

@@ -34,7 +34,7 @@ const struct extract_role_fields threadx_roles[] = {
     [22]  = CALL(.ends = BYTE, .may_switch = true),
     [27]  = CALL(.ends = BYTE, .left = 4, .waiting = 3, .may_switch = true),
     [31]  = CALL(.ends = FLAGS, .may_switch = true),
-    [32]  = CALL(.begins = FLAGS, .flags = 2),
+    [32]  = CALL(.begins = FLAGS, .flags = 2, .all_flags = 4),
     [36]  = CALL(.ends = FLAGS, .waiting = 4, .flags = 2, .may_switch = true),
     [51]  = CALL(.ends = MUTEX, .may_switch = true),
     [52]  = ROLE(MUTEX_GET, .object = 1, .timeout = 2, .owner = 3, .count = 4, .begins = MUTEX),

@@ -32,6 +32,7 @@ struct extract_interval {
     uint64_t from, to;
     uint64_t thread; // RUNNER_THREAD: its address; RUNNER_ISR: the interrupted one; 0: none
     uint64_t isr;    // RUNNER_ISR: number of the interrupt, as the event states it
+    uint64_t lock;   // RUNNER_ISR: the lock that it tries again and again to get; 0: none
     enum extract_runner runner;
     uint8_t core;
     bool isr_known; // `isr` is valid
@@ -65,15 +66,18 @@ enum extract_thread_state {
 // A time during which a thread was in one state.
 struct extract_state {
     uint64_t from, to;
-    uint64_t thread;  // address
-    uint64_t object;  // BLOCKED: what it waits for. RUNNING: the lock that it tries again and again
-                      // to get. 0: none, or not known
-    uint64_t holder;  // BLOCKED on a mutex or lock: the thread that owned it when the wait began;
-                      // 0: an interrupt did, or it is not known
-    uint64_t timeout; // BLOCKED and SLEEPING: ticks of the kernel's timer; all ones: forever
-    const char *wait; // the class of what it waits for or tries to get, such as "queue"; or NULL
+    uint64_t thread; // address
+    uint64_t object; // BLOCKED: what it waits for. RUNNING: the lock that it tries again and again
+                     // to get. 0: none, or not known
+    uint64_t holder; // BLOCKED on a mutex or lock: the thread that owned it when the wait began;
+                     // 0: an interrupt did, or it is not known
+    uint64_t holder_isr; // number of that interrupt; see holder_isr_known
+    uint64_t timeout;    // BLOCKED and SLEEPING: ticks of the kernel's timer; all ones: forever
+    const char *wait;    // the class of what it waits for or tries to get, such as "queue"; or NULL
     enum extract_thread_state state;
-    bool timeout_known; // `timeout` is valid
+    bool timeout_known;    // `timeout` is valid
+    bool holder_in_isr;    // an interrupt owned it
+    bool holder_isr_known; // `holder_isr` is valid
     // Several cores: it was ready or running. The events do not show when that changed.
     bool is_unsure;
     uint8_t core; // RUNNING: the core

@@ -184,11 +184,15 @@ struct extract_interrupt_stats {
 // What threads waited for.
 struct extract_wait_stats {
     const struct extract_object *object; // NULL: not known, or not in the trace
-    const struct extract_object *holder; // of a mutex, when the wait began; NULL: none, not known
+    // Of a mutex or lock, when the wait began; NULL: none, an interrupt, or not known.
+    const struct extract_object *holder;
     uint64_t object_address, holder_address;
-    const char *wait;     // class, such as "queue"
-    uint64_t count;       // waits that ended or began in the range
-    uint64_t ticks, most; // sum, and the longest one
+    uint64_t holder_isr;   // number of the interrupt that held a lock; see holder_isr_known
+    bool holder_in_isr;    // an interrupt held it
+    bool holder_isr_known; // `holder_isr` is valid
+    const char *wait;      // class, such as "queue"
+    uint64_t count;        // waits that ended or began in the range
+    uint64_t ticks, most;  // sum, and the longest one
 };
 
 // How full a queue or pool was, by the counts that its events state.

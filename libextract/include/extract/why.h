@@ -60,6 +60,7 @@ struct extract_segment {
     bool has_who;
     bool is_spinning; // BLOCKED: it had the core, and tried again and again to get the lock
     bool is_cycle;    // BLOCKED: `who` waits for a thread of this chain: a deadlock
+    bool by_isr;      // BLOCKED: the interrupt of the segment above spun on the lock
     bool in_isr;      // BLOCKED: an interrupt of the core `core` held the lock
     uint8_t core;     // see in_isr
 };

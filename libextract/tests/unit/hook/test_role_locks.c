@@ -90,6 +90,7 @@ static void assert_segments(const struct extract_why *why, const struct extract_
         assert_int_equal(segment->is_spinning, is[i].is_spinning);
         assert_int_equal(segment->is_cycle, is[i].is_cycle);
         assert_int_equal(segment->in_isr, is[i].in_isr);
+        assert_int_equal(segment->by_isr, is[i].by_isr);
         assert_int_equal(segment->core, is[i].core);
         assert_int_equal(segment->has_who, is[i].has_who || is[i].who);
     }
@@ -342,7 +343,10 @@ static void test_lock_of_an_interrupt(void **state)
         SEGMENT(5, 15, RAN, 0),
         SEGMENT(15, 40, BLOCKED, 0, .who = 3, .object = L, .is_spinning = true, .in_isr = true),
         SEGMENT(15, 20, RAN, 1),
-        SEGMENT(20, 26, ISR, 1, .who = 5),
+        SEGMENT(20, 24, ISR, 1, .who = 5),
+        SEGMENT(24, 26, ISR, 1, .who = 5),
+        SEGMENT(24, 26, BLOCKED, 2, .who = A, .object = M, .is_spinning = true, .is_cycle = true,
+                .by_isr = true),
         SEGMENT(26, 40, RAN, 1),
         SEGMENT(40, 42, BLOCKED, 0, .object = L, .is_spinning = true),
         SEGMENT(42, 60, RAN, 0)};
@@ -404,6 +408,52 @@ static void test_interrupts_that_do_not_release(void **state)
     extract_hook_roles_close(roles);
 }
 
+// Interrupt 3 of core 0 has L from 10 to 40. B waits for L from 12 on. Interrupt 4 of core 1, in C,
+// misses L at 20 and at 30, and gets it at 42. Interrupt 3 also misses M from 15 to 25: C has it.
+static void test_interrupts_that_want_a_lock(void **state)
+{
+    static const struct core_entry entries[] = {
+        {0, 0, A, 0x10600000, A},  {1, 1, B, 0x10600000, B}, {8, 0, A, 0x10000000, 3},
+        {10, 0, A, GET, L},        {12, 1, B, WAITS, L},     {13, 1, B, 0x10600000, C},
+        {14, 1, C, GET, M},        {15, 0, A, MISS, M},      {18, 1, C, 0x10000000, 4},
+        {20, 1, C, MISS, L},       {25, 0, A, BUSY, M},      {30, 1, C, MISS, L},
+        {40, 0, A, RELEASE, L},    {42, 1, C, GET, L},       {45, 1, C, RELEASE, L},
+        {50, 1, C, 0x10300000, 0}, {60, 1, C, 0x20000000, 0}};
+    static const struct extract_segment chain[] = {
+        SEGMENT(13, 18, RAN, 0),
+        SEGMENT(18, 20, ISR, 0, .who = 4),
+        SEGMENT(20, 42, ISR, 0, .who = 4),
+        SEGMENT(20, 40, BLOCKED, 1, .who = 3, .object = L, .is_spinning = true, .in_isr = true,
+                .by_isr = true),
+        SEGMENT(20, 25, RAN, 2),
+        SEGMENT(20, 25, BLOCKED, 3, .who = C, .object = M, .is_spinning = true, .is_cycle = true,
+                .by_isr = true),
+        SEGMENT(25, 40, RAN, 2),
+        SEGMENT(40, 42, BLOCKED, 1, .object = L, .is_spinning = true, .by_isr = true),
+        SEGMENT(42, 50, ISR, 0, .who = 4),
+        SEGMENT(50, 60, RAN, 0)};
+    static struct hooks hooks;
+    const struct extract_why_options options = {
+        .size = sizeof options, .thread = "0xc1", .from = "13", .to = "60"};
+    struct extract_hook_roles *roles = roles_open_text(roles_layout);
+    struct extract_why *why;
+    struct look look;
+    (void)state;
+    put_entries(&hooks, 0, entries, sizeof entries / sizeof *entries);
+    roles_look(&look, &hooks, roles);
+    derive(&look);
+    for (size_t i = 0; i < state_count; i++) {
+        bool waits = states[i].thread == B && states[i].state == EXTRACT_STATE_BLOCKED;
+        assert_int_equal(states[i].holder_in_isr, waits);
+        assert_int_equal(states[i].holder_isr, waits ? 3 : 0);
+    }
+    assert_int_equal(extract_why_new(&why, look.trace, &options, &error), EXTRACT_OK);
+    assert_segments(why, chain, sizeof chain / sizeof *chain);
+    extract_why_free(why);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
 // Interrupts whose entries are not recorded, on core 1: they have no number. M was got before the
 // trace. L is got twice and released once, so it is still held at the end. An event that names a
 // thread is that thread's.
@@ -438,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_deadlock_of_locks),
         cmocka_unit_test(test_lock_of_an_interrupt),
         cmocka_unit_test(test_interrupts_that_do_not_release),
+        cmocka_unit_test(test_interrupts_that_want_a_lock),
         cmocka_unit_test(test_locks_of_interrupts_without_entries),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);

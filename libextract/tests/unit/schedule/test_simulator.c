@@ -649,11 +649,12 @@ static void several_cores_are_true(void **state)
 }
 
 // The same for rings that have wrapped, or in which entries are damaged.
-static void parts_of_two_cores_are_true(void **state)
+static void parts_of_several_cores_are_true(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= SYSTEMS; seed += sample_step()) {
-        struct sim_options options = {.seed = seed, .cores = 2, .entries = 200 + seed % 800};
+        struct sim_options options = {
+            .seed = seed, .cores = 2 + seed / 2 % 2, .entries = 200 + seed % 800};
         struct recording recording = {.kept = 20 + seed * 7 % 150};
         if (seed % 2)
             recording = (struct recording){
@@ -688,7 +689,7 @@ int main(void)
         cmocka_unit_test(damaged_rings_are_true),
         cmocka_unit_test(chains_are_true),
         cmocka_unit_test(several_cores_are_true),
-        cmocka_unit_test(parts_of_two_cores_are_true),
+        cmocka_unit_test(parts_of_several_cores_are_true),
         cmocka_unit_test(latency_of_several_cores_is_the_bound),
     };
 
