@@ -175,7 +175,7 @@ static void add_wake(void *context, const struct extract_wake *wake)
     struct finder *finder = context;
     const struct activities *result = finder->result;
 
-    if (wake->reason != EXTRACT_WAKE_SERVICE || (!wake->in_isr && !wake->by))
+    if (wake->reason != EXTRACT_WAKE_SERVICE || wake->is_likely || (!wake->in_isr && !wake->by))
         return;
     const struct activity *cause = wake->in_isr
                                        ? interrupt_of(finder, wake->isr, wake->isr_known, false)

@@ -115,7 +115,7 @@ static void add_wake(void *context, const struct extract_wake *wake)
         return;
     if (wake->reason == EXTRACT_WAKE_TIMEOUT || wake->is_aborted)
         add_call(search, call->seq, CALL_FAILED);
-    else if (wake->reason == EXTRACT_WAKE_UNKNOWN)
+    else if (wake->reason == EXTRACT_WAKE_UNKNOWN || wake->is_likely)
         add_call(search, call->seq, CALL_MAY_HAVE_FAILED);
 }
 

@@ -348,7 +348,7 @@ static void add_wait(struct builder *builder, const struct extract_state *state,
 
     if (!segment)
         return;
-    segment->object = state->object;
+    segment->object = state->is_unsure ? 0 : state->object;
     segment->wait = state->wait;
     if (!wake || wake->at != to)
         return;
@@ -360,7 +360,9 @@ static void add_wait(struct builder *builder, const struct extract_state *state,
 static void add_state_segments(struct builder *builder, const struct extract_state *state,
                                uint64_t from, uint64_t to, unsigned depth)
 {
-    switch (state->is_unsure ? EXTRACT_STATE_UNKNOWN : state->state) {
+    bool is_unknown = state->is_unsure && state->state != EXTRACT_STATE_BLOCKED;
+
+    switch (is_unknown ? EXTRACT_STATE_UNKNOWN : state->state) {
     case EXTRACT_STATE_RUNNING:
         add_core(builder, state->thread, state->core, from, to, depth);
         break;

@@ -285,6 +285,8 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
     put_string(writer, ",\"reason\":\"");
     put_string(writer, extract_wake_reason_name(wake->reason));
     put_string(writer, "\"");
+    if (wake->is_likely)
+        put_string(writer, ",\"likely\":true");
     put_optional(writer, ",\"cause\":", wake->cause, wake->reason == EXTRACT_WAKE_SERVICE);
     if (wake->by) {
         put_number(writer, ",\"by\":", wake->by);

@@ -93,6 +93,7 @@ static void put_json_wake(void *context, const struct extract_wake *wake)
     put_json_number(text, "by", wake->by != 0, wake->by);
     put_json_bool(text, "isr", wake->in_isr);
     put_json_string(text, "reason", extract_wake_reason_name(wake->reason));
+    put_json_bool(text, "likely", wake->is_likely);
     put_json_number(text, "object", wake->object != 0, wake->object);
     put_json_string(text, "reached",
                     wake->is_suspended ? "suspended"
@@ -191,6 +192,7 @@ static void put_wake(void *context, const struct extract_wake *wake)
                                     : wake->is_unsure
                                         ? ": woken, or suspended when its wait ended: "
                                         : ": woken: ");
+    extract_text_puts(report->text, wake->is_likely ? "likely " : "");
     extract_text_puts(report->text, extract_wake_reason_name(wake->reason));
     if (wake->reason == EXTRACT_WAKE_SERVICE)
         extract_text_printf(report->text, " #%llu", (unsigned long long)wake->cause);

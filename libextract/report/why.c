@@ -53,6 +53,8 @@ static size_t put_json_segment(struct why_report *report, size_t i, size_t end)
         extract_text_puts(text, ",\"reason\":");
         extract_text_json(text, extract_wake_reason_name(segment->wake.reason));
         extract_text_printf(text, ",\"event\":%llu", (unsigned long long)segment->wake.seq);
+        if (segment->wake.is_likely)
+            extract_text_puts(text, ",\"likely\":true");
     }
     if (segment->in_isr)
         extract_text_printf(text, ",\"isr\":true,\"core\":%u", segment->core);
@@ -142,6 +144,7 @@ static void put_wake(struct why_report *report, const struct extract_wake *wake)
 {
     switch (wake->reason) {
     case EXTRACT_WAKE_SERVICE:
+        extract_text_puts(report->text, wake->is_likely ? "likely " : "");
         extract_text_escaped(report->text, wake->service ? wake->service->name : "service");
         if (wake->in_isr) {
             extract_text_puts(report->text, " in an interrupt");

@@ -313,34 +313,36 @@ static uint64_t object_of_wait(const struct service *service, const struct threa
     return thread->now.object || is_abort ? thread->now.object : service->object;
 }
 
-// Returns whether a service that may be the cause of the end of a wait surely is, although the
-// timer thread called it, which also ends waits whose time is over. It is not if it is known
-// neither what the thread waited for nor that anybody waited for the service, and if the event
-// flags that it sets may not be all that the thread wants.
-static bool is_sure_cause(const struct service *service, const struct thread *thread,
+// Returns whether a service gives a thread all that it waits for. Event flags that are set may be
+// others than it wants, or not all of them.
+static bool wants_no_more(const struct service *service, const struct thread *thread,
                           enum extract_wait wait)
 {
-    bool is_known = thread->now.object || service->role->waiting;
+    bool is_known = thread->call == wait;
 
-    if (!service->flags)
-        return is_known;
-    return thread->call == wait &&
-           (thread->call_wants_one || !(thread->call_flags & ~service->flags));
+    return !service->flags ||
+           (is_known && (thread->call_wants_one || !(thread->call_flags & ~service->flags)));
 }
 
 // Returns why a wait ends. If the trace begins in the middle of a service, the reason is not known.
+// The timer thread ends waits, and calls services for timers. If it is known neither what the
+// thread waited for nor that anybody waited for the service, either may be the reason. If somebody
+// did, the service is the likely one.
 static enum extract_wake_reason find_reason(const struct schedule *schedule,
                                             const struct extract_event *event,
                                             const struct thread *thread, enum extract_wait wait,
-                                            const struct service *service)
+                                            const struct service *service, bool *is_likely)
 {
     bool by_timer = (event->context == EXTRACT_THREAD &&
                      is_timer_thread(schedule, event->thread, event->seq)) ||
                     (service->role && service->role->role == EXTRACT_ROLE_TICK);
-    if (is_cause(service, thread, wait))
-        return service->may_be_spent || (by_timer && !is_sure_cause(service, thread, wait))
-                   ? EXTRACT_WAKE_UNKNOWN
-                   : EXTRACT_WAKE_SERVICE;
+    if (is_cause(service, thread, wait)) {
+        bool is_ambiguous = by_timer && !thread->now.object && !service->role->waiting;
+        if (service->may_be_spent || is_ambiguous)
+            return EXTRACT_WAKE_UNKNOWN;
+        *is_likely = by_timer && !wants_no_more(service, thread, wait);
+        return EXTRACT_WAKE_SERVICE;
+    }
     if (wait == EXTRACT_WAIT_SLEEP)
         return by_timer || service->is_known ? EXTRACT_WAKE_SLEPT : EXTRACT_WAKE_UNKNOWN;
     if (by_timer)
@@ -349,20 +351,18 @@ static enum extract_wake_reason find_reason(const struct schedule *schedule,
                                                                      : EXTRACT_WAKE_UNKNOWN;
 }
 
+// Sends a wake-up whose reason is known.
 static void send_wake(const struct schedule *schedule, const struct extract_event *event,
                       const struct thread *thread, const struct service *service,
-                      enum extract_wake_reason reason, bool may_be_stopped)
+                      struct extract_wake wake)
 {
-    struct extract_wake wake = {.at = event->ticks,
-                                .seq = event->seq,
-                                .thread = thread->now.thread,
-                                .by = event->thread,
-                                .reason = reason,
-                                .in_isr = event->context == EXTRACT_ISR,
-                                .is_suspended = thread->is_stopped,
-                                .is_unsure = may_be_stopped && !thread->is_stopped};
-
-    if (reason == EXTRACT_WAKE_SERVICE) {
+    wake.at = event->ticks;
+    wake.seq = event->seq;
+    wake.thread = thread->now.thread;
+    wake.by = event->thread;
+    wake.in_isr = event->context == EXTRACT_ISR;
+    wake.is_suspended = thread->is_stopped;
+    if (wake.reason == EXTRACT_WAKE_SERVICE) {
         wake.cause = service->seq;
         wake.service = service->type;
         wake.object = object_of_wait(service, thread);
@@ -401,17 +401,20 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
             mutexes_hand_over(schedule, owner, address, event->ticks);
         return;
     }
-    enum extract_wake_reason reason =
-        wait ? find_reason(schedule, event, thread, wait, service) : EXTRACT_WAKE_UNKNOWN;
-    bool caused = reason == EXTRACT_WAKE_SERVICE;
+    struct extract_wake wake = {.reason = EXTRACT_WAKE_UNKNOWN};
+    if (wait)
+        wake.reason = find_reason(schedule, event, thread, wait, service, &wake.is_likely);
+    bool caused = wake.reason == EXTRACT_WAKE_SERVICE;
     struct extract_state before = waiting_state(wait, caused ? object_of_wait(service, thread) : 0);
     if (caused && thread->now.state == EXTRACT_STATE_BLOCKED && !thread->now.object)
         thread->now.object = before.object; // its own call came before the trace
+    before.is_unsure = wake.is_likely;
     bool may_be_stopped = schedule->may_have_missed && wait != EXTRACT_WAIT_SUSPENDED &&
                           thread->now.state == EXTRACT_STATE_UNKNOWN;
     bool may_be_stopping = thread->now.state == EXTRACT_STATE_UNKNOWN && cores_may_run(schedule);
+    wake.is_unsure = may_be_stopped && !thread->is_stopped;
     if (!may_be_stopping)
-        send_wake(schedule, event, thread, service, reason, may_be_stopped);
+        send_wake(schedule, event, thread, service, wake);
     if (!thread->is_placed)
         thread->unplaced_wake = thread->wake;
     thread->is_placed = false;

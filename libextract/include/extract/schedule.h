@@ -78,7 +78,8 @@ struct extract_state {
     bool timeout_known;    // `timeout` is valid
     bool holder_in_isr;    // an interrupt owned it
     bool holder_isr_known; // `holder_isr` is valid
-    // Several cores: it was ready or running. The events do not show when that changed.
+    // READY, RUNNING: of several cores; it was one of the two. The events do not show when that
+    // changed. BLOCKED: `object` is likely.
     bool is_unsure;
     uint8_t core; // RUNNING: the core
 };
@@ -108,6 +109,7 @@ struct extract_wake {
     bool is_aborted;   // SERVICE: its wait ended without success
     bool is_suspended; // a call suspended it while it waited, so it is not ready
     bool is_unsure;    // it may have been suspended so by a call that was not recorded
+    bool is_likely;    // SERVICE: otherwise, the time for which it waited was over
 };
 
 // A time during which a mutex or a lock had one owner: a thread, or of a lock also an interrupt. If
