@@ -10,10 +10,18 @@
 
 enum { THREADS = 1, CORES = 2 };
 
+// The newest wake-up of a thread, which its next slice ends.
+struct chrome_wake {
+    uint64_t at;
+    unsigned process; // of the track of the thread, or else the core, that made it ready
+    size_t track;
+    bool is_pending; // no slice has followed yet
+};
+
 struct chrome {
     struct export_numbers threads; // addresses
     struct export_numbers cores;
-    uint64_t *wakes; // by number of the thread: time of the wake-up + 1 that no slice followed yet
+    struct chrome_wake *wakes; // by number of the thread; owned
     size_t wake_count;
     uint64_t flows; // number of them
     bool has_line;
@@ -164,15 +172,16 @@ static void put_slice_of(struct export_run *run, const char *name, unsigned proc
 static void end_flow(struct export_run *run, size_t track, uint64_t at)
 {
     struct chrome *chrome = run->state;
-    uint64_t *wake = track && track <= chrome->wake_count ? &chrome->wakes[track - 1] : NULL;
+    struct chrome_wake *wake =
+        track && track <= chrome->wake_count ? &chrome->wakes[track - 1] : NULL;
 
-    if (!wake || !*wake || *wake - 1 > at)
+    if (!wake || !wake->is_pending || wake->at > at)
         return;
     put_line(run);
     extract_text_puts(run->text, "{\"ph\":\"s\",\"name\":\"wake\",\"cat\":\"wake\",\"id\":");
     extract_text_dec(run->text, ++chrome->flows);
-    put_track(run, CORES, 0);
-    put_time(run, ",\"ts\":", *wake - 1);
+    put_track(run, wake->process, wake->track);
+    put_time(run, ",\"ts\":", wake->at);
     extract_text_puts(run->text,
                       "},\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"wake\",\"cat\":\"wake\","
                       "\"id\":");
@@ -180,7 +189,7 @@ static void end_flow(struct export_run *run, size_t track, uint64_t at)
     put_track(run, THREADS, track);
     put_time(run, ",\"ts\":", at);
     extract_text_putc(run->text, '}');
-    *wake = 0;
+    wake->is_pending = false;
 }
 
 static void put_slice(struct export_run *run, const struct extract_interval *slice)
@@ -211,13 +220,15 @@ static void put_state(struct export_run *run, const struct extract_state *state)
 static void put_wake(struct export_run *run, const struct extract_wake *wake)
 {
     struct chrome *chrome = run->state;
+    bool by_thread = wake->by && !wake->in_isr;
+    size_t by = by_thread ? thread_track(run, wake->by) : core_track(run, wake->core);
     size_t track = thread_track(run, wake->thread);
 
     if (!track || track - 1 >= chrome->threads.count)
         return;
     if (chrome->wake_count < chrome->threads.count) {
         size_t count = chrome->threads.capacity;
-        uint64_t *wakes = realloc(chrome->wakes, count * sizeof *wakes);
+        struct chrome_wake *wakes = realloc(chrome->wakes, count * sizeof *wakes);
         if (!wakes) {
             export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
             return;
@@ -226,7 +237,8 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
         chrome->wakes = wakes;
         chrome->wake_count = count;
     }
-    chrome->wakes[track - 1] = wake->at + 1;
+    chrome->wakes[track - 1] = (struct chrome_wake){
+        .at = wake->at, .process = by_thread ? THREADS : CORES, .track = by, .is_pending = true};
 }
 
 static void put_counter(struct export_run *run, const struct export_counter *counter)

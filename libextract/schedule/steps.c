@@ -30,7 +30,8 @@ static void send_wake(const struct schedule *schedule, const struct thread *thre
                                       .thread = thread->now.thread,
                                       .by = extract_role_field(event, role->sender),
                                       .service = event->type,
-                                      .reason = EXTRACT_WAKE_SERVICE};
+                                      .reason = EXTRACT_WAKE_SERVICE,
+                                      .core = event->core};
 
     if (schedule->sink->wake && wake.at >= schedule->from && wake.at <= schedule->to)
         schedule->sink->wake(schedule->sink->context, &wake);

@@ -360,6 +360,7 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
     wake.seq = event->seq;
     wake.thread = thread->now.thread;
     wake.by = event->thread;
+    wake.core = event->core;
     wake.in_isr = event->context == EXTRACT_ISR;
     wake.is_suspended = thread->is_stopped;
     if (wake.reason == EXTRACT_WAKE_SERVICE) {

@@ -104,6 +104,7 @@ struct extract_wake {
     uint64_t isr;        // number of the interrupt; see isr_known
     const struct extract_event_type *service; // SERVICE: type of the cause; otherwise NULL
     enum extract_wake_reason reason;
+    uint8_t core;      // on which that was recorded
     bool in_isr;       // an interrupt made it ready
     bool isr_known;    // `isr` is valid
     bool is_aborted;   // SERVICE: its wait ended without success
