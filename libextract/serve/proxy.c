@@ -76,13 +76,20 @@ static size_t read_memory(void *context, uint64_t address, void *buffer, size_t 
 
 // ---- what is known at a stop ----
 
-static void forget(struct extract_proxy *proxy)
+// Forgets what GDB may have changed: all but the thread that has the core, as GDB was told.
+static void forget_contents(struct extract_proxy *proxy)
 {
     upstream_forget(&proxy->upstream);
     serve_threads_free(&proxy->threads);
     extract_kernel_free(proxy->kernel);
     proxy->kernel = NULL;
-    proxy->has_core = proxy->has_threads = proxy->has_current = false;
+    proxy->has_core = proxy->has_threads = false;
+}
+
+static void forget(struct extract_proxy *proxy)
+{
+    forget_contents(proxy);
+    proxy->has_current = false;
 }
 
 // Returns the index of a thread, MOST_IDS if it has not been seen.
@@ -610,13 +617,13 @@ static bool do_change_registers(struct extract_proxy *proxy)
         answer_text(proxy, "E.the registers of a thread that does not run cannot be written");
         return true;
     }
-    forget(proxy);
+    forget_contents(proxy);
     return pass(proxy);
 }
 
 static bool do_change(struct extract_proxy *proxy)
 {
-    forget(proxy);
+    forget_contents(proxy);
     return pass(proxy);
 }
 

@@ -59,10 +59,9 @@ bool upstream_next(struct upstream *upstream)
     return packet_receive(&upstream->packets);
 }
 
-bool upstream_ask(struct upstream *upstream, const void *request, size_t length)
+// Reads the next packet that is no stop reply: nobody has asked for it.
+static bool next_answer(struct upstream *upstream)
 {
-    if (!upstream_tell(upstream, request, length))
-        return false;
     for (unsigned i = 0; i < MOST_PASSED; i++) {
         if (!upstream_next(upstream))
             return false;
@@ -73,6 +72,11 @@ bool upstream_ask(struct upstream *upstream, const void *request, size_t length)
                            "sends stop replies without an end");
 }
 
+bool upstream_ask(struct upstream *upstream, const void *request, size_t length)
+{
+    return upstream_tell(upstream, request, length) && next_answer(upstream);
+}
+
 bool upstream_ask_text(struct upstream *upstream, const char *request)
 {
     return upstream_ask(upstream, request, strlen(request));
@@ -80,33 +84,88 @@ bool upstream_ask_text(struct upstream *upstream, const char *request)
 
 // ---- memory ----
 
+static bool ask_for(struct upstream *upstream, uint64_t address, size_t length)
+{
+    char request[64];
+
+    snprintf(request, sizeof request, "m%llx,%zx", (unsigned long long)address, length);
+    return upstream_tell(upstream, request, strlen(request));
+}
+
+// Takes the bytes out of an answer to m. Returns how many there are, at most `most`.
+static size_t take_bytes(const struct packets *p, uint8_t *buffer, size_t most)
+{
+    size_t got = 0;
+
+    if (p->used % 2 || p->used / 2 > most)
+        return 0;
+    for (; got < p->used / 2; got++) {
+        int high = extract_hex_value(p->body[2 * got]),
+            low = extract_hex_value(p->body[2 * got + 1]);
+        if (high < 0 || low < 0)
+            break;
+        buffer[got] = (uint8_t)(high << 4 | low);
+    }
+    return got;
+}
+
 // Reads bytes without the cache. Returns how many the server has given.
 static size_t fetch(struct upstream *upstream, uint64_t address, uint8_t *buffer, size_t length)
 {
-    const struct packets *p = &upstream->packets;
     size_t most = (upstream->packet_size - 5) / 2, done = 0;
 
     while (done < length) {
-        char request[64];
         size_t wanted = length - done < most ? length - done : most;
-        snprintf(request, sizeof request, "m%llx,%zx", (unsigned long long)(address + done),
-                 wanted);
-        if (!upstream_ask_text(upstream, request) || p->used % 2 || p->used / 2 > wanted ||
-            !p->used || p->body[0] == 'E')
+        if (!ask_for(upstream, address + done, wanted) || !next_answer(upstream))
             break;
-        size_t got = 0;
-        for (; got < p->used / 2; got++) {
-            int high = extract_hex_value(p->body[2 * got]),
-                low = extract_hex_value(p->body[2 * got + 1]);
-            if (high < 0 || low < 0)
-                break;
-            buffer[done + got] = (uint8_t)(high << 4 | low);
-        }
+        size_t got = take_bytes(&upstream->packets, buffer + done, wanted);
         if (!got)
             break;
         done += got;
     }
     return done;
+}
+
+// Asks for all lines that are wanted. If the server wants acknowledgements, the answers are
+// acknowledged in advance: it reads them in order, each behind its answer.
+static bool ask_for_wanted(struct upstream *upstream)
+{
+    enum { MOST_REQUEST = 40 };
+    uint8_t requests[UPSTREAM_LINES * MOST_REQUEST];
+    char request[MOST_REQUEST - 5];
+    size_t used = 0;
+
+    for (size_t i = 0; i < UPSTREAM_LINES; i++) {
+        if (!upstream->lines[i].is_wanted)
+            continue;
+        int length = snprintf(request, sizeof request, "m%llx,%x",
+                              (unsigned long long)upstream->lines[i].address, UPSTREAM_LINE);
+        used += packet_frame(requests + used, request, (size_t)length);
+        if (upstream->packets.acks)
+            requests[used++] = '+';
+    }
+    connection_begin(&upstream->connection);
+    return !used || connection_send(&upstream->connection, requests, used);
+}
+
+// Reads the lines that were kept at the stop before.
+static void fetch_wanted(struct upstream *upstream)
+{
+    bool acks = upstream->packets.acks;
+
+    if (upstream->packet_size < 2 * UPSTREAM_LINE + 5 || !ask_for_wanted(upstream))
+        return;
+    upstream->packets.acks = false;
+    for (size_t i = 0; i < UPSTREAM_LINES; i++) {
+        if (!upstream->lines[i].is_wanted)
+            continue;
+        upstream->lines[i].is_wanted = false;
+        if (!next_answer(upstream))
+            break;
+        upstream->lines[i].is_valid = take_bytes(&upstream->packets, upstream->lines[i].bytes,
+                                                 UPSTREAM_LINE) == UPSTREAM_LINE;
+    }
+    upstream->packets.acks = acks;
 }
 
 size_t upstream_read(void *context, uint64_t address, void *buffer, size_t length)
@@ -120,6 +179,8 @@ size_t upstream_read(void *context, uint64_t address, void *buffer, size_t lengt
         size_t slot = (size_t)(line / UPSTREAM_LINE % UPSTREAM_LINES);
         size_t offset = (size_t)(at - line), part = UPSTREAM_LINE - offset;
         part = part < length - done ? part : length - done;
+        if (!upstream->lines[slot].is_valid)
+            fetch_wanted(upstream);
         if (!upstream->lines[slot].is_valid || upstream->lines[slot].address != line) {
             upstream->lines[slot].address = line;
             upstream->lines[slot].is_valid =
@@ -140,8 +201,10 @@ size_t upstream_read(void *context, uint64_t address, void *buffer, size_t lengt
 
 void upstream_forget(struct upstream *upstream)
 {
-    for (size_t i = 0; i < UPSTREAM_LINES; i++)
+    for (size_t i = 0; i < UPSTREAM_LINES; i++) {
+        upstream->lines[i].is_wanted |= upstream->lines[i].is_valid;
         upstream->lines[i].is_valid = false;
+    }
 }
 
 bool upstream_read_document(struct upstream *upstream, const char *object, const char *annex,

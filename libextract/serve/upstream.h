@@ -8,7 +8,7 @@
 #include <extract/text.h>
 
 // The cache of memory. Memories begin and end at multiples of a line.
-enum { UPSTREAM_LINES = 32, UPSTREAM_LINE = 1024 };
+enum { UPSTREAM_LINES = 64, UPSTREAM_LINE = 256 };
 
 struct upstream {
     struct connection connection;
@@ -17,6 +17,7 @@ struct upstream {
     struct {
         uint64_t address;
         bool is_valid;
+        bool is_wanted; // it was read at the stop before, so that it will be read again
         uint8_t bytes[UPSTREAM_LINE];
     } lines[UPSTREAM_LINES];
 };
@@ -40,7 +41,8 @@ bool upstream_is(const struct upstream *upstream, const char *text);
 bool upstream_is_stop(const struct upstream *upstream);
 
 // Reads the memory of the target, which is halted. The read function of a memory. Lines of memory
-// are kept until upstream_forget.
+// are kept until upstream_forget. The first one that is read after it brings with it those that
+// were kept until then: all requests are sent at once, and so need the time of one.
 size_t upstream_read(void *upstream, uint64_t address, void *buffer, size_t length);
 void upstream_forget(struct upstream *upstream);
 

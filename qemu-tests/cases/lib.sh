@@ -78,7 +78,7 @@ board_of() {
     esac
 }
 
-# boot ELF [BOARD]: starts QEMU with its gdbstub at $socket.
+# boot ELF [BOARD]: starts QEMU with its gdbstub at $socket, or as $gdb_device states.
 boot() {
     local elf=$1 board emulator i
     board=${2:-$(board_of "$elf")} || { echo "no board is known for $elf"; return 1; }
@@ -89,8 +89,8 @@ boot() {
     # $board may carry options of its own; $start may be empty.
     # shellcheck disable=SC2086
     "$emulator" -M $board $start -display none -serial null -monitor none -kernel "$elf" \
-        -chardev socket,id=gdb,path="$socket",server=on,wait=off -gdb chardev:gdb \
-        >"$work/qemu.log" 2>&1 </dev/null &
+        -chardev socket,id=stub,path="$socket",server=on,wait=off \
+        -gdb "${gdb_device:-chardev:stub}" >"$work/qemu.log" 2>&1 </dev/null &
     qemu_pid=$!
     for ((i = 0; i < 100; i++)); do
         [ -S "$socket" ] && return 0

@@ -39,11 +39,13 @@ int listener_accept(int listener, char *name, size_t size)
 {
     struct sockaddr_storage from;
     socklen_t length = sizeof from;
+    int one = 1;
     int fd = accept(listener, (struct sockaddr *)&from, &length);
 
     if (fd < 0)
         return -1;
     enable_keepalive(fd);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     name_address((struct sockaddr *)&from, length, name, size);
     return fd;
 }

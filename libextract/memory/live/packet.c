@@ -26,10 +26,10 @@ enum body { BODY_GOOD, BODY_DAMAGED, BODY_FAULT };
 
 static const char hint_port[] = "check that this is the port of a GDB server";
 
-bool packet_send(struct packets *packets, const void *data, size_t length)
+size_t packet_frame(uint8_t *frame, const void *data, size_t length)
 {
     const uint8_t *from = data;
-    uint8_t sum = 0, *to = packets->sent;
+    uint8_t sum = 0, *to = frame;
 
     *to++ = '$';
     for (size_t i = 0; i < length; i++) {
@@ -45,7 +45,12 @@ bool packet_send(struct packets *packets, const void *data, size_t length)
     *to++ = '#';
     *to++ = (uint8_t)EXTRACT_HEX_DIGITS[sum >> 4];
     *to++ = (uint8_t)EXTRACT_HEX_DIGITS[sum & 15];
-    packets->sent_length = (size_t)(to - packets->sent);
+    return (size_t)(to - frame);
+}
+
+bool packet_send(struct packets *packets, const void *data, size_t length)
+{
+    packets->sent_length = packet_frame(packets->sent, data, length);
     return connection_send(packets->connection, packets->sent, packets->sent_length);
 }
 

@@ -25,6 +25,9 @@ struct packets {
     uint8_t sent[PACKET_SENT * 2 + 4]; // the last packet sent, with its frame, to be repeated
 };
 
+// Writes `length` bytes of data with their frame, for which there must be 2 * length + 4 bytes.
+// Returns the length of both.
+size_t packet_frame(uint8_t *frame, const void *data, size_t length);
 // Sends `length` bytes (at most PACKET_SENT) as a packet. Returns false after a fault.
 bool packet_send(struct packets *packets, const void *data, size_t length);
 
