@@ -26,6 +26,7 @@ static const struct exporter *const exporters[] = {
     &export_jsonl,
     &export_vcd,
     &export_chrome,
+    &export_perfetto,
 };
 
 // The load of a core in the present window.
