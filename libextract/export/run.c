@@ -26,6 +26,7 @@ static const struct exporter *const exporters[] = {
     &export_jsonl,
     &export_vcd,
     &export_chrome,
+    &export_ctf,
 };
 
 // The load of a core in the present window.
@@ -348,6 +349,12 @@ static void walk_schedule(struct export_run *run)
         end_window(run, core);
 }
 
+static bool needs_schedule(const struct exporter *exporter)
+{
+    return exporter->slice || exporter->state || exporter->wake || exporter->owner ||
+           exporter->counter;
+}
+
 static bool on_events(void *context, const struct extract_event *events, size_t count)
 {
     static const struct extract_role_fields no_role = {.role = EXTRACT_ROLE_NONE};
@@ -370,7 +377,7 @@ static void walk(struct export_run *run)
         run->exporter->begin(run);
     for (size_t i = 0; i < count && run->exporter->object && !run->code; i++)
         run->exporter->object(run, &objects[i]);
-    if (!run->code && run->has_schedule)
+    if (!run->code && run->has_schedule && needs_schedule(run->exporter))
         walk_schedule(run);
     else if (!run->code)
         extract_view_run(run->view, &(struct extract_sink){.context = run, .events = on_events});
