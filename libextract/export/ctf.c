@@ -41,14 +41,14 @@ struct ctf {
     struct ctf_trace trace;
     struct ctf_class *classes; // by number; owned
     size_t count, capacity;
-    struct extract_map numbers;        // of classes, by class_key
-    uint32_t recent[1 << CACHE_BITS];  // by a hash of the event's id: number + 1 of a class
-    struct text_cache names;           // of values and threads
-    uint64_t registry;                 // that `names` was filled from
-    struct extract_text scratch;       // a name that is made for `names`
-    struct extract_text declarations;  // metadata of all classes
-    bool is_marked;                    // the newest event is a marker
-    bool has_narrow_words;             // the target's words have 32 bits
+    struct extract_map numbers;       // of classes, by class_key
+    uint32_t recent[1 << CACHE_BITS]; // by a hash of the event's id: number + 1 of a class
+    struct text_cache names;          // of values and threads
+    uint64_t registry;                // that `names` was filled from
+    struct extract_text scratch;      // a name that is made for `names`
+    struct extract_text declarations; // metadata of all classes
+    bool is_marked;                   // the newest event is a marker
+    bool has_narrow_words;            // the target's words have 32 bits
 };
 
 static void fail_for_memory(struct export_run *run)
@@ -179,10 +179,11 @@ static void put_class(struct ctf *ctf, const struct ctf_class *class_)
         extract_text_printf(text, "        uint32_t %s;\n", make_identifier(&used, "id", ""));
     for (unsigned i = 0; i < class_->count; i++)
         put_value_declaration(text, &used, class_, i);
-    if (class_->has_data)
-        extract_text_printf(text, "        uint32_t _%s;\n        hex8_t %s[_%s];\n",
-                            make_identifier(&used, "data_length", ""),
-                            make_identifier(&used, "data", ""), used.name[used.count - 2]);
+    if (class_->has_data) {
+        const char *length = make_identifier(&used, "data_length", "");
+        extract_text_printf(text, "        uint32_t _%s;\n        hex8_t %s[_%s];\n", length,
+                            make_identifier(&used, "data", ""), length);
+    }
     if (class_->type->range)
         extract_text_printf(text, "        string %s;\n", make_identifier(&used, "text", ""));
     extract_text_puts(text, "    };\n};\n\n");
@@ -210,8 +211,9 @@ static void put_context(struct extract_text *text)
     for (unsigned i = 0; i <= EXTRACT_RECORDER; i++)
         extract_text_printf(text, "%s \"%s\" = %u", i ? "," : "",
                             extract_context_name((enum extract_context)i), i);
-    extract_text_puts(text, " } _context;\n        int32_t _priority;\n        int32_t _threshold;\n"
-                            "        hex64_t _thread;\n        string _thread_name;\n    };\n");
+    extract_text_puts(text,
+                      " } _context;\n        int32_t _priority;\n        int32_t _threshold;\n"
+                      "        hex64_t _thread;\n        string _thread_name;\n    };\n");
 }
 
 // ---- classes ----
@@ -425,17 +427,6 @@ static void put_record(struct export_run *run, const struct extract_event *event
     put_rest(run, stream, &ctf->classes[number], event);
 }
 
-// Counts the events that are missing after a marker, or before an event without one.
-static void put_discarded(struct ctf *ctf, const struct extract_event *event)
-{
-    uint64_t count = event->id == EXTRACT_ID_LOST      ? event->field[EXTRACT_LOST_AT_LEAST]
-                     : event->id == EXTRACT_ID_DAMAGED ? event->field[0]
-                     : event->id == EXTRACT_ID_BROKEN  ? event->field[1]
-                                                       : 1;
-
-    ctf_discard(&ctf->trace, event->core, event->ticks, count);
-}
-
 static void put_event(struct export_run *run, const struct extract_event *event,
                       const struct extract_role_fields *role)
 {
@@ -443,7 +434,7 @@ static void put_event(struct export_run *run, const struct extract_event *event,
 
     (void)role;
     if (event->flags & EXTRACT_FLAG_GAP && !ctf->is_marked)
-        put_discarded(ctf, event);
+        ctf_discard(&ctf->trace, event->core, event->ticks, 1);
     ctf->is_marked = false;
     put_record(run, event);
 }
@@ -455,8 +446,8 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
     run->names.seq = marker->seq;
     ctf->is_marked = true;
     put_record(run, marker);
-    if (extract_id_is_loss(marker->id))
-        put_discarded(ctf, marker);
+    if (ctf_is_loss(marker))
+        ctf_discard(&ctf->trace, marker->core, marker->ticks, ctf_lost_events(marker));
 }
 
 // ---- the run ----

@@ -66,6 +66,9 @@ void ctf_open(struct ctf_trace *trace, struct export_run *run, const char *direc
     // RFC 4122, 4.4: a UUID of random numbers.
     trace->uuid[6] = (uint8_t)((trace->uuid[6] & 0x0f) | 0x40);
     trace->uuid[8] = (uint8_t)((trace->uuid[8] & 0x3f) | 0x80);
+    const struct extract_info *info = extract_trace_info(run->trace);
+    if (info->lost_known && !info->gaps)
+        trace->lost_before = info->events_lost;
 }
 
 // ---- packets ----
@@ -116,6 +119,10 @@ static struct ctf_stream *add_stream(struct ctf_trace *trace, unsigned core)
     stream->at = stream->packet + PACKET_HEADER;
     stream->begin = stream->last = trace->first;
     stream->fd = open_file(trace, name);
+    stream->discarded = trace->lost_before;
+    trace->lost_before = 0;
+    if (stream->discarded && stream->fd >= 0)
+        write_packet(trace, core, stream->begin);
     return stream;
 }
 
@@ -192,6 +199,25 @@ void ctf_discard(struct ctf_trace *trace, unsigned core, uint64_t ticks, uint64_
         count < UINT64_MAX - stream->to_discard ? stream->to_discard + count : UINT64_MAX;
 }
 
+bool ctf_is_loss(const struct extract_event *marker)
+{
+    return extract_id_is_loss(marker->id) || marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_FULL;
+}
+
+uint64_t ctf_lost_events(const struct extract_event *marker)
+{
+    switch (marker->id) {
+    case EXTRACT_ID_LOST:
+        return marker->field[EXTRACT_LOST_AT_LEAST];
+    case EXTRACT_ID_DAMAGED:
+        return marker->field[0];
+    case EXTRACT_ID_BROKEN:
+        return marker->field[1];
+    default:
+        return 1;
+    }
+}
+
 static bool has_streams(const struct ctf_trace *trace)
 {
     for (unsigned core = 0; core < CTF_CORES; core++)
@@ -263,9 +289,9 @@ void ctf_put_word(struct extract_text *text, const char *key, const char *word)
 // Integers of the environment are signed; a larger number is written as a string.
 void ctf_put_number(struct extract_text *text, const char *key, uint64_t number)
 {
-    extract_text_printf(text, number <= INT64_MAX ? "    %s = %" PRIu64 ";\n"
-                                                  : "    %s = \"%" PRIu64 "\";\n",
-                        key, number);
+    extract_text_printf(
+        text, number <= INT64_MAX ? "    %s = %" PRIu64 ";\n" : "    %s = \"%" PRIu64 "\";\n", key,
+        number);
 }
 
 static void put_environment(struct ctf_trace *trace, struct extract_text *text)
@@ -299,8 +325,8 @@ static void put_environment(struct ctf_trace *trace, struct extract_text *text)
 static void put_uuid(const struct ctf_trace *trace, char text[CTF_UUID_TEXT])
 {
     for (unsigned i = 0; i < CTF_UUID_BYTES; i++)
-        text += sprintf(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
-                        trace->uuid[i]);
+        text +=
+            sprintf(text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", trace->uuid[i]);
 }
 
 void ctf_head(struct ctf_trace *trace, struct extract_text *text, const char *domain)

@@ -48,6 +48,7 @@ struct ctf_trace {
     uint8_t uuid[CTF_UUID_BYTES];
     uint64_t first, last; // times of the trace's first and newest event
     bool has_time;
+    uint64_t lost_before; // events that the target did not record, at a time that is not known
     struct ctf_stream *streams[CTF_CORES]; // NULL: the core has no stream; owned
 };
 
@@ -62,6 +63,9 @@ struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64
 // Counts events, but at least one, that are missing between the core's newest event and its next
 // one. `ticks` is the time of the newest event.
 void ctf_discard(struct ctf_trace *trace, unsigned core, uint64_t ticks, uint64_t count);
+// Returns whether events are missing after a marker, and how many at least.
+bool ctf_is_loss(const struct extract_event *marker);
+uint64_t ctf_lost_events(const struct extract_event *marker);
 // Writes all packets. Each stream then ends at the time of the trace's last event, or at `end` if
 // that is later. A trace without events has an empty stream of core 0.
 void ctf_finish(struct ctf_trace *trace, uint64_t end);

@@ -22,11 +22,7 @@ enum {
 };
 
 static const struct exporter *const exporters[] = {
-    &export_csv,
-    &export_jsonl,
-    &export_vcd,
-    &export_chrome,
-    &export_ctf,
+    &export_csv, &export_jsonl, &export_vcd, &export_chrome, &export_ctf, &export_ctf_lttng,
 };
 
 // The load of a core in the present window.
@@ -289,11 +285,11 @@ static void on_event(void *context, const struct extract_event *event,
     }
 }
 
-static void on_gap(void *context, const struct extract_event *marker)
+static void on_marker(void *context, const struct extract_event *marker, uint8_t standing)
 {
     struct export_run *run = context;
 
-    if (!run->code && run->exporter->loss)
+    if (!run->code && run->exporter->loss && standing == EXTRACT_LET_THROUGH)
         run->exporter->loss(run, marker);
 }
 
@@ -340,7 +336,8 @@ static void walk_schedule(struct export_run *run)
                                                .state = on_state,
                                                .wake = on_wake,
                                                .owner = on_owner};
-    const struct schedule_observer observer = {.context = run, .event = on_event, .gap = on_gap};
+    const struct schedule_observer observer = {
+        .context = run, .event = on_event, .marker = on_marker};
     enum extract_code code = schedule_walk(run->view, run->trace, &sink, &observer, run->error);
 
     if (code && !run->code)
@@ -362,7 +359,7 @@ static bool on_events(void *context, const struct extract_event *events, size_t 
 
     for (size_t i = 0; i < count; i++)
         if (extract_event_is_mark(&events[i]))
-            on_gap(run, &events[i]);
+            on_marker(run, &events[i], EXTRACT_LET_THROUGH);
         else
             on_event(run, &events[i], &no_role, EXTRACT_LET_THROUGH);
     return !run->code;
