@@ -29,11 +29,17 @@ enum {
 enum lttng_event { SCHED_SWITCH = 0, SCHED_WAKING, SCHED_WAKEUP, IRQ_ENTRY, IRQ_EXIT };
 
 // Kinds of changes, in the order in which they are written if their times are equal. PRIORITY comes
-// with the states, END with the slices.
-enum change_kind { STATE = 0, WAKE, SLICE, LOSS, PHASES, PRIORITY = PHASES, END };
+// with the states, END with the slices. RUN: a thread had a core for less than a tick.
+enum change_kind { STATE = 0, WAKE, SLICE, RUN, LOSS, PHASES, PRIORITY = PHASES, END };
 
 // Values of prev_state: those of Linux, and a bit that means none of its states.
 enum { IS_READY = 0, IS_WAITING = 1, IS_DEAD = 64, IS_UNKNOWN = 1024 };
+
+// A thread, while changes are collected.
+struct thread {
+    int32_t priority;
+    bool is_woken; // and has not recorded an event since
+};
 
 // A thread, while events are written.
 struct task {
@@ -60,8 +66,8 @@ struct lttng {
     struct export_order order;
     struct export_numbers threads;    // addresses; the tid is the number + 1
     struct export_numbers interrupts; // numbers + 1; 0: not known
-    int32_t *priorities;              // by number of the thread: the newest one; owned
-    size_t priority_count;
+    struct thread *noted;             // by number of the thread; owned
+    size_t noted_count;
     uint64_t ends[CTF_CORES]; // time at which the newest slice of a core ends
     bool has_slice[CTF_CORES];
     struct task *tasks; // by number of the thread; owned
@@ -94,6 +100,26 @@ static uint32_t tid_of(struct export_run *run, uint64_t thread)
     return number == SIZE_MAX ? 0 : (uint32_t)number + 1;
 }
 
+// Returns what is noted of a thread; NULL if memory is short, which is a failure of the run.
+static struct thread *note_of(struct export_run *run, uint32_t tid)
+{
+    struct lttng *lttng = run->state;
+    size_t count = lttng->threads.capacity;
+
+    if (tid <= lttng->noted_count)
+        return &lttng->noted[tid - 1];
+    struct thread *noted = realloc(lttng->noted, count * sizeof *noted);
+    if (!noted) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return NULL;
+    }
+    for (size_t i = lttng->noted_count; i < count; i++)
+        noted[i] = (struct thread){.priority = NO_PRIORITY};
+    lttng->noted = noted;
+    lttng->noted_count = count;
+    return &noted[tid - 1];
+}
+
 static void put_object(struct export_run *run, const struct extract_object *object)
 {
     if (object->thread)
@@ -123,9 +149,13 @@ static void put_state(struct export_run *run, const struct extract_state *state)
 // The value of a wake-up: the tid of the waker, and whether an interrupt called it.
 static void put_wake(struct export_run *run, const struct extract_wake *wake)
 {
-    if (!wake->is_suspended)
-        add(run, WAKE, wake->at, tid_of(run, wake->thread),
-            tid_of(run, wake->by) | (uint64_t)wake->in_isr << 32);
+    uint32_t tid = tid_of(run, wake->thread);
+    struct thread *thread = tid && !wake->is_suspended ? note_of(run, tid) : NULL;
+
+    if (!thread)
+        return;
+    thread->is_woken = true;
+    add(run, WAKE, wake->at, tid, tid_of(run, wake->by) | (uint64_t)wake->in_isr << 32);
 }
 
 static void put_loss(struct export_run *run, const struct extract_event *marker)
@@ -137,27 +167,8 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
         add(run, LOSS, marker->ticks, marker->core, ctf_lost_events(marker));
 }
 
-// Makes space for the priorities of all threads.
-static bool has_priorities(struct export_run *run)
-{
-    struct lttng *lttng = run->state;
-    size_t count = lttng->threads.capacity;
-
-    if (lttng->priority_count >= lttng->threads.count)
-        return true;
-    int32_t *priorities = realloc(lttng->priorities, count * sizeof *priorities);
-    if (!priorities) {
-        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
-        return false;
-    }
-    for (size_t i = lttng->priority_count; i < count; i++)
-        priorities[i] = NO_PRIORITY;
-    lttng->priorities = priorities;
-    lttng->priority_count = count;
-    return true;
-}
-
-// Notes the priority of the thread that recorded an event.
+// Notes the priority of the thread that recorded an event. A thread had a core when it recorded its
+// first event after a wake-up, even if it did so for less than a tick, which no slice shows.
 static void put_event(struct export_run *run, const struct extract_event *event,
                       const struct extract_role_fields *role)
 {
@@ -167,10 +178,16 @@ static void put_event(struct export_run *run, const struct extract_event *event,
     if (event->flags & EXTRACT_FLAG_GAP && !lttng->is_marked)
         add(run, LOSS, event->ticks, event->core, 1);
     lttng->is_marked = false;
-    uint32_t tid = report_has_priority(event) ? tid_of(run, event->thread) : 0;
-    if (!tid || !has_priorities(run) || lttng->priorities[tid - 1] == event->priority)
+    uint32_t tid = event->context == EXTRACT_THREAD ? tid_of(run, event->thread) : 0;
+    struct thread *thread = tid ? note_of(run, tid) : NULL;
+    if (!thread)
         return;
-    lttng->priorities[tid - 1] = event->priority;
+    if (thread->is_woken)
+        add(run, RUN, event->ticks, tid, event->core);
+    thread->is_woken = false;
+    if (!report_has_priority(event) || thread->priority == event->priority)
+        return;
+    thread->priority = event->priority;
     add(run, PRIORITY, event->ticks, tid, event->priority);
 }
 
@@ -382,6 +399,19 @@ static void apply_slice(struct lttng *lttng, const struct export_change *change,
         write_interrupt(lttng, core, ticks, IRQ_ENTRY, at->interrupt);
 }
 
+// Gives a core to a task for no time, unless it has had one since it was woken.
+static void apply_run(struct lttng *lttng, const struct export_change *change, uint64_t ticks)
+{
+    const struct task *task = task_of(lttng, change->track);
+    unsigned core = (unsigned)change->value;
+    uint32_t present = lttng->cores[core].tid;
+
+    if (!task || !task->is_woken || !lttng->cores[core].is_seen)
+        return;
+    write_switch(lttng, core, ticks, change->track);
+    write_switch(lttng, core, ticks, present);
+}
+
 static void apply(void *context, const struct export_change *change)
 {
     struct export_run *run = context;
@@ -404,6 +434,9 @@ static void apply(void *context, const struct export_change *change)
     case SLICE:
     case END:
         apply_slice(lttng, change, ticks);
+        break;
+    case RUN:
+        apply_run(lttng, change, ticks);
         break;
     case LOSS:
         ctf_discard(&lttng->trace, change->track, ticks, change->value);
@@ -508,7 +541,7 @@ static void close_lttng(struct export_run *run)
     export_order_free(&lttng->order);
     export_numbers_free(&lttng->threads);
     export_numbers_free(&lttng->interrupts);
-    free(lttng->priorities);
+    free(lttng->noted);
     free(lttng->tasks);
 }
 
