@@ -118,7 +118,7 @@ static void put_enumerations(struct extract_text *text)
 
 // The identifiers of a class that were declared.
 struct identifiers {
-    char name[2 * EXTRACT_FIELDS_MAX + 3][IDENTIFIER_BYTES];
+    char name[2 * EXTRACT_FIELDS_MAX + 4][IDENTIFIER_BYTES];
     unsigned count;
 };
 
@@ -145,12 +145,13 @@ static const char *make_identifier(struct identifiers *used, const char *label, 
     base[length] = 0;
     snprintf(name, IDENTIFIER_BYTES, "_%s%s", base, suffix);
     for (unsigned i = 2; is_used(used, name); i++)
-        snprintf(name, IDENTIFIER_BYTES, "_%s_%u%s", base, i, suffix);
+        snprintf(name, IDENTIFIER_BYTES, "_%s%s_%u", base, suffix, i);
     used->count++;
     return name;
 }
 
-static void put_value_declaration(struct extract_text *text, struct identifiers *used,
+// Declares a value by its identifier, and its name by another one.
+static void put_value_declaration(struct ctf *ctf, struct identifiers *used, const char *identifier,
                                   const struct ctf_class *class_, unsigned i)
 {
     enum extract_kind kind = (enum extract_kind)class_->value[i].kind;
@@ -158,18 +159,21 @@ static void put_value_declaration(struct extract_text *text, struct identifiers 
     const char *bits = class_->is_wide ? "64" : "32";
 
     if (is_enumeration(kind))
-        extract_text_printf(text, "        enum%u_%s_t", (unsigned)kind, bits);
+        extract_text_printf(&ctf->declarations, "        enum%u_%s_t", (unsigned)kind, bits);
     else
-        extract_text_printf(text, "        %s%s_t", is_decimal(kind) ? "uint" : "hex", bits);
-    extract_text_printf(text, " %s;\n", make_identifier(used, label, ""));
+        extract_text_printf(&ctf->declarations, "        %s%s_t", is_decimal(kind) ? "uint" : "hex",
+                            bits);
+    extract_text_printf(&ctf->declarations, " %s;\n", identifier);
     if (class_->value[i].has_name)
-        extract_text_printf(text, "        string %s;\n", make_identifier(used, label, "_name"));
+        extract_text_printf(&ctf->declarations, "        string %s;\n",
+                            make_identifier(used, label, "_name"));
 }
 
 static void put_class(struct ctf *ctf, const struct ctf_class *class_)
 {
     struct extract_text *text = &ctf->declarations;
     struct identifiers used = {.count = 0};
+    const char *identifiers[EXTRACT_FIELDS_MAX];
 
     extract_text_puts(text, "event {\n    name = ");
     ctf_put_string(text, class_->type->symbol);
@@ -178,7 +182,10 @@ static void put_class(struct ctf *ctf, const struct ctf_class *class_)
     if (class_->type->range)
         extract_text_printf(text, "        uint32_t %s;\n", make_identifier(&used, "id", ""));
     for (unsigned i = 0; i < class_->count; i++)
-        put_value_declaration(text, &used, class_, i);
+        identifiers[i] =
+            make_identifier(&used, class_->type->field[class_->value[i].field].label, "");
+    for (unsigned i = 0; i < class_->count; i++)
+        put_value_declaration(ctf, &used, identifiers[i], class_, i);
     if (class_->has_data) {
         const char *length = make_identifier(&used, "data_length", "");
         extract_text_printf(text, "        uint32_t _%s;\n        hex8_t %s[_%s];\n", length,
@@ -297,19 +304,19 @@ static const struct text_cache_entry *keep_name(struct export_run *run, uint64_t
     return entry;
 }
 
+// Makes the name of a value: what reports print for it, such as "none" or a number if it has none.
+// A name is never empty, since babeltrace2 2.0 then prints an earlier one.
 static const struct text_cache_entry *make_value_name(struct export_run *run,
                                                       enum extract_kind kind, uint64_t value)
 {
     struct ctf *ctf = run->state;
 
     ctf->scratch.used = 0;
-    if (kind == EXTRACT_KIND_IPV4) {
+    const char *name = value_names_find(&run->names, kind, value);
+    if (name && *name)
+        extract_text_escaped(&ctf->scratch, name);
+    else
         value_names_put(&run->names, kind, value, &ctf->scratch);
-    } else {
-        const char *name = value_names_find(&run->names, kind, value);
-        if (name)
-            extract_text_escaped(&ctf->scratch, name);
-    }
     return keep_name(run, value, TEXT_CACHE_VALUE + (uint32_t)kind);
 }
 
@@ -319,11 +326,12 @@ static const struct text_cache_entry *make_thread_name(struct export_run *run,
     struct ctf *ctf = run->state;
     const struct extract_object *thread =
         extract_trace_thread_at(run->trace, event->thread, event->seq);
-    const char *name = thread ? value_name_of_object(thread) : NULL;
 
     ctf->scratch.used = 0;
-    if (name)
-        extract_text_escaped(&ctf->scratch, name);
+    if (thread)
+        extract_text_puts(&ctf->scratch, thread->shown);
+    else
+        value_names_put(&run->names, EXTRACT_KIND_OBJECT, event->thread, &ctf->scratch);
     return keep_name(run, event->thread, TEXT_CACHE_CONTEXT);
 }
 
@@ -399,10 +407,12 @@ static void put_rest(struct export_run *run, struct ctf_stream *stream,
     if (!class_->type->range)
         return;
     const char *text = export_event_text(run, event, &length);
-    if (!ctf_reserve(&ctf->trace, stream, length + 1))
+    if (!ctf_reserve(&ctf->trace, stream, length + 2))
         return;
     for (size_t i = 0; i < length; i++)
         ctf_put8(stream, text[i] ? (uint8_t)text[i] : ' ');
+    if (!length)
+        ctf_put8(stream, ' ');
     ctf_put8(stream, 0);
 }
 
