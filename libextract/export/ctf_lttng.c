@@ -28,9 +28,10 @@ enum {
 
 enum lttng_event { SCHED_SWITCH = 0, SCHED_WAKING, SCHED_WAKEUP, IRQ_ENTRY, IRQ_EXIT };
 
-// Kinds of changes, in the order in which they are written if their times are equal. PRIORITY comes
-// with the states, END with the slices. RUN: a thread had a core for less than a tick.
-enum change_kind { STATE = 0, WAKE, SLICE, RUN, LOSS, PHASES, PRIORITY = PHASES, END };
+// Kinds of changes, in the order in which they are written if their times are equal. PRIORITY and
+// GAP come with the states, END with the slices. RUN: a thread had a core for less than a tick.
+// LOSS: events are missing after this time; GAP: before it.
+enum change_kind { STATE = 0, WAKE, SLICE, RUN, LOSS, PHASES, PRIORITY = PHASES, GAP, END };
 
 // Values of prev_state: those of Linux, and a bit that means none of its states.
 enum { IS_READY = 0, IS_WAITING = 1, IS_DEAD = 64, IS_UNKNOWN = 1024 };
@@ -81,7 +82,7 @@ static void add(struct export_run *run, enum change_kind kind, uint64_t ticks, u
                 uint64_t value)
 {
     struct lttng *lttng = run->state;
-    uint64_t phase = kind == PRIORITY ? STATE : kind == END ? SLICE : kind;
+    uint64_t phase = kind == END ? SLICE : kind >= PHASES ? STATE : kind;
     struct export_change change = {ticks * PHASES + phase, value, track, kind};
 
     if (ticks > UINT64_MAX / PHASES - 1)
@@ -126,7 +127,8 @@ static void put_object(struct export_run *run, const struct extract_object *obje
         tid_of(run, object->address);
 }
 
-// The value of a slice: its runner, the tid of its thread, and the number of its interrupt.
+// The value of a slice: the tid of its thread, and the number of its interrupt. Of the time between
+// two slices, as at a restart of the target, nothing is known.
 static void put_slice(struct export_run *run, const struct extract_interval *slice)
 {
     struct lttng *lttng = run->state;
@@ -136,6 +138,8 @@ static void put_slice(struct export_run *run, const struct extract_interval *sli
 
     if (interrupt == SIZE_MAX)
         return;
+    if (lttng->has_slice[slice->core] && lttng->ends[slice->core] != slice->from)
+        add(run, END, lttng->ends[slice->core], slice->core, 0);
     add(run, SLICE, slice->from, track, tid_of(run, slice->thread) | (uint64_t)interrupt << 32);
     lttng->has_slice[slice->core] = true;
     lttng->ends[slice->core] = slice->to;
@@ -176,7 +180,7 @@ static void put_event(struct export_run *run, const struct extract_event *event,
 
     (void)role;
     if (event->flags & EXTRACT_FLAG_GAP && !lttng->is_marked)
-        add(run, LOSS, event->ticks, event->core, 1);
+        add(run, GAP, event->ticks, event->core, 1);
     lttng->is_marked = false;
     uint32_t tid = event->context == EXTRACT_THREAD ? tid_of(run, event->thread) : 0;
     struct thread *thread = tid ? note_of(run, tid) : NULL;
@@ -439,6 +443,7 @@ static void apply(void *context, const struct export_change *change)
         apply_run(lttng, change, ticks);
         break;
     case LOSS:
+    case GAP:
         ctf_discard(&lttng->trace, change->track, ticks, change->value);
         break;
     }
