@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export: CTF 1.8 with the names of LTTng's kernel events, for lttng-analyses and the scheduler
-// views of Trace Compass. The schedule of the trace is written as if a Linux kernel had traced it.
+// export: CTF 1.8 with the names of LTTng's kernel events, for tools such as lttng-cputop and the
+// scheduler views of Trace Compass. The schedule is written as if a Linux kernel had traced it.
 //
 // Its parts come when they are complete, but the packets of a stream must be in order of time. So
 // all parts are sorted first (order.h). At one time, states come before wake-ups, so that a switch
@@ -479,7 +479,7 @@ static bool is_able(const struct export_run *run)
     return !schedule_check(run->trace, NULL);
 }
 
-// LTTng keeps the events of a kernel in a directory of this name, which lttng-analyses look for.
+// LTTng keeps the events of a kernel in a directory of this name, which its tools look for.
 static void begin(struct export_run *run)
 {
     struct lttng *lttng = run->state;

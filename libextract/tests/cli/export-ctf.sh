@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# export-ctf.sh: reads CTF exports with babeltrace2 and lttng-analyses, and compares what they see
-# with the reports. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
-# failed. Reads BUILD and RINGSIDE_DATA.
+# export-ctf.sh: reads CTF exports with babeltrace2 and the analysis tools of LTTng, and compares
+# what they see with the reports. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status
+# 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 set -u
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -114,7 +114,8 @@ for kind in ctf ctf-lttng; do
 done
 babeltrace2 hostile-ctf 2>warnings >lines
 is "hostile names: all events" "$(wc -l <lines)" 462
-is "hostile names: as reports print it" "$(grep -cF 'thread_name = "\"\\\\x0a\\xff};/*{ " }, {' lines)" 35
+is "hostile names: as reports print it" \
+    "$(grep -cF 'thread_name = "\"\\\\x0a\\xff};/*{ " }, {' lines)" 35
 is "hostile names: a zero ends it" "$(grep -c 'thread_name = "tel" }' lines)" \
     "$(babeltrace2 hz | grep -c 'thread_name = "telemetry" }')"
 is "hostile names: lttng" "$(babeltrace2 hostile-ctf-lttng |
@@ -130,7 +131,7 @@ is "hostile types: all events" "$(babeltrace2 hostile-types | wc -l)" 462
 
 # ---- ctf-lttng ----
 
-# The figures of lttng-analyses, in ticks, since an unknown rate is shown as 1 GHz.
+# The figures of LTTng's tools, in ticks, since an unknown rate is shown as 1 GHz.
 analyze() { # TRACE [OPTION...]
     rm -rf trace
     run export --to ctf-lttng "$@" -o trace
@@ -172,7 +173,8 @@ compare_loads() { # NAME
 # An interrupt that continues after another one is counted again.
 compare_interrupts() { # NAME
     is "$1: interrupts" "$(jq -c '[.results[].data[] | [.[0].nr, (.[1].value * .[3].value |
-        round)]] | sort' irqstats)" "$(jq -c '[.interrupt_list[] | [.number, .ticks]] | sort' stats)"
+        round)]] | sort' irqstats)" \
+        "$(jq -c '[.interrupt_list[] | [.number, .ticks]] | sort' stats)"
 }
 
 compare_counts() { # NAME
@@ -199,7 +201,8 @@ compare_wakes() { # NAME
     is "$1: wake-ups" "$(jq -c '[.results[].data[] | [.[0].value, .[1].value]] | sort' schedlog)" \
         "$(jq -sc 'map(select(.type == "state" and .state == "running")) as $runs |
         [.[] | select(.type == "wake" and .reached != "suspended") | . as $w |
-        ([$runs[] | select(.thread == $w.thread and .from >= $w.at).from] | min) as $at | select($at) | [.at, $at, .thread]] |
+        ([$runs[] | select(.thread == $w.thread and .from >= $w.at).from] | min) as $at |
+        select($at) | [.at, $at, .thread]] |
         group_by(.[1:]) | map(min[:2]) | sort' schedule)"
 }
 
