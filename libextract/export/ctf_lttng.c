@@ -488,7 +488,7 @@ static void begin(struct export_run *run)
 
     errno = ENAMETOOLONG;
     if (length >= (int)sizeof path || mkdir(path, 0777) != 0)
-        run->code = extract_file_error(run->path, NULL, run->error);
+        run->code = extract_file_error(run->options->path, NULL, run->error);
     else
         ctf_open(&lttng->trace, run, path, "channel0_");
 }

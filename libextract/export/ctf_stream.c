@@ -19,10 +19,11 @@ enum {
 
 static const uint32_t magic = 0xC1FC1FC1;
 
-static void fail_to_write(struct export_run *run, const char *name)
+// Reports errno by the name that the user gave, since the directory has that only at the end.
+static void fail_to_write(struct export_run *run)
 {
     if (!run->code)
-        run->code = extract_file_error(name, NULL, run->error);
+        run->code = extract_file_error(run->options->path, NULL, run->error);
 }
 
 // Opens a new file of the trace.
@@ -36,7 +37,7 @@ static int open_file(struct ctf_trace *trace, const char *name)
                  ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666)
                  : -1; // with errno
     if (fd < 0)
-        fail_to_write(trace->run, path);
+        fail_to_write(trace->run);
     return fd;
 }
 
@@ -47,7 +48,7 @@ static bool write_all(struct ctf_trace *trace, int fd, const void *bytes, size_t
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            fail_to_write(trace->run, trace->directory);
+            fail_to_write(trace->run);
         at += written;
         length -= written > 0 ? (size_t)written : 0;
     }
@@ -62,7 +63,7 @@ void ctf_open(struct ctf_trace *trace, struct export_run *run, const char *direc
     if (!trace->directory)
         export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
     if (getrandom(trace->uuid, CTF_UUID_BYTES, 0) != CTF_UUID_BYTES)
-        fail_to_write(run, "random numbers");
+        fail_to_write(run);
     // RFC 4122, 4.4: a UUID of random numbers.
     trace->uuid[6] = (uint8_t)((trace->uuid[6] & 0x0f) | 0x40);
     trace->uuid[8] = (uint8_t)((trace->uuid[8] & 0x3f) | 0x80);
@@ -249,7 +250,7 @@ void ctf_close(struct ctf_trace *trace)
     for (unsigned core = 0; core < CTF_CORES; core++) {
         struct ctf_stream *stream = trace->streams[core];
         if (stream && stream->fd >= 0 && close(stream->fd) != 0)
-            fail_to_write(trace->run, trace->directory);
+            fail_to_write(trace->run);
         if (stream)
             free(stream->packet);
         free(stream);
@@ -387,5 +388,5 @@ void ctf_write_metadata(struct ctf_trace *trace, const struct extract_text *text
         return;
     write_all(trace, fd, text->data, text->used);
     if (close(fd) != 0)
-        fail_to_write(trace->run, "metadata");
+        fail_to_write(trace->run);
 }

@@ -122,12 +122,17 @@ is "hostile names: lttng" "$(babeltrace2 hostile-ctf-lttng |
     grep -cF 'next_comm = "\"\\\\x0a\\xff};/*{", next_tid')" 2
 cat >hostile.trxc <<'EOF'
 Start
-0x1000,a"b\c};,event { name,id,id,_name,id,1,2,3,4,5,6
+0x1000,a"b\c};,,1,2,3,4,5,6,id,id,id name,{ "\;
 End
 EOF
 run export --to ctf --user-events hostile.trxc "$demo" -o hostile-types
 check "hostile types" 0
-is "hostile types: all events" "$(babeltrace2 hostile-types | wc -l)" 462
+is "hostile types: names and labels" "$(babeltrace2 hostile-types | grep -cF 'a"b\c};: {' &&
+    babeltrace2 hostile-types | grep -F 'seq = 39,' | sed 's/.*}, //')" '6
+{ id = 0x2D, id_2 = 0x3C8, id_name = 0x34, _____ = 0x0 }'
+(ulimit -f 16 && "$ringside" export --to ctf "$demo" -o large 2>errors)
+is "a failed write" "$(sed 's/;.*//' errors) $(ls -d large* 2>/dev/null)" \
+    'ringside: large: File too large '
 
 # ---- ctf-lttng ----
 
