@@ -85,8 +85,8 @@ static void add(struct export_run *run, enum change_kind kind, uint64_t ticks, u
     uint64_t phase = kind == END ? SLICE : kind >= PHASES ? STATE : kind;
     struct export_change change = {ticks * PHASES + phase, value, track, kind};
 
-    if (ticks > UINT64_MAX / PHASES - 1)
-        export_fail(run, EXTRACT_LIMIT, "ctf-lttng", "a time of the trace is too large");
+    if (!ctf_can_hold(&lttng->trace, ticks))
+        return;
     enum extract_code code = export_order_add(&lttng->order, &change, run->error);
     if (code && !run->code)
         run->code = code;

@@ -17,6 +17,8 @@ enum {
     CAPACITY = PACKET_BYTES + CTF_EVENT_HEADER
 };
 
+#define NANO UINT64_C(1000000000) // ticks per second if the rate is unknown
+
 static const uint32_t magic = 0xC1FC1FC1;
 
 // Reports errno by the name that the user gave, since the directory has that only at the end.
@@ -70,6 +72,19 @@ void ctf_open(struct ctf_trace *trace, struct export_run *run, const char *direc
     const struct extract_info *info = extract_trace_info(run->trace);
     if (info->lost_known && !info->gaps)
         trace->lost_before = info->events_lost;
+    // Readers convert times to nanoseconds in 63 bits. Sorted changes need some bits of a time,
+    // too.
+    unsigned __int128 most = (unsigned __int128)INT64_MAX * (run->hz ? run->hz : NANO) / NANO;
+    trace->most = most < UINT64_MAX / 8 ? (uint64_t)most : UINT64_MAX / 8;
+}
+
+bool ctf_can_hold(struct ctf_trace *trace, uint64_t ticks)
+{
+    if (ticks <= trace->most)
+        return true;
+    export_fail(trace->run, EXTRACT_LIMIT, trace->run->options->to,
+                "the trace is longer than 292 years; check --hz, or use --from and --to");
+    return false;
 }
 
 // ---- packets ----
@@ -177,6 +192,8 @@ struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64
         return NULL;
     if (ticks < stream->last)
         ticks = stream->last;
+    if (ticks > trace->last && !ctf_can_hold(trace, ticks))
+        return NULL;
     if (ticks > trace->last)
         trace->last = ticks;
     if (stream->to_discard)
@@ -363,7 +380,7 @@ void ctf_head(struct ctf_trace *trace, struct extract_text *text, const char *do
                         uuid,
                         hz ? "Ticks of the target, 0 for the trace's oldest event"
                            : "Ticks of the target, whose rate is unknown: 1 tick is shown as 1 ns",
-                        hz ? hz : 1000000000);
+                        hz ? hz : NANO);
 }
 
 void ctf_begin_stream(struct extract_text *text)

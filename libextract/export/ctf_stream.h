@@ -48,6 +48,7 @@ struct ctf_trace {
     uint8_t uuid[CTF_UUID_BYTES];
     uint64_t first, last; // times of the trace's first and newest event
     bool has_time;
+    uint64_t most;        // the largest time that can be written
     uint64_t lost_before; // events that the target did not record, at a time that is not known
     struct ctf_stream *streams[CTF_CORES]; // NULL: the core has no stream; owned
 };
@@ -56,6 +57,8 @@ struct ctf_trace {
 // number of the core. Failures of all functions are those of the run.
 void ctf_open(struct ctf_trace *trace, struct export_run *run, const char *directory,
               const char *stream_name);
+// Returns whether a time can be written. If not, that is a failure of the run.
+bool ctf_can_hold(struct ctf_trace *trace, uint64_t ticks);
 // Begins an event, and writes its header. A time before the core's newest one is replaced by that.
 // The caller reserves space (ctf_reserve) and appends the values. Returns NULL after a failure.
 struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64_t ticks,

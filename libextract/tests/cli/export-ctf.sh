@@ -91,6 +91,10 @@ done
 # Seconds come from the clock's rate. 85 ticks of 1 MHz are 85 us.
 run export --to ctf --hz 1000000 "$demo" -o hz
 is "the clock's rate" "$(babeltrace2 hz | sed -n '3s/ .*//p')" '[00:00:00.000085000]'
+run export --to ctf --hz 1 threadx-append.log -o ages
+check "five years" '0 3'
+is "five years: the last event" "$(babeltrace2 --clock-seconds ages 2>/dev/null | sed -n '$s/\..*//p')" \
+    '[167927413'
 is "the text of a user event" "$(babeltrace2 hz | grep -m 1 USER_EVENT | grep -c 'text = "[^"]')" 1
 
 # An entry that holds no valid event is missing between its neighbors.
