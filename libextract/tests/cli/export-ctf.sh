@@ -93,7 +93,8 @@ run export --to ctf --hz 1000000 "$demo" -o hz
 is "the clock's rate" "$(babeltrace2 hz | sed -n '3s/ .*//p')" '[00:00:00.000085000]'
 run export --to ctf --hz 1 threadx-append.log -o ages
 check "five years" '0 3'
-is "five years: the last event" "$(babeltrace2 --clock-seconds ages 2>/dev/null | sed -n '$s/\..*//p')" \
+is "five years: the last event" \
+    "$(babeltrace2 --clock-seconds ages 2>/dev/null | sed -n '$s/\..*//p')" \
     "[$("$ringside" report --json -q --hz 1 threadx-append.log 2>/dev/null | tail -n 1 |
         jq .ticks)"
 is "the text of a user event" "$(babeltrace2 hz | grep -m 1 USER_EVENT | grep -c 'text = "[^"]')" 1
