@@ -34,6 +34,7 @@ test             jq                          jq
 test             sqlite3                     sqlite3
 test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
+test             lttng-cputop                python3-lttnganalyses
 test             valgrind                    valgrind
 test             strace                      strace
 test             tmux                        tmux

@@ -86,6 +86,7 @@ struct exporter {
 
 extern const struct exporter export_csv, export_jsonl, export_vcd, export_chrome;
 extern const struct exporter export_perfetto;
+extern const struct exporter export_ctf, export_ctf_lttng;
 
 // Notes a failure, which ends the run. Only the first is kept.
 void export_fail(struct export_run *run, enum extract_code code, const char *what, const char *why);

@@ -21,13 +21,17 @@ enum {
     MAX_CORES = 256
 };
 
+// clang-format off: one row for each exporter
 static const struct exporter *const exporters[] = {
     &export_csv,
     &export_jsonl,
+    &export_perfetto,
+    &export_ctf,
+    &export_ctf_lttng,
     &export_vcd,
     &export_chrome,
-    &export_perfetto,
 };
+// clang-format on
 
 // The load of a core in the present window.
 struct export_loads {
@@ -289,11 +293,11 @@ static void on_event(void *context, const struct extract_event *event,
     }
 }
 
-static void on_gap(void *context, const struct extract_event *marker)
+static void on_marker(void *context, const struct extract_event *marker, uint8_t standing)
 {
     struct export_run *run = context;
 
-    if (!run->code && run->exporter->loss)
+    if (!run->code && run->exporter->loss && standing == EXTRACT_LET_THROUGH)
         run->exporter->loss(run, marker);
 }
 
@@ -340,13 +344,20 @@ static void walk_schedule(struct export_run *run)
                                                .state = on_state,
                                                .wake = on_wake,
                                                .owner = on_owner};
-    const struct schedule_observer observer = {.context = run, .event = on_event, .gap = on_gap};
+    const struct schedule_observer observer = {
+        .context = run, .event = on_event, .marker = on_marker};
     enum extract_code code = schedule_walk(run->view, run->trace, &sink, &observer, run->error);
 
     if (code && !run->code)
         run->code = code;
     for (unsigned core = 0; core < MAX_CORES && run->exporter->counter && !run->code; core++)
         end_window(run, core);
+}
+
+static bool needs_schedule(const struct exporter *exporter)
+{
+    return exporter->slice || exporter->state || exporter->wake || exporter->owner ||
+           exporter->counter;
 }
 
 static bool on_events(void *context, const struct extract_event *events, size_t count)
@@ -356,7 +367,7 @@ static bool on_events(void *context, const struct extract_event *events, size_t 
 
     for (size_t i = 0; i < count; i++)
         if (extract_event_is_mark(&events[i]))
-            on_gap(run, &events[i]);
+            on_marker(run, &events[i], EXTRACT_LET_THROUGH);
         else
             on_event(run, &events[i], &no_role, EXTRACT_LET_THROUGH);
     return !run->code;
@@ -371,7 +382,7 @@ static void walk(struct export_run *run)
         run->exporter->begin(run);
     for (size_t i = 0; i < count && run->exporter->object && !run->code; i++)
         run->exporter->object(run, &objects[i]);
-    if (!run->code && run->has_schedule)
+    if (!run->code && run->has_schedule && needs_schedule(run->exporter))
         walk_schedule(run);
     else if (!run->code)
         extract_view_run(run->view, &(struct extract_sink){.context = run, .events = on_events});

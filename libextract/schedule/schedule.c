@@ -563,6 +563,8 @@ static bool add_events(void *context, const struct extract_event *events, const 
         if (extract_event_is_mark(event)) {
             if (extract_event_is_break(event))
                 add_gap(schedule, event);
+            if (observer->marker)
+                observer->marker(observer->context, event, standing[i]);
             continue;
         }
         if (event->flags & EXTRACT_FLAG_GAP && schedule->has_roles)

@@ -27,7 +27,8 @@ struct schedule_step {
     struct extract_interval interval; // from the event on; its length may be 0
 };
 
-// What receives the walk. All of it belongs to the core of the present event, except for `gap`.
+// What receives the walk. All of it belongs to the core of the present event, except for
+// `gap` and `marker`.
 struct schedule_observer {
     void *context;
     // Called for each event of the target, in the order of the trace.
@@ -35,6 +36,8 @@ struct schedule_observer {
                   const struct extract_role_fields *role, uint8_t standing);
     // Called for each gap or restart, after all that was known before it was completed.
     void (*gap)(void *context, const struct extract_event *marker);
+    // Called for each marker, after `gap`.
+    void (*marker)(void *context, const struct extract_event *marker, uint8_t standing);
     void (*step)(void *context, const struct schedule_step *step);
     // Another thread, or idle, gets a core after the event with this standing. `thread` had it
     // before; 0: it was idle.

@@ -138,6 +138,8 @@ const struct cli_command cli_export = {
             "  jsonl   FILE.jsonl  a JSON object per event and state, for jq\n"
             "  vcd     FILE.vcd    states and counters as signals, for GTKWave\n"
             "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
+            "  ctf     DIRECTORY   Common Trace Format, for babeltrace2\n"
+            "  ctf-lttng DIRECTORY the schedule as LTTng's events, for Trace Compass\n"
             "FILE appears when it is complete. -o - writes to standard output. See\n"
             "ringside-export(1).\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES,
