@@ -35,6 +35,7 @@ test             sqlite3                     sqlite3
 test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
 test             lttng-cputop                python3-lttnganalyses
+test             protoc                      protobuf-compiler
 test             valgrind                    valgrind
 test             strace                      strace
 test             tmux                        tmux

@@ -127,12 +127,10 @@ static void put_arguments(struct export_run *run, const struct extract_event *ev
     extract_text_puts(run->text, "}}");
 }
 
-static void put_event(struct export_run *run, const struct extract_event *event,
-                      const struct extract_role_fields *role)
+static void put_event(struct export_run *run, const struct extract_event *event)
 {
     size_t track = thread_track(run, event->context == EXTRACT_THREAD ? event->thread : 0);
 
-    (void)role;
     if (event->flags & EXTRACT_FLAG_UNTIMED)
         return;
     put_line(run);

@@ -107,10 +107,8 @@ static void put_line(struct export_run *run, const struct extract_event *event)
     TEXT_WRITER_LITERAL(writer, "\r\n");
 }
 
-static void put_event(struct export_run *run, const struct extract_event *event,
-                      const struct extract_role_fields *role)
+static void put_event(struct export_run *run, const struct extract_event *event)
 {
-    (void)role;
     put_line(run, event);
 }
 

@@ -437,12 +437,10 @@ static void put_record(struct export_run *run, const struct extract_event *event
     put_rest(run, stream, &ctf->classes[number], event);
 }
 
-static void put_event(struct export_run *run, const struct extract_event *event,
-                      const struct extract_role_fields *role)
+static void put_event(struct export_run *run, const struct extract_event *event)
 {
     struct ctf *ctf = run->state;
 
-    (void)role;
     if (event->flags & EXTRACT_FLAG_GAP && !ctf->is_marked)
         ctf_discard(&ctf->trace, event->core, event->ticks, 1);
     ctf->is_marked = false;

@@ -173,12 +173,10 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
 
 // Notes the priority of the thread that recorded an event. A thread had a core when it recorded its
 // first event after a wake-up, even if it did so for less than a tick, which no slice shows.
-static void put_event(struct export_run *run, const struct extract_event *event,
-                      const struct extract_role_fields *role)
+static void put_event(struct export_run *run, const struct extract_event *event)
 {
     struct lttng *lttng = run->state;
 
-    (void)role;
     if (event->flags & EXTRACT_FLAG_GAP && !lttng->is_marked)
         add(run, GAP, event->ticks, event->core, 1);
     lttng->is_marked = false;

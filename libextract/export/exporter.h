@@ -70,9 +70,8 @@ struct exporter {
     bool (*is_able)(const struct export_run *run); // NULL: it can write any trace
     void (*begin)(struct export_run *run);
     void (*object)(struct export_run *run, const struct extract_object *object);
-    // An event that the view lets through, with its role for the schedule.
-    void (*event)(struct export_run *run, const struct extract_event *event,
-                  const struct extract_role_fields *role);
+    // An event that the view lets through.
+    void (*event)(struct export_run *run, const struct extract_event *event);
     void (*slice)(struct export_run *run, const struct extract_interval *slice);
     void (*state)(struct export_run *run, const struct extract_state *state);
     void (*wake)(struct export_run *run, const struct extract_wake *wake);

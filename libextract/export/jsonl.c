@@ -175,12 +175,10 @@ static void put_fields(struct export_run *run, const struct extract_event *event
     put_string(writer, "}");
 }
 
-static void put_event(struct export_run *run, const struct extract_event *event,
-                      const struct extract_role_fields *role)
+static void put_event(struct export_run *run, const struct extract_event *event)
 {
     struct text_writer *writer = writer_of(run);
 
-    (void)role;
     put_head(run, "{\"type\":\"event\"", event);
     put_number(writer, ",\"core\":", event->core);
     put_string(writer, ",\"context\":\"");

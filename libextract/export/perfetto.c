@@ -369,8 +369,9 @@ struct event {
     enum event_type type;
     uint64_t at; // ticks
     uint64_t track;
-    uint64_t name;             // iid; 0: none
-    const char *text;          // name without an iid; NULL: none
+    uint64_t name;    // iid; 0: none
+    const char *text; // name without an iid; NULL: none
+    size_t text_length;
     uint64_t flow, ended_flow; // 0: none
     bool is_likely;
 };
@@ -388,7 +389,7 @@ static struct proto *open_event(struct export_run *run, const struct event *even
     if (event->name)
         proto_uint(proto, EVENT_NAME_IID, event->name);
     if (event->text)
-        proto_string(proto, EVENT_NAME, event->text);
+        proto_bytes(proto, EVENT_NAME, event->text, event->text_length);
     if (event->flow)
         proto_fixed(proto, EVENT_FLOW, event->flow);
     if (event->ended_flow)
@@ -475,13 +476,13 @@ static void flush_wake(struct export_run *run)
                                        ? thread_track(run, perfetto->wake.core, perfetto->wake.by)
                                        : core_track(run, perfetto->wake.core),
                           .text = "wake-up",
+                          .text_length = strlen("wake-up"),
                           .flow = perfetto->wake.flow};
     perfetto->wake.flow = 0;
     put_event_of(run, &event);
 }
 
-static void put_event(struct export_run *run, const struct extract_event *event,
-                      const struct extract_role_fields *role)
+static void put_event(struct export_run *run, const struct extract_event *event)
 {
     struct perfetto *perfetto = perfetto_of(run);
     const struct extract_event_type *type = event->type;
@@ -490,7 +491,6 @@ static void put_event(struct export_run *run, const struct extract_event *event,
     unsigned fields = report_fields(event);
     bool by_thread = event->context == EXTRACT_THREAD && event->thread;
 
-    (void)role;
     if (event->flags & EXTRACT_FLAG_UNTIMED || number == SIZE_MAX)
         return;
     if (perfetto->wake.seq != event->seq)
@@ -525,13 +525,10 @@ static void put_event(struct export_run *run, const struct extract_event *event,
 static void put_loss(struct export_run *run, const struct extract_event *marker)
 {
     struct perfetto *perfetto = perfetto_of(run);
-    size_t length;
-    struct event event = {
-        .type = INSTANT, .at = marker->ticks, .text = export_event_text(run, marker, &length)};
+    struct event event = {.type = INSTANT, .at = marker->ticks};
 
     flush_wake(run);
-    if (!*event.text)
-        event.text = marker->type->name;
+    event.text = export_event_text(run, marker, &event.text_length);
     event.track = track_uuid(run, &(struct track){.kind = TRACK_RECORDER,
                                                   .name = "recorder",
                                                   .parent = root_track(run),

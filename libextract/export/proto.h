@@ -5,7 +5,8 @@
 //     proto_uint(&proto, 8, timestamp);
 //     proto_close(&proto, packet);
 //
-// The length of a message is written when it is closed. Source: "Encoding", Protocol Buffers documentation.
+// The length of a message is written when it is closed. Source: "Encoding", Protocol Buffers
+// documentation.
 #ifndef EXTRACT_EXPORT_PROTO_H
 #define EXTRACT_EXPORT_PROTO_H
 

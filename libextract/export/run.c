@@ -21,7 +21,8 @@ enum {
     MAX_CORES = 256
 };
 
-// clang-format off: one row for each exporter
+// One row for each exporter.
+// clang-format off
 static const struct exporter *const exporters[] = {
     &export_csv,
     &export_jsonl,
@@ -282,15 +283,21 @@ static void on_event(void *context, const struct extract_event *event,
 {
     struct export_run *run = context;
 
+    if (!run->code && standing != EXTRACT_OUTSIDE && run->exporter->counter)
+        put_levels(run, event, role);
+}
+
+static void on_entry(void *context, const struct extract_event *event, uint8_t standing)
+{
+    struct export_run *run = context;
+
     if (!may_go_on(run) || standing == EXTRACT_OUTSIDE)
         return;
     run->names.seq = event->seq;
     if (standing == EXTRACT_LET_THROUGH && run->exporter->event)
-        run->exporter->event(run, event, role);
-    if (run->exporter->counter) {
-        put_levels(run, event, role);
+        run->exporter->event(run, event);
+    if (run->exporter->counter)
         put_stack(run, event);
-    }
 }
 
 static void on_marker(void *context, const struct extract_event *marker, uint8_t standing)
@@ -345,7 +352,7 @@ static void walk_schedule(struct export_run *run)
                                                .wake = on_wake,
                                                .owner = on_owner};
     const struct schedule_observer observer = {
-        .context = run, .event = on_event, .marker = on_marker};
+        .context = run, .event = on_event, .entry = on_entry, .marker = on_marker};
     enum extract_code code = schedule_walk(run->view, run->trace, &sink, &observer, run->error);
 
     if (code && !run->code)
@@ -362,14 +369,13 @@ static bool needs_schedule(const struct exporter *exporter)
 
 static bool on_events(void *context, const struct extract_event *events, size_t count)
 {
-    static const struct extract_role_fields no_role = {.role = EXTRACT_ROLE_NONE};
     struct export_run *run = context;
 
     for (size_t i = 0; i < count; i++)
         if (extract_event_is_mark(&events[i]))
             on_marker(run, &events[i], EXTRACT_LET_THROUGH);
         else
-            on_event(run, &events[i], &no_role, EXTRACT_LET_THROUGH);
+            on_entry(run, &events[i], EXTRACT_LET_THROUGH);
     return !run->code;
 }
 

@@ -590,6 +590,8 @@ static bool add_events(void *context, const struct extract_event *events, const 
             add_event(schedule, event, role, standing[i]);
         if (observer->event)
             observer->event(observer->context, event, role, standing[i]);
+        if (observer->entry)
+            observer->entry(observer->context, &events[i], standing[i]);
         if (is_over)
             return false;
     }

@@ -31,9 +31,12 @@ struct schedule_step {
 // `gap` and `marker`.
 struct schedule_observer {
     void *context;
-    // Called for each event of the target, in the order of the trace.
+    // Called for each event of the target, in the order of the trace. Its fields are those of its
+    // role, and what it lacks of its context is filled in.
     void (*event)(void *context, const struct extract_event *event,
                   const struct extract_role_fields *role, uint8_t standing);
+    // The same with the event as the trace has it, after `event`.
+    void (*entry)(void *context, const struct extract_event *event, uint8_t standing);
     // Called for each gap or restart, after all that was known before it was completed.
     void (*gap)(void *context, const struct extract_event *marker);
     // Called for each marker, after `gap`.

@@ -136,6 +136,7 @@ const struct cli_command cli_export = {
     .help = "Write events and schedule in the format NAME, or in that of FILE's ending:\n"
             "  csv     FILE.csv    a line per event, for spreadsheets\n"
             "  jsonl   FILE.jsonl  a JSON object per event and state, for jq\n"
+            "  perfetto FILE.pftrace tracks, states and flows, for ui.perfetto.dev\n"
             "  vcd     FILE.vcd    states and counters as signals, for GTKWave\n"
             "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
             "  ctf     DIRECTORY   Common Trace Format, for babeltrace2\n"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # bench_proxy.sh: compares steps and downloads of GDB through `ringside serve --remote --listen`
-# with the same ones without it, in turn, from QEMU. Prints the median milliseconds of each, and PASS
-# or FAIL. The limit is 1.2 times as long. The figures for a pipe have no limit: there, GDB itself
-# needs longer, since it looks for messages of the program at the other end after each byte.
+# with the same ones without it, in turn, from QEMU. Prints the median milliseconds of each, and
+# PASS or FAIL. The limit is 1.2 times as long. The figures for a pipe have no limit: there, GDB
+# itself needs longer, since it looks for messages of the program at the other end after each byte.
 set -u
 cd "$(dirname "$0")/../../.." || exit 1
 # shellcheck source=/dev/null
