@@ -36,20 +36,27 @@ endif
 
 # libelf is required. libdw (file:line, types) is used if it is installed; HAVE_DW=0 builds without
 # it.
-ifndef HAVE_ELF
 links = $(shell printf '\043include <libelf.h>\n\043include $(1)\nint main(void){return 0;}\n' | \
           $(CC) -x c - -o /dev/null $(2) 2>/dev/null && echo 1)
+ifndef HAVE_ELF
 ifndef HAVE_DW
 HAVE_DW  := $(call links,<elfutils/libdw.h>,-ldw -lelf)
 endif
 HAVE_ELF := $(if $(filter 1,$(HAVE_DW)),1,$(call links,<gelf.h>,-lelf))
 endif
-export HAVE_DW HAVE_ELF
+# SQLite is used if it is installed; HAVE_SQLITE=0 builds without it.
+ifndef HAVE_SQLITE
+HAVE_SQLITE := $(call links,<sqlite3.h>,-lsqlite3)
+endif
+export HAVE_DW HAVE_ELF HAVE_SQLITE
 
 WARNINGS  := -Wall -Wextra -Wconversion -Wshadow
-DEFINES   := $(if $(filter 1,$(HAVE_DW)),-DEXTRACT_HAVE_DW=1) -DEXTRACT_VERSION='"$(VERSION)"'
+DEFINES   := $(if $(filter 1,$(HAVE_DW)),-DEXTRACT_HAVE_DW=1) \
+             $(if $(filter 1,$(HAVE_SQLITE)),-DEXTRACT_HAVE_SQLITE=1) \
+             -DEXTRACT_VERSION='"$(VERSION)"'
 INCLUDES  := -Ilibextract/include -Ilibextract -I$(BUILD)/gen
-LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf -lm
+LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf \
+             $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3) -lm
 SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
                -fno-sanitize-recover=undefined)
 # glibc does not fortify unoptimized code, and sanitizers do the same work better.

@@ -472,9 +472,9 @@ static const char declarations[] =
     "event {\n    name = \"irq_handler_exit\";\n    id = 4;\n    stream_id = 0;\n"
     "    fields := struct {\n        int32_t _irq;\n        int32_t _ret;\n    };\n};\n";
 
-static bool is_able(const struct export_run *run)
+static const char *refuse(const struct export_run *run)
 {
-    return !schedule_check(run->trace, NULL);
+    return schedule_check(run->trace, NULL) ? "no event of this trace shows a schedule" : NULL;
 }
 
 // LTTng keeps the events of a kernel in a directory of this name, which its tools look for.
@@ -552,7 +552,7 @@ const struct exporter export_ctf_lttng = {
     .kind = {"ctf-lttng", NULL, "the schedule as LTTng's kernel events, for Trace Compass",
              EXTRACT_EXPORT_DIRECTORY},
     .state_bytes = sizeof(struct lttng),
-    .is_able = is_able,
+    .refuse = refuse,
     .begin = begin,
     .object = put_object,
     .event = put_event,

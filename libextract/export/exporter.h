@@ -67,7 +67,8 @@ struct export_run {
 struct exporter {
     struct extract_export_kind kind;
     size_t state_bytes;
-    bool (*is_able)(const struct export_run *run); // NULL: it can write any trace
+    // Returns why it cannot write a trace; NULL: it can. NULL itself: it can write any trace.
+    const char *(*refuse)(const struct export_run *run);
     void (*begin)(struct export_run *run);
     void (*object)(struct export_run *run, const struct extract_object *object);
     // An event that the view lets through.
@@ -84,7 +85,7 @@ struct exporter {
 };
 
 extern const struct exporter export_csv, export_jsonl, export_vcd, export_chrome;
-extern const struct exporter export_perfetto;
+extern const struct exporter export_perfetto, export_sqlite;
 extern const struct exporter export_ctf, export_ctf_lttng;
 
 // Notes a failure, which ends the run. Only the first is kept.

@@ -29,6 +29,7 @@ static const struct exporter *const exporters[] = {
     &export_perfetto,
     &export_ctf,
     &export_ctf_lttng,
+    &export_sqlite,
     &export_vcd,
     &export_chrome,
 };
@@ -511,10 +512,10 @@ enum extract_code extract_export_run(struct extract_text *text, const struct ext
     if (!run.exporter)
         return extract_error_set(error, EXTRACT_USAGE, options->to, "see ringside-export(1)",
                                  "not a format of exports");
-    if (run.exporter->is_able && !run.exporter->is_able(&run))
+    const char *why = run.exporter->refuse ? run.exporter->refuse(&run) : NULL;
+    if (why)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, options->to, "see ringside-export(1)",
-                                 "cannot hold a trace of the format %s",
-                                 extract_trace_info(trace)->format);
+                                 "%s", why);
     return run.exporter->kind.output == EXTRACT_EXPORT_STREAM ? run_exporter(&run)
                                                               : run_to_path(&run, options->path);
 }

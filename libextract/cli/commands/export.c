@@ -137,6 +137,7 @@ const struct cli_command cli_export = {
             "  csv     FILE.csv    a line per event, for spreadsheets\n"
             "  jsonl   FILE.jsonl  a JSON object per event and state, for jq\n"
             "  perfetto FILE.pftrace tracks, states and flows, for ui.perfetto.dev\n"
+            "  sqlite  FILE.sqlite tables and views for questions in SQL\n"
             "  vcd     FILE.vcd    states and counters as signals, for GTKWave\n"
             "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
             "  ctf     DIRECTORY   Common Trace Format, for babeltrace2\n"

@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# export-sqlite.sh: reads exported databases with sqlite3, and compares them with the reports of
+# the same traces; runs the queries of docs/sql.md. Prints "ok NAME" or "not ok NAME: why" for each
+# test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
+set -u
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+here=$(realpath "$(dirname "$0")")
+data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")
+demo=$here/../data/demo.trx
+cd "$work" || exit 1
+
+run export --to sqlite "$demo" -o -
+check "standard output" 1 err 'use -o FILE'
+run export "$demo" -o missing/out.sqlite
+check "a directory that does not exist" 2 err 'missing'
+
+query() { sqlite3 -json trace.sqlite "$1" 2>&1; }
+# same NAME SQL FILTER FILE FILTER: rows of the database and objects of a report.
+same() {
+    is "$1" "$(query "$2" | jq -c "$3" | sort | md5sum)" "$(jq -c "$5" "$4" | sort | md5sum)"
+}
+# Addresses above 2^63 are negative in SQLite.
+signed='def signed: if . != null and . >= 9223372036854775808 then . - 18446744073709551616
+    else . end;'
+
+compare() { # NAME TRACE [OPTION...]
+    local name=$1 trace=$2
+    shift 2
+    run export "$@" "$trace" -o trace.sqlite
+    check "$name: export" '0 3'
+    is "$name: integrity" "$(sqlite3 trace.sqlite 'PRAGMA integrity_check' 2>&1)" ok
+    "$ringside" report --json "$@" "$trace" >report.json 2>err
+    same "$name: events" 'SELECT seq, ticks, core, context, id FROM event' \
+        '.[] | [.seq, .ticks, .core, .context, .id]' report.json \
+        'select(.context != "recorder") | [.seq, .ticks, .core, .context, .id]'
+    is "$name: fields" "$(query 'SELECT seq, label, value, name FROM field ORDER BY seq, number' |
+        jq -c -s '[add // [] | .[] | [.seq, .label, .name]] | sort' | md5sum)" \
+        "$(jq -c -s '[.[] | select(.context != "recorder") | . as $e | .fields | keys[] |
+            [$e.seq, ., $e.names[.]]] | sort' report.json | md5sum)"
+    is "$name: markers" "$(sqlite3 trace.sqlite 'SELECT count(*) FROM loss')" \
+        "$(jq -c 'select(.context == "recorder")' report.json | grep -c .)"
+    "$ringside" schedule --json "$@" "$trace" >schedule.json 2>err || return
+    same "$name: slices" 'SELECT core, start_ticks, end_ticks, kind, isr, certainty FROM slice' \
+        '.[] | [.core, .start_ticks, .end_ticks, .kind, .isr, .certainty == "likely"]' \
+        schedule.json \
+        'select(.type == "interval") | [.core, .from, .to, .kind, .isr, .unsure]'
+    same "$name: states" 'SELECT * FROM state' \
+        '.[] | [.thread, .start_ticks, .end_ticks, .state, .wait, .object, .timeout, .core]' \
+        schedule.json "$signed"' select(.type == "state") | [(.thread | signed), .from, .to, .state,
+            .service, (.object | signed), .timeout, .core]'
+    same "$name: wake-ups" 'SELECT * FROM wake' \
+        '.[] | [.seq, .ticks, .thread, .reason, .cause, .by, .object, .in_isr == 1, .reached]' \
+        schedule.json "$signed"' select(.type == "wake") | [.event, .at, (.thread | signed),
+            .reason, .cause, (.by | signed), (.object | signed), .isr, .reached]'
+    same "$name: owners" 'SELECT * FROM owner' \
+        '.[] | [.mutex, .start_ticks, .end_ticks, .thread]' schedule.json \
+        "$signed"' select(.type == "owner") | [(.mutex | signed), .from, .to, (.thread | signed)]'
+    "$ringside" stats --json "$@" "$trace" >stats.json 2>err
+    is "$name: the time of each thread" "$(query "SELECT thread, sum(ticks) AS t FROM core_load
+        WHERE kind = 'thread' AND ticks > 0 GROUP BY thread ORDER BY thread" |
+        jq -c '.[] | [.thread, .t]')" \
+        "$(jq -c '.threads | map(select(.ticks > 0)) | group_by(.name) | .[] |
+            [.[0].name, (map(.ticks) | add)]' stats.json)"
+}
+
+compare demo "$demo"
+is "demo: the latency of each thread" "$(query 'SELECT thread, count(*) AS n, min(ticks) AS a,
+    max(ticks) AS b, sum(ticks) AS c FROM latency GROUP BY thread ORDER BY thread' |
+    jq -c '.[] | [.thread, .n, .a, .b, .c]')" \
+    "$(jq -c '.threads | group_by(.name) | .[] | map(select(.latency.count > 0)) |
+        select(length > 0) | [.[0].name, (map(.latency.count) | add),
+        (map(.latency.min) | min), (map(.latency.max) | max), (map(.latency.sum) | add)]' \
+        stats.json)"
+is "demo: no rate, no seconds" "$(sqlite3 trace.sqlite 'SELECT count(ns) FROM event')" 0
+run export --hz 1000000 "$demo" -o trace.sqlite
+is "demo: nanoseconds" "$(sqlite3 trace.sqlite 'SELECT count(*) FROM event
+    WHERE ns <> 1000 * ticks')" 0
+compare filtered "$demo" --class SVC --thread 'w*'
+gunzip -c "$here/../data/rkh/stream.bin.gz" >stream.bin
+compare rkh stream.bin
+compare hook "$here/../data/hooks.bin"
+for log in threadx-append rkh posix-append hook; do
+    gunzip -c "$here/../data/log-version-1/$log.log.gz" >$log.log
+    compare $log.log $log.log
+done
+for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
+    trace=$data/threadx/$name.trx
+    [ -e "$trace" ] || { echo "skip $name: no such trace"; continue; }
+    compare "$name" "$trace"
+done
+
+# ---- the queries of docs/sql.md ----
+
+"$ringside" export "$demo" -o demo.sqlite
+# Each query is in a block of its own, and its answer in the next one.
+awk '/^```sql/ {n++; mode = "query"; next}
+    /^```/ {mode = mode == "query" ? "between" : mode == "between" ? "answer" : ""
+        if (mode == "answer") printf "" >("answer" n)
+        next}
+    mode == "query" || mode == "answer" {print >(mode n)}' "$here/../../../docs/sql.md"
+n=0
+for answer in answer*; do
+    n=$((n + 1))
+    sqlite3 demo.sqlite <"query${answer#answer}" >got 2>&1
+    is "docs/sql.md: query ${answer#answer}" "$(cat got)" "$(cat "$answer")"
+done
+is "docs/sql.md: there are queries" "$((n >= 10))" 1
+
+# ---- hostile names ----
+
+LC_ALL=C sed 's/supervisor/="<\/s>;\xff,\n/' "$demo" >hostile.trx
+run export hostile.trx -o trace.sqlite
+check "hostile names: export" '0 3'
+is "hostile names: integrity" "$(sqlite3 trace.sqlite 'PRAGMA integrity_check' 2>&1)" ok
+is "hostile names: UTF-8" "$(sqlite3 trace.sqlite 'SELECT name FROM object' | iconv -f utf-8 -t \
+    utf-8 2>&1 | grep -c .)" "$(sqlite3 demo.sqlite 'SELECT name FROM object' | grep -c .)"
+finish
