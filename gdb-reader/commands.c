@@ -485,6 +485,10 @@ const struct command commands[] = {
     {"schedule", "[--from TIME] [--to TIME]", "Show who ran, who waited, and who woke whom.",
      "Other filters have no effect, since only all events together show who ran.\n", EXTRA_NOTHING,
      run_same_command},
+    {"timeline", "[FILTER...]", "Draw who ran and who waited.",
+     "Draws a line for each core, interrupt and thread. A column shows the state that lasts\n"
+     "longest in its time. --from, --to and --last choose the time, and --thread the threads.\n",
+     EXTRA_NOTHING, run_same_command},
     {"why", "[THREAD] [--worst N | --at TIME | --from TIME --to TIME] [--span DEFINITION]",
      "Explain why a thread was late.",
      "Explains the longest response of the thread: from when it became ready to its next wait for\n"

@@ -104,6 +104,8 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .spans = options->spans,
         .span_count = options->span_count,
         .no_header = options->no_header,
+        .width = extract_report_terminal_width(),
+        .ascii = extract_report_needs_ascii(),
         .may_continue = templates_may_continue,
         .context = query,
     };

@@ -96,12 +96,14 @@ test_stats() {
 # The threads of this firmware take turns and never wait.
 test_schedule() {
     at_checkpoint 'ringside schedule' 'ringside why alpha --from 0 --to 100' 'ringside why alpha' \
-        'ringside why alpha --last 5'
+        'ringside why alpha --last 5' 'ringside timeline --from 0 --to 100'
     has '^ +0 +[0-9]+ +[0-9]+  core 0: (alpha|beta)'
     has '^alpha  100 ticks  from 0 ticks$'
     has '^ +sum +100 ticks +100%$'
     has '^alpha  10 ticks  until the end of the trace  from 380 ticks$'
     has 'ringside: --last: unknown option; use --worst N, '
+    has '^core 0 \?+$' # all of it is only likely
+    has '^alpha  .*[#█]'
 }
 
 # Event n has the time 10 n. Thread alpha has the even events.

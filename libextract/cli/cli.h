@@ -118,7 +118,8 @@ enum {
     CLI_KERNEL = 32768,
     CLI_REGISTERS = 65536,
     CLI_SERVE = 131072,
-    CLI_HTML = 262144
+    CLI_HTML = 262144,
+    CLI_TIMELINE = 524288
 };
 
 // Headings of the overview under which commands are listed.
@@ -141,9 +142,9 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_info, cli_objects, cli_threads, cli_crash, cli_serve, cli_core,
-    cli_report, cli_last, cli_stats, cli_schedule, cli_why, cli_diff, cli_assert, cli_merge,
-    cli_export, cli_chart, cli_list, cli_scan, cli_save, cli_periodic, cli_record, cli_flush,
-    cli_filter, cli_status, cli_start, cli_stop, cli_clear, cli_top, cli_openocd_config,
+    cli_report, cli_last, cli_stats, cli_schedule, cli_timeline, cli_why, cli_diff, cli_assert,
+    cli_merge, cli_export, cli_chart, cli_list, cli_scan, cli_save, cli_periodic, cli_record,
+    cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear, cli_top, cli_openocd_config,
     cli_templates, cli_help, cli_version;
 
 // command_table.c: returns the i-th command; NULL after the last.

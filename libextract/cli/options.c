@@ -27,6 +27,17 @@ static bool set_baud(void *context, const struct option_use *use)
            (options->feeding.baud <= MAX_BAUD || option_refuse_value(use, "use bits per second"));
 }
 
+static bool set_width(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+    uint64_t width;
+
+    if (!extract_number_parse(use->value, &width) || width < 20 || width > 1000)
+        return option_refuse_value(use, "use a number of columns from 20 to 1000");
+    options->session.width = (unsigned)width;
+    return true;
+}
+
 static bool set_pid(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
@@ -291,6 +302,9 @@ static const struct option_row rows[] = {
      FLAG(kernel)},
     {GENERAL, 0, 0, "json", NULL, "Print JSON instead of text.", FLAG(session.json)},
     {GENERAL, CLI_HTML, 0, "html", NULL, "Print a page of HTML instead of text.", FLAG(html)},
+    {GENERAL, CLI_TIMELINE, 0, "width", "N", "Draw at most N columns.", .set = set_width},
+    {GENERAL, CLI_TIMELINE, 0, "ascii", NULL, "Draw with ASCII characters only.",
+     FLAG(session.ascii)},
     {GENERAL, 0, 0, "no-header", NULL, "Print text without column headings.",
      FLAG(session.no_header)},
     {GENERAL, 0, 0, "color", "[=WHEN]", "Color the text: auto (default), always or never.",

@@ -119,6 +119,7 @@ struct perfetto {
     struct extract_text scratch;
     uint64_t flows;  // number of them
     uint64_t newest; // time of the newest event
+    size_t losses;   // slices of losses that no event has ended yet
     struct {
         uint64_t seq, at, by, flow;
         uint8_t core;
@@ -482,6 +483,8 @@ static void flush_wake(struct export_run *run)
     put_event_of(run, &event);
 }
 
+static void end_losses(struct export_run *run, uint64_t at);
+
 static void put_event(struct export_run *run, const struct extract_event *event)
 {
     struct perfetto *perfetto = perfetto_of(run);
@@ -495,6 +498,7 @@ static void put_event(struct export_run *run, const struct extract_event *event)
         return;
     if (perfetto->wake.seq != event->seq)
         flush_wake(run);
+    end_losses(run, event->ticks);
     for (unsigned i = 0; i < fields; i++)
         if (type->field[i].kind != EXTRACT_KIND_NONE)
             labels[i] = label_iid(run, number * EXTRACT_FIELDS_MAX + i, type->field[i].label);
@@ -521,25 +525,37 @@ static void put_event(struct export_run *run, const struct extract_event *event)
     close_event(run, packet, begin);
 }
 
-// A loss is a slice from the newest event on; a restart and the like an instant.
+static uint64_t recorder_track(struct export_run *run)
+{
+    return track_uuid(run, &(struct track){.kind = TRACK_RECORDER,
+                                           .name = "recorder",
+                                           .parent = root_track(run),
+                                           .rank = 1003});
+}
+
+// A loss is a slice from the event before it to the next one; a restart and the like an instant.
 static void put_loss(struct export_run *run, const struct extract_event *marker)
 {
     struct perfetto *perfetto = perfetto_of(run);
-    struct event event = {.type = INSTANT, .at = marker->ticks};
+    bool is_loss = extract_id_is_loss(marker->id);
+    struct event event = {.type = is_loss ? SLICE_BEGIN : INSTANT, .at = marker->ticks};
 
     flush_wake(run);
+    event.track = recorder_track(run);
     event.text = export_event_text(run, marker, &event.text_length);
-    event.track = track_uuid(run, &(struct track){.kind = TRACK_RECORDER,
-                                                  .name = "recorder",
-                                                  .parent = root_track(run),
-                                                  .rank = 1003});
-    if (extract_id_is_loss(marker->id) && perfetto->newest < marker->ticks) {
-        event.type = SLICE_BEGIN;
+    if (is_loss && perfetto->newest < marker->ticks)
         event.at = perfetto->newest;
-        put_event_of(run, &event);
-        event = (struct event){.type = SLICE_END, .at = marker->ticks, .track = event.track};
-    }
+    perfetto->losses += is_loss;
     put_event_of(run, &event);
+}
+
+static void end_losses(struct export_run *run, uint64_t at)
+{
+    struct perfetto *perfetto = perfetto_of(run);
+
+    for (; perfetto->losses; perfetto->losses--)
+        put_event_of(run,
+                     &(struct event){.type = SLICE_END, .at = at, .track = recorder_track(run)});
 }
 
 // ---- the schedule ----
@@ -722,6 +738,7 @@ static void begin(struct export_run *run)
 static void end(struct export_run *run)
 {
     flush_wake(run);
+    end_losses(run, perfetto_of(run)->newest);
 }
 
 static void close_perfetto(struct export_run *run)

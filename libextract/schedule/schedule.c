@@ -734,14 +734,23 @@ static bool find_range(const struct extract_view *view, struct time_range *range
     return true;
 }
 
-enum extract_code extract_schedule_run(const struct extract_view *view,
-                                       const struct extract_trace *trace,
-                                       const struct extract_schedule_sink *sink,
-                                       struct extract_error *error)
+enum extract_code schedule_walk_times(const struct extract_view *view,
+                                      const struct extract_trace *trace,
+                                      const struct extract_schedule_sink *sink,
+                                      const struct schedule_observer *observer,
+                                      struct extract_error *error)
 {
     struct time_range range;
     bool has_range = find_range(view, &range);
     enum extract_code code = schedule_check(trace, error);
 
-    return code ? code : walk(view, has_range ? &range : NULL, trace, sink, NULL, error);
+    return code ? code : walk(view, has_range ? &range : NULL, trace, sink, observer, error);
+}
+
+enum extract_code extract_schedule_run(const struct extract_view *view,
+                                       const struct extract_trace *trace,
+                                       const struct extract_schedule_sink *sink,
+                                       struct extract_error *error)
+{
+    return schedule_walk_times(view, trace, sink, NULL, error);
 }

@@ -60,5 +60,13 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
                                 const struct extract_schedule_sink *sink,
                                 const struct schedule_observer *observer,
                                 struct extract_error *error);
+// The same for pictures of a time: FROM and TO of the view are taken as they are, whether there are
+// events at them or not, and then all events of the trace pass with the standing LET_THROUGH.
+// Errors: also UNSUPPORTED, as schedule_check.
+enum extract_code schedule_walk_times(const struct extract_view *view,
+                                      const struct extract_trace *trace,
+                                      const struct extract_schedule_sink *sink,
+                                      const struct schedule_observer *observer,
+                                      struct extract_error *error);
 
 #endif

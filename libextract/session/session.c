@@ -190,7 +190,9 @@ static void apply_options(struct extract_session *session,
                                                       .color = options->color,
                                                       .columns = &session->columns,
                                                       .may_continue = options->may_continue,
-                                                      .context = options->context};
+                                                      .context = options->context,
+                                                      .width = options->width,
+                                                      .ascii = options->ascii};
     session->report.part = options->is_continued ? &session->part : NULL;
     session->hz = options->hz;
     session->template_files = options->template_files;
@@ -419,6 +421,19 @@ static enum extract_code run_schedule(struct extract_session *session, struct ex
     return code ? code : found;
 }
 
+static enum extract_code run_timeline(struct extract_session *session, struct extract_text *text,
+                                      struct extract_error *error)
+{
+    struct extract_view *view;
+    enum extract_code found =
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code code =
+        view ? extract_report_timeline(text, view, session->trace, &session->report, error) : found;
+
+    extract_view_free(view);
+    return code ? code : found;
+}
+
 static enum extract_code run_stats(struct extract_session *session, struct extract_text *text,
                                    struct extract_error *error)
 {
@@ -580,10 +595,10 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         enum extract_code (*run)(struct extract_session *, struct extract_text *,
                                  struct extract_error *);
     } commands[] = {
-        {"info", run_info},     {"objects", run_objects},  {"report", run_report},
-        {"stats", run_stats},   {"damage", run_damage},    {"cost", run_cost},
-        {"raw", run_raw},       {"chart", run_svg},        {"signalling", run_signalling},
-        {"status", run_status}, {"schedule", run_schedule}};
+        {"info", run_info},     {"objects", run_objects},   {"report", run_report},
+        {"stats", run_stats},   {"damage", run_damage},     {"cost", run_cost},
+        {"raw", run_raw},       {"chart", run_svg},         {"signalling", run_signalling},
+        {"status", run_status}, {"schedule", run_schedule}, {"timeline", run_timeline}};
 
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(command, commands[i].name) != 0)
@@ -592,8 +607,8 @@ enum extract_code extract_session_run(struct extract_session *session, const cha
         return text->code ? text_fault(text, error) : code;
     }
     return extract_error_set(error, EXTRACT_USAGE, command,
-                             "use info, objects, report, stats, schedule, damage, cost, raw, "
-                             "chart, signalling or status",
+                             "use info, objects, report, stats, schedule, timeline, damage, cost, "
+                             "raw, chart, signalling or status",
                              "unknown command");
 }
 

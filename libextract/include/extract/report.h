@@ -97,6 +97,8 @@ struct extract_report_options {
     // Reports of events: where the previous part ended; NULL: the report is complete in itself.
     // Columns of a report in parts have fixed widths.
     struct extract_report_part *part;
+    unsigned width; // of a timeline, in columns; 0: 80
+    bool ascii;     // of a timeline: in ASCII instead of block characters
 };
 
 // What happened to the events of a report.
@@ -155,6 +157,19 @@ enum extract_code extract_report_schedule(struct extract_text *text,
                                           const struct extract_trace *trace,
                                           const struct extract_report_options *options,
                                           struct extract_error *error);
+
+// Writes the schedule as a picture: a line for each core, interrupt and thread, by priority. A
+// column shows the state that lasts longest in its time. In JSON, one object for all, and one per
+// line. Errors: those of extract_schedule_run.
+enum extract_code extract_report_timeline(struct extract_text *text,
+                                          const struct extract_view *view,
+                                          const struct extract_trace *trace,
+                                          const struct extract_report_options *options,
+                                          struct extract_error *error);
+// Returns whether the locale of the environment lacks the block characters of a timeline, or shows
+// them two columns wide; and the width of the terminal on standard output, 0 if it is not known.
+bool extract_report_needs_ascii(void);
+unsigned extract_report_terminal_width(void);
 
 // Writes explanations of responses: in text, one line per segment; in JSON, one object per
 // response.

@@ -57,6 +57,8 @@ struct extract_session_options {
     bool json;      // JSON instead of text
     bool no_header; // text: without headings
     bool color;     // text: headings in bold, flags in red
+    unsigned width; // of "timeline": columns; 0: 80
+    bool ascii;     // of "timeline": in ASCII
     // Text of "report": paths of template files; "-" is standard input. A file overrides the files
     // before it, and all of them override the built-in templates.
     const char *const *template_files;
