@@ -96,7 +96,7 @@ test_stats() {
 # The threads of this firmware take turns and never wait.
 test_schedule() {
     at_checkpoint 'ringside schedule' 'ringside why alpha --from 0 --to 100' 'ringside why alpha' \
-        'ringside why alpha --last 5' 'ringside timeline --from 0 --to 100'
+        'ringside timeline --from 0 --to 100' 'ringside why alpha --last 5'
     has '^ +0 +[0-9]+ +[0-9]+  core 0: (alpha|beta)'
     has '^alpha  100 ticks  from 0 ticks$'
     has '^ +sum +100 ticks +100%$'
