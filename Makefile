@@ -68,7 +68,7 @@ COMPILE   := $(strip $(CC) -std=gnu11 $(WARNINGS) $(DEFINES) $(INCLUDES) -fPIC \
 HARDEN    := -Wl,-z,relro,-z,now,-z,noexecstack
 LINK      := $(strip $(CC) $(SANITIZER) $(HARDEN) $(CFLAGS) $(LDFLAGS))
 
-.PHONY: all help clean setup demo FORCE
+.PHONY: all help clean setup demo gallery FORCE
 all:
 
 include libextract/build.mk
@@ -103,6 +103,9 @@ demo:
 	@.ci/setup.sh demo
 	@$(SUBMAKE) all build/firmware/demo-cortex-m3.elf
 	@qemu-tests/demo.sh
+
+gallery: all
+	@BUILD=$(BUILD) .ci/gallery.sh docs
 
 clean:
 	rm -rf build

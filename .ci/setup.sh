@@ -36,6 +36,7 @@ test             sqlite3                     sqlite3
 test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
 test             lttng-cputop                python3-lttnganalyses
+test             xmllint                     libxml2-utils
 test             protoc                      protobuf-compiler
 test             valgrind                    valgrind
 test             strace                      strace

@@ -30,6 +30,7 @@ static const struct exporter *const exporters[] = {
     &export_ctf,
     &export_ctf_lttng,
     &export_sqlite,
+    &export_svg,
     &export_vcd,
     &export_chrome,
 };

@@ -271,3 +271,32 @@ enum extract_code lanes_walk(struct lanes *lanes,
 
     return schedule_walk_times(lanes->view, lanes->trace, &sink, &observer, error);
 }
+
+// ---- the axis ----
+
+struct lanes_axis lanes_axis_choose(const struct lanes *lanes, uint64_t hz, unsigned columns,
+                                    unsigned distance)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    struct lanes_axis axis = {.unit = "ticks", .per_tick = 1};
+    double least = (double)(lanes->to - lanes->from) * distance / columns;
+    double step = hz ? 1e-9 : 1;
+    size_t i = 0;
+
+    least /= hz ? (double)hz : 1;
+    while (step * 1.000001 < least) // 1, 2, 5, 10 ...
+        for (int k = 0; k < 3 && step * 1.000001 < least; k++)
+            step *= k == 1 ? 2.5 : 2;
+    axis.step = (uint64_t)(step * (hz ? (double)hz : 1) + 0.5);
+    axis.step = axis.step ? axis.step : 1;
+    if (!hz)
+        return axis;
+    while (i + 1 < sizeof units / sizeof *units && step < units[i].seconds)
+        i++;
+    axis.unit = units[i].unit;
+    axis.per_tick = 1 / (units[i].seconds * (double)hz);
+    return axis;
+}

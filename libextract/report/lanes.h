@@ -63,6 +63,17 @@ void lanes_free(struct lanes *lanes);
 enum extract_code lanes_walk(struct lanes *lanes,
                              void (*put)(void *context, size_t lane, const struct lane_part *part),
                              void *context, struct extract_error *error);
+
+// An axis of times with labels at 1, 2 or 5 times a power of ten.
+struct lanes_axis {
+    uint64_t step;    // ticks between two labels
+    const char *unit; // of a label
+    double per_tick;  // units
+};
+// Chooses the labels of an axis of `columns` of any width, which are at least `distance` apart.
+// `hz` is 0 if the rate of the clock is not known.
+struct lanes_axis lanes_axis_choose(const struct lanes *lanes, uint64_t hz, unsigned columns,
+                                    unsigned distance);
 // Returns the word for a state.
 const char *lane_state_name(enum lane_state state);
 

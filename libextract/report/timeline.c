@@ -153,51 +153,12 @@ static void put_name(struct timeline *timeline, const char *name)
     extract_text_pad(timeline->text, ' ', most - width + 1);
 }
 
-// A time as the axis prints it: with as many decimals as its steps need.
-struct axis {
-    uint64_t step; // ticks between two labels
-    const char *unit;
-    double per_tick; // units
-    int decimals;
-};
-
-static struct axis choose_axis(const struct timeline *timeline)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
-    uint64_t span = timeline->lanes.to - timeline->lanes.from, hz = timeline->options->hz;
-    double least = (double)span * LABEL_COLUMNS / timeline->columns;
-    struct axis axis = {.unit = "ticks", .per_tick = 1};
-    double step = 1, seconds = hz ? 1 / (double)hz : 0;
-    size_t i = 0;
-
-    if (hz) {
-        least *= seconds;
-        step = 1e-9;
-    }
-    while (step * 1.000001 < least) // 1, 2, 5, 10 ...
-        for (int k = 0; k < 3 && step * 1.000001 < least; k++)
-            step *= k == 1 ? 2.5 : 2;
-    if (!hz) {
-        axis.step = (uint64_t)(step + 0.5);
-        return axis;
-    }
-    while (i + 1 < sizeof units / sizeof *units && step < units[i].seconds)
-        i++;
-    axis.unit = units[i].unit;
-    axis.per_tick = seconds / units[i].seconds;
-    axis.step = (uint64_t)(step * (double)hz + 0.5);
-    axis.step = axis.step ? axis.step : 1;
-    return axis;
-}
-
 static void put_axis(struct timeline *timeline)
 {
     struct extract_text *text = timeline->text;
     const struct lanes *lanes = &timeline->lanes;
-    struct axis axis = choose_axis(timeline);
+    struct lanes_axis axis =
+        lanes_axis_choose(lanes, timeline->options->hz, timeline->columns, LABEL_COLUMNS);
     bool ascii = timeline->options->ascii;
     uint64_t first = (lanes->from + axis.step - 1) / axis.step * axis.step;
     unsigned at = 0;
@@ -206,8 +167,8 @@ static void put_axis(struct timeline *timeline)
     for (uint64_t tick = first; tick < lanes->to && tick >= first; tick += axis.step) {
         char label[48];
         unsigned column = column_of(timeline, tick);
-        int length = snprintf(label, sizeof label, "%.*f %s", axis.decimals,
-                              (double)tick * axis.per_tick, axis.unit);
+        int length =
+            snprintf(label, sizeof label, "%.0f %s", (double)tick * axis.per_tick, axis.unit);
         if (column < at || column + (unsigned)length > timeline->columns)
             continue;
         extract_text_pad(text, ' ', column - at);

@@ -138,6 +138,7 @@ const struct cli_command cli_export = {
             "  jsonl   FILE.jsonl  a JSON object per event and state, for jq\n"
             "  perfetto FILE.pftrace tracks, states and flows, for ui.perfetto.dev\n"
             "  sqlite  FILE.sqlite tables and views for questions in SQL\n"
+            "  svg     FILE.svg    a picture of a time, for documents\n"
             "  vcd     FILE.vcd    states and counters as signals, for GTKWave\n"
             "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
             "  ctf     DIRECTORY   Common Trace Format, for babeltrace2\n"
