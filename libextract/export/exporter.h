@@ -85,7 +85,7 @@ struct exporter {
 };
 
 extern const struct exporter export_csv, export_jsonl, export_vcd, export_chrome;
-extern const struct exporter export_perfetto, export_sqlite, export_svg;
+extern const struct exporter export_perfetto, export_sqlite, export_svg, export_trx;
 extern const struct exporter export_ctf, export_ctf_lttng;
 
 // Notes a failure, which ends the run. Only the first is kept.

@@ -31,6 +31,7 @@ static const struct exporter *const exporters[] = {
     &export_ctf_lttng,
     &export_sqlite,
     &export_svg,
+    &export_trx,
     &export_vcd,
     &export_chrome,
 };

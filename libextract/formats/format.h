@@ -404,7 +404,7 @@ struct extract_scheduler {
 
 // ---- Merged logs ----
 
-// A ring that is to be made: for a log that is merged from several traces.
+// A ring that is to be made: for a log that is merged from several traces, or for events of one.
 struct extract_encoded_ring {
     // The rings of the inputs, of the same format.
     const struct extract_ring *const *inputs;
@@ -413,6 +413,7 @@ struct extract_encoded_ring {
     uint32_t name_bytes; // of a name in the registry, with its NUL
     unsigned cores;      // of all inputs together
     bool is_wide;        // addresses get bits above those of the targets: the inputs are boards
+    bool is_plain;       // words, byte order and timestamps are those of the first input
 };
 
 // How the entries of one input are written to the merged log. The merge fills it in.
@@ -443,9 +444,9 @@ static inline uint64_t extract_encode_address(const struct extract_encoding *enc
 
 enum { EXTRACT_ENCODED_CAPACITY = 1 << 18 }; // bytes of the largest entry that is written
 
-// Writes events and objects as bytes, with timestamps of 64 bits. In events, the merge has replaced
-// timestamp, core, thread and the fields of kind OBJECT and CODE by those of the log; `data` is
-// that of the input.
+// Writes events and objects as bytes, with timestamps of 64 bits unless the ring is plain. In
+// events, the merge has replaced timestamp, core, thread and the fields of kind OBJECT and CODE by
+// those of the log; `data` is that of the input.
 struct extract_encoder {
     // Fills in a ring with its header. Errors: BAD (the ring would be too large), USAGE (the inputs
     // do not fit together).

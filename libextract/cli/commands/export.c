@@ -76,16 +76,46 @@ static const struct extract_export_kind *find_kind(const char *name, const char 
     return kind;
 }
 
+// Returns whether the input is a dump file of which no event is left out, and the format is that of
+// the file.
+static bool is_same_dump(const struct cli_snapshot *snapshot, const struct cli_options *options,
+                         const struct extract_export_kind *kind)
+{
+    const struct extract_trace *trace = extract_session_trace(snapshot->session);
+
+    return strcmp(kind->name, "trx") == 0 && !extract_trace_info(trace)->log &&
+           extract_trace_snapshot(trace)->ring.origin == EXTRACT_FROM_FILE &&
+           strcmp(extract_trace_info(trace)->format, "threadx") == 0 && options->input_count == 1 &&
+           strcmp(options->inputs[0], "-") != 0 && !options->session.condition_count;
+}
+
+// Writes a file as it is, also with what follows its ring.
+static enum extract_code copy_file(const char *path, struct extract_text *text,
+                                   struct extract_error *error)
+{
+    uint8_t *bytes;
+    size_t length;
+    enum extract_code code = extract_file_read(path, EXTRACT_FILE_LIMIT, &bytes, &length, error);
+
+    if (code)
+        return code;
+    extract_text_put(text, (const char *)bytes, length);
+    free(bytes);
+    return text->code;
+}
+
 static enum extract_code write_export(struct cli_snapshot *snapshot,
                                       const struct extract_export_kind *kind,
-                                      const struct cli_options *options, struct extract_text *text,
-                                      struct extract_error *error)
+                                      const struct cli_options *options, const char *path,
+                                      struct extract_text *text, struct extract_error *error)
 {
+    if (is_same_dump(snapshot, options, kind))
+        return copy_file(options->inputs[0], text, error);
     const char *term = getenv("TERM");
-    struct export_progress progress = {.path = options->output, .printed_ns = extract_now()};
+    struct export_progress progress = {.path = path, .printed_ns = extract_now()};
     struct extract_export_options choice = {.size = sizeof choice,
                                             .to = kind->name,
-                                            .path = options->output,
+                                            .path = path,
                                             .progress = print_progress,
                                             .context = &progress};
 
@@ -118,7 +148,8 @@ static int run_export(const struct cli_options *options)
     if (!status)
         status = cli_output_open_as(&output, &rest);
     if (!status) {
-        enum extract_code code = write_export(&snapshot, kind, options, &output.text, &error);
+        enum extract_code code =
+            write_export(&snapshot, kind, &rest, options->output, &output.text, &error);
         if (code && !output.fault)
             status = cli_complain(&error);
         if (code == EXTRACT_NOTFOUND)
@@ -139,6 +170,7 @@ const struct cli_command cli_export = {
             "  perfetto FILE.pftrace tracks, states and flows, for ui.perfetto.dev\n"
             "  sqlite  FILE.sqlite tables and views for questions in SQL\n"
             "  svg     FILE.svg    a picture of a time, for documents\n"
+            "  trx     FILE.trx    a dump of ThreadX, for TraceX\n"
             "  vcd     FILE.vcd    states and counters as signals, for GTKWave\n"
             "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
             "  ctf     DIRECTORY   Common Trace Format, for babeltrace2\n"
