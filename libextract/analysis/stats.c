@@ -137,8 +137,8 @@ static void count_move(struct analysis *analysis, const struct extract_role_fiel
                        const struct extract_event *event)
 {
     uint64_t own = event->context == EXTRACT_THREAD ? event->thread : 0;
-    size_t i = analysis_thread(analysis,
-                               role->thread ? extract_role_field(event, role->thread) : own);
+    size_t i =
+        analysis_thread(analysis, role->thread ? extract_role_field(event, role->thread) : own);
     bool is_suspension = role->role == EXTRACT_ROLE_SUSPEND;
 
     analysis->stats->suspends += is_suspension;

@@ -373,9 +373,8 @@ static void note_schedule(struct where *where, const struct extract_event *event
     if (extract_event_is_mark(event))
         return;
     role = extract_trace_role(where->trace, &event, &scratch);
-    struct suspension *suspension = role->thread || is_suspension(role)
-                                        ? find_suspension(where, subject(event, role))
-                                        : NULL;
+    struct suspension *suspension =
+        role->thread || is_suspension(role) ? find_suspension(where, subject(event, role)) : NULL;
     bool is_move = role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY;
     if (!suspension || is_move)
         return;
