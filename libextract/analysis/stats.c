@@ -116,8 +116,6 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
     if (is_counted) {
         services_add_of_thread(analysis, i, service);
         thread->events++;
-        thread->suspends += role->role == EXTRACT_ROLE_SUSPEND;
-        thread->resumes += role->role == EXTRACT_ROLE_RESUME;
         note_stack(thread, event);
         note_priority(thread, event->priority);
     }
@@ -133,6 +131,24 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
 
 // ---- counts ----
 
+// Counts a suspension or a resumption of the thread that an event is about. Without a thread in its
+// fields, that is the one that recorded it.
+static void count_move(struct analysis *analysis, const struct extract_role_fields *role,
+                       const struct extract_event *event)
+{
+    uint64_t own = event->context == EXTRACT_THREAD ? event->thread : 0;
+    size_t i =
+        analysis_thread(analysis, role->thread ? extract_role_field(event, role->thread) : own);
+    bool is_suspension = role->role == EXTRACT_ROLE_SUSPEND;
+
+    analysis->stats->suspends += is_suspension;
+    analysis->stats->resumes += !is_suspension;
+    if (i == SIZE_MAX)
+        return;
+    thread_at(analysis, i)->suspends += is_suspension;
+    thread_at(analysis, i)->resumes += !is_suspension;
+}
+
 static void count_role(struct analysis *analysis, const struct extract_role_fields *role,
                        const struct extract_event *event)
 {
@@ -141,10 +157,8 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
 
     switch (role->role) {
     case EXTRACT_ROLE_SUSPEND:
-        stats->suspends++;
-        break;
     case EXTRACT_ROLE_RESUME:
-        stats->resumes++;
+        count_move(analysis, role, event);
         break;
     case EXTRACT_ROLE_TIME_SLICE:
         stats->time_slices++;

@@ -76,18 +76,24 @@ static bool has_words(enum extract_kind kind)
 }
 
 // Returns the i-th event type: those of the trace, those of its format that user-defined types
-// replace, then markers. Returns NULL after the last. All ids without a type of their own have the
-// same type.
+// replace, those that names of user events tell, then markers. Returns NULL after the last. All ids
+// without a type of their own have the same type.
 static const struct extract_event_type *type_at(const struct extract_trace *trace, size_t i)
 {
+    const struct extract_format *format = extract_trace_snapshot(trace)->ring.format;
     size_t of_format = trace->user_types ? EXTRACT_COMMON_IDS : 0;
+    size_t named = trace->has_named_types ? EXTRACT_NAMED_TYPES : 0;
 
     if (i < EXTRACT_COMMON_IDS)
         return extract_trace_type(trace, (uint32_t)i);
     i -= EXTRACT_COMMON_IDS;
     if (i < of_format)
-        return extract_trace_snapshot(trace)->ring.format->type((uint32_t)i);
-    return extract_mark_type_at(i - of_format);
+        return format->type((uint32_t)i);
+    i -= of_format;
+    if (i < named)
+        return trace->named_types[i] ? format->named_types->events(trace->named_types[i])
+                                     : format->type(format->user_ids);
+    return extract_mark_type_at(i - named);
 }
 
 bool value_label_find(struct value_label *label, const struct extract_trace *trace)

@@ -34,6 +34,7 @@ struct test {
 struct suspension {
     uint64_t ticks;
     uint64_t walk;
+    bool is_of_lock; // the thread may record once more that it waits
 };
 
 struct where {
@@ -345,6 +346,20 @@ static struct suspension *find_suspension(const struct where *where, uint64_t th
     return found ? &where->suspensions[found - 1] : NULL;
 }
 
+// Returns the thread that an event of the scheduler is about: if no field states it, the one that
+// recorded it. An interrupt does not wait for a lock. 0: none.
+static uint64_t subject(const struct extract_event *event, const struct extract_role_fields *role)
+{
+    bool is_own = role->role == EXTRACT_ROLE_SUSPEND || event->context == EXTRACT_THREAD;
+
+    return role->thread ? extract_role_field(event, role->thread) : is_own ? event->thread : 0;
+}
+
+static bool is_suspension(const struct extract_role_fields *role)
+{
+    return role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_LOCK_WAIT;
+}
+
 // Computes how long the thread that an event makes ready was blocked, and notes suspensions.
 static void note_schedule(struct where *where, const struct extract_event *event)
 {
@@ -359,13 +374,16 @@ static void note_schedule(struct where *where, const struct extract_event *event
         return;
     role = extract_trace_role(where->trace, &event, &scratch);
     struct suspension *suspension =
-        role->thread ? find_suspension(where, extract_role_field(event, role->thread)) : NULL;
+        role->thread || is_suspension(role) ? find_suspension(where, subject(event, role)) : NULL;
     bool is_move = role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY;
     if (!suspension || is_move)
         return;
     switch (role->role) {
     case EXTRACT_ROLE_SUSPEND:
-        *suspension = (struct suspension){event->ticks, is_timed ? where->walk : 0};
+    case EXTRACT_ROLE_LOCK_WAIT:
+        if (!suspension->is_of_lock || suspension->walk != where->walk)
+            *suspension = (struct suspension){event->ticks, is_timed ? where->walk : 0,
+                                              role->role == EXTRACT_ROLE_LOCK_WAIT};
         break;
     case EXTRACT_ROLE_RESUME:
         where->is_blocked_for_known =
@@ -394,6 +412,8 @@ void where_note(struct where *where, const struct extract_event *event)
 
 static bool add_suspension(struct where *where, uint64_t thread)
 {
+    if (!thread)
+        return true;
     uint32_t *index = extract_map_at(&where->threads, thread);
     struct suspension *suspensions = extract_grow(where->suspensions, &where->suspension_capacity,
                                                   where->suspension_count, sizeof *suspensions);
@@ -403,7 +423,7 @@ static bool add_suspension(struct where *where, uint64_t thread)
     where->suspensions = suspensions;
     if (*index)
         return true;
-    suspensions[where->suspension_count] = (struct suspension){0, 0};
+    suspensions[where->suspension_count] = (struct suspension){0};
     *index = (uint32_t)++where->suspension_count;
     return true;
 }
@@ -426,8 +446,8 @@ static enum extract_code make_suspensions(struct where *where, struct extract_er
             const struct extract_event *event = &events[i];
             const struct extract_role_fields *role =
                 extract_trace_role(where->trace, &event, &scratch);
-            if (role->role == EXTRACT_ROLE_SUSPEND && !extract_event_is_mark(event) &&
-                !add_suspension(where, extract_role_field(event, role->thread)))
+            if (is_suspension(role) && !extract_event_is_mark(event) &&
+                !add_suspension(where, subject(event, role)))
                 return out_of_memory(error);
         }
     return EXTRACT_OK;

@@ -481,6 +481,8 @@ struct extract_named_types {
     // Gives an event, which was decoded as a user event, this type and its fields, unless its data
     // contradict the type.
     void (*apply)(const void *type, const struct extract_ring *ring, struct extract_event *event);
+    // Returns the type of the events to which it is given.
+    const struct extract_event_type *(*events)(const void *type);
 };
 
 // Entries that describe values, and the arguments of other entries.

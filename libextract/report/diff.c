@@ -3,6 +3,7 @@
 #include "report/internal.h"
 #include "report/text_table.h"
 #include <extract/diff.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -319,10 +320,13 @@ static void put_text(struct extract_text *text, const struct extract_diff *diff,
 
 // ---- JSON ----
 
+// Whole numbers, such as ticks, are exact.
 static void put_double(struct kv_writer *kv, const char *key, double value)
 {
+    bool is_exact = fabs(value) < 9e15 && value == nearbyint(value);
+
     kv_put_key(kv, key);
-    extract_text_printf(kv->text, "%.9g", value);
+    extract_text_printf(kv->text, is_exact ? "%.0f" : "%.9g", value);
 }
 
 static void put_name(struct kv_writer *kv, const char *key, const char *name)

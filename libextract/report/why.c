@@ -139,6 +139,13 @@ static void put_time(struct why_report *report, uint64_t ticks, const char *sign
     extract_text_printf(report->text, "%*s", width, number);
 }
 
+// Writes a time behind another one.
+static void put_length(struct why_report *report, uint64_t ticks)
+{
+    extract_text_putc(report->text, ' ');
+    put_time(report, ticks, "", 13);
+}
+
 // Writes why a thread was made ready: "queue send by producer #1142".
 static void put_wake(struct why_report *report, const struct extract_wake *wake)
 {
@@ -270,7 +277,7 @@ static void put_times(struct why_report *report, const struct extract_chain *cha
     unsigned length = (percent * BAR_WIDTH + 99) / 100;
 
     put_time(report, from - chain->from, "+", 14);
-    put_time(report, part, "", 14);
+    put_length(report, part);
     extract_text_printf(report->text, " %4u%% %-*.*s  %*s", percent, BAR_WIDTH,
                         depth ? 0 : (int)length, bar, (int)depth * 2, "");
 }
@@ -325,7 +332,7 @@ static void put_chain(struct why_report *report, const struct extract_chain *cha
         i++;
     }
     extract_text_printf(report->text, "%14s", "sum");
-    put_time(report, chain->to - chain->from, "", 14);
+    put_length(report, chain->to - chain->from);
     extract_text_puts(report->text, "  100%\n");
 }
 

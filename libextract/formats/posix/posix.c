@@ -159,7 +159,8 @@ static const struct extract_stream posix_stream_of_bytes = {
     .counted = &counted,
 };
 
-static const struct extract_named_types named_types = {posix_rtos_find, posix_rtos_apply};
+static const struct extract_named_types named_types = {posix_rtos_find, posix_rtos_apply,
+                                                       posix_rtos_events};
 
 static const struct extract_scheduler kernel = {.translate = posix_rtos_translate,
                                                 .idle_threads = "IDLE*",

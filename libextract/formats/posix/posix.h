@@ -231,6 +231,7 @@ enum { POSIX_RTOS_WORDS = 3, POSIX_RTOS_FIRST_WORD = 3 }; // words, and the fiel
 
 // Members of extract_named_types.
 const void *posix_rtos_find(const char *name);
+const struct extract_event_type *posix_rtos_events(const void *type);
 void posix_rtos_apply(const void *type, const struct extract_ring *ring,
                       struct extract_event *event);
 // Stores the words of a kernel's event, and returns how many; 0 for other events.

@@ -160,6 +160,11 @@ const void *posix_rtos_find(const char *name)
     return bsearch(name, events, EVENTS, sizeof *events, compare_names);
 }
 
+const struct extract_event_type *posix_rtos_events(const void *type)
+{
+    return &((const struct rtos_event *)type)->type;
+}
+
 void posix_rtos_apply(const void *type, const struct extract_ring *ring,
                       struct extract_event *event)
 {

@@ -4,6 +4,7 @@
 # holds the mutex bus for 200 us instead of 70 us), and with schedules whose figures `stats` and
 # `why` also print. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any
 # failed. Reads BUILD and RINGSIDE_DATA.
+# shellcheck disable=SC2016 # awk expands $13
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 tests=$(realpath "$(dirname "$0")/../data")
@@ -69,6 +70,35 @@ if [ -d "$data" ]; then
 else
     echo "skip another system: no schedules with a known truth"
 fi
+
+# ---- clocks that stand still, or are fast ----
+
+# Prints a dump of ThreadX after awk has changed the bytes of each timestamp, $13 to $16, in octal.
+with_stamps() { # FILE AWK
+    local entries=$(($(od -An -tu4 -j 24 -N 4 "$1") - $(od -An -tu4 -j 8 -N 4 "$1")))
+    head -c "$entries" "$1"
+    printf '%b' "$(tail -c +$((entries + 1)) "$1" | od -An -v -w32 -to1 |
+        awk "{ $2; for (i = 1; i <= NF; i++) printf \"\\\\0%s\", \$i }")"
+}
+
+# Without a span of time, there are no rates.
+with_stamps "$base" '$13 = $14 = $15 = $16 = "000"' >still.trx
+for pair in "still.trx $base" "$base still.trx" "still.trx still.trx"; do
+    read -r a b <<<"$pair"
+    run diff --json "$a" "$b"
+    check "JSON of ${pair//$base/base}" 0 no-out ':-\?\(nan\|inf\)'
+    is "load of ${pair//$base/base}" "$(jq .load out)" 1
+    run diff "$a" "$b"
+    check "text of ${pair//$base/base}" 0 no-out ' -\?\(nan\|inf\) '
+done
+# Between two events are about 127 * 2^24 ticks.
+with_stamps "$base" '$16 = sprintf("%03o", NR * 127 % 256)' >fast.trx
+run diff --json fast.trx "$base"
+is "a long span is exact" "$(jq .a.span out)" \
+    "$("$ringside" stats --json fast.trx | jq .span_ticks)"
+run why comms fast.trx
+check "columns of long times" 0 out '^ *+[0-9]* ticks [0-9]\{10,\} ticks ' no-out 'ticks[0-9]' \
+    out '^ *sum [0-9]\{10,\} ticks '
 
 # ---- errors ----
 

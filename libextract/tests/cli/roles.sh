@@ -268,6 +268,28 @@ is "locks: no function is known" "$(answer '[.locks[].functions[] | [.name, .add
 run stats "${layout[@]}" --roles locks.roles locks.raw
 check "locks: then no table of functions" 0 no-out '^lock *function'
 
+# ---- How long threads were blocked ----
+# 17 waits from 10 to 30, and 18 from 40 to 47. At 43, 18 records once more that it waits.
+{
+    entry 1000 17 106 17
+    entry 1010 17 114
+    entry 1012 17 106 18
+    entry 1030 18 115 17
+    entry 1040 18 112 4096
+    entry 1043 18 114
+    entry 1044 18 106 17
+    entry 1047 17 115 18
+} >waits.raw
+printf '%s\n' '106 dispatch thread=D1' '112 lock-wait lock=D1' '114 suspend' '115 ready thread=D1' \
+    >waits.roles
+blocked() { # CONDITION
+    run report --json "${layout[@]}" --roles waits.roles --where "$1" waits.raw
+    jq -sc '[.[].seq]' out
+}
+is "blocked: by its own suspension" "$(blocked 'blocked_for == 20')" '[3]'
+is "blocked: by a lock" "$(blocked 'blocked_for == 7')" '[7]'
+is "blocked: at all" "$(blocked 'blocked_for >= 0')" '[3,7]'
+
 # ---- The built-in file ----
 run schedule "${layout[@]}" --roles aix pump.raw
 check "the file for AIX: interrupts have no number" 0 out 'core 0: interrupt$' no-out 'interrupt 3'

@@ -115,6 +115,20 @@ else
     echo "skip where: no samples of TraceX"
 fi
 
+# ---- Events of a kernel in POSIX trace: only their names tell which fields they have ----
+
+gunzip -c "$own/freertos/firmware.elf.gz" >freertos.elf
+gunzip -c "$own/freertos/ram.bin.gz" >freertos.bin
+use freertos freertos.bin@0x20000000 --elf freertos.elf
+where 'queue == "samples"' '.names.queue == "samples"'
+where 'messages > 0' '(.fields.messages // 0) > 0'
+where 'fields.thread == "sensor"' '.names.thread == "sensor"'
+run report --where 'quee == 1' "${options[@]}" "$trace"
+check "$name: a similar name" 1 err "unknown name \"quee\"; use 'queue'"
+run stats --json --span 'q: rtos_queue_send .. rtos_queue_receive by queue' "${options[@]}" "$trace"
+is "$name: spans by a field" "$(jq -c '.spans[] | [.count, .likely]' out)" \
+    "[$(jq -s 'map(select(.event == "rtos_queue_send")) | length' all.json),0]"
+
 # ---- other formats ----
 
 gunzip -c "$own/rkh/stream.bin.gz" >rkh.bin

@@ -242,6 +242,8 @@ static void test_two_cores(void **state)
     assert_int_equal(stats->interrupt_ticks, 20);
     assert_int_equal(stats->idle_ticks + stats->init_ticks + stats->unknown_ticks, 0);
     assert_int_equal(stats->threads[1].events, 3);
+    assert_int_equal(stats->threads[1].resumes, 1); // by a
+    assert_int_equal(stats->threads[0].resumes, 0);
     extract_stats_free(stats);
     look_close(&look);
     begin(16);
@@ -327,9 +329,9 @@ static void test_texts(void **state)
                         "thread  prio  events  ticks  percent  ready  blocked  stack size  "
                         "min free  at event  suspends  resumes\n"
                         "a         20       3     50   83.333      0        0        1024  "
-                        "       -         -         1        1\n"
+                        "       -         -         1        0\n"
                         "b          5       3     30   50.000      0        0        1024  "
-                        "       -         -         0        0\n"
+                        "       -         -         0        1\n"
                         // Both cores are busy from 10 to 50.
                         "load: |▄▄▄▄▄▄▄▄▄▄████████████████████████████████████████▄▄▄▄▄▄▄▄▄▄| "
                         "(1 ticks each)\n\n"

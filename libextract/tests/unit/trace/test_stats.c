@@ -144,6 +144,10 @@ static void test_profile(void **state)
     assert_int_equal(stats->nested_interrupts, 0);
     assert_int_equal(thread(A)->events, 4);
     assert_int_equal(thread(B)->events, 4);
+    assert_int_equal(thread(A)->suspends, 1);
+    assert_int_equal(thread(A)->resumes, 0);
+    assert_int_equal(thread(B)->suspends, 1);
+    assert_int_equal(thread(B)->resumes, 2); // by a, and by an interrupt
     done();
 }
 
