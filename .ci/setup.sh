@@ -34,6 +34,7 @@ test             jq                          jq
 test             sqlite3                     sqlite3
 test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
+test             /usr/include/babeltrace2/babeltrace.h  libbabeltrace2-dev
 test             valgrind                    valgrind
 test             strace                      strace
 test             tmux                        tmux
