@@ -19,3 +19,9 @@ $(BUILD)/babeltrace-plugin-ringside.so: $(PLUGIN_OBJECTS) $(BUILD)/libextract.a 
 	$(Q)$(LINK) -shared -Wl,--version-script=libextract/babeltrace/plugin.map \
 	  $(if $(SANITIZE),,-Wl,-z,defs) $(PLUGIN_OBJECTS) $(BUILD)/libextract.a -o $@ $(LIBS) \
 	  $(shell pkg-config --libs babeltrace2)
+
+# For a system-wide installation, the folder in which babeltrace2 itself looks for plug-ins.
+# Otherwise, users set BABELTRACE_PLUGIN_PATH.
+BT_PLUGINS ?= $(if $(filter /usr /usr/local,$(PREFIX)),$(shell pkg-config --variable=libdir \
+                babeltrace2 2>/dev/null),$(PREFIX)/lib)/babeltrace2/plugins
+INSTALLED_PLUGIN := $(if $(PLUGIN),$(DESTDIR)$(BT_PLUGINS)/$(notdir $(PLUGIN)))

@@ -27,16 +27,25 @@ static bt_field_class *make_integer(struct source *source, unsigned bits, bool i
     return class;
 }
 
-// Adds a label for the values from `lower` to `upper`.
-static bool add_label(bt_field_class *class, const char *label, uint64_t lower, uint64_t upper)
+// Adds a label for the values of two ranges, which may be the same.
+static bool add_label_of_two(bt_field_class *class, const char *label, const uint64_t a[2],
+                             const uint64_t b[2])
 {
     bt_integer_range_set_unsigned *ranges = bt_integer_range_set_unsigned_create();
-    bool is_added = ranges &&
-                    bt_integer_range_set_unsigned_add_range(ranges, lower, upper) == 0 &&
+    bool is_added = ranges && bt_integer_range_set_unsigned_add_range(ranges, a[0], a[1]) == 0 &&
+                    (b == a || bt_integer_range_set_unsigned_add_range(ranges, b[0], b[1]) == 0) &&
                     bt_field_class_enumeration_unsigned_add_mapping(class, label, ranges) == 0;
 
     bt_integer_range_set_unsigned_put_ref(ranges);
     return is_added;
+}
+
+// Adds a label for the values from `lower` to `upper`.
+static bool add_label(bt_field_class *class, const char *label, uint64_t lower, uint64_t upper)
+{
+    const uint64_t range[2] = {lower, upper};
+
+    return add_label_of_two(class, label, range, range);
 }
 
 // Adds a label for each value of a kind that has a word. The first values of a kind are those that
@@ -52,8 +61,8 @@ static bool add_words(struct source *source, bt_field_class *class, enum extract
         return add_label(class, "no", 0, 0) && add_label(class, "yes", 1, UINT64_MAX);
     if (kind == EXTRACT_KIND_WAIT)
         return add_label(class, "none", 0, 0) &&
-               add_label(class, "forever", UINT32_MAX, UINT32_MAX) &&
-               add_label(class, "forever (64 bits)", UINT64_MAX, UINT64_MAX);
+               add_label_of_two(class, "forever", (const uint64_t[]){UINT32_MAX, UINT32_MAX},
+                                (const uint64_t[]){UINT64_MAX, UINT64_MAX});
     for (uint64_t value = 0; value < WORDS && is_added; value++) {
         const char *word = extract_value_name(source->names, seq, kind, value);
         is_added = word && (!*word || add_label(class, word, value, value));
@@ -80,22 +89,21 @@ static bool has_words(enum extract_kind kind)
     }
 }
 
-static enum field_form form_of(enum extract_kind kind)
+static bool has_name(enum extract_kind kind)
 {
     switch (kind) {
     case EXTRACT_KIND_OBJECT:
     case EXTRACT_KIND_CODE:
     case EXTRACT_KIND_STRING:
+    case EXTRACT_KIND_IPV4:
     case EXTRACT_KIND_TEXT:
     case EXTRACT_KIND_SIGNAL:
     case EXTRACT_KIND_POOL:
     case EXTRACT_KIND_USER_EVENT:
     case EXTRACT_KIND_EVENT:
-        return FIELD_HAS_NAME;
-    case EXTRACT_KIND_IPV4:
-        return FIELD_IS_ADDRESS_OF_HOST;
+        return true;
     default:
-        return FIELD_IS_NUMBER;
+        return false;
     }
 }
 
@@ -160,6 +168,21 @@ static void make_name(const char *label, char name[SOURCE_NAME])
     name[at] = 0;
 }
 
+// Makes the name of the string that names a field. A field of the type may have that name already.
+static void make_name_of_string(const struct extract_event_type *type, char name[SOURCE_NAME])
+{
+    char other[SOURCE_NAME];
+
+    strcat(name, "_name");
+    for (unsigned i = 0; i < type->fields; i++) {
+        make_name(type->field[i].label, other);
+        if (type->field[i].kind != EXTRACT_KIND_NONE && strcmp(other, name) == 0) {
+            strcat(name, "_2");
+            return;
+        }
+    }
+}
+
 // Adds the payload's bytes with their number.
 static bool add_data(struct source *source, bt_field_class *payload)
 {
@@ -186,8 +209,8 @@ static bt_field_class *make_payload(struct source *source, struct event_class *c
             continue;
         make_name(class->type->field[i].label, name);
         is_made = add_member(payload, name, make_value(source, kind, seq));
-        strcat(name, "_name");
-        if (is_made && class->field[i].form != FIELD_IS_NUMBER)
+        make_name_of_string(class->type, name);
+        if (is_made && class->field[i].has_name)
             is_made = add_string(source, payload, name);
     }
     if (is_made && class->layout & EVENT_HAS_DATA)
@@ -291,7 +314,7 @@ const struct event_class *source_event_class(struct source *source,
     class->fields = fields;
     for (unsigned i = 0; i < fields; i++) {
         class->field[i].kind = event->type->field[i].kind;
-        class->field[i].form = form_of(class->field[i].kind);
+        class->field[i].has_name = has_name(class->field[i].kind);
     }
     class->class = make_event_class(source, class, event->seq);
     if (!class->class) {

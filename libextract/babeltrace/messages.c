@@ -19,7 +19,8 @@
 enum {
     BATCH = 128,          // events that are read at once
     PACKET_EVENTS = 4096, // maximum of a packet
-    QUEUE = 32            // more than the messages of one event
+    QUEUE = 32,           // more than the messages of one event
+    NUMBER_TEXT = 24
 };
 
 struct stream_state {
@@ -190,13 +191,30 @@ static unsigned layout_of(const struct extract_event *event, uint64_t time)
            (event->data ? EVENT_HAS_DATA : 0u);
 }
 
-static const char *thread_name(const struct iterator *it, const struct extract_event *event)
+// Writes a value without a name as reports print it. An empty string would be the name of the event
+// before it after a way through CTF: source.ctf.fs 2.0.4 keeps what an empty string had.
+static const char *number_text(enum extract_kind kind, uint64_t value, char text[NUMBER_TEXT])
+{
+    bool is_decimal = kind >= EXTRACT_KIND_SIGNAL;
+
+    if (!value && (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE))
+        return "none";
+    if (kind == EXTRACT_KIND_IPV4)
+        snprintf(text, NUMBER_TEXT, "%u.%u.%u.%u", (unsigned)(value >> 24 & 255),
+                 (unsigned)(value >> 16 & 255), (unsigned)(value >> 8 & 255),
+                 (unsigned)(value & 255));
+    else
+        snprintf(text, NUMBER_TEXT, is_decimal ? "%" PRIu64 : "0x%" PRIx64, value);
+    return text;
+}
+
+static const char *thread_name(const struct iterator *it, const struct extract_event *event,
+                               char text[NUMBER_TEXT])
 {
     const struct extract_object *thread =
         extract_trace_thread_at(it->source->trace, event->thread, event->seq);
-    bool has_name = thread && (thread->name[0] || strncmp(thread->shown, "0x", 2) != 0);
 
-    return has_name ? thread->shown : "";
+    return thread ? thread->shown : number_text(EXTRACT_KIND_OBJECT, event->thread, text);
 }
 
 static const char *flags_text(const struct extract_event *event, char text[64])
@@ -232,11 +250,11 @@ static bool set_context(const struct iterator *it, const struct extract_event *e
                         unsigned layout, bt_field *structure)
 {
     struct cursor to = {structure, 0};
-    char flags[64];
+    char flags[64], number[NUMBER_TEXT];
 
     if (layout & (EVENT_HAS_THREAD | EVENT_HAS_INTERRUPTED)) {
         put_number(&to, event->thread);
-        if (!put_string(&to, thread_name(it, event)))
+        if (!put_string(&to, thread_name(it, event, number)))
             return false;
     }
     if (layout & EVENT_HAS_PRIORITY)
@@ -264,22 +282,19 @@ static bool set_payload(const struct iterator *it, const struct event_class *cla
                         const struct extract_event *event, bt_field *structure)
 {
     struct cursor to = {structure, 0};
-    char host[16];
+    char number[NUMBER_TEXT];
 
     for (unsigned i = 0; i < class->fields; i++) {
         uint64_t value = event->field[i];
-        const char *name = host;
-        if (class->field[i].kind == EXTRACT_KIND_NONE)
+        enum extract_kind kind = class->field[i].kind;
+        if (kind == EXTRACT_KIND_NONE)
             continue;
         put_number(&to, value);
-        if (class->field[i].form == FIELD_IS_NUMBER)
+        if (!class->field[i].has_name)
             continue;
-        if (class->field[i].form == FIELD_HAS_NAME)
-            name = extract_value_name(it->source->names, event->seq, class->field[i].kind, value);
-        else
-            snprintf(host, sizeof host, "%u.%u.%u.%u", (unsigned)(value >> 24 & 255),
-                     (unsigned)(value >> 16 & 255), (unsigned)(value >> 8 & 255),
-                     (unsigned)(value & 255));
+        const char *name = extract_value_name(it->source->names, event->seq, kind, value);
+        if (name && !*name && kind != EXTRACT_KIND_TEXT)
+            name = number_text(kind, value, number);
         if (!put_string(&to, name))
             return false;
     }

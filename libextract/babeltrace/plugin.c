@@ -115,7 +115,6 @@ static const char *read_parameter(const struct parameter *parameter, const bt_va
 struct reading {
     struct source *source;
     struct source_options *options;
-    bool is_failed;
 };
 
 static bt_value_map_foreach_entry_const_func_status take_parameter(const char *key,
@@ -128,24 +127,22 @@ static bt_value_map_foreach_entry_const_func_status take_parameter(const char *k
     while (i < count && strcmp(parameters[i].name, key) != 0)
         i++;
     const char *wanted = i < count ? read_parameter(&parameters[i], value, reading->options) : NULL;
-    reading->is_failed = i == count || wanted;
     if (i == count)
         BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
             reading->source->self, "%s: unknown parameter; ringside-babeltrace(7) lists them", key);
     else if (wanted)
         BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
             reading->source->self, "parameter %s: the value must be %s", key, wanted);
-    return reading->is_failed ? BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_INTERRUPT
-                              : BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
+    return i == count || wanted ? BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR
+                                : BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
 }
 
 static bool read_parameters(struct source *source, const bt_value *values,
                             struct source_options *options)
 {
-    struct reading reading = {source, options, false};
-    int status = (int)bt_value_map_foreach_entry_const(values, take_parameter, &reading);
+    struct reading reading = {source, options};
 
-    if (reading.is_failed || status < 0)
+    if (bt_value_map_foreach_entry_const(values, take_parameter, &reading))
         return false;
     if (!options->input_count)
         BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(

@@ -67,21 +67,14 @@ enum {
     EVENT_HAS_DATA = 64   // a payload
 };
 
-// How a field of an event becomes a field of a message.
-enum field_form {
-    FIELD_IS_NUMBER, // an integer or an enumeration
-    FIELD_HAS_NAME,  // an integer, and a string with the name
-    FIELD_IS_ADDRESS_OF_HOST // an integer, and a string with an address of the Internet
-};
-
 // An event class, with the plan of its fields.
 struct event_class {
     const struct extract_event_type *type;
     unsigned layout; // EVENT_HAS_…
     unsigned fields; // number of fields of the event that it covers
     struct {
-        enum field_form form;
         enum extract_kind kind; // NONE: the field has no meaning, and the payload lacks it
+        bool has_name;          // a string with its name follows
     } field[EXTRACT_FIELDS_MAX];
     const bt_event_class *class;
     struct event_class *next; // of those with the same hash
