@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// fuzz: exports any trace in each format. The input begins with a byte for the kind of the trace, one
+// for the rate of its clock and one for the filter; a dump, a stream, a log or events of ThreadX
+// (event_ring.h) follow. The objects of these events have hostile names.
+//
+// Nothing may crash, leak or hang. In addition, an export succeeds or has an error with a reason. A
+// file or directory exists if and only if its export succeeded, and nothing else is left.
+#define _GNU_SOURCE // memfd_create, nftw
+#include "tests/fuzz/event_ring.h"
+#include "tests/fuzz/trace_checks.h"
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <sys/stat.h>
+
+enum { HEAD = 3, MAX_EVENTS = 1024 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// ---- outputs ----
+
+static bool discard(void *context, const char *bytes, size_t length)
+{
+    (void)bytes;
+    *(uint64_t *)context += length;
+    return true;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status, (void)type, (void)place;
+    return remove(path);
+}
+
+// Returns a directory for outputs, in memory if the system has such a file system.
+static const char *output_directory(void)
+{
+    static char path[64];
+
+    if (!*path) {
+        snprintf(path, sizeof path, "%s/fuzz-export.XXXXXX",
+                 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+        check(mkdtemp(path) != NULL);
+    }
+    return path;
+}
+
+// Removes what an export made. Checks that there is one entry if it succeeded, and none otherwise.
+static void check_outputs(bool is_made, bool is_directory)
+{
+    const char *path = output_directory();
+    char entry[512];
+    struct stat status;
+    DIR *directory = opendir(path);
+    unsigned count = 0;
+
+    check(directory != NULL);
+    for (struct dirent *found; (found = readdir(directory));) {
+        if (found->d_name[0] == '.')
+            continue;
+        snprintf(entry, sizeof entry, "%s/%s", path, found->d_name);
+        check(!lstat(entry, &status) && S_ISDIR(status.st_mode) == is_directory);
+        check(!nftw(entry, remove_entry, 16, FTW_DEPTH | FTW_PHYS));
+        count++;
+    }
+    closedir(directory);
+    check(count == is_made);
+    check(!rmdir(path)); // so that nothing is left when the fuzzer ends
+    check(!mkdir(path, 0700));
+}
+
+static void export_to(struct extract_session *session, const struct extract_export_kind *kind)
+{
+    struct extract_export_options options = {.size = sizeof options, .to = kind->name};
+    struct extract_error error = {0};
+    struct extract_text text;
+    char path[128];
+    uint64_t bytes = 0;
+    bool has_path = kind->output != EXTRACT_EXPORT_STREAM;
+
+    if (has_path) {
+        snprintf(path, sizeof path, "%s/out", output_directory());
+        options.path = path;
+    }
+    extract_text_init(&text, discard, &bytes);
+    enum extract_code code = extract_session_export(session, &options, &text, &error);
+    check(code == EXTRACT_OK || code == EXTRACT_UNSUPPORTED || code == EXTRACT_NOTFOUND);
+    check(!code || (error.code == code && error.why[0]));
+    check(!extract_text_flush(&text));
+    if (has_path)
+        check_outputs(code != EXTRACT_UNSUPPORTED, kind->output == EXTRACT_EXPORT_DIRECTORY);
+    extract_text_free(&text);
+}
+
+// ---- traces ----
+
+static void export_all(struct extract_memory *memory, struct extract_log *log, const uint8_t *head)
+{
+    static const uint64_t rates[] = {0, 1, 1000, 40000000, 1000000000, 3579545, UINT64_MAX, 7};
+    static const struct extract_condition conditions[] = {{EXTRACT_FILTER_LAST, "5"},
+                                                          {EXTRACT_FILTER_FROM, "20"},
+                                                          {EXTRACT_FILTER_CLASS, "!SVC"},
+                                                          {EXTRACT_FILTER_EVENT, "nothing"}};
+    const struct extract_export_kind *kind;
+    struct extract_session_options options = {.size = sizeof options,
+                                              .hz = rates[head[1] % 8],
+                                              .conditions = &conditions[head[2] % 4],
+                                              .condition_count = head[2] & 4 ? 1 : 0};
+    struct extract_session *session;
+
+    if (log ? extract_session_open_log(&session, log, NULL, &options, NULL)
+            : extract_session_open(&session, memory, NULL, &options, NULL))
+        return;
+    for (size_t i = 0; (kind = extract_export_kind_at(i)); i++)
+        export_to(session, kind);
+    extract_session_close(session);
+}
+
+static void export_file(const uint8_t *head, const uint8_t *data, size_t size)
+{
+    const struct extract_hook_stream stream = {.bits = 0};
+    const char *path = file_of(data, size);
+    struct extract_memory *memory = NULL;
+    struct extract_log *log = NULL;
+    enum extract_code code;
+
+    switch (head[0] % 8) {
+    case 0:
+        code = extract_memory_open_trx(&memory, path, NULL);
+        break;
+    case 1:
+        code = extract_memory_open_hooks(&memory, path, NULL);
+        break;
+    case 2:
+        code = extract_hook_stream_open(&memory, path, &stream, NULL);
+        break;
+    case 3:
+        code = extract_rkh_stream_open(&memory, path, NULL);
+        break;
+    case 4:
+        code = extract_posix_open(&memory, path, NULL);
+        break;
+    default:
+        code = extract_log_open(&log, path, NULL);
+        break;
+    }
+    if (!code)
+        export_all(memory, log, head);
+    extract_memory_close(memory);
+    extract_log_free(log);
+}
+
+static void export_events(const uint8_t *head, const uint8_t *data, size_t size)
+{
+    static const char *const names[] = {
+        "=1+1;\"',\t\r\n", "</script><b>",    "\x1b[31m\x7f\x01", "\xff\xfe\xc3(\xe2\x82",
+        "-- '); drop --",  "%s%n{{}}[]|\\/ ", "\xe2\x80\xae\xf0\x9f\x98\x80 a", "$var #0 $end",
+        "../../x",         "same",            "same",             ""};
+    static const uint8_t types[] = {2, 3, 4, 5, 6}; // timer, queue, semaphore, mutex, event flags
+    uint32_t stamp = 0, events = (uint32_t)(size / EVENT_BYTES);
+    struct extract_memory *memory;
+    struct maker ring;
+
+    if (!events || events > MAX_EVENTS)
+        return;
+    check(maker_open(&ring, BASE, 0xFFFFFFFF, THREADS + OBJECTS, events, false));
+    for (unsigned i = 1; i <= THREADS; i++)
+        maker_object(&ring, 1, thread_at(i), BASE + 0x300000 + 0x400 * i, 1024, names[i - 1]);
+    for (unsigned i = 0; i < OBJECTS; i++)
+        maker_object(&ring, types[i], object_at(i), i, 8, names[THREADS + i]);
+    for (uint32_t i = 0; i < events; i++)
+        make_event(&ring, data + (size_t)i * EVENT_BYTES, head[0] & 1, &stamp);
+    check(!extract_memory_new_images(&memory, NULL));
+    check(!extract_memory_add_bytes(memory, "ring", ring.bytes, ring.length, BASE, NULL));
+    export_all(memory, NULL, head);
+    extract_memory_close(memory);
+    maker_close(&ring);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size < HEAD)
+        return 0;
+    if (data[0] & 0x40)
+        export_events(data, data + HEAD, size - HEAD);
+    else
+        export_file(data, data + HEAD, size - HEAD);
+    return 0;
+}
