@@ -120,8 +120,8 @@ static bt_field_class *make_enumeration(struct source *source, enum extract_kind
 
 static bt_field_class *make_value(struct source *source, enum extract_kind kind, uint64_t seq)
 {
-    bool is_decimal = kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS ||
-                      kind >= EXTRACT_KIND_THREAD_STATE;
+    bool is_decimal =
+        kind == EXTRACT_KIND_DEC || kind == EXTRACT_KIND_TICKS || kind >= EXTRACT_KIND_THREAD_STATE;
 
     return has_words(kind) ? make_enumeration(source, kind, seq)
                            : make_integer(source, 64, !is_decimal);
@@ -266,13 +266,11 @@ static char *make_printable(const char *string)
 static const bt_event_class *make_event_class(struct source *source, struct event_class *class,
                                               uint64_t seq)
 {
-    bt_event_class *made =
-        bt_event_class_create_with_id(source->stream_class, source->next_class);
+    bt_event_class *made = bt_event_class_create_with_id(source->stream_class, source->next_class);
     bt_field_class *payload = make_payload(source, class, seq);
     bt_field_class *context = make_context(source, class->layout);
     char *name = make_printable(class->type->symbol);
-    bool is_made = made && payload && context && name &&
-                   bt_event_class_set_name(made, name) == 0;
+    bool is_made = made && payload && context && name && bt_event_class_set_name(made, name) == 0;
 
     // Without a class, an event has no such structure, rather than an empty one.
     if (is_made && bt_field_class_structure_get_member_count(payload))
@@ -397,8 +395,7 @@ static bool set_stream_class(struct source *source)
 static bool set_environment(struct source *source)
 {
     const struct extract_info *info = extract_trace_info(source->trace);
-    static const char *const orders[] = {
-        [EXTRACT_LITTLE] = "little", [EXTRACT_BIG] = "big"};
+    static const char *const orders[] = {[EXTRACT_LITTLE] = "little", [EXTRACT_BIG] = "big"};
     const char *order = orders[info->byte_order] ? orders[info->byte_order] : "unknown";
     bt_trace *trace = source->bt_trace;
     struct number {

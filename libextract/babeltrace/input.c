@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// babeltrace: opens the same inputs as `ringside report`: a dump, a log, an RKH stream, an ELF core,
-// or images that form one memory. Also estimates how certain it is that an input is a trace.
+// babeltrace: opens the same inputs as `ringside report`: a dump, a log, an RKH stream, an ELF
+// core, or images that form one memory. Also estimates how certain it is that an input is a trace.
 #define _GNU_SOURCE // strndup
 #include "babeltrace/source.h"
 #include <extract/memory.h>
@@ -99,8 +99,7 @@ static enum extract_code add_to_memory(struct extract_memory *memory, const char
                                  "use it as the only input; only memory images can be combined",
                                  "a file of the kind \"%s\" holds a whole trace or memory",
                                  kind->name);
-    return extract_error_set(error, EXTRACT_BAD, input,
-                             "use IMAGE@ADDRESS for a raw memory image",
+    return extract_error_set(error, EXTRACT_BAD, input, "use IMAGE@ADDRESS for a raw memory image",
                              "unrecognized file format");
 }
 

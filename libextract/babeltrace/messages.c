@@ -34,25 +34,25 @@ struct iterator {
     struct source *source;
     struct extract_reader reader;
     struct extract_event events[BATCH];
-    size_t count, at;                 // of `events`
-    const bt_message *queue[QUEUE];   // messages that were made and not passed on
-    size_t first, queued;             // of `queue`
+    size_t count, at;               // of `events`
+    const bt_message *queue[QUEUE]; // messages that were made and not passed on
+    size_t first, queued;           // of `queue`
     struct stream_state streams[SOURCE_CORES];
     uint64_t now;       // time of the last event, ticks
     uint64_t max_ticks; // beyond which times do not fit into nanoseconds of 63 bits
     bool has_loss;      // entries are missing after the last event
     bool loss_is_exact; // `lost` is their number
     uint64_t lost;
-    bool ending;      // all events were read
-    unsigned to_end;  // next stream to end
+    bool ending;     // all events were read
+    unsigned to_end; // next stream to end
 };
 
 // ---- messages ----
 
 static bool fail(struct iterator *it, const char *what)
 {
-    BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(it->self, "%s: %s",
-                                                               it->source->name, what);
+    BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_MESSAGE_ITERATOR(it->self, "%s: %s", it->source->name,
+                                                               what);
     return false;
 }
 
@@ -87,8 +87,8 @@ static bool begin_packet(struct iterator *it, unsigned core, uint64_t time)
     if (!state->packet)
         return fail_for_memory(it);
     bt_field *context = bt_packet_borrow_context_field(state->packet);
-    bt_field_integer_unsigned_set_value(
-        bt_field_structure_borrow_member_field_by_index(context, 0), core);
+    bt_field_integer_unsigned_set_value(bt_field_structure_borrow_member_field_by_index(context, 0),
+                                        core);
     state->events = 0;
     return push(it, bt_message_packet_beginning_create_with_default_clock_snapshot(
                         it->self, state->packet, time));
@@ -273,8 +273,8 @@ static bool set_data(const struct extract_event *event, struct cursor *to)
     if (bt_field_array_dynamic_set_length(bytes, event->data_bytes))
         return false;
     for (uint32_t i = 0; i < event->data_bytes; i++)
-        bt_field_integer_unsigned_set_value(
-            bt_field_array_borrow_element_field_by_index(bytes, i), event->data[i]);
+        bt_field_integer_unsigned_set_value(bt_field_array_borrow_element_field_by_index(bytes, i),
+                                            event->data[i]);
     return true;
 }
 
@@ -361,9 +361,9 @@ static bool end_stream(struct iterator *it, bool *is_failed)
         it->to_end++;
     if (it->to_end == SOURCE_CORES)
         return false;
-    *is_failed = !end_packet(it, it->to_end, it->now) ||
-                 !push(it, bt_message_stream_end_create(
-                               it->self, source_stream(it->source, it->to_end)));
+    *is_failed =
+        !end_packet(it, it->to_end, it->now) ||
+        !push(it, bt_message_stream_end_create(it->self, source_stream(it->source, it->to_end)));
     it->to_end++;
     return true;
 }
@@ -393,9 +393,10 @@ static void drop(struct iterator *it)
     it->first = it->queued = 0;
 }
 
-bt_message_iterator_class_next_method_status
-source_iterator_next(bt_self_message_iterator *self, bt_message_array_const messages,
-                     uint64_t capacity, uint64_t *count)
+bt_message_iterator_class_next_method_status source_iterator_next(bt_self_message_iterator *self,
+                                                                  bt_message_array_const messages,
+                                                                  uint64_t capacity,
+                                                                  uint64_t *count)
 {
     struct iterator *it = bt_self_message_iterator_get_data(self);
     bool is_failed = false;
@@ -454,8 +455,8 @@ source_iterator_new(bt_self_message_iterator *self,
         return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
     it->self = self;
     it->source = bt_self_component_get_data(component);
-    unsigned __int128 max = (unsigned __int128)INT64_MAX *
-                            (it->source->hz ? it->source->hz : 1000000000) / 1000000000;
+    unsigned __int128 max =
+        (unsigned __int128)INT64_MAX * (it->source->hz ? it->source->hz : 1000000000) / 1000000000;
     it->max_ticks = max > INT64_MAX ? INT64_MAX : (uint64_t)max;
     rewind_to_start(it);
     bt_self_message_iterator_set_data(self, it);

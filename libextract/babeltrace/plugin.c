@@ -117,9 +117,8 @@ struct reading {
     struct source_options *options;
 };
 
-static bt_value_map_foreach_entry_const_func_status take_parameter(const char *key,
-                                                                   const bt_value *value,
-                                                                   void *context)
+static bt_value_map_foreach_entry_const_func_status
+take_parameter(const char *key, const bt_value *value, void *context)
 {
     struct reading *reading = context;
     size_t count = sizeof parameters / sizeof *parameters, i = 0;
@@ -226,8 +225,7 @@ static bt_component_class_query_method_status query(bt_self_component_class_sour
     if (strcmp(object, "babeltrace.support-info") != 0)
         return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_UNKNOWN_OBJECT;
     const bool is_map = bt_value_is_map(values);
-    const bt_value *input =
-        is_map ? bt_value_map_borrow_entry_value_const(values, "input") : NULL;
+    const bt_value *input = is_map ? bt_value_map_borrow_entry_value_const(values, "input") : NULL;
     const bt_value *type = is_map ? bt_value_map_borrow_entry_value_const(values, "type") : NULL;
     if (!input || !type || !bt_value_is_string(input) || !bt_value_is_string(type)) {
         BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT_CLASS(

@@ -121,9 +121,10 @@ source_iterator_new(bt_self_message_iterator *self,
                     bt_self_message_iterator_configuration *configuration,
                     bt_self_component_port_output *port);
 void source_iterator_free(bt_self_message_iterator *self);
-bt_message_iterator_class_next_method_status
-source_iterator_next(bt_self_message_iterator *self, bt_message_array_const messages,
-                     uint64_t capacity, uint64_t *count);
+bt_message_iterator_class_next_method_status source_iterator_next(bt_self_message_iterator *self,
+                                                                  bt_message_array_const messages,
+                                                                  uint64_t capacity,
+                                                                  uint64_t *count);
 bt_message_iterator_class_seek_beginning_method_status
 source_iterator_rewind(bt_self_message_iterator *self);
 bt_message_iterator_class_can_seek_beginning_method_status

@@ -9,7 +9,8 @@
 
 enum {
     DEFAULT_PART = 1 << 19, // changes: 12 MiB
-    WINDOW = 1 << 10,       // changes that are read of a part at once
+    FIRST_CAPACITY = 1 << 10,
+    WINDOW = 1 << 10, // changes that are read of a part at once
     MAX_PARTS = 1 << 11
 };
 
@@ -80,23 +81,32 @@ static enum extract_code spill(struct export_order *order, struct extract_error 
     return EXTRACT_OK;
 }
 
+// Doubles the buffers, up to the size of a part. Errors: NOMEM, after which they are as before.
+static enum extract_code grow(struct export_order *order, struct extract_error *error)
+{
+    if (!order->part)
+        order->part = DEFAULT_PART;
+    size_t capacity = order->capacity ? 2 * order->capacity : FIRST_CAPACITY;
+    capacity = capacity < order->part ? capacity : order->part;
+    struct export_change *items = realloc(order->items, capacity * sizeof *items);
+    if (items)
+        order->items = items;
+    struct export_change *spare = items ? realloc(order->spare, capacity * sizeof *spare) : NULL;
+    if (!spare)
+        return extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
+    order->spare = spare;
+    order->capacity = capacity;
+    return EXTRACT_OK;
+}
+
 enum extract_code export_order_add(struct export_order *order, const struct export_change *change,
                                    struct extract_error *error)
 {
     enum extract_code code = EXTRACT_OK;
 
-    if (!order->spare) {
-        order->part = order->part ? order->part : DEFAULT_PART;
-        order->items = malloc(order->part * sizeof *order->items);
-        order->spare = order->items ? malloc(order->part * sizeof *order->spare) : NULL;
-        if (!order->spare) {
-            free(order->items);
-            order->items = NULL;
-            return extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
-        }
-    }
-    if (order->count == order->part)
-        code = spill(order, error);
+    if (order->count == order->capacity)
+        code = order->capacity && order->capacity == order->part ? spill(order, error)
+                                                                 : grow(order, error);
     if (!code)
         order->items[order->count++] = *change;
     return code;
@@ -123,8 +133,7 @@ static enum extract_code fill(struct export_order *order, struct part *part,
     if (!count)
         return EXTRACT_OK;
     if (extract_file_read_at(fileno(order->file), part->window, bytes, part->next) != bytes)
-        return extract_error_set(error, EXTRACT_IO, "temporary file", NULL,
-                                 "cannot be read again");
+        return extract_error_set(error, EXTRACT_IO, "temporary file", NULL, "cannot be read again");
     part->next += bytes;
     return EXTRACT_OK;
 }

@@ -19,8 +19,8 @@ struct export_change {
 };
 
 struct export_order {
-    struct export_change *items, *spare; // owned
-    size_t count;
+    struct export_change *items, *spare; // owned; `capacity` of each
+    size_t count, capacity;
     size_t part; // changes of a part; 0: the default, which the first change sets
     FILE *file;  // sorted parts, each of the full size; NULL: none
     size_t parts;

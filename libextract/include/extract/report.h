@@ -188,8 +188,9 @@ enum extract_code extract_value_names_new(struct extract_value_names **names,
 void extract_value_names_free(struct extract_value_names *names);
 
 // Returns the name of a value in the event number `seq`, as reports print it: that of an object, a
-// function, a signal, a thread's state and so on. It is escaped for a terminal (extract_text_escaped)
-// and valid until the next call. Returns "" if the value has no name, and NULL if memory is short.
+// function, a signal, a thread's state and so on. It is escaped for a terminal
+// (extract_text_escaped) and valid until the next call. Returns "" if the value has no name, and
+// NULL if memory is short.
 const char *extract_value_name(struct extract_value_names *names, uint64_t seq,
                                enum extract_kind kind, uint64_t value);
 

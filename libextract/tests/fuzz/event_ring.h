@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz: makes events of ThreadX from any bytes. Each eight bytes are one event. Its id, thread, core,
-// time and fields are chosen so that all roles of events meet.
+// fuzz: makes events of ThreadX from any bytes. Each eight bytes are one event. Its id, thread,
+// core, time and fields are chosen so that all roles of events meet.
 #ifndef FUZZ_EVENT_RING_H
 #define FUZZ_EVENT_RING_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// fuzz: exports any trace in each format. The input begins with a byte for the kind of the trace, one
-// for the rate of its clock and one for the filter; a dump, a stream, a log or events of ThreadX
-// (event_ring.h) follow. The objects of these events have hostile names.
+// fuzz: exports any trace in each format. The input begins with a byte for the kind of the trace,
+// one for the rate of its clock and one for the filter; a dump, a stream, a log or events of
+// ThreadX (event_ring.h) follow. The objects of these events have hostile names.
 //
 // Nothing may crash, leak or hang. In addition, an export succeeds or has an error with a reason. A
 // file or directory exists if and only if its export succeeded, and nothing else is left.
@@ -69,9 +69,35 @@ static void check_outputs(bool is_made, bool is_directory)
     check(!mkdir(path, 0700));
 }
 
-static void export_to(struct extract_session *session, const struct extract_export_kind *kind)
+// Returns the built-in templates of a format, which are made once.
+static const struct extract_templates *templates_of(const char *format)
 {
-    struct extract_export_options options = {.size = sizeof options, .to = kind->name};
+    static struct {
+        const char *format;
+        struct extract_templates *templates;
+    } made[8];
+    unsigned i = 0;
+
+    while (made[i].format && strcmp(made[i].format, format) != 0)
+        i++;
+    check(i < sizeof made / sizeof *made);
+    if (!made[i].format) {
+        check(!extract_templates_open(&made[i].templates, 0, NULL));
+        check(!extract_templates_add_builtin(made[i].templates, format, NULL));
+        check(!extract_templates_link(made[i].templates, NULL));
+        made[i].format = format;
+    }
+    return made[i].templates;
+}
+
+static void export_to(const struct extract_trace *trace, const struct extract_view *view,
+                      uint64_t hz, const struct extract_export_kind *kind)
+{
+    struct extract_export_options options = {.size = sizeof options,
+                                             .to = kind->name,
+                                             .hz = hz,
+                                             .templates =
+                                                 templates_of(extract_trace_info(trace)->format)};
     struct extract_error error = {0};
     struct extract_text text;
     char path[128];
@@ -83,12 +109,12 @@ static void export_to(struct extract_session *session, const struct extract_expo
         options.path = path;
     }
     extract_text_init(&text, discard, &bytes);
-    enum extract_code code = extract_session_export(session, &options, &text, &error);
-    check(code == EXTRACT_OK || code == EXTRACT_UNSUPPORTED || code == EXTRACT_NOTFOUND);
+    enum extract_code code = extract_export_run(&text, view, trace, &options, &error);
+    check(code == EXTRACT_OK || code == EXTRACT_UNSUPPORTED);
     check(!code || (error.code == code && error.why[0]));
     check(!extract_text_flush(&text));
     if (has_path)
-        check_outputs(code != EXTRACT_UNSUPPORTED, kind->output == EXTRACT_EXPORT_DIRECTORY);
+        check_outputs(code == EXTRACT_OK, kind->output == EXTRACT_EXPORT_DIRECTORY);
     extract_text_free(&text);
 }
 
@@ -101,18 +127,26 @@ static void export_all(struct extract_memory *memory, struct extract_log *log, c
                                                           {EXTRACT_FILTER_FROM, "20"},
                                                           {EXTRACT_FILTER_CLASS, "!SVC"},
                                                           {EXTRACT_FILTER_EVENT, "nothing"}};
+    const struct extract_condition *condition = &conditions[head[2] % 4];
+    struct extract_session_options options = {.size = sizeof options, .hz = rates[head[1] % 8]};
     const struct extract_export_kind *kind;
-    struct extract_session_options options = {.size = sizeof options,
-                                              .hz = rates[head[1] % 8],
-                                              .conditions = &conditions[head[2] % 4],
-                                              .condition_count = head[2] & 4 ? 1 : 0};
     struct extract_session *session;
+    struct extract_filter *filter;
+    struct extract_view *view;
 
     if (log ? extract_session_open_log(&session, log, NULL, &options, NULL)
             : extract_session_open(&session, memory, NULL, &options, NULL))
         return;
+    const struct extract_trace *trace = extract_session_trace(session);
+    check(!extract_filter_new(&filter, NULL));
+    if (head[2] & 4)
+        check(!extract_filter_add(filter, condition->word, condition->value, NULL));
+    extract_view_new(&view, filter, trace, options.hz, NULL); // or NOTFOUND, with a view
+    check(view != NULL);
     for (size_t i = 0; (kind = extract_export_kind_at(i)); i++)
-        export_to(session, kind);
+        export_to(trace, view, options.hz, kind);
+    extract_view_free(view);
+    extract_filter_free(filter);
     extract_session_close(session);
 }
 
@@ -152,10 +186,18 @@ static void export_file(const uint8_t *head, const uint8_t *data, size_t size)
 
 static void export_events(const uint8_t *head, const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {
-        "=1+1;\"',\t\r\n", "</script><b>",    "\x1b[31m\x7f\x01", "\xff\xfe\xc3(\xe2\x82",
-        "-- '); drop --",  "%s%n{{}}[]|\\/ ", "\xe2\x80\xae\xf0\x9f\x98\x80 a", "$var #0 $end",
-        "../../x",         "same",            "same",             ""};
+    static const char *const names[] = {"=1+1;\"',\t\r\n",
+                                        "</script><b>",
+                                        "\x1b[31m\x7f\x01",
+                                        "\xff\xfe\xc3(\xe2\x82",
+                                        "-- '); drop --",
+                                        "%s%n{{}}[]|\\/ ",
+                                        "\xe2\x80\xae\xf0\x9f\x98\x80 a",
+                                        "$var #0 $end",
+                                        "../../x",
+                                        "same",
+                                        "same",
+                                        ""};
     static const uint8_t types[] = {2, 3, 4, 5, 6}; // timer, queue, semaphore, mutex, event flags
     uint32_t stamp = 0, events = (uint32_t)(size / EVENT_BYTES);
     struct extract_memory *memory;

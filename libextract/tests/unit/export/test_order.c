@@ -61,9 +61,8 @@ static void take(void *context, const struct export_change *change)
     struct output *output = context;
 
     if (output->count)
-        output->is_wrong |=
-            change->at < output->last.at ||
-            (change->at == output->last.at && change->value <= output->last.value);
+        output->is_wrong |= change->at < output->last.at ||
+                            (change->at == output->last.at && change->value <= output->last.value);
     output->is_wrong |= change->track != (uint32_t)~change->value || change->kind != 3;
     output->sum += change->value;
     output->last = *change;
@@ -100,7 +99,12 @@ static void test_order(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
         for (enum pattern pattern = RANDOM; pattern < PATTERNS; pattern++) {
-            size_t counts[] = {0, 1, parts[k] - 1, parts[k], parts[k] + 1, 5 * parts[k],
+            size_t counts[] = {0,
+                               1,
+                               parts[k] - 1,
+                               parts[k],
+                               parts[k] + 1,
+                               5 * parts[k],
                                5 * parts[k] + parts[k] / 2};
             for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
                 struct export_order order = {.part = parts[k]};
@@ -171,8 +175,8 @@ static void test_no_file(void **state)
     export_order_free(&order);
 }
 
-// /dev/full refuses all writes, as a full disk does. A part that is larger than stdio's buffer fails
-// when it is written; a smaller one fails before the merge.
+// /dev/full refuses all writes, as a full disk does. A part that is larger than stdio's buffer
+// fails when it is written; a smaller one fails before the merge.
 static void test_full_disk(void **state)
 {
     static const size_t parts[] = {4, 100000};
@@ -241,9 +245,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),     cmocka_unit_test(test_default_part),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_default_part),
         cmocka_unit_test(test_used_again), cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_full_disk), cmocka_unit_test(test_file_cut),
+        cmocka_unit_test(test_full_disk),  cmocka_unit_test(test_file_cut),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
