@@ -19,7 +19,8 @@ try() { # NAME MAKE-ARGUMENTS...
 }
 
 try "clang, without warnings" BUILD=build/clang CC=clang CFLAGS='-O1 -g -Werror' all
-try "without libdw and babeltrace2" BUILD=build/nodw HAVE_ELF=1 HAVE_DW=0 HAVE_BT=0 CFLAGS='-O1 -Werror' all
+try "without libdw and babeltrace2" BUILD=build/nodw HAVE_ELF=1 HAVE_DW=0 HAVE_BT=0 \
+    CFLAGS='-O1 -Werror' all
 case $(ldd build/nodw/ringside) in
 *libdw*) echo "not ok HAVE_DW=0 leaves libdw out" ;;
 *libelf*) echo "ok HAVE_DW=0 leaves libdw out" ;;

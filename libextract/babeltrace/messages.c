@@ -23,6 +23,9 @@ enum {
     NUMBER_TEXT = 24
 };
 
+// The latest time. With the largest offsets, it fits into 63 bits.
+static const uint64_t MAX_NS = 4000000000000000000;
+
 struct stream_state {
     bool has_begun;
     bt_packet *packet; // the open packet; NULL: none
@@ -39,7 +42,7 @@ struct iterator {
     size_t first, queued;           // of `queue`
     struct stream_state streams[SOURCE_CORES];
     uint64_t now;       // time of the last event, ticks
-    uint64_t max_ticks; // beyond which times do not fit into nanoseconds of 63 bits
+    uint64_t max_ticks; // MAX_NS as ticks
     bool has_loss;      // entries are missing after the last event
     bool loss_is_exact; // `lost` is their number
     uint64_t lost;
@@ -332,10 +335,11 @@ static bool take_event(struct iterator *it, const struct extract_event *event)
     uint64_t time = is_timed && event->ticks > it->now ? event->ticks : it->now;
 
     if (time > it->max_ticks)
-        return fail(it, it->source->hz ? "times exceed 292 years at this clock rate; check the "
-                                         "parameter hz, and whether the timestamps are damaged"
-                                       : "times exceed 2^63 ticks; check whether the timestamps "
-                                         "are damaged");
+        return fail(it, it->source->hz
+                            ? "times exceed 126 years at this clock rate; check the "
+                              "parameter hz, and whether the timestamps are damaged"
+                            : "times exceed 4 * 10^18 ticks; check whether the timestamps "
+                              "are damaged");
     if (!is_mark && event->flags & EXTRACT_FLAG_GAP && !it->has_loss) {
         it->has_loss = true;
         it->loss_is_exact = false;
@@ -455,9 +459,9 @@ source_iterator_new(bt_self_message_iterator *self,
         return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
     it->self = self;
     it->source = bt_self_component_get_data(component);
-    unsigned __int128 max =
-        (unsigned __int128)INT64_MAX * (it->source->hz ? it->source->hz : 1000000000) / 1000000000;
-    it->max_ticks = max > INT64_MAX ? INT64_MAX : (uint64_t)max;
+    const uint64_t hz = it->source->hz ? it->source->hz : 1000000000;
+    const unsigned __int128 max_ticks = (unsigned __int128)MAX_NS * hz / 1000000000;
+    it->max_ticks = max_ticks > INT64_MAX ? INT64_MAX : (uint64_t)max_ticks;
     rewind_to_start(it);
     bt_self_message_iterator_set_data(self, it);
     return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_OK;

@@ -14,7 +14,18 @@
 
 // ---- parameters ----
 
-enum parameter_type { IS_STRING, IS_STRINGS, IS_COUNT, IS_SIGNED, IS_STREAM, IS_BOOL };
+enum parameter_type {
+    IS_STRING,
+    IS_STRINGS,
+    IS_COUNT,
+    IS_SECONDS,
+    IS_NANOSECONDS,
+    IS_STREAM,
+    IS_BOOL
+};
+
+// Offsets of the clock that leave space for the times of the trace in nanoseconds of 63 bits.
+static const int64_t MAX_SECONDS = 4000000000, MAX_NANOSECONDS = 1000000000000000000;
 
 #define FIELD(name) offsetof(struct source_options, name)
 
@@ -36,8 +47,8 @@ static const struct parameter {
     {"roles", IS_STRINGS, FIELD(roles), FIELD(role_count)},
     {"stream", IS_STREAM, FIELD(stream), 0},
     {"user-events", IS_STRING, FIELD(user_events), 0},
-    {"clock-class-offset-ns", IS_SIGNED, FIELD(offset_ns), 0},
-    {"clock-class-offset-s", IS_SIGNED, FIELD(offset_s), 0},
+    {"clock-class-offset-ns", IS_NANOSECONDS, FIELD(offset_ns), 0},
+    {"clock-class-offset-s", IS_SECONDS, FIELD(offset_s), 0},
     {"force-clock-class-origin-unix-epoch", IS_BOOL, FIELD(is_unix_epoch), 0},
 };
 
@@ -98,10 +109,14 @@ static const char *read_parameter(const struct parameter *parameter, const bt_va
             return "the number of a stream, from 0 on";
         *(uint32_t *)(void *)field = (uint32_t)number + 1;
         return NULL;
-    case IS_SIGNED:
-        // The sum of both offsets must not overflow.
-        if (!read_integer(value, &number) || number > INT64_MAX / 2 || number < INT64_MIN / 2)
-            return "an integer of 63 bits";
+    case IS_SECONDS:
+        if (!read_integer(value, &number) || number > MAX_SECONDS || number < -MAX_SECONDS)
+            return "an integer of at most 4 * 10^9";
+        *(int64_t *)(void *)field = number;
+        return NULL;
+    case IS_NANOSECONDS:
+        if (!read_integer(value, &number) || number > MAX_NANOSECONDS || number < -MAX_NANOSECONDS)
+            return "an integer of at most 10^18";
         *(int64_t *)(void *)field = number;
         return NULL;
     default:
@@ -170,6 +185,8 @@ static bool open_source(struct source *source, const struct source_options *opti
     if (!code) {
         source->trace = extract_session_trace(source->input.session);
         source->hz = options->hz ? options->hz : extract_trace_snapshot(source->trace)->ring.hz;
+        if (source->hz == UINT64_MAX) // is no rate in babeltrace2
+            source->hz = 0;
         code = extract_value_names_new(&source->names, source->trace, &error);
     }
     source->name = code ? NULL : strdup(options->inputs[0]);

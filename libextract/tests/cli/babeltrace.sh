@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # babeltrace.sh: reads traces of each format with babeltrace2 and the plug-in, and compares them
-# with the reports of the same traces. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status
-# 1 if any failed. Reads BUILD and RINGSIDE_DATA.
+# with the reports of the same traces. Prints "ok NAME" or "not ok NAME: why" for each test. Exit
+# status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
 set -u
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -21,9 +21,11 @@ if nm -D "$plugin" | grep -q __asan_init; then
 fi
 cd "$work" || exit 1
 
+plugged() { LD_PRELOAD=$sanitizer ASAN_OPTIONS=detect_leaks=0 timeout 60 babeltrace2 "$@"; }
+
 # Runs babeltrace2. Keeps its output and its status.
 bt() {
-    LD_PRELOAD=$sanitizer ASAN_OPTIONS=detect_leaks=0 timeout 60 babeltrace2 "$@" >"$work/out" 2>"$work/err" </dev/null
+    plugged "$@" >"$work/out" 2>"$work/err" </dev/null
     status=$?
     if [ "$status" != 0 ]; then # a message is one line
         tr -s ' \n' ' ' <"$work/err" >"$work/joined"
@@ -92,7 +94,7 @@ through_ctf() {
 }
 
 weight() { # TYPE INPUT
-    LD_PRELOAD=$sanitizer ASAN_OPTIONS=detect_leaks=0 babeltrace2 query source.ringside.trace babeltrace.support-info \
+    plugged query source.ringside.trace babeltrace.support-info \
         --params "type=\"$1\",input=\"$2\"" 2>err
 }
 
@@ -176,9 +178,16 @@ through_ctf hostile hostile.trx
 is "hostile names: all events" "$(wc -l <direct)" "$("$ringside" report --json "$demo" | wc -l)"
 check "hostile names: a name" 0 out 'thread_name = "=\\"</s>;\\\\xff,\\\\x0a"'
 is "hostile names: no control character" "$(LC_ALL=C tr -d '\n\40-\176' <out | wc -c)" 0
-cp "$demo" $'evil\n"x\xff.trx'
-bt $'evil\n"x\xff.trx'
-check "a hostile name of a file" 0 out TX_TRACE_TIME_GET
+file=$'evil\n"x;}\xff.trx'
+cp "$demo" "$file"
+through_ctf "hostile name of a file" "$file"
+printf 'Start\n4097,"};<%%,AB,0,0,0,0,0,0,int,1 a,\\",x\nEnd\n' >user.trxc
+bt "$demo" --params 'user-events="user.trxc"'
+check "hostile names of a type and its fields" 0 out '"};<%:.* int = 0x34, n1_a = 0xF58'
+bt "$demo" --params 'user-events="user.trxc"' --component sink.ctf.fs --params \
+    "path=\"$work/user.ctf\",quiet=yes"
+bt "$work/user.ctf"
+is "hostile names of a type and its fields: in CTF" "$(wc -l <out)" "$(wc -l <direct)"
 
 # ---- recognition ----
 
@@ -215,6 +224,8 @@ bt "$demo" --params 'speed=3'
 check "an unknown parameter" 1 err 'speed: unknown parameter'
 bt "$demo" --params 'hz=0'
 check "a rate of zero" 1 err 'an integer above 0'
+bt "$demo" --params 'clock-class-offset-s=4000000001'
+check "an offset that is too large" 1 err 'at most 4 \* 10^9'
 bt "$demo" --params 'elf="text.txt"'
 check "symbols that are no ELF file" 1 err 'text.txt'
 bt "${explicit[@]}" --params "inputs=[\"$demo\",\"$demo\"]"
