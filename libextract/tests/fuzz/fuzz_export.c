@@ -32,41 +32,42 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return remove(path);
 }
 
-// Returns a directory for outputs, in memory if the system has such a file system.
-static const char *output_directory(void)
-{
-    static char path[64];
+static char outputs[64]; // directory for outputs; "": not made yet
 
-    if (!*path) {
-        snprintf(path, sizeof path, "%s/fuzz-export.XXXXXX",
-                 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-        check(mkdtemp(path) != NULL);
-    }
-    return path;
+static void remove_outputs(void)
+{
+    nftw(outputs, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+// Makes the directory, in memory if the system has such a file system.
+static void make_outputs(void)
+{
+    if (*outputs)
+        return;
+    snprintf(outputs, sizeof outputs, "%s/fuzz-export.XXXXXX",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    check(mkdtemp(outputs) != NULL && !atexit(remove_outputs));
 }
 
 // Removes what an export made. Checks that there is one entry if it succeeded, and none otherwise.
 static void check_outputs(bool is_made, bool is_directory)
 {
-    const char *path = output_directory();
     char entry[512];
     struct stat status;
-    DIR *directory = opendir(path);
+    DIR *directory = opendir(outputs);
     unsigned count = 0;
 
     check(directory != NULL);
     for (struct dirent *found; (found = readdir(directory));) {
         if (found->d_name[0] == '.')
             continue;
-        snprintf(entry, sizeof entry, "%s/%s", path, found->d_name);
+        snprintf(entry, sizeof entry, "%s/%s", outputs, found->d_name);
         check(!lstat(entry, &status) && S_ISDIR(status.st_mode) == is_directory);
         check(!nftw(entry, remove_entry, 16, FTW_DEPTH | FTW_PHYS));
         count++;
     }
     closedir(directory);
     check(count == is_made);
-    check(!rmdir(path)); // so that nothing is left when the fuzzer ends
-    check(!mkdir(path, 0700));
 }
 
 // Returns the built-in templates of a format, which are made once.
@@ -104,10 +105,9 @@ static void export_to(const struct extract_trace *trace, const struct extract_vi
     uint64_t bytes = 0;
     bool has_path = kind->output != EXTRACT_EXPORT_STREAM;
 
-    if (has_path) {
-        snprintf(path, sizeof path, "%s/out", output_directory());
-        options.path = path;
-    }
+    make_outputs();
+    snprintf(path, sizeof path, "%s/out", outputs);
+    options.path = has_path ? path : NULL;
     extract_text_init(&text, discard, &bytes);
     enum extract_code code = extract_export_run(&text, view, trace, &options, &error);
     check(code == EXTRACT_OK || code == EXTRACT_UNSUPPORTED);
