@@ -73,12 +73,13 @@ all:
 
 include libextract/build.mk
 include gdb-reader/build.mk
+include libextract/babeltrace/build.mk
 include qemu-tests/probe/build.mk
 include libextract/tests/tests.mk
 include .ci/install.mk
 include qemu-tests/firmware.mk
 
-all: $(LIBRARIES) $(PROGRAM) $(READER) $(PROBE) $(MANUALS)
+all: $(LIBRARIES) $(PROGRAM) $(READER) $(PLUGIN) $(PROBE) $(MANUALS)
 
 # Compiles a C file. If flags or compiler change, $(BUILD)/flags changes, and all files are
 # compiled.

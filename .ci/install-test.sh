@@ -89,6 +89,17 @@ reader_exports() {
     [ "$names" = "gdb_init_reader plugin_is_GPL_compatible " ]
 }
 
+# Reads a trace with babeltrace2 and the plug-in. babeltrace2 looks for plug-ins in a folder of its
+# own; here it is that folder under $root.
+plugin_reads() {
+    local folder
+    folder=$root/dest$(pkg-config --variable=libdir babeltrace2)/babeltrace2/plugins
+    [ -e "$folder/babeltrace-plugin-ringside.so" ] &&
+        babeltrace2 --plugin-path "$folder" libextract/tests/data/demo.trx | grep -q TX_TRACE_ &&
+        nm -D --defined-only "$folder/babeltrace-plugin-ringside.so" | awk '
+            $3 !~ /^__bt_get_/ {print; other = 1} END {exit other}'
+}
+
 names_nothing_of_the_build() {
     ! grep -rlF "$PWD" "$root/dest/usr/share" "$root/dest/usr/lib/pkgconfig" &&
         grep -q /usr/lib/ringside/ringside-reader.so "$root/dest/usr/share/ringside/ringside.gdb"
@@ -170,6 +181,7 @@ check "a client links statically" client_links_statically
 check "public headers stand alone" headers_stand_alone
 check "the library exports what its headers declare" exports_match
 check "the reader exports GDB's two names only" reader_exports
+check "babeltrace2 reads a trace with the plug-in, which exports nothing else" plugin_reads
 check "installed files name no build directory" names_nothing_of_the_build
 check "templates are installed" templates_are_there
 check "examples build with what is installed, and run" examples_build

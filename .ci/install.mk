@@ -60,10 +60,14 @@ install: all
 	  libextract/libextract.pc.in > "$(STAGE)/lib/pkgconfig/libextract.pc"
 	@sed 's|@READER@|$(PREFIX)/lib/ringside/ringside-reader.so|g' gdb-reader/ringside.gdb.in \
 	  > "$(STAGE)/share/ringside/ringside.gdb"
+	@$(if $(PLUGIN),install -Dm755 $(PLUGIN) "$(INSTALLED_PLUGIN)")
 	@chmod 644 "$(STAGE)/lib/pkgconfig/libextract.pc" "$(STAGE)/share/ringside/ringside.gdb"
 	@echo "installed under $(STAGE); in GDB: source $(PREFIX)/share/ringside/ringside.gdb"
+	@$(if $(PLUGIN),echo "in babeltrace2: the plug-in is $(INSTALLED_PLUGIN)")
 	@echo "in OpenOCD: openocd -s $(PREFIX)/share/openocd/site (not needed if OpenOCD has this prefix)"
 
 uninstall:
 	@cd "$(STAGE)" && rm -f $(INSTALLED) && for d in $(INSTALL_FOLDERS); do \
 	  rmdir "$$d" 2>/dev/null; done; :
+	@$(if $(PLUGIN),rm -f "$(INSTALLED_PLUGIN)"; cd "$(dir $(INSTALLED_PLUGIN))" 2>/dev/null && \
+	  rmdir ../plugins ../../babeltrace2 2>/dev/null; :)

@@ -38,6 +38,7 @@ test             babeltrace2                 babeltrace2
 test             lttng-cputop                python3-lttnganalyses
 test             xmllint                     libxml2-utils
 test             protoc                      protobuf-compiler
+test             /usr/include/babeltrace2/babeltrace.h  libbabeltrace2-dev
 test             valgrind                    valgrind
 test             strace                      strace
 test             tmux                        tmux

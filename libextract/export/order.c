@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    PART = 1 << 19,   // changes of a part: 12 MiB
+    DEFAULT_PART = 1 << 19, // changes: 12 MiB
+    FIRST_CAPACITY = 1 << 10,
     WINDOW = 1 << 10, // changes that are read of a part at once
     MAX_PARTS = 1 << 11
 };
@@ -60,18 +61,41 @@ static void sort(struct export_order *order)
 
 // ---- parts ----
 
+static const char space_hint[] = "free space in the directory for temporary files";
+
 static enum extract_code spill(struct export_order *order, struct extract_error *error)
 {
     sort(order);
     if (!order->file && !(order->file = tmpfile()))
-        return extract_file_error("temporary file", "set TMPDIR to a directory with space", error);
+        return extract_file_error("temporary file", space_hint, error);
     if (order->parts == MAX_PARTS)
         return extract_error_set(error, EXTRACT_LIMIT, "export", "use --from and --to",
                                  "the trace has too many changes");
+    // After a failure or a run, the file may have more than the parts.
+    if (fseeko(order->file, (off_t)(order->parts * order->part * sizeof *order->items), SEEK_SET))
+        return extract_file_error("temporary file", space_hint, error);
     if (fwrite(order->items, sizeof *order->items, order->count, order->file) != order->count)
-        return extract_file_error("temporary file", NULL, error);
+        return extract_file_error("temporary file", space_hint, error);
     order->parts++;
     order->count = 0;
+    return EXTRACT_OK;
+}
+
+// Doubles the buffers, up to the size of a part. Errors: NOMEM, after which they are as before.
+static enum extract_code grow(struct export_order *order, struct extract_error *error)
+{
+    if (!order->part)
+        order->part = DEFAULT_PART;
+    size_t capacity = order->capacity ? 2 * order->capacity : FIRST_CAPACITY;
+    capacity = capacity < order->part ? capacity : order->part;
+    struct export_change *items = realloc(order->items, capacity * sizeof *items);
+    if (items)
+        order->items = items;
+    struct export_change *spare = items ? realloc(order->spare, capacity * sizeof *spare) : NULL;
+    if (!spare)
+        return extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
+    order->spare = spare;
+    order->capacity = capacity;
     return EXTRACT_OK;
 }
 
@@ -80,14 +104,9 @@ enum extract_code export_order_add(struct export_order *order, const struct expo
 {
     enum extract_code code = EXTRACT_OK;
 
-    if (!order->items) {
-        order->items = malloc(PART * sizeof *order->items);
-        order->spare = malloc(PART * sizeof *order->spare);
-        if (!order->items || !order->spare)
-            return extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
-    }
-    if (order->count == PART)
-        code = spill(order, error);
+    if (order->count == order->capacity)
+        code = order->capacity && order->capacity == order->part ? spill(order, error)
+                                                                 : grow(order, error);
     if (!code)
         order->items[order->count++] = *change;
     return code;
@@ -114,7 +133,7 @@ static enum extract_code fill(struct export_order *order, struct part *part,
     if (!count)
         return EXTRACT_OK;
     if (extract_file_read_at(fileno(order->file), part->window, bytes, part->next) != bytes)
-        return extract_file_error("temporary file", NULL, error);
+        return extract_error_set(error, EXTRACT_IO, "temporary file", NULL, "cannot be read again");
     part->next += bytes;
     return EXTRACT_OK;
 }
@@ -173,27 +192,27 @@ enum extract_code export_order_run(struct export_order *order,
 {
     enum extract_code code = EXTRACT_OK;
     size_t count = order->parts;
-
-    sort(order);
-    if (order->file && fflush(order->file))
-        return extract_file_error("temporary file", NULL, error);
     struct part *parts = calloc(count + 1, sizeof *parts);
     size_t *heap = calloc(count + 1, sizeof *heap);
     struct export_change *windows = malloc((count * WINDOW + 1) * sizeof *windows);
-    if (parts && heap && windows) {
+
+    sort(order);
+    if (!parts || !heap || !windows) {
+        code = extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
+    } else if (order->file && fflush(order->file)) {
+        code = extract_file_error("temporary file", space_hint, error);
+    } else {
         for (size_t i = 0; i < count; i++)
             parts[i] = (struct part){.window = &windows[i * WINDOW],
-                                     .next = (uint64_t)i * PART * sizeof *windows,
-                                     .left = PART};
+                                     .next = (uint64_t)i * order->part * sizeof *windows,
+                                     .left = order->part};
         parts[count] = (struct part){.window = order->items, .count = order->count};
         code = merge_parts(order, parts, heap, put, context, error);
-    } else {
-        code = extract_error_set(error, EXTRACT_NOMEM, "export", NULL, "out of memory");
     }
     free(windows);
     free(heap);
     free(parts);
-    order->count = 0;
+    order->count = order->parts = 0;
     return code;
 }
 

@@ -19,16 +19,18 @@ struct export_change {
 };
 
 struct export_order {
-    struct export_change *items, *spare; // owned
-    size_t count;
-    FILE *file; // sorted parts, each of the full size; NULL: none
+    struct export_change *items, *spare; // owned; `capacity` of each
+    size_t count, capacity;
+    size_t part; // changes of a part; 0: the default, which the first change sets
+    FILE *file;  // sorted parts, each of the full size; NULL: none
     size_t parts;
 };
 
 // Adds a change. A zeroed order is empty. Errors: NOMEM, IO (the temporary file).
 enum extract_code export_order_add(struct export_order *order, const struct export_change *change,
                                    struct extract_error *error);
-// Passes all changes to `put`, in order of time. The order is then empty. Errors: as above.
+// Passes all changes to `put`, in order of time. The order is then empty, also after an error, and
+// can be used again. Errors: as above.
 enum extract_code export_order_run(struct export_order *order,
                                    void (*put)(void *context, const struct export_change *change),
                                    void *context, struct extract_error *error);

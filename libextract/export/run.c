@@ -18,6 +18,7 @@
 enum {
     PROGRESS_EVENTS = 4096, // between two calls of options->progress
     LOAD_WINDOWS = 200,     // of a trace, for the counters of the load
+    MAX_WINDOWS = 1000,     // of a trace whose last event is not its latest
     MAX_CORES = 256
 };
 
@@ -238,30 +239,44 @@ static void put_stack(struct export_run *run, const struct extract_event *event)
 static void end_window(struct export_run *run, unsigned core)
 {
     struct core_load *load = &run->loads->core[core];
+    uint64_t ticks = run->loads->ticks;
+    uint64_t end = load->window < UINT64_MAX / ticks ? (load->window + 1) * ticks : UINT64_MAX;
 
     if (load->known)
-        put_counter(run, EXPORT_COUNTER_LOAD, (load->window + 1) * run->loads->ticks, core,
+        put_counter(run, EXPORT_COUNTER_LOAD, end, core,
                     (uint64_t)((unsigned __int128)load->busy * 1000 / load->known));
     load->busy = load->known = 0;
+}
+
+// Doubles the windows until there are not too many up to a time. If timestamps step back, the time
+// of the last event, from which the size of windows follows, may be far from the latest.
+static void widen_windows(struct export_loads *loads, uint64_t to)
+{
+    while (to / loads->ticks >= MAX_WINDOWS) {
+        loads->ticks *= 2;
+        for (unsigned core = 0; core < MAX_CORES; core++)
+            loads->core[core].window /= 2;
+    }
 }
 
 // Adds a slice to the load of its core, window by window.
 static void add_load(struct export_run *run, const struct extract_interval *slice)
 {
     struct core_load *load = &run->loads->core[slice->core];
-    uint64_t ticks = run->loads->ticks;
 
+    widen_windows(run->loads, slice->to);
+    uint64_t ticks = run->loads->ticks;
     for (uint64_t at = slice->from; at < slice->to;) {
-        uint64_t window = at / ticks, next = (window + 1) * ticks;
-        uint64_t to = slice->to < next ? slice->to : next;
+        uint64_t window = at / ticks, left = ticks - at % ticks;
+        uint64_t part = slice->to - at < left ? slice->to - at : left;
         if (window != load->window)
             end_window(run, slice->core);
         load->window = window;
         if (slice->runner != EXTRACT_RUNNER_UNKNOWN)
-            load->known += to - at;
+            load->known += part;
         if (slice->runner != EXTRACT_RUNNER_UNKNOWN && slice->runner != EXTRACT_RUNNER_IDLE)
-            load->busy += to - at;
-        at = to;
+            load->busy += part;
+        at += part;
     }
 }
 

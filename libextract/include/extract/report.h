@@ -189,6 +189,26 @@ enum extract_code extract_report_damage(struct extract_text *text,
 // Prints what reading cost: reads, bytes and time, and whether the target recorded in the meantime.
 enum extract_code extract_report_cost(struct extract_text *text, const struct extract_trace *trace);
 
+// ---- names of values, for programs that write events themselves ----
+
+// The names of the values of one trace's events. Each name is made once, and is kept while there is
+// space, so that memory does not grow.
+struct extract_value_names;
+
+// Makes the names of a trace, which must outlive them. Errors: NOMEM.
+enum extract_code extract_value_names_new(struct extract_value_names **names,
+                                          const struct extract_trace *trace,
+                                          struct extract_error *error);
+// Frees the names. NULL is allowed.
+void extract_value_names_free(struct extract_value_names *names);
+
+// Returns the name of a value in the event number `seq`, as reports print it: that of an object, a
+// function, a signal, a thread's state and so on. It is escaped for a terminal
+// (extract_text_escaped) and valid until the next call. Returns "" if the value has no name, and
+// NULL if memory is short.
+const char *extract_value_name(struct extract_value_names *names, uint64_t seq,
+                               enum extract_kind kind, uint64_t value);
+
 // Writes a message sequence chart of an RKH trace: who sent what to whom, when it was received, and
 // which state followed. The chart is an SVG image or, if `signalling` is true, text in the
 // signalling language of msc-generator. At most the newest 4000 lines are drawn. `outcome` may be

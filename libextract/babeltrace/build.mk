@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# The plug-in of babeltrace2. It is built if the headers of libbabeltrace2 are there; HAVE_BT=0
+# builds without it.
+
+ifndef HAVE_BT
+HAVE_BT := $(shell pkg-config --exists babeltrace2 2>/dev/null && echo 1)
+endif
+export HAVE_BT
+
+PLUGIN_SOURCES := $(sort $(wildcard libextract/babeltrace/*.c))
+PLUGIN_OBJECTS := $(PLUGIN_SOURCES:%.c=$(BUILD)/obj/%.o)
+PLUGIN         := $(if $(filter 1,$(HAVE_BT)),$(BUILD)/babeltrace-plugin-ringside.so)
+
+$(PLUGIN_OBJECTS): COMPILE += $(shell pkg-config --cflags babeltrace2)
+
+$(BUILD)/babeltrace-plugin-ringside.so: $(PLUGIN_OBJECTS) $(BUILD)/libextract.a \
+                                      libextract/babeltrace/plugin.map
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -shared -Wl,--version-script=libextract/babeltrace/plugin.map \
+	  $(if $(SANITIZE),,-Wl,-z,defs) $(PLUGIN_OBJECTS) $(BUILD)/libextract.a -o $@ $(LIBS) \
+	  $(shell pkg-config --libs babeltrace2)
+
+# For a system-wide installation, the folder in which babeltrace2 itself looks for plug-ins.
+# Otherwise, users set BABELTRACE_PLUGIN_PATH.
+BT_PLUGINS ?= $(if $(filter /usr /usr/local,$(PREFIX)),$(shell pkg-config --variable=libdir \
+                babeltrace2 2>/dev/null),$(PREFIX)/lib)/babeltrace2/plugins
+INSTALLED_PLUGIN := $(if $(PLUGIN),$(DESTDIR)$(BT_PLUGINS)/$(notdir $(PLUGIN)))
