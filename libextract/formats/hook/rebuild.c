@@ -184,11 +184,11 @@ struct block {
 static unsigned count_intact(const uint8_t *bytes, enum extract_byte_order order)
 {
     uint32_t size = word_at(bytes, EXTRACT_HOOKS_AT_BUFFER_BYTES, order);
-    const bool intact[] = {
-        extract_hooks_order(bytes, EXTRACT_HOOKS_HEADER) == order,
-        word_at(bytes, EXTRACT_HOOKS_AT_VERSION, order) == EXTRACT_HOOKS_VERSION,
-        word_at(bytes, EXTRACT_HOOKS_AT_HEADER_BYTES, order) == EXTRACT_HOOKS_HEADER,
-        is_power(size) && size >= HOOK_MIN_BUFFER};
+    const bool intact[] = {extract_hooks_order(bytes, EXTRACT_HOOKS_HEADER) == order,
+                           word_at(bytes, EXTRACT_HOOKS_AT_VERSION, order) == EXTRACT_HOOKS_VERSION,
+                           word_at(bytes, EXTRACT_HOOKS_AT_HEADER_BYTES, order) ==
+                               EXTRACT_HOOKS_HEADER,
+                           is_power(size) && size >= HOOK_MIN_BUFFER};
     unsigned count = 0;
 
     for (size_t i = 0; i < sizeof intact / sizeof *intact; i++)
@@ -292,13 +292,34 @@ static bool rebuild_block(struct extract_ring *ring, struct extract_memory *memo
 
 // ---- a ring without a control block ----
 
-// Finds the only chain of records in a memory, which is credible by its length and by timestamps
+// Returns the bytes of a chain that is credible without a control block; 0: there is none.
+static size_t chain_at(const uint8_t *bytes, size_t length, enum extract_byte_order order)
+{
+    const struct hook_limits limits = {CPUS, false};
+    struct hook_record record;
+    unsigned records = 0, stamped = 0;
+    uint64_t stamp = 0;
+    size_t at = 0;
+
+    for (; at < length &&
+           hook_record_read(&record, bytes + at, (uint32_t)(length - at), order, limits);
+         at += record.length) {
+        bool has_stamp = record.frame & HOOK_FRAME_STAMP;
+        if (has_stamp && record.stamp < stamp)
+            break;
+        stamp = has_stamp ? record.stamp : stamp;
+        stamped += has_stamp;
+        records++;
+    }
+    return records >= CREDIBLE_ALONE && stamped > records / 2 ? at : 0;
+}
+
+// Finds the only chain of records in a memory that is credible by its length and by timestamps
 // that ascend.
 static bool find_alone(struct extract_memory *memory, const struct extract_rebuild *where,
                        enum extract_byte_order order, uint64_t *start, uint64_t *end)
 {
     uint8_t *bytes = malloc(WINDOW + HOOK_MAX_RECORD);
-    const struct hook_limits limits = {CPUS, false};
     unsigned found = 0;
 
     for (uint64_t at = where->from; bytes && at < where->to;) {
@@ -308,26 +329,17 @@ static bool find_alone(struct extract_memory *memory, const struct extract_rebui
         size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
         while (i + 8 <= got && i < WINDOW) {
-            struct hook_record record;
-            uint64_t stamp = 0;
-            unsigned records = 0;
-            size_t k = i;
-            while (k < got &&
-                   hook_record_read(&record, bytes + k, (uint32_t)(got - k), order, limits) &&
-                   record.frame & HOOK_FRAME_STAMP && record.stamp >= stamp) {
-                stamp = record.stamp;
-                records++;
-                k += record.length;
+            size_t length = chain_at(bytes + i, got - i, order);
+            if (length && found && *end == at + i) { // continued from the window before
+                *end += length;
+            } else if (length) {
+                *start = at + i;
+                *end = at + i + length;
+                found++;
             }
-            if (records >= CREDIBLE_ALONE) {
-                if (found && *end == at + i) // a chain that continues in the next window
-                    *end = at + k;
-                else
-                    *start = at + i, *end = at + k, found++;
-            }
-            i = records >= CREDIBLE_ALONE ? k : i + 4;
+            i += length ? length : 4;
         }
-        if (got < wanted || !wanted)
+        if (got < wanted || !i) // a hole, or the end
             break;
         at += i;
     }

@@ -119,7 +119,7 @@ static bool find_runs(struct search *search, uint64_t from, uint64_t to)
                 note_record(search, bytes + i, at + i, words);
             i += words ? (size_t)words * 4 : 4;
         }
-        if (!wanted || got < wanted) // a hole: the rest may not exist
+        if (got < wanted || !i) // a hole, or the end
             break;
         at += i;
     }
