@@ -433,6 +433,8 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
     if (extract_memory_start(memory, &start)) {
         code = find_at(ring, memory, symbols, start, wanted, error);
         ring->origin = is_running ? EXTRACT_FROM_ADDRESS : EXTRACT_FROM_FILE;
+        if (code && !is_running && rebuild_at(ring, memory, symbols, wanted, start))
+            return EXTRACT_OK;
         if (!code)
             mend(ring, memory, symbols, start);
         return code;

@@ -15,13 +15,13 @@
 #include <stdlib.h>
 
 enum {
-    RUNS = 1024,            // most runs of records that are looked at
-    CREDIBLE = 4,           // records in a row that are no coincidence
-    WINDOW = 256 * 1024,    // bytes that are searched at once
-    POSITIONS = 1 << 16,    // that the word of a record distinguishes
-    LEAST_WORDS = 3,        // of a record
-    HEAD_MOST = 8 + 16 + 8, // bytes of a record before its data
-    LEAST_SLOT = 32         // bytes of a name
+    RUNS = 1024,         // most runs of records that are looked at
+    CREDIBLE = 4,        // records in a row that are no coincidence
+    WINDOW = 256 * 1024, // bytes that are searched at once
+    POSITIONS = 1 << 16, // that the word of a record distinguishes
+    LEAST_WORDS = 3,     // of a record
+    HEAD_MOST = 40,      // bytes of a record before its data
+    LEAST_SLOT = 32      // bytes of a name
 };
 
 static const char first_name[] = "posix_trace_unnamed_userevent";
@@ -127,18 +127,18 @@ static bool find_runs(struct search *search, uint64_t from, uint64_t to)
     return true;
 }
 
-// Leaves out records that may be a coincidence, unless they continue others.
-static size_t drop_coincidences(struct search *search)
+// Returns how many records a run must have to be no coincidence: fewer if there are only short
+// runs, which then have to belong to one ring.
+static uint32_t least_records(const struct search *search)
 {
-    size_t kept = 0;
-    uint64_t records = 0;
+    uint32_t all = 0;
 
     for (size_t i = 0; i < search->count; i++) {
         if (search->list[i].records >= CREDIBLE)
-            search->list[kept++] = search->list[i];
-        records += search->list[i].records;
+            return CREDIBLE;
+        all += search->list[i].records;
     }
-    return kept || records < CREDIBLE ? kept : 0;
+    return all >= CREDIBLE ? 1 : UINT32_MAX;
 }
 
 // ---- layout ----
@@ -220,12 +220,13 @@ static bool fits_ring(const struct run *run, uint64_t start, uint32_t words)
            (run->address - start) / 4 % modulus == run->position % modulus;
 }
 
-static uint64_t bytes_in(const struct search *search, uint64_t start, uint32_t words)
+static uint64_t bytes_in(const struct search *search, uint32_t least, uint64_t start,
+                         uint32_t words)
 {
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < search->count; i++)
-        if (fits_ring(&search->list[i], start, words))
+        if (search->list[i].records >= least && fits_ring(&search->list[i], start, words))
             bytes += search->list[i].end - search->list[i].address;
     return bytes;
 }
@@ -235,11 +236,12 @@ static bool find_ring(const struct search *search, uint64_t from, const struct f
                       struct found_ring *ring)
 {
     const struct run *longest = &search->list[0];
-    uint64_t all = 0;
+    uint32_t least = least_records(search);
+    uint64_t all = 0, best = 0;
 
     for (size_t i = 0; i < search->count; i++) {
         const struct run *run = &search->list[i];
-        all += run->end - run->address;
+        all += run->records >= least ? run->end - run->address : 0;
         longest = run->end - run->address > longest->end - longest->address ? run : longest;
     }
     *ring = (struct found_ring){.words = 0};
@@ -251,14 +253,28 @@ static bool find_ring(const struct search *search, uint64_t from, const struct f
             uint64_t start = longest->address - before;
             if (before > longest->address - from)
                 break;
-            uint64_t bytes = bytes_in(search, start, words);
-            if (bytes > ring->bytes)
+            uint64_t bytes = bytes_in(search, least, start, words);
+            uint64_t with_short = bytes_in(search, 1, start, words);
+            if (bytes > ring->bytes || (bytes == ring->bytes && with_short > best)) {
                 *ring = (struct found_ring){start, bytes, words};
+                best = with_short;
+            }
         }
     }
-    if (known->words && bytes_in(search, known->start, known->words) == ring->bytes)
+    if (known->words && bytes_in(search, 1, known->start, known->words) >= best)
         *ring = (struct found_ring){known->start, ring->bytes, known->words};
-    return ring->bytes == all; // otherwise there is more than one ring
+    return all && ring->bytes == all; // otherwise there is more than one ring
+}
+
+// Leaves out runs that do not belong to the ring: they are coincidences.
+static void keep_runs_of(struct search *search, const struct found_ring *ring)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < search->count; i++)
+        if (fits_ring(&search->list[i], ring->start, ring->words))
+            search->list[kept++] = search->list[i];
+    search->count = kept;
 }
 
 // Finds head and tail: between two neighbors in memory of which the first one is newer.
@@ -499,11 +515,11 @@ static bool rebuild_object(struct extract_ring *ring, struct search *search, str
     if (!find_runs(search, object->address, object->end))
         return false;
     drop_other_rings(search, object);
-    search->count = drop_coincidences(search);
-    if (!search->count ||
+    if (least_records(search) == UINT32_MAX ||
         !find_layout(search, object->has_layout ? &object->layout : NULL, pointer_bytes, &layout) ||
         !find_ring(search, object->address, &object->known, &found) || found.start < POSIX_HEADER)
         return false;
+    keep_runs_of(search, &found);
     find_positions(search, &found, &head, &tail);
     extend_head(search, &found, &layout, tail, &head);
     write_stream(ring, object, &layout, &found, head, tail);
@@ -530,7 +546,7 @@ static bool is_passed(const struct posix_stream *stream, const uint8_t *bytes)
 }
 
 // Returns whether the words that are in the places of the oldest and the newest record are those of
-// records, or cannot be read, and no record follows them.
+// records, and no record follows them.
 static bool has_records(const struct extract_ring *ring, struct extract_memory *memory,
                         const struct posix_stream *stream)
 {
@@ -546,7 +562,7 @@ static bool has_records(const struct extract_ring *ring, struct extract_memory *
     if (extract_memory_read(memory, first, begin, 4, &got, NULL) ||
         extract_memory_read(memory, last, end, 4, &got, NULL) ||
         extract_memory_read(memory, next, after, 4, &got, NULL))
-        return true;
+        return false;
     bool is_empty = stream->head == stream->tail;
     return !is_passed(stream, after) &&
            (is_empty || (posix_record_words(word_at(begin, ring->byte_order), stream->tail) &&
@@ -603,21 +619,27 @@ static bool find_stream_block(struct extract_ring *ring, struct extract_memory *
     return is_found;
 }
 
-// Finds an intact process block in a memory. Returns false if there is none.
-static bool find_block(struct extract_memory *memory, const struct extract_rebuild *where,
-                       uint64_t *address)
+// Finds an object by its process block, or by the block of a stream, whichever is intact. Returns
+// false if there is none.
+static bool find_object(struct extract_memory *memory, const struct extract_rebuild *where,
+                        uint64_t *address)
 {
     uint8_t *bytes = malloc(WINDOW);
     struct posix_block block;
+    struct posix_stream stream;
     bool is_found = false;
 
     for (uint64_t at = where->from; bytes && !is_found && at < where->to;) {
         size_t got = 0, wanted = where->to - at < WINDOW ? (size_t)(where->to - at) : WINDOW, i = 0;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
         for (; !is_found && i + POSIX_HEADER <= got; i += 4) {
-            is_found = posix_block_read(&block, bytes + i, got - i) &&
-                       !posix_block_check(&block, at + i, NULL);
             *address = at + i;
+            if (posix_block_read(&block, bytes + i, got - i)) {
+                is_found = !posix_block_check(&block, at + i, NULL);
+            } else if (posix_stream_read(&stream, bytes + i, got - i)) {
+                is_found = !posix_stream_check(&stream, at + i, NULL);
+                *address -= stream.back;
+            }
         }
         if (got < WINDOW || !i)
             break;
@@ -670,7 +692,7 @@ bool posix_rebuild(struct extract_ring *ring, struct extract_memory *memory,
     struct extract_rebuild object = {.to = where->to, .is_header = true};
     const struct extract_ring settings = *ring;
 
-    if (where->is_header || !find_block(memory, where, &object.from))
+    if (where->is_header || !find_object(memory, where, &object.from))
         return rebuild_in(ring, memory, symbols, where);
     if (rebuild_in(ring, memory, symbols, &object))
         return true;
