@@ -537,12 +537,17 @@ static bool rebuild_object(struct extract_ring *ring, struct search *search, str
 
 // Returns whether a done record begins at `head`, which is written before `head` moves past it.
 // Words of more than POSITIONS positions may be those of the lap before.
-static bool is_passed(const struct posix_stream *stream, const uint8_t *bytes)
+static bool is_passed(const struct extract_ring *ring, struct extract_memory *memory,
+                      const struct posix_stream *stream)
 {
-    uint32_t first = word_at(bytes, stream->layout.order);
+    uint64_t next = ring->entries.start + (uint64_t)(stream->head % stream->ring_words) * 4;
+    uint8_t bytes[4];
+    size_t got;
 
-    return stream->ring_words < POSITIONS && first >> 30 == 2 &&
-           posix_record_words(first, stream->head);
+    if (stream->ring_words >= POSITIONS || extract_memory_read(memory, next, bytes, 4, &got, NULL))
+        return false;
+    uint32_t first = word_at(bytes, ring->byte_order);
+    return first >> 30 == 2 && posix_record_words(first, stream->head);
 }
 
 // Returns whether the words that are in the places of the oldest and the newest record are those of
@@ -553,20 +558,17 @@ static bool has_records(const struct extract_ring *ring, struct extract_memory *
     uint32_t words = stream->ring_words;
     uint64_t first = ring->entries.start + (uint64_t)(stream->tail % words) * 4;
     uint64_t last = ring->entries.start + (uint64_t)((stream->head - 1) % words) * 4;
-    uint64_t next = ring->entries.start + (uint64_t)(stream->head % words) * 4;
-    uint8_t begin[4], end[4], after[4];
+    uint8_t begin[4], end[4];
     size_t got;
 
-    if (!posix_stream_has_valid_positions(stream))
+    if (!posix_stream_has_valid_positions(stream) || is_passed(ring, memory, stream))
         return false;
-    if (extract_memory_read(memory, first, begin, 4, &got, NULL) ||
-        extract_memory_read(memory, last, end, 4, &got, NULL) ||
-        extract_memory_read(memory, next, after, 4, &got, NULL))
-        return false;
-    bool is_empty = stream->head == stream->tail;
-    return !is_passed(stream, after) &&
-           (is_empty || (posix_record_words(word_at(begin, ring->byte_order), stream->tail) &&
-                         posix_trailer_words(word_at(end, ring->byte_order), stream->head)));
+    if (stream->head == stream->tail)
+        return true;
+    return !extract_memory_read(memory, first, begin, 4, &got, NULL) &&
+           !extract_memory_read(memory, last, end, 4, &got, NULL) &&
+           posix_record_words(word_at(begin, ring->byte_order), stream->tail) &&
+           posix_trailer_words(word_at(end, ring->byte_order), stream->head);
 }
 
 // Returns whether the process block of a stream is not there, or states something else than the
@@ -700,15 +702,12 @@ bool posix_rebuild(struct extract_ring *ring, struct extract_memory *memory,
     return rebuild_in(ring, memory, symbols, where);
 }
 
-// Returns whether a block contradicts its records, the process block, or itself: without an episode
-// of losses, nothing is lost.
+// Returns whether a block contradicts its records or the process block.
 bool posix_contradicts(const struct extract_ring *ring, struct extract_memory *memory)
 {
     struct posix_stream stream;
 
     if (!posix_stream_read(&stream, ring->header, POSIX_HEADER))
         return false;
-    return !has_records(ring, memory, &stream) || has_other_process(ring, memory, &stream) ||
-           (!stream.episodes && (stream.refused || stream.overwritten)) ||
-           stream.overwritten > stream.recorded;
+    return !has_records(ring, memory, &stream) || has_other_process(ring, memory, &stream);
 }

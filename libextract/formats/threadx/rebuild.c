@@ -254,3 +254,10 @@ bool threadx_rebuild(struct extract_ring *ring, struct extract_memory *memory,
     }
     return false;
 }
+
+// Returns whether the significant bits of timestamps are not ones in a row.
+bool threadx_contradicts(const struct extract_ring *ring, struct extract_memory *memory)
+{
+    (void)memory;
+    return ring->timer_mask < UINT16_MAX || ring->timer_mask & (ring->timer_mask + 1);
+}

@@ -182,6 +182,7 @@ const struct extract_format extract_format_threadx = {
     .magics = {THREADX_ID},
     .is_valid_header = threadx_is_header,
     .complete = extract_format_is_complete,
+    .contradicts = threadx_contradicts,
     .rebuild = threadx_rebuild,
     .type = threadx_type,
     .decode = threadx_decode,

@@ -82,6 +82,7 @@ bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t l
                        uint64_t address);
 
 // rebuild.c
+bool threadx_contradicts(const struct extract_ring *ring, struct extract_memory *memory);
 bool threadx_rebuild(struct extract_ring *ring, struct extract_memory *memory,
                      struct extract_symbols *symbols, const struct extract_rebuild *where);
 
