@@ -187,10 +187,11 @@ enum extract_code cli_symbols_open(struct extract_symbols **symbols,
                                    const struct cli_options *options, struct extract_error *error);
 
 // What is left of a target that has stopped.
-// remains.c: opens it. Prints what is damaged. The caller calls cli_remains_close, also after an
-// error.
+// remains.c: opens it. Prints what is damaged. A live target, if it may be one, is halted until
+// cli_live_release. The caller calls cli_remains_close, also after an error.
 enum extract_code cli_remains_open(struct extract_remains *remains,
-                                   const struct cli_options *options, struct extract_error *error);
+                                   const struct cli_options *options, bool may_be_live,
+                                   struct extract_error *error);
 void cli_remains_close(struct extract_remains *remains);
 // Prints what shows that the ELF file is not that of the program that ran.
 void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options);

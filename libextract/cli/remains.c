@@ -47,7 +47,8 @@ static enum extract_code read_kernel(struct extract_remains *remains,
 }
 
 enum extract_code cli_remains_open(struct extract_remains *remains,
-                                   const struct cli_options *options, struct extract_error *error)
+                                   const struct cli_options *options, bool may_be_live,
+                                   struct extract_error *error)
 {
     enum extract_code code;
 
@@ -56,7 +57,7 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
         return extract_error_set(error, EXTRACT_USAGE, "--elf",
                                  "use --elf FILE, the program that ran on the target",
                                  "threads are found by the types in its debug information");
-    if (cli_is_live(options))
+    if (options->pid || (cli_is_live(options) && !may_be_live))
         return extract_error_set(error, EXTRACT_USAGE,
                                  options->openocd  ? "--openocd"
                                  : options->remote ? "--remote"
@@ -73,6 +74,9 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
         code = extract_error_set(error, EXTRACT_NOMEM, options->elf, NULL, "out of memory");
     if (!code)
         code = read_registers(remains, options, error);
+    if (!code && cli_is_live(options) && !remains->core_count && !options->quiet)
+        cli_print_note(extract_memory_name(remains->memory),
+                       "the server has no registers of the program's machine");
     return code ? code : read_kernel(remains, options, error);
 }
 

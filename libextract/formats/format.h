@@ -527,6 +527,12 @@ uint32_t extract_hook_entry_is_no_mark(const struct extract_ring *ring,
 
 // ---- The format ----
 
+// The memory in which a damaged ring is.
+struct extract_rebuild {
+    uint64_t from, to; // addresses
+    bool is_header;    // the header begins at `from`; otherwise the memory is searched for the ring
+};
+
 // A trace format. The members without "NULL:" in their comments must be set; defaults.c has
 // defaults for those that a format does not need.
 struct extract_format {
@@ -561,6 +567,17 @@ struct extract_format {
     // fills in *ring. A scan calls it where a word is one of `magics`.
     bool (*is_valid_header)(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                             uint64_t address);
+    // Returns whether the header of a ring contradicts its entries: a word of it is damaged. NULL:
+    // it is not checked. Only called for a target that does not run.
+    bool (*contradicts)(const struct extract_ring *ring, struct extract_memory *memory);
+    // Rebuilds a ring whose header is damaged, from what agrees with each other: intact words,
+    // other variables, and the entries. As in `find`, *ring has only what the user requested; on
+    // success, ring->header is the header as it was, as far as that is known. `symbols` may be
+    // NULL. Returns false if there are no entries, or if more than one layout fits to them. NULL:
+    // not done here. Only called for a target that does not run.
+    bool (*rebuild)(struct extract_ring *ring, struct extract_memory *memory,
+                    struct extract_symbols *symbols, const struct extract_rebuild *where);
+    const char *symbol; // variable that begins with the header; NULL: none
     // Reads what the header does not contain of a ring that a scan found. Returns false if there is
     // no ring after all, or if it is found through another header.
     bool (*complete)(struct extract_ring *ring, struct extract_memory *memory);

@@ -312,6 +312,105 @@ static bool has_regions(const struct extract_memory *memory)
     return extract_memory_region(memory, 0, &region);
 }
 
+// ---- Damaged headers ----
+
+// Returns the end of the memory that begins at an address; 0: none.
+static uint64_t region_end(const struct extract_memory *memory, uint64_t address)
+{
+    struct extract_region region;
+
+    for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined)
+        if (address >= region.address && address - region.address < region.length)
+            return region.address + region.length;
+    return 0;
+}
+
+static bool rebuild_with(struct extract_ring *ring, struct extract_memory *memory,
+                         struct extract_symbols *symbols, const struct extract_format *format,
+                         const struct extract_rebuild *where)
+{
+    struct extract_ring made = ring_of_settings(ring);
+
+    if (!format->rebuild || where->to <= where->from ||
+        !format->rebuild(&made, memory, symbols, where))
+        return false;
+    *ring = made;
+    ring->origin = EXTRACT_FROM_REBUILT;
+    return true;
+}
+
+// Rebuilds the ring whose header is, or was, at an address.
+static bool rebuild_at(struct extract_ring *ring, struct extract_memory *memory,
+                       struct extract_symbols *symbols, const struct extract_format *wanted,
+                       uint64_t address)
+{
+    const struct extract_rebuild where = {address, region_end(memory, address), true};
+    const struct extract_format *format;
+
+    for (size_t i = 0; (format = extract_format_at(i)); i++)
+        if ((!wanted || format == wanted) && rebuild_with(ring, memory, symbols, format, &where))
+            return true;
+    return false;
+}
+
+// Rebuilds a ring whose header begins a variable of the program.
+static bool rebuild_by_symbols(struct extract_ring *ring, struct extract_memory *memory,
+                               struct extract_symbols *symbols, const struct extract_format *wanted)
+{
+    const struct extract_format *format;
+    struct extract_symbol symbol;
+
+    for (size_t i = 0; (format = extract_format_at(i)); i++) {
+        if ((wanted && format != wanted) || !format->symbol ||
+            !extract_symbols_by_name(symbols, format->symbol, &symbol))
+            continue;
+        struct extract_rebuild where = {symbol.address, region_end(memory, symbol.address), true};
+        if (symbol.size > EXTRACT_HEADER_MAX && where.to - where.from > symbol.size)
+            where.to = where.from + symbol.size;
+        if (rebuild_with(ring, memory, symbols, format, &where))
+            return true;
+    }
+    return false;
+}
+
+// Rebuilds the only ring whose header is nowhere in the memory. It is not proven that a program has
+// written it whose symbols do not lead to it.
+static bool rebuild_by_search(struct extract_ring *ring, struct extract_memory *memory,
+                              struct extract_symbols *symbols, const struct extract_format *wanted)
+{
+    const struct extract_format *format;
+    struct extract_region region;
+    unsigned found = 0;
+
+    for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined) {
+        const struct extract_rebuild where = {region.address, region.address + region.length,
+                                              false};
+        for (size_t k = 0; (format = extract_format_at(k)); k++)
+            if ((!wanted || format == wanted) &&
+                rebuild_with(ring, memory, symbols, format, &where))
+                found++;
+    }
+    ring->doubtful = symbols != NULL;
+    return found == 1;
+}
+
+// Returns the address of the header that leads to a ring.
+static uint64_t header_of(const struct extract_ring *ring)
+{
+    return ring->posix.process_known ? ring->posix.process : ring->address;
+}
+
+// Replaces a ring whose header contradicts its entries, if it can be rebuilt.
+static void mend(struct extract_ring *ring, struct extract_memory *memory,
+                 struct extract_symbols *symbols, uint64_t address)
+{
+    const struct extract_format *format = ring->format;
+
+    if (!extract_memory_is_running(memory) && format->contradicts &&
+        format->contradicts(ring, memory))
+        (void)rebuild_at(ring, memory, symbols, format, address);
+}
+
 // Finds the ring by the best of what is known.
 static enum extract_code locate_ring(struct extract_ring *ring, struct extract_memory *memory,
                                      struct extract_symbols *symbols,
@@ -320,26 +419,50 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
                                      struct extract_error *error)
 {
     enum extract_code code = EXTRACT_NOTFOUND;
+    bool is_running = extract_memory_is_running(memory);
     uint64_t start;
 
-    if (options && options->address_known)
-        return find_at(ring, memory, symbols, options->address, wanted, error);
+    if (options && options->address_known) {
+        code = find_at(ring, memory, symbols, options->address, wanted, error);
+        if (code && !is_running && rebuild_at(ring, memory, symbols, wanted, options->address))
+            return EXTRACT_OK;
+        if (!code)
+            mend(ring, memory, symbols, options->address);
+        return code;
+    }
     if (extract_memory_start(memory, &start)) {
         code = find_at(ring, memory, symbols, start, wanted, error);
-        ring->origin = extract_memory_is_running(memory) ? EXTRACT_FROM_ADDRESS : EXTRACT_FROM_FILE;
+        ring->origin = is_running ? EXTRACT_FROM_ADDRESS : EXTRACT_FROM_FILE;
+        if (code && !is_running && rebuild_at(ring, memory, symbols, wanted, start))
+            return EXTRACT_OK;
+        if (!code)
+            mend(ring, memory, symbols, start);
         return code;
     }
     if (symbols)
         code = find_by_symbols(ring, memory, symbols, wanted, error);
+    if (symbols && !code)
+        mend(ring, memory, symbols, header_of(ring));
+    if (symbols && code && !is_running && rebuild_by_symbols(ring, memory, symbols, wanted))
+        return EXTRACT_OK;
     // A trace that a running target has not enabled yet is waited for.
-    bool is_awaited = code == EXTRACT_ABSENT && extract_memory_is_running(memory);
+    bool is_awaited = code == EXTRACT_ABSENT && is_running;
     if (!code || is_awaited || code == EXTRACT_NOMEM || !has_regions(memory))
         return code;
     // The symbols lead to nothing, out of this memory, or to something else: search. If that finds
     // nothing either, the error of the symbols is the better explanation.
     bool contradicted = symbols && code == EXTRACT_BAD, is_earlier = code == EXTRACT_ABSENT;
     struct extract_error scan_error;
+    struct extract_ring settings = ring_of_settings(ring);
     enum extract_code found = find_by_scan(ring, memory, wanted, &scan_error);
+    if (!found)
+        mend(ring, memory, symbols, header_of(ring));
+    if (found == EXTRACT_NOTFOUND && !is_running) {
+        *ring = settings;
+        if (rebuild_by_search(ring, memory, symbols, wanted))
+            return EXTRACT_OK;
+        *ring = settings;
+    }
     if (symbols && found == EXTRACT_NOTFOUND)
         return code;
     if (found && error)
@@ -347,6 +470,8 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
     if (found)
         return found;
     ring->doubtful = contradicted;
+    if (ring->origin == EXTRACT_FROM_REBUILT)
+        return EXTRACT_OK;
     ring->origin = is_earlier ? EXTRACT_FROM_EARLIER : EXTRACT_FROM_SCAN;
     return EXTRACT_OK;
 }
@@ -382,8 +507,8 @@ static enum extract_code check_load(const struct load *load, const struct extrac
                                     struct extract_error *error)
 {
     const char *path = extract_symbols_path(symbols);
-    bool proven =
-        !code && (ring->origin == EXTRACT_FROM_SYMBOL || ring->origin == EXTRACT_FROM_REBUILT);
+    bool proven = !code && (ring->origin == EXTRACT_FROM_SYMBOL ||
+                            (ring->origin == EXTRACT_FROM_REBUILT && !ring->doubtful));
 
     if (proven || code == EXTRACT_NOMEM || code == EXTRACT_USAGE)
         return code;

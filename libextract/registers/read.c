@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // registers: reads the registers of a target that has stopped (extract/registers.h).
 #include "base/file.h"
+#include "registers/live.h"
 #include "registers/notes.h"
 #include "registers/text.h"
 #include "symbols/dwarf.h"
@@ -52,7 +53,9 @@ enum extract_code extract_registers_read(struct extract_registers *registers, si
                                  extract_symbols_machine(symbols));
     if (!path) {
         *count = register_notes_read(memory, machine, registers, EXTRACT_CORES);
-        return EXTRACT_OK;
+        return *count ? EXTRACT_OK
+                      : register_live_read(memory, machine, extract_symbols_byte_order(symbols),
+                                           registers, EXTRACT_CORES, count, error);
     }
     enum extract_code code = read_text(registers, path, machine, error);
     *count = !code;

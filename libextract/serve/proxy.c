@@ -10,9 +10,8 @@
 //        │ that waits                                     │
 //        └───────────> COMING ────────────────────────────┘
 //                         its saved pc is reached: one step
-#include "base/hex.h"
 #include "kernel/kernel.h"
-#include "serve/description.h"
+#include "registers/description.h"
 #include "serve/packet.h"
 #include "serve/threads.h"
 #include "serve/upstream.h"
@@ -116,34 +115,6 @@ static uint64_t id_of(struct extract_proxy *proxy, const struct extract_kernel_t
     return CORE_ID + 1 + i;
 }
 
-// Takes the registers out of the server's answer to g: those with the lowest numbers, one after the
-// other.
-static void take_core(struct extract_proxy *proxy)
-{
-    const struct description *description = &proxy->description;
-    bool is_big = extract_symbols_byte_order(proxy->symbols) == EXTRACT_BIG;
-    size_t at = 0;
-
-    proxy->core.known = 0;
-    for (size_t i = 0; i < description->count; i++) {
-        const struct described_register *reg = &description->list[i];
-        uint64_t value = 0;
-        bool is_known = true;
-        if (at + 2 * reg->bytes > proxy->core_length)
-            break;
-        for (unsigned k = 0; k < reg->bytes && reg->bytes <= 8; k++) {
-            int high = extract_hex_value(proxy->core_text[at + 2 * k]),
-                low = extract_hex_value(proxy->core_text[at + 2 * k + 1]);
-            is_known &= high >= 0 && low >= 0;
-            uint64_t byte = (uint64_t)(high << 4 | low) & 0xFF;
-            value |= byte << 8 * (is_big ? reg->bytes - 1 - k : k);
-        }
-        if (is_known && reg->index != NO_REGISTER)
-            register_set(&proxy->core, reg->index, value);
-        at += 2 * reg->bytes;
-    }
-}
-
 static bool read_core(struct extract_proxy *proxy)
 {
     const struct packets *p = &proxy->upstream.packets;
@@ -155,7 +126,8 @@ static bool read_core(struct extract_proxy *proxy)
     memcpy(proxy->core_text, p->body, p->used);
     proxy->core_length = p->used;
     proxy->has_core = true;
-    take_core(proxy);
+    description_take(&proxy->description, proxy->core_text, proxy->core_length,
+                     extract_symbols_byte_order(proxy->symbols), &proxy->core);
     return true;
 }
 

@@ -86,6 +86,10 @@ static bool read_after(struct copy *copy)
     uint8_t header[EXTRACT_HEADER_MAX];
 
     memcpy(header, copy->snapshot->ring.header, sizeof header);
+    if (copy->snapshot->ring.origin == EXTRACT_FROM_REBUILT) { // the target's header is damaged
+        copy->after = copy->before;
+        return true;
+    }
     if (read_ring_counters(copy, header, &copy->after))
         return true;
     copy->after = copy->before;
@@ -255,6 +259,10 @@ static void sum_up(struct copy *copy, bool copied)
     (counters->has_no_counts           ? sum_up_uncounted
      : counters->has_overwritten_count ? sum_up_told
                                        : sum_up_counts)(copy, copied);
+    if (snapshot->ring.origin == EXTRACT_FROM_REBUILT) { // its counts were in the header
+        snapshot->ring.enabled_known = snapshot->lost_known = false;
+        snapshot->lost = snapshot->unwritten = 0;
+    }
 }
 
 enum extract_code extract_stream_take(struct extract_snapshot *snapshot,

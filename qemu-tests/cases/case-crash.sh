@@ -88,6 +88,65 @@ served() {
         grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
         { cat "$work/out"; return 1; }
 }
+# ---- live targets ----
+
+# What does not depend on how the registers were read. QEMU's server for GDB gives no psp, as GDB
+# saw it, too.
+essence='[.cause.kind, .cause.text, .cause.certainty, .thread, .context, .place, .frames,
+    (.threads | map([.name, .state, .pc])), (.findings | map([.kind, .text, .certainty]))]'
+live() { # OPTION...
+    "$ringside" crash --json --elf "$elf" "$@" >"$work/live.json" 2>"$work/err"
+    whole_or_named $? && grep -q 'the target was halted for' "$work/err" ||
+        { cat "$work/err"; return 1; }
+    diff <(jq "$essence" "$work/crash.json") <(jq "$essence" "$work/live.json")
+}
+# The page of the live target is that of its dump, which was saved before.
+live_remote() {
+    live --remote "$socket" || return 1
+    rm -f "$work"/live.core*
+    "$ringside" core -q --elf "$elf" --remote "$socket" -o "$work/live.core" || return 1
+    [ "$port" = coldfire ] && return 0 # see ringside-core(1)
+    timeout 20 gdb-multiarch -nx -q -batch -x "$work/live.core.gdb" -ex 'info threads' \
+        -ex 'thread apply all bt' "$elf" "$work/live.core" >"$work/out" 2>&1 </dev/null
+    grep -q ' store_sample (' "$work/out" && grep -q ' culprit_entry (' "$work/out" &&
+        grep -q '"philosopher 2"' "$work/out" || { cat "$work/out"; return 1; }
+}
+# OpenOCD halts the core if it runs, and lets it run again; a core that is halted stays halted.
+live_openocd() {
+    openocd_before=(-c 'set CORTEX_M 1')
+    board deaths 'targets chip.cpu; poll off' && sleep 0.5 || return 1
+    ask poke "$(symbol death)" 1 >/dev/null && sleep 0.5 || return 1
+    state_is running || return 1
+    input=(--elf "$elf" --openocd "$tcl_port" --target chip.cpu)
+    "$ringside" crash --json "${input[@]}" >"$work/crash.json" 2>"$work/err"
+    whole_or_named $? && grep -q 'the target was halted for' "$work/err" ||
+        { cat "$work/err"; return 1; }
+    is_bad_pointer && state_is running || return 1
+    tcl 'targets chip.cpu; halt 1000' >/dev/null
+    "$ringside" crash --json "${input[@]}" >"$work/crash.json" 2>"$work/err"
+    whole_or_named $? && ! grep -q 'the target was halted for' "$work/err" ||
+        { cat "$work/err"; return 1; }
+    is_bad_pointer && state_is halted || return 1
+    # A memory port has no registers: the page says what is unknown.
+    "$ringside" crash --json "${input[@]::4}" --target chip.mem >"$work/crash.json" 2>"$work/err"
+    whole_or_named $? && grep -q 'has no registers of' "$work/err" &&
+        jq -e '.cause.kind == "unknown" and .place.pc == null' "$work/crash.json" >/dev/null ||
+        { cat "$work/err"; return 1; }
+}
+state_is() { has "$(tcl 'chip.cpu arp_poll; chip.cpu curstate')" "$1"; }
+is_bad_pointer() {
+    jq -e '.cause.kind == "bus fault" and .thread.name == "culprit" and
+        .place.function == "store_sample" and (.cause.text | test("0xcccccccc"))' \
+        "$work/crash.json" >/dev/null || { cat "$work/crash.json"; return 1; }
+}
+live_refuses() {
+    "$ringside" crash --elf "$elf" --remote "$work/nowhere.sock" >"$work/out" 2>"$work/err"
+    [ $? = 2 ] && [ ! -s "$work/out" ] && grep -q 'GDB server listens there' "$work/err" ||
+        { cat "$work/err"; return 1; }
+    "$ringside" crash --elf "$elf" --pid 1 >"$work/out" 2>"$work/err"
+    [ $? = 1 ] && grep -q 'memory that does not run' "$work/err"
+}
+
 # A directory as OpenOCD writes it is an input of its own.
 folder() {
     local image
@@ -179,6 +238,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     [ "$port" = coldfire ] ||
         check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
     [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
+    [ "$port" = coldfire ] || check "$port: ... and the same page from the live target" live_remote
     case $port in
     cortex-m*) check "$port: a division by zero" dies 2 "usage fault" culprit divide_sample ;;
     coldfire) check "$port: a division by zero" dies 2 trap culprit divide_sample ;;
@@ -218,4 +278,8 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
 done
+elf=$firmware/deaths-cortex-m3.elf
+stop_qemu
+check "OpenOCD: a bad pointer of a live target" live_openocd
+check "a live target that cannot be reached, or has no registers, is refused" live_refuses
 finish

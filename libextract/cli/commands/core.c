@@ -13,11 +13,15 @@ static int run_core(const struct cli_options *options)
         return cli_refuse("core", "use -o FILE", "no output file is given");
     if (strcmp(options->output, "-") == 0)
         return cli_refuse("-o", "use -o FILE", "GDB cannot read a core from a pipe");
-    enum extract_code code = cli_remains_open(&remains, options, &error);
+    enum extract_code code = cli_remains_open(&remains, options, true, &error);
     if (!code)
         cli_remains_check(&remains, options);
+    // Of a live target, the variables of the program are saved: beyond them, there may be devices.
     if (!code)
-        code = extract_core_save(options->output, &remains, EXTRACT_CORE_ALL, &error);
+        code = extract_core_save(options->output, &remains,
+                                 cli_is_live(options) ? EXTRACT_CORE_VARIABLES : EXTRACT_CORE_ALL,
+                                 &error);
+    cli_live_release(remains.memory, options);
     if (!code && !options->quiet)
         cli_print_note(options->output, "to open it: gdb-multiarch -x %s.gdb %s %s",
                        options->output, options->elf, options->output);

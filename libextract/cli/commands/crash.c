@@ -54,9 +54,10 @@ static int run_crash(const struct cli_options *options)
     struct extract_error error;
     if (options->html && options->session.json)
         return cli_refuse("--html", "use one of them", "--html cannot be combined with --json");
-    enum extract_code code = cli_remains_open(&remains, options, &error);
+    enum extract_code code = cli_remains_open(&remains, options, true, &error);
     int status = code ? cli_complain(&error) : print_page(&remains, options);
 
+    cli_live_release(remains.memory, options);
     cli_remains_close(&remains);
     return status;
 }
@@ -68,7 +69,8 @@ const struct cli_command cli_crash = {
     .summary = "explain why a target stopped",
     .help =
         "One page: what stopped it and where, in which thread, what else is unusual, all\n"
-        "threads, and the newest events. Each statement names its source, and how sure it is.\n",
+        "threads, and the newest events. Each statement names its source, and how sure it is. A "
+        "live\ntarget is halted for that time.\n",
     .takes = CLI_REGISTERS | CLI_HTML,
     .run = run_crash,
 };

@@ -196,7 +196,7 @@ static int run_serve(const struct cli_options *options)
     signal(SIGPIPE, SIG_IGN);
     enum extract_code code = options->remote
                                  ? cli_symbols_open(&service.remains.symbols, options, &error)
-                                 : cli_remains_open(&service.remains, options, &error);
+                                 : cli_remains_open(&service.remains, options, false, &error);
     if (!code && !options->remote)
         cli_remains_check(&service.remains, options);
     if (!code)

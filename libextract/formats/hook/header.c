@@ -103,9 +103,8 @@ static enum extract_code check_header(const struct header *h, uint64_t address,
     return extract_checks_run(checks, sizeof checks / sizeof *checks, "hook ring", address, error);
 }
 
-// Fills in the ring from the control block in its `header`.
-static enum extract_code fill_ring(struct extract_ring *ring, uint64_t address,
-                                   struct extract_error *error)
+enum extract_code hook_make_ring(struct extract_ring *ring, uint64_t address,
+                                 struct extract_error *error)
 {
     struct header h;
 
@@ -141,7 +140,7 @@ static enum extract_code read_header_at(struct extract_ring *ring, struct extrac
         return code;
     ring->byte_order = extract_hooks_order(ring->header, EXTRACT_HOOKS_HEADER);
     if (ring->byte_order)
-        return fill_ring(ring, address, error);
+        return hook_make_ring(ring, address, error);
     char what[64];
     snprintf(what, sizeof what, "memory at 0x%llx", (unsigned long long)address);
     return extract_error_set(error, EXTRACT_NOTFOUND, what,
@@ -168,7 +167,7 @@ enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memor
         return code;
     // A writer that completes a lap between the two reads never shows a matching pair.
     memcpy(ring->header + EXTRACT_HOOKS_AT_TAIL, head, POSITION_BYTES);
-    return fill_ring(ring, address, error);
+    return hook_make_ring(ring, address, error);
 }
 
 enum extract_code hook_ring_find(struct extract_ring *ring, struct extract_memory *memory,
@@ -204,5 +203,5 @@ bool hook_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t leng
     memset(ring, 0, sizeof *ring);
     memcpy(ring->header, bytes, EXTRACT_HOOKS_HEADER);
     ring->byte_order = extract_hooks_order(bytes, length);
-    return !fill_ring(ring, address, NULL);
+    return !hook_make_ring(ring, address, NULL);
 }

@@ -115,11 +115,20 @@ enum extract_code hook_read_ring(struct extract_ring *ring, struct extract_memor
 void hook_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols);
 bool hook_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                     uint64_t address);
+// Fills in a ring that the control block in ring->header describes, in ring->byte_order. Errors:
+// BAD.
+enum extract_code hook_make_ring(struct extract_ring *ring, uint64_t address,
+                                 struct extract_error *error);
 bool hook_read_counters(const struct extract_ring *ring, const uint8_t *header,
                         struct extract_ring_counters *counters);
 enum extract_code hook_resolve(struct extract_snapshot *snapshot, uint32_t from, uint32_t to,
                                struct extract_error *error);
 struct hook_limits hook_limits_of(const struct extract_ring *ring);
+
+// rebuild.c: members of extract_format.
+bool hook_contradicts(const struct extract_ring *ring, struct extract_memory *memory);
+bool hook_rebuild(struct extract_ring *ring, struct extract_memory *memory,
+                  struct extract_symbols *symbols, const struct extract_rebuild *where);
 
 // walk.c
 uint64_t hook_slack_bytes(const struct extract_ring *ring);

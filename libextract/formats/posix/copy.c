@@ -54,7 +54,9 @@ void posix_copy_side_data(struct extract_snapshot *snapshot, struct extract_memo
         got -= got % ring->registry.slot_bytes; // half a name would be another name
         memset(names + got, 0, (size_t)side.names - got);
     }
-    if (extract_memory_read(memory, ring->address + POSIX_HEADER, rest, (size_t)side.rest, &got,
+    // The name and the filters of a damaged block are not believed.
+    if (ring->origin == EXTRACT_FROM_REBUILT ||
+        extract_memory_read(memory, ring->address + POSIX_HEADER, rest, (size_t)side.rest, &got,
                             NULL))
         memset(rest, 0, (size_t)side.rest);
     if (side.process && extract_memory_read(memory, ring->posix.process, rest + side.rest,

@@ -81,9 +81,8 @@ enum extract_code posix_make_ring(struct extract_ring *ring, uint64_t address,
     return code;
 }
 
-// Adds what the process block contains.
-static void add_process(struct extract_ring *ring, const struct posix_block *block,
-                        uint64_t address, uint32_t number)
+void posix_add_process(struct extract_ring *ring, const struct posix_block *block, uint64_t address,
+                       uint32_t number)
 {
     uint64_t names = address + block->names_at;
     uint64_t bytes = (uint64_t)block->names_room * block->name_bytes;
@@ -136,7 +135,7 @@ static enum extract_code select_stream(struct extract_ring *ring, struct extract
     if (code)
         return code;
     fill_ring(ring, &stream, at);
-    add_process(ring, block, address, number);
+    posix_add_process(ring, block, address, number);
     return EXTRACT_OK;
 }
 
@@ -163,7 +162,7 @@ static enum extract_code read_stream_block(struct extract_ring *ring, struct ext
         return select_stream(ring, memory, process, &block, error);
     fill_ring(ring, &stream, address);
     if (has_process)
-        add_process(ring, &block, process, number);
+        posix_add_process(ring, &block, process, number);
     return EXTRACT_OK;
 }
 

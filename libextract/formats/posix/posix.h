@@ -189,9 +189,17 @@ bool posix_complete(struct extract_ring *ring, struct extract_memory *memory);
 // Errors: BAD.
 enum extract_code posix_make_ring(struct extract_ring *ring, uint64_t address,
                                   struct extract_error *error);
+// Adds what a process block contains: the names, and which stream this is.
+void posix_add_process(struct extract_ring *ring, const struct posix_block *block, uint64_t address,
+                       uint32_t number);
 bool posix_read_counters(const struct extract_ring *ring, const uint8_t *header,
                          struct extract_ring_counters *counters);
 uint32_t posix_describe(const struct extract_ring *ring, uint8_t bytes[EXTRACT_DESCRIPTION_MAX]);
+
+// rebuild.c: members of extract_format.
+bool posix_contradicts(const struct extract_ring *ring, struct extract_memory *memory);
+bool posix_rebuild(struct extract_ring *ring, struct extract_memory *memory,
+                   struct extract_symbols *symbols, const struct extract_rebuild *where);
 
 // copy.c. A copy contains, in this order: the stream block's header, the names, the rest of the
 // stream block, the process block, the ring. Without a process block, there are no names, and the

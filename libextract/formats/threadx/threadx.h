@@ -81,6 +81,11 @@ void threadx_apply_symbols(struct extract_ring *ring, struct extract_symbols *sy
 bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                        uint64_t address);
 
+// rebuild.c
+bool threadx_contradicts(const struct extract_ring *ring, struct extract_memory *memory);
+bool threadx_rebuild(struct extract_ring *ring, struct extract_memory *memory,
+                     struct extract_symbols *symbols, const struct extract_rebuild *where);
+
 // The members of extract_slot_ring (validate.c).
 void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool stopped);
 void threadx_validate_recorded(struct extract_snapshot *snapshot);

@@ -413,6 +413,36 @@ static bool halt(struct live *live)
     return false;
 }
 
+bool live_stop(struct live *live)
+{
+    if (live->halts.now)
+        return true;
+    if (!live->kind->stop)
+        return !live->kind->halt || halt(live);
+    live->connection.limit = extract_now() + 2 * live->connection.timeout;
+    if (!connect_again(live, 0))
+        return false;
+    connection_begin(&live->connection);
+    if (live->kind->stop(live))
+        return true;
+    drop(live);
+    return false;
+}
+
+enum live_answer live_ask(struct live *live, const char *request, struct extract_text *answer)
+{
+    live->connection.limit = extract_now() + 2 * live->connection.timeout;
+    if (!may_access(live))
+        return LIVE_REFUSED;
+    if (!connect_again(live, 0))
+        return LIVE_BROKEN;
+    connection_begin(&live->connection);
+    enum live_answer result = live->kind->ask(live, request, answer);
+    if (result == LIVE_BROKEN)
+        drop(live);
+    return result;
+}
+
 enum extract_code extract_live_halt(struct extract_memory *memory, struct extract_error *error)
 {
     struct live *live = live_of(memory);

@@ -10,11 +10,18 @@
 #include "base/cursor.h"
 #include "memory/live/connection.h"
 #include <extract/memory.h>
+#include <extract/text.h>
 
 enum live_answer {
     LIVE_GIVEN,
     LIVE_REFUSED, // the server cannot access the span; live->refusal holds the reason
     LIVE_BROKEN   // the connection has a fault
+};
+
+// In what language a server takes requests beyond those of this room.
+enum live_protocol {
+    LIVE_PACKETS, // packets of the GDB remote serial protocol
+    LIVE_TCL      // scripts for OpenOCD, with balanced braces
 };
 
 struct live;
@@ -36,6 +43,12 @@ struct live_kind {
     bool (*part)(struct live *live);
     // Returns region `i` of RAM; false after the last. May be NULL.
     bool (*region)(const struct live *live, size_t i, struct extract_region *region);
+    // Halts the target for its registers, if reads of memory need no halt. `part` resumes it. NULL:
+    // `halt` does it.
+    bool (*stop)(struct live *live);
+    // Sends a request in the language of the server, and appends its answer to a text.
+    enum live_answer (*ask)(struct live *live, const char *request, struct extract_text *answer);
+    enum live_protocol protocol;
 };
 
 // The state that all kinds share: the first member of each kind's own struct.
@@ -71,12 +84,22 @@ struct live *live_of(const struct extract_memory *memory);
 // Reads a span, as extract_memory_source.read. Returns the bytes up to the first unreadable one.
 size_t live_read(void *context, uint64_t address, void *buffer, size_t length);
 
+// Halts the target until it is released, so that its registers can be read. Returns false after a
+// fault of the connection (live->connection.error).
+bool live_stop(struct live *live);
+// Sends a request in the language of the server (live->kind->protocol), and appends its answer to a
+// text. Returns LIVE_REFUSED if the server answers with an error, or does not know the request.
+enum live_answer live_ask(struct live *live, const char *request, struct extract_text *answer);
+
 // Records that the target is halted since `since` (CLOCK_MONOTONIC ns).
 void live_note_halted(struct live *live, uint64_t since);
 // Records that the target runs. Adds a halt that has ended to the statistics.
 void live_note_running(struct live *live);
 // Takes live_note_halted back: the target has run all the time.
 void live_forget_halt(struct live *live);
+
+// Returns the name of the target in OpenOCD.
+const char *openocd_target(const struct live *live);
 
 // Records why the server refused. Returns LIVE_REFUSED.
 enum live_answer live_refuse(struct live *live, const char *why, ...)

@@ -10,6 +10,7 @@
 // with the number of the script, the code of `catch`, and the state of the core. The number shows
 // whether a reply belongs to this script, or is late or incomplete.
 // Source: OpenOCD User's Guide, "Tcl Scripting API" and "Tcl RPC server".
+#include "base/now.h"
 #include "memory/live/live.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -325,7 +326,72 @@ static enum live_answer store(struct live *live, uint64_t address, const uint8_t
     return answer;
 }
 
-static const struct live_kind openocd_kind = {.greet = greet, .fetch = fetch, .store = store};
+// Makes the target the current one of a script, which is a single word or in braces.
+#define ON_TARGET "set b [target current]; targets %s; set c [catch %s m]; targets $b; "
+
+// Halts a core that runs. OpenOCD is asked first whether it has halted by itself.
+static bool stop(struct live *live)
+{
+    struct openocd *o = (struct openocd *)live;
+    struct extract_cursor result;
+    uint64_t requested = extract_now();
+
+    if (!o->is_core)
+        return true;
+    enum live_answer answer = run_script(
+        o, &result,
+        "catch {%s arp_poll}; if {[%s curstate] eq \"halted\"} {concat 0} else {" ON_TARGET
+        "if {$c} {error $m}; concat 1}",
+        o->target, o->target, o->target, "{halt 1000}");
+    if (answer == LIVE_REFUSED)
+        return connection_fail(&live->connection, CONNECTION_LATE, EXTRACT_IO, "halt it in OpenOCD",
+                               "the core cannot be halted: %s", live->refusal);
+    if (answer == LIVE_GIVEN && skip_text(&result, "1"))
+        live_note_halted(live, requested);
+    return answer == LIVE_GIVEN;
+}
+
+// Resumes a core that `stop` has halted.
+static bool part(struct live *live)
+{
+    struct openocd *o = (struct openocd *)live;
+    struct extract_cursor result;
+
+    if (!live->halts.now)
+        return true;
+    enum live_answer answer =
+        run_script(o, &result, ON_TARGET "if {$c} {error $m}", o->target, "resume");
+    if (answer == LIVE_REFUSED)
+        return connection_fail(&live->connection, CONNECTION_LATE, EXTRACT_IO, NULL,
+                               "the core cannot be resumed: %s", live->refusal);
+    return answer == LIVE_GIVEN;
+}
+
+static enum live_answer ask(struct live *live, const char *request, struct extract_text *text)
+{
+    struct openocd *o = (struct openocd *)live;
+    struct extract_cursor result;
+    enum live_answer answer = run_script(o, &result, "%s", request);
+
+    if (answer != LIVE_GIVEN)
+        return answer;
+    size_t left = extract_cursor_left(&result);
+    extract_text_put(text, (const char *)extract_cursor_span(&result, left), left);
+    return LIVE_GIVEN;
+}
+
+static const struct live_kind openocd_kind = {.greet = greet,
+                                              .fetch = fetch,
+                                              .store = store,
+                                              .part = part,
+                                              .stop = stop,
+                                              .ask = ask,
+                                              .protocol = LIVE_TCL};
+
+const char *openocd_target(const struct live *live)
+{
+    return ((const struct openocd *)live)->target;
+}
 
 enum extract_code openocd_open(struct extract_memory **memory, const char *place,
                                const struct extract_live_options *options, live_dial *dial,

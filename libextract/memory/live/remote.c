@@ -463,13 +463,27 @@ static bool region(const struct live *live, size_t i, struct extract_region *fou
     return true;
 }
 
+static enum live_answer ask(struct live *live, const char *request, struct extract_text *answer)
+{
+    struct remote *r = remote_of(live);
+
+    if (!send_request(r, request))
+        return LIVE_BROKEN;
+    if (is_error(&r->packets) || !r->packets.used)
+        return refusal(r);
+    extract_text_put(answer, (const char *)r->packets.body, r->packets.used);
+    return LIVE_GIVEN;
+}
+
 static const struct live_kind remote_kind = {.greet = greet,
                                              .fetch = fetch,
                                              .store = store,
                                              .halt = halt,
                                              .resume = resume,
                                              .part = part,
-                                             .region = region};
+                                             .region = region,
+                                             .ask = ask,
+                                             .protocol = LIVE_PACKETS};
 
 enum extract_code remote_open(struct extract_memory **memory, const char *place,
                               const struct extract_live_options *options, live_dial *dial,

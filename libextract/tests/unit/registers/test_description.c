@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests of serve/description.c on documents as QEMU and OpenOCD send them.
-#include "serve/description.h"
+// Tests of registers/description.c on documents as QEMU and OpenOCD send them.
+#include "registers/description.h"
+#include "registers/live.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -92,9 +93,58 @@ static void includes(void **state)
     assert_false(description_next_include(xml, sizeof xml - 1, &at, name, sizeof name));
 }
 
+// An answer to g: two bytes per digit, in the order of the target, "xx" if unknown.
+static void values(void **state)
+{
+    struct description *description =
+        read_document("<reg name=\"r0\" bitsize=\"32\"/><reg name=\"d0\" bitsize=\"64\"/>"
+                      "<reg name=\"r2\" bitsize=\"32\"/><reg name=\"r3\" bitsize=\"32\"/>");
+    static const char text[] = "78563412ffffffffffffffffxxxxxxxx123456";
+    struct extract_registers found;
+    (void)state;
+
+    assert_int_equal(description_take(description, text, sizeof text - 1, EXTRACT_LITTLE, &found),
+                     3);
+    assert_int_equal(found.known, 1);
+    assert_int_equal(found.value[0], 0x12345678);
+    assert_int_equal(description_take(description, text, 8, EXTRACT_BIG, &found), 1);
+    assert_int_equal(found.value[0], 0x78563412);
+    assert_int_equal(description_take(description, text, 7, EXTRACT_BIG, &found), 0);
+    assert_int_equal(found.known, 0);
+    free(description);
+}
+
+// Threads of a server that are its cores; addresses of control blocks are not.
+static void cores(void **state)
+{
+    static const char *const others[] = {"",
+                                         ",",
+                                         "1,",
+                                         "x",
+                                         "0",
+                                         "1,1",
+                                         "41",
+                                         "p1.",
+                                         "20000100,1",
+                                         "-1",
+                                         "1;2",
+                                         "p1.1,p1.1",
+                                         "ffffffffffffffffff"};
+    uint64_t mask;
+    (void)state;
+
+    assert_true(register_server_cores("1", &mask) && mask == 1);
+    assert_true(register_server_cores("01,02", &mask) && mask == 3);
+    assert_true(register_server_cores("p01.02,p01.01", &mask) && mask == 3);
+    assert_true(register_server_cores("40,3", &mask) && mask == (UINT64_C(1) << 63 | 4));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(register_server_cores(others[i], &mask));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(registers), cmocka_unit_test(hostile),
-                                       cmocka_unit_test(includes)};
+                                       cmocka_unit_test(includes), cmocka_unit_test(values),
+                                       cmocka_unit_test(cores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// serve: reads target descriptions (description.h). Only elements are looked at: <reg name="pc"
+// registers: reads target descriptions (description.h). Only elements are looked at: <reg name="pc"
 // bitsize="32" regnum="15"/> and <xi:include href="core.xml"/>.
 // Source: Debugging with GDB, "Target Description Format".
-#include "serve/description.h"
+#include "registers/description.h"
+#include "base/hex.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TAG_BYTES = 512, NAME_BYTES = 32 };
+enum { TAG_BYTES = 512, NAME_BYTES = 32, MOST_BITS = 65536 /* of a vector register */ };
 
 // Finds the next element with a name, and copies its text. Returns false after the last one.
 static bool next_tag(const char *xml, size_t length, size_t *at, const char *name,
@@ -75,10 +76,9 @@ void description_add(struct description *description, const struct register_mach
         if (get_attribute(tag, "regnum", number, sizeof number))
             added.number = (unsigned)strtoul(number, NULL, 10);
         description->next = added.number + 1;
-        added.bytes = ((unsigned)strtoul(bits, NULL, 10) + 7) / 8;
+        unsigned long size = strtoul(bits, NULL, 10);
+        added.bytes = ((unsigned)(size < MOST_BITS ? size : MOST_BITS) + 7) / 8;
         added.index = register_index(machine, name);
-        if (added.index != NO_REGISTER && added.index >= machine->count)
-            added.index = NO_REGISTER;
         add_register(description, &added);
     }
 }
@@ -91,4 +91,38 @@ bool description_next_include(const char *xml, size_t length, size_t *at, char *
         if (get_attribute(tag, "href", name, size))
             return true;
     return false;
+}
+
+bool described_value(const struct described_register *reg, const char *digits,
+                     enum extract_byte_order order, uint64_t *value)
+{
+    if (reg->bytes > sizeof *value)
+        return false;
+    *value = 0;
+    for (unsigned i = 0; i < reg->bytes; i++) {
+        int high = extract_hex_value(digits[2 * i]), low = extract_hex_value(digits[2 * i + 1]);
+        if (high < 0 || low < 0)
+            return false;
+        uint64_t byte = (uint64_t)(high << 4 | low);
+        *value |= byte << 8 * (order == EXTRACT_BIG ? reg->bytes - 1 - i : i);
+    }
+    return true;
+}
+
+size_t description_take(const struct description *description, const char *text, size_t length,
+                        enum extract_byte_order order, struct extract_registers *registers)
+{
+    size_t at = 0, taken = 0;
+    uint64_t value;
+
+    registers->known = 0;
+    for (; taken < description->count; taken++) {
+        const struct described_register *reg = &description->list[taken];
+        if (2 * (size_t)reg->bytes > length - at)
+            break;
+        if (reg->index != NO_REGISTER && described_value(reg, text + at, order, &value))
+            register_set(registers, reg->index, value);
+        at += 2 * (size_t)reg->bytes;
+    }
+    return taken;
 }

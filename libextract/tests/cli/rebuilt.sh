@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# rebuilt.sh: tests images of memories in which the header of a ring is overwritten: whole, and each
+# of its words. The truth is the report of the undamaged image. Either a word does not matter, or
+# the report says that the ring was rebuilt. tests/unit/trace/test_rebuild.c tests more layouts.
+. "$(dirname "$0")/../lib.sh"
+data=$(cd "$(dirname "$0")/../data" && pwd)
+cd "$work" || exit 1
+
+# Compressed bytes are noise, and the same in each run.
+cat "$data"/posix/*.gz "$data"/freertos/*.gz >pool
+noise() { # BYTES
+    tail -c +$((used + 64)) pool | head -c "$1"
+}
+used=0
+value() { # KIND BYTES
+    case $1 in
+    zeros) head -c "$2" /dev/zero ;;
+    ones) head -c "$2" /dev/zero | tr '\0' '\377' ;;
+    noise) noise "$2" ;;
+    esac
+}
+# The events without their seconds, and whether there are any: without the clock, there are none.
+events() { # FILE
+    jq -c 'del(.seconds)' "$1"
+}
+report() { # OUTPUT OPTION...
+    timeout 20 "$ringside" report --json "${@:2}" >"$1" 2>err
+}
+# The image with some bytes overwritten has the same events. `clock`: the word whose damage nothing
+# shows, since no other one contains the same.
+same() { # NAME OFFSET BYTES KIND OPTION...
+    local status events
+    used=$(((used + 131) % 4096))
+    cp image.bin damaged.bin
+    value "$4" "$3" | dd of=damaged.bin bs=1 seek="$2" conv=notrunc status=none
+    cmp -s image.bin damaged.bin && return 0
+    report out "${@:5}" "damaged.bin@$base"
+    status=$?
+    if cmp -s out truth; then
+        events=truth.events
+    else
+        events out >out.events
+        events=out.events
+    fi
+    if ! cmp -s $events truth.events; then
+        echo "$1 $4: status $status, $(wc -l <out) events, not $(wc -l <truth); $(head -n 1 err)"
+    elif grep -q '"seconds"' out && [ "$1" != clock ] && ! cmp -s out truth; then
+        echo "$1 $4: other times"
+    elif [ "$1" = header ] && ! { [ $status = 3 ] && grep -q 'was rebuilt from' err; }; then
+        echo "$1 $4: not marked"
+    elif grep -q 'was rebuilt from' err && grep -q 'events were lost' err; then
+        echo "$1 $4: losses that nobody knows"
+    fi
+}
+# damages NAME OFFSET BYTES CLOCK OPTION...: all damages of a header.
+damages() {
+    local kind i
+    report truth "${@:5}" "image.bin@$base"
+    events truth >truth.events
+    [ "$(wc -l <truth)" -gt 100 ] || { fail "$1" "no truth: $(cat err)"; return; }
+    for kind in zeros ones noise; do
+        same header "$2" "$3" $kind "${@:5}"
+        for ((i = 0; i < $3; i += 4)); do
+            same "$([ $i = "$4" ] && echo clock || echo "word $i")" $(($2 + i)) 4 $kind "${@:5}"
+        done
+    done >faults
+    is "$1" "$(head -n 3 faults)" ""
+}
+
+gunzip -c "$data/posix/ram.bin.gz" >image.bin
+gunzip -c "$data/posix/firmware.elf.gz" >fw.elf
+base=0x20000000
+at=$(LC_ALL=C readelf -sW fw.elf | awk '$8 == "ringside_posix" {print "0x" $2; exit}')
+process=$((at - base))
+stream=$(($("$ringside" info --json --elf fw.elf "image.bin@$base" | jq .address) - base))
+damages "POSIX: the block of a stream" $stream 128 -1 --elf fw.elf
+damages "POSIX: ... without an ELF file" $stream 128 -1
+damages "POSIX: the process block" $process 128 -1 --elf fw.elf
+damages "POSIX: ... without an ELF file" $process 128 -1
+# The filter and the name follow the block of a stream; they are not events.
+cp image.bin whole.bin
+value noise 128 | dd of=image.bin bs=1 seek=$process conv=notrunc status=none
+value noise 128 | dd of=image.bin bs=1 seek=$stream conv=notrunc status=none
+report out --elf fw.elf "image.bin@$base"
+"$ringside" report --json --elf fw.elf "whole.bin@$base" >truth 2>/dev/null
+is "POSIX: both blocks" "$(events out)" "$(events truth)"
+run info --json --elf fw.elf "$work/image.bin@$base"
+check "POSIX: ... and what is not known is not stated" 3 out '"found_by":"rebuilt"' \
+    out '"events_lost":null' no-out '"running"'
+
+{ noise 512 && cat "$data/hooks.bin" && noise 512; } >image.bin
+damages "hook words, at an address" 512 64 20 --ring 0x20000200
+damages "hook words" 512 64 20
+
+header=$("$ringside" info --json "$data/demo.trx" | jq .address)
+{ noise 512 && cat "$data/demo.trx" && noise 512; } >image.bin
+base=$(printf '0x%x' $((header - 512)))
+damages "ThreadX, without an ELF file" 512 48 -1
+cp image.bin whole.bin
+
+# Nothing is invented.
+head -c 48 /dev/zero | dd of=image.bin bs=1 seek=512 conv=notrunc status=none
+{ cat image.bin && head -c 100000 /dev/zero && tail -c +513 image.bin; } >two.bin
+run report two.bin@$base
+check "two rings without a header are refused" 2 no-out . err 'no trace ring'
+head -c 600000 "$ringside" >code.bin
+run report code.bin@0x8000
+check "code is not a ring" 2 no-out . err 'no trace ring'
+noise 20000 >noise.bin
+run report noise.bin@0x20000000
+check "noise is not a ring" 2 no-out . err 'no trace ring'
+head -c 4000000 /dev/zero >zeros.bin
+run report zeros.bin@0x20000000
+check "zeros are not a ring" 2 no-out . err 'no trace ring'
+finish
