@@ -245,5 +245,5 @@ discarded "lossy: lttng" 334
 run export --to ctf-lttng "$here/../data/trcfmt-cases.tsv" -o none
 check "a file that is not a trace" '1 2'
 run export --to ctf-lttng posix-loop.log -o none
-check "a trace without a schedule" 2 err 'cannot hold a trace of the format posix'
+check "a trace without a schedule" 2 err 'no event of this trace shows a schedule'
 finish

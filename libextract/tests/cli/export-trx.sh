@@ -13,7 +13,8 @@ cd "$work" || exit 1
 # The events of a trace without their times, which begin at 0 in each trace.
 events() { # FILE [OPTION...]
     "$ringside" report --json "$@" 2>err | jq -c 'select(.context != "recorder") | [.raw_stamp,
-        .core, .context, .thread, .thread_name, .interrupted, .priority, .threshold, .id, .info, .names]'
+        .core, .context, .thread, .thread_name, .interrupted, .priority, .threshold, .id, .info,
+        .names]'
 }
 same_events() { # NAME
     is "$1: the same events" "$(md5sum <got)" "$(md5sum <expected)"
