@@ -28,7 +28,7 @@ enum extract_ring_origin {
     EXTRACT_FROM_SCAN,    // the memory's regions were searched for a header
     EXTRACT_FROM_EARLIER, // they were searched, for the program has enabled no trace: the ring may
                           // be from before a reset
-    EXTRACT_FROM_REBUILT  // the header is damaged; its layout follows from other variables, or entries
+    EXTRACT_FROM_REBUILT  // the header is damaged; variables or entries contain its layout
 };
 
 // How the number of cores that write to a ring is known.

@@ -50,7 +50,7 @@ same() { # NAME OFFSET BYTES KIND OPTION...
     elif [ "$1" = header ] && ! { [ $status = 3 ] && grep -q 'was rebuilt from' err; }; then
         echo "$1 $4: not marked"
     elif grep -q 'was rebuilt from' err && grep -q 'events were lost' err; then
-        echo "$1 $4: losses that nobody knows"
+        echo "$1 $4: losses that are not known"
     fi
 }
 # damages NAME OFFSET BYTES CLOCK OPTION...: all damages of a header.
