@@ -293,7 +293,7 @@ static bool find_load(struct comparison *c)
             continue;
         struct estimate a = rate_of(&c->a, pair->a), b = rate_of(&c->b, pair->b);
         double difference = fabs(b.value - a.value);
-        if (!a.value || !b.value) // no rate without a span of time
+        if (a.value == 0 || b.value == 0) // no rate without a span of time
             continue;
         if (difference < AGREEMENT * a.value || difference < ERRORS * hypot(a.error, b.error) ||
             is_late(c, pair->thread, a.value, b.value))
