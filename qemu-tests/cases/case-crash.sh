@@ -176,9 +176,16 @@ storms() {
     done
     return 1
 }
+# On a busy machine, the emulated tick may come so late that it is not regular: then once more.
 stops_ticking() {
-    die 12 || return 1
-    says '.findings | any(.kind == "no tick" and .certainty == "possible" and .source == "trace")'
+    local attempt
+    for attempt in 1 2 3; do
+        die 12 || return 1
+        says '.findings | any(.kind == "no tick" and .certainty == "possible" and
+            .source == "trace")' >"$work/ticks" && return 0
+    done
+    cat "$work/ticks"
+    return 1
 }
 
 # ---- damage ----
