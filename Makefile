@@ -48,15 +48,21 @@ endif
 ifndef HAVE_SQLITE
 HAVE_SQLITE := $(call links,<sqlite3.h>,-lsqlite3)
 endif
-export HAVE_DW HAVE_ELF HAVE_SQLITE
+# zlib compresses what pages hold, if it is installed; HAVE_ZLIB=0 builds without it.
+ifndef HAVE_ZLIB
+HAVE_ZLIB := $(call links,<zlib.h>,-lz)
+endif
+export HAVE_DW HAVE_ELF HAVE_SQLITE HAVE_ZLIB
 
 WARNINGS  := -Wall -Wextra -Wconversion -Wshadow
 DEFINES   := $(if $(filter 1,$(HAVE_DW)),-DEXTRACT_HAVE_DW=1) \
              $(if $(filter 1,$(HAVE_SQLITE)),-DEXTRACT_HAVE_SQLITE=1) \
+             $(if $(filter 1,$(HAVE_ZLIB)),-DEXTRACT_HAVE_ZLIB=1) \
              -DEXTRACT_VERSION='"$(VERSION)"'
 INCLUDES  := -Ilibextract/include -Ilibextract -I$(BUILD)/gen
 LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf \
-             $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3) -lm
+             $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3) \
+             $(if $(filter 1,$(HAVE_ZLIB)),-lz) -lm
 SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
                -fno-sanitize-recover=undefined)
 # glibc does not fortify unoptimized code, and sanitizers do the same work better.

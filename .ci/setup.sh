@@ -14,6 +14,7 @@ build,demo,test  awk                         mawk
 build,demo,test  /usr/include/gelf.h         libelf-dev
 build,demo,test  /usr/include/elfutils/libdw.h  libdw-dev
 build,demo,test  /usr/include/sqlite3.h      libsqlite3-dev
+build,demo,test  /usr/include/zlib.h         zlib1g-dev
 build,demo,test  scdoc                       scdoc
 demo,test        gdb-multiarch               gdb-multiarch
 demo,test        qemu-system-arm             qemu-system-arm

@@ -18,7 +18,7 @@ TEMPLATES   := $(sort $(wildcard libextract/templates/*.fmt))
 GENERATED   := $(patsubst libextract/formats/%.tsv,$(BUILD)/gen/%.inc,\
                  $(subst -,_,$(EVENT_TABLES))) \
                $(TEMPLATES:libextract/templates/%.fmt=$(BUILD)/gen/%_fmt.inc) \
-               $(BUILD)/gen/aix_roles.inc
+               $(BUILD)/gen/aix_roles.inc $(BUILD)/gen/viewer.inc
 
 SONAME    := libextract.so.$(SOVERSION)
 SOFILE    := libextract.so.$(VERSION)
@@ -48,6 +48,12 @@ $(BUILD)/gen/%_roles.inc: libextract/formats/hook/%.roles
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
 	$(Q)sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $< > $@
+
+# The page of `export --to html`, as numbers: a compiler need not take strings of that length.
+$(BUILD)/gen/viewer.inc: libextract/export/html/viewer.html
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q)od -An -v -td1 $< | sed 's/-*[0-9][0-9]*/&,/g' > $@
 
 # If a source is removed, its object must be removed from the archive, too.
 $(BUILD)/objects: FORCE

@@ -143,9 +143,9 @@ struct cli_command {
 
 extern const struct cli_command cli_info, cli_objects, cli_threads, cli_crash, cli_serve, cli_core,
     cli_report, cli_last, cli_stats, cli_schedule, cli_timeline, cli_why, cli_diff, cli_assert,
-    cli_merge, cli_export, cli_chart, cli_list, cli_scan, cli_save, cli_periodic, cli_record,
-    cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear, cli_top, cli_openocd_config,
-    cli_templates, cli_help, cli_version;
+    cli_merge, cli_export, cli_view, cli_chart, cli_list, cli_scan, cli_save, cli_periodic,
+    cli_record, cli_flush, cli_filter, cli_status, cli_start, cli_stop, cli_clear, cli_top,
+    cli_openocd_config, cli_templates, cli_help, cli_version;
 
 // command_table.c: returns the i-th command; NULL after the last.
 const struct cli_command *cli_command_at(size_t i);
@@ -176,6 +176,9 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
 // input.c: opens the memory that all inputs make together, or that of a live target.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
+
+// Returns whether there are two inputs, each of which holds a trace, and not parts of one memory.
+bool cli_inputs_are_two(const struct cli_options *options);
 
 // Opens the only input if it is a log; otherwise *log is NULL.
 enum extract_code cli_log_open(struct extract_log **log, const struct cli_options *options,
@@ -254,6 +257,10 @@ const char *cli_nearest(const char *word, const char *(*known)(const void *conte
 // Prints that a word is unknown as a `kind` ("command"), with the nearest known word (NULL: none)
 // and a further hint. Returns CLI_USAGE.
 int cli_refuse_unknown(const char *word, const char *kind, const char *nearest, const char *hint);
+
+// commands/export.c: writes the input, or two of them, in a format of exports to options->output.
+// Returns the exit status.
+int cli_export_run(const struct cli_options *options, const struct extract_export_kind *kind);
 
 // commands/threads.c: reads the control blocks of the kernel, and prints its threads, or its other
 // objects.

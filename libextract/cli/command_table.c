@@ -5,12 +5,13 @@
 #include <string.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_info,      &cli_last,  &cli_report,  &cli_stats,   &cli_schedule, &cli_timeline,
-    &cli_why,       &cli_diff,  &cli_assert,  &cli_objects, &cli_crash,    &cli_threads,
-    &cli_serve,     &cli_core,  &cli_export,  &cli_chart,   &cli_record,   &cli_top,
-    &cli_periodic,  &cli_flush, &cli_status,  &cli_filter,  &cli_start,    &cli_stop,
-    &cli_clear,     &cli_save,  &cli_merge,   &cli_scan,    &cli_list,     &cli_openocd_config,
-    &cli_templates, &cli_help,  &cli_version, NULL,
+    &cli_info,           &cli_last,      &cli_report, &cli_stats,   &cli_schedule,
+    &cli_timeline,       &cli_why,       &cli_diff,   &cli_assert,  &cli_objects,
+    &cli_crash,          &cli_threads,   &cli_serve,  &cli_core,    &cli_view,
+    &cli_export,         &cli_chart,     &cli_record, &cli_top,     &cli_periodic,
+    &cli_flush,          &cli_status,    &cli_filter, &cli_start,   &cli_stop,
+    &cli_clear,          &cli_save,      &cli_merge,  &cli_scan,    &cli_list,
+    &cli_openocd_config, &cli_templates, &cli_help,   &cli_version, NULL,
 };
 
 const struct cli_command *cli_command_at(size_t i)

@@ -5,7 +5,7 @@
 //                       event, loss       in order of time
 //                       slice             when it is complete; those of one core in order of time
 //                       state             likewise, for each thread
-//                       wake, owner       when they are known
+//                       wake, owner, response  when they are known
 //                       counter           in order of time, for each counter
 //                     end, close
 //
@@ -51,12 +51,15 @@ struct export_run {
     bool has_waits;            // the trace shows states and wake-ups
     struct extract_text *text; // where a STREAM is written
     const char *path;          // what a FILE or DIRECTORY writes; it does not exist, or is empty
+    const char *title;         // of the trace, such as the name of its file; NULL: none
+    unsigned part, parts;      // which trace of how many this is: 0 of 1, or 0 and 1 of 2
     void *state;               // of the exporter; zeroed before `begin`
     struct value_names names;
     enum extract_code code;      // the first failure
     struct extract_error *error; // with its text; may be NULL
 
     // Of run.c:
+    const struct extract_templates *templates;
     const struct extract_export_options *options;
     struct entry_builder *builder;       // NULL until a text is needed
     struct extract_formatter *formatter; // likewise
@@ -67,6 +70,7 @@ struct export_run {
 struct exporter {
     struct extract_export_kind kind;
     size_t state_bytes;
+    bool takes_two; // writes two traces to one file: begin to close of each, one after the other
     // Returns why it cannot write a trace; NULL: it can. NULL itself: it can write any trace.
     const char *(*refuse)(const struct export_run *run);
     void (*begin)(struct export_run *run);
@@ -77,6 +81,7 @@ struct exporter {
     void (*state)(struct export_run *run, const struct extract_state *state);
     void (*wake)(struct export_run *run, const struct extract_wake *wake);
     void (*owner)(struct export_run *run, const struct extract_ownership *owner);
+    void (*response)(struct export_run *run, const struct extract_response *response);
     void (*counter)(struct export_run *run, const struct export_counter *counter);
     // A marker: entries are lost or damaged, or the recording began, ended or was reset.
     void (*loss)(struct export_run *run, const struct extract_event *marker);
@@ -86,7 +91,7 @@ struct exporter {
 
 extern const struct exporter export_csv, export_jsonl, export_vcd, export_chrome;
 extern const struct exporter export_perfetto, export_sqlite, export_svg, export_trx;
-extern const struct exporter export_ctf, export_ctf_lttng;
+extern const struct exporter export_ctf, export_ctf_lttng, export_html;
 
 // Notes a failure, which ends the run. Only the first is kept.
 void export_fail(struct export_run *run, enum extract_code code, const char *what, const char *why);

@@ -26,6 +26,7 @@ enum {
 // clang-format off
 static const struct exporter *const exporters[] = {
     &export_csv,
+    &export_html,
     &export_jsonl,
     &export_perfetto,
     &export_ctf,
@@ -124,7 +125,7 @@ const char *export_counter_name(enum export_counter_kind kind)
 
 static bool open_builder(struct export_run *run)
 {
-    const struct extract_templates *templates = run->options->templates;
+    const struct extract_templates *templates = run->templates;
 
     if (run->code)
         return false;
@@ -362,13 +363,23 @@ static void on_owner(void *context, const struct extract_ownership *owner)
         run->exporter->owner(run, owner);
 }
 
+static void on_response(void *context, const struct extract_response *response)
+{
+    struct export_run *run = context;
+
+    if (!run->code && run->exporter->response)
+        run->exporter->response(run, response);
+}
+
 static void walk_schedule(struct export_run *run)
 {
     const struct extract_schedule_sink sink = {.context = run,
                                                .interval = on_slice,
                                                .state = on_state,
                                                .wake = on_wake,
-                                               .owner = on_owner};
+                                               .owner = on_owner,
+                                               .response =
+                                                   run->exporter->response ? on_response : NULL};
     const struct schedule_observer observer = {
         .context = run, .event = on_event, .entry = on_entry, .marker = on_marker};
     enum extract_code code = schedule_walk(run->view, run->trace, &sink, &observer, run->error);
@@ -513,6 +524,20 @@ static enum extract_code run_to_path(struct export_run *run, const char *path)
     return code;
 }
 
+// Writes two traces to a STREAM.
+static enum extract_code run_two(struct export_run *run, const struct extract_export_side *beside)
+{
+    struct export_run second = *run;
+
+    second.view = beside->view;
+    second.trace = beside->trace;
+    second.hz = beside->hz;
+    second.templates = beside->templates;
+    second.title = beside->title;
+    second.part = 1;
+    return run_exporter(run) ? run->code : run_exporter(&second);
+}
+
 enum extract_code extract_export_run(struct extract_text *text, const struct extract_view *view,
                                      const struct extract_trace *trace,
                                      const struct extract_export_options *options,
@@ -523,6 +548,9 @@ enum extract_code extract_export_run(struct extract_text *text, const struct ext
                              .view = view,
                              .hz = options->hz,
                              .text = text,
+                             .title = options->title,
+                             .parts = options->beside ? 2 : 1,
+                             .templates = options->templates,
                              .options = options,
                              .error = error};
 
@@ -533,6 +561,11 @@ enum extract_code extract_export_run(struct extract_text *text, const struct ext
     if (why)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, options->to, "see ringside-export(1)",
                                  "%s", why);
+    if (options->beside && !run.exporter->takes_two)
+        return extract_error_set(error, EXTRACT_USAGE, options->to, "use --to html for two traces",
+                                 "holds one trace only");
+    if (options->beside)
+        return run_two(&run, options->beside);
     return run.exporter->kind.output == EXTRACT_EXPORT_STREAM ? run_exporter(&run)
                                                               : run_to_path(&run, options->path);
 }

@@ -78,6 +78,13 @@ void stats_put_dispatches_json(struct kv_writer *kv, const struct extract_dispat
 void stats_put_switches_json(struct kv_writer *kv, const struct extract_stats *stats,
                              const uint64_t switches[EXTRACT_SWITCHES]);
 
+struct extract_segment;
+
+// why.c: writes what a segment of a chain says, as reports do: "blocked on mutex bus, held by
+// comms". `is_waiting`: it ends with the trace, at which the thread still waits.
+void report_why_segment(struct extract_text *text, const struct extract_trace *trace,
+                        const struct extract_segment *segment, bool is_waiting);
+
 struct extract_session;
 
 // session.c: continues the session of an RKH stream with the next chunk of it. Events, times, names

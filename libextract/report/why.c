@@ -267,6 +267,14 @@ static void put_what(struct why_report *report, const struct extract_segment *se
     }
 }
 
+void report_why_segment(struct extract_text *text, const struct extract_trace *trace,
+                        const struct extract_segment *segment, bool is_waiting)
+{
+    struct why_report report = {.text = text, .trace = trace};
+
+    put_what(&report, segment, is_waiting);
+}
+
 // Writes the times of a line, and a bar for what is not indented.
 static void put_times(struct why_report *report, const struct extract_chain *chain, uint64_t from,
                       uint64_t to, unsigned depth)

@@ -534,27 +534,71 @@ enum extract_code extract_session_why(struct extract_session *session,
     return code ? text_fault(text, error) : EXTRACT_OK;
 }
 
+// Finds what an export needs of a session. Returns NOTFOUND with a view if a condition names
+// nothing of its trace. The caller frees side->view, which is NULL after other errors.
+static enum extract_code open_side(struct extract_session *session,
+                                   struct extract_export_side *side, struct extract_view **view,
+                                   struct extract_error *error)
+{
+    *view = NULL;
+    if (!session->templates)
+        session->templates_code = read_templates(session);
+    if (session->templates_code) {
+        if (error)
+            *error = session->templates_error;
+        return session->templates_code;
+    }
+    enum extract_code code =
+        extract_view_new(view, session->filter, session->trace, session->report.hz, error);
+    side->view = *view;
+    side->trace = session->trace;
+    side->templates = session->templates;
+    side->hz = session->report.hz;
+    return code;
+}
+
+static enum extract_code export_side(const struct extract_export_side *side,
+                                     struct extract_export_options *choice,
+                                     struct extract_text *text, struct extract_error *error)
+{
+    choice->hz = side->hz;
+    choice->templates = side->templates;
+    return extract_export_run(text, side->view, side->trace, choice, error);
+}
+
 enum extract_code extract_session_export(struct extract_session *session,
                                          const struct extract_export_options *options,
                                          struct extract_text *text, struct extract_error *error)
 {
     struct extract_export_options choice = *options;
+    struct extract_export_side side;
     struct extract_view *view;
-    enum extract_code code = EXTRACT_OK;
+    enum extract_code found = open_side(session, &side, &view, error);
+    enum extract_code code = view ? export_side(&side, &choice, text, error) : found;
 
-    if (!session->templates)
-        code = session->templates_code = read_templates(session);
-    if (code) {
-        if (error)
-            *error = session->templates_error;
-        return code;
-    }
-    enum extract_code found =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
-    choice.hz = session->report.hz;
-    choice.templates = session->templates;
-    code = view ? extract_export_run(text, view, session->trace, &choice, error) : found;
     extract_view_free(view);
+    return code ? code : found;
+}
+
+enum extract_code extract_session_export_two(struct extract_session *a, struct extract_session *b,
+                                             const char *title_b,
+                                             const struct extract_export_options *options,
+                                             struct extract_text *text, struct extract_error *error)
+{
+    struct extract_export_options choice = *options;
+    struct extract_export_side first, second = {.title = title_b};
+    struct extract_view *views[2] = {NULL, NULL};
+    enum extract_code found = open_side(a, &first, &views[0], error), code = found;
+
+    if (views[0]) {
+        code = open_side(b, &second, &views[1], found ? NULL : error);
+        found = found ? found : code;
+        choice.beside = &second;
+    }
+    if (views[1])
+        code = export_side(&first, &choice, text, error);
+    extract_view_free(views[0]);
+    extract_view_free(views[1]);
     return code ? code : found;
 }
 

@@ -8,7 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PAUSE_MS = 250 }; // between two progress lines
+enum {
+    PAUSE_MS = 250, // between two progress lines
+    MOST_INPUTS = 2
+};
 
 struct export_progress {
     const char *path;
@@ -104,59 +107,114 @@ static enum extract_code copy_file(const char *path, struct extract_text *text,
     return text->code;
 }
 
-static enum extract_code write_export(struct cli_snapshot *snapshot,
-                                      const struct extract_export_kind *kind,
-                                      const struct cli_options *options, const char *path,
+// The snapshots of an export: one, or two that are shown one above the other.
+struct export_inputs {
+    struct cli_snapshot snapshots[MOST_INPUTS];
+    struct cli_options sides[MOST_INPUTS];
+    int count;
+};
+
+static int open_inputs(struct export_inputs *inputs, const struct cli_options *options,
+                       const struct extract_export_kind *kind)
+{
+    bool are_two = strcmp(kind->name, "html") == 0 && cli_inputs_are_two(options);
+    int status = CLI_SUCCESS, wanted = are_two ? 2 : 1;
+
+    for (inputs->count = 0; inputs->count < wanted && !status; inputs->count++) {
+        struct cli_options *side = &inputs->sides[inputs->count];
+        *side = *options;
+        if (are_two) {
+            side->inputs = options->inputs + inputs->count;
+            side->input_count = 1;
+        }
+        if (inputs->count && options->elf_b)
+            side->elf = options->elf_b;
+        status = cli_snapshot_open(&inputs->snapshots[inputs->count], side);
+    }
+    return status;
+}
+
+static int close_inputs(struct export_inputs *inputs, int status)
+{
+    for (int i = 0; i < inputs->count; i++)
+        status = cli_snapshot_close(&inputs->snapshots[i], &inputs->sides[i], status);
+    return status;
+}
+
+// Returns what a page calls an input: the name of its file, or of the live target.
+static const char *title_of(const struct cli_options *side)
+{
+    const char *path = side->input_count ? side->inputs[0] : "live target";
+    const char *slash = strrchr(path, '/');
+
+    return strcmp(path, "-") == 0 ? "standard input" : slash && slash[1] ? slash + 1 : path;
+}
+
+static enum extract_code write_export(struct export_inputs *inputs,
+                                      const struct extract_export_kind *kind, const char *path,
                                       struct extract_text *text, struct extract_error *error)
 {
-    if (is_same_dump(snapshot, options, kind))
+    const struct cli_options *options = &inputs->sides[0];
+    struct extract_session *session = inputs->snapshots[0].session;
+    enum extract_code code;
+
+    if (is_same_dump(&inputs->snapshots[0], options, kind))
         return copy_file(options->inputs[0], text, error);
     const char *term = getenv("TERM");
     struct export_progress progress = {.path = path, .printed_ns = extract_now()};
     struct extract_export_options choice = {.size = sizeof choice,
                                             .to = kind->name,
                                             .path = path,
+                                            .title = title_of(options),
                                             .progress = print_progress,
                                             .context = &progress};
 
     progress.is_shown =
         !options->quiet && isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
     cli_catch_ending();
-    enum extract_code code = extract_session_export(snapshot->session, &choice, text, error);
+    if (inputs->count == 2)
+        code = extract_session_export_two(session, inputs->snapshots[1].session,
+                                          title_of(&inputs->sides[1]), &choice, text, error);
+    else
+        code = extract_session_export(session, &choice, text, error);
     if (progress.has_line)
         fputs("\r\033[K", stderr);
     return code;
 }
 
-static int run_export(const struct cli_options *options)
+int cli_export_run(const struct cli_options *options, const struct extract_export_kind *kind)
 {
     struct cli_options rest = *options;
-    struct cli_snapshot snapshot;
+    struct export_inputs inputs;
     struct cli_output output;
     struct extract_error error;
 
-    if (!options->output)
-        return cli_refuse("export", "use -o FILE, or -o - for standard output",
-                          "no output file is given");
-    const struct extract_export_kind *kind = find_kind(take_name(&rest), options->output);
-    if (!kind)
-        return CLI_USAGE;
     bool is_stream = kind->output == EXTRACT_EXPORT_STREAM;
     if (!is_stream || strcmp(options->output, "-") == 0)
         rest.output = NULL;
-    int status = cli_snapshot_open(&snapshot, &rest);
+    int status = open_inputs(&inputs, &rest, kind);
     if (!status)
         status = cli_output_open_as(&output, &rest);
     if (!status) {
-        enum extract_code code =
-            write_export(&snapshot, kind, &rest, options->output, &output.text, &error);
+        enum extract_code code = write_export(&inputs, kind, options->output, &output.text, &error);
         if (code && !output.fault)
             status = cli_complain(&error);
         if (code == EXTRACT_NOTFOUND)
             status = CLI_USAGE; // a filter matches nothing in this trace
         status = cli_output_close(&output, status);
     }
-    return cli_snapshot_close(&snapshot, options, status);
+    return close_inputs(&inputs, status);
+}
+
+static int run_export(const struct cli_options *options)
+{
+    struct cli_options rest = *options;
+
+    if (!options->output)
+        return cli_refuse("export", "use -o FILE, or -o - for standard output",
+                          "no output file is given");
+    const struct extract_export_kind *kind = find_kind(take_name(&rest), options->output);
+    return kind ? cli_export_run(&rest, kind) : CLI_USAGE;
 }
 
 const struct cli_command cli_export = {
@@ -167,6 +225,7 @@ const struct cli_command cli_export = {
     .help = "Write events and schedule in the format NAME, or in that of FILE's ending:\n"
             "  csv     FILE.csv    a line per event, for spreadsheets\n"
             "  jsonl   FILE.jsonl  a JSON object per event and state, for jq\n"
+            "  html    FILE.html   a page that shows it in any browser; two INPUTs: both\n"
             "  perfetto FILE.pftrace tracks, states and flows, for ui.perfetto.dev\n"
             "  sqlite  FILE.sqlite tables and views for questions in SQL\n"
             "  svg     FILE.svg    a picture of a time, for documents\n"
@@ -177,6 +236,6 @@ const struct cli_command cli_export = {
             "  ctf-lttng DIRECTORY the schedule as LTTng's events, for Trace Compass\n"
             "FILE appears when it is complete. -o - writes to standard output. See\n"
             "ringside-export(1).\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES | CLI_DIFF,
     .run = run_export,
 };

@@ -41,6 +41,15 @@ const struct extract_export_kind *extract_export_kind_find(const char *name);
 // Returns the format of which `path` has the suffix; NULL if there is none.
 const struct extract_export_kind *extract_export_kind_guess(const char *path);
 
+// A second trace, which is shown beside the first one. Its members are as those of the options.
+struct extract_export_side {
+    const struct extract_view *view;
+    const struct extract_trace *trace;
+    const struct extract_templates *templates;
+    const char *title;
+    uint64_t hz;
+};
+
 struct extract_export_options {
     size_t size;    // sizeof the struct
     const char *to; // name of the format
@@ -53,12 +62,16 @@ struct extract_export_options {
     // Called from time to time with the number of events so far and in all. If it returns false,
     // the export ends with the error IO. May be NULL.
     bool (*progress)(void *context, uint64_t done, uint64_t total);
-    void *context; // of progress
+    void *context;     // of progress
+    const char *title; // what a page calls the trace, such as the name of its file; NULL: nothing
+    // A second trace to be written to the same file, which only html can hold; NULL: none.
+    const struct extract_export_side *beside;
 };
 
 // Writes the events that the view lets through, and the schedule in the range of the view, to
 // `text` or options->path. A file or directory takes its name when it is complete; a directory that
-// exists is not replaced unless it is empty. Errors: USAGE (an unknown format), UNSUPPORTED (the
+// exists is not replaced unless it is empty. Errors: USAGE (an unknown format, or one that cannot
+// hold two traces), UNSUPPORTED (the
 // format cannot hold this trace), IO (the path cannot be written, or the export was ended), NOMEM.
 enum extract_code extract_export_run(struct extract_text *text, const struct extract_view *view,
                                      const struct extract_trace *trace,

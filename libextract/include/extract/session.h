@@ -145,6 +145,13 @@ enum extract_code extract_session_why(struct extract_session *session,
 enum extract_code extract_session_export(struct extract_session *session,
                                          const struct extract_export_options *options,
                                          struct extract_text *text, struct extract_error *error);
+// The same for two traces, B beside A: `title_b` is the title of B, and options->beside that of the
+// sessions. Errors: also USAGE (the format holds one trace only).
+enum extract_code extract_session_export_two(struct extract_session *a, struct extract_session *b,
+                                             const char *title_b,
+                                             const struct extract_export_options *options,
+                                             struct extract_text *text,
+                                             struct extract_error *error);
 
 // Compares the session's trace, A, with that of another session, B, and appends what changed. The
 // options of A's session hold. Errors: those of extract_diff_new.

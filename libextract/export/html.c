@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: MIT
+// export: one page that shows a trace, or two of them, in a browser, without a network.
+//
+//   html/*.ts, *.css ─► esbuild ─► html/viewer.html ─► build/gen/viewer.inc
+//                                       │
+//   page = what is before <!--DATA--> + blocks (html_blocks.h) + facts as JSON + what is after it
+//
+// The page is written while the trace is read. Names, types and explanations are known at its end,
+// so they come last. html/data.ts reads what is written here.
+#include "export/html_blocks.h"
+#include "formats/format.h"
+#include "report/internal.h"
+#include <ctype.h>
+#include <extract/why.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LONGEST = 6,   // responses of a thread that are explained
+    EXPLAINED = 48 // threads for which that is done
+};
+
+// The columns of each table. Numbers of threads, objects, types and texts begin with 1; 0: none.
+// clang-format off
+enum { SLICE_TO, SLICE_LENGTH, SLICE_CORE, SLICE_KIND, SLICE_THREAD, SLICE_ISR, SLICE_LOCK,
+       SLICE_UNSURE, SLICE_COLUMNS };
+enum { STATE_TO, STATE_LENGTH, STATE_THREAD, STATE_STATE, STATE_OBJECT, STATE_HOLDER, STATE_ISR,
+       STATE_TIMEOUT, STATE_WAIT, STATE_UNSURE, STATE_CORE, STATE_COLUMNS };
+enum { EVENT_SEQ, EVENT_AT, EVENT_CORE, EVENT_CONTEXT, EVENT_THREAD, EVENT_TYPE, EVENT_PRIORITY,
+       EVENT_FLAGS, EVENT_TEXT, EVENT_COLUMNS };
+enum { WAKE_AT, WAKE_SEQ, WAKE_CAUSE, WAKE_THREAD, WAKE_BY, WAKE_OBJECT, WAKE_ISR, WAKE_REASON,
+       WAKE_SURE, WAKE_CORE, WAKE_SERVICE, WAKE_COLUMNS };
+enum { OWNER_TO, OWNER_LENGTH, OWNER_MUTEX, OWNER_THREAD, OWNER_ISR, OWNER_COLUMNS };
+enum { RESPONSE_TO, RESPONSE_LENGTH, RESPONSE_THREAD, RESPONSE_RAN, RESPONSE_COLUMNS };
+// clang-format on
+
+// A type of events: one for each number and description.
+struct html_type {
+    const struct extract_event_type *type;
+    uint32_t id;
+    uint32_t next; // number of the next one with this id; 0: none
+};
+
+struct html {
+    struct html_table slice, state, event, wake, owner, response;
+    struct export_numbers threads, objects;
+    struct extract_map type_places; // by id: the number of the newest one
+    struct html_type *types;        // owned
+    size_t type_count, type_capacity;
+    struct extract_text fields, plain; // scratch
+    uint64_t *responses;               // of each thread; owned
+    size_t response_capacity;
+    uint64_t from, to; // of all slices
+};
+
+static const char page[] = {
+#include "viewer.inc"
+    0};
+static const char data_mark[] = "<!--DATA-->";
+
+static const struct html_table slices = {
+    .name = "slice", .columns = SLICE_COLUMNS, .steps = 1 << SLICE_TO};
+static const struct html_table states = {
+    .name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO};
+static const struct html_table events = {
+    .name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT};
+static const struct html_table wakes = {.name = "wake",
+                                        .columns = WAKE_COLUMNS,
+                                        .steps = 1 << WAKE_AT | 1 << WAKE_SEQ | 1 << WAKE_CAUSE};
+static const struct html_table owners = {
+    .name = "owner", .columns = OWNER_COLUMNS, .steps = 1 << OWNER_TO};
+static const struct html_table responses = {
+    .name = "response", .columns = RESPONSE_COLUMNS, .steps = 1 << RESPONSE_TO};
+
+static struct html *html_of(struct export_run *run)
+{
+    return run->state;
+}
+
+// ---- numbers ----
+
+static uint64_t thread_number(struct export_run *run, uint64_t address)
+{
+    return address ? export_number(run, &html_of(run)->threads, address) + 1 : 0;
+}
+
+static uint64_t object_number(struct export_run *run, uint64_t address)
+{
+    return address ? export_number(run, &html_of(run)->objects, address) + 1 : 0;
+}
+
+static uint64_t type_number(struct export_run *run, const struct extract_event_type *type,
+                            uint32_t id)
+{
+    struct html *html = html_of(run);
+    bool has_map = html->type_places.values || extract_map_init(&html->type_places, 64);
+    uint32_t *newest = has_map ? extract_map_at(&html->type_places, id) : NULL;
+
+    for (uint32_t i = newest ? *newest : 0; i; i = html->types[i - 1].next)
+        if (html->types[i - 1].type == type)
+            return i;
+    struct html_type *grown =
+        newest ? extract_grow(html->types, &html->type_capacity, html->type_count, sizeof *grown)
+               : NULL;
+    if (!grown) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return 0;
+    }
+    html->types = grown;
+    grown[html->type_count++] = (struct html_type){type, id, *newest};
+    *newest = (uint32_t)html->type_count;
+    return *newest;
+}
+
+// ---- rows ----
+
+static void put_slice(struct export_run *run, const struct extract_interval *slice)
+{
+    struct html *html = html_of(run);
+    const uint64_t row[SLICE_COLUMNS] = {
+        [SLICE_TO] = slice->to,
+        [SLICE_LENGTH] = slice->to - slice->from,
+        [SLICE_CORE] = slice->core,
+        [SLICE_KIND] = slice->runner,
+        [SLICE_THREAD] = thread_number(run, slice->thread),
+        [SLICE_ISR] = slice->isr_known ? slice->isr + 1 : 0,
+        [SLICE_LOCK] = object_number(run, slice->lock),
+        [SLICE_UNSURE] = slice->is_unsure,
+    };
+
+    html->from = slice->from < html->from ? slice->from : html->from;
+    html->to = slice->to > html->to ? slice->to : html->to;
+    html_table_add(run, &html->slice, row);
+}
+
+static void put_state(struct export_run *run, const struct extract_state *state)
+{
+    struct html *html = html_of(run);
+    const char *wait = state->wait ? state->wait : "";
+    const uint64_t row[STATE_COLUMNS] = {
+        [STATE_TO] = state->to,
+        [STATE_LENGTH] = state->to - state->from,
+        [STATE_THREAD] = thread_number(run, state->thread),
+        [STATE_STATE] = state->state,
+        [STATE_OBJECT] = object_number(run, state->object),
+        [STATE_HOLDER] = thread_number(run, state->holder),
+        [STATE_ISR] =
+            state->holder_in_isr ? state->holder_isr_known ? state->holder_isr + 2 : 1 : 0,
+        [STATE_TIMEOUT] = state->timeout_known ? state->timeout + 1 : 0,
+        [STATE_WAIT] = html_table_text(run, &html->state, wait, strlen(wait)),
+        [STATE_UNSURE] = state->is_unsure,
+        [STATE_CORE] = state->core,
+    };
+
+    html_table_add(run, &html->state, row);
+}
+
+static void put_wake(struct export_run *run, const struct extract_wake *wake)
+{
+    struct html *html = html_of(run);
+    const char *service = wake->service ? wake->service->name : "";
+    const uint64_t row[WAKE_COLUMNS] = {
+        [WAKE_AT] = wake->at,
+        [WAKE_SEQ] = wake->seq,
+        [WAKE_CAUSE] = wake->reason == EXTRACT_WAKE_SERVICE ? wake->cause : wake->seq,
+        [WAKE_THREAD] = thread_number(run, wake->thread),
+        [WAKE_BY] = thread_number(run, wake->by),
+        [WAKE_OBJECT] = object_number(run, wake->object),
+        [WAKE_ISR] = wake->in_isr ? wake->isr_known ? wake->isr + 2 : 1 : 0,
+        [WAKE_REASON] = wake->reason,
+        [WAKE_SURE] = !wake->is_likely,
+        [WAKE_CORE] = wake->core,
+        [WAKE_SERVICE] = html_table_text(run, &html->wake, service, strlen(service)),
+    };
+
+    html_table_add(run, &html->wake, row);
+}
+
+static void put_owner(struct export_run *run, const struct extract_ownership *owner)
+{
+    if (!owner->thread && !owner->in_isr)
+        return;
+    const uint64_t row[OWNER_COLUMNS] = {
+        [OWNER_TO] = owner->to,
+        [OWNER_LENGTH] = owner->to - owner->from,
+        [OWNER_MUTEX] = object_number(run, owner->mutex),
+        [OWNER_THREAD] = thread_number(run, owner->thread),
+        [OWNER_ISR] = owner->in_isr ? owner->isr_known ? owner->isr + 2 : 1 : 0,
+    };
+    html_table_add(run, &html_of(run)->owner, row);
+}
+
+static void put_response(struct export_run *run, const struct extract_response *response)
+{
+    struct html *html = html_of(run);
+    uint64_t number = thread_number(run, response->thread);
+    const uint64_t row[RESPONSE_COLUMNS] = {
+        [RESPONSE_TO] = response->to,
+        [RESPONSE_LENGTH] = response->to - response->from,
+        [RESPONSE_THREAD] = number,
+        [RESPONSE_RAN] = response->has_ran ? response->ran_at - response->from + 1 : 0,
+    };
+
+    while (number > html->response_capacity && !run->code) {
+        size_t capacity = html->response_capacity;
+        uint64_t *grown =
+            extract_grow(html->responses, &html->response_capacity, capacity, sizeof *grown);
+        if (!grown) {
+            export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+            return;
+        }
+        html->responses = grown;
+        memset(grown + capacity, 0, (html->response_capacity - capacity) * sizeof *grown);
+    }
+    if (number && number <= html->response_capacity)
+        html->responses[number - 1]++;
+    html_table_add(run, &html->response, row);
+}
+
+// ---- events ----
+
+// Returns whether a text has nothing but the name of a type, perhaps its number, and what `plain`
+// has, which is ended by a zero. Case and leading zeros of hexadecimal
+// numbers do not matter.
+static bool says_only(const char *text, size_t length, const char *name, const char *plain)
+{
+    const char *end = text + length, *at = text + strlen(name);
+
+    if (length < strlen(name) || strncmp(text, name, strlen(name)) != 0)
+        return false;
+    if (end - at > 1 && at[0] == ' ' && at[1] >= '0' && at[1] <= '9')
+        for (at++; at < end && *at >= '0' && *at <= '9';)
+            at++;
+    for (; at < end && tolower((unsigned char)*at) == tolower((unsigned char)*plain); at++, plain++)
+        if (at[0] == '0' && end - at > 2 && at[1] == 'x' && plain[1] == 'x') {
+            while (end - at > 3 && at[2] == '0' && isxdigit((unsigned char)at[3]))
+                at++;
+            while (plain[2] == '0' && isxdigit((unsigned char)plain[3]))
+                plain++;
+            at++;
+            plain++;
+        }
+    return at == end && !*plain;
+}
+
+// Writes the fields in words, as "label\tvalue\n". If a report says more than that of the event,
+// that text follows as "\ttext".
+static void put_fields(struct export_run *run, const struct extract_event *event)
+{
+    struct html *html = html_of(run);
+    size_t length;
+
+    html->fields.used = html->plain.used = 0;
+    for (unsigned i = 0; i < report_fields(event); i++) {
+        const struct extract_field_type *field = &event->type->field[i];
+        if (field->kind == EXTRACT_KIND_NONE)
+            continue;
+        extract_text_putc(&html->plain, ' ');
+        for (const char *c = field->label; *c; c++) {
+            extract_text_putc(&html->fields, *c);
+            extract_text_putc(&html->plain, *c == ' ' ? '_' : *c);
+        }
+        extract_text_putc(&html->fields, '\t');
+        extract_text_putc(&html->plain, '=');
+        size_t start = html->fields.used;
+        value_names_put(&run->names, field->kind, event->field[i], &html->fields);
+        if (!html->fields.code)
+            extract_text_put(&html->plain, html->fields.data + start, html->fields.used - start);
+        extract_text_putc(&html->fields, '\n');
+    }
+    const char *text = export_event_text(run, event, &length);
+    if (html->fields.code || html->plain.code) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return;
+    }
+    extract_text_putc(&html->plain, 0);
+    bool is_plain =
+        !html->plain.code && says_only(text, length, event->type->name, html->plain.data);
+    if (!is_plain) {
+        extract_text_putc(&html->fields, '\t');
+        extract_text_put(&html->fields, text, length);
+    }
+}
+
+static void put_row(struct export_run *run, const struct extract_event *event)
+{
+    struct html *html = html_of(run);
+    bool is_in_thread = event->context == EXTRACT_THREAD || event->context == EXTRACT_ISR;
+    const uint64_t row[EVENT_COLUMNS] = {
+        [EVENT_SEQ] = event->seq,
+        [EVENT_AT] = event->ticks,
+        [EVENT_CORE] = event->core,
+        [EVENT_CONTEXT] = event->context,
+        [EVENT_THREAD] = is_in_thread ? thread_number(run, event->thread) : 0,
+        [EVENT_TYPE] = type_number(run, event->type, event->id),
+        [EVENT_PRIORITY] = report_has_priority(event) ? event->priority + 1u : 0,
+        [EVENT_FLAGS] = event->flags,
+        [EVENT_TEXT] = html_table_text(
+            run, &html->event, html->fields.data ? html->fields.data : "", html->fields.used),
+    };
+    html_table_add(run, &html->event, row);
+}
+
+static void put_event(struct export_run *run, const struct extract_event *event)
+{
+    put_fields(run, event);
+    if (!run->code)
+        put_row(run, event);
+}
+
+// Writes what is lost as a picture says it: "lost: exactly 46 events".
+static void put_loss(struct export_run *run, const struct extract_event *marker)
+{
+    struct extract_text *fields = &html_of(run)->fields;
+    const uint64_t *field = marker->field;
+
+    put_fields(run, marker);
+    if (run->code)
+        return;
+    if (marker->id == EXTRACT_ID_LOST) {
+        fields->used = 0;
+        if (field[EXTRACT_LOST_EXACT])
+            extract_text_printf(fields, "\tlost: exactly %llu events",
+                                (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);
+        else if (marker->fields > EXTRACT_LOST_HIGH)
+            extract_text_printf(
+                fields, "\tlost: about %llu events",
+                (unsigned long long)(field[EXTRACT_LOST_LOW] / 2 + field[EXTRACT_LOST_HIGH] / 2));
+        else
+            extract_text_printf(fields, "\tlost: at least %llu events",
+                                (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);
+    }
+    put_row(run, marker);
+}
+
+// ---- facts as JSON ----
+
+// Writes a string as JSON that cannot end the element it is in.
+static void put_json(struct export_run *run, const char *string)
+{
+    struct extract_text *scratch = &html_of(run)->plain;
+
+    scratch->used = 0;
+    extract_text_json(scratch, string);
+    for (size_t i = 0; i < scratch->used; i++)
+        if (scratch->data[i] == '<')
+            extract_text_puts(run->text, "\\u003c");
+        else
+            extract_text_putc(run->text, scratch->data[i]);
+}
+
+static void put_member(struct export_run *run, const char *key, const char *string)
+{
+    extract_text_printf(run->text, "\"%s\":", key);
+    put_json(run, string);
+}
+
+static void put_threads(struct export_run *run)
+{
+    const struct export_numbers *threads = &html_of(run)->threads;
+
+    extract_text_puts(run->text, ",\n\"threads\":[");
+    for (size_t i = 0; i < threads->count; i++) {
+        char buffer[EXPORT_NAME_BYTES];
+        const struct extract_object *thread = extract_trace_thread(run->trace, threads->keys[i]);
+        extract_text_puts(run->text, i ? ",\n{" : "\n{");
+        put_member(run, "name", export_name(run, true, threads->keys[i], buffer));
+        extract_text_printf(run->text, ",\"address\":\"0x%08llx\"",
+                            (unsigned long long)threads->keys[i]);
+        if (thread && thread->priority != EXTRACT_NO_PRIORITY)
+            extract_text_printf(run->text, ",\"priority\":%u", thread->priority);
+        extract_text_putc(run->text, '}');
+    }
+    extract_text_putc(run->text, ']');
+}
+
+static void put_objects(struct export_run *run)
+{
+    const struct export_numbers *objects = &html_of(run)->objects;
+
+    extract_text_puts(run->text, ",\n\"objects\":[");
+    for (size_t i = 0; i < objects->count; i++) {
+        char buffer[EXPORT_NAME_BYTES];
+        const struct extract_object *object = extract_trace_object(run->trace, objects->keys[i]);
+        extract_text_puts(run->text, i ? ",\n{" : "\n{");
+        put_member(run, "name", export_name(run, false, objects->keys[i], buffer));
+        extract_text_putc(run->text, ',');
+        put_member(run, "kind", object ? object->type_name : "object");
+        extract_text_putc(run->text, '}');
+    }
+    extract_text_putc(run->text, ']');
+}
+
+static void put_types(struct export_run *run)
+{
+    const struct html *html = html_of(run);
+
+    extract_text_puts(run->text, ",\n\"types\":[");
+    for (size_t i = 0; i < html->type_count; i++) {
+        const struct html_type *type = &html->types[i];
+        extract_text_printf(run->text, "%s\n{\"id\":%u,", i ? "," : "", type->id);
+        put_member(run, "name", type->type->name);
+        extract_text_putc(run->text, ',');
+        put_member(run, "class", extract_class_name(type->type->class_));
+        if (type->id >= EXTRACT_ID_MARKS)
+            extract_text_puts(run->text, extract_id_is_loss(type->id) ? ",\"mark\":\"loss\""
+                                                                      : ",\"mark\":\"marker\"");
+        extract_text_putc(run->text, '}');
+    }
+    extract_text_putc(run->text, ']');
+}
+
+static void put_chain(struct export_run *run, const struct extract_why *why,
+                      const struct extract_chain *chain, bool is_first)
+{
+    struct extract_text *sentence = &html_of(run)->fields;
+
+    extract_text_printf(run->text, "%s\n{\"thread\":%zu,\"from\":%llu,\"to\":%llu,\"waiting\":%s,",
+                        is_first ? "" : ",",
+                        export_number(run, &html_of(run)->threads, chain->thread) + 1,
+                        (unsigned long long)chain->from, (unsigned long long)chain->to,
+                        chain->is_waiting ? "true" : "false");
+    extract_text_puts(run->text, "\"segments\":[");
+    for (size_t i = chain->first; i < chain->first + chain->count; i++) {
+        const struct extract_segment *segment = &why->segments[i];
+        sentence->used = 0;
+        report_why_segment(sentence, run->trace, segment,
+                           chain->is_waiting && segment->to == chain->to);
+        extract_text_putc(sentence, 0);
+        extract_text_printf(run->text, "%s{\"from\":%llu,\"to\":%llu,\"depth\":%u,",
+                            i > chain->first ? "," : "", (unsigned long long)segment->from,
+                            (unsigned long long)segment->to, segment->depth);
+        put_member(run, "kind", extract_segment_kind_name(segment->kind));
+        extract_text_putc(run->text, ',');
+        put_member(run, "text", sentence->code ? "" : sentence->data);
+        extract_text_putc(run->text, '}');
+    }
+    extract_text_puts(run->text, "]}");
+}
+
+// Explains the longest responses of each thread, as far as they are in what the page shows.
+static void put_chains(struct export_run *run)
+{
+    struct html *html = html_of(run);
+    size_t explained = 0, put = 0;
+
+    extract_text_puts(run->text, ",\n\"why\":[");
+    for (size_t i = 0; i < html->threads.count && explained < EXPLAINED && !run->code; i++) {
+        char name[24];
+        struct extract_why *why;
+        if (!run->has_waits || i >= html->response_capacity || !html->responses[i])
+            continue;
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)html->threads.keys[i]);
+        const struct extract_why_options options = {
+            .size = sizeof options, .thread = name, .worst = LONGEST};
+        explained++;
+        enum extract_code code = extract_why_new(&why, run->trace, &options, NULL);
+        if (code == EXTRACT_NOMEM)
+            export_fail(run, code, "export", "out of memory");
+        if (code)
+            continue;
+        for (size_t j = 0; j < why->chain_count; j++)
+            if (why->chains[j].from >= html->from && why->chains[j].to <= html->to)
+                put_chain(run, why, &why->chains[j], !put++);
+        extract_why_free(why);
+    }
+    extract_text_putc(run->text, ']');
+}
+
+static void put_words(struct export_run *run, const char *key, const char *(*word)(unsigned i),
+                      unsigned count)
+{
+    extract_text_printf(run->text, ",\n\"%s\":[", key);
+    for (unsigned i = 0; i < count; i++)
+        extract_text_printf(run->text, "%s\"%s\"", i ? "," : "", word(i));
+    extract_text_putc(run->text, ']');
+}
+
+static const char *runner_word(unsigned i)
+{
+    return extract_runner_name((enum extract_runner)i);
+}
+
+static const char *state_word(unsigned i)
+{
+    return extract_thread_state_name((enum extract_thread_state)i);
+}
+
+static const char *reason_word(unsigned i)
+{
+    return extract_wake_reason_name((enum extract_wake_reason)i);
+}
+
+static const char *context_word(unsigned i)
+{
+    return extract_context_name((enum extract_context)i);
+}
+
+static void put_facts(struct export_run *run)
+{
+    const struct extract_info *info = extract_trace_info(run->trace);
+
+    extract_text_printf(run->text, "<script type=\"application/json\" data-trace=\"%u\">{",
+                        run->part);
+    put_member(run, "title", run->title ? run->title : "");
+    extract_text_putc(run->text, ',');
+    put_member(run, "format", extract_trace_snapshot(run->trace)->ring.format->title);
+    extract_text_printf(run->text, ",\"hz\":%llu,\"cores\":%u,\"schedule\":%s,\"waits\":%s",
+                        (unsigned long long)run->hz, info->cores,
+                        run->has_schedule ? "true" : "false", run->has_waits ? "true" : "false");
+    extract_text_printf(run->text,
+                        ",\"damaged\":%llu,\"lost\":%llu,\"lostKnown\":%s,\"wrapped\":%s,"
+                        "\"longest\":%d",
+                        (unsigned long long)info->entries_damaged,
+                        (unsigned long long)info->events_lost, info->lost_known ? "true" : "false",
+                        info->wrapped ? "true" : "false", LONGEST);
+    put_words(run, "runners", runner_word, EXTRACT_RUNNER_INIT + 1);
+    put_words(run, "states", state_word, EXTRACT_STATE_TERMINATED + 1);
+    put_words(run, "reasons", reason_word, EXTRACT_WAKE_TICK + 1);
+    put_words(run, "contexts", context_word, EXTRACT_RECORDER + 1);
+    put_chains(run); // before the threads, of which it may name another
+    put_threads(run);
+    put_objects(run);
+    put_types(run);
+    extract_text_puts(run->text, "}</script>\n");
+}
+
+// ---- the page ----
+
+static void begin(struct export_run *run)
+{
+    struct html *html = html_of(run);
+
+    html->slice = slices;
+    html->state = states;
+    html->event = events;
+    html->wake = wakes;
+    html->owner = owners;
+    html->response = responses;
+    html->from = UINT64_MAX;
+    extract_text_init(&html->fields, NULL, NULL);
+    extract_text_init(&html->plain, NULL, NULL);
+    if (run->part == 0)
+        extract_text_put(run->text, page, (size_t)(strstr(page, data_mark) - page));
+}
+
+static void end(struct export_run *run)
+{
+    struct html *html = html_of(run);
+
+    html_table_end(run, &html->slice);
+    html_table_end(run, &html->state);
+    html_table_end(run, &html->event);
+    html_table_end(run, &html->wake);
+    html_table_end(run, &html->owner);
+    html_table_end(run, &html->response);
+    put_facts(run);
+    if (run->part + 1 == run->parts)
+        extract_text_puts(run->text, strstr(page, data_mark) + strlen(data_mark));
+}
+
+static void close_html(struct export_run *run)
+{
+    struct html *html = html_of(run);
+
+    html_table_free(&html->slice);
+    html_table_free(&html->state);
+    html_table_free(&html->event);
+    html_table_free(&html->wake);
+    html_table_free(&html->owner);
+    html_table_free(&html->response);
+    export_numbers_free(&html->threads);
+    export_numbers_free(&html->objects);
+    extract_map_free(&html->type_places);
+    free(html->types);
+    free(html->responses);
+    extract_text_free(&html->fields);
+    extract_text_free(&html->plain);
+}
+
+const struct exporter export_html = {
+    .kind = {"html", ".html", "a page that shows it in any browser", EXTRACT_EXPORT_STREAM},
+    .state_bytes = sizeof(struct html),
+    .takes_two = true,
+    .begin = begin,
+    .event = put_event,
+    .slice = put_slice,
+    .state = put_state,
+    .wake = put_wake,
+    .owner = put_owner,
+    .response = put_response,
+    .loss = put_loss,
+    .end = end,
+    .close = close_html,
+};

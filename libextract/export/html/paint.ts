@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// How states look: each has a color, a height and a texture of its own, so that none is told apart
+// by color alone. A lane is drawn in two ways: spans of a pixel or more as shapes, and what is
+// shorter as columns of an image, one column per pixel.
+import { Shape, Spans } from './trace';
+
+const TOKENS = ['bg', 'panel', 'line', 'line2', 'grid', 'text', 'text2', 'text3', 'focus', 'sel', 'running',
+    'ready', 'readybg', 'blocked', 'sleeping', 'suspended', 'interrupt', 'startup', 'unknown', 'lost',
+    'lostbg', 'onrun', 'onint', 'dim', 'mark', 'r0', 'r1', 'r2', 'r3', 'r4', 'r5'] as const;
+export type Token = typeof TOKENS[number];
+
+export type Context = CanvasRenderingContext2D;
+
+export class Palette {
+    readonly color = {} as Record<Token, string>;
+    readonly font: string;
+    private patterns = new Map<string, CanvasPattern>();
+    private pixels = new Map<Token, number>();
+
+    constructor() {
+        const style = getComputedStyle(document.documentElement);
+        for (const token of TOKENS) this.color[token] = style.getPropertyValue(`--${token}`).trim();
+        this.font = style.getPropertyValue('--font');
+    }
+
+    // A color as a pixel of an image.
+    pixel(token: Token): number {
+        let value = this.pixels.get(token);
+        if (value === undefined) {
+            const context = newCanvas(1, 1);
+            context.fillStyle = this.color[token];
+            context.fillRect(0, 0, 1, 1);
+            value = new Uint32Array(context.getImageData(0, 0, 1, 1).data.buffer)[0]!;
+            this.pixels.set(token, value);
+        }
+        return value;
+    }
+
+    pattern(name: 'ready' | 'lost' | 'unknown'): CanvasPattern {
+        const old = this.patterns.get(name);
+        if (old) return old;
+        const ratio = devicePixelRatio || 1, size = { ready: 5, lost: 10, unknown: 6 }[name];
+        const context = newCanvas(size * ratio, size * ratio);
+        context.scale(ratio, ratio);
+        if (name === 'unknown') {
+            context.fillStyle = this.color.unknown;
+            for (const at of [1.5, 4.5]) {
+                context.beginPath();
+                context.arc(at, at, 1, 0, 7);
+                context.fill();
+            }
+        } else {
+            const isLost = name === 'lost';
+            context.fillStyle = isLost ? this.color.lostbg : this.color.readybg;
+            context.fillRect(0, 0, size, size);
+            context.strokeStyle = isLost ? this.color.lost : this.color.ready;
+            context.globalAlpha = isLost ? 0.55 : 1;
+            context.lineWidth = isLost ? 1.4 : 1.7;
+            for (const offset of [-size, 0, size]) {
+                context.beginPath();
+                context.moveTo(offset - 1, isLost ? -1 : size + 1);
+                context.lineTo(offset + size + 1, isLost ? size + 1 : -1);
+                context.stroke();
+            }
+        }
+        const pattern = context.createPattern(context.canvas, 'repeat')!;
+        pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+        this.patterns.set(name, pattern);
+        return pattern;
+    }
+}
+
+export function newCanvas(width: number, height: number): Context {
+    const canvas = document.createElement('canvas');
+    canvas.width = Math.max(1, Math.round(width));
+    canvas.height = Math.max(1, Math.round(height));
+    return canvas.getContext('2d', { willReadFrequently: width * height <= 1 })!;
+}
+
+// Gives a canvas a size in CSS pixels, empties it, and returns its context.
+export function openCanvas(canvas: HTMLCanvasElement, width: number, height: number): Context {
+    const ratio = devicePixelRatio || 1;
+    const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
+    if (canvas.width !== w || canvas.height !== h) {
+        canvas.width = w;
+        canvas.height = h;
+        canvas.style.width = `${width}px`;
+        canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext('2d')!;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    return context;
+}
+
+// Repeats a mark of `on` pixels every `step` pixels.
+function dashes(g: Context, x: number, width: number, y: number, step: number, on: number): void {
+    if (width < 4) {
+        g.fillRect(x, y, width, 2);
+        return;
+    }
+    for (let at = Math.ceil(x / step) * step; at < x + width - 1; at += step)
+        g.fillRect(at, y, Math.min(on, x + width - at), 2);
+}
+
+// Draws a state into a lane whose top is y and whose height is h.
+export function drawShape(g: Context, p: Palette, shape: Shape, x: number, width: number, y: number,
+    h: number): void {
+    const c = p.color, full = h - 6, bottom = y + h - 3;
+    switch (shape) {
+        case Shape.Running:
+            g.fillStyle = c.running;
+            g.fillRect(x, y + 3, width, full);
+            return;
+        case Shape.Interrupt:
+            g.fillStyle = c.interrupt;
+            g.fillRect(x, y + 1, Math.max(1, width), h - 2);
+            return;
+        case Shape.Ready: {
+            const part = Math.round(full * 0.46);
+            g.fillStyle = width < 3 ? c.ready : p.pattern('ready');
+            g.fillRect(x, bottom - part, width, part);
+            if (width < 3) return;
+            g.fillStyle = c.ready;
+            g.fillRect(x, bottom - part, width, 1);
+            g.fillRect(x, bottom - 1, width, 1);
+            return;
+        }
+        case Shape.Blocked: {
+            const part = Math.max(4, Math.round(full * 0.28));
+            g.fillStyle = c.blocked;
+            g.fillRect(x, bottom - part, width, part);
+            return;
+        }
+        case Shape.Sleeping:
+            g.fillStyle = c.sleeping;
+            dashes(g, x, width, bottom - 2, 5, 2);
+            return;
+        case Shape.Suspended:
+            g.fillStyle = c.suspended;
+            dashes(g, x, width, bottom - 2, 11, 7);
+            return;
+        case Shape.Unknown:
+            g.fillStyle = p.pattern('unknown');
+            g.fillRect(x, y + 4, width, full - 2);
+            g.strokeStyle = c.unknown;
+            g.strokeRect(x + 0.5, y + 4.5, Math.max(0, width - 1), full - 3);
+            return;
+        case Shape.Idle:
+            g.fillStyle = c.line;
+            g.fillRect(x, bottom - 1, width, 1);
+            return;
+        case Shape.Startup:
+            g.fillStyle = c.startup;
+            for (let at = y + 3; at < bottom; at += 4) g.fillRect(x, at, width, 2);
+            return;
+        case Shape.Owned:
+            g.fillStyle = c.bg;
+            g.fillRect(x, y + 4, width, h - 8);
+            g.strokeStyle = c.text2;
+            g.strokeRect(x + 0.5, y + 4.5, Math.max(1, width - 1), h - 9);
+            return;
+    }
+}
+
+// The part of a column that a shape fills, from its top to its bottom, and its color.
+function columnOf(shape: Shape, h: number): [number, number, Token] {
+    const full = h - 6, bottom = h - 3;
+    switch (shape) {
+        case Shape.Running: return [3, bottom, 'running'];
+        case Shape.Interrupt: return [1, h - 1, 'interrupt'];
+        case Shape.Ready: return [bottom - Math.round(full * 0.46), bottom, 'ready'];
+        case Shape.Blocked: return [bottom - Math.max(4, Math.round(full * 0.28)), bottom, 'blocked'];
+        case Shape.Sleeping: return [bottom - 2, bottom, 'sleeping'];
+        case Shape.Suspended: return [bottom - 2, bottom, 'suspended'];
+        case Shape.Unknown: return [4, bottom - 1, 'unknown'];
+        case Shape.Startup: return [3, bottom, 'startup'];
+        case Shape.Owned: return [4, h - 4, 'text2'];
+        default: return [bottom - 1, bottom, 'line'];
+    }
+}
+
+export interface Visible {
+    from: number;
+    to: number;
+    width: number; // pixels
+}
+
+// A span that is at least a pixel wide.
+export type Wide = (i: number, x: number, width: number) => void;
+
+// The image for the columns of a lane. It is used again for each lane.
+export class Columns {
+    private image: ImageData | undefined;
+    private context: Context | undefined;
+    private sums = new Float64Array(Shape.Count);
+    private words = new Uint32Array(0);
+
+    // Draws the spans of a lane that are shorter than a pixel, and passes the others to `wide`. A
+    // column shows the state that took most of its time; in front of it, running in proportion.
+    draw(g: Context, p: Palette, spans: Spans, visible: Visible, y: number, h: number, wide: Wide): void {
+        const { from, to, width } = visible, perPixel = (to - from) / width;
+        let any = false;
+        const list: number[] = [];
+        for (let i = spans.after(from); i < spans.length && spans.from[i]! < to;) {
+            const x = (spans.from[i]! - from) / perPixel, end = (spans.to[i]! - from) / perPixel;
+            if (end - x >= 1) {
+                list.push(i);
+                i++;
+                continue;
+            }
+            const pixel = Math.max(0, Math.floor(x));
+            const next = spans.next(i + 1, from + (pixel + 1) * perPixel);
+            if (!any) this.clear(width, h);
+            any = true;
+            this.sums.fill(0);
+            spans.addTimes(i, next, this.sums);
+            // The last one may be wide: then it is drawn as such.
+            const last = next - 1;
+            const isWide = last > i && (spans.to[last]! - spans.from[last]!) / perPixel >= 1;
+            if (isWide) {
+                this.sums[spans.shape[last]!]! -= spans.to[last]! - spans.from[last]!;
+                list.push(last);
+            }
+            this.column(p, pixel, h, perPixel);
+            i = next;
+        }
+        if (any) this.show(g, y, width, h);
+        for (const i of list) {
+            const x = Math.max((spans.from[i]! - from) / perPixel, -4);
+            const end = Math.min((spans.to[i]! - from) / perPixel, width + 4);
+            wide(i, x, end - x - (end - x > 4 ? 0.5 : 0));
+        }
+    }
+
+    private clear(width: number, height: number): void {
+        if (this.image?.width !== width || this.image.height !== height) {
+            this.image = new ImageData(width, height);
+            this.words = new Uint32Array(this.image.data.buffer);
+            this.context = newCanvas(width, height);
+        } else {
+            this.words.fill(0);
+        }
+    }
+
+    private column(p: Palette, pixel: number, h: number, perPixel: number): void {
+        let most = Shape.None;
+        for (let shape = 1; shape < Shape.Count; shape++)
+            if (this.sums[shape]! > (most ? this.sums[most]! : 0)) most = shape;
+        if (most) this.bar(p, pixel, columnOf(most, h));
+        for (const shape of [Shape.Running, Shape.Interrupt]) {
+            const time = this.sums[shape]!;
+            if (shape === most || time <= 0) continue;
+            const [top, bottom, token] = columnOf(shape, h);
+            const share = Math.max(3, Math.round((bottom - top) * Math.min(1, time / perPixel)));
+            this.bar(p, pixel, [bottom - share, bottom, token]);
+        }
+    }
+
+    private bar(p: Palette, pixel: number, [top, bottom, token]: [number, number, Token]): void {
+        const width = this.image!.width, color = p.pixel(token);
+        for (let y = Math.max(0, top); y < bottom; y++) this.words[y * width + pixel] = color;
+    }
+
+    private show(g: Context, y: number, width: number, height: number): void {
+        this.context!.putImageData(this.image!, 0, 0);
+        g.imageSmoothingEnabled = false;
+        g.drawImage(this.context!.canvas, 0, y, width, height);
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The search in events: what contains the words of the query in its name, context or fields; or
+// the number of an event, as "#930". A long trace is searched in parts, so that the page answers.
+import { eventLine } from './table';
+import { EventColumn, Trace } from './trace';
+
+const PART = 40_000; // events between two answers to the user
+
+export class Search {
+    private running = 0;
+
+    // Passes the rows that match, and false while there may be more.
+    async run(trace: Trace, query: string, put: (rows: number[], isDone: boolean) => void): Promise<void> {
+        const own = ++this.running, found: number[] = [];
+        const number = /^#\s*(\d+)$/.exec(query);
+        if (!query || number) {
+            const row = number ? trace.rowOf(Number(number[1])) : -1;
+            put(row < 0 ? [] : [row], true);
+            return;
+        }
+        const columns = trace.event.columns, known = new Map<string, boolean>();
+        for (let i = 0; i < trace.event.rows; i++) {
+            if (i && i % PART === 0) {
+                put(found, false);
+                await new Promise(resolve => setTimeout(resolve));
+                if (own !== this.running) return;
+            }
+            if (i % 16384 === 0) known.clear(); // numbers of texts hold in one block
+            const isr = columns[EventColumn.Context]![i] === 1 ? trace.interruptOf(i) : 0;
+            const key = `${columns[EventColumn.Type]![i]} ${columns[EventColumn.Context]![i]} ${
+                columns[EventColumn.Thread]![i]} ${isr} ${columns[EventColumn.Text]![i]}`;
+            let isMatch = known.get(key);
+            if (isMatch === undefined) {
+                const text = `${trace.eventName(i)} ${eventLine(trace, i)} ${trace.contextName(i)}`;
+                isMatch = text.toLowerCase().includes(query);
+                known.set(key, isMatch);
+            }
+            if (isMatch) found.push(i);
+        }
+        put(found, true);
+    }
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+// A trace as the page uses it: spans of cores, interrupts, threads and mutexes in order of time,
+// events, wake-ups and responses, and questions about them.
+import type { Chain, Column, Content, Facts, Table } from './data';
+import { Clock } from './words';
+
+// What a span is drawn as. State and shape are the same thing: a color, a height and a texture.
+export enum Shape { None, Running, Interrupt, Ready, Blocked, Sleeping, Suspended, Unknown, Idle, Startup, Owned, Count }
+
+// The columns of html.c.
+export enum SliceColumn { To, Length, Core, Kind, Thread, Isr, Lock, Unsure }
+export enum StateColumn { To, Length, Thread, State, Object, Holder, HolderIsr, Timeout, Wait, Unsure, Core }
+export enum EventColumn { Seq, At, Core, Context, Thread, Type, Priority, Flags, Text }
+export enum WakeColumn { At, Seq, Cause, Thread, By, Object, Isr, Reason, Sure, Core, Service }
+export enum OwnerColumn { To, Length, Mutex, Thread, Isr }
+export enum ResponseColumn { To, Length, Thread, Ran }
+
+// EXTRACT_FLAG_…
+export const PROVISIONAL = 1, UNTIMED = 8;
+const ID_LOST = 0xffffff01; // other markers of losses are for damage
+export const IN_THREAD = 0, IN_ISR = 1; // EventColumn.Context
+
+const GROUP_BITS = 4; // spans that are added up in advance
+
+// Spans in order of time. They do not overlap.
+export class Spans {
+    readonly from: Float64Array;
+    readonly to: Float64Array;
+    readonly row: Uint32Array; // in its table
+    readonly shape: Uint8Array;
+    readonly length: number;
+    private sums: Float32Array | undefined; // time of each shape, per group
+
+    constructor(length: number) {
+        this.length = length;
+        this.from = new Float64Array(length);
+        this.to = new Float64Array(length);
+        this.row = new Uint32Array(length);
+        this.shape = new Uint8Array(length);
+    }
+
+    // The first span that ends after a time; `length` if there is none.
+    after(time: number, low = 0, high = this.length): number {
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.to[middle]! <= time) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+
+    // The first span from `start` on that begins at a time or later: a galloping search, since it is
+    // usually near.
+    next(start: number, time: number): number {
+        let step = 1, low = start, high = start;
+        while (high < this.length && this.from[high]! < time) {
+            low = high;
+            high += step;
+            step *= 2;
+        }
+        high = Math.min(high, this.length);
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.from[middle]! < time) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+
+    // The span that contains a time; -1: none.
+    at(time: number): number {
+        const i = this.after(time);
+        return i < this.length && this.from[i]! <= time ? i : -1;
+    }
+
+    // Adds the time of each shape in the spans from `first` on, before `end`, to `sums`.
+    addTimes(first: number, end: number, sums: Float64Array): void {
+        const groups = this.groups();
+        let i = first;
+        while (i < end) {
+            if (i & ((1 << GROUP_BITS) - 1) || i + (1 << GROUP_BITS) > end) {
+                sums[this.shape[i]!]! += this.to[i]! - this.from[i]!;
+                i++;
+                continue;
+            }
+            const at = (i >> GROUP_BITS) * Shape.Count;
+            for (let s = 0; s < Shape.Count; s++) sums[s]! += groups[at + s]!;
+            i += 1 << GROUP_BITS;
+        }
+    }
+
+    private groups(): Float32Array {
+        if (!this.sums) {
+            this.sums = new Float32Array(((this.length >> GROUP_BITS) + 1) * Shape.Count);
+            for (let i = 0; i < this.length; i++)
+                this.sums[(i >> GROUP_BITS) * Shape.Count + this.shape[i]!]! +=
+                    this.to[i]! - this.from[i]!;
+        }
+        return this.sums;
+    }
+}
+
+// Sorts the rows of a table into spans by a key; rows whose key is negative are left out.
+function sortSpans(table: Table, keyOf: (row: number) => number,
+    shapeOf: (row: number) => Shape): Map<number, Spans> {
+    const counts = new Map<number, number>(), spans = new Map<number, Spans>();
+    const keys = new Int32Array(table.rows);
+    for (let i = 0; i < table.rows; i++) {
+        const key = keys[i] = keyOf(i);
+        if (key >= 0) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    for (const [key, count] of counts) spans.set(key, new Spans(count));
+    counts.clear();
+    const to = table.columns[0]!, length = table.columns[1]!;
+    for (let i = 0; i < table.rows; i++) {
+        const key = keys[i]!;
+        if (key < 0) continue;
+        const list = spans.get(key)!, at = counts.get(key) ?? 0;
+        counts.set(key, at + 1);
+        list.from[at] = to[i]! - length[i]!;
+        list.to[at] = to[i]!;
+        list.row[at] = i;
+        list.shape[at] = shapeOf(i);
+    }
+    return spans;
+}
+
+const RUNNER_SHAPES: Record<string, Shape> = {
+    unknown: Shape.Unknown, thread: Shape.Running, isr: Shape.Interrupt, idle: Shape.Idle,
+    init: Shape.Startup,
+};
+const STATE_SHAPES: Record<string, Shape> = {
+    unknown: Shape.Unknown, running: Shape.Running, ready: Shape.Ready, blocked: Shape.Blocked,
+    sleeping: Shape.Sleeping, suspended: Shape.Suspended, completed: Shape.Suspended,
+    terminated: Shape.Suspended,
+};
+
+// A gap in the trace.
+export interface Loss { from: number; to: number; text: string; row: number; isDamage: boolean }
+
+export interface Field { label: string; value: string }
+
+export class Trace {
+    readonly facts: Facts;
+    readonly clock: Clock;
+    readonly slice: Table;
+    readonly state: Table;
+    readonly event: Table;
+    readonly wake: Table;
+    readonly owner: Table;
+    readonly response: Table;
+    readonly cores: Map<number, Spans>;
+    readonly interrupts: Map<number, Spans>;
+    readonly threads: Map<number, Spans>; // by number of the thread
+    readonly interrupted: Map<number, Spans>; // interrupts, by the thread that they interrupt
+    readonly mutexes: Map<number, Spans>; // by number of the object
+    readonly threadEvents = new Map<number, Uint32Array>(); // rows, by thread
+    readonly priorities = new Map<number, number>(); // the newest of each thread
+    readonly losses: Loss[] = [];
+    readonly begin: number;
+    readonly end: number;
+    private wakesOf: Map<number, Uint32Array> | undefined;
+    private manyIds = new Set<string>(); // names that several types share
+
+    constructor(content: Content) {
+        this.facts = content.facts;
+        this.clock = new Clock(content.facts.hz);
+        const tables = content.tables;
+        this.slice = tables.slice!;
+        this.state = tables.state!;
+        this.event = tables.event!;
+        this.wake = tables.wake!;
+        this.owner = tables.owner!;
+        this.response = tables.response!;
+        const slice = this.slice.columns, state = this.state.columns, owner = this.owner.columns;
+        const runner = this.facts.runners.map(name => RUNNER_SHAPES[name] ?? Shape.Unknown);
+        const states = this.facts.states.map(name => STATE_SHAPES[name] ?? Shape.Unknown);
+        const kind = (i: number) => runner[slice[SliceColumn.Kind]![i]!]!;
+        const isIsr = (i: number) => kind(i) === Shape.Interrupt;
+        this.cores = sortSpans(this.slice, i => slice[SliceColumn.Core]![i]!, kind);
+        this.interrupts = sortSpans(this.slice,
+            i => isIsr(i) ? slice[SliceColumn.Isr]![i]! : -1, kind);
+        this.interrupted = sortSpans(this.slice,
+            i => isIsr(i) ? slice[SliceColumn.Thread]![i]! || -1 : -1, kind);
+        this.threads = this.facts.waits
+            ? sortSpans(this.state, i => state[StateColumn.Thread]![i]!,
+                i => state[StateColumn.Unsure]![i] && states[state[StateColumn.State]![i]!] !== Shape.Blocked
+                    ? Shape.Unknown : states[state[StateColumn.State]![i]!]!)
+            : sortSpans(this.slice, i => kind(i) === Shape.Running ? slice[SliceColumn.Thread]![i]! : -1, kind);
+        this.mutexes = sortSpans(this.owner, i => owner[OwnerColumn.Mutex]![i]!, () => Shape.Owned);
+        [this.begin, this.end] = this.findRange();
+        this.sortEvents();
+        this.findLosses();
+        const names = new Set<string>();
+        for (const type of this.facts.types)
+            if (names.has(type.name)) this.manyIds.add(type.name);
+            else names.add(type.name);
+    }
+
+    private findRange(): [number, number] {
+        let begin = Infinity, end = -Infinity;
+        for (const spans of [...this.cores.values(), ...this.threads.values()])
+            if (spans.length) {
+                begin = Math.min(begin, spans.from[0]!);
+                end = Math.max(end, spans.to[spans.length - 1]!);
+            }
+        for (let i = 0; i < this.event.rows; i++) {
+            if (this.isMark(i) || this.isUntimed(i)) continue;
+            const at = this.time(i);
+            if (at < begin) begin = at;
+            if (at > end) end = at;
+        }
+        return begin > end ? [0, 1] : [begin, end > begin ? end : begin + 1];
+    }
+
+    private sortEvents(): void {
+        const counts = new Map<number, number>();
+        const { Thread, Context, Priority } = EventColumn;
+        const columns = this.event.columns;
+        const key = (i: number) => columns[Context]![i] === IN_THREAD ? columns[Thread]![i]! : 0;
+        for (let i = 0; i < this.event.rows; i++)
+            if (key(i)) {
+                counts.set(key(i), (counts.get(key(i)) ?? 0) + 1);
+                if (columns[Priority]![i])
+                    this.priorities.set(key(i), columns[Priority]![i]! - 1);
+            }
+        for (const [thread, count] of counts) this.threadEvents.set(thread, new Uint32Array(count));
+        counts.clear();
+        for (let i = 0; i < this.event.rows; i++)
+            if (key(i)) {
+                const at = counts.get(key(i)) ?? 0;
+                counts.set(key(i), at + 1);
+                this.threadEvents.get(key(i))![at] = i;
+            }
+        this.facts.threads.forEach((thread, i) => {
+            if (!this.priorities.has(i + 1) && thread.priority !== undefined)
+                this.priorities.set(i + 1, thread.priority);
+        });
+    }
+
+    private findLosses(): void {
+        for (let i = 0; i < this.event.rows; i++) {
+            if (this.typeOf(i).mark !== 'loss') continue;
+            const before = i ? this.time(i - 1) : this.begin;
+            const after = i + 1 < this.event.rows ? this.time(i + 1) : this.end;
+            this.losses.push({ from: Math.min(before, after), to: after, row: i, isDamage: this.isDamage(i),
+                text: this.extraText(i) || this.typeOf(i).name });
+        }
+    }
+
+    // ---- names ----
+
+    threadName(number: number): string {
+        return this.facts.threads[number - 1]?.name ?? 'unknown';
+    }
+
+    objectName(number: number): string {
+        return this.facts.objects[number - 1]?.name ?? 'unknown';
+    }
+
+    objectKind(number: number): string {
+        return this.facts.objects[number - 1]?.kind ?? 'object';
+    }
+
+    // The threads in the order of their lanes: by priority, those without one last.
+    threadOrder(): number[] {
+        const numbers = new Set([...this.threads.keys(), ...this.threadEvents.keys()]);
+        const priority = (n: number) => this.priorities.get(n) ?? Infinity;
+        numbers.delete(0);
+        return [...numbers].sort((a, b) => priority(a) === priority(b) ? a - b : priority(a) - priority(b));
+    }
+
+    // ---- events ----
+
+    private column(column: EventColumn): Column {
+        return this.event.columns[column]!;
+    }
+
+    seq(row: number): number {
+        return this.column(EventColumn.Seq)[row]!;
+    }
+
+    time(row: number): number {
+        return this.column(EventColumn.At)[row]!;
+    }
+
+    isUntimed(row: number): boolean {
+        return (this.column(EventColumn.Flags)[row]! & UNTIMED) !== 0;
+    }
+
+    // The entry is not verified to be complete and final.
+    isProvisional(row: number): boolean {
+        return (this.column(EventColumn.Flags)[row]! & PROVISIONAL) !== 0;
+    }
+
+    // A marker for entries that are damaged, and not for lost ones.
+    isDamage(row: number): boolean {
+        return this.typeOf(row).mark === 'loss' && this.typeOf(row).id !== ID_LOST;
+    }
+
+    typeOf(row: number): Facts['types'][number] {
+        return this.facts.types[this.column(EventColumn.Type)[row]! - 1]!;
+    }
+
+    isMark(row: number): boolean {
+        return this.typeOf(row).mark !== undefined;
+    }
+
+    eventName(row: number): string {
+        const type = this.typeOf(row);
+        return this.manyIds.has(type.name) ? `${type.name} ${type.id}` : type.name;
+    }
+
+    // The interrupt that recorded an event, where the schedule proves it: its number + 1; otherwise 0.
+    interruptOf(row: number): number {
+        const core = this.cores.get(this.column(EventColumn.Core)[row]!);
+        const at = this.time(row);
+        if (!core) return 0;
+        let i = core.after(at - 1);
+        for (; i < core.length && core.from[i]! <= at; i++)
+            if (core.shape[i] === Shape.Interrupt)
+                return this.slice.columns[SliceColumn.Isr]![core.row[i]!]!;
+        return 0;
+    }
+
+    contextName(row: number): string {
+        const context = this.column(EventColumn.Context)[row]!;
+        const thread = this.column(EventColumn.Thread)[row]!;
+        if (this.isMark(row)) return '–';
+        if (context === IN_THREAD) return thread ? this.threadName(thread) : '–';
+        const isr = context === IN_ISR ? this.interruptOf(row) : 0;
+        return isr ? `interrupt ${isr - 1}` : this.facts.contexts[context] ?? '–';
+    }
+
+    threadOf(row: number): number {
+        return this.column(EventColumn.Context)[row] === IN_THREAD ? this.column(EventColumn.Thread)[row]! : 0;
+    }
+
+    fields(row: number): Field[] {
+        return this.event.text(row, EventColumn.Text).split('\n')
+            .filter(line => line && line[0] !== '\t')
+            .map(line => {
+                const tab = line.indexOf('\t');
+                return { label: line.slice(0, tab), value: line.slice(tab + 1) };
+            });
+    }
+
+    // What a template, or the format itself, says of an event; '' if its fields say everything.
+    extraText(row: number): string {
+        const text = this.event.text(row, EventColumn.Text);
+        const at = text[0] === '\t' ? 0 : text.indexOf('\n\t') + 1;
+        return text[at] === '\t' ? text.slice(at + 1) : '';
+    }
+
+    // The text of an event in one line.
+    line(row: number): string {
+        return this.extraText(row) || this.fields(row).map(f => `${f.label} ${f.value}`).join(', ');
+    }
+
+    // The first event at a time or later.
+    eventAt(time: number): number {
+        let low = 0, high = this.event.rows;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.time(middle) < time) low = middle + 1;
+            else high = middle;
+        }
+        return low;
+    }
+
+    // The row of a sequence number; -1: it is not in the page.
+    rowOf(seq: number): number {
+        let low = 0, high = this.event.rows;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (this.seq(middle) < seq) low = middle + 1;
+            else high = middle;
+        }
+        for (; low < this.event.rows && this.seq(low) === seq; low++)
+            if (!this.isMark(low)) return low;
+        return -1;
+    }
+
+    // ---- wake-ups ----
+
+    // The rows of wake-ups of a thread.
+    wakes(thread: number): Uint32Array {
+        if (!this.wakesOf) {
+            const lists = new Map<number, number[]>();
+            const threads = this.wake.columns[WakeColumn.Thread];
+            for (let i = 0; i < this.wake.rows; i++) {
+                const list = lists.get(threads![i]!);
+                if (list) list.push(i);
+                else lists.set(threads![i]!, [i]);
+            }
+            this.wakesOf = new Map([...lists].map(([key, list]) => [key, Uint32Array.from(list)]));
+        }
+        return this.wakesOf.get(thread) ?? new Uint32Array(0);
+    }
+
+    // The wake-up of a thread at a time; -1: none.
+    wakeAt(thread: number, time: number): number {
+        const rows = this.wakes(thread), at = this.wake.columns[WakeColumn.At]!;
+        let low = 0, high = rows.length;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (at[rows[middle]!]! < time) low = middle + 1;
+            else high = middle;
+        }
+        return low < rows.length && at[rows[low]!] === time ? rows[low]! : -1;
+    }
+
+    // The wake-ups that an event shows or causes.
+    wakesOfEvent(row: number): number[] {
+        const seq = this.seq(row), found: number[] = [];
+        const cause = this.wake.columns[WakeColumn.Cause], own = this.wake.columns[WakeColumn.Seq];
+        for (let i = 0; i < this.wake.rows; i++)
+            if (cause![i] === seq || own![i] === seq) found.push(i);
+        return found;
+    }
+
+    // Who made a thread ready: "mutex put by locker 4".
+    wakeText(row: number): string {
+        const w = this.wake.columns, reason = this.facts.reasons[w[WakeColumn.Reason]![row]!] ?? '';
+        const service = this.wake.text(row, WakeColumn.Service);
+        const isr = w[WakeColumn.Isr]![row]!, by = w[WakeColumn.By]![row]!;
+        const likely = w[WakeColumn.Sure]![row] ? '' : 'likely ';
+        if (reason !== 'service')
+            return { slept: 'its sleep ended', timeout: 'its timeout was over', tick: 'timer tick' }[reason]
+                ?? 'unknown reason';
+        return likely + (service || 'service') +
+            (isr > 1 ? ` in interrupt ${isr - 2}` : isr ? ' in an interrupt' : by ? ` by ${this.threadName(by)}` : '');
+    }
+
+    // ---- responses ----
+
+    // The lengths of the responses of a thread, sorted, and the place of the longest.
+    responses(thread: number): { sorted: Float64Array; longestFrom: number } {
+        const { To, Length, Thread } = ResponseColumn;
+        const columns = this.response.columns, lengths: number[] = [];
+        let longest = -1, longestFrom = 0;
+        for (let i = 0; i < this.response.rows; i++) {
+            if (columns[Thread]![i] !== thread) continue;
+            const length = columns[Length]![i]!;
+            lengths.push(length);
+            if (length > longest) {
+                longest = length;
+                longestFrom = columns[To]![i]! - length;
+            }
+        }
+        return { sorted: Float64Array.from(lengths).sort(), longestFrom };
+    }
+
+    // The explanation that covers a time of a thread; undefined: none is stored.
+    chainOf(thread: number, from: number, to: number): Chain | undefined {
+        const own = this.facts.why.filter(c => c.thread === thread && c.from < to && c.to > from);
+        return own.sort((a, b) => Math.min(b.to, to) - Math.max(b.from, from) -
+            (Math.min(a.to, to) - Math.max(a.from, from)) || a.to - a.from - (b.to - b.from))[0];
+    }
+
+    // The thread that had a core for most of a time, apart from `except`; 0: none.
+    mostOf(from: number, to: number, except: number): number {
+        const times = new Map<number, number>();
+        for (const core of this.cores.values()) {
+            const end = Math.min(core.length, core.after(from) + 2000);
+            for (let i = core.after(from); i < end && core.from[i]! < to; i++) {
+                if (core.shape[i] !== Shape.Running) continue;
+                const thread = this.slice.columns[SliceColumn.Thread]![core.row[i]!]!;
+                const time = Math.min(to, core.to[i]!) - Math.max(from, core.from[i]!);
+                if (thread !== except) times.set(thread, (times.get(thread) ?? 0) + time);
+            }
+        }
+        return [...times].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
+    }
+}
+
+// The p-th part of sorted values, by nearest rank.
+export function quantile(sorted: Float64Array, p: number): number {
+    return sorted[Math.max(0, Math.ceil(sorted.length * p) - 1)] ?? 0;
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// export: blocks of columns in a page (html_blocks.h).
+#include "export/html_blocks.h"
+#include "base/grow.h"
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef EXTRACT_HAVE_ZLIB
+#include <zlib.h>
+#endif
+
+enum { HEAD_BYTES = 16, COLUMN_BYTES = 16, BASE64_LINE = 3 * 4096 };
+
+static void fail_for_memory(struct export_run *run)
+{
+    export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+}
+
+// ---- bytes ----
+
+// Writes the low `bytes` bytes of a number. Returns the place after them.
+static uint8_t *put_number(uint8_t *to, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+    return to + bytes;
+}
+
+struct column {
+    uint64_t base;
+    unsigned bytes; // of a number
+};
+
+static struct column measure(const uint64_t *cell, size_t rows)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+
+    for (size_t i = 0; i < rows; i++) {
+        least = cell[i] < least ? cell[i] : least;
+        most = cell[i] > most ? cell[i] : most;
+    }
+    uint64_t range = most - least;
+    unsigned bytes = range == 0            ? 0
+                     : range <= UINT8_MAX  ? 1
+                     : range <= UINT16_MAX ? 2
+                     : range <= UINT32_MAX ? 4
+                                           : 8;
+    return (struct column){least, bytes};
+}
+
+static size_t fill_up(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+// Returns the bytes of a block, which the caller frees; NULL: memory is short.
+static uint8_t *make_block(const struct html_table *table, size_t *length)
+{
+    struct column column[HTML_COLUMNS];
+    size_t bytes = HEAD_BYTES + table->columns * COLUMN_BYTES + table->texts.used;
+
+    for (unsigned c = 0; c < table->columns; c++) {
+        column[c] = measure(table->cell + (size_t)c * HTML_ROWS, table->rows);
+        bytes += fill_up(table->rows * column[c].bytes);
+    }
+    uint8_t *block = calloc(1, bytes), *at = block;
+    if (!block)
+        return NULL;
+    at = put_number(at, table->rows, 4);
+    at = put_number(at, table->columns, 4);
+    at = put_number(at, table->texts.used, 4);
+    at = put_number(at, 0, 4);
+    for (unsigned c = 0; c < table->columns; c++) {
+        at = put_number(at, column[c].bytes, 8);
+        at = put_number(at, column[c].base, 8);
+    }
+    for (unsigned c = 0; c < table->columns; c++) {
+        const uint64_t *cell = table->cell + (size_t)c * HTML_ROWS;
+        uint8_t *end = at + fill_up(table->rows * column[c].bytes);
+        for (size_t i = 0; i < table->rows && column[c].bytes; i++)
+            at = put_number(at, cell[i] - column[c].base, column[c].bytes);
+        at = end;
+    }
+    if (table->texts.used)
+        memcpy(at, table->texts.data, table->texts.used);
+    *length = bytes;
+    return block;
+}
+
+// Compresses a block. Returns it unchanged without zlib; NULL: memory is short.
+static uint8_t *compress_block(uint8_t *block, size_t *length)
+{
+#ifdef EXTRACT_HAVE_ZLIB
+    z_stream stream = {.next_in = block, .avail_in = (uInt)*length};
+    // 16 more than the window's bits ask for gzip's format.
+    if (deflateInit2(&stream, 1, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(block);
+        return NULL;
+    }
+    size_t most = deflateBound(&stream, *length);
+    uint8_t *packed = malloc(most);
+    stream.next_out = packed;
+    stream.avail_out = (uInt)most;
+    if (packed && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
+        free(packed);
+        packed = NULL;
+    }
+    *length = stream.total_out;
+    deflateEnd(&stream);
+    free(block);
+    return packed;
+#else
+    (void)length;
+    return block;
+#endif
+}
+
+// ---- base64 ----
+
+static void put_base64(struct extract_text *text, const uint8_t *bytes, size_t length)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    for (size_t i = 0; i < length; i += BASE64_LINE) {
+        size_t count = length - i < BASE64_LINE ? length - i : BASE64_LINE;
+        const uint8_t *from = bytes + i;
+        char *start = extract_text_reserve(text, (count + 2) / 3 * 4), *to = start;
+        if (!to)
+            return;
+        for (size_t j = 0; j < count; j += 3) {
+            bool has_second = j + 1 < count, has_third = j + 2 < count;
+            uint32_t three = (uint32_t)from[j] << 16 | (has_second ? from[j + 1] << 8 : 0) |
+                             (has_third ? from[j + 2] : 0);
+            *to++ = digits[three >> 18];
+            *to++ = digits[three >> 12 & 63];
+            *to++ = has_second ? digits[three >> 6 & 63] : '=';
+            *to++ = has_third ? digits[three & 63] : '=';
+        }
+        text->used += (size_t)(to - start);
+    }
+}
+
+// ---- tables ----
+
+static void write_block(struct export_run *run, struct html_table *table)
+{
+    size_t length = 0;
+    uint8_t *block = make_block(table, &length);
+
+    if (block)
+        block = compress_block(block, &length);
+    if (!block) {
+        fail_for_memory(run);
+        return;
+    }
+    extract_text_printf(run->text,
+                        "<script type=\"text/plain\" data-trace=\"%u\" data-table=\"%s\">",
+                        run->part, table->name);
+    put_base64(run->text, block, length);
+    extract_text_puts(run->text, "</script>\n");
+    free(block);
+    table->rows = table->text_count = 0;
+    memset(table->last, 0, sizeof table->last);
+    table->texts.used = 0;
+    extract_map_free(&table->places);
+}
+
+void html_table_add(struct export_run *run, struct html_table *table, const uint64_t *row)
+{
+    if (run->code)
+        return;
+    if (!table->cell)
+        table->cell = malloc(sizeof *table->cell * table->columns * HTML_ROWS);
+    if (!table->cell) {
+        fail_for_memory(run);
+        return;
+    }
+    for (unsigned c = 0; c < table->columns; c++) {
+        uint64_t value = row[c];
+        if (table->steps >> c & 1) {
+            uint64_t step = value - table->last[c];
+            table->last[c] = value;
+            value = step >> 63 ? ~(step << 1) : step << 1;
+        }
+        table->cell[(size_t)c * HTML_ROWS + table->rows] = value;
+    }
+    if (++table->rows == HTML_ROWS)
+        write_block(run, table);
+}
+
+// A hash of a text (FNV-1a); a text that shares it with another one is stored again.
+static uint64_t hash(const char *bytes, size_t length)
+{
+    uint64_t value = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < length; i++)
+        value = (value ^ (uint8_t)bytes[i]) * UINT64_C(0x100000001b3);
+    return value;
+}
+
+uint64_t html_table_text(struct export_run *run, struct html_table *table, const char *bytes,
+                         size_t length)
+{
+    if (!length || run->code)
+        return 0;
+    bool has_map = table->places.values || extract_map_init(&table->places, 1024);
+    uint32_t *place = has_map ? extract_map_at(&table->places, hash(bytes, length)) : NULL;
+    size_t *start =
+        place ? extract_grow(table->start, &table->text_capacity, table->text_count, sizeof *start)
+              : NULL;
+    if (!start) {
+        fail_for_memory(run);
+        return 0;
+    }
+    table->start = start;
+    if (*place) {
+        const char *old = table->texts.data + start[*place - 1];
+        if (strlen(old) == length && memcmp(old, bytes, length) == 0)
+            return *place;
+    }
+    start[table->text_count++] = table->texts.used;
+    extract_text_put(&table->texts, bytes, length);
+    extract_text_putc(&table->texts, 0);
+    if (table->texts.code)
+        fail_for_memory(run);
+    *place = (uint32_t)table->text_count;
+    return table->text_count;
+}
+
+void html_table_end(struct export_run *run, struct html_table *table)
+{
+    if (table->rows && !run->code)
+        write_block(run, table);
+}
+
+void html_table_free(struct html_table *table)
+{
+    free(table->cell);
+    free(table->start);
+    extract_text_free(&table->texts);
+    extract_map_free(&table->places);
+}
