@@ -177,7 +177,8 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);
 
-// Returns whether there are two inputs, each of which holds a trace, and not parts of one memory.
+// Returns whether there are two inputs that are not parts of one memory: at least one of them holds
+// a whole trace.
 bool cli_inputs_are_two(const struct cli_options *options);
 
 // Opens the only input if it is a log; otherwise *log is NULL.

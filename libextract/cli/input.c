@@ -227,17 +227,17 @@ enum extract_code cli_log_open(struct extract_log **log, const struct cli_option
 
 bool cli_inputs_are_two(const struct cli_options *options)
 {
-    bool are_whole = options->input_count == 2 && !cli_is_live(options);
+    bool is_whole = false;
 
-    for (int i = 0; i < options->input_count && are_whole; i++) {
+    for (int i = 0; i < options->input_count && !is_whole; i++) {
         struct input input = {0};
-        if (extract_memory_is_folder(options->inputs[i]) || strcmp(options->inputs[i], "-") == 0)
-            continue;
-        are_whole = !detect_input(&input, options->inputs[i], options, NULL) &&
-                    (is_complete_file(&input) || strcmp(input.kind, "log") == 0);
+        is_whole = extract_memory_is_folder(options->inputs[i]) ||
+                   (strcmp(options->inputs[i], "-") != 0 &&
+                    !detect_input(&input, options->inputs[i], options, NULL) &&
+                    (is_complete_file(&input) || strcmp(input.kind, "log") == 0));
         free(input.path);
     }
-    return are_whole;
+    return is_whole && options->input_count == 2 && !cli_is_live(options);
 }
 
 enum extract_code cli_symbols_open(struct extract_symbols **symbols,

@@ -18,6 +18,7 @@
 #include "base/map.h"
 #include "base/text_writer.h"
 #include "report/columns/entry_builder.h"
+#include "report/open_interrupts.h"
 #include "schedule/walk.h"
 #include <extract/export.h>
 
@@ -64,6 +65,7 @@ struct export_run {
     struct entry_builder *builder;       // NULL until a text is needed
     struct extract_formatter *formatter; // likewise
     struct export_loads *loads;
+    struct open_interrupts *interrupts; // that the present event is in; NULL: no schedule
     uint64_t done; // events that were walked
 };
 

@@ -28,7 +28,7 @@ enum { SLICE_TO, SLICE_LENGTH, SLICE_CORE, SLICE_KIND, SLICE_THREAD, SLICE_ISR, 
 enum { STATE_TO, STATE_LENGTH, STATE_THREAD, STATE_STATE, STATE_OBJECT, STATE_HOLDER, STATE_ISR,
        STATE_TIMEOUT, STATE_WAIT, STATE_UNSURE, STATE_CORE, STATE_COLUMNS };
 enum { EVENT_SEQ, EVENT_AT, EVENT_CORE, EVENT_CONTEXT, EVENT_THREAD, EVENT_TYPE, EVENT_PRIORITY,
-       EVENT_FLAGS, EVENT_TEXT, EVENT_COLUMNS };
+       EVENT_FLAGS, EVENT_TEXT, EVENT_ISR, EVENT_COLUMNS };
 enum { WAKE_AT, WAKE_SEQ, WAKE_CAUSE, WAKE_THREAD, WAKE_BY, WAKE_OBJECT, WAKE_ISR, WAKE_REASON,
        WAKE_SURE, WAKE_CORE, WAKE_SERVICE, WAKE_COLUMNS };
 enum { OWNER_TO, OWNER_LENGTH, OWNER_MUTEX, OWNER_THREAD, OWNER_ISR, OWNER_COLUMNS };
@@ -287,6 +287,8 @@ static void put_row(struct export_run *run, const struct extract_event *event)
 {
     struct html *html = html_of(run);
     bool is_in_thread = event->context == EXTRACT_THREAD || event->context == EXTRACT_ISR;
+    uint64_t isr = 0;
+    bool has_isr = run->interrupts && open_interrupts_find(run->interrupts, event->core, &isr);
     const uint64_t row[EVENT_COLUMNS] = {
         [EVENT_SEQ] = event->seq,
         [EVENT_AT] = event->ticks,
@@ -298,6 +300,7 @@ static void put_row(struct export_run *run, const struct extract_event *event)
         [EVENT_FLAGS] = event->flags,
         [EVENT_TEXT] = html_table_text(
             run, &html->event, html->fields.data ? html->fields.data : "", html->fields.used),
+        [EVENT_ISR] = has_isr ? isr + 1 : 0,
     };
     html_table_add(run, &html->event, row);
 }
@@ -431,6 +434,9 @@ static void put_chain(struct export_run *run, const struct extract_why *why,
         extract_text_printf(run->text, "%s{\"from\":%llu,\"to\":%llu,\"depth\":%u,",
                             i > chain->first ? "," : "", (unsigned long long)segment->from,
                             (unsigned long long)segment->to, segment->depth);
+        if (segment->has_who && !segment->in_isr && segment->kind == EXTRACT_SEGMENT_BLOCKED)
+            extract_text_printf(run->text, "\"holder\":%llu,",
+                                (unsigned long long)thread_number(run, segment->who));
         put_member(run, "kind", extract_segment_kind_name(segment->kind));
         extract_text_putc(run->text, ',');
         put_member(run, "text", sentence->code ? "" : sentence->data);

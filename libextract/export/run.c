@@ -310,13 +310,17 @@ static void on_entry(void *context, const struct extract_event *event, uint8_t s
 {
     struct export_run *run = context;
 
-    if (!may_go_on(run) || standing == EXTRACT_OUTSIDE)
+    if (!may_go_on(run))
         return;
+    if (run->interrupts)
+        open_interrupts_enter(run->interrupts, event);
     run->names.seq = event->seq;
     if (standing == EXTRACT_LET_THROUGH && run->exporter->event)
         run->exporter->event(run, event);
-    if (run->exporter->counter)
+    if (standing != EXTRACT_OUTSIDE && run->exporter->counter)
         put_stack(run, event);
+    if (run->interrupts)
+        open_interrupts_exit(run->interrupts, event);
 }
 
 static void on_marker(void *context, const struct extract_event *marker, uint8_t standing)
@@ -441,7 +445,9 @@ static enum extract_code run_exporter(struct export_run *run)
     run->state = calloc(1, run->exporter->state_bytes + 1);
     run->loads = calloc(1, sizeof *run->loads);
     value_names_init(&run->names, run->trace);
-    if (!run->state || !run->loads) {
+    if (run->has_schedule)
+        run->interrupts = open_interrupts_new(run->trace);
+    if (!run->state || !run->loads || (run->has_schedule && !run->interrupts)) {
         fail_for_memory(run);
     } else {
         run->loads->ticks = span / LOAD_WINDOWS + 1;
@@ -450,6 +456,7 @@ static enum extract_code run_exporter(struct export_run *run)
     extract_formatter_close(run->formatter);
     entry_builder_close(run->builder);
     value_names_free(&run->names);
+    free(run->interrupts);
     free(run->loads);
     free(run->state);
     return run->code;

@@ -12,6 +12,7 @@
 // the same address may name another object, so the cache is cleared.
 #include "events/filter.h"
 #include "report/columns/columns.h"
+#include "report/open_interrupts.h"
 #include "report/rkh/trazer.h"
 #include "formats/format.h"
 #include <stdlib.h>
@@ -22,8 +23,6 @@ enum {
     FLAGS_CAPACITY = 64,
     PLAN_BITS = 9,
     PLAN_SLOTS = 1 << PLAN_BITS,
-    MAX_CORES = 256,
-    MAX_NESTING = 16,
     TIME_CHECKS = 1 << EXTRACT_FILTER_FROM | 1 << EXTRACT_FILTER_TO
 };
 
@@ -41,17 +40,9 @@ struct plan {
     char *bytes;                           // of all parts; owned
 };
 
-// The interrupts that each core has entered.
-struct open_interrupts {
-    unsigned depth[MAX_CORES]; // those deeper than MAX_NESTING are only counted
-    uint64_t number[MAX_CORES][MAX_NESTING];
-    bool is_known[MAX_CORES][MAX_NESTING]; // the number is
-};
-
 struct json_report {
     struct text_writer writer;
     struct open_interrupts *interrupts; // NULL: the format does not number interrupts
-    bool lacks_context;                 // events need not state that they are in an interrupt
     struct value_names names;
     struct extract_report_options options;
     struct extract_text scratch; // text that is being made for the cache, a plan or items
@@ -63,59 +54,15 @@ struct json_report {
 
 // ---- interrupts ----
 
-// Notes an event, before it is printed, so that an entry belongs to the interrupt that it begins.
-// Any event of a thread ends all interrupts of its core, since exits may not be recorded. Only
-// threads make system calls.
-static void enter_interrupt(struct json_report *report, const struct extract_event *event)
-{
-    struct open_interrupts *open = report->interrupts;
-    struct extract_event scratch;
-
-    if (extract_event_is_break(event))
-        memset(open->depth, 0, sizeof open->depth);
-    if (event->context != EXTRACT_ISR && !report->lacks_context) {
-        open->depth[event->core] = 0;
-        return;
-    }
-    const struct extract_role_fields *role =
-        extract_trace_role(report->names.trace, &event, &scratch);
-    unsigned *depth = &open->depth[event->core];
-    if (role->role == EXTRACT_ROLE_SYSCALL_ENTER || role->role == EXTRACT_ROLE_SYSCALL_EXIT)
-        *depth = 0;
-    if (role->role != EXTRACT_ROLE_ISR_ENTER)
-        return;
-    if (*depth < MAX_NESTING) {
-        open->number[event->core][*depth] = extract_role_field(event, role->number);
-        open->is_known[event->core][*depth] = role->number != 0;
-    }
-    ++*depth;
-}
-
-// Notes an event after it was printed, so that an exit belongs to the interrupt that it ends.
-static void exit_interrupt(struct json_report *report, const struct extract_event *event)
-{
-    unsigned *depth = &report->interrupts->depth[event->core];
-    struct extract_event scratch;
-
-    if (!*depth)
-        return;
-    enum extract_role role = extract_trace_role(report->names.trace, &event, &scratch)->role;
-    if (role == EXTRACT_ROLE_ISR_EXIT)
-        --*depth;
-    else if (role == EXTRACT_ROLE_ISR_RETURN)
-        *depth = 0;
-}
-
 // Writes the number of the interrupt in which an event occurred, if an entry has shown it.
 static void put_interrupt(struct json_report *report, const struct extract_event *event)
 {
-    const struct open_interrupts *open = report->interrupts;
-    unsigned depth = open ? open->depth[event->core] : 0;
+    uint64_t number;
 
-    if (!depth || depth > MAX_NESTING || !open->is_known[event->core][depth - 1])
+    if (!report->interrupts || !open_interrupts_find(report->interrupts, event->core, &number))
         return;
     TEXT_WRITER_LITERAL(&report->writer, ",\"isr\":");
-    text_writer_dec(&report->writer, open->number[event->core][depth - 1]);
+    text_writer_dec(&report->writer, number);
 }
 
 // ---- contexts and names, from the cache ----
@@ -585,11 +532,11 @@ static bool put_events(void *context, const struct extract_event *events, size_t
 
     for (size_t i = 0; i < count; i++) {
         if (report->interrupts)
-            enter_interrupt(report, &events[i]);
+            open_interrupts_enter(report->interrupts, &events[i]);
         if (!print_event(report, &events[i]))
             return false;
         if (report->interrupts)
-            exit_interrupt(report, &events[i]);
+            open_interrupts_exit(report->interrupts, &events[i]);
     }
     return may_continue(report);
 }
@@ -601,10 +548,10 @@ static bool put_of_all(void *context, const struct extract_event *events, const 
     struct json_report *report = context;
 
     for (size_t i = 0; i < count; i++) {
-        enter_interrupt(report, &events[i]);
+        open_interrupts_enter(report->interrupts, &events[i]);
         if (standing[i] == EXTRACT_LET_THROUGH && !print_event(report, &events[i]))
             return false;
-        exit_interrupt(report, &events[i]);
+        open_interrupts_exit(report->interrupts, &events[i]);
     }
     return may_continue(report);
 }
@@ -619,7 +566,7 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
     bool has_roles = extract_trace_shows_schedule(trace);
 
     if (report && has_roles)
-        report->interrupts = calloc(1, sizeof *report->interrupts);
+        report->interrupts = open_interrupts_new(trace);
     if (!report || (has_roles && !report->interrupts)) {
         free(report);
         return text->code = EXTRACT_NOMEM;
@@ -628,9 +575,6 @@ static enum extract_code print_json(struct extract_text *text, const struct extr
     // from its start.
     if (has_roles && (!view->checks || view->checks & ~(unsigned)TIME_CHECKS))
         sink.all = put_of_all;
-    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
-    report->lacks_context = has_roles && ring->format->kernel->lacks_context &&
-                            ring->format->kernel->lacks_context(ring);
     report->options = *options;
     value_names_init(&report->names, trace);
     extract_text_init(&report->scratch, NULL, NULL);

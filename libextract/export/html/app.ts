@@ -57,8 +57,9 @@ export class App {
     marks: number[] = [];
     selection: Selection | null = null;
     chain: { pane: Pane; chain: Chain } | null = null;
+    active = 0; // the pane that the table shows and the search reads
     query = '';
-    found: number[] = []; // rows of the first trace
+    found: number[] = []; // rows of the active pane
     foundAt = -1;
     compact = false;
 
@@ -70,10 +71,13 @@ export class App {
         return this.panes.length > 1;
     }
 
-    // The first event after the selection, or of the visible time.
+    get pane(): Pane {
+        return this.panes[this.active]!;
+    }
+
+    // Whether an event of the active pane is selected.
     isEvent(row: number): boolean {
-        return this.selection?.span === -1 && this.selection.event === row &&
-            this.selection.pane === this.panes[0];
+        return this.selection?.span === -1 && this.selection.event === row && this.selection.pane === this.pane;
     }
 
     // Shows a time, as far as there is something.

@@ -36,6 +36,7 @@ export interface Segment {
     depth: number;
     kind: string;
     text: string;
+    holder?: number; // the thread that holds what is waited for, and which deeper segments explain
 }
 
 export interface Chain {

@@ -5,7 +5,7 @@ import { App, Lane, Pane } from './app';
 import { readPage } from './data';
 import { drawShape, openCanvas } from './paint';
 import { LEGEND, selectionPanel, stateName, statisticsPanel, whyPanel } from './panels';
-import { Picture, ownerName, selectedWakes } from './picture';
+import { Picture, ownerName } from './picture';
 import { Search } from './search';
 import { EventTable } from './table';
 import { Shape, SliceColumn, Trace } from './trace';
@@ -126,7 +126,7 @@ class Page {
 
     private paneHead(pane: Pane): string {
         const trace = pane.trace;
-        const field = pane.letter === 'A' ? '' : `<label>offset <input id="offset" inputmode="decimal" size="10"> ${
+        const field = pane.letter === 'A' ? '' : `<label>offset <input id="offset" inputmode="decimal" size="10" value="${this.offsetText()}"> ${
             this.app.clock.hz ? 'ms' : 'ticks'}</label><button id="align" title="Move B so that its first mark meets the second">Align at marks</button>`;
         return `<div class="ph"><b>${pane.letter}</b>${esc(trace.facts.title)} <i>${count(trace.event.rows, 'event')}, starts at ${
             esc(trace.clock.at(trace.begin))}</i>${field}</div>`;
@@ -249,8 +249,18 @@ class Page {
         const from = lane.spans.from[span]!;
         const event = Math.min(pane.trace.eventAt(from), pane.trace.event.rows - 1);
         this.app.selection = { pane, lane, from, to: lane.spans.to[span]!, span, event };
-        if (this.tab === 'events' && pane === this.app.panes[0] && event >= 0) this.events.reveal(event);
+        this.activate(pane);
+        if (this.tab === 'events' && event >= 0) this.events.reveal(event);
         this.changed();
+    }
+
+    // Makes a pane the one of the table. The hits of a search are those of a pane.
+    private activate(pane: Pane): void {
+        const app = this.app, active = app.panes.indexOf(pane);
+        if (active === app.active) return;
+        app.active = active;
+        this.selectTab(this.tab);
+        if (app.query) this.find(app.query, false);
     }
 
     selectEvent(pane: Pane, event: number, isShown = true): void {
@@ -262,7 +272,8 @@ class Page {
         if (!lane) return;
         this.app.selection = { pane, lane, from: time, to: time, span: -1, event };
         if (isShown && !trace.isUntimed(event)) this.reveal(pane.toPage(time));
-        if (this.tab === 'events' && pane === this.app.panes[0]) this.events.reveal(event);
+        this.activate(pane);
+        if (this.tab === 'events') this.events.reveal(event);
         this.changed();
     }
 
@@ -280,7 +291,7 @@ class Page {
 
     // The table follows the picture, unless the selected event is in both.
     private moved(): void {
-        const app = this.app, pane = app.panes[0]!, s = app.selection;
+        const app = this.app, pane = app.pane, s = app.selection;
         if (this.tab === 'events' && !element('p-events').matches(':hover')) {
             const time = s && s.pane === pane && s.event >= 0 ? pane.toPage(pane.trace.time(s.event)) : NaN;
             if (!(time >= app.from && time <= app.to))
@@ -305,7 +316,7 @@ class Page {
     }
 
     private nextEvent(direction: 1 | -1, fits: (trace: Trace, row: number, from: number) => boolean): void {
-        const app = this.app, s = app.selection, pane = s?.pane ?? app.panes[0]!, trace = pane.trace;
+        const app = this.app, s = app.selection, pane = s?.pane ?? app.pane, trace = pane.trace;
         let row = s && s.event >= 0 ? s.event : trace.eventAt(pane.toTrace(app.from)) - (direction > 0 ? 1 : 0);
         const from = s && s.event >= 0 ? s.event : -1;
         for (row += direction; row >= 0 && row < trace.event.rows; row += direction)
@@ -346,7 +357,7 @@ class Page {
         this.tab = tab;
         for (const name of TABS) element(`p-${name}`).hidden = name !== tab;
         const app = this.app, numbers: Partial<Record<Tab, string>> = {
-            events: group(String(app.panes[0]!.trace.event.rows)), search: app.query ? group(String(app.found.length)) : '',
+            events: `${app.isTwo ? `${app.pane.letter} ` : ''}${group(String(app.pane.trace.event.rows))}`, search: app.query ? group(String(app.found.length)) : '',
         };
         const hint: Partial<Record<Tab, string>> = {
             events: 'Rows in the visible span are dark; others are gray', why: app.chain ? 'Select a row to see it in the timeline' : '',
@@ -370,14 +381,13 @@ class Page {
         element('hits').hidden = !app.found.length;
     }
 
-    private find(text: string): void {
+    private find(text: string, isShown = true): void {
         const app = this.app;
         app.query = text.trim().toLowerCase();
         app.foundAt = -1;
-        void this.search.run(app.panes[0]!.trace, app.query, (rows, isDone) => {
+        void this.search.run(app.pane.trace, app.query, (rows, isDone) => {
             app.found = [...rows];
-            if (this.tab !== 'search') this.tab = 'search';
-            this.selectTab('search');
+            this.selectTab(isShown ? 'search' : this.tab);
             this.searchHint(isDone);
             element('live').textContent = isDone ? count(rows.length, 'hit') : '';
         });
@@ -387,7 +397,7 @@ class Page {
         const app = this.app, all = app.found.length;
         if (!all) return;
         app.foundAt = app.foundAt < 0 && direction < 0 ? all - 1 : (app.foundAt + direction + all) % all;
-        this.selectEvent(app.panes[0]!, app.found[app.foundAt]!);
+        this.selectEvent(app.pane, app.found[app.foundAt]!);
         if (this.tab === 'search') this.hits.reveal(app.foundAt);
     }
 
@@ -503,8 +513,8 @@ class Page {
             app.foundAt = Math.max(0, Math.min(app.found.length - 1, app.foundAt + steps)) - Math.sign(steps);
             this.step(steps > 0 ? 1 : -1);
         } else {
-            const app = this.app, pane = app.panes[0]!, s = app.selection;
-            const row = s?.pane === pane && s.event >= 0 ? s.event : this.app.panes[0]!.trace.eventAt(pane.toTrace(app.from)) - 1;
+            const app = this.app, pane = app.pane, s = app.selection;
+            const row = s?.pane === pane && s.event >= 0 ? s.event : pane.trace.eventAt(pane.toTrace(app.from)) - 1;
             this.selectEvent(pane, Math.max(0, Math.min(pane.trace.event.rows - 1, row + steps)));
         }
         return true;
@@ -770,26 +780,26 @@ class Page {
         this.moveB(pane.offset + b - a);
     }
 
+    private offsetText(): string {
+        const hz = this.app.clock.hz, offset = this.app.panes[1]?.offset ?? 0;
+        return String(hz ? Number((offset * 1e3 / hz).toFixed(6)) : offset);
+    }
+
     private moveB(offset: number): void {
         const app = this.app;
         app.panes[1]!.offset = offset;
         this.findRange();
         app.show(app.from, app.to);
         this.picture.forget();
-        const input = element<HTMLInputElement>('offset'), hz = app.clock.hz;
-        if (input) input.value = String(hz ? Number((offset * 1e3 / hz).toFixed(6)) : offset);
+        const input = document.getElementById('offset') as HTMLInputElement | null;
+        if (input) input.value = this.offsetText();
         this.changed();
     }
 
-    // What tests ask the page.
-    get probe() {
-        return { app: this.app, picture: this.picture, arrows: () => this.app.panes.flatMap(p => this.picture.arrows(p)),
-            wakes: () => this.app.selection ? selectedWakes(this.app.selection) : [] };
-    }
 }
 
-const page = new Page();
-(window as unknown as { ringside: unknown }).ringside = page;
+// Tests ask the page for what it shows.
+const page = Object.assign(window, { ringside: new Page() }).ringside;
 page.open().catch((error: unknown) => {
     element('file').textContent = 'This page cannot be shown';
     element('facts').textContent = `${error instanceof Error ? error.message : String(error)} Use a browser of 2023 or later.`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // How states look: each has a color, a height and a texture of its own, so that none is told apart
-// by color alone. A lane is drawn in two ways: spans of a pixel or more as shapes, and what is
-// shorter as columns of an image, one column per pixel.
+// by color alone. A lane is drawn in two ways: spans of some pixels as shapes, and what is shorter
+// as columns of an image, one column per pixel.
 import { Shape, Spans } from './trace';
 
 const TOKENS = ['bg', 'panel', 'line', 'line2', 'grid', 'text', 'text2', 'text3', 'focus', 'sel', 'running',
@@ -180,91 +180,136 @@ function columnOf(shape: Shape, h: number): [number, number, Token] {
     }
 }
 
+// The bands of lanes of one height: between two neighboring edges, each column has one color.
+class Bands {
+    readonly edges: number[];
+    readonly shapes: { first: number; end: number; token: Token }[] = []; // by shape
+
+    constructor(h: number) {
+        const all = new Set<number>(), columns = [];
+        for (let shape = 0; shape < Shape.Count; shape++) {
+            const column = columnOf(shape, h);
+            columns.push(column);
+            all.add(column[0]);
+            all.add(column[1]);
+        }
+        for (const share of [0.2, 0.6, 0.8]) all.add(Math.round(3 + (h - 6) * share)); // of running
+        this.edges = [...all].sort((a, b) => a - b);
+        for (const [top, bottom, token] of columns)
+            this.shapes.push({ first: this.edges.indexOf(top), end: this.edges.indexOf(bottom), token });
+    }
+}
+
 export interface Visible {
     from: number;
     to: number;
     width: number; // pixels
 }
 
-// A span that is at least a pixel wide.
+const NARROW = 3; // pixels: narrower spans have neither texture nor text
+const MOST_BANDS = 16;
+
+// A span that is not narrow.
 export type Wide = (i: number, x: number, width: number) => void;
 
-// The image for the columns of a lane. It is used again for each lane.
+// The narrow spans of the lanes of a pane, as an image: a row of it is a band of a lane, which is
+// stretched to the band's height. One image for all lanes, since giving it to the canvas is what
+// takes time.
 export class Columns {
-    private image: ImageData | undefined;
-    private context: Context | undefined;
+    private image = new ImageData(1, 1);
+    private words = new Uint32Array(1);
+    private context = newCanvas(1, 1);
+    private used: boolean[] = [];
+    private known = new Map<number, Bands>();
     private sums = new Float64Array(Shape.Count);
-    private words = new Uint32Array(0);
 
-    // Draws the spans of a lane that are shorter than a pixel, and passes the others to `wide`. A
-    // column shows the state that took most of its time; in front of it, running in proportion.
-    draw(g: Context, p: Palette, spans: Spans, visible: Visible, y: number, h: number, wide: Wide): void {
-        const { from, to, width } = visible, perPixel = (to - from) / width;
-        let any = false;
-        const list: number[] = [];
+    // Begins a picture of so many lanes.
+    open(width: number, lanes: number): void {
+        const rows = Math.max(1, lanes * MOST_BANDS);
+        if (this.image.width !== width || this.image.height < rows) {
+            this.image = new ImageData(Math.max(1, width), rows);
+            this.words = new Uint32Array(this.image.data.buffer);
+            this.context = newCanvas(width, rows);
+        } else {
+            this.used.forEach((isUsed, lane) => {
+                if (isUsed) this.words.fill(0, lane * MOST_BANDS * width, (lane + 1) * MOST_BANDS * width);
+            });
+        }
+        this.used = new Array<boolean>(lanes).fill(false);
+    }
+
+    private bands(h: number): Bands {
+        let bands = this.known.get(h);
+        if (!bands) this.known.set(h, bands = new Bands(h));
+        return bands;
+    }
+
+    // Adds the narrow spans of a lane, and passes the others to `wide`. A column with several spans
+    // shows the state that took most of its time; in front of it, running in proportion.
+    add(p: Palette, lane: number, spans: Spans, visible: Visible, h: number, wide: Wide): void {
+        const { from, to, width } = visible, perPixel = (to - from) / width, bands = this.bands(h);
         for (let i = spans.after(from); i < spans.length && spans.from[i]! < to;) {
             const x = (spans.from[i]! - from) / perPixel, end = (spans.to[i]! - from) / perPixel;
+            if (end - x >= NARROW) {
+                const left = Math.max(x, -4), right = Math.min(end, width + 4);
+                wide(i, left, right - left - (right - left > 4 ? 0.5 : 0));
+                i++;
+                continue;
+            }
+            this.used[lane] = true;
             if (end - x >= 1) {
-                list.push(i);
+                const last = Math.min(width, Math.round(end));
+                for (let pixel = Math.max(0, Math.round(x)); pixel < last; pixel++)
+                    this.bar(p, lane, pixel, bands, spans.shape[i]!, 0);
                 i++;
                 continue;
             }
             const pixel = Math.max(0, Math.floor(x));
             const next = spans.next(i + 1, from + (pixel + 1) * perPixel);
-            if (!any) this.clear(width, h);
-            any = true;
             this.sums.fill(0);
             spans.addTimes(i, next, this.sums);
-            // The last one may be wide: then it is drawn as such.
-            const last = next - 1;
-            const isWide = last > i && (spans.to[last]! - spans.from[last]!) / perPixel >= 1;
-            if (isWide) {
-                this.sums[spans.shape[last]!]! -= spans.to[last]! - spans.from[last]!;
-                list.push(last);
-            }
-            this.column(p, pixel, h, perPixel);
-            i = next;
-        }
-        if (any) this.show(g, y, width, h);
-        for (const i of list) {
-            const x = Math.max((spans.from[i]! - from) / perPixel, -4);
-            const end = Math.min((spans.to[i]! - from) / perPixel, width + 4);
-            wide(i, x, end - x - (end - x > 4 ? 0.5 : 0));
+            // The last one may be longer than a pixel: then it is drawn as such.
+            const last = next - 1, length = spans.to[last]! - spans.from[last]!;
+            const isLong = last > i && length >= perPixel;
+            if (isLong) this.sums[spans.shape[last]!]! -= length;
+            this.column(p, lane, pixel, bands, perPixel);
+            i = isLong ? last : next;
         }
     }
 
-    private clear(width: number, height: number): void {
-        if (this.image?.width !== width || this.image.height !== height) {
-            this.image = new ImageData(width, height);
-            this.words = new Uint32Array(this.image.data.buffer);
-            this.context = newCanvas(width, height);
-        } else {
-            this.words.fill(0);
-        }
-    }
-
-    private column(p: Palette, pixel: number, h: number, perPixel: number): void {
+    private column(p: Palette, lane: number, pixel: number, bands: Bands, perPixel: number): void {
         let most = Shape.None;
         for (let shape = 1; shape < Shape.Count; shape++)
             if (this.sums[shape]! > (most ? this.sums[most]! : 0)) most = shape;
-        if (most) this.bar(p, pixel, columnOf(most, h));
+        if (most) this.bar(p, lane, pixel, bands, most, 0);
         for (const shape of [Shape.Running, Shape.Interrupt]) {
             const time = this.sums[shape]!;
-            if (shape === most || time <= 0) continue;
-            const [top, bottom, token] = columnOf(shape, h);
-            const share = Math.max(3, Math.round((bottom - top) * Math.min(1, time / perPixel)));
-            this.bar(p, pixel, [bottom - share, bottom, token]);
+            if (shape !== most && time > 0) this.bar(p, lane, pixel, bands, shape, 1 - Math.min(1, time / perPixel));
         }
     }
 
-    private bar(p: Palette, pixel: number, [top, bottom, token]: [number, number, Token]): void {
-        const width = this.image!.width, color = p.pixel(token);
-        for (let y = Math.max(0, top); y < bottom; y++) this.words[y * width + pixel] = color;
+    // `left` is the share of the shape's height that is left empty at its top, at most.
+    private bar(p: Palette, lane: number, pixel: number, bands: Bands, shape: Shape, left: number): void {
+        const { first, end, token } = bands.shapes[shape]!, color = p.pixel(token), edges = bands.edges;
+        const top = edges[first]! + left * (edges[end]! - edges[first]!);
+        for (let band = end - 1; band >= first; band--) {
+            if (band < end - 1 && edges[band + 1]! <= top) break;
+            this.words[(lane * MOST_BANDS + band) * this.image.width + pixel] = color;
+        }
     }
 
-    private show(g: Context, y: number, width: number, height: number): void {
-        this.context!.putImageData(this.image!, 0, 0);
+    // Gives the image to the canvas, after all lanes were added.
+    close(): void {
+        if (this.used.includes(true)) this.context.putImageData(this.image, 0, 0);
+    }
+
+    // Draws the narrow spans of a lane.
+    draw(g: Context, lane: number, y: number, h: number): void {
+        if (!this.used[lane]) return;
+        const edges = this.bands(h).edges, width = this.image.width;
         g.imageSmoothingEnabled = false;
-        g.drawImage(this.context!.canvas, 0, y, width, height);
+        for (let band = 0; band + 1 < edges.length; band++)
+            g.drawImage(this.context.canvas, 0, lane * MOST_BANDS + band, width, 1,
+                0, y + edges[band]!, width, edges[band + 1]! - edges[band]!);
     }
 }

@@ -242,8 +242,10 @@ function piece(chain: Chain, s: Segment, pane: Pane, hasText: boolean): string {
 
 function chainRows(chain: Chain, pane: Pane): string {
     const all = chain.to - chain.from, clock = pane.trace.clock, segments = chain.segments;
-    const folded: Segment[] = [], rows: string[] = [];
+    const folded: Segment[] = [], rows: string[] = [], holders: string[] = [];
     segments.forEach((s, i) => {
+        const text = (s.depth && holders[s.depth - 1] ? `${holders[s.depth - 1]}: ` : '') + s.text;
+        holders[s.depth] = s.holder ? pane.trace.threadName(s.holder) : '';
         const hasParts = (segments[i + 1]?.depth ?? 0) > s.depth;
         if (s.depth === 0 && !hasParts && (s.to - s.from) / all < FOLDED) {
             folded.push(s);
@@ -252,7 +254,7 @@ function chainRows(chain: Chain, pane: Pane): string {
         rows.push(`<button class="wr${s.depth ? ' nest' : ''}" data-segment="${i}"><span class="num">+${
             esc(clock.length(s.from - chain.from))}</span><span class="num">${esc(clock.length(s.to - s.from))}</span>` +
             `<span class="num">${esc(share(s.to - s.from, all))}</span><span class="tx" style="padding-left:${s.depth * 16}px" title="${
-                esc(s.text)}">${esc(s.text)}</span><span class="tr">${piece(chain, s, pane, false)}</span></button>`);
+                esc(text)}">${esc(text)}</span><span class="tr">${piece(chain, s, pane, false)}</span></button>`);
     });
     if (folded.length) {
         const time = folded.reduce((sum, s) => sum + s.to - s.from, 0);
@@ -342,8 +344,10 @@ function comparison(app: App): string {
         const longest = [a, b].map((pane, i) => pane.trace.responses(threads[i]!).sorted.at(-1) ?? 0);
         const part = (i: number, shape: Shape) => sums[i]![shape]! / all[i]!;
         const bar = (i: number, pane: Pane) => threads[i] ? stateBar(sums[i]!, all[i]!, pane.trace) : 'not there';
-        const cells = (shape: Shape, isWorse: boolean) => `<td>${percent(part(0, shape), 1)}</td><td>${
-            percent(part(1, shape), 1)}</td><td>${points(part(0, shape), part(1, shape), isWorse)}</td>`;
+        const isInBoth = threads[0] && threads[1];
+        const own = (i: number, shape: Shape) => threads[i] ? percent(part(i, shape), 1) : '–';
+        const cells = (shape: Shape, isWorse: boolean) => `<td>${own(0, shape)}</td><td>${own(1, shape)}</td><td>${
+            isInBoth ? points(part(0, shape), part(1, shape), isWorse) : '–'}</td>`;
         const seconds = longest.map((value, i) => [a, b][i]!.trace.clock.hz ? value / [a, b][i]!.trace.clock.hz : value);
         return `<tr><td>${esc(name)}</td><td class="l">${bar(0, a)}</td><td class="l">${bar(1, b)}</td>${
             cells(Shape.Running, false)}${cells(Shape.Blocked, true)}<td>${longest[0] ? esc(a.trace.clock.length(longest[0])) : '–'}</td><td>${

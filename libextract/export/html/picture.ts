@@ -8,7 +8,8 @@ import { group } from './words';
 
 const LABEL_DISTANCE = 110; // pixels between two labels of an axis, at least
 const MOST_ARROWS = 20;
-const MOST_LABELS = 400; // of a lane
+const MOST_LABELS = 100; // of a lane
+const NARROWEST = 8; // pixels between interrupts, on average, from which they are drawn over threads
 
 interface Arrow {
     at: number; // of the page
@@ -40,21 +41,45 @@ export function chooseSteps(app: App, from: number, to: number, width: number): 
         decimals: Math.max(0, -Math.floor(Math.log10(step * (scale as number)) + 1e-9)) };
 }
 
-export function fitText(g: Context, text: string, width: number): string {
-    if (g.measureText(text).width <= width) return text;
-    let low = 0, high = text.length;
-    while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if (g.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
-        else high = middle - 1;
+// Widths of texts, from those of their characters: asking the canvas for each text is slow.
+class Ruler {
+    private widths = new Map<string, number>();
+
+    constructor(private g: Context, private font: string) {}
+
+    width(text: string): number {
+        let sum = 0;
+        for (const character of text) {
+            let width = this.widths.get(character);
+            if (width === undefined) {
+                this.g.font = this.font;
+                width = this.g.measureText(character).width;
+                this.widths.set(character, width);
+            }
+            sum += width;
+        }
+        return sum;
     }
-    return low >= 5 ? `${text.slice(0, low).trimEnd()}…` : '';
+
+    // Shortens a text to a width; '' if less than five letters would be left.
+    fit(text: string, space: number): string {
+        if (this.width(text) <= space) return text;
+        let left = space - this.width('…'), kept = '';
+        for (const character of text) {
+            left -= this.width(character);
+            if (left < 0) break;
+            kept += character;
+        }
+        return kept.length >= 5 ? `${kept.trimEnd()}…` : '';
+    }
 }
 
 export class Picture {
     palette = new Palette();
     drawn = { frames: 0, last: 0 }; // for measurements: frames, and milliseconds of the last one
     private columns = new Columns();
+    private ruler = new Ruler(newCanvas(2, 2), `11px ${this.palette.font}`);
+    private boldRuler = new Ruler(newCanvas(2, 2), `600 11px ${this.palette.font}`);
     private overviews = new Map<string, HTMLCanvasElement>();
     private labels = new Map<string, string>();
 
@@ -134,7 +159,7 @@ export class Picture {
         g.fillStyle = c.grid;
         for (let i = Math.ceil(app.from / s.step); i * s.step <= app.to; i++)
             g.fillRect(Math.round(this.x(i * s.step, width)), 0, 1, pane.height);
-        for (const lane of pane.lanes) this.lane(g, pane, lane, visible);
+        this.lanes(g, pane, visible);
         this.losses(g, pane, visible);
         this.outline(g, pane, visible);
         const arrows = this.arrows(pane), shown = this.nearest(arrows);
@@ -149,7 +174,27 @@ export class Picture {
         this.markLines(g, width, pane.height);
     }
 
-    private lane(g: Context, pane: Pane, lane: Lane, visible: Visible): void {
+    // The lanes: first the narrow spans of all of them, as one image; then each lane.
+    private lanes(g: Context, pane: Pane, visible: Visible): void {
+        const lanes = pane.lanes, wide: [number, number, number][][] = lanes.map(() => []);
+        const over: [number, number, number][][] = lanes.map(() => []); // interrupts of threads
+        const trace = pane.trace, all = trace.end - trace.begin;
+        this.columns.open(visible.width, lanes.length * 2);
+        lanes.forEach((lane, i) => {
+            if (lane.kind === 'head') return;
+            this.columns.add(this.palette, 2 * i, lane.spans, visible, lane.height - 1,
+                (span, x, width) => wide[i]!.push([span, x, width]));
+            const overlay = lane.kind === 'thread' ? trace.interrupted.get(lane.key) : undefined;
+            if (overlay && visible.to - visible.from < all / overlay.length * visible.width / NARROWEST)
+                this.columns.add(this.palette, 2 * i + 1, overlay, visible, lane.height - 1,
+                    (span, x, width) => over[i]!.push([span, x, width]));
+        });
+        this.columns.close();
+        lanes.forEach((lane, i) => this.lane(g, pane, lane, visible, i, wide[i]!, over[i]!));
+    }
+
+    private lane(g: Context, pane: Pane, lane: Lane, visible: Visible, i: number, wide: [number, number, number][],
+        over: [number, number, number][]): void {
         const c = this.palette.color, { width } = visible, y = lane.y, h = lane.height - 1;
         if (lane.kind === 'head') {
             g.fillStyle = c.panel;
@@ -166,24 +211,19 @@ export class Picture {
         }
         g.fillStyle = c.line2;
         g.fillRect(0, y + h, width, 1);
-        const labels: [number, number, number][] = []; // span, from, width
-        this.columns.draw(g, this.palette, lane.spans, visible, y, h, (i, x, w) => {
-            const shape = lane.spans.shape[i]!;
-            drawShape(g, this.palette, shape, x, w, y, h);
-            const left = Math.max(0, x) + 4, space = Math.min(width, x + w) - left - 4;
-            if (space > 22 && labels.length < MOST_LABELS) labels.push([i, left, space]);
-        });
-        const overlay = lane.kind === 'thread' ? pane.trace.interrupted.get(lane.key) : undefined;
-        const taken: [number, number][] = []; // what interrupts cover
-        if (overlay && visible.to - visible.from < (pane.trace.end - pane.trace.begin) / overlay.length * width)
-            this.columns.draw(g, this.palette, overlay, visible, y, h, (_, x, w) => {
-                drawShape(g, this.palette, Shape.Interrupt, x, w, y, h);
-                taken.push([x, x + w]);
-            });
+        this.columns.draw(g, 2 * i, y, h);
+        for (const [span, x, w] of wide) drawShape(g, this.palette, lane.spans.shape[span]!, x, w, y, h);
+        this.columns.draw(g, 2 * i + 1, y, h);
+        for (const [, x, w] of over) drawShape(g, this.palette, Shape.Interrupt, x, w, y, h);
+        const taken: [number, number][] = over.map(([, x, w]) => [x, x + w]); // what interrupts cover
         g.font = `11px ${this.palette.font}`;
         g.textBaseline = 'middle';
         g.textAlign = 'left';
-        for (const [i, left, space] of labels) this.label(g, pane, lane, i, left, space, taken);
+        let labels = 0;
+        for (const [span, x, w] of wide) {
+            const left = Math.max(0, x) + 4, space = Math.min(width, x + w) - left - 4;
+            if (space > 22 && labels++ < MOST_LABELS) this.label(g, pane, lane, span, left, space, taken);
+        }
         if (lane.kind === 'thread') this.events(g, pane, lane, visible);
     }
 
@@ -203,7 +243,7 @@ export class Picture {
         const shape = lane.spans.shape[i]!, c = this.palette.color, y = lane.y, h = lane.height - 1;
         const isSolid = shape === Shape.Running || shape === Shape.Interrupt || shape === Shape.Unknown ||
             shape === Shape.Owned || shape === Shape.Startup;
-        if (!isSolid && h < 29) return;
+        if (!isSolid && (h < 29 || space < 40)) return;
         const key = `${pane.letter} ${lane.kind} ${lane.key} ${i}`;
         let text = this.labels.get(key);
         if (text === undefined) {
@@ -215,13 +255,13 @@ export class Picture {
         const isNumber = shape === Shape.Running && lane.kind === 'thread' || shape === Shape.Sleeping ||
             lane.kind === 'interrupt' || shape === Shape.Interrupt;
         if (shape === Shape.Running && lane.kind === 'thread')
-            [left, space] = this.place(left, space, g.measureText(text).width + 2, taken);
-        const fitted = isNumber ? (g.measureText(text).width <= space ? text : '') : fitText(g, text, space);
+            [left, space] = this.place(left, space, this.ruler.width(text) + 2, taken);
+        const fitted = isNumber ? (this.ruler.width(text) <= space ? text : '') : this.ruler.fit(text, space);
         if (!fitted) return;
         g.fillStyle = shape === Shape.Running ? c.onrun : shape === Shape.Interrupt ? c.onint : c.text2;
         const middle = y + h / 2 + 0.5;
         if (shape === Shape.Unknown || shape === Shape.Startup) {
-            const size = g.measureText(fitted).width;
+            const size = this.ruler.width(fitted);
             g.fillStyle = c.bg;
             g.fillRect(left - 1, y + 8, size + 6, Math.max(10, h - 16));
             g.fillStyle = c.text2;
@@ -399,7 +439,7 @@ export class Picture {
     private arrowLabel(g: Context, arrow: Arrow, x: number, isDown: boolean, width: number, height: number): void {
         const c = this.palette.color;
         g.font = `600 11px ${this.palette.font}`;
-        const text = fitText(g, arrow.text, 280), size = g.measureText(text).width + 12;
+        const text = this.boldRuler.fit(arrow.text, 280), size = this.boldRuler.width(text) + 12;
         if (!text) return;
         const left = x + 10 + size > width - 4 ? x - 10 - size : x + 10;
         const y = Math.min(height - 10, Math.max(10, isDown ? arrow.to.y - 8 : arrow.to.y + arrow.to.height + 8));
@@ -462,7 +502,7 @@ export class Picture {
             g.fillRect(at - 0.75, height / 2 - 15, 1.5, 12);
         }
         this.overviewAxis(g, width, height, x);
-        const pane = app.panes[0]!;
+        const pane = app.pane;
         g.fillStyle = c.ready;
         let last = -9;
         for (const row of app.found) {

@@ -26,7 +26,7 @@ export class Search {
                 if (own !== this.running) return;
             }
             if (i % 16384 === 0) known.clear(); // numbers of texts hold in one block
-            const isr = columns[EventColumn.Context]![i] === 1 ? trace.interruptOf(i) : 0;
+            const isr = trace.interruptOf(i);
             const key = `${columns[EventColumn.Type]![i]} ${columns[EventColumn.Context]![i]} ${
                 columns[EventColumn.Thread]![i]} ${isr} ${columns[EventColumn.Text]![i]}`;
             let isMatch = known.get(key);

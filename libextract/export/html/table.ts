@@ -29,7 +29,7 @@ export class EventTable {
         private rows: () => number[] | null) {}
 
     private get pane(): Pane {
-        return this.app.panes[0]!;
+        return this.app.pane;
     }
 
     private get count(): number {
@@ -63,7 +63,7 @@ export class EventTable {
     draw(): void {
         const list = this.rows(), count = this.count, app = this.app;
         const first = Math.max(0, this.topPlace() - 4), end = Math.min(count, first + this.capacity + 10);
-        const state = `${first} ${end} ${count} ${app.from} ${app.to} ${app.query} ${app.selection?.event} ${app.selection?.span} ${app.foundAt}`;
+        const state = `${app.active} ${first} ${end} ${count} ${app.from} ${app.to} ${app.query} ${app.selection?.event} ${app.selection?.span} ${app.foundAt}`;
         if (first === this.first && state === this.shown) return;
         this.first = first;
         this.shown = state;

@@ -10,7 +10,7 @@ export enum Shape { None, Running, Interrupt, Ready, Blocked, Sleeping, Suspende
 // The columns of html.c.
 export enum SliceColumn { To, Length, Core, Kind, Thread, Isr, Lock, Unsure }
 export enum StateColumn { To, Length, Thread, State, Object, Holder, HolderIsr, Timeout, Wait, Unsure, Core }
-export enum EventColumn { Seq, At, Core, Context, Thread, Type, Priority, Flags, Text }
+export enum EventColumn { Seq, At, Core, Context, Thread, Type, Priority, Flags, Text, Isr }
 export enum WakeColumn { At, Seq, Cause, Thread, By, Object, Isr, Reason, Sure, Core, Service }
 export enum OwnerColumn { To, Length, Mutex, Thread, Isr }
 export enum ResponseColumn { To, Length, Thread, Ran }
@@ -20,7 +20,7 @@ export const PROVISIONAL = 1, UNTIMED = 8;
 const ID_LOST = 0xffffff01; // other markers of losses are for damage
 export const IN_THREAD = 0, IN_ISR = 1; // EventColumn.Context
 
-const GROUP_BITS = 4; // spans that are added up in advance
+const GROUP_BITS = 6; // spans that are added up in advance
 
 // Spans in order of time. They do not overlap.
 export class Spans {
@@ -311,16 +311,9 @@ export class Trace {
         return this.manyIds.has(type.name) ? `${type.name} ${type.id}` : type.name;
     }
 
-    // The interrupt that recorded an event, where the schedule proves it: its number + 1; otherwise 0.
+    // The interrupt that recorded an event, where events prove it: its number + 1; otherwise 0.
     interruptOf(row: number): number {
-        const core = this.cores.get(this.column(EventColumn.Core)[row]!);
-        const at = this.time(row);
-        if (!core) return 0;
-        let i = core.after(at - 1);
-        for (; i < core.length && core.from[i]! <= at; i++)
-            if (core.shape[i] === Shape.Interrupt)
-                return this.slice.columns[SliceColumn.Isr]![core.row[i]!]!;
-        return 0;
+        return this.column(EventColumn.Isr)[row]!;
     }
 
     contextName(row: number): string {
