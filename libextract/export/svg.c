@@ -349,7 +349,7 @@ static void begin(struct export_run *run)
     if (code)
         run->code = code;
     else if (svg->lanes.from >= svg->lanes.to)
-        export_fail(run, EXTRACT_ABSENT, "svg", "no time passed between the events");
+        export_fail(run, EXTRACT_UNSUPPORTED, "svg", "no time passed between the events");
     else
         svg->list = calloc(svg->lanes.count + 1, sizeof *svg->list);
     if (!run->code && !svg->list)

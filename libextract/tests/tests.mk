@@ -81,7 +81,7 @@ test:
 	@$(SUBMAKE) test-programs $(CHECKERS) firmware
 	@$(SUBMAKE) $(ASAN) unit-programs
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@MAKE='$(MAKE)' SAMPLE_STEP=4 .ci/run-tests cases builds reader fuzz asan-unit unit cli install \
+	@MAKE='$(MAKE)' SAMPLE_STEP=8 .ci/run-tests cases builds reader fuzz asan-unit unit cli install \
 	  rooms style
 
 asan:

@@ -16,6 +16,7 @@ enum {
     WINDOW = 256 * 1024,  // bytes that are searched at once
     ENTRY_MOST = 64,      // bytes of an entry
     MOST_OBJECTS = 65536, // slots of a registry
+    MOST_UNUSED = 1024,   // slots of a registry that follow one another and were never used
     NAME = 32,            // bytes of a name, unless the kernel was configured otherwise
     USER_EVENTS = 4096,   // first id of a user event
     LAST_EVENT = 65535,
@@ -178,7 +179,8 @@ static uint32_t count_objects(struct extract_memory *memory, const struct shape 
     size_t got;
     bool is_used;
 
-    while (count < MOST_OBJECTS && entries - from >= (uint64_t)(count + 1) * size &&
+    while (count < MOST_OBJECTS && count - used < MOST_UNUSED &&
+           entries - from >= (uint64_t)(count + 1) * size &&
            !extract_memory_read(memory, entries - (uint64_t)(count + 1) * size, bytes, size, &got,
                                 NULL) &&
            is_object(bytes, shape, name_bytes, &is_used)) {
