@@ -244,7 +244,7 @@ start_live() { # ELF
 }
 storm_goes_on() { [ "$(($(ask peek "$(address_of "$1" storm_produced)")))" -gt 1000 ]; }
 slow_down() { # ELF
-    ask poke "$(address_of "$1" storm_pause)" 300000 && ask poke $device_reload 25000000
+    ask poke "$(address_of "$1" storm_pause)" 3000000 && ask poke $device_reload 25000000
 }
 # The ring as OpenOCD reads it, from a target that runs: what the writer has overtaken is left out.
 live_copy() { # ELF NAME
