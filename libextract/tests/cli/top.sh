@@ -89,7 +89,7 @@ blocks() { # N: the output has so many blocks of text, and no control characters
     ! LC_ALL=C grep -q '[^[:print:][:space:]]' "$work/out" || say "it holds control characters"
 }
 batch_text() {
-    run whole --remote "$work/gdb" --elf "$elf" --count 3 --delay 0.3 && blocks 3 || return 1
+    run whole --remote "$work/gdb" --elf "$elf" --count 3 --delay 1 && blocks 3 || return 1
     grep -q "^$work/gdb: threadx, running" "$work/out" || say "$(head -n 1 "$work/out")" || return 1
     grep -q '^worker A  *2[45]  *[0-9.]*  *|*  *[0-9.-]*  *768  *[0-9]*  ' "$work/out" ||
         say "no line of a thread: $(grep worker "$work/out" | head -n 1)" || return 1
