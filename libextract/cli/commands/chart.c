@@ -33,6 +33,6 @@ const struct cli_command cli_chart = {
         "A file name that ends in .signalling or .msc selects the format of msc-generator; any "
         "other\n"
         "is SVG. -o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES,
     .run = run_chart,
 };
