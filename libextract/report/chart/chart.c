@@ -259,9 +259,14 @@ static void put_loss(const struct chart *chart, const struct chart_row *row,
 // Writes what a call does, and its object.
 static void put_call(struct chart *chart, const struct chart_row *row, struct extract_text *text)
 {
-    extract_text_puts(text, row->kind == CHART_WAIT      ? "waits"
-                            : row->kind == CHART_EXPIRED ? "timeout"
-                                                         : row->type->name);
+    bool is_named = row->kind != CHART_WAIT && row->kind != CHART_EXPIRED;
+
+    if (is_named)
+        extract_text_escaped(text, row->type->name);
+    else
+        extract_text_puts(text, row->kind == CHART_WAIT ? "waits" : "timeout");
+    if (is_named && row->type->range && row->id)
+        extract_text_printf(text, " %" PRIu32, row->id);
     if (row->value) {
         extract_text_puts(text, ": ");
         value_names_put(&chart->names, EXTRACT_KIND_OBJECT, row->value, text);

@@ -53,6 +53,7 @@ struct chart_row {
     bool is_likely;    // the trace does not prove it
     bool sender_known; // TAKE, RECEIVED: `sender` is valid
     const struct extract_event_type *type;
+    uint32_t id; // of the call's event; 0: not known
     uint64_t ticks, seq;
     uint32_t from, to; // lifelines
     uint32_t sender;   // TAKE, RECEIVED: the lifeline that put the message into the object

@@ -30,6 +30,7 @@ struct call {
     const struct extract_event_type *type;
     const struct extract_role_fields *role;
     uint64_t row; // number of its row, if has_row
+    uint32_t id;  // of its event
     uint8_t standing;
     bool is_known;
     bool has_row;
@@ -163,6 +164,7 @@ static struct chart_row make_row(const struct extract_event *event, enum chart_k
     return (struct chart_row){.kind = kind,
                               .is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED),
                               .type = event->type,
+                              .id = event->id,
                               .ticks = event->ticks,
                               .seq = event->seq,
                               .from = from,
@@ -331,6 +333,7 @@ static void add_call(struct collector *c, const struct extract_event *event,
                         .object = extract_role_field(event, role->object),
                         .type = event->type,
                         .role = role,
+                        .id = event->id,
                         .standing = standing,
                         .is_known = true};
 
@@ -455,6 +458,7 @@ static void end_blocked_send(struct collector *c, const struct extract_event *ev
     struct chart_row row =
         make_row(event, CHART_PUT, line, object_line(c, take->object, event->seq));
     row.type = send->type;
+    row.id = send->id;
     row.value = take->object;
     if (is_shown || send->standing == EXTRACT_LET_THROUGH)
         add_row(c, &row);
@@ -471,6 +475,7 @@ static void add_service_wake(struct collector *c, const struct extract_event *ev
     struct chart_row row = make_row(event, CHART_WAKE, c->waker_line, line);
 
     row.type = wake->service;
+    row.id = call ? call->id : 0;
     row.value = wake->object != wake->thread ? wake->object : 0;
     row.is_likely = wake->is_likely;
     if (put) {
