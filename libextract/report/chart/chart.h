@@ -105,12 +105,11 @@ struct chart_column {
     size_t name;       // offset of its name in `texts`
 };
 
-// What happened between the last row and the next.
+// What happened between the last row and the next: of RKH, whose collector notes it here.
 struct chart_gap {
     bool has_gap, has_restart;
-    uint64_t lost;    // entries
-    bool is_modulo;   // `lost` is known modulo 256
-    bool is_at_least; // there may be more
+    uint64_t lost;  // entries
+    bool is_modulo; // `lost` is known modulo 256
 };
 
 struct chart {

@@ -17,6 +17,7 @@
 #include "analysis/failed.h"
 #include "base/grow.h"
 #include "events/filter.h"
+#include "events/internal.h"
 #include "report/chart/chart.h"
 #include "report/chart/messages.h"
 #include "schedule/walk.h"
@@ -65,8 +66,10 @@ struct collector {
     struct nesting *cores;    // MAX_CORES
     struct extract_wake wake; // that the present event shows, if has_wake
     bool has_wake;
+    bool has_gap;        // entries before the present event are missing, and no marker says so
     size_t waker;        // actor in which it was recorded
     uint32_t waker_line; // its lifeline
+    bool waker_is_init;  // it is start-up code
     bool failed;         // out of memory
 };
 
@@ -507,7 +510,7 @@ static void add_wake(struct collector *c, const struct extract_event *event, uin
         return;
     struct actor *woken = &c->actors[i];
     bool is_shown = is_resumption_shown(c, event, standing);
-    bool has_waker = wake->in_isr || wake->by || event->context == EXTRACT_INIT;
+    bool has_waker = wake->in_isr || wake->by || c->waker_is_init;
     uint32_t line = thread_line(c, wake->thread, event->seq);
     struct chart_row row = make_row(event, CHART_WAKE, c->waker_line, line);
     if (wake->reason == EXTRACT_WAKE_SERVICE) {
@@ -521,6 +524,36 @@ static void add_wake(struct collector *c, const struct extract_event *event, uin
     }
     woken->wait_object = 0;
     woken->is_asleep = false;
+}
+
+// ---- losses ----
+
+static void add_band(struct collector *c, const struct extract_event *marker, enum chart_kind kind)
+{
+    struct chart_row row = make_row(marker, kind, 0, 0);
+
+    row.type = NULL;
+    add_row(c, &row);
+}
+
+// Adds a loss of `count` events (0: not known). Losses without a row between them share one.
+static void add_loss(struct collector *c, const struct extract_event *marker, uint64_t count,
+                     bool is_at_least)
+{
+    struct chart *chart = c->chart;
+    uint64_t last = chart->left_out + chart->count - 1;
+    struct chart_row *row = chart->count ? chart_row_at(chart, last) : NULL;
+
+    if (chart->has_failed)
+        return;
+    if (!row || row->kind != CHART_LOSS) {
+        add_band(c, marker, CHART_LOSS);
+        row = chart_row_at(chart, chart->left_out + chart->count - 1);
+    } else {
+        row->is_at_least |= !row->value != !count;
+    }
+    row->value += count;
+    row->is_at_least |= is_at_least;
 }
 
 // ---- the walk ----
@@ -540,10 +573,14 @@ static void on_event(void *context, const struct extract_event *event,
 
     if (c->failed)
         return;
+    if (c->has_gap && standing != EXTRACT_OUTSIDE)
+        add_loss(c, event, 0, false);
+    c->has_gap = false;
     begin_interrupt(c, event, role);
     if (c->has_wake) {
         c->waker = actor_of(c, event);
         c->waker_line = context_line(c, event);
+        c->waker_is_init = event->context == EXTRACT_INIT;
         if (role->role == EXTRACT_ROLE_RESUME && role->state &&
             extract_role_field(event, role->state) == EXTRACT_WAIT_SLEEP) {
             size_t i = find_actor(c, &c->threads, c->wake.thread);
@@ -577,19 +614,21 @@ static void on_gap(void *context, const struct extract_event *marker)
         c->cores[i].depth = 0;
     messages_forget_all(&c->messages);
     c->has_wake = false;
-    c->chart->gap.has_gap |= marker->id != EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
+    c->has_gap = !extract_event_is_mark(marker);
 }
 
 static void on_marker(void *context, const struct extract_event *marker, uint8_t standing)
 {
-    struct chart_gap *gap = &((struct collector *)context)->chart->gap;
+    struct collector *c = context;
+    bool is_lost = marker->id == EXTRACT_ID_LOST;
 
-    (void)standing;
-    gap->has_restart |= marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
-    if (marker->id != EXTRACT_ID_LOST)
+    if (standing == EXTRACT_OUTSIDE)
         return;
-    gap->lost += marker->field[EXTRACT_LOST_AT_LEAST];
-    gap->is_at_least |= !marker->field[EXTRACT_LOST_EXACT];
+    if (extract_id_is_loss(marker->id))
+        add_loss(c, marker, is_lost ? marker->field[EXTRACT_LOST_AT_LEAST] : 0,
+                 is_lost && !marker->field[EXTRACT_LOST_EXACT]);
+    else if (marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET)
+        add_band(c, marker, CHART_BAND);
 }
 
 enum extract_code schedule_chart_collect(struct chart *chart, const struct extract_view *view,
