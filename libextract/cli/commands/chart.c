@@ -30,8 +30,8 @@ const struct cli_command cli_chart = {
     .arguments = "[FILTER...] INPUT... -o FILE",
     .summary = "draw a message sequence chart",
     .help =
-        "An arrow shows who put something into a queue, semaphore or group of event flags, who took\n"
-        "it out, and who ended the wait of whom. Charts of RKH show posts, gets and states.\n"
+        "An arrow shows who put something into a queue, semaphore or group of event flags, who\n"
+        "took it out, and who ended the wait of whom. Charts of RKH show posts, gets and states.\n"
         "A file name that ends in .signalling or .msc selects the format of msc-generator; any "
         "other\n"
         "is SVG. -o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",

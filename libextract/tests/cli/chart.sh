@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# chart.sh: compares `ringside chart` of RKH streams (of other traces: chart-calls.sh), and `ringside stats` on an RKH stream, with the output of
-# Trazer for the same stream: its rt, nseq, nelem and nmin. Prints "ok NAME", "skip NAME: why" or
-# "not ok NAME: why" for each test. Exit status 1 if any failed. Reads BUILD and RINGSIDE_DATA.
+# chart.sh: compares `ringside chart` and `ringside stats` on an RKH stream with the output of
+# Trazer for the same stream: its rt, nseq, nelem and nmin. Charts of other traces: chart-calls.sh.
+# Prints "ok NAME", "skip NAME: why" or "not ok NAME: why" for each test. Exit status 1 if any
+# failed. Reads BUILD and RINGSIDE_DATA.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=${RINGSIDE_DATA:-../shared/data}/rkh
