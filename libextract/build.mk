@@ -3,7 +3,7 @@
 
 LIB_ROOMS   := base memory memory/live symbols registers formats formats/threadx formats/hook \
                formats/rkh formats/rkh/target formats/posix kernel serve snapshot events merge \
-               schedule crash control report report/columns report/rkh analysis \
+               schedule crash control report report/columns report/chart report/rkh analysis \
                analysis/rkh export log follow templates templates/run templates/compiler \
                templates/update session feed target posix posix/log
 LIB_SOURCES := $(sort $(wildcard $(LIB_ROOMS:%=libextract/%/*.c)))

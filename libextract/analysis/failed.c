@@ -53,13 +53,10 @@ static struct newest_call *call_of(struct search *search, uint64_t thread)
     return &calls[*index - 1];
 }
 
-// Returns the number of messages that fit in a queue; 0: not known.
-static uint64_t room_of(const struct search *search, const struct extract_event *event,
-                        uint64_t address)
+uint64_t failed_calls_room(const struct extract_trace *trace, uint64_t seq, uint64_t address)
 {
-    const struct extract_object *queue =
-        extract_trace_object_at(search->trace, address, event->seq);
-    const struct extract_ring *ring = &extract_trace_snapshot(search->trace)->ring;
+    const struct extract_object *queue = extract_trace_object_at(trace, address, seq);
+    const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
     // In a merged log, words are wider than those of the target.
     uint64_t word = ring->pointer_bytes && ring->pointer_bytes < ring->word_bytes
                         ? ring->pointer_bytes
@@ -80,7 +77,7 @@ static bool fails_at_once(const struct search *search, const struct extract_even
     if (!role->begins || !role->timeout || extract_role_field(event, role->timeout))
         return false;
     if (role->queued && role->is_send) {
-        uint64_t room = room_of(search, event, object);
+        uint64_t room = failed_calls_room(search->trace, event->seq, object);
         return room && extract_role_field(event, role->queued) >= room;
     }
     if (role->queued)

@@ -18,6 +18,9 @@ struct failed_calls {
 // Searches a trace, unless it has been searched before. Errors: NOMEM.
 enum extract_code failed_calls_find(struct failed_calls *failed, const struct extract_trace *trace,
                                     struct extract_error *error);
+// Returns the number of messages that fit in the queue that was at an address when the event number
+// `seq` happened; 0: not known.
+uint64_t failed_calls_room(const struct extract_trace *trace, uint64_t seq, uint64_t address);
 void failed_calls_free(struct failed_calls *failed);
 
 #endif

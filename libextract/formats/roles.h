@@ -104,7 +104,16 @@ struct extract_role_fields {
     uint8_t caller;    // LOCK_...: address in the function that uses the lock; 0 there: not known
     uint8_t ready;     // SWITCH: not 0 there: `thread` could have run on; otherwise, it waits
     uint8_t pending;   // POST, STEP_BEGIN: number of messages that then wait for the thread
+    // Before the call, the event flags that are set; of a put, how many times the semaphore can be
+    // had.
+    uint8_t current;
+    uint8_t limit;     // a put fails if `current` has reached this
+    uint8_t clears;    // bit 1 there: the call clears event flags, and sets none
+    uint8_t takes;     // enum extract_wait: the call has taken what such a wait is for
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
+    bool is_front;     // the message that is sent is put before all others
+    bool keeps_order;  // it is known where in the queue the message that is sent is put
+    bool hands_over;   // what is put goes to a thread that waits, and does not lie in `object`
     bool wakes_one;    // the call ends the wait of one thread at most
     bool frees;        // a mutex that is put is free, even if threads wait for it
     bool has_name;     // the event's data are the name of `thread`; of EXEC, also of its process

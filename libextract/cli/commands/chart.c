@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cli: `ringside chart` draws a message sequence chart of an RKH trace.
+// cli: `ringside chart` draws a message sequence chart.
 #include "cli/cli.h"
 #include <string.h>
 
@@ -28,11 +28,13 @@ const struct cli_command cli_chart = {
     .group = CLI_EXAMINE,
     .name = "chart",
     .arguments = "[FILTER...] INPUT... -o FILE",
-    .summary = "draw a message sequence chart (RKH)",
+    .summary = "draw a message sequence chart",
     .help =
+        "An arrow shows who put something into a queue, semaphore or group of event flags, who\n"
+        "took it out, and who ended the wait of whom. Charts of RKH show posts, gets and states.\n"
         "A file name that ends in .signalling or .msc selects the format of msc-generator; any "
         "other\n"
         "is SVG. -o - writes SVG to standard output. At most the newest 4000 lines are drawn.\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES,
     .run = run_chart,
 };

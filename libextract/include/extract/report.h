@@ -209,10 +209,12 @@ void extract_value_names_free(struct extract_value_names *names);
 const char *extract_value_name(struct extract_value_names *names, uint64_t seq,
                                enum extract_kind kind, uint64_t value);
 
-// Writes a message sequence chart of an RKH trace: who sent what to whom, when it was received, and
-// which state followed. The chart is an SVG image or, if `signalling` is true, text in the
-// signalling language of msc-generator. At most the newest 4000 lines are drawn. `outcome` may be
-// NULL. Errors: NOMEM, USAGE (a trace of another format).
+// Writes a message sequence chart. Of an RKH trace: who sent what to whom, when it was received,
+// and which state followed. Of any other trace that shows a schedule: who put something into a
+// queue, a semaphore or a group of event flags, who took it out, which threads waited, and who woke
+// them. The chart is an SVG image or, if `signalling` is true, text in the signalling language of
+// msc-generator. At most the newest 4000 lines are drawn. `outcome` may be NULL. Errors: NOMEM,
+// UNSUPPORTED (no event of the trace shows a schedule).
 enum extract_code extract_report_chart(struct extract_text *text, const struct extract_view *view,
                                        const struct extract_trace *trace, bool signalling,
                                        const struct extract_report_options *options,

@@ -198,6 +198,7 @@ static void check_ring(const struct maker *ring)
             check_why(trace, i);
         check_spans(trace);
         check_diff(trace);
+        run_charts(session);
         extract_session_close(session);
     }
     extract_memory_close(memory);

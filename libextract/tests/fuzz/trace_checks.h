@@ -138,6 +138,20 @@ static inline uint64_t count_events(const struct extract_trace *trace)
     return total;
 }
 
+// Draws charts. A trace that shows no schedule has none.
+static inline void run_charts(struct extract_session *session)
+{
+    static const char *const verbs[] = {"chart", "signalling"};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        struct extract_text text;
+        extract_text_init(&text, NULL, NULL);
+        enum extract_code code = extract_session_run(session, verbs[i], &text, NULL);
+        check(code == EXTRACT_OK || (code == EXTRACT_UNSUPPORTED && !text.used));
+        check_text(&text);
+        extract_text_free(&text);
+    }
+}
+
 static inline void run_verbs(struct extract_session *session)
 {
     static const char *const verbs[] = {"info", "objects", "report", "stats", "damage", "cost"};
@@ -149,6 +163,7 @@ static inline void run_verbs(struct extract_session *session)
         extract_text_free(&text);
     }
     check(extract_session_shown(session) == count_events(extract_session_trace(session)));
+    run_charts(session);
 }
 
 // ---- Saving ----

@@ -3,6 +3,7 @@
 // explanations. Truth: ringside-roles(5), and figures worked out by hand in the comments.
 #include "tests/unit/hook/roles_builder.h"
 #include "tests/unit/scratch.h"
+#include <extract/report.h>
 #include <extract/why.h>
 
 static struct extract_error error;
@@ -95,6 +96,24 @@ static void assert_segments(const struct extract_why *why, const struct extract_
         assert_int_equal(segment->has_who, is[i].has_who || is[i].who);
     }
     assert_int_equal(why->segment_count, count);
+}
+
+// Checks the arrows of the sequence chart.
+static void assert_chart(const struct look *look, const char *expected)
+{
+    const struct extract_report_options options = {.size = sizeof options};
+    struct extract_view *view;
+    struct extract_text text;
+
+    assert_int_equal(extract_view_new(&view, NULL, look->trace, 0, &error), EXTRACT_OK);
+    extract_text_init(&text, NULL, NULL);
+    assert_int_equal(extract_report_chart(&text, view, look->trace, true, &options, NULL, &error),
+                     EXTRACT_OK);
+    extract_text_putc(&text, 0);
+    const char *arrows = strstr(text.data, ";\n\n");
+    assert_string_equal(arrows ? arrows + 3 : text.data, expected);
+    extract_text_free(&text);
+    extract_view_free(view);
 }
 
 #define STATE(at, end, name)                                                                       \
@@ -233,6 +252,8 @@ static void test_lock_with_wake_up(void **state)
     assert_int_equal(wakes[0].by, A);
     assert_int_equal(wakes[0].reason, EXTRACT_WAKE_SERVICE);
     assert_int_equal(wakes[0].object, L);
+    assert_chart(&look, "e0>e0: waits: 0x1000; # 45\n"
+                        "e1=>e0: hook 4400: 0x1000; # 85\n");
     look_close(&look);
     extract_hook_roles_close(roles);
 }

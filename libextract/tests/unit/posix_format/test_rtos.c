@@ -3,6 +3,7 @@
 // schedule. Truth: the header that firmware includes, and computation by hand.
 #include "target/ringside_rtos_hooks.h"
 #include "tests/unit/posix_format/ptr_builder.h"
+#include <extract/report.h>
 #include <extract/schedule.h>
 #include <stdio.h>
 
@@ -291,14 +292,98 @@ static void test_no_schedule(void **state)
     look_close(&look);
 }
 
+// ---- the chart ----
+
+static void check_chart(const char *expected)
+{
+    const struct extract_report_options options = {.size = sizeof options};
+    struct extract_view *view;
+    struct extract_text text;
+    struct look look;
+
+    look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    assert_int_equal(extract_view_new(&view, NULL, look.trace, 0, NULL), EXTRACT_OK);
+    extract_text_init(&text, NULL, NULL);
+    assert_int_equal(extract_report_chart(&text, view, look.trace, true, &options, NULL, NULL),
+                     EXTRACT_OK);
+    extract_text_putc(&text, 0);
+    const char *arrows = strstr(text.data, ";\n\n");
+    assert_string_equal(arrows ? arrows + 3 : text.data, expected);
+    extract_text_free(&text);
+    extract_view_free(view);
+    look_close(&look);
+}
+
+// The kernel puts a message into the queue even if a thread waits for it. That thread then takes
+// it, which is a dot in the picture, and no arrow.
+static void test_chart_of_messages(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_queue_block", A, QUEUE, A, 0);   // 0
+    put("rtos_switch", A, A, B, 0);            // 10
+    put("rtos_queue_send", B, QUEUE, 1, 0);    // 20
+    put("rtos_thread_ready", B, A, 0, 0);      // 30
+    put("rtos_queue_send", B, QUEUE, 2, 0);    // 40
+    put("rtos_switch", B, B, A, 0);            // 50
+    put("rtos_queue_receive", A, QUEUE, 1, 0); // 60, whichever of the two
+    put("rtos_queue_receive", A, QUEUE, 0, 0); // 70, the other one
+    put("rtos_queue_send", A, QUEUE, 1, 0);    // 80
+    put("rtos_queue_receive", A, QUEUE, 0, 0); // 90, the only one
+    check_chart("e0>e0: waits: 0x20004200; # 0\n"
+                "e1=>e0: rtos_queue_send: 0x20004200; # 20\n"
+                "e1->e2: rtos_queue_send: 0x20004200; # 40\n"
+                "e2->e0: rtos_queue_receive: 0x20004200; # 70\n"
+                "e0->e2: rtos_queue_send: 0x20004200; # 80\n"
+                "e2->e0: rtos_queue_receive: 0x20004200, from 0x20004000, +10; # 90\n");
+}
+
+static void test_chart_of_semaphore(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_semaphore_put", A, QUEUE, 1, 0);   // 0
+    put("rtos_semaphore_get", A, QUEUE, 0, 0);   // 10
+    put("rtos_semaphore_block", A, QUEUE, A, 0); // 20
+    put("rtos_switch", A, A, B, 0);              // 30
+    put("rtos_semaphore_put", B, QUEUE, 1, 0);   // 40
+    put("rtos_thread_ready", B, A, 0, 0);        // 50
+    put("rtos_switch", B, B, A, 0);              // 60
+    put("rtos_semaphore_get", A, QUEUE, 0, 0);   // 70, which is a dot
+    check_chart("e0->e2: rtos_semaphore_put: 0x20004200; # 0\n"
+                "e2->e0: rtos_semaphore_get: 0x20004200; # 10\n"
+                "e0>e0: waits: 0x20004200; # 20\n"
+                "e1=>e0: rtos_semaphore_put: 0x20004200; # 40\n");
+}
+
+static void test_chart_of_timeout(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_queue_block", B, QUEUE, B, 1);     // 0
+    put("rtos_switch", B, B, A, 0);              // 10
+    put("rtos_isr_enter", TICK_ISR, 0, 0, 0);    // 20
+    put("rtos_tick", TICK_ISR, 7, 0, 0);         // 30
+    put("rtos_thread_ready", TICK_ISR, B, 0, 0); // 40
+    check_chart("e1>e1: waits: 0x20004200; # 0\n"
+                "e0>>e1: timeout: 0x20004200; # 40\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_are_known), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_interrupts),    cmocka_unit_test(test_other_events),
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_message),
-        cmocka_unit_test(test_mutex),         cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_all_are_known),
+        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_other_events),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_message),
+        cmocka_unit_test(test_mutex),
+        cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_no_schedule),
+        cmocka_unit_test(test_chart_of_messages),
+        cmocka_unit_test(test_chart_of_semaphore),
+        cmocka_unit_test(test_chart_of_timeout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: draws the message sequence chart as an SVG image, which needs no other files.
+// report/chart: draws the message sequence chart as an SVG image, which needs no other files.
 //
 //      caption
 //                 ┌────────┐      ┌────────┐      ◄── heads, repeated every HEADS_EVERY pixels
@@ -9,12 +9,19 @@
 //      0.001240       │               ● REQ +6    get, and how long the event waited
 //                     │               ┃           bar: the event is processed
 //
+// Charts of other formats than RKH have more kinds of arrows, and a column for each object in which
+// messages lie:
+//
+//      120       sensor ├──── queue send: samples ─────►│ samples        put
+//      180       filter │◄──── queue receive: samples +60                take
+//      200       filter ○ waits: samples                               wait
+//
 // All labels are measured first, since they decide on the width of the columns. Then each row gets
 // its place, and the elements are written from the back to the front.
 //
 // Standards: SVG 1.1 (W3C, 2011); XML 1.0, section 2.2 (characters).
 #include "base/printable.h"
-#include "report/rkh/chart.h"
+#include "report/chart/chart.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -31,6 +38,8 @@ enum {
     HEAD_HEIGHT = 38,   // of a row of heads
     HEADS_EVERY = 1100, // distance between two rows of heads
     LABEL_LETTERS = 32, // longest label, in characters
+    CALL_LETTERS = 44,  // the same, of a chart of calls, whose labels name objects
+    CALL_COLUMN = 280,  // maximum width of a column of such a chart
     NAME_LETTERS = 26,  // longest name of a column, in characters
     TITLE_LETTERS = 160 // longest title of a row, in characters
 };
@@ -61,6 +70,12 @@ static const char style[] =
     ".y{stroke:#6a3f98;fill:none;stroke-width:2.4}\n"
     ".dot{fill:#1f6390}.n{fill:#fff6d6;stroke:#d0b250}.a{fill:#f9d7d5;stroke:#b3332b}"
     ".at{fill:#8c1d17;font-weight:bold}.l{fill:#ececec;stroke:#8f8f8f;stroke-dasharray:4 3}\n"
+    "</style>\n";
+
+// What charts of calls add.
+static const char style_of_calls[] =
+    "<style>\n"
+    ".hs{fill:#fff6d6;stroke:#d0b250}.ring{fill:#fff;stroke:#6b7780;stroke-width:1.4}\n"
     "</style>\n";
 
 static const char markers[] =
@@ -115,6 +130,11 @@ static void put_text(struct extract_text *text, const char *string, size_t max)
     }
 }
 
+static size_t label_letters(const struct picture *p)
+{
+    return p->chart->is_rkh ? LABEL_LETTERS : CALL_LETTERS;
+}
+
 // Starts a text element.
 static void open_text(struct picture *p, const char *class, const char *anchor, long x, long y)
 {
@@ -125,7 +145,7 @@ static void open_text(struct picture *p, const char *class, const char *anchor, 
 static void put_label(struct picture *p, const char *class, const char *anchor, long x, long y)
 {
     open_text(p, class, anchor, x, y);
-    put_text(p->text, p->label.data, LABEL_LETTERS);
+    put_text(p->text, p->label.data, label_letters(p));
     extract_text_puts(p->text, "</text>");
 }
 
@@ -137,9 +157,9 @@ static long column_x(const struct picture *p, size_t column)
     return LEFT + (long)column * p->column_width + p->column_width / 2;
 }
 
-static long object_x(const struct picture *p, uint64_t address)
+static long lifeline_x(const struct picture *p, uint32_t lifeline)
 {
-    return column_x(p, chart_column(p->chart, address));
+    return column_x(p, chart_column(p->chart, lifeline));
 }
 
 // Returns the height of a row; 0: it is not drawn.
@@ -149,6 +169,8 @@ static long row_height(const struct chart_row *row)
     case CHART_DONE:
         return 0;
     case CHART_GET:
+    case CHART_RECEIVED:
+    case CHART_WAIT:
         return 20;
     case CHART_STATE:
         return 26;
@@ -177,9 +199,13 @@ static const char *caption_sentence(const struct picture *p, size_t i)
     static const char *const legend[] = {"Dot: an event is taken, and how long it waited.",
                                          "Bar: it is processed.", "Loop: the next state.",
                                          "Dashed: a timeout."};
+    static const char *const legend_of_calls[] = {
+        "Thin arrow: into an object, or out of it, and how long it lay there.",
+        "Thick arrow: a call ends the wait of a thread.", "Ring: a thread waits.",
+        "Dashed: a timeout."};
 
     if (i)
-        return legend[i - 1];
+        return p->chart->is_rkh ? legend[i - 1] : legend_of_calls[i - 1];
     return !p->chart->is_timed ? "No stamp gives a time."
            : p->chart->hz      ? "Times in seconds."
                                : "Times in ticks.";
@@ -227,10 +253,11 @@ static bool choose_widths(struct picture *p)
         size_t columns = p->text->code ? 0 : extract_text_columns(p->label.data) + 3;
         longest = columns > longest ? columns : longest;
     }
-    longest = longest > LABEL_LETTERS + 3 ? LABEL_LETTERS + 3 : longest;
+    longest = longest > label_letters(p) + 3 ? label_letters(p) + 3 : longest;
     p->column_width = (long)longest * LETTER + 24;
+    long max_column = chart->is_rkh ? MAX_COLUMN : CALL_COLUMN;
     p->column_width = p->column_width < MIN_COLUMN   ? MIN_COLUMN
-                      : p->column_width > MAX_COLUMN ? MAX_COLUMN
+                      : p->column_width > max_column ? max_column
                                                      : p->column_width;
     p->width = LEFT + (long)chart->column_count * p->column_width + (long)longest * LETTER;
     p->width = p->width < MIN_WIDTH ? MIN_WIDTH : p->width;
@@ -272,11 +299,15 @@ static void put_heads(struct picture *p, long y)
 
     for (size_t i = 0; i < chart->column_count && !p->text->code; i++) {
         bool is_object = chart->columns[i].role == CHART_IS_OBJECT;
+        bool is_store = chart->columns[i].role == CHART_IS_STORE;
         extract_text_printf(p->text,
                             "<rect class=\"%s\" x=\"%ld\" y=\"%ld\" width=\"%ld\" height=\"24\" "
                             "rx=\"%d\"/>",
-                            is_object ? "hb" : "he", column_x(p, i) - p->column_width / 2 + 4, y,
-                            p->column_width - 8, is_object ? 3 : 11);
+                            is_object  ? "hb"
+                            : is_store ? "hs"
+                                       : "he",
+                            column_x(p, i) - p->column_width / 2 + 4, y, p->column_width - 8,
+                            is_object ? 3 : 11);
         open_text(p, is_object ? "h" : "g", "middle", column_x(p, i), y + 16);
         put_text(p->text, chart_column_name(chart, i),
                  (size_t)(p->column_width - 16) / (LETTER + 1) < NAME_LETTERS
@@ -326,7 +357,7 @@ static void put_bars(struct picture *p)
 // Draws an arrow between two columns, or a loop at one.
 static void put_arrow(struct picture *p, const struct chart_row *row, const char *class, long y)
 {
-    long from = object_x(p, row->from), to = object_x(p, row->to);
+    long from = lifeline_x(p, row->from), to = lifeline_x(p, row->to);
 
     if (from == to) {
         extract_text_printf(p->text,
@@ -339,30 +370,46 @@ static void put_arrow(struct picture *p, const struct chart_row *row, const char
     extract_text_printf(p->text, "<path class=\"%s\" d=\"M%ld %ldH%ld\" marker-end=\"url(#%s)\"/>",
                         class, from < to ? from + 4 : from - 4, y - 4, from < to ? to - 4 : to + 4,
                         class);
-    put_label(p, "w", "middle", (from + to) / 2, y - 9);
-}
-
-static void put_get(struct picture *p, const struct chart_row *row, long y)
-{
-    long x = object_x(p, row->to);
-
-    extract_text_printf(p->text, "<circle class=\"dot\" cx=\"%ld\" cy=\"%ld\" r=\"3\"/>", x, y - 4);
-    open_text(p, "w g", NULL, x + 9, y);
-    put_text(p->text, p->label.data, LABEL_LETTERS);
-    if (row->is_timed && row->waited >= 0) {
+    open_text(p, "w", "middle", (from + to) / 2, y - 9);
+    put_text(p->text, p->label.data, label_letters(p));
+    if (row->kind == CHART_TAKE && row->is_timed && row->waited >= 0) {
         extract_text_puts(p->text, " +");
         chart_put_time(p->chart, (uint64_t)row->waited, p->text);
-    } else {
-        extract_text_puts(p->text, row->is_timed ? " +?" : "");
     }
     extract_text_puts(p->text, "</text>");
 }
 
+static void put_get(struct picture *p, const struct chart_row *row, long y)
+{
+    long x = lifeline_x(p, row->to);
+
+    extract_text_printf(p->text, "<circle class=\"dot\" cx=\"%ld\" cy=\"%ld\" r=\"3\"/>", x, y - 4);
+    open_text(p, "w g", NULL, x + 9, y);
+    put_text(p->text, p->label.data, label_letters(p));
+    if (row->is_timed && row->waited >= 0) {
+        extract_text_puts(p->text, " +");
+        chart_put_time(p->chart, (uint64_t)row->waited, p->text);
+    } else {
+        extract_text_puts(p->text, row->is_timed && p->chart->is_rkh ? " +?" : "");
+    }
+    extract_text_puts(p->text, "</text>");
+}
+
+static void put_wait(struct picture *p, const struct chart_row *row, long y)
+{
+    long x = lifeline_x(p, row->to);
+
+    extract_text_printf(p->text, "<circle class=\"ring\" cx=\"%ld\" cy=\"%ld\" r=\"3\"/>", x,
+                        y - 4);
+    put_label(p, "w g", NULL, x + 9, y);
+}
+
 static void put_note(struct picture *p, const struct chart_row *row, long y)
 {
-    long x = object_x(p, row->to);
+    long x = lifeline_x(p, row->to);
     size_t columns = extract_text_columns(p->label.data);
-    long width = (long)(columns > LABEL_LETTERS ? LABEL_LETTERS + 1 : columns) * LETTER + 12;
+    size_t letters = label_letters(p);
+    long width = (long)(columns > letters ? letters + 1 : columns) * LETTER + 12;
 
     extract_text_printf(p->text,
                         "<rect class=\"n\" x=\"%ld\" y=\"%ld\" width=\"%ld\" height=\"18\" "
@@ -392,21 +439,29 @@ static void put_title(struct picture *p, const struct chart_row *row)
         chart_put_time(p->chart, row->ticks, p->text);
     }
     extract_text_puts(p->text, ": ");
-    if (row->type) {
+    bool has_type = p->chart->is_rkh || row->kind == CHART_WAIT || row->kind == CHART_EXPIRED;
+    if (row->type && has_type) { // the labels of calls begin with the type
         put_text(p->text, row->type->name, TITLE_LETTERS);
         extract_text_puts(p->text, ", ");
     }
-    put_text(p->text, p->label.data, TITLE_LETTERS);
+    size_t end = p->label.used - 1; // of the label, without its NUL
+    p->label.used = end;
+    chart_put_origin(p->chart, row, &p->label);
+    extract_text_putc(&p->label, 0);
+    if (!p->label.code) {
+        put_text(p->text, p->label.data, TITLE_LETTERS);
+        p->label.used = end;
+        extract_text_putc(&p->label, 0);
+    }
     extract_text_puts(p->text, "</title>");
 }
 
 static void put_row(struct picture *p, const struct chart_row *row, long y)
 {
-    static const char *const classes[] = {[CHART_POST] = "m",
-                                          [CHART_POST_FIRST] = "m",
-                                          [CHART_TIMEOUT] = "o",
-                                          [CHART_SYNCHRONOUS] = "y",
-                                          [CHART_STATE] = "s"};
+    static const char *const classes[] = {
+        [CHART_POST] = "m",        [CHART_POST_FIRST] = "m", [CHART_TIMEOUT] = "o",
+        [CHART_SYNCHRONOUS] = "y", [CHART_STATE] = "s",      [CHART_PUT] = "m",
+        [CHART_TAKE] = "m",        [CHART_WAKE] = "y",       [CHART_EXPIRED] = "o"};
 
     make_label(p, row);
     if (p->text->code)
@@ -419,9 +474,11 @@ static void put_row(struct picture *p, const struct chart_row *row, long y)
     }
     if (p->label.code)
         p->text->code = p->label.code;
-    else if (row->kind == CHART_GET)
+    else if (row->kind == CHART_GET || row->kind == CHART_RECEIVED)
         put_get(p, row, y);
-    else if (row->kind == CHART_NOTE)
+    else if (row->kind == CHART_WAIT)
+        put_wait(p, row, y);
+    else if (row->kind == CHART_NOTE || row->kind == CHART_FAILED)
         put_note(p, row, y);
     else if (row->kind >= CHART_ASSERTION)
         put_band(p, row, y);
@@ -479,6 +536,8 @@ static void draw_chart(struct picture *p)
                         "viewBox=\"0 0 %ld %ld\">\n<title>Message sequence chart</title>\n",
                         p->width, p->height, p->width, p->height);
     extract_text_puts(p->text, style);
+    if (!p->chart->is_rkh)
+        extract_text_puts(p->text, style_of_calls);
     extract_text_puts(p->text, markers);
     extract_text_puts(p->text, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
     put_caption(p);

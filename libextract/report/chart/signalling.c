@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report/rkh: writes the message sequence chart in the signalling language of msc-generator:
+// report/chart: writes the message sequence chart in the signalling language of msc-generator:
 //
 //   client, e1 [label="timer \#2"];
 //   client->server: REQ; # 0.001234
@@ -8,7 +8,7 @@
 // it. Otherwise it is "e" and the number of its column, and its label is the name.
 //
 // Source: the language reference of msc-generator: entities and their attributes, arrows, labels.
-#include "report/rkh/chart.h"
+#include "report/chart/chart.h"
 #include <inttypes.h>
 
 // Returns whether a word is a keyword of the language, which cannot name an entity.
@@ -93,9 +93,9 @@ static bool choose_names(struct script *script)
     return is_done;
 }
 
-static void put_entity(struct script *script, uint64_t address)
+static void put_entity(struct script *script, uint32_t lifeline)
 {
-    size_t column = chart_column(script->chart, address);
+    size_t column = chart_column(script->chart, lifeline);
 
     if (extract_map_get(&script->named, column))
         extract_text_puts(script->text, chart_column_name(script->chart, column));
@@ -121,6 +121,7 @@ static void put_label(struct script *script, const struct chart_row *row)
     chart_put_label(script->chart, row, label);
     if (row->kind == CHART_POST_FIRST)
         extract_text_puts(label, " (first)");
+    chart_put_origin(script->chart, row, label);
     put_text(script->text, label->data, label->used);
     if (label->code)
         script->text->code = label->code;
@@ -133,7 +134,7 @@ static void put_entities(struct script *script)
     for (size_t i = 0; i < chart->column_count && !script->text->code; i++) {
         const char *name = chart_column_name(chart, i);
         extract_text_puts(script->text, i ? ",\n" : "");
-        put_entity(script, chart->columns[i].address);
+        put_entity(script, chart->columns[i].lifeline);
         if (!extract_map_get(&script->named, i)) {
             extract_text_puts(script->text, " [label=\"");
             put_text(script->text, name, strlen(name));
@@ -148,7 +149,9 @@ static const char *arrow_of(const struct chart_row *row)
 {
     static const char *const arrows[] = {
         [CHART_POST] = "->",        [CHART_POST_FIRST] = "->", [CHART_TIMEOUT] = ">>",
-        [CHART_SYNCHRONOUS] = "=>", [CHART_STATE] = "->",      [CHART_NOTE] = ">"};
+        [CHART_SYNCHRONOUS] = "=>", [CHART_STATE] = "->",      [CHART_PUT] = "->",
+        [CHART_TAKE] = "->",        [CHART_WAKE] = "=>",       [CHART_EXPIRED] = ">>",
+        [CHART_WAIT] = ">",         [CHART_FAILED] = ">",      [CHART_NOTE] = ">"};
     return row->kind <= CHART_NOTE ? arrows[row->kind] : "...";
 }
 
