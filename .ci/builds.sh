@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 make=${MAKE:-make}
-unset MAKEFLAGS MFLAGS HAVE_ELF HAVE_DW HAVE_SQLITE HAVE_BT
+unset MAKEFLAGS MFLAGS HAVE_ELF HAVE_DW HAVE_SQLITE HAVE_ZLIB HAVE_BT
 
 try() { # NAME MAKE-ARGUMENTS...
     local name=$1 log
@@ -19,8 +19,8 @@ try() { # NAME MAKE-ARGUMENTS...
 }
 
 try "clang, without warnings" BUILD=build/clang CC=clang CFLAGS='-O1 -g -Werror' all
-try "without libdw, SQLite and babeltrace2" BUILD=build/nodw HAVE_ELF=1 HAVE_DW=0 HAVE_SQLITE=0 \
-    HAVE_BT=0 CFLAGS='-O1 -Werror' all
+strict=(BUILD=build/nodw HAVE_ELF=1 HAVE_DW=0 HAVE_SQLITE=0 HAVE_ZLIB=0 HAVE_BT=0)
+try "without libdw, SQLite, zlib and babeltrace2" CFLAGS='-O1 -Werror' "${strict[@]}" all
 case $(ldd build/nodw/ringside) in
 *libdw* | *libsqlite3*) echo "not ok HAVE_DW=0 leaves libdw out" ;;
 *libelf*) echo "ok HAVE_DW=0 leaves libdw out" ;;
@@ -44,7 +44,6 @@ rebuild() { # NAME none|some MAKE-ARGUMENTS...
     *) echo "not ok $name: $lines files were made" ;;
     esac
 }
-strict=(BUILD=build/nodw HAVE_ELF=1 HAVE_DW=0 HAVE_SQLITE=0 HAVE_BT=0)
 object=build/nodw/obj/libextract/base/error.o # includes the header; one file is enough
 rebuild "a second make has nothing to do" none CFLAGS='-O1 -Werror' "${strict[@]}" all
 rebuild "a change of a header is noticed" some -W libextract/include/extract/error.h \

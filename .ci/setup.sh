@@ -43,6 +43,11 @@ test             /usr/include/babeltrace2/babeltrace.h  libbabeltrace2-dev
 test             valgrind                    valgrind
 test             strace                      strace
 test             tmux                        tmux
+test             node                        nodejs
+test             npm                         npm
+test             chromium                    chromium
+test             fc-match                    fontconfig
+test             /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf  fonts-dejavu-core
 LIST
 }
 

@@ -66,7 +66,7 @@ struct export_run {
     struct extract_formatter *formatter; // likewise
     struct export_loads *loads;
     struct open_interrupts *interrupts; // that the present event is in; NULL: no schedule
-    uint64_t done; // events that were walked
+    uint64_t done;                      // events that were walked
 };
 
 struct exporter {

@@ -12,8 +12,8 @@ BENCH_SOURCES := $(sort $(wildcard libextract/tests/bench/*.c))
 BENCH_PROGRAMS := $(BENCH_SOURCES:libextract/tests/bench/%.c=$(BUILD)/bench/%)
 SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
 
-.PHONY: test asan soak fuzz bench check-style check-rooms qemu-tests test-programs unit-programs \
-        fuzz-programs bench-programs
+.PHONY: test asan soak fuzz bench viewer check-style check-rooms qemu-tests test-programs \
+        unit-programs fuzz-programs bench-programs
 .SECONDARY:
 
 JOBS     := $(shell nproc 2>/dev/null || echo 2)
@@ -71,6 +71,21 @@ $(ATTACHED): $(ATTACH_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/libextract.a
 	$(Q)$(LINK) -pie $^ $(wraps) -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)
 
+# The modules that bundle and test the viewer, as package-lock.json has them.
+VIEWER  := libextract/export/html
+MODULES := build/node/.installed
+$(MODULES): $(VIEWER)/package.json $(VIEWER)/package-lock.json
+	$(call say,NPM,$@)
+	$(Q)mkdir -p $(@D) && cp $^ $(@D) && \
+	  npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	$(Q)touch $@
+
+# Makes the bundle of the viewer, which is a part of the tree, of its sources.
+viewer:
+	@.ci/setup.sh test
+	@$(SUBMAKE) $(MODULES)
+	@node $(VIEWER)/bundle.mjs build/node
+
 unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(ATTACHED) # some of them start it
 test-programs: all unit-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
@@ -78,11 +93,11 @@ bench-programs: $(BENCH_PROGRAMS)
 
 test:
 	@.ci/setup.sh test
-	@$(SUBMAKE) test-programs $(CHECKERS) firmware
+	@$(SUBMAKE) test-programs $(CHECKERS) firmware $(MODULES)
 	@$(SUBMAKE) $(ASAN) unit-programs
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@MAKE='$(MAKE)' SAMPLE_STEP=8 .ci/run-tests cases builds reader fuzz asan-unit unit cli install \
-	  rooms style
+	@MAKE='$(MAKE)' SAMPLE_STEP=8 .ci/run-tests cases builds reader fuzz asan-unit unit cli viewer \
+	  install rooms style
 
 asan:
 	@.ci/setup.sh test
@@ -104,7 +119,7 @@ fuzz:
 
 bench:
 	@.ci/setup.sh test
-	@$(SUBMAKE) all bench-programs firmware
+	@$(SUBMAKE) all bench-programs firmware $(MODULES)
 	@bad=0; for b in $(BENCH_PROGRAMS) $(sort $(wildcard libextract/tests/bench/*.sh)); do \
 	  echo "== $$b"; BUILD=$(BUILD) ./$$b || bad=1; done; exit $$bad
 

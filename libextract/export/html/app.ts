@@ -22,7 +22,11 @@ export class Pane {
     height = 0;
     offset = 0; // of the trace's times
 
-    constructor(readonly trace: Trace, readonly letter: string, readonly scale: number) {}
+    constructor(
+        readonly trace: Trace,
+        readonly letter: string,
+        readonly scale: number,
+    ) {}
 
     // From the trace's times to those of the page.
     toPage(time: number): number {
@@ -43,7 +47,7 @@ export interface Selection {
     lane: Lane;
     from: number; // of the trace
     to: number;
-    span: number;  // its index in the lane's spans; -1: an event is selected
+    span: number; // its index in the lane's spans; -1: an event is selected
     event: number; // row: of the event, or of the one near the begin of the span; -1: there is none
 }
 
@@ -77,7 +81,11 @@ export class App {
 
     // Whether an event of the active pane is selected.
     isEvent(row: number): boolean {
-        return this.selection?.span === -1 && this.selection.event === row && this.selection.pane === this.pane;
+        return (
+            this.selection?.span === -1 &&
+            this.selection.event === row &&
+            this.selection.pane === this.pane
+        );
     }
 
     // Shows a time, as far as there is something.
@@ -114,11 +122,19 @@ export class App {
     }
 
     private layOutPane(pane: Pane, factor: number): void {
-        const trace = pane.trace, empty = new Spans(0);
+        const trace = pane.trace,
+            empty = new Spans(0);
         const isCompact = this.compact;
         pane.lanes = [];
         pane.height = 0;
-        const add = (kind: LaneKind, key: number, name: string, note: string, spans: Spans, height: number) => {
+        const add = (
+            kind: LaneKind,
+            key: number,
+            name: string,
+            note: string,
+            spans: Spans,
+            height: number,
+        ) => {
             pane.lanes.push({ kind, key, name, note, spans, y: pane.height, height });
             pane.height += height;
         };
@@ -127,28 +143,56 @@ export class App {
         };
         const scaled = (height: number) => Math.round(height * factor);
         const cores = [...trace.cores.keys()].sort((a, b) => a - b);
-        if (cores.length) head(cores.length > 1 ? 'Cores' : 'Core', cores.length > 1 ? String(cores.length) : '');
+        if (cores.length)
+            head(cores.length > 1 ? 'Cores' : 'Core', cores.length > 1 ? String(cores.length) : '');
         for (const core of cores)
-            add('core', core, `Core ${core}`, '', trace.cores.get(core)!, scaled(isCompact ? 26 : 32));
+            add(
+                'core',
+                core,
+                `Core ${core}`,
+                '',
+                trace.cores.get(core)!,
+                scaled(isCompact ? 26 : 32),
+            );
         const interrupts = [...trace.interrupts.keys()].sort((a, b) => a - b);
         if (interrupts.length) head('Interrupts', String(interrupts.length));
         for (const isr of interrupts) {
             const spans = trace.interrupts.get(isr)!;
-            add('interrupt', isr, isr ? `interrupt ${isr - 1}` : 'interrupt', `${spans.length} ×`, spans,
-                scaled(isCompact ? 20 : 22));
+            add(
+                'interrupt',
+                isr,
+                isr ? `interrupt ${isr - 1}` : 'interrupt',
+                `${spans.length} ×`,
+                spans,
+                scaled(isCompact ? 20 : 22),
+            );
         }
         const threads = trace.threadOrder();
         if (threads.length) head('Threads', `${threads.length}, by priority`);
         for (const thread of threads) {
             const priority = trace.priorities.get(thread);
-            add('thread', thread, trace.threadName(thread), priority === undefined ? '' : `prio ${priority}`,
-                trace.threads.get(thread) ?? empty, scaled(isCompact ? 28 : 38));
+            add(
+                'thread',
+                thread,
+                trace.threadName(thread),
+                priority === undefined ? '' : `prio ${priority}`,
+                trace.threads.get(thread) ?? empty,
+                scaled(isCompact ? 28 : 38),
+            );
         }
         if (isCompact) return;
         const mutexes = [...trace.mutexes.keys()].sort((a, b) => a - b);
-        if (mutexes.length) head('Mutexes', `${mutexes.length} of ${trace.facts.objects.length} objects`);
+        if (mutexes.length)
+            head('Mutexes', `${mutexes.length} of ${trace.facts.objects.length} objects`);
         for (const mutex of mutexes)
-            add('mutex', mutex, trace.objectName(mutex), trace.objectKind(mutex), trace.mutexes.get(mutex)!, scaled(24));
+            add(
+                'mutex',
+                mutex,
+                trace.objectName(mutex),
+                trace.objectKind(mutex),
+                trace.mutexes.get(mutex)!,
+                scaled(24),
+            );
     }
 }
 

@@ -10,12 +10,27 @@ import { fileURLToPath } from 'node:url';
 const here = dirname(fileURLToPath(import.meta.url));
 const [modules, output = join(here, 'viewer.html')] = process.argv.slice(2);
 const esbuild = createRequire(join(resolve(modules), 'package.json'))('esbuild');
-const options = { bundle: true, minify: true, write: false, charset: 'utf8', legalComments: 'none' };
-const build = (file, more) => esbuild.buildSync({ ...options, ...more, entryPoints: [join(here, file)] }).outputFiles[0].text.trim();
+const options = {
+    bundle: true,
+    minify: true,
+    write: false,
+    charset: 'utf8',
+    legalComments: 'none',
+};
+const build = (file, more) =>
+    esbuild
+        .buildSync({ ...options, ...more, entryPoints: [join(here, file)] })
+        .outputFiles[0].text.trim();
 
 const script = build('main.ts', { target: 'es2022', format: 'iife' });
 const style = build('page.css', {});
-if (script.includes('</script') || script.includes('<!--')) throw new Error('the script would end its element');
+if (script.includes('</script') || script.includes('<!--'))
+    throw new Error('the script would end its element');
 const hash = createHash('sha256').update(script).digest('base64');
-writeFileSync(output, readFileSync(join(here, 'page.html'), 'utf8')
-    .replace('@@HASH@@', () => hash).replace('@@STYLE@@', () => style).replace('@@SCRIPT@@', () => script));
+writeFileSync(
+    output,
+    readFileSync(join(here, 'page.html'), 'utf8')
+        .replace('@@HASH@@', () => hash)
+        .replace('@@STYLE@@', () => style)
+        .replace('@@SCRIPT@@', () => script),
+);

@@ -64,7 +64,8 @@ class Texts {
             this.starts = Uint32Array.from(starts);
         }
         return this.decoder.decode(
-            this.bytes.subarray(this.starts[number - 1], this.starts[number]! - 1));
+            this.bytes.subarray(this.starts[number - 1], this.starts[number]! - 1),
+        );
     }
 }
 
@@ -81,14 +82,21 @@ export class Table {
     // Appends the rows of a block.
     add(bytes: Uint8Array<ArrayBuffer>, capacity: number, layout: Layout): void {
         const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-        const rows = view.getUint32(0, true), columns = view.getUint32(4, true);
+        const rows = view.getUint32(0, true),
+            columns = view.getUint32(4, true);
         let at = 16 + columns * 16;
         for (let c = 0; c < columns; c++) {
             const width = view.getUint32(16 + c * 16, true);
             const base = view.getBigUint64(24 + c * 16, true);
-            this.columns[c] ??= layout.wide.includes(c) ? new Float64Array(capacity) : new Uint32Array(capacity);
-            fill(this.columns[c]!.subarray(this.rows, this.rows + rows),
-                numbers(bytes, at, width, rows), base, layout.steps.includes(c));
+            this.columns[c] ??= layout.wide.includes(c)
+                ? new Float64Array(capacity)
+                : new Uint32Array(capacity);
+            fill(
+                this.columns[c]!.subarray(this.rows, this.rows + rows),
+                numbers(bytes, at, width, rows),
+                base,
+                layout.steps.includes(c),
+            );
             at += (rows * width + 7) & ~7;
         }
         this.texts.push(new Texts(bytes.slice(at)));
@@ -99,30 +107,56 @@ export class Table {
 function numbers(bytes: Uint8Array<ArrayBuffer>, at: number, width: number, rows: number) {
     const start = bytes.byteOffset + at;
     switch (width) {
-        case 1: return new Uint8Array(bytes.buffer, start, rows);
-        case 2: return new Uint16Array(bytes.buffer, start, rows);
-        case 4: return new Uint32Array(bytes.buffer, start, rows);
-        case 8: return new BigUint64Array(bytes.buffer, start, rows);
-        default: return null; // each row has the base
+        case 1:
+            return new Uint8Array(bytes.buffer, start, rows);
+        case 2:
+            return new Uint16Array(bytes.buffer, start, rows);
+        case 4:
+            return new Uint32Array(bytes.buffer, start, rows);
+        case 8:
+            return new BigUint64Array(bytes.buffer, start, rows);
+        default:
+            return null; // each row has the base
     }
 }
 
+// Undoes the zigzag code: 0, 1, 2, 3 … stand for 0, -1, 1, -2 …
+function unzigzag(code: number): number {
+    if (code <= 0x7fffffff) return (code >>> 1) ^ -(code & 1);
+    return code % 2 ? -(code + 1) / 2 : code / 2;
+}
+
 function fill(to: Column, from: ReturnType<typeof numbers>, base: bigint, steps: boolean): void {
-    const start = Number(base), rows = to.length;
-    let value = 0;
-    for (let i = 0; i < rows; i++) {
-        const n = from ? from[i]! : 0;
-        const own = typeof n === 'bigint' ? Number(BigInt.asUintN(64, base + n)) : start + n;
-        value = !steps ? own : value + (own % 2 ? -(own + 1) / 2 : own / 2);
-        to[i] = value;
+    const start = Number(base);
+    if (!from) {
+        const step = unzigzag(start);
+        if (!steps) to.fill(start);
+        else for (let i = 0; i < to.length; i++) to[i] = (i + 1) * step;
+    } else if (from instanceof BigUint64Array) {
+        for (let i = 0, value = 0; i < to.length; i++) {
+            const own = Number(BigInt.asUintN(64, base + from[i]!));
+            value = steps ? value + unzigzag(own) : own;
+            to[i] = value;
+        }
+    } else if (steps) {
+        for (let i = 0, value = 0; i < to.length; i++) {
+            value += unzigzag(start + from[i]!);
+            to[i] = value;
+        }
+    } else if (start) {
+        for (let i = 0; i < to.length; i++) to[i] = start + from[i]!;
+    } else {
+        to.set(from);
     }
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
-    const decode = (Uint8Array as unknown as { fromBase64?: (s: string) => Uint8Array<ArrayBuffer> })
-        .fromBase64;
+    const decode = (
+        Uint8Array as unknown as { fromBase64?: (s: string) => Uint8Array<ArrayBuffer> }
+    ).fromBase64;
     if (decode) return decode(text);
-    const binary = atob(text), bytes = new Uint8Array(binary.length);
+    const binary = atob(text),
+        bytes = new Uint8Array(binary.length);
     for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
     return bytes;
 }
@@ -134,7 +168,10 @@ async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayB
 }
 
 // Which columns of a table hold differences, and which hold times, as in html.c.
-interface Layout { steps: readonly number[]; wide: readonly number[] }
+interface Layout {
+    steps: readonly number[];
+    wide: readonly number[];
+}
 const LAYOUTS: Record<string, Layout> = {
     slice: { steps: [0], wide: [0, 1] },
     state: { steps: [0], wide: [0, 1, 7] },
@@ -157,19 +194,26 @@ export async function readPage(): Promise<Content[]> {
         if (element.dataset.table) continue;
         const tables: Record<string, Table> = {};
         for (const name of Object.keys(LAYOUTS)) tables[name] = new Table();
-        contents[Number(element.dataset.trace)] =
-            { facts: JSON.parse(element.textContent ?? '') as Facts, tables };
+        contents[Number(element.dataset.trace)] = {
+            facts: JSON.parse(element.textContent ?? '') as Facts,
+            tables,
+        };
     }
     const blocks = elements.filter(element => element.dataset.table);
     const key = (e: HTMLElement) => `${e.dataset.trace} ${e.dataset.table}`;
     const counts = new Map<string, number>();
     for (const block of blocks) counts.set(key(block), (counts.get(key(block)) ?? 0) + 1);
-    for (const block of blocks) {
+    const parts = await Promise.all(
+        blocks.map(block => unpack(fromBase64(block.textContent ?? ''))),
+    );
+    blocks.forEach((block, i) => {
         const table = block.dataset.table!;
-        const bytes = await unpack(fromBase64(block.textContent ?? ''));
         contents[Number(block.dataset.trace)]?.tables[table]?.add(
-            bytes, counts.get(key(block))! << BLOCK_BITS, LAYOUTS[table]!);
-    }
+            parts[i]!,
+            counts.get(key(block))! << BLOCK_BITS,
+            LAYOUTS[table]!,
+        );
+    });
     for (const element of elements) element.remove();
     return contents;
 }

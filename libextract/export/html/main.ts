@@ -3,33 +3,25 @@
 // picture and the panels.
 import { App, Lane, Pane } from './app';
 import { readPage } from './data';
-import { drawShape, openCanvas } from './paint';
-import { LEGEND, selectionPanel, stateName, statisticsPanel, whyPanel } from './panels';
-import { Picture, ownerName } from './picture';
+import { buildLegend, element, fillHead, paintLegend, paneHead, stateText } from './frame';
+import { eventNear, hitTest, showTip } from './hit';
+import { selectionPanel, statisticsPanel, whyPanel } from './panels';
+import { Picture } from './picture';
 import { Search } from './search';
 import { EventTable } from './table';
-import { Shape, SliceColumn, Trace } from './trace';
+import { Trace } from './trace';
 import { count, escapeHtml as esc, group } from './words';
 
 const TABS = ['events', 'why', 'statistics', 'search', 'selection'] as const;
-type Tab = typeof TABS[number];
+type Tab = (typeof TABS)[number];
 const TAB_NAMES: Record<Tab, string> = {
-    events: 'Events', why: 'Why late', statistics: 'Statistics', search: 'Search', selection: 'Selection',
+    events: 'Events',
+    why: 'Why late',
+    statistics: 'Statistics',
+    search: 'Search',
+    selection: 'Selection',
 };
-const HELP: readonly [string, string][] = [
-    ['Zoom in, out', 'W S'], ['Pan left, right', 'A D'], ['Whole trace', '0'], ['Zoom to the selection', 'F'],
-    ['Previous, next slice or event of the thread', '[ ]'], ['Previous, next event', ', .'],
-    ['Previous, next event of the same kind', '{ }'], ['Set a mark (two measure)', 'M'],
-    ['Explain the selected response', 'Enter'], ['Search; next, previous hit', '/ N ⇧N'],
-    ['Compact lanes', 'C'], ['Panels', '1 2 3 4 5'], ['Close, clear marks, clear selection', 'Esc'],
-    ['This list', '?'], ['Zoom at the pointer', 'Wheel'], ['Pan', 'Drag'], ['Pan', '⇧Wheel'],
-    ['Select', 'Click'], ['Measure', '⇧Drag'], ['Zoom to a slice', 'Double-click'],
-];
 const OVERVIEW_HEIGHT = 75;
-
-function element<T extends HTMLElement>(id: string): T {
-    return document.getElementById(id) as T;
-}
 
 class Page {
     private app = new App();
@@ -39,20 +31,37 @@ class Page {
     private hits: EventTable;
     private tab: Tab = 'events';
     private frame = 0;
-    private boxes: { pane: Pane; canvas: HTMLCanvasElement; box: HTMLElement; root: HTMLElement }[] = [];
+    private boxes: {
+        pane: Pane;
+        canvas: HTMLCanvasElement;
+        box: HTMLElement;
+        root: HTMLElement;
+    }[] = [];
 
     constructor() {
         this.events = new EventTable(this.app, element('p-events'), element('grid'), () => null);
-        this.hits = new EventTable(this.app, element('p-search'), element('hits'), () => this.app.found);
+        this.hits = new EventTable(
+            this.app,
+            element('p-search'),
+            element('hits'),
+            () => this.app.found,
+        );
     }
 
     async open(): Promise<void> {
-        const contents = await readPage(), app = this.app;
+        const contents = await readPage(),
+            app = this.app;
         const traces = contents.map(content => new Trace(content));
         const first = traces[0];
         if (!first) throw new Error('The page holds no trace.');
-        app.panes = traces.map((trace, i) => new Pane(trace, 'AB'[i]!,
-            i && trace.facts.hz && first.facts.hz ? first.facts.hz / trace.facts.hz : 1));
+        app.panes = traces.map(
+            (trace, i) =>
+                new Pane(
+                    trace,
+                    'AB'[i]!,
+                    i && trace.facts.hz && first.facts.hz ? first.facts.hz / trace.facts.hz : 1,
+                ),
+        );
         if (app.isTwo) {
             app.compact = true;
             app.panes[1]!.offset = first.begin - traces[1]!.begin * app.panes[1]!.scale;
@@ -60,9 +69,9 @@ class Page {
         this.findRange();
         app.from = app.begin;
         app.to = app.end;
-        this.head();
+        fillHead(this.app);
         this.build();
-        this.legend();
+        buildLegend(this.picture.palette);
         this.wire();
         this.readHash();
         this.selectTab(this.tab);
@@ -79,83 +88,43 @@ class Page {
 
     // ---- elements ----
 
-    private head(): void {
-        const app = this.app, trace = app.panes[0]!.trace, facts = trace.facts;
-        const title = app.panes.map(pane => pane.trace.facts.title).join(' and ');
-        const rows = app.panes.reduce((sum, pane) => sum + pane.trace.event.rows, 0);
-        document.title = `${title} – Ringside`;
-        element('file').textContent = (app.isTwo ? 'A and B: ' : '') + title;
-        element('facts').textContent = [facts.format, count(rows, 'event'), trace.clock.length(app.end - app.begin),
-            trace.cores.size ? count(trace.cores.size, 'core') : '', count(trace.threadOrder().length, 'thread'),
-            facts.hz ? `clock ${this.rate(facts.hz)}` : 'clock rate unknown'].filter(Boolean).join(', ');
-        element('help-keys').innerHTML = HELP.map(([what, keys]) =>
-            `<div>${what}<span>${keys.split(' ').map(key => `<kbd>${key}</kbd>`).join(' ')}</span></div>`).join('');
-    }
-
-    private rate(hz: number): string {
-        const [scale, unit] = hz >= 1e9 ? [1e9, 'GHz'] : hz >= 1e6 ? [1e6, 'MHz'] : hz >= 1e3 ? [1e3, 'kHz'] : [1, 'Hz'];
-        return `${Number((hz / (scale as number)).toFixed(3))} ${unit}`;
-    }
-
     // Builds the lanes' names and canvases.
     private build(): void {
-        const app = this.app, panes = element('panes');
+        const app = this.app,
+            panes = element('panes');
         app.layOut(panes.clientHeight);
         panes.innerHTML = '';
         this.boxes = app.panes.map(pane => {
             const root = document.createElement('div');
             root.className = 'pane';
-            root.innerHTML = (app.isTwo ? this.paneHead(pane) : '') + `<div class="gut">${pane.lanes.map((lane, i) =>
-                lane.kind === 'head' ? `<div class="gh">${esc(lane.name)}<span>${esc(lane.note)}</span></div>`
-                    : `<button class="ln" style="height:${lane.height}px" data-lane="${i}" data-pane="${pane.letter}" title="${
-                        esc(lane.name)}${lane.note ? `, ${esc(lane.note)}` : ''}"><span class="n">${esc(lane.name)}</span><span class="p">${
-                        esc(lane.note)}</span></button>`).join('')}</div>` +
-                `<div class="cv" style="height:${pane.height}px"><canvas tabindex="0" role="img" aria-label="Lanes of ${
-                    esc(pane.trace.facts.title)}. The table of events has the same as text."></canvas></div>`;
+            root.innerHTML =
+                (app.isTwo ? paneHead(app, pane, this.offsetText()) : '') +
+                `<div class="gut">${pane.lanes
+                    .map((lane, i) =>
+                        lane.kind === 'head'
+                            ? `<div class="gh">${esc(lane.name)}<span>${esc(lane.note)}</span></div>`
+                            : `<button class="ln" style="height:${lane.height}px" data-lane="${i}" data-pane="${pane.letter}" title="${esc(
+                                  lane.name,
+                              )}${lane.note ? `, ${esc(lane.note)}` : ''}"><span class="n">${esc(lane.name)}</span><span class="p">${esc(
+                                  lane.note,
+                              )}</span></button>`,
+                    )
+                    .join('')}</div>` +
+                `<div class="cv" style="height:${pane.height}px"><canvas tabindex="0" role="img" aria-label="Lanes of ${esc(
+                    pane.trace.facts.title,
+                )}. The table of events has the same as text."></canvas></div>`;
             panes.append(root);
-            const canvas = root.querySelector('canvas')!, box = root.querySelector<HTMLElement>('.cv')!;
+            const canvas = root.querySelector('canvas')!,
+                box = root.querySelector<HTMLElement>('.cv')!;
             this.wireCanvas(pane, canvas, box);
             return { pane, canvas, box, root };
         });
         this.picture.forget();
         if (app.selection) {
             const { pane, lane } = app.selection;
-            app.selection.lane = pane.lane(lane.kind, lane.key) ?? pane.lanes.find(l => l.kind !== 'head') ?? lane;
+            app.selection.lane =
+                pane.lane(lane.kind, lane.key) ?? pane.lanes.find(l => l.kind !== 'head') ?? lane;
         }
-    }
-
-    private paneHead(pane: Pane): string {
-        const trace = pane.trace;
-        const field = pane.letter === 'A' ? '' : `<label>offset <input id="offset" inputmode="decimal" size="10" value="${this.offsetText()}"> ${
-            this.app.clock.hz ? 'ms' : 'ticks'}</label><button id="align" title="Move B so that its first mark meets the second">Align at marks</button>`;
-        return `<div class="ph"><b>${pane.letter}</b>${esc(trace.facts.title)} <i>${count(trace.event.rows, 'event')}, starts at ${
-            esc(trace.clock.at(trace.begin))}</i>${field}</div>`;
-    }
-
-    private legend(): void {
-        for (const id of ['det', 'p-selection']) {
-            const html = `<div class="sel-body"></div><div class="sec"><h3>States</h3><div class="leg">${LEGEND.map(([, name]) =>
-                `<div><canvas width="68" height="36"></canvas>${name}</div>`).join('')}</div></div>`;
-            element(id).innerHTML = html;
-        }
-        this.paintLegend();
-    }
-
-    private paintLegend(): void {
-        const palette = this.picture.palette;
-        for (const id of ['det', 'p-selection'])
-            element(id).querySelectorAll<HTMLCanvasElement>('.leg canvas').forEach((canvas, i) => {
-                const g = openCanvas(canvas, 34, 18), shape = LEGEND[i]![0];
-                if (shape !== 'lost') {
-                    drawShape(g, palette, shape, 0, 34, 0, 18);
-                    return;
-                }
-                g.fillStyle = palette.pattern('lost');
-                g.fillRect(0, 1, 34, 16);
-                g.fillStyle = palette.color.lost;
-                g.fillRect(0, 1, 2, 16);
-                g.fillRect(32, 1, 2, 16);
-            });
     }
 
     // ---- drawing ----
@@ -173,46 +142,53 @@ class Page {
     }
 
     private paint(): void {
-        const app = this.app, axis = element<HTMLCanvasElement>('axis');
+        const app = this.app,
+            axis = element<HTMLCanvasElement>('axis');
         const width = this.boxes[0]!.box.clientWidth;
         this.picture.axis(axis, width);
-        for (const { pane, canvas, box } of this.boxes) this.picture.pane(pane, canvas, box.clientWidth);
+        for (const { pane, canvas, box } of this.boxes)
+            this.picture.pane(pane, canvas, box.clientWidth);
         const overview = element<HTMLCanvasElement>('overview');
         this.picture.overview(overview, overview.parentElement!.clientWidth, OVERVIEW_HEIGHT);
         const all = app.end - app.begin;
-        overview.setAttribute('aria-valuenow', String(Math.round((app.from - app.begin) / all * 100)));
-        overview.setAttribute('aria-valuetext', `${app.clock.at(app.from)} to ${app.clock.at(app.to)}`);
+        overview.setAttribute(
+            'aria-valuenow',
+            String(Math.round(((app.from - app.begin) / all) * 100)),
+        );
+        overview.setAttribute(
+            'aria-valuetext',
+            `${app.clock.at(app.from)} to ${app.clock.at(app.to)}`,
+        );
         element('span').innerHTML = `<b>${esc(app.clock.length(app.to - app.from))}</b> visible`;
         element('whole').textContent = `whole trace, ${app.clock.length(all)}`;
-        element('visible').innerHTML = `<b>${esc(app.clock.at(app.from))}</b> to <b>${esc(app.clock.at(app.to))}</b>`;
-        element('state').textContent = this.stateText();
+        element('visible').innerHTML =
+            `<b>${esc(app.clock.at(app.from))}</b> to <b>${esc(app.clock.at(app.to))}</b>`;
+        element('state').textContent = stateText(app);
         if (this.tab === 'events') this.events.draw();
         if (this.tab === 'search') this.hits.draw();
     }
 
-    private stateText(): string {
-        const app = this.app, losses = app.panes.reduce((sum, pane) => sum + pane.trace.losses.length, 0);
-        const damaged = app.panes.reduce((sum, pane) => sum + pane.trace.facts.damaged, 0);
-        if (app.marks.length === 2)
-            return `marks: ${app.clock.length(Math.abs(app.marks[1]! - app.marks[0]!))} apart`;
-        const list: string[] = [];
-        if (losses) list.push(`${count(losses, 'gap')} in the trace; states after a gap are unknown until evidence comes`);
-        if (damaged) list.push(`${group(String(damaged))} damaged entr${damaged === 1 ? 'y' : 'ies'}`);
-        const wrapped = app.panes.some(pane => pane.trace.facts.wrapped);
-        return list.join('; ') || (wrapped ? 'the ring wrapped: earlier events are not in it' : 'complete: no loss, no damage');
-    }
-
     // Updates what depends on the selection.
     private changed(): void {
-        const app = this.app, html = selectionPanel(app);
-        document.querySelectorAll('.sel-body').forEach(body => { body.innerHTML = html; });
+        const app = this.app,
+            html = selectionPanel(app);
+        document.querySelectorAll('.sel-body').forEach(body => {
+            body.innerHTML = html;
+        });
         for (const { pane, root } of this.boxes)
             root.querySelectorAll<HTMLElement>('.ln').forEach(button =>
-                button.classList.toggle('on', app.selection?.pane === pane &&
-                    pane.lanes[Number(button.dataset.lane)] === app.selection.lane));
+                button.classList.toggle(
+                    'on',
+                    app.selection?.pane === pane &&
+                        pane.lanes[Number(button.dataset.lane)] === app.selection.lane,
+                ),
+            );
         if (app.selection) {
             const body = document.querySelector('.sel-body')!;
-            element('live').textContent = [...body.querySelectorAll('h2, .sub')].slice(0, 2).map(e => e.textContent).join(', ');
+            element('live').textContent = [...body.querySelectorAll('h2, .sub')]
+                .slice(0, 2)
+                .map(e => e.textContent)
+                .join(', ');
         }
         this.writeHash();
         this.draw();
@@ -221,8 +197,14 @@ class Page {
     // ---- the address ----
 
     private writeHash(): void {
-        const app = this.app, s = app.selection, parts = [`${Math.round(app.from)}-${Math.round(app.to)}`];
-        if (s) parts.push(s.span < 0 ? `event=${s.event}` : `slice=${s.lane.kind}.${s.lane.key}.${s.span}`, `pane=${s.pane.letter}`);
+        const app = this.app,
+            s = app.selection,
+            parts = [`${Math.round(app.from)}-${Math.round(app.to)}`];
+        if (s)
+            parts.push(
+                s.span < 0 ? `event=${s.event}` : `slice=${s.lane.kind}.${s.lane.key}.${s.span}`,
+                `pane=${s.pane.letter}`,
+            );
         try {
             history.replaceState(null, '', `#${parts.join('&')}`);
         } catch {
@@ -231,14 +213,17 @@ class Page {
     }
 
     private readHash(): void {
-        const app = this.app, [view = '', ...rest] = decodeURIComponent(location.hash.slice(1)).split('&');
-        const range = /^(-?\d+)-(-?\d+)$/.exec(view), values = new Map(rest.map(part => part.split('=') as [string, string]));
+        const app = this.app,
+            [view = '', ...rest] = decodeURIComponent(location.hash.slice(1)).split('&');
+        const range = /^(-?\d+)-(-?\d+)$/.exec(view),
+            values = new Map(rest.map(part => part.split('=') as [string, string]));
         if (range) app.show(Number(range[1]), Number(range[2]));
         const pane = app.panes.find(p => p.letter === values.get('pane')) ?? app.panes[0]!;
         const [kind, key, span] = (values.get('slice') ?? '').split('.');
         const lane = pane.lanes.find(l => l.kind === kind && l.key === Number(key));
         const event = Number(values.get('event') ?? -1);
-        if (lane && Number(span) < lane.spans.length && Number(span) >= 0) this.selectSpan(pane, lane, Number(span));
+        if (lane && Number(span) < lane.spans.length && Number(span) >= 0)
+            this.selectSpan(pane, lane, Number(span));
         else if (event >= 0 && event < pane.trace.event.rows) this.selectEvent(pane, event, false);
     }
 
@@ -256,7 +241,8 @@ class Page {
 
     // Makes a pane the one of the table. The hits of a search are those of a pane.
     private activate(pane: Pane): void {
-        const app = this.app, active = app.panes.indexOf(pane);
+        const app = this.app,
+            active = app.panes.indexOf(pane);
         if (active === app.active) return;
         app.active = active;
         this.selectTab(this.tab);
@@ -266,8 +252,12 @@ class Page {
     selectEvent(pane: Pane, event: number, isShown = true): void {
         const trace = pane.trace;
         if (event < 0 || event >= trace.event.rows) return;
-        const time = trace.time(event), thread = trace.threadOf(event), isr = trace.interruptOf(event);
-        const lane = (thread && pane.lane('thread', thread)) || (isr && pane.lane('interrupt', isr)) ||
+        const time = trace.time(event),
+            thread = trace.threadOf(event),
+            isr = trace.interruptOf(event);
+        const lane =
+            (thread && pane.lane('thread', thread)) ||
+            (isr && pane.lane('interrupt', isr)) ||
             pane.lanes.find(l => l.kind !== 'head');
         if (!lane) return;
         this.app.selection = { pane, lane, from: time, to: time, span: -1, event };
@@ -279,8 +269,10 @@ class Page {
 
     // Moves the visible time if a time is not in it.
     private reveal(time: number): void {
-        const app = this.app, width = app.to - app.from;
-        if (time < app.from + width * 0.08 || time > app.to - width * 0.08) app.show(time - width / 2, time + width / 2);
+        const app = this.app,
+            width = app.to - app.from;
+        if (time < app.from + width * 0.08 || time > app.to - width * 0.08)
+            app.show(time - width / 2, time + width / 2);
         this.draw();
     }
 
@@ -291,9 +283,12 @@ class Page {
 
     // The table follows the picture, unless the selected event is in both.
     private moved(): void {
-        const app = this.app, pane = app.pane, s = app.selection;
+        const app = this.app,
+            pane = app.pane,
+            s = app.selection;
         if (this.tab === 'events' && !element('p-events').matches(':hover')) {
-            const time = s && s.pane === pane && s.event >= 0 ? pane.toPage(pane.trace.time(s.event)) : NaN;
+            const time =
+                s && s.pane === pane && s.event >= 0 ? pane.toPage(pane.trace.time(s.event)) : NaN;
             if (!(time >= app.from && time <= app.to))
                 this.events.follow(pane.trace.eventAt(pane.toTrace(app.from)));
         }
@@ -312,12 +307,24 @@ class Page {
             this.reveal(s.pane.toPage(s.lane.spans.from[next]!));
             return;
         }
-        this.nextEvent(direction, (trace, row, from) => from < 0 || trace.threadOf(row) === trace.threadOf(from));
+        this.nextEvent(
+            direction,
+            (trace, row, from) => from < 0 || trace.threadOf(row) === trace.threadOf(from),
+        );
     }
 
-    private nextEvent(direction: 1 | -1, fits: (trace: Trace, row: number, from: number) => boolean): void {
-        const app = this.app, s = app.selection, pane = s?.pane ?? app.pane, trace = pane.trace;
-        let row = s && s.event >= 0 ? s.event : trace.eventAt(pane.toTrace(app.from)) - (direction > 0 ? 1 : 0);
+    private nextEvent(
+        direction: 1 | -1,
+        fits: (trace: Trace, row: number, from: number) => boolean,
+    ): void {
+        const app = this.app,
+            s = app.selection,
+            pane = s?.pane ?? app.pane,
+            trace = pane.trace;
+        let row =
+            s && s.event >= 0
+                ? s.event
+                : trace.eventAt(pane.toTrace(app.from)) - (direction > 0 ? 1 : 0);
         const from = s && s.event >= 0 ? s.event : -1;
         for (row += direction; row >= 0 && row < trace.event.rows; row += direction)
             if (fits(trace, row, from)) {
@@ -338,8 +345,10 @@ class Page {
     }
 
     private mark(time?: number): void {
-        const app = this.app, s = app.selection;
-        const own = time ?? (s ? s.pane.toPage(app.marks.length === 1 ? s.to : s.from) : this.pointer());
+        const app = this.app,
+            s = app.selection;
+        const own =
+            time ?? (s ? s.pane.toPage(app.marks.length === 1 ? s.to : s.from) : this.pointer());
         if (app.marks.length > 1) app.marks = [];
         app.marks.push(own);
         this.draw();
@@ -347,8 +356,11 @@ class Page {
 
     // The time at the pointer, or in the middle of what is visible.
     private pointer(): number {
-        const app = this.app, width = this.boxes[0]?.box.clientWidth ?? 1;
-        return app.hover === null ? (app.from + app.to) / 2 : app.from + app.hover / width * (app.to - app.from);
+        const app = this.app,
+            width = this.boxes[0]?.box.clientWidth ?? 1;
+        return app.hover === null
+            ? (app.from + app.to) / 2
+            : app.from + (app.hover / width) * (app.to - app.from);
     }
 
     // ---- tabs and panels ----
@@ -356,16 +368,25 @@ class Page {
     selectTab(tab: Tab): void {
         this.tab = tab;
         for (const name of TABS) element(`p-${name}`).hidden = name !== tab;
-        const app = this.app, numbers: Partial<Record<Tab, string>> = {
-            events: `${app.isTwo ? `${app.pane.letter} ` : ''}${group(String(app.pane.trace.event.rows))}`, search: app.query ? group(String(app.found.length)) : '',
-        };
+        const app = this.app,
+            numbers: Partial<Record<Tab, string>> = {
+                events: `${app.isTwo ? `${app.pane.letter} ` : ''}${group(String(app.pane.trace.event.rows))}`,
+                search: app.query ? group(String(app.found.length)) : '',
+            };
         const hint: Partial<Record<Tab, string>> = {
-            events: 'Rows in the visible span are dark; others are gray', why: app.chain ? 'Select a row to see it in the timeline' : '',
+            events: 'Rows in the visible span are dark; others are gray',
+            why: app.chain ? 'Select a row to see it in the timeline' : '',
             statistics: app.isTwo ? '' : 'Select a longest response to explain it',
         };
-        element('tabs').innerHTML = TABS.map((name, i) => `<button role="tab" id="t-${name}" aria-selected="${name === tab}" aria-controls="p-${
-            name}" data-tab="${name}"${name === 'selection' ? ' class="narrow"' : ''} title="${TAB_NAMES[name]} (${i + 1})">${
-            TAB_NAMES[name]}<span class="n">${numbers[name] ?? ''}</span></button>`).join('') + `<span class="r">${hint[tab] ?? ''}</span>`;
+        element('tabs').innerHTML =
+            TABS.map(
+                (name, i) =>
+                    `<button role="tab" id="t-${name}" aria-selected="${name === tab}" aria-controls="p-${
+                        name
+                    }" data-tab="${name}"${name === 'selection' ? ' class="narrow"' : ''} title="${TAB_NAMES[name]} (${i + 1})">${
+                        TAB_NAMES[name]
+                    }<span class="n">${numbers[name] ?? ''}</span></button>`,
+            ).join('') + `<span class="r">${hint[tab] ?? ''}</span>`;
         if (tab === 'why') element('p-why').innerHTML = whyPanel(app);
         if (tab === 'statistics') element('p-statistics').innerHTML = statisticsPanel(app);
         if (tab === 'search') this.searchHint();
@@ -373,11 +394,14 @@ class Page {
     }
 
     private searchHint(isDone = true): void {
-        const app = this.app, hint = element('no-hits');
+        const app = this.app,
+            hint = element('no-hits');
         hint.hidden = app.found.length > 0;
         hint.innerHTML = !app.query
             ? 'Press <kbd>/</kbd> and type, for example a name of an object, <b>queue send</b> or <b>#930</b>.'
-            : isDone ? `No event contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.` : 'Searching …';
+            : isDone
+              ? `No event contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.`
+              : 'Searching …';
         element('hits').hidden = !app.found.length;
     }
 
@@ -394,9 +418,11 @@ class Page {
     }
 
     private step(direction: 1 | -1): void {
-        const app = this.app, all = app.found.length;
+        const app = this.app,
+            all = app.found.length;
         if (!all) return;
-        app.foundAt = app.foundAt < 0 && direction < 0 ? all - 1 : (app.foundAt + direction + all) % all;
+        app.foundAt =
+            app.foundAt < 0 && direction < 0 ? all - 1 : (app.foundAt + direction + all) % all;
         this.selectEvent(app.pane, app.found[app.foundAt]!);
         if (this.tab === 'search') this.hits.reveal(app.foundAt);
     }
@@ -404,26 +430,49 @@ class Page {
     // ---- keys ----
 
     private readonly keys: Record<string, () => void> = {
-        w: () => this.zoom(0.8), '+': () => this.zoom(0.8), '=': () => this.zoom(0.8),
-        s: () => this.zoom(1.25), '-': () => this.zoom(1.25),
-        a: () => this.pan(-0.1), ArrowLeft: () => this.pan(-0.1),
-        d: () => this.pan(0.1), ArrowRight: () => this.pan(0.1),
-        0: () => this.show(this.app.begin, this.app.end), Home: () => this.show(this.app.begin, this.app.end),
+        w: () => this.zoom(0.8),
+        '+': () => this.zoom(0.8),
+        '=': () => this.zoom(0.8),
+        s: () => this.zoom(1.25),
+        '-': () => this.zoom(1.25),
+        a: () => this.pan(-0.1),
+        ArrowLeft: () => this.pan(-0.1),
+        d: () => this.pan(0.1),
+        ArrowRight: () => this.pan(0.1),
+        0: () => this.show(this.app.begin, this.app.end),
+        Home: () => this.show(this.app.begin, this.app.end),
         f: () => this.zoomToSelection(),
-        '[': () => this.along(-1), ']': () => this.along(1),
-        ',': () => this.nextEvent(-1, () => true), '.': () => this.nextEvent(1, () => true),
-        '{': () => this.sameKind(-1), '}': () => this.sameKind(1),
-        m: () => this.mark(), n: () => this.step(1), N: () => this.step(-1), Enter: () => this.explain(),
-        c: () => { this.app.compact = !this.app.compact; this.build(); this.changed(); },
-        '/': () => { element<HTMLInputElement>('query').focus(); element<HTMLInputElement>('query').select(); },
+        '[': () => this.along(-1),
+        ']': () => this.along(1),
+        ',': () => this.nextEvent(-1, () => true),
+        '.': () => this.nextEvent(1, () => true),
+        '{': () => this.sameKind(-1),
+        '}': () => this.sameKind(1),
+        m: () => this.mark(),
+        n: () => this.step(1),
+        N: () => this.step(-1),
+        Enter: () => this.explain(),
+        c: () => {
+            this.app.compact = !this.app.compact;
+            this.build();
+            this.changed();
+        },
+        '/': () => {
+            element<HTMLInputElement>('query').focus();
+            element<HTMLInputElement>('query').select();
+        },
         '?': () => element<HTMLDialogElement>('help').showModal(),
         Escape: () => this.closeInnermost(),
-        1: () => this.selectTab('events'), 2: () => this.selectTab('why'), 3: () => this.selectTab('statistics'),
-        4: () => this.selectTab('search'), 5: () => this.selectTab('selection'),
+        1: () => this.selectTab('events'),
+        2: () => this.selectTab('why'),
+        3: () => this.selectTab('statistics'),
+        4: () => this.selectTab('search'),
+        5: () => this.selectTab('selection'),
     };
 
     private zoom(factor: number): void {
-        const s = this.app.selection, hover = this.app.hover;
+        const s = this.app.selection,
+            hover = this.app.hover;
         const at = hover === null && s ? s.pane.toPage((s.from + s.to) / 2) : this.pointer();
         const isIn = at >= this.app.from && at <= this.app.to;
         this.app.zoom(factor, isIn ? at : (this.app.from + this.app.to) / 2);
@@ -438,13 +487,17 @@ class Page {
     private zoomToSelection(): void {
         const s = this.app.selection;
         if (!s) return;
-        const from = s.pane.toPage(s.from), to = s.pane.toPage(s.to);
+        const from = s.pane.toPage(s.from),
+            to = s.pane.toPage(s.to);
         const width = Math.max(60, to - from);
         this.show((from + to) / 2 - width, (from + to) / 2 + width);
     }
 
     private sameKind(direction: 1 | -1): void {
-        this.nextEvent(direction, (trace, row, from) => from < 0 || trace.eventName(row) === trace.eventName(from));
+        this.nextEvent(
+            direction,
+            (trace, row, from) => from < 0 || trace.eventName(row) === trace.eventName(from),
+        );
     }
 
     private closeInnermost(): void {
@@ -466,7 +519,8 @@ class Page {
     }
 
     private key(event: KeyboardEvent): void {
-        const target = event.target as HTMLElement, isHelp = element<HTMLDialogElement>('help').open;
+        const target = event.target as HTMLElement,
+            isHelp = element<HTMLDialogElement>('help').open;
         if (event.ctrlKey || event.metaKey || event.altKey || isHelp) return;
         if (target.tagName === 'INPUT') {
             if (event.key === 'Escape') {
@@ -482,7 +536,8 @@ class Page {
             return;
         }
         if (event.key === 'Enter' && target.tagName === 'BUTTON') return;
-        const name = event.key.length === 1 && event.key !== 'N' ? event.key.toLowerCase() : event.key;
+        const name =
+            event.key.length === 1 && event.key !== 'N' ? event.key.toLowerCase() : event.key;
         const action = this.keys[name];
         if (!action) return;
         event.preventDefault();
@@ -491,9 +546,14 @@ class Page {
 
     // Keys that mean something else in the tabs, in tables and between the names of lanes.
     private widgetKey(event: KeyboardEvent, target: HTMLElement): boolean {
-        const isDown = event.key === 'ArrowDown', isUp = event.key === 'ArrowUp';
+        const isDown = event.key === 'ArrowDown',
+            isUp = event.key === 'ArrowUp';
         if (target.closest('#tabs') && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
-            const next = TABS[(TABS.indexOf(this.tab) + (event.key === 'ArrowRight' ? 1 : TABS.length - 1)) % TABS.length]!;
+            const next =
+                TABS[
+                    (TABS.indexOf(this.tab) + (event.key === 'ArrowRight' ? 1 : TABS.length - 1)) %
+                        TABS.length
+                ]!;
             this.selectTab(next);
             element(`t-${next}`).focus();
             return true;
@@ -505,16 +565,23 @@ class Page {
         }
         const grid = target.closest('.grid');
         if (!grid) return false;
-        const isHits = grid.id === 'p-search', page = (isHits ? this.hits : this.events).capacity - 1;
+        const isHits = grid.id === 'p-search',
+            page = (isHits ? this.hits : this.events).capacity - 1;
         const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }[event.key];
         if (steps === undefined) return false;
         if (isHits) {
             const app = this.app;
-            app.foundAt = Math.max(0, Math.min(app.found.length - 1, app.foundAt + steps)) - Math.sign(steps);
+            app.foundAt =
+                Math.max(0, Math.min(app.found.length - 1, app.foundAt + steps)) - Math.sign(steps);
             this.step(steps > 0 ? 1 : -1);
         } else {
-            const app = this.app, pane = app.pane, s = app.selection;
-            const row = s?.pane === pane && s.event >= 0 ? s.event : pane.trace.eventAt(pane.toTrace(app.from)) - 1;
+            const app = this.app,
+                pane = app.pane,
+                s = app.selection;
+            const row =
+                s?.pane === pane && s.event >= 0
+                    ? s.event
+                    : pane.trace.eventAt(pane.toTrace(app.from)) - 1;
             this.selectEvent(pane, Math.max(0, Math.min(pane.trace.event.rows - 1, row + steps)));
         }
         return true;
@@ -522,77 +589,28 @@ class Page {
 
     // ---- mouse and touch ----
 
-    private hit(pane: Pane, x: number, y: number, width: number): { lane: Lane; span: number } | null {
-        const lane = pane.lanes.find(l => y >= l.y && y < l.y + l.height);
-        if (!lane || lane.kind === 'head') return null;
-        const app = this.app, perPixel = (app.to - app.from) / width;
-        const time = pane.toTrace(app.from + x * perPixel), near = 3 * perPixel / pane.scale;
-        let span = lane.spans.after(time);
-        if (span >= lane.spans.length || lane.spans.from[span]! > time + near) {
-            span = span && lane.spans.to[span - 1]! >= time - near ? span - 1 : -1;
-        }
-        return { lane, span };
-    }
-
-    // The event of a lane's thread that is drawn within three pixels; -1: none.
-    private eventNear(pane: Pane, lane: Lane, x: number, width: number): number {
-        const app = this.app, perPixel = (app.to - app.from) / width, trace = pane.trace;
-        const rows = lane.kind === 'thread' ? trace.threadEvents.get(lane.key) : undefined;
-        const time = pane.toTrace(app.from + x * perPixel), near = 3 * perPixel / pane.scale;
-        if (!rows || rows.length * (app.to - app.from) / pane.scale / (trace.end - trace.begin) > width / 8) return -1;
-        let low = 0, high = rows.length;
-        while (low < high) {
-            const middle = (low + high) >> 1;
-            if (trace.time(rows[middle]!) < time - near) low = middle + 1;
-            else high = middle;
-        }
-        return low < rows.length && trace.time(rows[low]!) <= time + near ? rows[low]! : -1;
-    }
-
     private click(pane: Pane, x: number, y: number, width: number): void {
-        const found = this.hit(pane, x, y, width);
+        const found = hitTest(this.app, pane, x, y, width);
         if (!found) return;
-        const { lane, span } = found, inLane = y - lane.y;
+        const { lane, span } = found,
+            inLane = y - lane.y;
         const isAtEdge = inLane < 7 || inLane > lane.height - 6 || !lane.spans.length;
-        const event = isAtEdge ? this.eventNear(pane, lane, x, width) : -1;
+        const event = isAtEdge ? eventNear(this.app, pane, lane, x, width) : -1;
         if (event >= 0) this.selectEvent(pane, event, false);
         else if (span >= 0) this.selectSpan(pane, lane, span);
     }
 
-    private tip(pane: Pane, event: PointerEvent, x: number, y: number, width: number): void {
-        const tip = element('tip'), found = this.hit(pane, x, y, width), trace = pane.trace;
-        const near = found ? this.eventNear(pane, found.lane, x, width) : -1;
-        if (!found || (found.span < 0 && near < 0)) {
-            tip.hidden = true;
-            return;
-        }
-        const { lane, span } = found;
-        let html = `<b>${esc(lane.name)}</b>`;
-        if (span >= 0) {
-            const spans = lane.spans, row = spans.row[span]!;
-            const what = lane.kind === 'mutex' ? `owned by ${ownerName(pane, row)}`
-                : lane.kind === 'core' && spans.shape[span] === Shape.Running
-                    ? trace.threadName(trace.slice.columns[SliceColumn.Thread]![row]!) : stateName(trace, lane.kind, spans, span);
-            html += ` ${esc(what)}<div>${esc(trace.clock.length(spans.to[span]! - spans.from[span]!))} from ${esc(trace.clock.at(spans.from[span]!))}</div>`;
-        }
-        if (near >= 0)
-            html += `<div>#${trace.seq(near)} ${esc(trace.eventName(near))}<br>${trace.fields(near).slice(0, 4).map(f =>
-                `${esc(f.label)} ${esc(f.value)}`).join(', ')}</div>`;
-        tip.innerHTML = html;
-        tip.hidden = false;
-        tip.style.left = `${Math.min(innerWidth - tip.offsetWidth - 4, event.clientX + 14)}px`;
-        tip.style.top = `${Math.min(innerHeight - tip.offsetHeight - 4, event.clientY + 16)}px`;
-    }
-
     private wireCanvas(pane: Pane, canvas: HTMLCanvasElement, box: HTMLElement): void {
-        const app = this.app, pointers = new Map<number, number>();
-        let drag: { x: number; from: number; to: number; moved: number; mark: boolean } | null = null;
+        const app = this.app,
+            pointers = new Map<number, number>();
+        let drag: { x: number; from: number; to: number; moved: number; mark: boolean } | null =
+            null;
         let pinch: { distance: number; at: number; width: number } | null = null;
         const place = (event: MouseEvent) => {
             const r = canvas.getBoundingClientRect();
             return [event.clientX - r.left, event.clientY - r.top] as const;
         };
-        const timeAt = (x: number) => app.from + x / box.clientWidth * (app.to - app.from);
+        const timeAt = (x: number) => app.from + (x / box.clientWidth) * (app.to - app.from);
         canvas.onpointerdown = event => {
             if (event.button !== 0) return;
             const [x] = place(event);
@@ -602,7 +620,11 @@ class Page {
             element('tip').hidden = true;
             if (pointers.size === 2) {
                 const [a, b] = [...pointers.values()] as [number, number];
-                pinch = { distance: Math.max(10, Math.abs(a - b)), at: timeAt((a + b) / 2), width: app.to - app.from };
+                pinch = {
+                    distance: Math.max(10, Math.abs(a - b)),
+                    at: timeAt((a + b) / 2),
+                    width: app.to - app.from,
+                };
             }
         };
         canvas.onpointermove = event => {
@@ -610,7 +632,7 @@ class Page {
             if (pointers.has(event.pointerId)) pointers.set(event.pointerId, x);
             if (pinch && pointers.size === 2) {
                 const [a, b] = [...pointers.values()] as [number, number];
-                const width = pinch.width * pinch.distance / Math.max(10, Math.abs(a - b));
+                const width = (pinch.width * pinch.distance) / Math.max(10, Math.abs(a - b));
                 const share = (a + b) / 2 / box.clientWidth;
                 this.show(pinch.at - share * width, pinch.at - share * width + width);
             } else if (drag) {
@@ -618,19 +640,21 @@ class Page {
                 if (drag.moved < 4) return;
                 if (drag.mark) app.marks = [timeAt(drag.x), timeAt(x)];
                 else {
-                    const shift = (drag.x - x) / box.clientWidth * (drag.to - drag.from);
+                    const shift = ((drag.x - x) / box.clientWidth) * (drag.to - drag.from);
                     this.show(drag.from + shift, drag.to + shift);
                 }
             } else {
                 app.hover = x;
-                this.tip(pane, event, x, y, box.clientWidth);
+                showTip(app, pane, event, x, y, box.clientWidth);
             }
             this.draw();
         };
         const end = (event: PointerEvent) => {
-            const [x, y] = place(event), wasPinch = pinch !== null;
+            const [x, y] = place(event),
+                wasPinch = pinch !== null;
             pointers.delete(event.pointerId);
-            if (drag && drag.moved < 4 && !wasPinch && event.type === 'pointerup') this.click(pane, x, y, box.clientWidth);
+            if (drag && drag.moved < 4 && !wasPinch && event.type === 'pointerup')
+                this.click(pane, x, y, box.clientWidth);
             if (!pointers.size) pinch = null;
             drag = null;
         };
@@ -645,26 +669,39 @@ class Page {
             this.click(pane, x, y, box.clientWidth);
             this.zoomToSelection();
         };
-        canvas.addEventListener('wheel', event => {
-            event.preventDefault();
-            const width = box.clientWidth, isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-            if (isSideways) {
-                const shift = (event.deltaX || event.deltaY) / width * (app.to - app.from);
-                this.show(app.from + shift, app.to + shift);
-            } else {
-                app.zoom(Math.pow(1.25, Math.max(-3, Math.min(3, event.deltaY / 100))), timeAt(place(event)[0]));
-                this.moved();
-            }
-        }, { passive: false });
+        canvas.addEventListener(
+            'wheel',
+            event => {
+                event.preventDefault();
+                const width = box.clientWidth,
+                    isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+                if (isSideways) {
+                    const shift = ((event.deltaX || event.deltaY) / width) * (app.to - app.from);
+                    this.show(app.from + shift, app.to + shift);
+                } else {
+                    app.zoom(
+                        Math.pow(1.25, Math.max(-3, Math.min(3, event.deltaY / 100))),
+                        timeAt(place(event)[0]),
+                    );
+                    this.moved();
+                }
+            },
+            { passive: false },
+        );
     }
 
     private wireOverview(): void {
-        const app = this.app, canvas = element<HTMLCanvasElement>('overview');
+        const app = this.app,
+            canvas = element<HTMLCanvasElement>('overview');
         let drag: { x: number; from: number; to: number; grip: -1 | 0 | 1 } | null = null;
         const perPixel = () => (app.end - app.begin) / canvas.clientWidth;
         canvas.onpointerdown = event => {
-            const x = event.clientX - canvas.getBoundingClientRect().left, time = app.begin + x * perPixel();
-            const [a, b] = [app.from, app.to].map(t => (t - app.begin) / perPixel()) as [number, number];
+            const x = event.clientX - canvas.getBoundingClientRect().left,
+                time = app.begin + x * perPixel();
+            const [a, b] = [app.from, app.to].map(t => (t - app.begin) / perPixel()) as [
+                number,
+                number,
+            ];
             const grip = Math.abs(x - a) < 6 ? -1 : Math.abs(x - b) < 6 ? 1 : 0;
             const half = (app.to - app.from) / 2;
             canvas.setPointerCapture(event.pointerId);
@@ -673,44 +710,61 @@ class Page {
         };
         canvas.onpointermove = event => {
             if (!drag) return;
-            const shift = (event.clientX - canvas.getBoundingClientRect().left - drag.x) * perPixel();
+            const shift =
+                (event.clientX - canvas.getBoundingClientRect().left - drag.x) * perPixel();
             if (drag.grip < 0) this.show(Math.min(drag.from + shift, drag.to - 1), drag.to);
             else if (drag.grip > 0) this.show(drag.from, Math.max(drag.to + shift, drag.from + 1));
             else this.show(drag.from + shift, drag.to + shift);
         };
-        canvas.onpointerup = canvas.onpointercancel = () => { drag = null; };
+        canvas.onpointerup = canvas.onpointercancel = () => {
+            drag = null;
+        };
     }
 
     // ---- wiring ----
 
     private wire(): void {
         addEventListener('keydown', event => this.key(event));
-        new ResizeObserver(() => { this.build(); this.changed(); }).observe(element('panes'));
-        const recolor = () => { this.picture.repaint(); this.paintLegend(); this.draw(); };
+        new ResizeObserver(() => {
+            this.build();
+            this.changed();
+        }).observe(element('panes'));
+        const recolor = () => {
+            this.picture.repaint();
+            paintLegend(this.picture.palette);
+            this.draw();
+        };
         matchMedia('(prefers-color-scheme: dark)').onchange = recolor;
         // Printed pages are light: colors are read again, and painted at once.
         const print = (isPrinting: boolean) => {
             document.documentElement.toggleAttribute('data-print', isPrinting);
             this.picture.repaint();
-            this.paintLegend();
+            paintLegend(this.picture.palette);
             this.paint();
         };
         addEventListener('beforeprint', () => print(true));
         addEventListener('afterprint', () => print(false));
-        element<HTMLInputElement>('query').oninput = event => this.find((event.target as HTMLInputElement).value);
+        element<HTMLInputElement>('query').oninput = event =>
+            this.find((event.target as HTMLInputElement).value);
         element('keys').onclick = () => element<HTMLDialogElement>('help').showModal();
         element('fit').onclick = () => this.show(this.app.begin, this.app.end);
         for (const id of ['p-events', 'p-search']) element(id).onscroll = () => this.draw();
         document.addEventListener('click', event => this.follow(event.target as HTMLElement));
-        document.addEventListener('change', event => this.setOffset(event.target as HTMLInputElement));
+        document.addEventListener('change', event =>
+            this.setOffset(event.target as HTMLInputElement),
+        );
         this.wireOverview();
         this.wireDrawer();
     }
 
     private wireDrawer(): void {
-        const handle = element('handle'), root = document.documentElement;
+        const handle = element('handle'),
+            root = document.documentElement;
         const set = (height: number) => {
-            root.style.setProperty('--drawer', `${Math.max(160, Math.min(innerHeight - 260, height))}px`);
+            root.style.setProperty(
+                '--drawer',
+                `${Math.max(160, Math.min(innerHeight - 260, height))}px`,
+            );
         };
         handle.onpointerdown = event => handle.setPointerCapture(event.pointerId);
         handle.onpointermove = event => {
@@ -725,9 +779,12 @@ class Page {
     // Follows what was clicked in a panel.
     private follow(target: HTMLElement): void {
         const app = this.app;
-        const found = target.closest<HTMLElement>('[data-event],[data-key],[data-chain],[data-response],[data-tab],[data-segment],[data-lane],#align');
+        const found = target.closest<HTMLElement>(
+            '[data-event],[data-key],[data-chain],[data-response],[data-tab],[data-segment],[data-lane],#align',
+        );
         if (!found) return;
-        const data = found.dataset, pane = app.panes.find(p => p.letter === data.pane) ?? app.panes[0]!;
+        const data = found.dataset,
+            pane = app.panes.find(p => p.letter === data.pane) ?? app.panes[0]!;
         if (found.id === 'align') this.align();
         else if (data.event !== undefined) this.selectEvent(pane, Number(data.event));
         else if (data.tab) this.selectTab(data.tab as Tab);
@@ -736,12 +793,24 @@ class Page {
             const chain = pane.trace.facts.why[Number(data.chain)];
             app.chain = chain ? { pane, chain } : null;
             this.selectTab('why');
-            if (chain) this.show(pane.toPage(chain.from - (chain.to - chain.from) / 3), pane.toPage(chain.to + (chain.to - chain.from) / 3));
-        } else if (data.response) this.openResponse(pane, data.response.split(',').map(Number) as [number, number, number]);
+            if (chain)
+                this.show(
+                    pane.toPage(chain.from - (chain.to - chain.from) / 3),
+                    pane.toPage(chain.to + (chain.to - chain.from) / 3),
+                );
+        } else if (data.response)
+            this.openResponse(
+                pane,
+                data.response.split(',').map(Number) as [number, number, number],
+            );
         else if (data.segment) this.openSegment(Number(data.segment));
         else if (data.lane) {
             const lane = pane.lanes[Number(data.lane)]!;
-            this.selectSpan(pane, lane, Math.min(lane.spans.length - 1, lane.spans.after(pane.toTrace(app.from))));
+            this.selectSpan(
+                pane,
+                lane,
+                Math.min(lane.spans.length - 1, lane.spans.after(pane.toTrace(app.from))),
+            );
         }
     }
 
@@ -751,11 +820,12 @@ class Page {
             this.app.chain = { pane, chain };
             this.selectTab('why');
         }
-        this.show(pane.toPage(from - length / 3), pane.toPage(from + length * 4 / 3));
+        this.show(pane.toPage(from - length / 3), pane.toPage(from + (length * 4) / 3));
     }
 
     private openSegment(i: number): void {
-        const open = this.app.chain, segment = open?.chain.segments[i];
+        const open = this.app.chain,
+            segment = open?.chain.segments[i];
         const lane = open?.pane.lane('thread', open.chain.thread);
         if (!open || !segment || !lane) return;
         const span = lane.spans.at(segment.from);
@@ -764,14 +834,16 @@ class Page {
     }
 
     private setOffset(input: HTMLInputElement): void {
-        const pane = this.app.panes[1], value = Number(input.value);
+        const pane = this.app.panes[1],
+            value = Number(input.value);
         if (input.id !== 'offset' || !pane || !Number.isFinite(value)) return;
         const hz = this.app.clock.hz;
-        this.moveB(hz ? value * hz / 1e3 : value);
+        this.moveB(hz ? (value * hz) / 1e3 : value);
     }
 
     private align(): void {
-        const [a, b] = this.app.marks, pane = this.app.panes[1];
+        const [a, b] = this.app.marks,
+            pane = this.app.panes[1];
         if (a === undefined || b === undefined || !pane) {
             element('live').textContent = 'Set two marks first.';
             return;
@@ -781,8 +853,9 @@ class Page {
     }
 
     private offsetText(): string {
-        const hz = this.app.clock.hz, offset = this.app.panes[1]?.offset ?? 0;
-        return String(hz ? Number((offset * 1e3 / hz).toFixed(6)) : offset);
+        const hz = this.app.clock.hz,
+            offset = this.app.panes[1]?.offset ?? 0;
+        return String(hz ? Number(((offset * 1e3) / hz).toFixed(6)) : offset);
     }
 
     private moveB(offset: number): void {
@@ -795,12 +868,12 @@ class Page {
         if (input) input.value = this.offsetText();
         this.changed();
     }
-
 }
 
 // Tests ask the page for what it shows.
 const page = Object.assign(window, { ringside: new Page() }).ringside;
 page.open().catch((error: unknown) => {
     element('file').textContent = 'This page cannot be shown';
-    element('facts').textContent = `${error instanceof Error ? error.message : String(error)} Use a browser of 2023 or later.`;
+    element('facts').textContent =
+        `${error instanceof Error ? error.message : String(error)} Use a browser of 2023 or later.`;
 });

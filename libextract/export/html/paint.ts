@@ -4,10 +4,40 @@
 // as columns of an image, one column per pixel.
 import { Shape, Spans } from './trace';
 
-const TOKENS = ['bg', 'panel', 'line', 'line2', 'grid', 'text', 'text2', 'text3', 'focus', 'sel', 'running',
-    'ready', 'readybg', 'blocked', 'sleeping', 'suspended', 'interrupt', 'startup', 'unknown', 'lost',
-    'lostbg', 'onrun', 'onint', 'dim', 'mark', 'r0', 'r1', 'r2', 'r3', 'r4', 'r5'] as const;
-export type Token = typeof TOKENS[number];
+const TOKENS = [
+    'bg',
+    'panel',
+    'line',
+    'line2',
+    'grid',
+    'text',
+    'text2',
+    'text3',
+    'focus',
+    'sel',
+    'running',
+    'ready',
+    'readybg',
+    'blocked',
+    'sleeping',
+    'suspended',
+    'interrupt',
+    'startup',
+    'unknown',
+    'lost',
+    'lostbg',
+    'onrun',
+    'onint',
+    'dim',
+    'mark',
+    'r0',
+    'r1',
+    'r2',
+    'r3',
+    'r4',
+    'r5',
+] as const;
+export type Token = (typeof TOKENS)[number];
 
 export type Context = CanvasRenderingContext2D;
 
@@ -39,7 +69,8 @@ export class Palette {
     pattern(name: 'ready' | 'lost' | 'unknown'): CanvasPattern {
         const old = this.patterns.get(name);
         if (old) return old;
-        const ratio = devicePixelRatio || 1, size = { ready: 5, lost: 10, unknown: 6 }[name];
+        const ratio = devicePixelRatio || 1,
+            size = { ready: 5, lost: 10, unknown: 6 }[name];
         const context = newCanvas(size * ratio, size * ratio);
         context.scale(ratio, ratio);
         if (name === 'unknown') {
@@ -80,7 +111,8 @@ export function newCanvas(width: number, height: number): Context {
 // Gives a canvas a size in CSS pixels, empties it, and returns its context.
 export function openCanvas(canvas: HTMLCanvasElement, width: number, height: number): Context {
     const ratio = devicePixelRatio || 1;
-    const w = Math.max(1, Math.round(width * ratio)), h = Math.max(1, Math.round(height * ratio));
+    const w = Math.max(1, Math.round(width * ratio)),
+        h = Math.max(1, Math.round(height * ratio));
     if (canvas.width !== w || canvas.height !== h) {
         canvas.width = w;
         canvas.height = h;
@@ -104,9 +136,18 @@ function dashes(g: Context, x: number, width: number, y: number, step: number, o
 }
 
 // Draws a state into a lane whose top is y and whose height is h.
-export function drawShape(g: Context, p: Palette, shape: Shape, x: number, width: number, y: number,
-    h: number): void {
-    const c = p.color, full = h - 6, bottom = y + h - 3;
+export function drawShape(
+    g: Context,
+    p: Palette,
+    shape: Shape,
+    x: number,
+    width: number,
+    y: number,
+    h: number,
+): void {
+    const c = p.color,
+        full = h - 6,
+        bottom = y + h - 3;
     switch (shape) {
         case Shape.Running:
             g.fillStyle = c.running;
@@ -165,18 +206,29 @@ export function drawShape(g: Context, p: Palette, shape: Shape, x: number, width
 
 // The part of a column that a shape fills, from its top to its bottom, and its color.
 function columnOf(shape: Shape, h: number): [number, number, Token] {
-    const full = h - 6, bottom = h - 3;
+    const full = h - 6,
+        bottom = h - 3;
     switch (shape) {
-        case Shape.Running: return [3, bottom, 'running'];
-        case Shape.Interrupt: return [1, h - 1, 'interrupt'];
-        case Shape.Ready: return [bottom - Math.round(full * 0.46), bottom, 'ready'];
-        case Shape.Blocked: return [bottom - Math.max(4, Math.round(full * 0.28)), bottom, 'blocked'];
-        case Shape.Sleeping: return [bottom - 2, bottom, 'sleeping'];
-        case Shape.Suspended: return [bottom - 2, bottom, 'suspended'];
-        case Shape.Unknown: return [4, bottom - 1, 'unknown'];
-        case Shape.Startup: return [3, bottom, 'startup'];
-        case Shape.Owned: return [4, h - 4, 'text2'];
-        default: return [bottom - 1, bottom, 'line'];
+        case Shape.Running:
+            return [3, bottom, 'running'];
+        case Shape.Interrupt:
+            return [1, h - 1, 'interrupt'];
+        case Shape.Ready:
+            return [bottom - Math.round(full * 0.46), bottom, 'ready'];
+        case Shape.Blocked:
+            return [bottom - Math.max(4, Math.round(full * 0.28)), bottom, 'blocked'];
+        case Shape.Sleeping:
+            return [bottom - 2, bottom, 'sleeping'];
+        case Shape.Suspended:
+            return [bottom - 2, bottom, 'suspended'];
+        case Shape.Unknown:
+            return [4, bottom - 1, 'unknown'];
+        case Shape.Startup:
+            return [3, bottom, 'startup'];
+        case Shape.Owned:
+            return [4, h - 4, 'text2'];
+        default:
+            return [bottom - 1, bottom, 'line'];
     }
 }
 
@@ -186,7 +238,8 @@ class Bands {
     readonly shapes: { first: number; end: number; token: Token }[] = []; // by shape
 
     constructor(h: number) {
-        const all = new Set<number>(), columns = [];
+        const all = new Set<number>(),
+            columns = [];
         for (let shape = 0; shape < Shape.Count; shape++) {
             const column = columnOf(shape, h);
             columns.push(column);
@@ -196,7 +249,11 @@ class Bands {
         for (const share of [0.2, 0.6, 0.8]) all.add(Math.round(3 + (h - 6) * share)); // of running
         this.edges = [...all].sort((a, b) => a - b);
         for (const [top, bottom, token] of columns)
-            this.shapes.push({ first: this.edges.indexOf(top), end: this.edges.indexOf(bottom), token });
+            this.shapes.push({
+                first: this.edges.indexOf(top),
+                end: this.edges.indexOf(bottom),
+                token,
+            });
     }
 }
 
@@ -232,7 +289,8 @@ export class Columns {
             this.context = newCanvas(width, rows);
         } else {
             this.used.forEach((isUsed, lane) => {
-                if (isUsed) this.words.fill(0, lane * MOST_BANDS * width, (lane + 1) * MOST_BANDS * width);
+                if (isUsed)
+                    this.words.fill(0, lane * MOST_BANDS * width, (lane + 1) * MOST_BANDS * width);
             });
         }
         this.used = new Array<boolean>(lanes).fill(false);
@@ -240,18 +298,22 @@ export class Columns {
 
     private bands(h: number): Bands {
         let bands = this.known.get(h);
-        if (!bands) this.known.set(h, bands = new Bands(h));
+        if (!bands) this.known.set(h, (bands = new Bands(h)));
         return bands;
     }
 
     // Adds the narrow spans of a lane, and passes the others to `wide`. A column with several spans
     // shows the state that took most of its time; in front of it, running in proportion.
     add(p: Palette, lane: number, spans: Spans, visible: Visible, h: number, wide: Wide): void {
-        const { from, to, width } = visible, perPixel = (to - from) / width, bands = this.bands(h);
+        const { from, to, width } = visible,
+            perPixel = (to - from) / width,
+            bands = this.bands(h);
         for (let i = spans.after(from); i < spans.length && spans.from[i]! < to;) {
-            const x = (spans.from[i]! - from) / perPixel, end = (spans.to[i]! - from) / perPixel;
+            const x = (spans.from[i]! - from) / perPixel,
+                end = (spans.to[i]! - from) / perPixel;
             if (end - x >= NARROW) {
-                const left = Math.max(x, -4), right = Math.min(end, width + 4);
+                const left = Math.max(x, -4),
+                    right = Math.min(end, width + 4);
                 wide(i, left, right - left - (right - left > 4 ? 0.5 : 0));
                 i++;
                 continue;
@@ -269,7 +331,8 @@ export class Columns {
             this.sums.fill(0);
             spans.addTimes(i, next, this.sums);
             // The last one may be longer than a pixel: then it is drawn as such.
-            const last = next - 1, length = spans.to[last]! - spans.from[last]!;
+            const last = next - 1,
+                length = spans.to[last]! - spans.from[last]!;
             const isLong = last > i && length >= perPixel;
             if (isLong) this.sums[spans.shape[last]!]! -= length;
             this.column(p, lane, pixel, bands, perPixel);
@@ -284,13 +347,23 @@ export class Columns {
         if (most) this.bar(p, lane, pixel, bands, most, 0);
         for (const shape of [Shape.Running, Shape.Interrupt]) {
             const time = this.sums[shape]!;
-            if (shape !== most && time > 0) this.bar(p, lane, pixel, bands, shape, 1 - Math.min(1, time / perPixel));
+            if (shape !== most && time > 0)
+                this.bar(p, lane, pixel, bands, shape, 1 - Math.min(1, time / perPixel));
         }
     }
 
     // `left` is the share of the shape's height that is left empty at its top, at most.
-    private bar(p: Palette, lane: number, pixel: number, bands: Bands, shape: Shape, left: number): void {
-        const { first, end, token } = bands.shapes[shape]!, color = p.pixel(token), edges = bands.edges;
+    private bar(
+        p: Palette,
+        lane: number,
+        pixel: number,
+        bands: Bands,
+        shape: Shape,
+        left: number,
+    ): void {
+        const { first, end, token } = bands.shapes[shape]!,
+            color = p.pixel(token),
+            edges = bands.edges;
         const top = edges[first]! + left * (edges[end]! - edges[first]!);
         for (let band = end - 1; band >= first; band--) {
             if (band < end - 1 && edges[band + 1]! <= top) break;
@@ -306,10 +379,20 @@ export class Columns {
     // Draws the narrow spans of a lane.
     draw(g: Context, lane: number, y: number, h: number): void {
         if (!this.used[lane]) return;
-        const edges = this.bands(h).edges, width = this.image.width;
+        const edges = this.bands(h).edges,
+            width = this.image.width;
         g.imageSmoothingEnabled = false;
         for (let band = 0; band + 1 < edges.length; band++)
-            g.drawImage(this.context.canvas, 0, lane * MOST_BANDS + band, width, 1,
-                0, y + edges[band]!, width, edges[band + 1]! - edges[band]!);
+            g.drawImage(
+                this.context.canvas,
+                0,
+                lane * MOST_BANDS + band,
+                width,
+                1,
+                0,
+                y + edges[band]!,
+                width,
+                edges[band + 1]! - edges[band]!,
+            );
     }
 }

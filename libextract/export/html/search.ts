@@ -10,15 +10,21 @@ export class Search {
     private running = 0;
 
     // Passes the rows that match, and false while there may be more.
-    async run(trace: Trace, query: string, put: (rows: number[], isDone: boolean) => void): Promise<void> {
-        const own = ++this.running, found: number[] = [];
+    async run(
+        trace: Trace,
+        query: string,
+        put: (rows: number[], isDone: boolean) => void,
+    ): Promise<void> {
+        const own = ++this.running,
+            found: number[] = [];
         const number = /^#\s*(\d+)$/.exec(query);
         if (!query || number) {
             const row = number ? trace.rowOf(Number(number[1])) : -1;
             put(row < 0 ? [] : [row], true);
             return;
         }
-        const columns = trace.event.columns, known = new Map<string, boolean>();
+        const columns = trace.event.columns,
+            known = new Map<string, boolean>();
         for (let i = 0; i < trace.event.rows; i++) {
             if (i && i % PART === 0) {
                 put(found, false);
@@ -28,7 +34,8 @@ export class Search {
             if (i % 16384 === 0) known.clear(); // numbers of texts hold in one block
             const isr = trace.interruptOf(i);
             const key = `${columns[EventColumn.Type]![i]} ${columns[EventColumn.Context]![i]} ${
-                columns[EventColumn.Thread]![i]} ${isr} ${columns[EventColumn.Text]![i]}`;
+                columns[EventColumn.Thread]![i]
+            } ${isr} ${columns[EventColumn.Text]![i]}`;
             let isMatch = known.get(key);
             if (isMatch === undefined) {
                 const text = `${trace.eventName(i)} ${eventLine(trace, i)} ${trace.contextName(i)}`;

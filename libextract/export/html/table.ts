@@ -12,12 +12,19 @@ const HEADS = ['Event', 'Time', 'Since prev.', 'Context', 'Class', 'Name', 'Fiel
 // Marks the first place of the query in a text.
 export function highlight(text: string, query: string): string {
     const at = query ? text.toLowerCase().indexOf(query) : -1;
-    return at < 0 ? esc(text)
+    return at < 0
+        ? esc(text)
         : `${esc(text.slice(0, at))}<mark>${esc(text.slice(at, at + query.length))}</mark>${esc(text.slice(at + query.length))}`;
 }
 
 export function eventLine(trace: Trace, row: number): string {
-    return trace.extraText(row) || trace.fields(row).map(f => `${f.label.replace(/_/g, ' ')} ${f.value}`).join(', ');
+    return (
+        trace.extraText(row) ||
+        trace
+            .fields(row)
+            .map(f => `${f.label.replace(/_/g, ' ')} ${f.value}`)
+            .join(', ')
+    );
 }
 
 export class EventTable {
@@ -25,8 +32,12 @@ export class EventTable {
     private shown = '';
 
     // `rows` maps a place in the table to a row of the trace; null: all rows.
-    constructor(private app: App, private scroller: HTMLElement, private grid: HTMLElement,
-        private rows: () => number[] | null) {}
+    constructor(
+        private app: App,
+        private scroller: HTMLElement,
+        private grid: HTMLElement,
+        private rows: () => number[] | null,
+    ) {}
 
     private get pane(): Pane {
         return this.app.pane;
@@ -36,8 +47,9 @@ export class EventTable {
         return this.rows()?.length ?? this.pane.trace.event.rows;
     }
 
-    private get factor(): number { // rows per row's height of the scroll bar
-        return Math.max(1, (this.count + 1) * ROW / MOST_HEIGHT);
+    private get factor(): number {
+        // rows per row's height of the scroll bar
+        return Math.max(1, ((this.count + 1) * ROW) / MOST_HEIGHT);
     }
 
     get capacity(): number {
@@ -46,51 +58,80 @@ export class EventTable {
 
     // Scrolls so that a place is visible.
     reveal(place: number): void {
-        const top = this.topPlace(), visible = this.capacity;
+        const top = this.topPlace(),
+            visible = this.capacity;
         if (place >= top && place < top + visible - 1) return;
-        this.scroller.scrollTop = Math.max(0, place - Math.floor(visible / 2)) * ROW / this.factor;
+        this.scroller.scrollTop =
+            (Math.max(0, place - Math.floor(visible / 2)) * ROW) / this.factor;
     }
 
     // Scrolls so that a place is at the top.
     follow(place: number): void {
-        this.scroller.scrollTop = Math.max(0, place) * ROW / this.factor;
+        this.scroller.scrollTop = (Math.max(0, place) * ROW) / this.factor;
     }
 
     private topPlace(): number {
-        return Math.min(Math.max(0, this.count - this.capacity), Math.floor(this.scroller.scrollTop / ROW * this.factor));
+        return Math.min(
+            Math.max(0, this.count - this.capacity),
+            Math.floor((this.scroller.scrollTop / ROW) * this.factor),
+        );
     }
 
     draw(): void {
-        const list = this.rows(), count = this.count, app = this.app;
-        const first = Math.max(0, this.topPlace() - 4), end = Math.min(count, first + this.capacity + 10);
+        const list = this.rows(),
+            count = this.count,
+            app = this.app;
+        const first = Math.max(0, this.topPlace() - 4),
+            end = Math.min(count, first + this.capacity + 10);
         const state = `${app.active} ${first} ${end} ${count} ${app.from} ${app.to} ${app.query} ${app.selection?.event} ${app.selection?.span} ${app.foundAt}`;
         if (first === this.first && state === this.shown) return;
         this.first = first;
         this.shown = state;
-        const height = (count + 1) * ROW / this.factor;
+        const height = ((count + 1) * ROW) / this.factor;
         this.grid.style.height = `${height}px`;
         this.grid.setAttribute('aria-rowcount', String(count + 1));
-        const offset = this.factor > 1 ? this.scroller.scrollTop - (this.topPlace() - first) * ROW : first * ROW;
-        let html = `<div class="row hd" role="row" aria-rowindex="1">${HEADS.map((head, i) =>
-            `<span role="columnheader"${i < 3 ? ' class="num"' : ''}>${head}</span>`).join('')}</div>`;
-        for (let i = first; i < end; i++) html += this.row(list ? list[i]! : i, i, offset + (i - first + 1) * ROW);
+        const offset =
+            this.factor > 1
+                ? this.scroller.scrollTop - (this.topPlace() - first) * ROW
+                : first * ROW;
+        let html = `<div class="row hd" role="row" aria-rowindex="1">${HEADS.map(
+            (head, i) => `<span role="columnheader"${i < 3 ? ' class="num"' : ''}>${head}</span>`,
+        ).join('')}</div>`;
+        for (let i = first; i < end; i++)
+            html += this.row(list ? list[i]! : i, i, offset + (i - first + 1) * ROW);
         this.grid.innerHTML = html;
     }
 
     private row(row: number, place: number, top: number): string {
-        const app = this.app, pane = this.pane, trace = pane.trace, time = pane.toPage(trace.time(row));
-        const isIn = time >= app.from && time <= app.to, type = trace.typeOf(row), q = app.query;
+        const app = this.app,
+            pane = this.pane,
+            trace = pane.trace,
+            time = pane.toPage(trace.time(row));
+        const isIn = time >= app.from && time <= app.to,
+            type = trace.typeOf(row),
+            q = app.query;
         const isLoss = type.mark === 'loss';
-        const since = row && !trace.isMark(row) && !trace.isMark(row - 1) && !trace.isUntimed(row)
-            ? trace.clock.step(trace.time(row) - trace.time(row - 1)) : row ? '–' : '';
-        const line = eventLine(trace, row), context = trace.contextName(row), name = trace.eventName(row);
+        const since =
+            row && !trace.isMark(row) && !trace.isMark(row - 1) && !trace.isUntimed(row)
+                ? trace.clock.step(trace.time(row) - trace.time(row - 1))
+                : row
+                  ? '–'
+                  : '';
+        const line = eventLine(trace, row),
+            context = trace.contextName(row),
+            name = trace.eventName(row);
         const isSelected = app.isEvent(row);
-        return `<div class="row${isIn ? '' : ' out'}${isLoss ? ' lost' : ''}" role="row" aria-rowindex="${
-            place + 2}" aria-selected="${isSelected}" data-event="${row}" data-pane="${pane.letter}" style="top:${top}px">` +
+        return (
+            `<div class="row${isIn ? '' : ' out'}${isLoss ? ' lost' : ''}" role="row" aria-rowindex="${
+                place + 2
+            }" aria-selected="${isSelected}" data-event="${row}" data-pane="${pane.letter}" style="top:${top}px">` +
             `<span role="gridcell" class="num">${trace.isMark(row) ? '' : trace.seq(row)}</span><span role="gridcell" class="num">${
-                trace.isUntimed(row) ? '–' : esc(trace.clock.at(trace.time(row)))}</span><span role="gridcell" class="num">${esc(since)}</span>` +
+                trace.isUntimed(row) ? '–' : esc(trace.clock.at(trace.time(row)))
+            }</span><span role="gridcell" class="num">${esc(since)}</span>` +
             `<span role="gridcell" title="${esc(context)}">${highlight(context, q)}</span><span role="gridcell" class="cls">${
-                isLoss ? (trace.isDamage(row) ? '◊ LOST' : 'LOST') : esc(type.class)}</span><span role="gridcell" title="${esc(name)}">${highlight(name, q)}</span>` +
-            `<span role="gridcell" title="${esc(line)}">${highlight(line, q)}</span></div>`;
+                isLoss ? (trace.isDamage(row) ? '◊ LOST' : 'LOST') : esc(type.class)
+            }</span><span role="gridcell" title="${esc(name)}">${highlight(name, q)}</span>` +
+            `<span role="gridcell" title="${esc(line)}">${highlight(line, q)}</span></div>`
+        );
     }
 }

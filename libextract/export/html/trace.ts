@@ -5,20 +5,90 @@ import type { Chain, Column, Content, Facts, Table } from './data';
 import { Clock } from './words';
 
 // What a span is drawn as. State and shape are the same thing: a color, a height and a texture.
-export enum Shape { None, Running, Interrupt, Ready, Blocked, Sleeping, Suspended, Unknown, Idle, Startup, Owned, Count }
+export enum Shape {
+    None,
+    Running,
+    Interrupt,
+    Ready,
+    Blocked,
+    Sleeping,
+    Suspended,
+    Unknown,
+    Idle,
+    Startup,
+    Owned,
+    Count,
+}
 
 // The columns of html.c.
-export enum SliceColumn { To, Length, Core, Kind, Thread, Isr, Lock, Unsure }
-export enum StateColumn { To, Length, Thread, State, Object, Holder, HolderIsr, Timeout, Wait, Unsure, Core }
-export enum EventColumn { Seq, At, Core, Context, Thread, Type, Priority, Flags, Text, Isr }
-export enum WakeColumn { At, Seq, Cause, Thread, By, Object, Isr, Reason, Sure, Core, Service }
-export enum OwnerColumn { To, Length, Mutex, Thread, Isr }
-export enum ResponseColumn { To, Length, Thread, Ran }
+export enum SliceColumn {
+    To,
+    Length,
+    Core,
+    Kind,
+    Thread,
+    Isr,
+    Lock,
+    Unsure,
+}
+export enum StateColumn {
+    To,
+    Length,
+    Thread,
+    State,
+    Object,
+    Holder,
+    HolderIsr,
+    Timeout,
+    Wait,
+    Unsure,
+    Core,
+}
+export enum EventColumn {
+    Seq,
+    At,
+    Core,
+    Context,
+    Thread,
+    Type,
+    Priority,
+    Flags,
+    Text,
+    Isr,
+}
+export enum WakeColumn {
+    At,
+    Seq,
+    Cause,
+    Thread,
+    By,
+    Object,
+    Isr,
+    Reason,
+    Sure,
+    Core,
+    Service,
+}
+export enum OwnerColumn {
+    To,
+    Length,
+    Mutex,
+    Thread,
+    Isr,
+}
+export enum ResponseColumn {
+    To,
+    Length,
+    Thread,
+    Ran,
+}
 
 // EXTRACT_FLAG_…
-export const PROVISIONAL = 1, UNTIMED = 8;
+export const PROVISIONAL = 1,
+    UNTIMED = 8;
 const ID_LOST = 0xffffff01; // other markers of losses are for damage
-export const IN_THREAD = 0, IN_ISR = 1; // EventColumn.Context
+export const IN_THREAD = 0,
+    IN_ISR = 1; // EventColumn.Context
 
 const GROUP_BITS = 6; // spans that are added up in advance
 
@@ -52,7 +122,9 @@ export class Spans {
     // The first span from `start` on that begins at a time or later: a galloping search, since it is
     // usually near.
     next(start: number, time: number): number {
-        let step = 1, low = start, high = start;
+        let step = 1,
+            low = start,
+            high = start;
         while (high < this.length && this.from[high]! < time) {
             low = high;
             high += step;
@@ -101,44 +173,78 @@ export class Spans {
 }
 
 // Sorts the rows of a table into spans by a key; rows whose key is negative are left out.
-function sortSpans(table: Table, keyOf: (row: number) => number,
-    shapeOf: (row: number) => Shape): Map<number, Spans> {
-    const counts = new Map<number, number>(), spans = new Map<number, Spans>();
-    const keys = new Int32Array(table.rows);
+function sortSpans(
+    table: Table,
+    keyOf: (row: number) => number,
+    shapeOf: (row: number) => Shape,
+): Map<number, Spans> {
+    const numbers = new Map<number, number>(); // of keys, in the order in which they are found
+    const own = new Int32Array(table.rows);
+    const counts: number[] = [];
+    let last = -1;
+    let lastNumber = -1;
     for (let i = 0; i < table.rows; i++) {
-        const key = keys[i] = keyOf(i);
-        if (key >= 0) counts.set(key, (counts.get(key) ?? 0) + 1);
+        const key = keyOf(i);
+        if (key !== last) {
+            let number = key < 0 ? -1 : numbers.get(key);
+            if (number === undefined) {
+                number = counts.push(0) - 1;
+                numbers.set(key, number);
+            }
+            last = key;
+            lastNumber = number;
+        }
+        own[i] = lastNumber;
+        if (lastNumber >= 0) counts[lastNumber]!++;
     }
-    for (const [key, count] of counts) spans.set(key, new Spans(count));
-    counts.clear();
-    const to = table.columns[0]!, length = table.columns[1]!;
+    const lists = counts.map(count => new Spans(count));
+    counts.fill(0);
+    const to = table.columns[0]!;
+    const length = table.columns[1]!;
     for (let i = 0; i < table.rows; i++) {
-        const key = keys[i]!;
-        if (key < 0) continue;
-        const list = spans.get(key)!, at = counts.get(key) ?? 0;
-        counts.set(key, at + 1);
+        const number = own[i]!;
+        if (number < 0) continue;
+        const list = lists[number]!;
+        const at = counts[number]!++;
         list.from[at] = to[i]! - length[i]!;
         list.to[at] = to[i]!;
         list.row[at] = i;
         list.shape[at] = shapeOf(i);
     }
-    return spans;
+    return new Map([...numbers].map(([key, number]) => [key, lists[number]!]));
 }
 
 const RUNNER_SHAPES: Record<string, Shape> = {
-    unknown: Shape.Unknown, thread: Shape.Running, isr: Shape.Interrupt, idle: Shape.Idle,
+    unknown: Shape.Unknown,
+    thread: Shape.Running,
+    isr: Shape.Interrupt,
+    idle: Shape.Idle,
     init: Shape.Startup,
 };
 const STATE_SHAPES: Record<string, Shape> = {
-    unknown: Shape.Unknown, running: Shape.Running, ready: Shape.Ready, blocked: Shape.Blocked,
-    sleeping: Shape.Sleeping, suspended: Shape.Suspended, completed: Shape.Suspended,
+    unknown: Shape.Unknown,
+    running: Shape.Running,
+    ready: Shape.Ready,
+    blocked: Shape.Blocked,
+    sleeping: Shape.Sleeping,
+    suspended: Shape.Suspended,
+    completed: Shape.Suspended,
     terminated: Shape.Suspended,
 };
 
 // A gap in the trace.
-export interface Loss { from: number; to: number; text: string; row: number; isDamage: boolean }
+export interface Loss {
+    from: number;
+    to: number;
+    text: string;
+    row: number;
+    isDamage: boolean;
+}
 
-export interface Field { label: string; value: string }
+export interface Field {
+    label: string;
+    value: string;
+}
 
 export class Trace {
     readonly facts: Facts;
@@ -172,22 +278,44 @@ export class Trace {
         this.wake = tables.wake!;
         this.owner = tables.owner!;
         this.response = tables.response!;
-        const slice = this.slice.columns, state = this.state.columns, owner = this.owner.columns;
+        const slice = this.slice.columns,
+            state = this.state.columns,
+            owner = this.owner.columns;
         const runner = this.facts.runners.map(name => RUNNER_SHAPES[name] ?? Shape.Unknown);
         const states = this.facts.states.map(name => STATE_SHAPES[name] ?? Shape.Unknown);
         const kind = (i: number) => runner[slice[SliceColumn.Kind]![i]!]!;
         const isIsr = (i: number) => kind(i) === Shape.Interrupt;
         this.cores = sortSpans(this.slice, i => slice[SliceColumn.Core]![i]!, kind);
-        this.interrupts = sortSpans(this.slice,
-            i => isIsr(i) ? slice[SliceColumn.Isr]![i]! : -1, kind);
-        this.interrupted = sortSpans(this.slice,
-            i => isIsr(i) ? slice[SliceColumn.Thread]![i]! || -1 : -1, kind);
+        this.interrupts = sortSpans(
+            this.slice,
+            i => (isIsr(i) ? slice[SliceColumn.Isr]![i]! : -1),
+            kind,
+        );
+        this.interrupted = sortSpans(
+            this.slice,
+            i => (isIsr(i) ? slice[SliceColumn.Thread]![i]! || -1 : -1),
+            kind,
+        );
         this.threads = this.facts.waits
-            ? sortSpans(this.state, i => state[StateColumn.Thread]![i]!,
-                i => state[StateColumn.Unsure]![i] && states[state[StateColumn.State]![i]!] !== Shape.Blocked
-                    ? Shape.Unknown : states[state[StateColumn.State]![i]!]!)
-            : sortSpans(this.slice, i => kind(i) === Shape.Running ? slice[SliceColumn.Thread]![i]! : -1, kind);
-        this.mutexes = sortSpans(this.owner, i => owner[OwnerColumn.Mutex]![i]!, () => Shape.Owned);
+            ? sortSpans(
+                  this.state,
+                  i => state[StateColumn.Thread]![i]!,
+                  i =>
+                      state[StateColumn.Unsure]![i] &&
+                      states[state[StateColumn.State]![i]!] !== Shape.Blocked
+                          ? Shape.Unknown
+                          : states[state[StateColumn.State]![i]!]!,
+              )
+            : sortSpans(
+                  this.slice,
+                  i => (kind(i) === Shape.Running ? slice[SliceColumn.Thread]![i]! : -1),
+                  kind,
+              );
+        this.mutexes = sortSpans(
+            this.owner,
+            i => owner[OwnerColumn.Mutex]![i]!,
+            () => Shape.Owned,
+        );
         [this.begin, this.end] = this.findRange();
         this.sortEvents();
         this.findLosses();
@@ -198,7 +326,8 @@ export class Trace {
     }
 
     private findRange(): [number, number] {
-        let begin = Infinity, end = -Infinity;
+        let begin = Infinity,
+            end = -Infinity;
         for (const spans of [...this.cores.values(), ...this.threads.values()])
             if (spans.length) {
                 begin = Math.min(begin, spans.from[0]!);
@@ -217,12 +346,11 @@ export class Trace {
         const counts = new Map<number, number>();
         const { Thread, Context, Priority } = EventColumn;
         const columns = this.event.columns;
-        const key = (i: number) => columns[Context]![i] === IN_THREAD ? columns[Thread]![i]! : 0;
+        const key = (i: number) => (columns[Context]![i] === IN_THREAD ? columns[Thread]![i]! : 0);
         for (let i = 0; i < this.event.rows; i++)
             if (key(i)) {
                 counts.set(key(i), (counts.get(key(i)) ?? 0) + 1);
-                if (columns[Priority]![i])
-                    this.priorities.set(key(i), columns[Priority]![i]! - 1);
+                if (columns[Priority]![i]) this.priorities.set(key(i), columns[Priority]![i]! - 1);
             }
         for (const [thread, count] of counts) this.threadEvents.set(thread, new Uint32Array(count));
         counts.clear();
@@ -243,8 +371,13 @@ export class Trace {
             if (this.typeOf(i).mark !== 'loss') continue;
             const before = i ? this.time(i - 1) : this.begin;
             const after = i + 1 < this.event.rows ? this.time(i + 1) : this.end;
-            this.losses.push({ from: Math.min(before, after), to: after, row: i, isDamage: this.isDamage(i),
-                text: this.extraText(i) || this.typeOf(i).name });
+            this.losses.push({
+                from: Math.min(before, after),
+                to: after,
+                row: i,
+                isDamage: this.isDamage(i),
+                text: this.extraText(i) || this.typeOf(i).name,
+            });
         }
     }
 
@@ -267,7 +400,9 @@ export class Trace {
         const numbers = new Set([...this.threads.keys(), ...this.threadEvents.keys()]);
         const priority = (n: number) => this.priorities.get(n) ?? Infinity;
         numbers.delete(0);
-        return [...numbers].sort((a, b) => priority(a) === priority(b) ? a - b : priority(a) - priority(b));
+        return [...numbers].sort((a, b) =>
+            priority(a) === priority(b) ? a - b : priority(a) - priority(b),
+        );
     }
 
     // ---- events ----
@@ -322,15 +457,19 @@ export class Trace {
         if (this.isMark(row)) return '–';
         if (context === IN_THREAD) return thread ? this.threadName(thread) : '–';
         const isr = context === IN_ISR ? this.interruptOf(row) : 0;
-        return isr ? `interrupt ${isr - 1}` : this.facts.contexts[context] ?? '–';
+        return isr ? `interrupt ${isr - 1}` : (this.facts.contexts[context] ?? '–');
     }
 
     threadOf(row: number): number {
-        return this.column(EventColumn.Context)[row] === IN_THREAD ? this.column(EventColumn.Thread)[row]! : 0;
+        return this.column(EventColumn.Context)[row] === IN_THREAD
+            ? this.column(EventColumn.Thread)[row]!
+            : 0;
     }
 
     fields(row: number): Field[] {
-        return this.event.text(row, EventColumn.Text).split('\n')
+        return this.event
+            .text(row, EventColumn.Text)
+            .split('\n')
             .filter(line => line && line[0] !== '\t')
             .map(line => {
                 const tab = line.indexOf('\t');
@@ -347,12 +486,18 @@ export class Trace {
 
     // The text of an event in one line.
     line(row: number): string {
-        return this.extraText(row) || this.fields(row).map(f => `${f.label} ${f.value}`).join(', ');
+        return (
+            this.extraText(row) ||
+            this.fields(row)
+                .map(f => `${f.label} ${f.value}`)
+                .join(', ')
+        );
     }
 
     // The first event at a time or later.
     eventAt(time: number): number {
-        let low = 0, high = this.event.rows;
+        let low = 0,
+            high = this.event.rows;
         while (low < high) {
             const middle = (low + high) >> 1;
             if (this.time(middle) < time) low = middle + 1;
@@ -363,7 +508,8 @@ export class Trace {
 
     // The row of a sequence number; -1: it is not in the page.
     rowOf(seq: number): number {
-        let low = 0, high = this.event.rows;
+        let low = 0,
+            high = this.event.rows;
         while (low < high) {
             const middle = (low + high) >> 1;
             if (this.seq(middle) < seq) low = middle + 1;
@@ -393,8 +539,10 @@ export class Trace {
 
     // The wake-up of a thread at a time; -1: none.
     wakeAt(thread: number, time: number): number {
-        const rows = this.wakes(thread), at = this.wake.columns[WakeColumn.At]!;
-        let low = 0, high = rows.length;
+        const rows = this.wakes(thread),
+            at = this.wake.columns[WakeColumn.At]!;
+        let low = 0,
+            high = rows.length;
         while (low < high) {
             const middle = (low + high) >> 1;
             if (at[rows[middle]!]! < time) low = middle + 1;
@@ -405,8 +553,10 @@ export class Trace {
 
     // The wake-ups that an event shows or causes.
     wakesOfEvent(row: number): number[] {
-        const seq = this.seq(row), found: number[] = [];
-        const cause = this.wake.columns[WakeColumn.Cause], own = this.wake.columns[WakeColumn.Seq];
+        const seq = this.seq(row),
+            found: number[] = [];
+        const cause = this.wake.columns[WakeColumn.Cause],
+            own = this.wake.columns[WakeColumn.Seq];
         for (let i = 0; i < this.wake.rows; i++)
             if (cause![i] === seq || own![i] === seq) found.push(i);
         return found;
@@ -414,15 +564,29 @@ export class Trace {
 
     // Who made a thread ready: "mutex put by locker 4".
     wakeText(row: number): string {
-        const w = this.wake.columns, reason = this.facts.reasons[w[WakeColumn.Reason]![row]!] ?? '';
+        const w = this.wake.columns,
+            reason = this.facts.reasons[w[WakeColumn.Reason]![row]!] ?? '';
         const service = this.wake.text(row, WakeColumn.Service);
-        const isr = w[WakeColumn.Isr]![row]!, by = w[WakeColumn.By]![row]!;
+        const isr = w[WakeColumn.Isr]![row]!,
+            by = w[WakeColumn.By]![row]!;
         const likely = w[WakeColumn.Sure]![row] ? '' : 'likely ';
         if (reason !== 'service')
-            return { slept: 'its sleep ended', timeout: 'its timeout was over', tick: 'timer tick' }[reason]
-                ?? 'unknown reason';
-        return likely + (service || 'service') +
-            (isr > 1 ? ` in interrupt ${isr - 2}` : isr ? ' in an interrupt' : by ? ` by ${this.threadName(by)}` : '');
+            return (
+                { slept: 'its sleep ended', timeout: 'its timeout was over', tick: 'timer tick' }[
+                    reason
+                ] ?? 'unknown reason'
+            );
+        return (
+            likely +
+            (service || 'service') +
+            (isr > 1
+                ? ` in interrupt ${isr - 2}`
+                : isr
+                  ? ' in an interrupt'
+                  : by
+                    ? ` by ${this.threadName(by)}`
+                    : '')
+        );
     }
 
     // ---- responses ----
@@ -430,8 +594,10 @@ export class Trace {
     // The lengths of the responses of a thread, sorted, and the place of the longest.
     responses(thread: number): { sorted: Float64Array; longestFrom: number } {
         const { To, Length, Thread } = ResponseColumn;
-        const columns = this.response.columns, lengths: number[] = [];
-        let longest = -1, longestFrom = 0;
+        const columns = this.response.columns,
+            lengths: number[] = [];
+        let longest = -1,
+            longestFrom = 0;
         for (let i = 0; i < this.response.rows; i++) {
             if (columns[Thread]![i] !== thread) continue;
             const length = columns[Length]![i]!;
@@ -447,8 +613,13 @@ export class Trace {
     // The explanation that covers a time of a thread; undefined: none is stored.
     chainOf(thread: number, from: number, to: number): Chain | undefined {
         const own = this.facts.why.filter(c => c.thread === thread && c.from < to && c.to > from);
-        return own.sort((a, b) => Math.min(b.to, to) - Math.max(b.from, from) -
-            (Math.min(a.to, to) - Math.max(a.from, from)) || a.to - a.from - (b.to - b.from))[0];
+        return own.sort(
+            (a, b) =>
+                Math.min(b.to, to) -
+                    Math.max(b.from, from) -
+                    (Math.min(a.to, to) - Math.max(a.from, from)) ||
+                a.to - a.from - (b.to - b.from),
+        )[0];
     }
 
     // The thread that had a core for most of a time, apart from `except`; 0: none.

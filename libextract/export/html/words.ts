@@ -3,7 +3,12 @@
 // times of events, and ticks where the clock's rate is not known.
 
 const NARROW_SPACE = '\u202f';
-const UNITS: readonly [number, string][] = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
+const UNITS: readonly [number, string][] = [
+    [1, 's'],
+    [1e-3, 'ms'],
+    [1e-6, 'µs'],
+    [1e-9, 'ns'],
+];
 
 export function escapeHtml(text: string): string {
     return text.replace(/[&<>"']/g, c => `&#${c.charCodeAt(0)};`);
@@ -18,7 +23,11 @@ export function group(number: string): string {
 
 function round(value: number): string {
     if (Math.abs(value - Math.round(value)) < 1e-9) return group(String(Math.round(value)));
-    return value >= 100 ? group(value.toFixed(1)) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+    return value >= 100
+        ? group(value.toFixed(1))
+        : value >= 10
+          ? value.toFixed(1)
+          : value.toFixed(2);
 }
 
 export class Clock {
@@ -45,12 +54,12 @@ export class Clock {
     // A time of the trace: "99.250 ms".
     at(ticks: number): string {
         if (!this.hz) return `${group(String(Math.round(ticks)))} ticks`;
-        return `${group((ticks * 1e3 / this.hz).toFixed(this.decimals))} ms`;
+        return `${group(((ticks * 1e3) / this.hz).toFixed(this.decimals))} ms`;
     }
 }
 
 export function percent(part: number, whole: number): string {
-    return whole ? `${(part / whole * 100).toFixed(1)} %` : '–';
+    return whole ? `${((part / whole) * 100).toFixed(1)} %` : '–';
 }
 
 // "3 threads", "1 thread"

@@ -11,8 +11,10 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
-const here = dirname(fileURLToPath(import.meta.url)), tests = dirname(here);
-const build = resolve(process.env.BUILD ?? 'build'), ringside = join(build, 'ringside');
+const here = dirname(fileURLToPath(import.meta.url)),
+    tests = dirname(here);
+const build = resolve(process.env.BUILD ?? 'build'),
+    ringside = join(build, 'ringside');
 const data = resolve(process.env.RINGSIDE_DATA ?? '../shared/data');
 const puppeteer = createRequire(join(build, 'node/package.json'))('puppeteer-core');
 const work = mkdtempSync(join(tmpdir(), 'viewer-'));
@@ -30,14 +32,22 @@ function is(name, got, expected) {
 
 function run(...words) {
     try {
-        return execFileSync(ringside, words, { encoding: 'utf8', maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'pipe'] });
+        return execFileSync(ringside, words, {
+            encoding: 'utf8',
+            maxBuffer: 1 << 30,
+            stdio: ['ignore', 'pipe', 'pipe'],
+        });
     } catch (error) {
         if (error.status === 3) return error.stdout; // losses
         throw error;
     }
 }
 
-const lines = (...words) => run(...words).split('\n').filter(Boolean).map(line => JSON.parse(line));
+const lines = (...words) =>
+    run(...words)
+        .split('\n')
+        .filter(Boolean)
+        .map(line => JSON.parse(line));
 
 function makePage(name, ...words) {
     const path = join(work, `${name}.html`);
@@ -46,7 +56,10 @@ function makePage(name, ...words) {
 }
 
 const browser = await puppeteer.launch({
-    executablePath: process.env.CHROMIUM ?? execFileSync('/bin/sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim(), headless: true,
+    executablePath:
+        process.env.CHROMIUM ??
+        execFileSync('/bin/sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim(),
+    headless: true,
     args: ['--no-sandbox', '--disable-gpu', '--force-device-scale-factor=1'],
 });
 
@@ -55,12 +68,21 @@ async function openPage(path, size = { width: 1600, height: 1000 }, dark = false
     const page = await browser.newPage();
     page.faults = [];
     await page.setViewport(size);
-    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
+    await page.emulateMediaFeatures([
+        { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },
+    ]);
     page.on('pageerror', error => page.faults.push(`error: ${error.message}`));
-    page.on('console', message => message.type() === 'error' && page.faults.push(`console: ${message.text()}`));
-    page.on('dialog', dialog => { page.faults.push('dialog'); void dialog.dismiss(); });
+    page.on(
+        'console',
+        message => message.type() === 'error' && page.faults.push(`console: ${message.text()}`),
+    );
+    page.on('dialog', dialog => {
+        page.faults.push('dialog');
+        void dialog.dismiss();
+    });
     page.on('request', request => {
-        if (!/^(file|data|blob):/.test(request.url())) page.faults.push(`request: ${request.url()}`);
+        if (!/^(file|data|blob):/.test(request.url()))
+            page.faults.push(`request: ${request.url()}`);
     });
     await page.goto(`file://${path}${hash}`);
     await page.waitForSelector('html[data-ready]', { timeout: 60_000 });
@@ -68,51 +90,115 @@ async function openPage(path, size = { width: 1600, height: 1000 }, dark = false
 }
 
 // Lets the page draw.
-const settle = page => page.evaluate(() => new Promise(done =>
-    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
-const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key); await settle(page); };
+const settle = page =>
+    page.evaluate(
+        () =>
+            new Promise(done =>
+                requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))),
+            ),
+    );
+const press = async (page, ...keys) => {
+    for (const key of keys) await page.keyboard.press(key);
+    await settle(page);
+};
 const text = (page, selector) => page.$eval(selector, element => element.textContent.trim());
 const view = page => page.evaluate(() => [ringside.app.from, ringside.app.to]);
 
 // The place of a time in the lane of a thread, in pixels of the window.
-const placeOf = (page, kind, name, time, pane = 0) => page.evaluate((kind, name, time, pane) => {
-    const own = ringside.app.panes[pane], lane = own.lanes.find(l => l.kind === kind && l.name === name);
-    const box = document.querySelectorAll('.cv')[pane].getBoundingClientRect();
-    const x = (own.toPage(time) - ringside.app.from) / (ringside.app.to - ringside.app.from) * box.width;
-    return { x: box.left + x, y: box.top + lane.y + lane.height / 2, bottom: box.top + lane.y + lane.height - 6 };
-}, kind, name, time, pane);
+const placeOf = (page, kind, name, time, pane = 0) =>
+    page.evaluate(
+        (kind, name, time, pane) => {
+            const own = ringside.app.panes[pane],
+                lane = own.lanes.find(l => l.kind === kind && l.name === name);
+            const box = document.querySelectorAll('.cv')[pane].getBoundingClientRect();
+            const x =
+                ((own.toPage(time) - ringside.app.from) / (ringside.app.to - ringside.app.from)) *
+                box.width;
+            return {
+                x: box.left + x,
+                y: box.top + lane.y + lane.height / 2,
+                bottom: box.top + lane.y + lane.height - 6,
+            };
+        },
+        kind,
+        name,
+        time,
+        pane,
+    );
 
 // ---- the data ----
 
 // What the page has, in the form of the reports.
-const contents = page => page.evaluate(() => ringside.app.panes.map(({ trace }) => {
-    const spans = (map, name) => [...map].flatMap(([key, list]) => Array.from(list.from, (from, i) =>
-        `${name(key)} ${from} ${list.to[i]}`));
-    const rows = Array.from({ length: trace.event.rows }, (_, i) => i).filter(i => !trace.isMark(i));
-    const wake = trace.wake.columns;
-    return {
-        events: rows.map(i => `${trace.seq(i)} ${trace.time(i)} ${trace.contextName(i)} ${trace.typeOf(i).id} ${
-            trace.typeOf(i).class} ${trace.fields(i).map(f => f.label).join()}`),
-        marks: trace.event.rows - rows.length,
-        cores: spans(trace.cores, String),
-        states: trace.facts.waits ? [...trace.threads].flatMap(([key, list]) => Array.from(list.from, (from, i) =>
-            `${trace.threadName(key)} ${from} ${list.to[i]} ${trace.facts.states[trace.state.columns[3][list.row[i]]]}`)) : [],
-        wakes: Array.from({ length: trace.wake.rows }, (_, i) =>
-            `${wake[0][i]} ${wake[1][i]} ${trace.threadName(wake[3][i])} ${wake[4][i] ? trace.threadName(wake[4][i]) : ''}`),
-    };
-}));
+const contents = page =>
+    page.evaluate(() =>
+        ringside.app.panes.map(({ trace }) => {
+            const spans = (map, name) =>
+                [...map].flatMap(([key, list]) =>
+                    Array.from(list.from, (from, i) => `${name(key)} ${from} ${list.to[i]}`),
+                );
+            const rows = Array.from({ length: trace.event.rows }, (_, i) => i).filter(
+                i => !trace.isMark(i),
+            );
+            const wake = trace.wake.columns;
+            return {
+                events: rows.map(
+                    i =>
+                        `${trace.seq(i)} ${trace.time(i)} ${trace.contextName(i)} ${trace.typeOf(i).id} ${
+                            trace.typeOf(i).class
+                        } ${trace
+                            .fields(i)
+                            .map(f => f.label)
+                            .join()}`,
+                ),
+                marks: trace.event.rows - rows.length,
+                cores: spans(trace.cores, String),
+                states: trace.facts.waits
+                    ? [...trace.threads].flatMap(([key, list]) =>
+                          Array.from(
+                              list.from,
+                              (from, i) =>
+                                  `${trace.threadName(key)} ${from} ${list.to[i]} ${trace.facts.states[trace.state.columns[3][list.row[i]]]}`,
+                          ),
+                      )
+                    : [],
+                wakes: Array.from(
+                    { length: trace.wake.rows },
+                    (_, i) =>
+                        `${wake[0][i]} ${wake[1][i]} ${trace.threadName(wake[3][i])} ${wake[4][i] ? trace.threadName(wake[4][i]) : ''}`,
+                ),
+            };
+        }),
+    );
 
 async function compareData(name, trace, ...words) {
-    const page = await openPage(makePage(name, ...words, trace)), got = (await contents(page))[0];
+    const page = await openPage(makePage(name, ...words, trace)),
+        got = (await contents(page))[0];
     const report = lines('report', '--json', ...words, trace);
     const events = report.filter(e => !/^RINGSIDE_/.test(e.event));
-    const context = e => e.context === 'thread' ? e.thread_name || (e.thread ? null : '–') : e.context === 'isr' || e.context === 'interrupt'
-        ? e.isr !== undefined && e.isr !== null ? `interrupt ${e.isr}` : 'interrupt' : e.context;
-    const expected = events.map(e => `${e.seq} ${e.ticks ?? ''} ${context(e)} ${e.id} ${e.class} ${Object.keys(e.fields).join()}`);
-    const different = expected.findIndex((line, i) => line !== got.events[i] &&
-        line.replace(/ null | (isr|interrupt) /, ' ') !== got.events[i]?.replace(/ (0x\w+|isr|interrupt) /, ' '));
+    const context = e =>
+        e.context === 'thread'
+            ? e.thread_name || (e.thread ? null : '–')
+            : e.context === 'isr' || e.context === 'interrupt'
+              ? e.isr !== undefined && e.isr !== null
+                  ? `interrupt ${e.isr}`
+                  : 'interrupt'
+              : e.context;
+    const expected = events.map(
+        e =>
+            `${e.seq} ${e.ticks ?? ''} ${context(e)} ${e.id} ${e.class} ${Object.keys(e.fields).join()}`,
+    );
+    const different = expected.findIndex(
+        (line, i) =>
+            line !== got.events[i] &&
+            line.replace(/ null | (isr|interrupt) /, ' ') !==
+                got.events[i]?.replace(/ (0x\w+|isr|interrupt) /, ' '),
+    );
     is(`${name}: number of events`, got.events.length, expected.length);
-    is(`${name}: events`, different < 0 ? '' : [got.events[different], expected[different]].join(' | '), '');
+    is(
+        `${name}: events`,
+        different < 0 ? '' : [got.events[different], expected[different]].join(' | '),
+        '',
+    );
     is(`${name}: markers`, got.marks, report.length - events.length);
     let schedule = [];
     try {
@@ -122,26 +208,43 @@ async function compareData(name, trace, ...words) {
     }
     const names = new Map(events.filter(e => e.thread).map(e => [e.thread, e.thread_name]));
     const sorted = list => list.sort().join('\n');
-    is(`${name}: slices`, sorted(got.cores) === sorted(schedule.filter(p => p.type === 'interval')
-        .map(p => `${p.core} ${p.from} ${p.to}`)), true);
-    const states = schedule.filter(p => p.type === 'state' && names.get(p.thread))
+    is(
+        `${name}: slices`,
+        sorted(got.cores) ===
+            sorted(
+                schedule.filter(p => p.type === 'interval').map(p => `${p.core} ${p.from} ${p.to}`),
+            ),
+        true,
+    );
+    const states = schedule
+        .filter(p => p.type === 'state' && names.get(p.thread))
         .map(p => `${names.get(p.thread)} ${p.from} ${p.to} ${p.state}`);
     const own = new Set(names.values());
-    is(`${name}: states`, sorted(got.states.filter(s => own.has(/^(.*) \d+ \d+ \w+$/.exec(s)[1]))) === sorted(states), true);
+    is(
+        `${name}: states`,
+        sorted(got.states.filter(s => own.has(/^(.*) \d+ \d+ \w+$/.exec(s)[1]))) === sorted(states),
+        true,
+    );
     is(`${name}: wake-ups`, got.wakes.length, schedule.filter(p => p.type === 'wake').length);
     is(`${name}: nothing but its file`, page.faults, []);
     await page.close();
 }
 
 const demo = join(tests, 'data/demo.trx');
-const sim = join(data, 'schedule/sim02.trx'), hz = ['--hz', '1000000'];
+const sim = join(data, 'schedule/sim02.trx'),
+    hz = ['--hz', '1000000'];
 const unpack = name => {
     const path = join(work, name);
     writeFileSync(path, gunzipSync(readFileSync(join(tests, 'data/log-version-1', `${name}.gz`))));
     return path;
 };
 await compareData('demo', demo);
-for (const name of ['threadx/demo_filex.trx', 'threadx/a35smp_spin.trx', 'rkh/cm3_all_on.bin', 'schedule/sim02.trx'])
+for (const name of [
+    'threadx/demo_filex.trx',
+    'threadx/a35smp_spin.trx',
+    'rkh/cm3_all_on.bin',
+    'schedule/sim02.trx',
+])
     if (existsSync(join(data, name))) await compareData(name.replace(/.*\//, ''), join(data, name));
     else console.log(`skip ${name}: no such trace`);
 const gaps = unpack('threadx-append.log');
@@ -152,52 +255,115 @@ await compareData('posix', unpack('posix-loop.log'));
 
 async function useWithMouse(path, trace) {
     const page = await openPage(path);
-    const report = lines('report', '--json', ...hz, trace), schedule = lines('schedule', '--json', ...hz, trace);
-    const put = report.find(e => e.event === 'TX_TRACE_MUTEX_PUT' &&
-        schedule.some(p => p.type === 'wake' && p.cause === e.seq && p.thread !== e.thread));
+    const report = lines('report', '--json', ...hz, trace),
+        schedule = lines('schedule', '--json', ...hz, trace);
+    const put = report.find(
+        e =>
+            e.event === 'TX_TRACE_MUTEX_PUT' &&
+            schedule.some(p => p.type === 'wake' && p.cause === e.seq && p.thread !== e.thread),
+    );
     const wake = schedule.find(p => p.type === 'wake' && p.cause === put.seq);
-    const names = new Map(report.flatMap(e => [[e.thread, e.thread_name], [e.fields?.thread, e.names?.thread]]));
+    const names = new Map(
+        report.flatMap(e => [
+            [e.thread, e.thread_name],
+            [e.fields?.thread, e.names?.thread],
+        ]),
+    );
     const name = address => names.get(address);
-    const blocked = schedule.find(p => p.type === 'state' && p.thread === wake.thread && p.state === 'blocked' && p.to === wake.at);
-    const owner = schedule.find(p => p.type === 'owner' && p.mutex === blocked.object && p.thread && p.from <= blocked.from && p.to > blocked.from);
+    const blocked = schedule.find(
+        p =>
+            p.type === 'state' &&
+            p.thread === wake.thread &&
+            p.state === 'blocked' &&
+            p.to === wake.at,
+    );
+    const owner = schedule.find(
+        p =>
+            p.type === 'owner' &&
+            p.mutex === blocked.object &&
+            p.thread &&
+            p.from <= blocked.from &&
+            p.to > blocked.from,
+    );
 
     is('the title', await text(page, '#file'), 'sim02.trx');
-    is('the facts', await text(page, '#facts'), 'ThreadX event trace, 1\u202f202 events, 128.0 ms, 1 core, 6 threads, clock 1 MHz');
+    is(
+        'the facts',
+        await text(page, '#facts'),
+        'ThreadX event trace, 1\u202f202 events, 128.0 ms, 1 core, 6 threads, clock 1 MHz',
+    );
     // Zoom at the pointer: its time stays where it is.
-    const all = await view(page), box = await (await page.$('.cv canvas')).boundingBox();
+    const all = await view(page),
+        box = await (await page.$('.cv canvas')).boundingBox();
     await page.mouse.move(box.x + box.width / 4, box.y + 50);
     for (let i = 0; i < 8; i++) await page.mouse.wheel({ deltaY: -100 });
     await settle(page);
     const zoomed = await view(page);
-    is('wheel: zoom at the pointer', [
-        Math.round((zoomed[0] + (zoomed[1] - zoomed[0]) / 4) / 100), Math.round((all[1] - all[0]) / (zoomed[1] - zoomed[0]) * 10)],
-        [Math.round((all[0] + (all[1] - all[0]) / 4) / 100), Math.round(1.25 ** 8 * 10)]);
+    is(
+        'wheel: zoom at the pointer',
+        [
+            Math.round((zoomed[0] + (zoomed[1] - zoomed[0]) / 4) / 100),
+            Math.round(((all[1] - all[0]) / (zoomed[1] - zoomed[0])) * 10),
+        ],
+        [Math.round((all[0] + (all[1] - all[0]) / 4) / 100), Math.round(1.25 ** 8 * 10)],
+    );
     await page.mouse.down();
     await page.mouse.move(box.x + box.width / 4 - 100, box.y + 50);
     await page.mouse.up();
     await settle(page);
-    is('drag: the pointer keeps its time', Math.round((await view(page))[0] - zoomed[0]),
-        Math.round(100 / box.width * (zoomed[1] - zoomed[0])));
+    is(
+        'drag: the pointer keeps its time',
+        Math.round((await view(page))[0] - zoomed[0]),
+        Math.round((100 / box.width) * (zoomed[1] - zoomed[0])),
+    );
     // A click on a blocked thread.
-    await page.evaluate((from, to) => { ringside.app.show(from, to); ringside.draw(); }, blocked.from - 3000, blocked.to + 3000);
+    await page.evaluate(
+        (from, to) => {
+            ringside.app.show(from, to);
+            ringside.draw();
+        },
+        blocked.from - 3000,
+        blocked.to + 3000,
+    );
     await settle(page);
     const at = await placeOf(page, 'thread', name(blocked.thread), (blocked.from + blocked.to) / 2);
     await page.mouse.click(at.x, at.y);
     await settle(page);
     const panel = await text(page, '#det');
     const ms = ticks => `${(ticks / 1000).toFixed(3)} ms`;
-    is('click: the slice', [name(blocked.thread), `From${ms(blocked.from)}To${ms(blocked.to)}`, 'Waits formutex mtx', `Held by${name(owner.thread)}`,
-        `Woken bymutex put by ${name(put.thread)}`, `#${put.seq} mutex put`].filter(part => !panel.includes(part)), []);
+    is(
+        'click: the slice',
+        [
+            name(blocked.thread),
+            `From${ms(blocked.from)}To${ms(blocked.to)}`,
+            'Waits formutex mtx',
+            `Held by${name(owner.thread)}`,
+            `Woken bymutex put by ${name(put.thread)}`,
+            `#${put.seq} mutex put`,
+        ].filter(part => !panel.includes(part)),
+        [],
+    );
     // The arrow of its wake-up, and the link to the event that caused it.
-    const arrows = () => page.evaluate(() => ringside.picture.arrows(ringside.app.panes[0]).map(a => [a.from.name, a.to.name, a.at]));
+    const arrows = () =>
+        page.evaluate(() =>
+            ringside.picture.arrows(ringside.app.panes[0]).map(a => [a.from.name, a.to.name, a.at]),
+        );
     is('flow: the arrow', await arrows(), [[name(put.thread), name(wake.thread), wake.at]]);
     await page.click('#det .link');
     await settle(page);
     is('flow: followed to the event', await text(page, '#det .sub'), `Event #${put.seq}, service`);
-    is('flow: the arrow of the event', await arrows(), [[name(put.thread), name(wake.thread), wake.at]]);
-    const fields = await page.$$eval('#det h3 + dl', lists => [...lists[0].querySelectorAll('dt')].map(dt => dt.textContent));
+    is('flow: the arrow of the event', await arrows(), [
+        [name(put.thread), name(wake.thread), wake.at],
+    ]);
+    const fields = await page.$$eval('#det h3 + dl', lists =>
+        [...lists[0].querySelectorAll('dt')].map(dt => dt.textContent),
+    );
     is('event: all fields', fields, Object.keys(put.fields));
-    is('event: the row of the table', await page.$eval('#grid [aria-selected=true] .num', cell => cell.textContent), String(put.seq));
+    is(
+        'event: the row of the table',
+        await page.$eval('#grid [aria-selected=true] .num', cell => cell.textContent),
+        String(put.seq),
+    );
     await comparePixels(page, schedule, name);
     is('mouse: nothing but its file', page.faults, []);
     await page.close();
@@ -205,77 +371,175 @@ async function useWithMouse(path, trace) {
 
 // The picture's pixels: what runs is solid, what is blocked is low, what sleeps is empty above.
 async function comparePixels(page, schedule, name) {
-    const colors = await page.evaluate(() => Object.fromEntries(['running', 'blocked', 'bg'].map(token => {
-        const hex = getComputedStyle(document.documentElement).getPropertyValue(`--${token}`).trim();
-        return [token, [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)).join()];
-    })));
-    const pixel = (kind, lane, time, share) => page.evaluate((kind, lane, time, share) => {
-        const own = ringside.app.panes[0], l = own.lanes.find(x => x.kind === kind && x.name === lane);
-        const canvas = document.querySelector('.cv canvas'), width = canvas.clientWidth;
-        const x = (time - ringside.app.from) / (ringside.app.to - ringside.app.from) * width;
-        return [...canvas.getContext('2d').getImageData(Math.floor(x), Math.floor(l.y + l.height * share), 1, 1).data].slice(0, 3).join();
-    }, kind, lane, time, share);
-    const longest = state => schedule.filter(p => p.type === 'state' && p.state === state)
-        .sort((a, b) => b.to - b.from - (a.to - a.from))[0];
+    const colors = await page.evaluate(() =>
+        Object.fromEntries(
+            ['running', 'blocked', 'bg'].map(token => {
+                const hex = getComputedStyle(document.documentElement)
+                    .getPropertyValue(`--${token}`)
+                    .trim();
+                return [token, [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16)).join()];
+            }),
+        ),
+    );
+    const pixel = (kind, lane, time, share) =>
+        page.evaluate(
+            (kind, lane, time, share) => {
+                const own = ringside.app.panes[0],
+                    l = own.lanes.find(x => x.kind === kind && x.name === lane);
+                const canvas = document.querySelector('.cv canvas'),
+                    width = canvas.clientWidth;
+                const x =
+                    ((time - ringside.app.from) / (ringside.app.to - ringside.app.from)) * width;
+                return [
+                    ...canvas
+                        .getContext('2d')
+                        .getImageData(Math.floor(x), Math.floor(l.y + l.height * share), 1, 1).data,
+                ]
+                    .slice(0, 3)
+                    .join();
+            },
+            kind,
+            lane,
+            time,
+            share,
+        );
+    const longest = state =>
+        schedule
+            .filter(p => p.type === 'state' && p.state === state)
+            .sort((a, b) => b.to - b.from - (a.to - a.from))[0];
     const got = [];
     for (const state of ['running', 'blocked', 'sleeping']) {
-        const part = longest(state), time = part.from + (part.to - part.from) * 0.9;
-        await page.evaluate((from, to) => { ringside.app.selection = null; ringside.app.show(from, to); ringside.changed(); }, part.from, part.to);
+        const part = longest(state),
+            time = part.from + (part.to - part.from) * 0.9;
+        await page.evaluate(
+            (from, to) => {
+                ringside.app.selection = null;
+                ringside.app.show(from, to);
+                ringside.changed();
+            },
+            part.from,
+            part.to,
+        );
         await settle(page);
-        got.push(await pixel('thread', name(part.thread), time, 0.2), await pixel('thread', name(part.thread), time, 0.8));
+        got.push(
+            await pixel('thread', name(part.thread), time, 0.2),
+            await pixel('thread', name(part.thread), time, 0.8),
+        );
     }
-    is('pixels', [got[0], got[1], got[2] === colors.blocked, got[3], got[4]],
-        [colors.running, colors.running, false, colors.blocked, '0,0,0']); // transparent: the page's background
+    is(
+        'pixels',
+        [got[0], got[1], got[2] === colors.blocked, got[3], got[4]],
+        [colors.running, colors.running, false, colors.blocked, '0,0,0'],
+    ); // transparent: the page's background
 }
 
 async function useWithKeys(path, trace) {
     const page = await openPage(path);
-    const report = lines('report', '--json', ...hz, trace), why = lines('why', 'locker 3', '--worst', '6', '--json', ...hz, trace);
+    const report = lines('report', '--json', ...hz, trace),
+        why = lines('why', 'locker 3', '--worst', '6', '--json', ...hz, trace);
     await page.keyboard.press('Tab');
     is('keys: the search is first', await page.evaluate(() => document.activeElement.id), 'query');
     await page.keyboard.type('mutex put');
     await page.waitForFunction(() => ringside.app.found.length > 0);
     await settle(page);
     const puts = report.filter(e => e.event === 'TX_TRACE_MUTEX_PUT');
-    is('search: hits', await page.evaluate(() => ringside.app.found.map(row => ringside.app.panes[0].trace.seq(row))), puts.map(e => e.seq));
-    is('search: the list', await page.$$eval('#hits .row:not(.hd)', rows => rows.slice(0, 5).map(row => row.children[0].textContent)),
-        puts.slice(0, 5).map(e => String(e.seq)));
+    is(
+        'search: hits',
+        await page.evaluate(() =>
+            ringside.app.found.map(row => ringside.app.panes[0].trace.seq(row)),
+        ),
+        puts.map(e => e.seq),
+    );
+    is(
+        'search: the list',
+        await page.$$eval('#hits .row:not(.hd)', rows =>
+            rows.slice(0, 5).map(row => row.children[0].textContent),
+        ),
+        puts.slice(0, 5).map(e => String(e.seq)),
+    );
     await press(page, 'Enter', 'Enter');
-    is('search: the second hit is selected', await text(page, '#det .sub'), `Event #${puts[1].seq}, service`);
+    is(
+        'search: the second hit is selected',
+        await text(page, '#det .sub'),
+        `Event #${puts[1].seq}, service`,
+    );
     await press(page, 'Escape');
-    is('search: Escape ends it', await page.evaluate(() => [ringside.app.query, document.activeElement.tagName]), ['', 'BODY']);
+    is(
+        'search: Escape ends it',
+        await page.evaluate(() => [ringside.app.query, document.activeElement.tagName]),
+        ['', 'BODY'],
+    );
     await press(page, '.');
-    is('keys: the next event', await text(page, '#det .sub').then(s => s.split(',')[0]), `Event #${puts[1].seq + 1}`);
+    is(
+        'keys: the next event',
+        await text(page, '#det .sub').then(s => s.split(',')[0]),
+        `Event #${puts[1].seq + 1}`,
+    );
     await press(page, ',');
-    const next = report.find(e => e.seq > puts[1].seq && e.thread === puts[1].thread && e.context === 'thread');
+    const next = report.find(
+        e => e.seq > puts[1].seq && e.thread === puts[1].thread && e.context === 'thread',
+    );
     await press(page, ']');
-    is('keys: the next event of the thread', await text(page, '#det .sub').then(s => s.split(',')[0]), `Event #${next.seq}`);
+    is(
+        'keys: the next event of the thread',
+        await text(page, '#det .sub').then(s => s.split(',')[0]),
+        `Event #${next.seq}`,
+    );
     await press(page, '[');
     await press(page, '}');
-    is('keys: the next event of the same kind', await text(page, '#det .sub').then(s => s.split(',')[0]), `Event #${puts[2].seq}`);
+    is(
+        'keys: the next event of the same kind',
+        await text(page, '#det .sub').then(s => s.split(',')[0]),
+        `Event #${puts[2].seq}`,
+    );
     // Zoom and pan.
     await press(page, '0');
     const all = await view(page);
     await press(page, 'w', 'w');
     const zoomed = await view(page);
-    is('keys: zoom', Math.round((all[1] - all[0]) / (zoomed[1] - zoomed[0]) * 100), Math.round(1 / 0.64 * 100));
+    is(
+        'keys: zoom',
+        Math.round(((all[1] - all[0]) / (zoomed[1] - zoomed[0])) * 100),
+        Math.round((1 / 0.64) * 100),
+    );
     await press(page, 'd');
-    is('keys: pan', Math.round((await view(page))[0] - zoomed[0]), Math.round((zoomed[1] - zoomed[0]) / 10));
+    is(
+        'keys: pan',
+        Math.round((await view(page))[0] - zoomed[0]),
+        Math.round((zoomed[1] - zoomed[0]) / 10),
+    );
     await press(page, 'Home');
     // The explanation of a response.
     await page.evaluate(from => {
-        const pane = ringside.app.panes[0], lane = pane.lanes.find(l => l.name === 'locker 3');
+        const pane = ringside.app.panes[0],
+            lane = pane.lanes.find(l => l.name === 'locker 3');
         ringside.selectSpan(pane, lane, lane.spans.at(from));
     }, why[0].from);
     await press(page, 'Enter');
-    const rows = await page.$$eval('#p-why button.wr', list => list.map(row => row.querySelector('.tx').textContent));
+    const rows = await page.$$eval('#p-why button.wr', list =>
+        list.map(row => row.querySelector('.tx').textContent),
+    );
     is('why: shown', await page.$eval('#p-why', panel => panel.hidden), false);
-    is('why: the whole response', await text(page, '#p-why .tot .num:nth-child(2)'), await text(page, '#p-why .sum .num:nth-child(2)'));
+    is(
+        'why: the whole response',
+        await text(page, '#p-why .tot .num:nth-child(2)'),
+        await text(page, '#p-why .sum .num:nth-child(2)'),
+    );
     is('why: rows', rows.length > 2, true);
-    const chains = await page.evaluate(() => ringside.app.panes[0].trace.facts.why.filter(c =>
-        ringside.app.panes[0].trace.threadName(c.thread) === 'locker 3').map(c => [c.from, c.to,
-        c.segments.filter(s => !s.depth).map(s => [s.from, s.to, s.kind])]));
-    is('why: as ringside why', chains, why.map(c => [c.from, c.to, c.segments.map(s => [s.from, s.to, s.kind])]));
+    const chains = await page.evaluate(() =>
+        ringside.app.panes[0].trace.facts.why
+            .filter(c => ringside.app.panes[0].trace.threadName(c.thread) === 'locker 3')
+            .map(c => [
+                c.from,
+                c.to,
+                c.segments.filter(s => !s.depth).map(s => [s.from, s.to, s.kind]),
+            ]),
+    );
+    is(
+        'why: as ringside why',
+        chains,
+        why.map(c => [c.from, c.to, c.segments.map(s => [s.from, s.to, s.kind])]),
+    );
     // Marks and tabs.
     await press(page, 'Escape', 'm', ']', 'm');
     is('marks: a distance', /^marks: .+ apart$/.test(await text(page, '#state')), true);
@@ -284,61 +548,107 @@ async function useWithKeys(path, trace) {
     await press(page, 'Escape', '3');
     await compareStatistics(page, trace);
     await press(page, 'c');
-    is('keys: compact', await page.evaluate(() => ringside.app.panes[0].lanes.some(l => l.kind === 'head')), false);
-    is('keys: a focus can be seen', await page.evaluate(() => {
-        const button = document.querySelector('.ln');
-        button.focus({ focusVisible: true });
-        return getComputedStyle(button).outlineStyle;
-    }), 'solid');
+    is(
+        'keys: compact',
+        await page.evaluate(() => ringside.app.panes[0].lanes.some(l => l.kind === 'head')),
+        false,
+    );
+    is(
+        'keys: a focus can be seen',
+        await page.evaluate(() => {
+            const button = document.querySelector('.ln');
+            button.focus({ focusVisible: true });
+            return getComputedStyle(button).outlineStyle;
+        }),
+        'solid',
+    );
     is('keys: nothing but its file', page.faults, []);
     await page.close();
 }
 
 async function compareStatistics(page, trace) {
     const stats = JSON.parse(run('stats', '--json', ...hz, trace));
-    const rows = await page.$$eval('#p-statistics tr[data-thread]', list => list.map(row =>
-        [row.dataset.thread, ...[3, 6, 7, 8, 9].map(i => row.children[i].textContent)]));
+    const rows = await page.$$eval('#p-statistics tr[data-thread]', list =>
+        list.map(row => [
+            row.dataset.thread,
+            ...[3, 6, 7, 8, 9].map(i => row.children[i].textContent),
+        ]),
+    );
     const length = ticks => {
         const [value, unit] = ticks >= 1000 ? [ticks / 1000, 'ms'] : [ticks, 'µs'];
         return `${Number.isInteger(value) ? value : value >= 100 ? value.toFixed(1) : value >= 10 ? value.toFixed(1) : value.toFixed(2)} ${unit}`;
     };
-    const expected = stats.threads.map(t => [t.name, `${(t.ticks / stats.span_ticks * 100).toFixed(1)} %`, String(t.response.count),
-        length(t.response.median), t.response.count < 100 ? '–' : length(t.response.p99), length(t.response.max)]);
-    const sorted = list => list.sort((a, b) => a[0] < b[0] ? -1 : 1);
+    const expected = stats.threads.map(t => [
+        t.name,
+        `${((t.ticks / stats.span_ticks) * 100).toFixed(1)} %`,
+        String(t.response.count),
+        length(t.response.median),
+        t.response.count < 100 ? '–' : length(t.response.p99),
+        length(t.response.max),
+    ]);
+    const sorted = list => list.sort((a, b) => (a[0] < b[0] ? -1 : 1));
     const near = ([name, ran, ...rest]) => [name, ...rest]; // in ran, stats leave interrupts out
     is('statistics: as ringside stats', sorted(rows).map(near), sorted(expected).map(near));
 }
 
 async function useOthers(path, trace) {
     const dark = await openPage(path, undefined, true);
-    is('dark', await dark.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(20, 23, 28)');
+    is(
+        'dark',
+        await dark.evaluate(() => getComputedStyle(document.body).backgroundColor),
+        'rgb(20, 23, 28)',
+    );
     await dark.emulateMediaType('print');
     await dark.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    is('print: light', await dark.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
-    is('print: no controls', await dark.$$eval('.top button, #tabs', list => list.filter(e => e.offsetParent).length), 0);
+    is(
+        'print: light',
+        await dark.evaluate(() => getComputedStyle(document.body).backgroundColor),
+        'rgb(255, 255, 255)',
+    );
+    is(
+        'print: no controls',
+        await dark.$$eval('.top button, #tabs', list => list.filter(e => e.offsetParent).length),
+        0,
+    );
     await dark.close();
     for (const width of [1000, 600]) {
         const narrow = await openPage(path, { width, height: 800 });
-        is(`${width} wide: nothing is cut off`, await narrow.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+        is(
+            `${width} wide: nothing is cut off`,
+            await narrow.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+            true,
+        );
         await press(narrow, ']', '5');
-        is(`${width} wide: the selection`, (await text(narrow, '#p-selection .sub')).startsWith('Event #'), true);
+        is(
+            `${width} wide: the selection`,
+            (await text(narrow, '#p-selection .sub')).startsWith('Event #'),
+            true,
+        );
         await narrow.close();
     }
     // The address keeps view and selection.
     const first = await openPage(path);
     await press(first, 'w', ']', ']');
-    const hash = await first.evaluate(() => location.hash), panel = await text(first, '#det');
+    const hash = await first.evaluate(() => location.hash),
+        panel = await text(first, '#det');
     await first.close();
     const second = await openPage(path, undefined, false, hash);
-    is('the address keeps the view', [hash.split('&')[0], await text(second, '#det')],
-        [`#${(await view(second)).map(Math.round).join('-')}`, panel]);
+    is(
+        'the address keeps the view',
+        [hash.split('&')[0], await text(second, '#det')],
+        [`#${(await view(second)).map(Math.round).join('-')}`, panel],
+    );
     await second.close();
     // Losses.
     const lossy = await openPage(makePage('lossy', gaps));
     const marks = lines('report', '--json', gaps).filter(e => e.event === 'RINGSIDE_LOST');
     const losses = await lossy.evaluate(() => ringside.app.panes[0].trace.losses.map(l => l.text));
     is('losses: how many', losses.length, marks.length);
-    is('losses: words', losses.filter(l => !/^lost: (exactly|about|at least) \d+ events$/.test(l)), []);
+    is(
+        'losses: words',
+        losses.filter(l => !/^lost: (exactly|about|at least) \d+ events$/.test(l)),
+        [],
+    );
     is('losses: in the footer', /gap.* in the trace/.test(await text(lossy, '#state')), true);
     await lossy.close();
     void trace;
@@ -347,43 +657,81 @@ async function useOthers(path, trace) {
 async function useTwo(a, b) {
     const page = await openPage(makePage('two', ...hz, a, b));
     const counts = [a, b].map(trace => lines('report', '--json', ...hz, trace).length);
-    is('two traces: their events', await page.evaluate(() => ringside.app.panes.map(p => p.trace.event.rows)), counts);
-    is('two traces: panes', await page.$$eval('.ph b', list => list.map(e => e.textContent)), ['A', 'B']);
+    is(
+        'two traces: their events',
+        await page.evaluate(() => ringside.app.panes.map(p => p.trace.event.rows)),
+        counts,
+    );
+    is('two traces: panes', await page.$$eval('.ph b', list => list.map(e => e.textContent)), [
+        'A',
+        'B',
+    ]);
     // The same time is at the same place, also after B was moved.
     await page.focus('#offset');
-    await page.$eval('#offset', input => { input.value = '10'; input.dispatchEvent(new Event('change', { bubbles: true })); });
+    await page.$eval('#offset', input => {
+        input.value = '10';
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+    });
     await settle(page);
-    const [inA, inB] = [await placeOf(page, 'core', 'Core 0', 30000, 0), await placeOf(page, 'core', 'Core 0', 20000, 1)];
+    const [inA, inB] = [
+        await placeOf(page, 'core', 'Core 0', 30000, 0),
+        await placeOf(page, 'core', 'Core 0', 20000, 1),
+    ];
     is('two traces: an offset', Math.round(inA.x - inB.x), 0);
     await page.mouse.click(inB.x, inB.y);
     await settle(page);
     is('two traces: the table follows', (await text(page, '#t-events')).includes('B 1'), true);
     await page.focus('.cv canvas');
     await press(page, '3');
-    is('two traces: changes', await page.$$eval('#p-statistics th', list => list.filter(e => e.textContent === 'Change').length), 3);
+    is(
+        'two traces: changes',
+        await page.$$eval(
+            '#p-statistics th',
+            list => list.filter(e => e.textContent === 'Change').length,
+        ),
+        3,
+    );
     is('two traces: nothing but its file', page.faults, []);
     await page.close();
 }
 
 // Names that would be markup, or end an element.
 async function openHostile() {
-    const trace = join(work, 'hostile.trx'), bytes = readFileSync(demo);
+    const trace = join(work, 'hostile.trx'),
+        bytes = readFileSync(demo);
     const names = { supervisor: '</script>\u0000', samples: '<img/x>', bus: '"\'' };
     const latin = Buffer.from(bytes).toString('latin1');
     let changed = latin;
-    for (const [old, name] of Object.entries(names)) changed = changed.replaceAll(old, name.slice(0, old.length));
+    for (const [old, name] of Object.entries(names))
+        changed = changed.replaceAll(old, name.slice(0, old.length));
     writeFileSync(trace, Buffer.from(changed, 'latin1'));
-    const file = makePage('hostile', trace), page = await openPage(file), source = readFileSync(file, 'utf8');
+    const file = makePage('hostile', trace),
+        page = await openPage(file),
+        source = readFileSync(file, 'utf8');
     const shown = await page.$$eval('.ln .n', list => list.map(e => e.textContent));
-    const expected = [...new Set(lines('report', '--json', trace).filter(e => e.context === 'thread' && e.thread_name).map(e => e.thread_name))];
-    is('hostile: names as text', expected.filter(name => !shown.includes(name)), []);
+    const expected = [
+        ...new Set(
+            lines('report', '--json', trace)
+                .filter(e => e.context === 'thread' && e.thread_name)
+                .map(e => e.thread_name),
+        ),
+    ];
+    is(
+        'hostile: names as text',
+        expected.filter(name => !shown.includes(name)),
+        [],
+    );
     is('hostile: no element of a name', await page.$$eval('img', list => list.length), 0);
     await press(page, ']', '3', '1', '2');
     await page.keyboard.press('/');
     await page.keyboard.type('<img');
     await settle(page);
     is('hostile: a search for it', await page.$$eval('img', list => list.length), 0);
-    is('hostile: the names are not in the source', /<\/script>\u0000|<img/.test(source.replace(/<script>.*<\/script>/s, '')), false);
+    is(
+        'hostile: the names are not in the source',
+        /<\/script>\u0000|<img/.test(source.replace(/<script>.*<\/script>/s, '')),
+        false,
+    );
     is('hostile: nothing is executed', page.faults, []);
     await page.close();
 }
@@ -398,7 +746,11 @@ if (existsSync(sim)) {
     console.log('skip sim02: no such trace');
 }
 await openHostile();
-is('the empty viewer: at most 100 KB', statSync(join(tests, '../export/html/viewer.html')).size <= 100_000, true);
+is(
+    'the empty viewer: at most 100 KB',
+    statSync(join(tests, '../export/html/viewer.html')).size <= 100_000,
+    true,
+);
 await browser.close();
 rmSync(work, { recursive: true });
 process.exit(failures ? 1 : 0);

@@ -10,7 +10,8 @@ word() { # OFFSET: of the control block
 }
 goes_on() { [ "$(word 36)" -gt 200 ]; }
 starts() {
-    board hookstorm && wait_for 20 goes_on && ask poke "$(symbol storm_pause)" 40000000 >/dev/null &&
+    board hookstorm && wait_for 20 goes_on &&
+        ask poke "$(symbol storm_pause)" 40000000 >/dev/null &&
         ask poke 0x40001008 $((25000000 - 1)) >/dev/null
 }
 # The records of the file are whole, and the report shows some.

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// What is around the lanes: the facts at the top, the heads of panes, the legend, the state at the
+// bottom.
+import type { App, Pane } from './app';
+import { Palette, drawShape, openCanvas } from './paint';
+import { LEGEND } from './panels';
+import { count, escapeHtml as esc, group } from './words';
+
+const HELP: readonly [string, string][] = [
+    ['Zoom in, out', 'W S'],
+    ['Pan left, right', 'A D'],
+    ['Whole trace', '0'],
+    ['Zoom to the selection', 'F'],
+    ['Previous, next slice or event of the thread', '[ ]'],
+    ['Previous, next event', ', .'],
+    ['Previous, next event of the same kind', '{ }'],
+    ['Set a mark (two measure)', 'M'],
+    ['Explain the selected response', 'Enter'],
+    ['Search; next, previous hit', '/ N ⇧N'],
+    ['Compact lanes', 'C'],
+    ['Panels', '1 2 3 4 5'],
+    ['Close, clear marks, clear selection', 'Esc'],
+    ['This list', '?'],
+    ['Zoom at the pointer', 'Wheel'],
+    ['Pan', 'Drag'],
+    ['Pan', '⇧Wheel'],
+    ['Select', 'Click'],
+    ['Measure', '⇧Drag'],
+    ['Zoom to a slice', 'Double-click'],
+];
+export function element<T extends HTMLElement>(id: string): T {
+    return document.getElementById(id) as T;
+}
+
+export function fillHead(app: App): void {
+    const trace = app.panes[0]!.trace,
+        facts = trace.facts;
+    const title = app.panes.map(pane => pane.trace.facts.title).join(' and ');
+    const rows = app.panes.reduce((sum, pane) => sum + pane.trace.event.rows, 0);
+    document.title = `${title} – Ringside`;
+    element('file').textContent = (app.isTwo ? 'A and B: ' : '') + title;
+    element('facts').textContent = [
+        facts.format,
+        count(rows, 'event'),
+        trace.clock.length(app.end - app.begin),
+        trace.cores.size ? count(trace.cores.size, 'core') : '',
+        count(trace.threadOrder().length, 'thread'),
+        facts.hz ? `clock ${rate(facts.hz)}` : 'clock rate unknown',
+    ]
+        .filter(Boolean)
+        .join(', ');
+    element('help-keys').innerHTML = HELP.map(
+        ([what, keys]) =>
+            `<div>${what}<span>${keys
+                .split(' ')
+                .map(key => `<kbd>${key}</kbd>`)
+                .join(' ')}</span></div>`,
+    ).join('');
+}
+
+function rate(hz: number): string {
+    const [scale, unit] =
+        hz >= 1e9 ? [1e9, 'GHz'] : hz >= 1e6 ? [1e6, 'MHz'] : hz >= 1e3 ? [1e3, 'kHz'] : [1, 'Hz'];
+    return `${Number((hz / (scale as number)).toFixed(3))} ${unit}`;
+}
+
+export function paneHead(app: App, pane: Pane, offset: string): string {
+    const trace = pane.trace;
+    const field =
+        pane.letter === 'A'
+            ? ''
+            : `<label>offset <input id="offset" inputmode="decimal" size="10" value="${offset}"> ${
+                  app.clock.hz ? 'ms' : 'ticks'
+              }</label><button id="align" title="Move B so that its first mark meets the second">Align at marks</button>`;
+    return `<div class="ph"><b>${pane.letter}</b>${esc(trace.facts.title)} <i>${count(trace.event.rows, 'event')}, starts at ${esc(
+        trace.clock.at(trace.begin),
+    )}</i>${field}</div>`;
+}
+
+export function buildLegend(palette: Palette): void {
+    for (const id of ['det', 'p-selection']) {
+        const html = `<div class="sel-body"></div><div class="sec"><h3>States</h3><div class="leg">${LEGEND.map(
+            ([, name]) => `<div><canvas width="68" height="36"></canvas>${name}</div>`,
+        ).join('')}</div></div>`;
+        element(id).innerHTML = html;
+    }
+    paintLegend(palette);
+}
+
+export function paintLegend(palette: Palette): void {
+    for (const id of ['det', 'p-selection'])
+        element(id)
+            .querySelectorAll<HTMLCanvasElement>('.leg canvas')
+            .forEach((canvas, i) => {
+                const g = openCanvas(canvas, 34, 18),
+                    shape = LEGEND[i]![0];
+                if (shape !== 'lost') {
+                    drawShape(g, palette, shape, 0, 34, 0, 18);
+                    return;
+                }
+                g.fillStyle = palette.pattern('lost');
+                g.fillRect(0, 1, 34, 16);
+                g.fillStyle = palette.color.lost;
+                g.fillRect(0, 1, 2, 16);
+                g.fillRect(32, 1, 2, 16);
+            });
+}
+
+export function stateText(app: App): string {
+    const losses = app.panes.reduce((sum, pane) => sum + pane.trace.losses.length, 0);
+    const damaged = app.panes.reduce((sum, pane) => sum + pane.trace.facts.damaged, 0);
+    if (app.marks.length === 2)
+        return `marks: ${app.clock.length(Math.abs(app.marks[1]! - app.marks[0]!))} apart`;
+    const list: string[] = [];
+    if (losses)
+        list.push(
+            `${count(losses, 'gap')} in the trace; states after a gap are unknown until evidence comes`,
+        );
+    if (damaged) list.push(`${group(String(damaged))} damaged entr${damaged === 1 ? 'y' : 'ies'}`);
+    const wrapped = app.panes.some(pane => pane.trace.facts.wrapped);
+    return (
+        list.join('; ') ||
+        (wrapped
+            ? 'the ring wrapped: earlier events are not in it'
+            : 'complete: no loss, no damage')
+    );
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// bench_viewer.mjs [EVENTS]: measures the viewer on a long trace (default 1,000,000 events): the
+// size of the page, the time to the first picture, and the time of JavaScript for one picture, while
+// the view goes from all of it to a 2,000th and back. Prints figures. Reads BUILD and CHROMIUM.
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const FRAMES = 120;
+const build = resolve(process.env.BUILD ?? 'build');
+const puppeteer = createRequire(join(build, 'node/package.json'))('puppeteer-core');
+const demo = join(dirname(fileURLToPath(import.meta.url)), '../data/demo.trx');
+const work = mkdtempSync(join(tmpdir(), 'viewer-'));
+
+// Repeats the entries of the demo, a ThreadX trace in little-endian order, with later timestamps.
+function makeTrace(path, events) {
+    const old = readFileSync(demo);
+    const [base, start, end, current] = [8, 24, 28, 32].map(at => old.readUInt32LE(at));
+    const count = (end - start) / 32;
+    const entries = Array.from({ length: count }, (_, i) => {
+        const at = start - base + ((i + (current - start) / 32) % count) * 32;
+        return old.subarray(at, at + 32);
+    }).filter(entry => entry.readUInt32LE(0));
+    const first = entries[0].readUInt32LE(12);
+    const span = (entries.at(-1).readUInt32LE(12) - first + 100) >>> 0;
+    const rounds = Math.ceil(events / entries.length);
+    const made = Buffer.concat(Array.from({ length: rounds }, () => entries).flat());
+    for (let i = 0; i < rounds * entries.length; i++) {
+        const time = made.readUInt32LE(32 * i + 12) - first + Math.floor(i / entries.length) * span;
+        made.writeUInt32LE((time % 2 ** 32) >>> 0, 32 * i + 12);
+    }
+    const head = Buffer.from(old.subarray(0, start - base));
+    head.writeUInt32LE(start + made.length, 28);
+    head.writeUInt32LE(start, 32);
+    writeFileSync(path, Buffer.concat([head, made]));
+    return rounds * entries.length;
+}
+
+const trace = join(work, 'long.trx');
+const page = join(work, 'long.html');
+const events = makeTrace(trace, Number(process.argv[2] ?? 1_000_000));
+const begin = performance.now();
+execFileSync(join(build, 'ringside'), ['export', '-q', '--hz', '1000000', trace, '-o', page]);
+const written = performance.now() - begin;
+const browser = await puppeteer.launch({
+    executablePath:
+        process.env.CHROMIUM ??
+        execFileSync('/bin/sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim(),
+    headless: true,
+    args: ['--no-sandbox', '--disable-gpu'],
+});
+const tab = await browser.newPage();
+await tab.setViewport({ width: 1600, height: 1000 });
+await tab.goto(`file://${page}`);
+await tab.waitForSelector('html[data-ready]', { timeout: 120_000 });
+const first = await tab.evaluate(() => performance.now());
+const slices = await tab.evaluate(() =>
+    ringside.app.panes[0].lanes.reduce((n, l) => n + l.spans.length, 0),
+);
+const times = await tab.evaluate(async frames => {
+    const { app, picture } = ringside;
+    const all = app.end - app.begin;
+    const list = [];
+    for (let i = 0; i < frames; i++) {
+        const width = all * 2000 ** (Math.abs((2 * i) / frames - 1) - 1);
+        const middle = app.begin + all * (0.2 + (0.6 * i) / frames);
+        app.show(middle - width / 2, middle + width / 2);
+        ringside.draw();
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+        list.push(picture.drawn.last);
+    }
+    return list.sort((a, b) => a - b);
+}, FRAMES);
+await browser.close();
+const megabytes = statSync(page).size / 1e6;
+console.log(`events ${events}, spans in lanes ${slices}`);
+console.log(`export ${(written / 1000).toFixed(2)} s, page ${megabytes.toFixed(2)} MB`);
+console.log(`first picture ${(first / 1000).toFixed(2)} s`);
+console.log(
+    `JavaScript of a picture: median ${times[FRAMES / 2].toFixed(1)} ms, ` +
+        `p95 ${times[Math.floor(FRAMES * 0.95)].toFixed(1)} ms`,
+);
+rmSync(work, { recursive: true });
