@@ -7,6 +7,7 @@
 //
 // The page is written while the trace is read. Names, types and explanations are known at its end,
 // so they come last. html/data.ts reads what is written here.
+#include "events/internal.h"
 #include "export/html_blocks.h"
 #include "formats/format.h"
 #include "report/internal.h"
@@ -28,7 +29,7 @@ enum { SLICE_TO, SLICE_LENGTH, SLICE_CORE, SLICE_KIND, SLICE_THREAD, SLICE_ISR, 
 enum { STATE_TO, STATE_LENGTH, STATE_THREAD, STATE_STATE, STATE_OBJECT, STATE_HOLDER, STATE_ISR,
        STATE_TIMEOUT, STATE_WAIT, STATE_UNSURE, STATE_CORE, STATE_COLUMNS };
 enum { EVENT_SEQ, EVENT_AT, EVENT_CORE, EVENT_CONTEXT, EVENT_THREAD, EVENT_TYPE, EVENT_PRIORITY,
-       EVENT_FLAGS, EVENT_TEXT, EVENT_ISR, EVENT_COLUMNS };
+       EVENT_FLAGS, EVENT_TEXT, EVENT_ISR, EVENT_OBJECT, EVENT_COLUMNS };
 enum { WAKE_AT, WAKE_SEQ, WAKE_CAUSE, WAKE_THREAD, WAKE_BY, WAKE_OBJECT, WAKE_ISR, WAKE_REASON,
        WAKE_SURE, WAKE_CORE, WAKE_SERVICE, WAKE_COLUMNS };
 enum { OWNER_TO, OWNER_LENGTH, OWNER_MUTEX, OWNER_THREAD, OWNER_ISR, OWNER_COLUMNS };
@@ -278,9 +279,24 @@ static void put_fields(struct export_run *run, const struct extract_event *event
     bool is_plain =
         !html->plain.code && says_only(text, length, event->type->name, html->plain.data);
     if (!is_plain) {
+        size_t skip = strlen(event->type->name) + 1; // the page shows the name before the text
+        bool has_name = length > skip && text[skip - 1] == ' ' &&
+                        memcmp(text, event->type->name, skip - 1) == 0;
         extract_text_putc(&html->fields, '\t');
-        extract_text_put(&html->fields, text, length);
+        extract_text_put(&html->fields, has_name ? text + skip : text,
+                         has_name ? length - skip : length);
     }
+}
+
+// Returns the object that an event is about, such as the queue of a send; 0: none, or not known.
+static uint64_t object_of(const struct export_run *run, const struct extract_event *event)
+{
+    struct extract_event scratch;
+
+    if (!run->has_schedule || extract_event_is_mark(event))
+        return 0;
+    const struct extract_role_fields *role = extract_trace_role(run->trace, &event, &scratch);
+    return role->object ? extract_role_field(event, role->object) : 0;
 }
 
 static void put_row(struct export_run *run, const struct extract_event *event)
@@ -301,6 +317,7 @@ static void put_row(struct export_run *run, const struct extract_event *event)
         [EVENT_TEXT] = html_table_text(
             run, &html->event, html->fields.data ? html->fields.data : "", html->fields.used),
         [EVENT_ISR] = has_isr ? isr + 1 : 0,
+        [EVENT_OBJECT] = object_number(run, object_of(run, event)),
     };
     html_table_add(run, &html->event, row);
 }
@@ -330,6 +347,8 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
             extract_text_printf(
                 fields, "\tlost: about %llu events",
                 (unsigned long long)(field[EXTRACT_LOST_LOW] / 2 + field[EXTRACT_LOST_HIGH] / 2));
+        else if (!field[EXTRACT_LOST_AT_LEAST])
+            extract_text_puts(fields, "\tlost: an unknown number of events");
         else
             extract_text_printf(fields, "\tlost: at least %llu events",
                                 (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);

@@ -129,8 +129,8 @@ static void put_base64(struct extract_text *text, const uint8_t *bytes, size_t l
             return;
         for (size_t j = 0; j < count; j += 3) {
             bool has_second = j + 1 < count, has_third = j + 2 < count;
-            uint32_t three = (uint32_t)from[j] << 16 | (has_second ? from[j + 1] << 8 : 0) |
-                             (has_third ? from[j + 2] : 0);
+            uint32_t second = has_second ? from[j + 1] : 0, third = has_third ? from[j + 2] : 0;
+            uint32_t three = (uint32_t)from[j] << 16 | second << 8 | third;
             *to++ = digits[three >> 18];
             *to++ = digits[three >> 12 & 63];
             *to++ = has_second ? digits[three >> 6 & 63] : '=';

@@ -13,7 +13,8 @@ const HELP: readonly [string, string][] = [
     ['Zoom to the selection', 'F'],
     ['Previous, next slice or event of the thread', '[ ]'],
     ['Previous, next event', ', .'],
-    ['Previous, next event of the same kind', '{ }'],
+    ['Previous, next event of the object', '{ }'],
+    ['Previous, next event of the same kind', '< >'],
     ['Set a mark (two measure)', 'M'],
     ['Explain the selected response', 'Enter'],
     ['Search; next, previous hit', '/ N ⇧N'],
@@ -53,7 +54,7 @@ export function fillHead(app: App): void {
         ([what, keys]) =>
             `<div>${what}<span>${keys
                 .split(' ')
-                .map(key => `<kbd>${key}</kbd>`)
+                .map(key => `<kbd>${esc(key)}</kbd>`)
                 .join(' ')}</span></div>`,
     ).join('');
 }

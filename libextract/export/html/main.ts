@@ -446,8 +446,10 @@ class Page {
         ']': () => this.along(1),
         ',': () => this.nextEvent(-1, () => true),
         '.': () => this.nextEvent(1, () => true),
-        '{': () => this.sameKind(-1),
-        '}': () => this.sameKind(1),
+        '{': () => this.sameObject(-1),
+        '}': () => this.sameObject(1),
+        '<': () => this.sameKind(-1),
+        '>': () => this.sameKind(1),
         m: () => this.mark(),
         n: () => this.step(1),
         N: () => this.step(-1),
@@ -491,6 +493,15 @@ class Page {
             to = s.pane.toPage(s.to);
         const width = Math.max(60, to - from);
         this.show((from + to) / 2 - width, (from + to) / 2 + width);
+    }
+
+    private sameObject(direction: 1 | -1): void {
+        this.nextEvent(
+            direction,
+            (trace, row, from) =>
+                trace.objectOf(row) !== 0 &&
+                (from < 0 || !trace.objectOf(from) || trace.objectOf(row) === trace.objectOf(from)),
+        );
     }
 
     private sameKind(direction: 1 | -1): void {

@@ -107,8 +107,8 @@ function eventPanel({ pane, event }: Selection): string {
         INT: 'interrupt',
         APPL: 'application',
     };
-    let html = `<h2>${esc(trace.eventName(event))}</h2><p class="sub">Event #${trace.seq(event)}, ${esc(
-        words[type.class] ?? type.class,
+    let html = `<h2>${esc(trace.eventName(event))}</h2><p class="sub">${trace.isMark(event) ? 'Before event' : 'Event'} #${trace.seq(event)}, ${esc(
+        type.mark ?? words[type.class] ?? type.class,
     )}</p><dl>`;
     html += term('Time', trace.isUntimed(event) ? '–' : esc(trace.clock.at(trace.time(event))));
     html += term('Context', esc(trace.contextName(event)));
@@ -129,8 +129,12 @@ function eventPanel({ pane, event }: Selection): string {
     return (
         `${html}<div class="acts"><button data-key="[" title="Previous event of this thread ([)">◀ Same thread</button>` +
         `<button data-key="]" title="Next event of this thread (])">Same thread ▶</button>` +
-        `<button data-key="{" title="Previous event of this kind ({)">◀ Same event</button>` +
-        `<button data-key="}" title="Next event of this kind (})">Same event ▶</button></div>`
+        (trace.objectOf(event)
+            ? `<button data-key="{" title="Previous event of this object ({)">◀ Same object</button>` +
+              `<button data-key="}" title="Next event of this object (})">Same object ▶</button>`
+            : '') +
+        `<button data-key="&lt;" title="Previous event of this kind (&lt;)">◀ Same event</button>` +
+        `<button data-key="&gt;" title="Next event of this kind (&gt;)">Same event ▶</button></div>`
     );
 }
 

@@ -55,6 +55,7 @@ export enum EventColumn {
     Flags,
     Text,
     Isr,
+    Object,
 }
 export enum WakeColumn {
     At,
@@ -458,6 +459,11 @@ export class Trace {
         if (context === IN_THREAD) return thread ? this.threadName(thread) : '–';
         const isr = context === IN_ISR ? this.interruptOf(row) : 0;
         return isr ? `interrupt ${isr - 1}` : (this.facts.contexts[context] ?? '–');
+    }
+
+    // The number of the object that an event is about; 0: none.
+    objectOf(row: number): number {
+        return this.column(EventColumn.Object)[row]!;
     }
 
     threadOf(row: number): number {
