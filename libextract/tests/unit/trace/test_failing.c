@@ -120,7 +120,8 @@ static enum extract_code save(struct extract_session *session, struct extract_er
 static enum extract_code run_verbs(struct extract_session *session, struct outcome *outcome,
                                    struct extract_error *error)
 {
-    static const char *const verbs[] = {"info", "objects", "stats", "damage", "cost", "report"};
+    static const char *const verbs[] = {"info", "objects", "stats", "damage",
+                                        "cost", "chart",   "report"};
     enum extract_code code = EXTRACT_OK;
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs && !code; i++) {
         struct extract_text text;
