@@ -18,7 +18,8 @@ enum {
     MOST_OBJECTS = 65536, // slots of a registry
     MOST_UNUSED = 1024,   // slots of a registry that follow one another and were never used
     NAME = 32,            // bytes of a name, unless the kernel was configured otherwise
-    USER_EVENTS = 4096,   // first id of a user event
+    LONGEST_NAME = 128,
+    USER_EVENTS = 4096, // first id of a user event
     LAST_EVENT = 65535,
     MOST_TYPE = 64,        // number of a type of objects
     FIRST_POINTER = 0x100, // no control block is below
@@ -175,7 +176,7 @@ static uint32_t count_objects(struct extract_memory *memory, const struct shape 
                               uint64_t from, uint64_t entries, uint32_t name_bytes)
 {
     uint32_t size = threadx_object_bytes(shape->word, name_bytes), count = 0, used = 0;
-    uint8_t bytes[OBJECT_WORDS * 8 + 128];
+    uint8_t bytes[OBJECT_WORDS * 8 + LONGEST_NAME];
     size_t got;
     bool is_used;
 
@@ -242,13 +243,15 @@ bool threadx_rebuild(struct extract_ring *ring, struct extract_memory *memory,
         if ((known && known != shape.order) || !find_entries(memory, where, &shape, &entries) ||
             !find_current(memory, &shape, &entries))
             continue;
-        for (uint32_t name = NAME; name <= 128; name = name == NAME ? 8 : name + 4) {
+        // The usual length of names first, then 8, 12 … 128.
+        for (uint32_t at = 0; 4 * (at + 1) <= LONGEST_NAME; at++) {
+            uint32_t name = at ? 4 * (at + 1) : NAME;
             uint32_t count = count_objects(memory, &shape, where->from, entries.start, name);
             if (count > best) {
                 best = count;
                 best_name = name;
             }
-            if (name == NAME && count > 1)
+            if (at == 0 && count > 1)
                 break;
         }
         if (write_header(ring, memory, &shape, &entries, best, best_name))
