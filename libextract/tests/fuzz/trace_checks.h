@@ -213,8 +213,8 @@ static inline void check_saved(const struct extract_trace *trace)
         .size = sizeof options, .ring_known = true, .ring = address};
     struct extract_session *session;
     check(!extract_session_open(&session, memory, NULL, &options, NULL));
-    // If what was saved is not a ring any more, since its end was not readable, its header is rebuilt
-    // from records that are there: then other ones are shown, and marked so.
+    // If what was saved is not a ring any more, since its end was not readable, its header is
+    // rebuilt from records that are there: then other ones are shown, and marked so.
     if (extract_trace_snapshot(extract_session_trace(session))->ring.origin != EXTRACT_FROM_REBUILT)
         check_same(trace, extract_session_trace(session));
     extract_session_close(session);
