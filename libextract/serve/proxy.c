@@ -131,6 +131,23 @@ static bool read_core(struct extract_proxy *proxy)
     return true;
 }
 
+// If the server does not show psp, as QEMU 7.2, the thread that an exception interrupted has the
+// registers of the exception's frame, which is searched for in its stack.
+static void find_interrupted(struct extract_proxy *proxy)
+{
+    struct extract_registers core = proxy->core;
+
+    if (!proxy->kernel ||
+        !extract_kernel_find_psp(proxy->kernel, proxy->memory, proxy->symbols, 0, &core))
+        return;
+    for (size_t i = 0; i < proxy->threads.count; i++) {
+        struct serve_thread *thread = &proxy->threads.list[i];
+        if (thread->thread && thread->thread->has_core && !thread->on_core)
+            thread->is_likely = extract_kernel_interrupted(proxy->memory, proxy->symbols, &core,
+                                                           &thread->registers);
+    }
+}
+
 // Reads the threads. GDB asks for the list at each stop, so that a brief one has to do for it.
 static bool read_list(struct extract_proxy *proxy, bool is_brief)
 {
@@ -148,6 +165,7 @@ static bool read_list(struct extract_proxy *proxy, bool is_brief)
         (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
     if (!serve_threads_build(&proxy->threads, proxy->kernel, proxy->machine, &proxy->core, 1))
         return false;
+    find_interrupted(proxy);
     for (size_t i = 0; i < proxy->threads.count; i++) {
         struct serve_thread *thread = &proxy->threads.list[i];
         thread->id = thread->thread ? id_of(proxy, thread->thread) : CORE_ID;

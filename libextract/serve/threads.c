@@ -139,7 +139,8 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
     }
     extract_text_puts(text, extract_kernel_state_name(thread->state));
     if (thread->state == EXTRACT_KERNEL_RUNNING && !served->on_core)
-        extract_text_puts(text, ", registers unknown");
+        extract_text_puts(text, served->is_likely ? ", interrupted, registers likely"
+                                                  : ", registers unknown");
     if (thread->state == EXTRACT_KERNEL_BLOCKED) {
         extract_text_printf(text, " on %s", thread->wait ? thread->wait : "unknown");
         if (thread->waiting_for) {

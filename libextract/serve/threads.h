@@ -16,6 +16,7 @@ struct serve_thread {
     const struct extract_kernel_thread *thread; // NULL: a core with the kernel or an interrupt
     const char *name;                           // as in memory; not NULL
     bool on_core;                               // its registers are those of a core
+    bool is_likely; // an exception interrupted it, and its registers were searched for
     struct extract_registers registers;
 };
 

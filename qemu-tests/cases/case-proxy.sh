@@ -121,6 +121,23 @@ same_as_dump() {
     [ "$(grep -c '^#0' "$work/live")" -ge 11 ] || { cat "$work/gdb.log" "$work/live"; return 1; }
     cmp "$work/live" "$work/dead" || diff "$work/live" "$work/dead"
 }
+# A thread that an interrupt has interrupted, with a server that does not show psp.
+interrupted() {
+    local i elf=$firmware/demo-cortex-m3.elf
+    boot "$elf" || return 1
+    {
+        proxy "$socket" && echo
+        printf '%s\n' 'hbreak SysTick_Handler' 'ignore 1 50'
+        for ((i = 0; i < 30; i++)); do
+            printf '%s\n' 'continue' 'info threads'
+        done
+        echo 'detach'
+    } >"$work/session.gdb"
+    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/session.gdb" "$elf" >"$work/out" 2>&1 </dev/null
+    grep -q 'running, interrupted, registers likely, .* [a-z_]* (' "$work/out" &&
+        ! grep -q 'registers unknown\|<unavailable>' "$work/out" || { cat "$work/out"; return 1; }
+}
 openocd_threads() {
     : >"$work/out"
     openocd_before=(-c 'set CORTEX_M 1')
@@ -154,6 +171,7 @@ for port in $ports; do
     check "$port: the same stacks as from a dump" same_as_dump
 done
 elf=$firmware/demo-cortex-m3.elf
+check "cortex-m3: threads that an interrupt has interrupted" interrupted
 check "what cannot be served is refused with a way out" refuses
 stop_qemu
 check "OpenOCD: all threads, a breakpoint and a step" openocd_threads
