@@ -71,12 +71,14 @@ $(ATTACHED): $(ATTACH_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/libextract.a
 	$(Q)$(LINK) -pie $^ $(wraps) -o $@ $(LIBS)
 CHECKERS += $(ATTACHED)
 
-# The modules that bundle and test the viewer, as package-lock.json has them.
+# The modules that bundle and test the viewer, as package-lock.json has them. npm trusts the
+# certificates that the system trusts.
 VIEWER  := libextract/export/html
 MODULES := build/node/.installed
 $(MODULES): $(VIEWER)/package.json $(VIEWER)/package-lock.json
 	$(call say,NPM,$@)
 	$(Q)mkdir -p $(@D) && cp $^ $(@D) && \
+	  NODE_EXTRA_CA_CERTS=$${NODE_EXTRA_CA_CERTS:-/etc/ssl/certs/ca-certificates.crt} \
 	  npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	$(Q)touch $@
 
