@@ -32,7 +32,8 @@ All pictures are of the demo's trace, which is in the repository. `make gallery`
 ## A whole trace
 
 Blue is running, violet an interrupt, hatched is ready, red is blocked, dots are sleep, dashes are
-suspension, and an outline is what the trace does not show. `ringside export fw.trx -o fw.svg`:
+suspension, and an outline is what the trace does not show. `ringside export fw.trx -o fw.svg`; and
+`ringside view fw.trx` shows all of it in a browser, with every event:
 
 ![the schedule of all threads](gallery/timeline.svg)
 
