@@ -50,7 +50,7 @@ const browser = await puppeteer.launch({
         process.env.CHROMIUM ??
         execFileSync('/bin/sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim(),
     headless: true,
-    args: ['--no-sandbox', '--disable-gpu'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 });
 const tab = await browser.newPage();
 await tab.setViewport({ width: 1600, height: 1000 });

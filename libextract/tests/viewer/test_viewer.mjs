@@ -60,7 +60,12 @@ const browser = await puppeteer.launch({
         process.env.CHROMIUM ??
         execFileSync('/bin/sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim(),
     headless: true,
-    args: ['--no-sandbox', '--disable-gpu', '--force-device-scale-factor=1'],
+    args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-dev-shm-usage',
+        '--force-device-scale-factor=1',
+    ],
 });
 
 // Opens a page and counts what it must not do.
