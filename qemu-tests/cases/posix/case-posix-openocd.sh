@@ -67,12 +67,12 @@ named() {
 cleared() {
     asked clear && asked start || return 1
     tcl "ringside record start $work/cleared.log" >"$work/cleared.out"
-    sleep 1
+    sleep 2
     asked clear || return 1
-    sleep 1
+    sleep 2
     tcl ringside record stop >>"$work/cleared.out"
     "$ringside" info "$work/cleared.log" >"$work/info" 2>"$work/err"
-    grep -qx 'resets: 1' "$work/info" && no_more_than_lost "$work/cleared.log" 10 && return 0
+    grep -qx 'resets: 1' "$work/info" && no_more_than_lost "$work/cleared.log" 3 && return 0
     cat "$work/cleared.out" "$work/info"
     return 1
 }
