@@ -12,7 +12,7 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 failures=0
 prefix=  # of all names
-limit=20 # seconds of a run
+limit=60 # seconds of a run
 
 ok() { echo "ok $prefix$1"; }
 fail() {
@@ -26,10 +26,10 @@ is() {
     if [ "$2" = "$3" ]; then ok "$1"; else fail "$1" "\"$2\", not \"$3\""; fi
 }
 
-# Waits until a command succeeds, at most 20 s.
+# Waits until a command succeeds, at most 60 s.
 wait_until() {
     local i
-    for ((i = 0; i < 200; i++)); do
+    for ((i = 0; i < 600; i++)); do
         "$@" && return 0
         sleep 0.1
     done

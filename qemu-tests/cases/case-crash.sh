@@ -73,7 +73,7 @@ waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadloc
 # registers of traps of RISC-V.
 same_in_gdb() {
     diff "$work/gdb.text" "$work/text" || return 1
-    timeout 20 gdb-multiarch -nx -q -batch -ex bt -x "$work/gdb.core.gdb" -ex 'info threads' \
+    timeout 120 gdb-multiarch -nx -q -batch -ex bt -x "$work/gdb.core.gdb" -ex 'info threads' \
         "$elf" "$work/gdb.core" >"$work/out" 2>&1 </dev/null || return 1
     grep -q '^#0 .* execute_garbage ' "$work/out" &&
         grep -q '^\* .*"culprit".* execute_garbage ' "$work/out" || { cat "$work/out"; return 1; }
@@ -82,7 +82,7 @@ same_in_gdb() {
 served() {
     local command
     command=$(printf '"%s" ' "$ringside" serve -q "${input[@]}")
-    timeout 20 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt "$elf" \
+    timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt "$elf" \
         >"$work/out" 2>&1 </dev/null || return 1
     grep -q '^#0 .* HardFault_Handler ' "$work/out" && grep -q '^#2 .*store_sample ' "$work/out" &&
         grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
@@ -106,7 +106,7 @@ live_remote() {
     rm -f "$work"/live.core*
     "$ringside" core -q --elf "$elf" --remote "$socket" -o "$work/live.core" || return 1
     [ "$port" = coldfire ] && return 0 # see ringside-core(1)
-    timeout 20 gdb-multiarch -nx -q -batch -x "$work/live.core.gdb" -ex 'info threads' \
+    timeout 120 gdb-multiarch -nx -q -batch -x "$work/live.core.gdb" -ex 'info threads' \
         -ex 'thread apply all bt' "$elf" "$work/live.core" >"$work/out" 2>&1 </dev/null
     grep -q ' store_sample (' "$work/out" && grep -q ' culprit_entry (' "$work/out" &&
         grep -q '"philosopher 2"' "$work/out" || { cat "$work/out"; return 1; }
@@ -192,7 +192,7 @@ stops_ticking() {
 
 # Whatever is left, the page is JSON, and is sure of no other cause.
 damaged() { # FILE: an image of the RAM with another content
-    timeout 20 "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" \
+    timeout 120 "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" \
         "$1@$address" >"$work/crash.json" 2>"$work/err"
     case $? in
     0 | 3) ;;

@@ -75,7 +75,7 @@ is_part() { # STATUS
         { echo "a thread was invented"; cat "$work/damaged.json"; return 1; }
 }
 read_damaged() { # FILE@ADDRESS
-    timeout 20 "$ringside" threads --json --elf "$elf" "$1" >"$work/damaged.json" 2>"$work/err"
+    timeout 120 "$ringside" threads --json --elf "$elf" "$1" >"$work/damaged.json" 2>"$work/err"
     is_part $?
 }
 damage() {

@@ -43,7 +43,7 @@ takes() { # BOARD
     interrupted_run "$elf" "$work/done" && mapfile -t images < <(images_of now)
 }
 gdb() {
-    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' "$@" \
+    timeout -k 5 240 gdb-multiarch -nx -q -batch -ex 'set pagination off' "$@" \
         >"$work/out" 2>&1 </dev/null
 }
 # The functions of each thread's stack, on a line. The image's entry functions return to address 0,

@@ -414,7 +414,7 @@ check "record: the lock of a writer that has ended is taken over" zombie_lock
 # One that is killed before its lock names its owner leaves none.
 killed_lock() {
     local lock=$work/killed.log.lock
-    timeout 60 openocd -f openocd-tcl/ringside.tcl -c "
+    timeout 180 openocd -f openocd-tcl/ringside.tcl -c "
         proc puts {args} {exec kill -9 [pid]; exec sleep 30}
         _ringside_log_lock $work/killed.log" >/dev/null 2>&1
     [ ! -e "$lock" ] && [ -e "$(echo "$lock".*)" ] && rm "$lock".* || return 1
@@ -522,7 +522,7 @@ openocd_limited() {
         "exec $probe --ask $work/control tear ring 20 1 $base 0x20000004" \
         "ringside record start $work/limit.log -every 2" \
         'after 3000 {ringside record stop; echo lived; shutdown}' >"$work/limit.tcl"
-    timeout 60 openocd -s openocd-tcl -c "set PROBE_SOCKET $work/probe" \
+    timeout 180 openocd -s openocd-tcl -c "set PROBE_SOCKET $work/probe" \
         -f "$config" -c 'gdb_port disabled; telnet_port disabled' \
         -c 'tcl_port disabled; poll_period 10' -f "$work/limit.tcl" 2>&1 </dev/null |
         tee "$work/limit.out" | grep -q '^lived' &&

@@ -20,7 +20,7 @@ samples() { # ELF
 }
 # gdb SCRIPT-COMMAND...: output in $work/out.
 gdb() {
-    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' "$@" \
+    timeout -k 5 240 gdb-multiarch -nx -q -batch -ex 'set pagination off' "$@" \
         >"$work/out" 2>&1 </dev/null
 }
 # Paths may contain blanks, and GDB starts the program through a shell.

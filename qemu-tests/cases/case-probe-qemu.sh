@@ -80,7 +80,7 @@ END
 # GDB on OpenOCD's standard input and output, so that no port is taken.
 debugged_by_gdb() { # ELF RESET-PC INSERT [OPENOCD-COMMAND]
     local said name=${1##*/}
-    timeout -k 5 90 gdb-multiarch -nx -q -batch -ex 'set confirm off' -ex 'set remotetimeout 20' \
+    timeout -k 5 240 gdb-multiarch -nx -q -batch -ex 'set confirm off' -ex 'set remotetimeout 20' \
         -ex "target extended-remote | openocd -c 'set PROBE_SOCKET $work/probe; set CORTEX_M 1' \
             -f $config -c 'gdb_port pipe; telnet_port disabled; tcl_port disabled' \
             -c 'log_output $work/openocd.log; ${4-}'" \

@@ -38,7 +38,7 @@ places() {
         -e '/Transfer rate\|^Loading\|^Start address/d' "$1"
 }
 session() { # FILE TARGET [COMMAND...]
-    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -ex 'set breakpoint auto-hw on' -ex "$2" -x "$work/body" "${@:3}" -ex kill "$elf" \
         >"$1" 2>&1 </dev/null
 }
@@ -75,7 +75,7 @@ threads() {
         echo 'ringside threads'
         echo 'detach'
     } >>"$work/body"
-    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
         -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
     # It may run or be ready at that moment.
     grep -q '"control" (.*, priority 4)' "$work/out" ||
@@ -107,7 +107,7 @@ same_as_dump() {
         proxy "$socket" && echo
         into_file "$work/live" 'thread apply all -ascending -q bt'
     } >"$work/session.gdb"
-    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/session.gdb" "$elf" >"$work/gdb.log" 2>&1 </dev/null
     mapfile -t images < <(images_of now)
     {
@@ -117,7 +117,7 @@ same_as_dump() {
         echo
         into_file "$work/dead" 'thread apply all -ascending -q bt'
     } >"$work/session.gdb"
-    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/session.gdb" "$elf" >"$work/gdb.log" 2>&1 </dev/null
     [ "$(grep -c '^#0' "$work/live")" -ge 11 ] || { cat "$work/gdb.log" "$work/live"; return 1; }
     cmp "$work/live" "$work/dead" || diff "$work/live" "$work/dead"
@@ -134,7 +134,7 @@ interrupted() {
         done
         echo 'detach'
     } >"$work/session.gdb"
-    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/session.gdb" "$elf" >"$work/out" 2>&1 </dev/null
     grep -q 'running, interrupted, registers likely, .* [a-z_]* (' "$work/out" ||
         { tail -n 40 "$work/out"; return 1; }
@@ -149,7 +149,7 @@ openocd_threads() {
         printf '%s\n' 'info threads' 'thread apply all -q bt' 'hbreak bout_mutex_get' 'continue' \
             'bt 1' 'stepi' 'delete' 'detach'
     } >"$work/body"
-    timeout -k 5 100 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
     grep -q '"control" (' "$work/out" && grep -q '^#0  bout_mutex_get ' "$work/out" &&
         [ "$(grep -c ' bout_thread_shell ' "$work/out")" -ge 10 ] || { cat "$work/out"; return 1; }

@@ -381,7 +381,7 @@ stop_openocd() {
 
 # wait_for SECONDS COMMAND...: until the command succeeds.
 wait_for() {
-    local tries=$(($1 * 20))
+    local tries=$(($1 * 60)) # three times as long: a busy machine boots boards slowly
     shift
     while ! "$@" >/dev/null 2>&1; do
         tries=$((tries - 1))

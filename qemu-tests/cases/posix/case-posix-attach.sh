@@ -13,7 +13,7 @@ table=qemu-tests/checkers/posix-assertions.tsv
 # Each line of the program is a case of its own. It limits the size of files, and so writes to none.
 attached() { # TITLE ARGUMENT...
     local status
-    timeout 300 build/posix_attach "${@:2}" 2>&1 | cat >"$work/attached"
+    timeout 1200 build/posix_attach "${@:2}" 2>&1 | cat >"$work/attached"
     status=${PIPESTATUS[0]}
     sed "s/^\(ok\|not ok\) /&$1: /" "$work/attached"
     check "$1: has come to its end" test "$status" -lt 2
