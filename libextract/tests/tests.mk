@@ -98,7 +98,7 @@ test:
 	@$(SUBMAKE) test-programs $(CHECKERS) firmware $(MODULES)
 	@$(SUBMAKE) $(ASAN) unit-programs
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@MAKE='$(MAKE)' SAMPLE_STEP=8 .ci/run-tests cases builds reader fuzz asan-unit unit cli viewer \
+	@MAKE='$(MAKE)' SAMPLE_STEP=4 .ci/run-tests cases builds reader fuzz asan-unit unit cli viewer \
 	  install rooms style
 
 asan:
