@@ -99,7 +99,8 @@ batch_text() {
 # Loads add up to 100 percent, and rates to the rate of all events.
 sums() {
     jq -e -s 'last | .stats | ([.threads[].ticks] | add) + .idle_ticks + .interrupt_ticks
-        + .init_ticks + .unknown_ticks == .span_ticks' "$work/out" >/dev/null || say "the ticks do not add up"
+        + .init_ticks + .unknown_ticks == .span_ticks' "$work/out" >/dev/null ||
+        say "the ticks do not add up"
 }
 batch_json() {
     run whole --remote "$work/gdb" --elf "$elf" --json --count 3 --delay 0.4 || return 1
