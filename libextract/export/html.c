@@ -34,6 +34,17 @@ enum { WAKE_AT, WAKE_SEQ, WAKE_CAUSE, WAKE_THREAD, WAKE_BY, WAKE_OBJECT, WAKE_IS
        WAKE_SURE, WAKE_CORE, WAKE_SERVICE, WAKE_COLUMNS };
 enum { OWNER_TO, OWNER_LENGTH, OWNER_MUTEX, OWNER_THREAD, OWNER_ISR, OWNER_COLUMNS };
 enum { RESPONSE_TO, RESPONSE_LENGTH, RESPONSE_THREAD, RESPONSE_RAN, RESPONSE_COLUMNS };
+enum { SLICE, STATE, EVENT, WAKE, OWNER, RESPONSE, TABLES };
+
+static const struct html_table tables[TABLES] = {
+    [SLICE] = {.name = "slice", .columns = SLICE_COLUMNS, .steps = 1 << SLICE_TO},
+    [STATE] = {.name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO},
+    [EVENT] = {.name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT},
+    [WAKE] = {.name = "wake", .columns = WAKE_COLUMNS,
+              .steps = 1 << WAKE_AT | 1 << WAKE_SEQ | 1 << WAKE_CAUSE},
+    [OWNER] = {.name = "owner", .columns = OWNER_COLUMNS, .steps = 1 << OWNER_TO},
+    [RESPONSE] = {.name = "response", .columns = RESPONSE_COLUMNS, .steps = 1 << RESPONSE_TO},
+};
 // clang-format on
 
 // A type of events: one for each number and description.
@@ -44,7 +55,7 @@ struct html_type {
 };
 
 struct html {
-    struct html_table slice, state, event, wake, owner, response;
+    struct html_table table[TABLES];
     struct export_numbers threads, objects;
     struct extract_map type_places; // by id: the number of the newest one
     struct html_type *types;        // owned
@@ -59,20 +70,6 @@ static const char page[] = {
 #include "viewer.inc"
     0};
 static const char data_mark[] = "<!--DATA-->";
-
-static const struct html_table slices = {
-    .name = "slice", .columns = SLICE_COLUMNS, .steps = 1 << SLICE_TO};
-static const struct html_table states = {
-    .name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO};
-static const struct html_table events = {
-    .name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT};
-static const struct html_table wakes = {.name = "wake",
-                                        .columns = WAKE_COLUMNS,
-                                        .steps = 1 << WAKE_AT | 1 << WAKE_SEQ | 1 << WAKE_CAUSE};
-static const struct html_table owners = {
-    .name = "owner", .columns = OWNER_COLUMNS, .steps = 1 << OWNER_TO};
-static const struct html_table responses = {
-    .name = "response", .columns = RESPONSE_COLUMNS, .steps = 1 << RESPONSE_TO};
 
 static struct html *html_of(struct export_run *run)
 {
@@ -132,7 +129,15 @@ static void put_slice(struct export_run *run, const struct extract_interval *sli
 
     html->from = slice->from < html->from ? slice->from : html->from;
     html->to = slice->to > html->to ? slice->to : html->to;
-    html_table_add(run, &html->slice, row);
+    html_table_add(run, &html->table[SLICE], row);
+}
+
+// 0: unknown; 1: forever; otherwise the timeout + 2.
+static uint64_t timeout_number(const struct extract_state *state)
+{
+    bool is_forever = state->timeout == UINT32_MAX || state->timeout == UINT64_MAX;
+
+    return !state->timeout_known ? 0 : is_forever ? 1 : state->timeout + 2;
 }
 
 static void put_state(struct export_run *run, const struct extract_state *state)
@@ -148,13 +153,13 @@ static void put_state(struct export_run *run, const struct extract_state *state)
         [STATE_HOLDER] = thread_number(run, state->holder),
         [STATE_ISR] =
             state->holder_in_isr ? state->holder_isr_known ? state->holder_isr + 2 : 1 : 0,
-        [STATE_TIMEOUT] = state->timeout_known ? state->timeout + 1 : 0,
-        [STATE_WAIT] = html_table_text(run, &html->state, wait, strlen(wait)),
+        [STATE_TIMEOUT] = timeout_number(state),
+        [STATE_WAIT] = html_table_text(run, &html->table[STATE], wait, strlen(wait)),
         [STATE_UNSURE] = state->is_unsure,
         [STATE_CORE] = state->core,
     };
 
-    html_table_add(run, &html->state, row);
+    html_table_add(run, &html->table[STATE], row);
 }
 
 static void put_wake(struct export_run *run, const struct extract_wake *wake)
@@ -172,10 +177,10 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
         [WAKE_REASON] = wake->reason,
         [WAKE_SURE] = !wake->is_likely,
         [WAKE_CORE] = wake->core,
-        [WAKE_SERVICE] = html_table_text(run, &html->wake, service, strlen(service)),
+        [WAKE_SERVICE] = html_table_text(run, &html->table[WAKE], service, strlen(service)),
     };
 
-    html_table_add(run, &html->wake, row);
+    html_table_add(run, &html->table[WAKE], row);
 }
 
 static void put_owner(struct export_run *run, const struct extract_ownership *owner)
@@ -189,7 +194,7 @@ static void put_owner(struct export_run *run, const struct extract_ownership *ow
         [OWNER_THREAD] = thread_number(run, owner->thread),
         [OWNER_ISR] = owner->in_isr ? owner->isr_known ? owner->isr + 2 : 1 : 0,
     };
-    html_table_add(run, &html_of(run)->owner, row);
+    html_table_add(run, &html_of(run)->table[OWNER], row);
 }
 
 static void put_response(struct export_run *run, const struct extract_response *response)
@@ -216,7 +221,7 @@ static void put_response(struct export_run *run, const struct extract_response *
     }
     if (number && number <= html->response_capacity)
         html->responses[number - 1]++;
-    html_table_add(run, &html->response, row);
+    html_table_add(run, &html->table[RESPONSE], row);
 }
 
 // ---- events ----
@@ -314,12 +319,13 @@ static void put_row(struct export_run *run, const struct extract_event *event)
         [EVENT_TYPE] = type_number(run, event->type, event->id),
         [EVENT_PRIORITY] = report_has_priority(event) ? event->priority + 1u : 0,
         [EVENT_FLAGS] = event->flags,
-        [EVENT_TEXT] = html_table_text(
-            run, &html->event, html->fields.data ? html->fields.data : "", html->fields.used),
+        [EVENT_TEXT] =
+            html_table_text(run, &html->table[EVENT], html->fields.data ? html->fields.data : "",
+                            html->fields.used),
         [EVENT_ISR] = has_isr ? isr + 1 : 0,
         [EVENT_OBJECT] = object_number(run, object_of(run, event)),
     };
-    html_table_add(run, &html->event, row);
+    html_table_add(run, &html->table[EVENT], row);
 }
 
 static void put_event(struct export_run *run, const struct extract_event *event)
@@ -522,6 +528,22 @@ static const char *context_word(unsigned i)
     return extract_context_name((enum extract_context)i);
 }
 
+// How large the tables are, so that their columns can be made before the first block is read.
+static void put_sizes(struct export_run *run)
+{
+    extract_text_puts(run->text, ",\n\"tables\":{");
+    for (unsigned i = 0; i < TABLES; i++) {
+        const struct html_table *table = &html_of(run)->table[i];
+        extract_text_printf(run->text, "%s\"%s\":{\"rows\":%llu,\"most\":[", i ? "," : "",
+                            table->name, (unsigned long long)table->written);
+        for (unsigned c = 0; c < table->columns; c++)
+            extract_text_printf(run->text, "%s%llu", c ? "," : "",
+                                (unsigned long long)table->most[c]);
+        extract_text_puts(run->text, "]}");
+    }
+    extract_text_putc(run->text, '}');
+}
+
 static void put_facts(struct export_run *run)
 {
     const struct extract_info *info = extract_trace_info(run->trace);
@@ -540,6 +562,7 @@ static void put_facts(struct export_run *run)
                         (unsigned long long)info->entries_damaged,
                         (unsigned long long)info->events_lost, info->lost_known ? "true" : "false",
                         info->wrapped ? "true" : "false", LONGEST);
+    put_sizes(run);
     put_words(run, "runners", runner_word, EXTRACT_RUNNER_INIT + 1);
     put_words(run, "states", state_word, EXTRACT_STATE_TERMINATED + 1);
     put_words(run, "reasons", reason_word, EXTRACT_WAKE_TICK + 1);
@@ -557,12 +580,7 @@ static void begin(struct export_run *run)
 {
     struct html *html = html_of(run);
 
-    html->slice = slices;
-    html->state = states;
-    html->event = events;
-    html->wake = wakes;
-    html->owner = owners;
-    html->response = responses;
+    memcpy(html->table, tables, sizeof tables);
     html->from = UINT64_MAX;
     extract_text_init(&html->fields, NULL, NULL);
     extract_text_init(&html->plain, NULL, NULL);
@@ -574,12 +592,8 @@ static void end(struct export_run *run)
 {
     struct html *html = html_of(run);
 
-    html_table_end(run, &html->slice);
-    html_table_end(run, &html->state);
-    html_table_end(run, &html->event);
-    html_table_end(run, &html->wake);
-    html_table_end(run, &html->owner);
-    html_table_end(run, &html->response);
+    for (unsigned i = 0; i < TABLES; i++)
+        html_table_end(run, &html->table[i]);
     put_facts(run);
     if (run->part + 1 == run->parts)
         extract_text_puts(run->text, strstr(page, data_mark) + strlen(data_mark));
@@ -589,12 +603,8 @@ static void close_html(struct export_run *run)
 {
     struct html *html = html_of(run);
 
-    html_table_free(&html->slice);
-    html_table_free(&html->state);
-    html_table_free(&html->event);
-    html_table_free(&html->wake);
-    html_table_free(&html->owner);
-    html_table_free(&html->response);
+    for (unsigned i = 0; i < TABLES; i++)
+        html_table_free(&html->table[i]);
     export_numbers_free(&html->threads);
     export_numbers_free(&html->objects);
     extract_map_free(&html->type_places);

@@ -57,7 +57,7 @@ static size_t fill_up(size_t bytes)
 static uint8_t *make_block(const struct html_table *table, size_t *length)
 {
     struct column column[HTML_COLUMNS];
-    size_t bytes = HEAD_BYTES + table->columns * COLUMN_BYTES + table->texts.used;
+    size_t bytes = HEAD_BYTES + table->columns * COLUMN_BYTES + fill_up(table->texts.used);
 
     for (unsigned c = 0; c < table->columns; c++) {
         column[c] = measure(table->cell + (size_t)c * HTML_ROWS, table->rows);
@@ -69,7 +69,7 @@ static uint8_t *make_block(const struct html_table *table, size_t *length)
     at = put_number(at, table->rows, 4);
     at = put_number(at, table->columns, 4);
     at = put_number(at, table->texts.used, 4);
-    at = put_number(at, 0, 4);
+    at = put_number(at, bytes, 4);
     for (unsigned c = 0; c < table->columns; c++) {
         at = put_number(at, column[c].bytes, 8);
         at = put_number(at, column[c].base, 8);
@@ -85,34 +85,6 @@ static uint8_t *make_block(const struct html_table *table, size_t *length)
         memcpy(at, table->texts.data, table->texts.used);
     *length = bytes;
     return block;
-}
-
-// Compresses a block. Returns it unchanged without zlib; NULL: memory is short.
-static uint8_t *compress_block(uint8_t *block, size_t *length)
-{
-#ifdef EXTRACT_HAVE_ZLIB
-    z_stream stream = {.next_in = block, .avail_in = (uInt)*length};
-    // 16 more than the window's bits ask for gzip's format.
-    if (deflateInit2(&stream, 1, Z_DEFLATED, MAX_WBITS + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) {
-        free(block);
-        return NULL;
-    }
-    size_t most = deflateBound(&stream, *length);
-    uint8_t *packed = malloc(most);
-    stream.next_out = packed;
-    stream.avail_out = (uInt)most;
-    if (packed && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
-        free(packed);
-        packed = NULL;
-    }
-    *length = stream.total_out;
-    deflateEnd(&stream);
-    free(block);
-    return packed;
-#else
-    (void)length;
-    return block;
-#endif
 }
 
 // ---- base64 ----
@@ -140,27 +112,91 @@ static void put_base64(struct extract_text *text, const uint8_t *bytes, size_t l
     }
 }
 
+// ---- compression ----
+
+#ifdef EXTRACT_HAVE_ZLIB
+
+struct html_packer {
+    z_stream stream;
+    uint8_t packed[BASE64_LINE];
+};
+
+static struct html_packer *open_packer(void)
+{
+    struct html_packer *packer = calloc(1, sizeof *packer);
+
+    // 16 more than the window's bits ask for gzip's format.
+    if (packer && deflateInit2(&packer->stream, 1, Z_DEFLATED, MAX_WBITS + 16, 9,
+                               Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(packer);
+        return NULL;
+    }
+    return packer;
+}
+
+// Writes the next bytes of a table, and with `is_last` what the compression still holds. Returns
+// false: memory is short.
+static bool put_bytes(struct extract_text *text, struct html_table *table, const uint8_t *bytes,
+                      size_t length, bool is_last)
+{
+    if (!table->packer)
+        table->packer = open_packer();
+    struct html_packer *packer = table->packer;
+    if (!packer)
+        return false;
+    packer->stream.next_in = (Bytef *)bytes;
+    packer->stream.avail_in = (uInt)length;
+    do {
+        packer->stream.next_out = packer->packed;
+        packer->stream.avail_out = sizeof packer->packed;
+        if (deflate(&packer->stream, is_last ? Z_FINISH : Z_NO_FLUSH) == Z_STREAM_ERROR)
+            return false;
+        put_base64(text, packer->packed, sizeof packer->packed - packer->stream.avail_out);
+    } while (!packer->stream.avail_out);
+    return true;
+}
+
+static void free_packer(struct html_packer *packer)
+{
+    if (packer)
+        deflateEnd(&packer->stream);
+    free(packer);
+}
+
+#else
+
+static bool put_bytes(struct extract_text *text, struct html_table *table, const uint8_t *bytes,
+                      size_t length, bool is_last)
+{
+    (void)table, (void)is_last;
+    put_base64(text, bytes, length);
+    return true;
+}
+
+static void free_packer(struct html_packer *packer)
+{
+    (void)packer;
+}
+
+#endif
+
 // ---- tables ----
 
-static void write_block(struct export_run *run, struct html_table *table)
+// Writes the rows of the present block; `is_last`: and the end of the table.
+static void write_block(struct export_run *run, struct html_table *table, bool is_last)
 {
     size_t length = 0;
     uint8_t *block = make_block(table, &length);
 
-    if (block)
-        block = compress_block(block, &length);
-    if (!block) {
-        fail_for_memory(run);
-        return;
-    }
     extract_text_printf(run->text,
                         "<script type=\"text/plain\" data-trace=\"%u\" data-table=\"%s\">",
                         run->part, table->name);
-    put_base64(run->text, block, length);
+    if (!block || !put_bytes(run->text, table, block, length, is_last))
+        fail_for_memory(run);
     extract_text_puts(run->text, "</script>\n");
     free(block);
+    table->written += table->rows;
     table->rows = table->text_count = 0;
-    memset(table->last, 0, sizeof table->last);
     table->texts.used = 0;
     extract_map_free(&table->places);
 }
@@ -177,6 +213,7 @@ void html_table_add(struct export_run *run, struct html_table *table, const uint
     }
     for (unsigned c = 0; c < table->columns; c++) {
         uint64_t value = row[c];
+        table->most[c] = value > table->most[c] ? value : table->most[c];
         if (table->steps >> c & 1) {
             uint64_t step = value - table->last[c];
             table->last[c] = value;
@@ -185,7 +222,7 @@ void html_table_add(struct export_run *run, struct html_table *table, const uint
         table->cell[(size_t)c * HTML_ROWS + table->rows] = value;
     }
     if (++table->rows == HTML_ROWS)
-        write_block(run, table);
+        write_block(run, table, false);
 }
 
 // A hash of a text (FNV-1a); a text that shares it with another one is stored again.
@@ -229,8 +266,8 @@ uint64_t html_table_text(struct export_run *run, struct html_table *table, const
 
 void html_table_end(struct export_run *run, struct html_table *table)
 {
-    if (table->rows && !run->code)
-        write_block(run, table);
+    if (table->cell && !run->code)
+        write_block(run, table, true);
 }
 
 void html_table_free(struct html_table *table)
@@ -239,4 +276,5 @@ void html_table_free(struct html_table *table)
     free(table->start);
     extract_text_free(&table->texts);
     extract_map_free(&table->places);
+    free_packer(table->packer);
 }

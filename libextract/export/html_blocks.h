@@ -3,15 +3,16 @@
 //
 // A block holds some rows of a table. As bytes, in little-endian order:
 //
-//     4 × u32             rows, columns, bytes of texts, 0
+//     4 × u32             rows, columns, bytes of texts, bytes of the block
 //     per column 16       u32 bytes of a number (0, 1, 2, 4 or 8), u32 0, u64 base
 //     per column          its numbers, filled up to a multiple of 8 bytes
-//     texts               each ended by a zero byte
+//     texts               each ended by a zero byte, filled up to a multiple of 8 bytes
 //
 // A number n of a column stands for base + n. If the table says so, that is the difference to the
-// row before, zigzag-coded: 0, -1, 1, -2 … as 0, 1, 2, 3 …; the row before the first has 0. A
-// column of 0 bytes has the base in each row. The bytes are compressed (gzip, RFC 1952) if zlib is
-// there, and written in base64 (RFC 4648, 4):
+// row before, zigzag-coded: 0, -1, 1, -2 … as 0, 1, 2, 3 …; before the table's first row is 0. A
+// column of 0 bytes has the base in each row. The blocks of a table are one stream (gzip, RFC 1952,
+// if zlib is there), cut into elements, each in base64 (RFC 4648, 4), and the last one may be
+// empty:
 //
 //     <script type="text/plain" data-trace="0" data-table="state">H4sI…</script>
 #ifndef EXTRACT_EXPORT_HTML_BLOCKS_H
@@ -25,10 +26,13 @@ enum { HTML_COLUMNS = 12, HTML_ROWS = 16384 };
 struct html_table {
     const char *name;
     unsigned columns;
-    uint32_t steps; // bit i: column i holds differences
-    size_t rows;
-    uint64_t *cell; // [columns][HTML_ROWS]; owned
-    uint64_t last[HTML_COLUMNS];
+    uint32_t steps;              // bit i: column i holds differences
+    size_t rows;                 // of the present block
+    uint64_t written;            // rows of all blocks
+    uint64_t most[HTML_COLUMNS]; // greatest value of each column
+    uint64_t *cell;              // [columns][HTML_ROWS]; owned
+    uint64_t last[HTML_COLUMNS]; // the row before
+    struct html_packer *packer;  // compresses the table's blocks; NULL: none was written; owned
     // The texts of the block, each once.
     struct extract_text texts;
     struct extract_map places; // by hash: number of a text + 1

@@ -5,7 +5,12 @@
 // How many rows a full block has; only the last block of a table has fewer.
 const BLOCK_BITS = 14;
 
-export type Column = Float64Array | Uint32Array;
+export type Column = Float64Array | Uint32Array | Uint16Array | Uint8Array;
+
+export interface Size {
+    rows: number;
+    most: number[]; // the greatest value of each column
+}
 
 // What is known of a trace apart from its tables.
 export interface Facts {
@@ -28,6 +33,7 @@ export interface Facts {
     threads: { name: string; address: string; priority?: number }[];
     objects: { name: string; kind: string }[];
     types: { id: number; name: string; class: string; mark?: 'loss' | 'marker' }[];
+    tables: Record<string, Size>;
 }
 
 export interface Segment {
@@ -69,41 +75,63 @@ class Texts {
     }
 }
 
+// Which columns of a table hold differences, as in html.c: those of times and sequence numbers.
+const STEPS: Record<string, readonly number[]> = {
+    slice: [0],
+    state: [0],
+    event: [0, 1],
+    wake: [0, 1, 2],
+    owner: [0],
+    response: [0],
+};
+
 export class Table {
-    rows = 0;
-    columns: Column[] = [];
+    readonly rows: number;
+    readonly columns: Column[];
+    private added = 0; // rows
+    private last: number[]; // the newest value of each column of differences
     private texts: Texts[] = [];
+
+    constructor(
+        size: Size,
+        private steps: readonly number[],
+    ) {
+        this.rows = size.rows;
+        this.columns = size.most.map(most => newColumn(size.rows, most));
+        this.last = size.most.map(() => 0);
+    }
+
+    // Appends the rows of a block.
+    add(bytes: Uint8Array<ArrayBuffer>): void {
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        const rows = view.getUint32(0, true);
+        let at = 16 + this.columns.length * 16;
+        this.columns.forEach((column, c) => {
+            const width = view.getUint32(16 + c * 16, true);
+            const base = Number(view.getBigUint64(24 + c * 16, true));
+            const to = column.subarray(this.added, this.added + rows);
+            const from = numbers(bytes, at, width, rows);
+            if (this.steps.includes(c)) this.last[c] = addUp(to, from, base, this.last[c]!);
+            else fill(to, from, base);
+            at += (rows * width + 7) & ~7;
+        });
+        this.texts.push(new Texts(bytes.slice(at)));
+        this.added += rows;
+    }
 
     // Returns the text of a row, whose number the column `column` has.
     text(row: number, column: number): string {
         return this.texts[row >> BLOCK_BITS]?.get(this.columns[column]![row]!) ?? '';
     }
-
-    // Appends the rows of a block.
-    add(bytes: Uint8Array<ArrayBuffer>, capacity: number, layout: Layout): void {
-        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-        const rows = view.getUint32(0, true),
-            columns = view.getUint32(4, true);
-        let at = 16 + columns * 16;
-        for (let c = 0; c < columns; c++) {
-            const width = view.getUint32(16 + c * 16, true);
-            const base = view.getBigUint64(24 + c * 16, true);
-            this.columns[c] ??= layout.wide.includes(c)
-                ? new Float64Array(capacity)
-                : new Uint32Array(capacity);
-            fill(
-                this.columns[c]!.subarray(this.rows, this.rows + rows),
-                numbers(bytes, at, width, rows),
-                base,
-                layout.steps.includes(c),
-            );
-            at += (rows * width + 7) & ~7;
-        }
-        this.texts.push(new Texts(bytes.slice(at)));
-        this.rows += rows;
-    }
 }
 
+function newColumn(rows: number, most: number): Column {
+    if (most < 0x100) return new Uint8Array(rows);
+    if (most < 0x10000) return new Uint16Array(rows);
+    return most < 0x100000000 ? new Uint32Array(rows) : new Float64Array(rows);
+}
+
+// The numbers of a column, without its base.
 function numbers(bytes: Uint8Array<ArrayBuffer>, at: number, width: number, rows: number) {
     const start = bytes.byteOffset + at;
     switch (width) {
@@ -113,8 +141,13 @@ function numbers(bytes: Uint8Array<ArrayBuffer>, at: number, width: number, rows
             return new Uint16Array(bytes.buffer, start, rows);
         case 4:
             return new Uint32Array(bytes.buffer, start, rows);
-        case 8:
-            return new BigUint64Array(bytes.buffer, start, rows);
+        case 8: {
+            const halves = new Uint32Array(bytes.buffer, start, 2 * rows);
+            const whole = new Float64Array(rows);
+            for (let i = 0; i < rows; i++)
+                whole[i] = halves[2 * i]! + halves[2 * i + 1]! * 0x100000000;
+            return whole;
+        }
         default:
             return null; // each row has the base
     }
@@ -126,28 +159,23 @@ function unzigzag(code: number): number {
     return code % 2 ? -(code + 1) / 2 : code / 2;
 }
 
-function fill(to: Column, from: ReturnType<typeof numbers>, base: bigint, steps: boolean): void {
-    const start = Number(base);
+type Numbers = ReturnType<typeof numbers>;
+
+function fill(to: Column, from: Numbers, start: number): void {
+    if (!from) to.fill(start);
+    else if (start) for (let i = 0; i < to.length; i++) to[i] = start + from[i]!;
+    else to.set(from);
+}
+
+// As fill, for differences; `last` is the value of the row before. Returns that of the last row.
+function addUp(to: Column, from: Numbers, start: number, last: number): number {
     if (!from) {
         const step = unzigzag(start);
-        if (!steps) to.fill(start);
-        else for (let i = 0; i < to.length; i++) to[i] = (i + 1) * step;
-    } else if (from instanceof BigUint64Array) {
-        for (let i = 0, value = 0; i < to.length; i++) {
-            const own = Number(BigInt.asUintN(64, base + from[i]!));
-            value = steps ? value + unzigzag(own) : own;
-            to[i] = value;
-        }
-    } else if (steps) {
-        for (let i = 0, value = 0; i < to.length; i++) {
-            value += unzigzag(start + from[i]!);
-            to[i] = value;
-        }
-    } else if (start) {
-        for (let i = 0; i < to.length; i++) to[i] = start + from[i]!;
+        for (let i = 0; i < to.length; i++) to[i] = last += step;
     } else {
-        to.set(from);
+        for (let i = 0; i < to.length; i++) to[i] = last += unzigzag(start + from[i]!);
     }
+    return last;
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -161,25 +189,49 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
     return bytes;
 }
 
-async function unpack(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-    if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes; // written without zlib
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-    return new Uint8Array(await new Response(stream).arrayBuffer());
+// Takes bytes as they come, and gives them to a table as whole blocks.
+class Blocks {
+    private bytes = new Uint8Array(1 << 20);
+    private used = 0;
+
+    constructor(private table: Table) {}
+
+    put(chunk: Uint8Array<ArrayBuffer>): void {
+        if (this.used + chunk.length > this.bytes.length) {
+            const old = this.bytes;
+            this.bytes = new Uint8Array(2 * (this.used + chunk.length));
+            this.bytes.set(old);
+        }
+        this.bytes.set(chunk, this.used);
+        this.used += chunk.length;
+        const view = new DataView(this.bytes.buffer);
+        let at = 0;
+        while (this.used - at >= 16) {
+            const end = at + view.getUint32(at + 12, true);
+            if (end > this.used) break;
+            this.table.add(this.bytes.subarray(at, end));
+            at = end;
+        }
+        this.bytes.copyWithin(0, at, this.used);
+        this.used -= at;
+    }
 }
 
-// Which columns of a table hold differences, and which hold times, as in html.c.
-interface Layout {
-    steps: readonly number[];
-    wide: readonly number[];
+// Reads a table from the parts of its stream.
+async function readTable(table: Table, parts: Uint8Array<ArrayBuffer>[]): Promise<void> {
+    const blocks = new Blocks(table);
+    if (parts[0]?.[0] !== 0x1f || parts[0][1] !== 0x8b) {
+        for (const part of parts) blocks.put(part); // written without zlib
+        return;
+    }
+    const stream = new DecompressionStream('gzip');
+    const writer = stream.writable.getWriter();
+    const reader = stream.readable.getReader();
+    const writing = Promise.all([...parts.map(part => writer.write(part)), writer.close()]);
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+        blocks.put(next.value);
+    await writing;
 }
-const LAYOUTS: Record<string, Layout> = {
-    slice: { steps: [0], wide: [0, 1] },
-    state: { steps: [0], wide: [0, 1, 7] },
-    event: { steps: [0, 1], wide: [0, 1] },
-    wake: { steps: [0, 1, 2], wide: [0, 1, 2] },
-    owner: { steps: [0], wide: [0, 1] },
-    response: { steps: [0], wide: [0, 1, 3] },
-};
 
 export interface Content {
     facts: Facts;
@@ -188,32 +240,25 @@ export interface Content {
 
 // Reads the traces of the page. The elements are removed, since their text is not needed again.
 export async function readPage(): Promise<Content[]> {
-    const contents: Content[] = [];
     const elements = [...document.querySelectorAll<HTMLElement>('script[data-trace]')];
-    for (const element of elements) {
-        if (element.dataset.table) continue;
-        const tables: Record<string, Table> = {};
-        for (const name of Object.keys(LAYOUTS)) tables[name] = new Table();
-        contents[Number(element.dataset.trace)] = {
-            facts: JSON.parse(element.textContent ?? '') as Facts,
-            tables,
-        };
-    }
-    const blocks = elements.filter(element => element.dataset.table);
-    const key = (e: HTMLElement) => `${e.dataset.trace} ${e.dataset.table}`;
-    const counts = new Map<string, number>();
-    for (const block of blocks) counts.set(key(block), (counts.get(key(block)) ?? 0) + 1);
-    const parts = await Promise.all(
-        blocks.map(block => unpack(fromBase64(block.textContent ?? ''))),
+    const contents = await Promise.all(
+        elements
+            .filter(element => !element.dataset.table)
+            .map(async element => {
+                const facts = JSON.parse(element.textContent ?? '') as Facts;
+                const own = elements.filter(e => e.dataset.trace === element.dataset.trace);
+                const tables: Record<string, Table> = {};
+                for (const [name, steps] of Object.entries(STEPS)) {
+                    const table = (tables[name] = new Table(facts.tables[name]!, steps));
+                    const parts = own.filter(e => e.dataset.table === name);
+                    await readTable(
+                        table,
+                        parts.map(e => fromBase64(e.textContent ?? '')),
+                    );
+                }
+                return { facts, tables };
+            }),
     );
-    blocks.forEach((block, i) => {
-        const table = block.dataset.table!;
-        contents[Number(block.dataset.trace)]?.tables[table]?.add(
-            parts[i]!,
-            counts.get(key(block))! << BLOCK_BITS,
-            LAYOUTS[table]!,
-        );
-    });
     for (const element of elements) element.remove();
     return contents;
 }

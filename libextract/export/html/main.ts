@@ -144,6 +144,9 @@ class Page {
     private paint(): void {
         const app = this.app,
             axis = element<HTMLCanvasElement>('axis');
+        // First, since it asks for places: later the browser would have to lay out the page for that.
+        if (this.tab === 'events') this.events.draw();
+        if (this.tab === 'search') this.hits.draw();
         const width = this.boxes[0]!.box.clientWidth;
         this.picture.axis(axis, width);
         for (const { pane, canvas, box } of this.boxes)
@@ -164,8 +167,6 @@ class Page {
         element('visible').innerHTML =
             `<b>${esc(app.clock.at(app.from))}</b> to <b>${esc(app.clock.at(app.to))}</b>`;
         element('state').textContent = stateText(app);
-        if (this.tab === 'events') this.events.draw();
-        if (this.tab === 'search') this.hits.draw();
     }
 
     // Updates what depends on the selection.

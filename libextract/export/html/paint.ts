@@ -235,7 +235,8 @@ function columnOf(shape: Shape, h: number): [number, number, Token] {
 // The bands of lanes of one height: between two neighboring edges, each column has one color.
 class Bands {
     readonly edges: number[];
-    readonly shapes: { first: number; end: number; token: Token }[] = []; // by shape
+    readonly first = new Uint8Array(Shape.Count); // band of each shape
+    readonly end = new Uint8Array(Shape.Count);
 
     constructor(h: number) {
         const all = new Set<number>(),
@@ -248,12 +249,10 @@ class Bands {
         }
         for (const share of [0.2, 0.6, 0.8]) all.add(Math.round(3 + (h - 6) * share)); // of running
         this.edges = [...all].sort((a, b) => a - b);
-        for (const [top, bottom, token] of columns)
-            this.shapes.push({
-                first: this.edges.indexOf(top),
-                end: this.edges.indexOf(bottom),
-                token,
-            });
+        columns.forEach(([top, bottom], shape) => {
+            this.first[shape] = this.edges.indexOf(top);
+            this.end[shape] = this.edges.indexOf(bottom);
+        });
     }
 }
 
@@ -276,24 +275,27 @@ export class Columns {
     private image = new ImageData(1, 1);
     private words = new Uint32Array(1);
     private context = newCanvas(1, 1);
-    private used: boolean[] = [];
+    private used = new Uint32Array(0); // bit i: band i of the lane has pixels
+    private colors = new Uint32Array(Shape.Count);
     private known = new Map<number, Bands>();
     private sums = new Float64Array(Shape.Count);
 
     // Begins a picture of so many lanes.
-    open(width: number, lanes: number): void {
+    open(p: Palette, width: number, lanes: number): void {
         const rows = Math.max(1, lanes * MOST_BANDS);
         if (this.image.width !== width || this.image.height < rows) {
             this.image = new ImageData(Math.max(1, width), rows);
             this.words = new Uint32Array(this.image.data.buffer);
             this.context = newCanvas(width, rows);
         } else {
-            this.used.forEach((isUsed, lane) => {
-                if (isUsed)
+            this.used.forEach((bands, lane) => {
+                if (bands)
                     this.words.fill(0, lane * MOST_BANDS * width, (lane + 1) * MOST_BANDS * width);
             });
         }
-        this.used = new Array<boolean>(lanes).fill(false);
+        this.used = new Uint32Array(lanes);
+        for (let shape = 0; shape < Shape.Count; shape++)
+            this.colors[shape] = p.pixel(columnOf(shape, 0)[2]);
     }
 
     private bands(h: number): Bands {
@@ -304,13 +306,16 @@ export class Columns {
 
     // Adds the narrow spans of a lane, and passes the others to `wide`. A column with several spans
     // shows the state that took most of its time; in front of it, running in proportion.
-    add(p: Palette, lane: number, spans: Spans, visible: Visible, h: number, wide: Wide): void {
+    add(lane: number, spans: Spans, visible: Visible, h: number, wide: Wide): void {
         const { from, to, width } = visible,
+            starts = spans.from,
+            ends = spans.to,
             perPixel = (to - from) / width,
+            pixels = 1 / perPixel,
             bands = this.bands(h);
-        for (let i = spans.after(from); i < spans.length && spans.from[i]! < to;) {
-            const x = (spans.from[i]! - from) / perPixel,
-                end = (spans.to[i]! - from) / perPixel;
+        for (let i = spans.after(from); i < spans.length && starts[i]! < to;) {
+            const x = (starts[i]! - from) * pixels,
+                end = (ends[i]! - from) * pixels;
             if (end - x >= NARROW) {
                 const left = Math.max(x, -4),
                     right = Math.min(end, width + 4);
@@ -318,11 +323,10 @@ export class Columns {
                 i++;
                 continue;
             }
-            this.used[lane] = true;
             if (end - x >= 1) {
                 const last = Math.min(width, Math.round(end));
                 for (let pixel = Math.max(0, Math.round(x)); pixel < last; pixel++)
-                    this.bar(p, lane, pixel, bands, spans.shape[i]!, 0);
+                    this.bar(lane, pixel, bands, spans.shape[i]!, 0);
                 i++;
                 continue;
             }
@@ -332,67 +336,64 @@ export class Columns {
             spans.addTimes(i, next, this.sums);
             // The last one may be longer than a pixel: then it is drawn as such.
             const last = next - 1,
-                length = spans.to[last]! - spans.from[last]!;
+                length = ends[last]! - starts[last]!;
             const isLong = last > i && length >= perPixel;
             if (isLong) this.sums[spans.shape[last]!]! -= length;
-            this.column(p, lane, pixel, bands, perPixel);
+            this.column(lane, pixel, bands, perPixel);
             i = isLong ? last : next;
         }
     }
 
-    private column(p: Palette, lane: number, pixel: number, bands: Bands, perPixel: number): void {
+    private column(lane: number, pixel: number, bands: Bands, perPixel: number): void {
+        const sums = this.sums;
         let most = Shape.None;
         for (let shape = 1; shape < Shape.Count; shape++)
-            if (this.sums[shape]! > (most ? this.sums[most]! : 0)) most = shape;
-        if (most) this.bar(p, lane, pixel, bands, most, 0);
-        for (const shape of [Shape.Running, Shape.Interrupt]) {
-            const time = this.sums[shape]!;
-            if (shape !== most && time > 0)
-                this.bar(p, lane, pixel, bands, shape, 1 - Math.min(1, time / perPixel));
-        }
+            if (sums[shape]! > (most ? sums[most]! : 0)) most = shape;
+        if (most) this.bar(lane, pixel, bands, most, 0);
+        for (let shape = Shape.Running; shape <= Shape.Interrupt; shape++)
+            if (shape !== most && sums[shape]! > 0)
+                this.bar(lane, pixel, bands, shape, 1 - Math.min(1, sums[shape]! / perPixel));
     }
 
     // `left` is the share of the shape's height that is left empty at its top, at most.
-    private bar(
-        p: Palette,
-        lane: number,
-        pixel: number,
-        bands: Bands,
-        shape: Shape,
-        left: number,
-    ): void {
-        const { first, end, token } = bands.shapes[shape]!,
-            color = p.pixel(token),
-            edges = bands.edges;
+    private bar(lane: number, pixel: number, bands: Bands, shape: Shape, left: number): void {
+        const first = bands.first[shape]!,
+            end = bands.end[shape]!,
+            color = this.colors[shape]!,
+            edges = bands.edges,
+            stride = this.image.width;
         const top = edges[first]! + left * (edges[end]! - edges[first]!);
+        let at = (lane * MOST_BANDS + end - 1) * stride + pixel;
         for (let band = end - 1; band >= first; band--) {
             if (band < end - 1 && edges[band + 1]! <= top) break;
-            this.words[(lane * MOST_BANDS + band) * this.image.width + pixel] = color;
+            this.words[at] = color;
+            this.used[lane]! |= 1 << band;
+            at -= stride;
         }
     }
 
     // Gives the image to the canvas, after all lanes were added.
     close(): void {
-        if (this.used.includes(true)) this.context.putImageData(this.image, 0, 0);
+        if (this.used.some(bands => bands)) this.context.putImageData(this.image, 0, 0);
     }
 
     // Draws the narrow spans of a lane.
     draw(g: Context, lane: number, y: number, h: number): void {
-        if (!this.used[lane]) return;
         const edges = this.bands(h).edges,
             width = this.image.width;
         g.imageSmoothingEnabled = false;
-        for (let band = 0; band + 1 < edges.length; band++)
-            g.drawImage(
-                this.context.canvas,
-                0,
-                lane * MOST_BANDS + band,
-                width,
-                1,
-                0,
-                y + edges[band]!,
-                width,
-                edges[band + 1]! - edges[band]!,
-            );
+        for (let band = 0; this.used[lane]! >> band; band++)
+            if ((this.used[lane]! >> band) & 1)
+                g.drawImage(
+                    this.context.canvas,
+                    0,
+                    lane * MOST_BANDS + band,
+                    width,
+                    1,
+                    0,
+                    y + edges[band]!,
+                    width,
+                    edges[band + 1]! - edges[band]!,
+                );
     }
 }

@@ -217,10 +217,7 @@ function waitTerms(selection: Selection, row: number): string {
         );
         html += holders(selection, object);
         if (timeout)
-            html += term(
-                'Timeout',
-                timeout - 1 >= 0xffffffff ? 'forever' : `${timeout - 1} timer ticks`,
-            );
+            html += term('Timeout', timeout === 1 ? 'forever' : `${timeout - 2} timer ticks`);
     }
     if (shape === Shape.Ready) html += coreHad(selection);
     if (shape === Shape.Running) html += term('Core', String(s[StateColumn.Core]![row]!));

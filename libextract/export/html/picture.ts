@@ -214,29 +214,19 @@ export class Picture {
         const over: [number, number, number][][] = lanes.map(() => []); // interrupts of threads
         const trace = pane.trace,
             all = trace.end - trace.begin;
-        this.columns.open(visible.width, lanes.length * 2);
+        this.columns.open(this.palette, visible.width, lanes.length * 2);
         lanes.forEach((lane, i) => {
             if (lane.kind === 'head') return;
-            this.columns.add(
-                this.palette,
-                2 * i,
-                lane.spans,
-                visible,
-                lane.height - 1,
-                (span, x, width) => wide[i]!.push([span, x, width]),
+            this.columns.add(2 * i, lane.spans, visible, lane.height - 1, (span, x, width) =>
+                wide[i]!.push([span, x, width]),
             );
             const overlay = lane.kind === 'thread' ? trace.interrupted.get(lane.key) : undefined;
             if (
                 overlay &&
                 visible.to - visible.from < ((all / overlay.length) * visible.width) / NARROWEST
             )
-                this.columns.add(
-                    this.palette,
-                    2 * i + 1,
-                    overlay,
-                    visible,
-                    lane.height - 1,
-                    (span, x, width) => over[i]!.push([span, x, width]),
+                this.columns.add(2 * i + 1, overlay, visible, lane.height - 1, (span, x, width) =>
+                    over[i]!.push([span, x, width]),
                 );
         });
         this.columns.close();

@@ -83,7 +83,9 @@ export class EventTable {
             app = this.app;
         const first = Math.max(0, this.topPlace() - 4),
             end = Math.min(count, first + this.capacity + 10);
-        const state = `${app.active} ${first} ${end} ${count} ${app.from} ${app.to} ${app.query} ${app.selection?.event} ${app.selection?.span} ${app.foundAt}`;
+        let isIn = ''; // of each row: whether its time is visible
+        for (let i = first; i < end; i++) isIn += this.isIn(list ? list[i]! : i) ? 1 : 0;
+        const state = `${app.active} ${first} ${count} ${isIn} ${app.query} ${app.selection?.event} ${app.selection?.span} ${app.foundAt}`;
         if (first === this.first && state === this.shown) return;
         this.first = first;
         this.shown = state;
@@ -102,12 +104,15 @@ export class EventTable {
         this.grid.innerHTML = html;
     }
 
+    private isIn(row: number): boolean {
+        const time = this.pane.toPage(this.pane.trace.time(row));
+        return time >= this.app.from && time <= this.app.to;
+    }
+
     private row(row: number, place: number, top: number): string {
         const app = this.app,
             pane = this.pane,
             trace = pane.trace,
-            time = pane.toPage(trace.time(row));
-        const isIn = time >= app.from && time <= app.to,
             type = trace.typeOf(row),
             q = app.query;
         const isLoss = type.mark === 'loss';
@@ -122,7 +127,7 @@ export class EventTable {
             name = trace.eventName(row);
         const isSelected = app.isEvent(row);
         return (
-            `<div class="row${isIn ? '' : ' out'}${isLoss ? ' lost' : ''}" role="row" aria-rowindex="${
+            `<div class="row${this.isIn(row) ? '' : ' out'}${isLoss ? ' lost' : ''}" role="row" aria-rowindex="${
                 place + 2
             }" aria-selected="${isSelected}" data-event="${row}" data-pane="${pane.letter}" style="top:${top}px">` +
             `<span role="gridcell" class="num">${trace.isMark(row) ? '' : trace.seq(row)}</span><span role="gridcell" class="num">${

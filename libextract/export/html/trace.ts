@@ -91,7 +91,7 @@ const ID_LOST = 0xffffff01; // other markers of losses are for damage
 export const IN_THREAD = 0,
     IN_ISR = 1; // EventColumn.Context
 
-const GROUP_BITS = 6; // spans that are added up in advance
+const GROUP_BITS = 4; // spans that are added up in advance
 
 // Spans in order of time. They do not overlap.
 export class Spans {
@@ -148,17 +148,18 @@ export class Spans {
 
     // Adds the time of each shape in the spans from `first` on, before `end`, to `sums`.
     addTimes(first: number, end: number, sums: Float64Array): void {
-        const groups = this.groups();
-        let i = first;
-        while (i < end) {
-            if (i & ((1 << GROUP_BITS) - 1) || i + (1 << GROUP_BITS) > end) {
-                sums[this.shape[i]!]! += this.to[i]! - this.from[i]!;
+        const size = 1 << GROUP_BITS,
+            groups = end - first > size ? this.groups() : null;
+        const { from, to, shape } = this;
+        for (let i = first; i < end;) {
+            if (!groups || i & (size - 1) || i + size > end) {
+                sums[shape[i]!]! += to[i]! - from[i]!;
                 i++;
                 continue;
             }
             const at = (i >> GROUP_BITS) * Shape.Count;
             for (let s = 0; s < Shape.Count; s++) sums[s]! += groups[at + s]!;
-            i += 1 << GROUP_BITS;
+            i += size;
         }
     }
 
@@ -173,46 +174,64 @@ export class Spans {
     }
 }
 
-// Sorts the rows of a table into spans by a key; rows whose key is negative are left out.
+// Sorts rows into groups by their numbers in a column. The group of a row is kept for the next one,
+// which often has the same number: columns have a million rows.
+class Groups {
+    readonly keys: number[] = [];
+    readonly counts: number[] = [];
+    readonly of: Int32Array; // by row; -1: in none, since `skips` says so
+
+    constructor(keys: Column, rows: number, skips?: (row: number) => boolean) {
+        const numbers = new Map<number, number>();
+        this.of = new Int32Array(rows);
+        let last = -1;
+        let group = -1;
+        for (let i = 0; i < rows; i++) {
+            if (skips?.(i)) {
+                this.of[i] = -1;
+                continue;
+            }
+            const key = keys[i]!;
+            if (key !== last) {
+                let found = numbers.get(key);
+                if (found === undefined) {
+                    found = this.counts.push(0) - 1;
+                    this.keys.push(key);
+                    numbers.set(key, found);
+                }
+                last = key;
+                group = found;
+            }
+            this.of[i] = group;
+            this.counts[group]!++;
+        }
+    }
+}
+
+// Sorts the rows of a table into spans by a column.
 function sortSpans(
     table: Table,
-    keyOf: (row: number) => number,
-    shapeOf: (row: number) => Shape,
+    keys: Column | undefined,
+    shapes: Uint8Array,
+    skips?: (row: number) => boolean,
 ): Map<number, Spans> {
-    const numbers = new Map<number, number>(); // of keys, in the order in which they are found
-    const own = new Int32Array(table.rows);
-    const counts: number[] = [];
-    let last = -1;
-    let lastNumber = -1;
-    for (let i = 0; i < table.rows; i++) {
-        const key = keyOf(i);
-        if (key !== last) {
-            let number = key < 0 ? -1 : numbers.get(key);
-            if (number === undefined) {
-                number = counts.push(0) - 1;
-                numbers.set(key, number);
-            }
-            last = key;
-            lastNumber = number;
-        }
-        own[i] = lastNumber;
-        if (lastNumber >= 0) counts[lastNumber]!++;
-    }
-    const lists = counts.map(count => new Spans(count));
-    counts.fill(0);
+    if (!keys) return new Map();
+    const groups = new Groups(keys, table.rows, skips);
+    const lists = groups.counts.map(count => new Spans(count));
+    const next = new Int32Array(lists.length);
     const to = table.columns[0]!;
     const length = table.columns[1]!;
     for (let i = 0; i < table.rows; i++) {
-        const number = own[i]!;
-        if (number < 0) continue;
-        const list = lists[number]!;
-        const at = counts[number]!++;
+        const group = groups.of[i]!;
+        if (group < 0) continue;
+        const list = lists[group]!;
+        const at = next[group]!++;
         list.from[at] = to[i]! - length[i]!;
         list.to[at] = to[i]!;
         list.row[at] = i;
-        list.shape[at] = shapeOf(i);
+        list.shape[at] = shapes[i]!;
     }
-    return new Map([...numbers].map(([key, number]) => [key, lists[number]!]));
+    return new Map(groups.keys.map((key, group) => [key, lists[group]!]));
 }
 
 const RUNNER_SHAPES: Record<string, Shape> = {
@@ -280,42 +299,21 @@ export class Trace {
         this.owner = tables.owner!;
         this.response = tables.response!;
         const slice = this.slice.columns,
-            state = this.state.columns,
-            owner = this.owner.columns;
-        const runner = this.facts.runners.map(name => RUNNER_SHAPES[name] ?? Shape.Unknown);
-        const states = this.facts.states.map(name => STATE_SHAPES[name] ?? Shape.Unknown);
-        const kind = (i: number) => runner[slice[SliceColumn.Kind]![i]!]!;
-        const isIsr = (i: number) => kind(i) === Shape.Interrupt;
-        this.cores = sortSpans(this.slice, i => slice[SliceColumn.Core]![i]!, kind);
-        this.interrupts = sortSpans(
-            this.slice,
-            i => (isIsr(i) ? slice[SliceColumn.Isr]![i]! : -1),
-            kind,
-        );
-        this.interrupted = sortSpans(
-            this.slice,
-            i => (isIsr(i) ? slice[SliceColumn.Thread]![i]! || -1 : -1),
-            kind,
-        );
+            state = this.state.columns;
+        const runners = this.sliceShapes();
+        const isNot = (shape: Shape) => (i: number) => runners[i] !== shape;
+        const isNoIsr = isNot(Shape.Interrupt);
+        this.cores = sortSpans(this.slice, slice[SliceColumn.Core], runners);
+        this.interrupts = sortSpans(this.slice, slice[SliceColumn.Isr], runners, isNoIsr);
+        this.interrupted = sortSpans(this.slice, slice[SliceColumn.Thread], runners, isNoIsr);
+        this.interrupted.delete(0);
         this.threads = this.facts.waits
-            ? sortSpans(
-                  this.state,
-                  i => state[StateColumn.Thread]![i]!,
-                  i =>
-                      state[StateColumn.Unsure]![i] &&
-                      states[state[StateColumn.State]![i]!] !== Shape.Blocked
-                          ? Shape.Unknown
-                          : states[state[StateColumn.State]![i]!]!,
-              )
-            : sortSpans(
-                  this.slice,
-                  i => (kind(i) === Shape.Running ? slice[SliceColumn.Thread]![i]! : -1),
-                  kind,
-              );
+            ? sortSpans(this.state, state[StateColumn.Thread], this.stateShapes())
+            : sortSpans(this.slice, slice[SliceColumn.Thread], runners, isNot(Shape.Running));
         this.mutexes = sortSpans(
             this.owner,
-            i => owner[OwnerColumn.Mutex]![i]!,
-            () => Shape.Owned,
+            this.owner.columns[OwnerColumn.Mutex],
+            new Uint8Array(this.owner.rows).fill(Shape.Owned),
         );
         [this.begin, this.end] = this.findRange();
         this.sortEvents();
@@ -326,6 +324,23 @@ export class Trace {
             else names.add(type.name);
     }
 
+    private sliceShapes(): Uint8Array {
+        const shapes = this.facts.runners.map(name => RUNNER_SHAPES[name] ?? Shape.Unknown);
+        const kinds = this.slice.columns[SliceColumn.Kind];
+        return new Uint8Array(this.slice.rows).map((_, i) => shapes[kinds![i]!]!);
+    }
+
+    // A state that is not certain is drawn as unknown, apart from a wait, whose text says so.
+    private stateShapes(): Uint8Array {
+        const shapes = this.facts.states.map(name => STATE_SHAPES[name] ?? Shape.Unknown);
+        const states = this.state.columns[StateColumn.State];
+        const unsure = this.state.columns[StateColumn.Unsure];
+        return new Uint8Array(this.state.rows).map((_, i) => {
+            const shape = shapes[states![i]!]!;
+            return unsure![i] && shape !== Shape.Blocked ? Shape.Unknown : shape;
+        });
+    }
+
     private findRange(): [number, number] {
         let begin = Infinity,
             end = -Infinity;
@@ -334,33 +349,41 @@ export class Trace {
                 begin = Math.min(begin, spans.from[0]!);
                 end = Math.max(end, spans.to[spans.length - 1]!);
             }
+        const { At, Type, Flags } = EventColumn;
+        const columns = this.event.columns;
+        const isMark = this.facts.types.map(type => type.mark !== undefined);
         for (let i = 0; i < this.event.rows; i++) {
-            if (this.isMark(i) || this.isUntimed(i)) continue;
-            const at = this.time(i);
+            if (isMark[columns[Type]![i]! - 1] || columns[Flags]![i]! & UNTIMED) continue;
+            const at = columns[At]![i]!;
             if (at < begin) begin = at;
             if (at > end) end = at;
         }
         return begin > end ? [0, 1] : [begin, end > begin ? end : begin + 1];
     }
 
+    // Finds the events of each thread, and its newest priority.
     private sortEvents(): void {
-        const counts = new Map<number, number>();
         const { Thread, Context, Priority } = EventColumn;
-        const columns = this.event.columns;
-        const key = (i: number) => (columns[Context]![i] === IN_THREAD ? columns[Thread]![i]! : 0);
-        for (let i = 0; i < this.event.rows; i++)
-            if (key(i)) {
-                counts.set(key(i), (counts.get(key(i)) ?? 0) + 1);
-                if (columns[Priority]![i]) this.priorities.set(key(i), columns[Priority]![i]! - 1);
+        const threads = this.event.columns[Thread],
+            contexts = this.event.columns[Context],
+            priorities = this.event.columns[Priority];
+        if (threads) {
+            const skips = (i: number) => contexts![i] !== IN_THREAD || !threads[i];
+            const groups = new Groups(threads, this.event.rows, skips);
+            const rows = groups.counts.map(count => new Uint32Array(count));
+            const next = new Int32Array(rows.length);
+            const newest = new Float64Array(rows.length); // priority + 1
+            for (let i = 0; i < this.event.rows; i++) {
+                const group = groups.of[i]!;
+                if (group < 0) continue;
+                rows[group]![next[group]!++] = i;
+                if (priorities![i]) newest[group] = priorities![i]!;
             }
-        for (const [thread, count] of counts) this.threadEvents.set(thread, new Uint32Array(count));
-        counts.clear();
-        for (let i = 0; i < this.event.rows; i++)
-            if (key(i)) {
-                const at = counts.get(key(i)) ?? 0;
-                counts.set(key(i), at + 1);
-                this.threadEvents.get(key(i))![at] = i;
-            }
+            groups.keys.forEach((thread, group) => {
+                this.threadEvents.set(thread, rows[group]!);
+                if (newest[group]) this.priorities.set(thread, newest[group]! - 1);
+            });
+        }
         this.facts.threads.forEach((thread, i) => {
             if (!this.priorities.has(i + 1) && thread.priority !== undefined)
                 this.priorities.set(i + 1, thread.priority);
@@ -368,8 +391,10 @@ export class Trace {
     }
 
     private findLosses(): void {
+        const isLoss = this.facts.types.map(type => type.mark === 'loss');
+        const types = this.event.columns[EventColumn.Type];
         for (let i = 0; i < this.event.rows; i++) {
-            if (this.typeOf(i).mark !== 'loss') continue;
+            if (!isLoss[types![i]! - 1]) continue;
             const before = i ? this.time(i - 1) : this.begin;
             const after = i + 1 < this.event.rows ? this.time(i + 1) : this.end;
             this.losses.push({
