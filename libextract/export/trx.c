@@ -50,8 +50,10 @@ static void put_ring(struct export_run *run, const struct extract_encoder *encod
     size_t count = extract_trace_objects(run->trace, &objects);
 
     extract_view_run(run->view, &(struct extract_sink){.context = trx, .events = count_events});
-    if (trx->wanted > UINT32_MAX / threadx_entry_bytes(input->word_bytes)) {
-        export_fail(run, EXTRACT_LIMIT, "trx", "there are too many events: choose fewer");
+    if (trx->wanted > EXTRACT_RING_LIMIT / threadx_entry_bytes(input->word_bytes)) {
+        export_fail(
+            run, EXTRACT_LIMIT, "trx",
+            "a ring has at most 256 MiB: choose fewer events, with --last, or --from and --to");
         return;
     }
     wanted.entries = trx->wanted ? (uint32_t)trx->wanted : 1;

@@ -282,7 +282,8 @@ static void measure_export(struct bench *b, const char *name)
     double rate = best_rate(b, words, output);
     remove_all(output);
     export_words(b, name, b->long_log, output, words);
-    if (run(words, &mib) <= 0)
+    // A ring has at most 256 MiB, so there is no ring of the long log.
+    if (strcmp(name, "trx") != 0 && run(words, &mib) <= 0)
         rate = 0;
     remove_all(output);
     print_row(b, name, rate, least_ratio(name), mib);
