@@ -15,6 +15,7 @@ export interface Lane {
     spans: Spans;
     y: number;
     height: number;
+    above: number; // height of the name above the lane
 }
 
 export class Pane {
@@ -66,6 +67,7 @@ export class App {
     found: number[] = []; // rows of the active pane
     foundAt = -1;
     compact = false;
+    narrow = false; // the window has no room for names beside the lanes
 
     get clock(): Clock {
         return this.panes[0]!.trace.clock;
@@ -115,8 +117,11 @@ export class App {
         for (const pane of this.panes) {
             const share = height / this.panes.length - (this.isTwo ? 28 : 0);
             this.layOutPane(pane, 1);
-            const heads = pane.lanes.filter(lane => lane.kind === 'head').length * HEAD;
-            const factor = (share - heads - 2) / Math.max(1, pane.height - heads);
+            const fixed = pane.lanes.reduce(
+                (sum, lane) => sum + (lane.kind === 'head' ? HEAD : lane.above),
+                0,
+            );
+            const factor = (share - fixed - 2) / Math.max(1, pane.height - fixed);
             this.layOutPane(pane, Math.max(0.8, Math.min(1.2, factor)));
         }
     }
@@ -135,8 +140,10 @@ export class App {
             spans: Spans,
             height: number,
         ) => {
-            pane.lanes.push({ kind, key, name, note, spans, y: pane.height, height });
-            pane.height += height;
+            const above = this.narrow && kind !== 'head' ? NAME : 0;
+            const y = pane.height + above;
+            pane.lanes.push({ kind, key, name, note, spans, y, height, above });
+            pane.height = y + height;
         };
         const head = (name: string, note: string) => {
             if (!isCompact) add('head', pane.lanes.length, name, note, empty, HEAD);
@@ -197,5 +204,6 @@ export class App {
 }
 
 const HEAD = 22; // height of the head of a group
+const NAME = 13; // of a name above its lane
 
 export { Shape };

@@ -37,15 +37,17 @@ export function fillHead(app: App): void {
     const trace = app.panes[0]!.trace,
         facts = trace.facts;
     const title = app.panes.map(pane => pane.trace.facts.title).join(' and ');
-    const rows = app.panes.reduce((sum, pane) => sum + pane.trace.event.rows, 0);
     document.title = `${title} – Ringside`;
     element('file').textContent = (app.isTwo ? 'A and B: ' : '') + title;
-    element('facts').textContent = [
+    const own = [
         facts.format,
-        count(rows, 'event'),
+        count(trace.event.rows, 'event'),
         trace.clock.length(app.end - app.begin),
         trace.cores.size ? count(trace.cores.size, 'core') : '',
         count(trace.threadOrder().length, 'thread'),
+    ];
+    element('facts').textContent = [
+        ...(app.isTwo ? [trace.clock.length(app.end - app.begin)] : own),
         facts.hz ? `clock ${rate(facts.hz)}` : 'clock rate unknown',
     ]
         .filter(Boolean)

@@ -14,7 +14,7 @@ export function hitTest(
     y: number,
     width: number,
 ): { lane: Lane; span: number } | null {
-    const lane = pane.lanes.find(l => y >= l.y && y < l.y + l.height);
+    const lane = pane.lanes.find(l => y >= l.y - l.above && y < l.y + l.height);
     if (!lane || lane.kind === 'head') return null;
     const perPixel = (app.to - app.from) / width;
     const time = pane.toTrace(app.from + x * perPixel),

@@ -92,6 +92,7 @@ class Page {
     private build(): void {
         const app = this.app,
             panes = element('panes');
+        app.narrow = matchMedia('(max-width: 639px)').matches;
         app.layOut(panes.clientHeight);
         panes.innerHTML = '';
         this.boxes = app.panes.map(pane => {
@@ -103,7 +104,7 @@ class Page {
                     .map((lane, i) =>
                         lane.kind === 'head'
                             ? `<div class="gh">${esc(lane.name)}<span>${esc(lane.note)}</span></div>`
-                            : `<button class="ln" style="height:${lane.height}px" data-lane="${i}" data-pane="${pane.letter}" title="${esc(
+                            : `<button class="ln" style="height:${lane.above + lane.height}px" data-lane="${i}" data-pane="${pane.letter}" title="${esc(
                                   lane.name,
                               )}${lane.note ? `, ${esc(lane.note)}` : ''}"><span class="n">${esc(lane.name)}</span><span class="p">${esc(
                                   lane.note,

@@ -5,7 +5,7 @@ import { App, Pane, Selection } from './app';
 import type { Chain, Segment } from './data';
 import { ownerName, selectedWakes } from './picture';
 import { Shape, SliceColumn, Spans, StateColumn, Trace, WakeColumn, quantile } from './trace';
-import { escapeHtml as esc, percent } from './words';
+import { count, escapeHtml as esc, percent } from './words';
 
 const P99_FROM = 100; // values from which a 99th percentile means something
 const FOLDED = 0.02; // of a response: shorter segments are folded into one row
@@ -217,7 +217,7 @@ function waitTerms(selection: Selection, row: number): string {
         );
         html += holders(selection, object);
         if (timeout)
-            html += term('Timeout', timeout === 1 ? 'forever' : `${timeout - 2} timer ticks`);
+            html += term('Timeout', timeout === 1 ? 'forever' : count(timeout - 2, 'timer tick'));
     }
     if (shape === Shape.Ready) html += coreHad(selection);
     if (shape === Shape.Running) html += term('Core', String(s[StateColumn.Core]![row]!));

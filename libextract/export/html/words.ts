@@ -39,7 +39,7 @@ export class Clock {
 
     // A length of time: "1.82 ms".
     length(ticks: number): string {
-        if (!this.hz) return `${group(String(Math.round(ticks)))} ticks`;
+        if (!this.hz) return count(Math.round(ticks), 'tick');
         if (!ticks) return '0';
         const seconds = ticks / this.hz;
         const unit = UNITS.find(u => Math.abs(seconds) >= u[0] * 0.99995) ?? UNITS[3]!;
@@ -53,7 +53,7 @@ export class Clock {
 
     // A time of the trace: "99.250 ms".
     at(ticks: number): string {
-        if (!this.hz) return `${group(String(Math.round(ticks)))} ticks`;
+        if (!this.hz) return count(Math.round(ticks), 'tick');
         return `${group(((ticks * 1e3) / this.hz).toFixed(this.decimals))} ms`;
     }
 }

@@ -626,11 +626,23 @@ async function useOthers(path, trace) {
         0,
     );
     await dark.close();
-    for (const width of [1000, 600]) {
+    for (const width of [1000, 600, 320]) {
         const narrow = await openPage(path, { width, height: 800 });
         is(
             `${width} wide: nothing is cut off`,
             await narrow.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+            true,
+        );
+        is(
+            `${width} wide: names are beside or above what they name`,
+            await narrow.$$eval('.ln', buttons =>
+                buttons.every(button => {
+                    const name = button.querySelector('.n').getBoundingClientRect();
+                    const canvas = document.querySelector('.cv canvas').getBoundingClientRect();
+                    const lane = ringside.app.panes[0].lanes[Number(button.dataset.lane)];
+                    return name.right <= canvas.left || name.bottom <= canvas.top + lane.y;
+                }),
+            ),
             true,
         );
         await press(narrow, ']', '5');
