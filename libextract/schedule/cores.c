@@ -165,8 +165,10 @@ void cores_note_next(struct schedule *schedule, struct core *core, uint8_t numbe
                                       : next->now.state <= EXTRACT_STATE_READY &&
                                             may_be_elsewhere(schedule, next, number));
     if (next && !core->is_next_busy && next->now.state <= EXTRACT_STATE_READY &&
-        core->step.role->role == EXTRACT_ROLE_SUSPEND)
+        core->step.role->role == EXTRACT_ROLE_SUSPEND) {
         thread_run(schedule, core->next.thread, at, number, false);
+        core->named = core->next.thread;
+    }
 }
 
 // Marks threads that are ready as unsure until `last`, since the core may have run them as well:
@@ -186,13 +188,15 @@ static void doubt_others(struct schedule *schedule, uint64_t from, uint64_t last
 }
 
 // Returns whether each thread that became ready since the last event of a core, other than `next`,
-// got a core at once.
+// got a core at once; `with_old`: and no other thread is ready that the core may have run since.
 static bool are_others_placed(const struct schedule *schedule, const struct core *core,
-                              const struct thread *next)
+                              const struct thread *next, bool with_old)
 {
     for (size_t i = 0; i < schedule->thread_count; i++) {
         const struct thread *thread = &schedule->threads[i];
         bool was_placed = thread == next || thread->is_placed;
+        if (with_old && thread != next && thread->now.state == EXTRACT_STATE_READY)
+            return false;
         if (thread->unplaced_wake > core->wakes || (!was_placed && thread->wake > core->wakes))
             return false;
     }
@@ -232,18 +236,17 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     bool is_changed = last_thread && last_thread->now.from > from;
     // The next thread gets the core at once if the one before stopped. Otherwise, preemption may be
     // disabled. And the next thread may not have lost another core yet.
-    bool is_late = core->is_next_busy ||
-                   (core->step.role->role != EXTRACT_ROLE_SUSPEND && !is_same(before, core->owner));
+    bool is_late = core->is_next_busy || (!core->has_stopped && !is_same(before, core->owner));
     if (is_same(before, owner) && !is_moved && !is_changed && !is_late)
         return false;
 
-    bool is_sure = !is_late && (!core->may_switch || core->step.role->role == EXTRACT_ROLE_SUSPEND);
+    bool is_sure = !is_late && (!core->may_switch || core->has_stopped);
     uint64_t first = core->other_at, last = schedule->before_at;
     uint64_t ready = next && next->now.state == EXTRACT_STATE_READY ? next->woken_at : 0;
     first = first < from ? from : first > to ? to : first;
     last = last < first ? first : last > to ? to : last;
     if (before.runner == EXTRACT_RUNNER_IDLE && next && next->now.state == EXTRACT_STATE_READY &&
-        ready <= to && !is_moved && are_others_placed(schedule, core, next)) {
+        ready <= to && !is_moved && are_others_placed(schedule, core, next, !is_sure)) {
         if (ready > from)
             first = last = ready;
         else if (!core->next.runner && !core->is_next_busy && next->now.from <= from)
@@ -257,6 +260,8 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
         lose_core(schedule, thread_of(schedule, before), number, is_sure ? first : from, last);
     if (!is_same(core->owner, owner))
         lose_core(schedule, thread_of(schedule, core->owner), number, from, last);
+    if (core->named && owner.thread != core->named)
+        lose_core(schedule, schedule_thread(schedule, core->named), number, from, last);
     doubt_others(schedule, from, last, !is_sure || is_moved);
     doubt_running(schedule, next, number, is_sure ? first : from, last);
     schedule_change_owner(schedule, core, owner, last, number);

@@ -113,7 +113,9 @@ struct core {
     // Several cores: of the events of other cores since the last event, the first one's time.
     uint64_t other_at;
     bool has_other;
+    uint64_t named;               // that got the core since an event named it as next; 0: none
     bool is_next_busy;            // `next` had another core when it was named
+    bool has_stopped;             // the last event ended or suspended the thread that recorded it
     uint32_t moves, wakes;        // of the schedule, at the last event
     struct schedule_step step;    // the last event
     enum extract_switch_kind way; // how its thread loses the core, unless it waits by then

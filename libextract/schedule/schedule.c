@@ -167,6 +167,9 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
         report_switch(schedule, core, number);
     if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
         thread_lose_core(schedule, core->owner.thread, at, number);
+    if (core->named && owner.thread != core->named)
+        thread_lose_core(schedule, core->named, at, number);
+    core->named = 0;
     if (is_switch) {
         core->way = EXTRACT_SWITCH_PREEMPTED;
         core->states_way = false;
@@ -482,6 +485,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         schedule_change_owner(schedule, core, (struct holder){EXTRACT_RUNNER_UNKNOWN, 0},
                               event->ticks, event->core);
     core->may_switch = role->may_switch;
+    core->has_stopped = role->role == EXTRACT_ROLE_SUSPEND && role->thread &&
+                        extract_role_field(event, role->thread) == event->thread;
     core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
                         role->role != EXTRACT_ROLE_ISR_EXIT &&
                         role->role != EXTRACT_ROLE_ISR_RETURN;

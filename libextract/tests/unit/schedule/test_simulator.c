@@ -682,6 +682,29 @@ static void latency_of_several_cores_is_the_bound(void **state)
     }
 }
 
+// Systems in which something rare happens. Preemption is disabled by one core while another one's
+// thread goes on after an event that names another thread; a core that an interrupt found idle runs
+// a thread that was ready already; an interrupt comes after a thread was named as next, before it
+// ran.
+static void rare_systems_are_true(void **state)
+{
+    static const struct {
+        unsigned seed, latency;
+    } rare[] = {{7978, 0}, {11524, 0}, {606, 3},  {1774, 3},
+                {4241, 2}, {6109, 2},  {7313, 2}, {9964, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
+        struct sim_options options = {.seed = rare[i].seed,
+                                      .cores = 2 + rare[i].seed % 2,
+                                      .entries = 100 + rare[i].seed % 900,
+                                      .latency = rare[i].latency};
+        run_system(&options, &(struct recording){.kept = options.entries});
+        check_all();
+        look_close(&run.look);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -693,6 +716,7 @@ int main(void)
         cmocka_unit_test(several_cores_are_true),
         cmocka_unit_test(parts_of_several_cores_are_true),
         cmocka_unit_test(latency_of_several_cores_is_the_bound),
+        cmocka_unit_test(rare_systems_are_true),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
