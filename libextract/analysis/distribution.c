@@ -66,11 +66,33 @@ bool distribution_add(struct distribution *distribution, uint64_t value)
     return true;
 }
 
-static int compare_values(const void *a, const void *b)
+// Returns the value that would be at a place if the values were sorted (Hoare's selection, which
+// moves them).
+static uint64_t select_value(uint64_t *values, size_t count, size_t place)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    size_t low = 0, high = count - 1;
 
-    return (x > y) - (x < y);
+    while (low < high) {
+        uint64_t pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;; i++, j--) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i >= j)
+                break;
+            uint64_t value = values[i];
+            values[i] = values[j];
+            values[j] = value;
+        }
+        // Up to j, none is greater than the pivot; behind it, none is less.
+        if (place <= j)
+            high = j;
+        else
+            low = j + 1;
+    }
+    return values[place];
 }
 
 // Returns the value of that rank, from 1 on.
@@ -79,7 +101,7 @@ static uint64_t value_at(const struct distribution *distribution, uint64_t rank)
     uint64_t seen = 0;
 
     if (!distribution->buckets)
-        return distribution->values[rank - 1];
+        return select_value(distribution->values, distribution->count, rank - 1);
     for (unsigned i = 0; i < BUCKETS; i++) {
         seen += distribution->buckets[i];
         if (seen < rank)
@@ -110,8 +132,6 @@ struct extract_distribution distribution_result(struct distribution *distributio
 
     if (!d->count)
         return result;
-    if (!d->buckets)
-        qsort(d->values, d->count, sizeof *d->values, compare_values);
     result.is_exact = !d->buckets;
     result.sum = d->sum;
     double count = (double)d->count;

@@ -48,8 +48,6 @@ void figures_add_event(struct analysis *analysis, const struct extract_event *ev
 {
     const struct extract_figure *table = table_of(analysis);
 
-    if (!analysis->figure_ids[event->id % FIGURE_IDS])
-        return;
     for (size_t i = 0; i < analysis->stats->figure_count; i++) {
         if (!is_counted(&table[i], event))
             continue;

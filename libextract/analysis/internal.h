@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// analysis: what the files of the statistics share. stats.c counts events; times.c measures the
-// schedule; tracex.c counts as TraceX does; lists.c keeps what is listed by interrupt and object.
+// analysis: what the files of the statistics share. stats.c counts events, also as TraceX
+// does; times.c measures the schedule; lists.c keeps what is listed by interrupt and object.
 #ifndef EXTRACT_ANALYSIS_INTERNAL_H
 #define EXTRACT_ANALYSIS_INTERNAL_H
 
@@ -19,6 +19,7 @@ enum {
     MAX_OPEN_WAITS = 16,
     MAX_INVERSIONS = 100,
     RECENT_THREADS = 64,
+    RECENT_LEVELS = 16,
     SERVICE_IDS = 65536,
     MAX_FIGURES = 64,
     FIGURE_IDS = 512
@@ -29,6 +30,12 @@ enum {
 struct thread_services {
     uint64_t *counts;
     size_t capacity;
+};
+
+// The service of an id.
+struct service_of_id {
+    uint32_t index;        // of its statistics + 1; 0: none yet
+    uint32_t stack_fields; // bit i: field i of its events is a stack pointer
 };
 
 // What is measured of a thread.
@@ -85,6 +92,8 @@ struct analysis {
     size_t duration_count;
     struct extract_map interrupt_of_number[2]; // index + 1; the second is of second-level handlers
     struct extract_map wait_of_key, level_of_object; // index + 1
+    size_t recent_interrupt;                         // index of the last one that was found
+    uint32_t recent_levels[RECENT_LEVELS]; // by a few bits of the objects' addresses: index + 1
     size_t interrupt_capacity, duration_capacity, wait_capacity, level_capacity;
     unsigned load_part_log2; // length of a part of the load: log2 of its ticks
     bool has_load;           // stats->load_from is valid
@@ -100,7 +109,7 @@ struct analysis {
     bool has_one_registry;         // of the trace, so that no name changes
     uint64_t registry;             // which names are valid at `seq`
     uint32_t *thread_of_object;    // per object of the trace: index of its statistics + 1; 0: none
-    uint32_t *service_of_id;       // per id: index of its statistics + 1; 0: none yet
+    struct service_of_id *service_of_id; // by id
     size_t service_capacity;
     struct thread_services *services_of_thread; // per thread
     size_t service_cells;                       // counts in them
@@ -139,8 +148,18 @@ void times_end(struct analysis *analysis);
 
 // ---- lists.c: interrupts, waits, levels and inversions ----
 
-void lists_add_event(struct analysis *analysis, const struct extract_event *event,
-                     const struct extract_role_fields *role);
+void lists_add_role(struct analysis *analysis, const struct extract_event *event,
+                    const struct extract_role_fields *role);
+static inline void lists_add_event(struct analysis *analysis, const struct extract_event *event,
+                                   const struct extract_role_fields *role)
+{
+    bool is_call = role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL;
+
+    if (event->context != EXTRACT_ISR)
+        analysis->cores[event->core].depth = 0; // exits may not be recorded
+    if (!is_call || role->queued || role->left) // most events are not listed
+        lists_add_role(analysis, event, role);
+}
 void lists_add_step(struct analysis *analysis, const struct schedule_step *step);
 void lists_add_wait(struct analysis *analysis, const struct extract_state *state);
 void lists_add_gap(struct analysis *analysis);
@@ -156,7 +175,7 @@ size_t services_add(struct analysis *analysis, const struct extract_event *event
 static inline size_t services_add_event(struct analysis *analysis,
                                         const struct extract_event *event)
 {
-    uint32_t index = analysis->service_of_id[event->id % SERVICE_IDS];
+    uint32_t index = analysis->service_of_id[event->id % SERVICE_IDS].index;
     size_t service = index ? index - 1 : services_add(analysis, event);
 
     if (service != SIZE_MAX)
@@ -242,10 +261,5 @@ bool why_add_chain(struct extract_why *why, const struct history *history,
 enum extract_code assert_add_event(struct extract_filter *filter, const char *name,
                                    const struct extract_trace *trace, uint64_t hz,
                                    struct extract_error *error);
-
-// ---- tracex.c ----
-
-void tracex_add_step(struct analysis *analysis, const struct schedule_step *step);
-void tracex_end(struct analysis *analysis);
 
 #endif

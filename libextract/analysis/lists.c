@@ -13,10 +13,14 @@
 static size_t find_interrupt(struct analysis *analysis, uint64_t number, bool is_second_level)
 {
     struct extract_stats *stats = analysis->stats;
-    uint32_t *index = extract_map_at(&analysis->interrupt_of_number[is_second_level], number);
+    size_t recent = analysis->recent_interrupt;
 
+    if (recent < stats->interrupt_count && stats->interrupt_list[recent].number == number &&
+        stats->interrupt_list[recent].is_second_level == is_second_level)
+        return recent;
+    uint32_t *index = extract_map_at(&analysis->interrupt_of_number[is_second_level], number);
     if (index && *index)
-        return *index - 1;
+        return analysis->recent_interrupt = *index - 1;
     struct extract_interrupt_stats *list =
         index ? extract_grow(stats->interrupt_list, &analysis->interrupt_capacity,
                              stats->interrupt_count, sizeof *list)
@@ -71,35 +75,47 @@ static void exit_interrupt(struct analysis *analysis, struct core_times *core,
 
 // ---- levels ----
 
-static void note_level(struct analysis *analysis, const struct extract_event *event,
-                       const struct extract_role_fields *role)
+// Returns the levels of a queue or pool, which it adds if needed; NULL: out of memory.
+static struct extract_level_stats *find_level(struct analysis *analysis, uint64_t address,
+                                              bool is_queue)
 {
     struct extract_stats *stats = analysis->stats;
-    uint64_t address = extract_role_field(event, role->object);
-    uint32_t *index = address ? extract_map_at(&analysis->level_of_object, address) : NULL;
+    uint32_t *recent = &analysis->recent_levels[(address >> 4 ^ address >> 6) % RECENT_LEVELS];
 
-    if (!address)
-        return;
-    if (!index) {
-        analysis->failed = true;
-        return;
-    }
+    if (*recent && stats->levels[*recent - 1].address == address)
+        return &stats->levels[*recent - 1];
+    uint32_t *index = extract_map_at(&analysis->level_of_object, address);
+    if (!index)
+        return NULL;
     if (!*index) {
         struct extract_level_stats *grown = extract_grow(stats->levels, &analysis->level_capacity,
                                                          stats->level_count, sizeof *grown);
-        if (!grown) {
-            analysis->failed = true;
-            return;
-        }
+        if (!grown)
+            return NULL;
         stats->levels = grown;
         grown[stats->level_count++] =
             (struct extract_level_stats){.object = extract_trace_object(analysis->trace, address),
                                          .address = address,
                                          .fewest_left = UINT64_MAX,
-                                         .is_queue = role->queued != 0};
+                                         .is_queue = is_queue};
         *index = (uint32_t)stats->level_count;
     }
-    struct extract_level_stats *level = &stats->levels[*index - 1];
+    *recent = *index;
+    return &stats->levels[*index - 1];
+}
+
+static void note_level(struct analysis *analysis, const struct extract_event *event,
+                       const struct extract_role_fields *role)
+{
+    uint64_t address = extract_role_field(event, role->object);
+
+    if (!address)
+        return;
+    struct extract_level_stats *level = find_level(analysis, address, role->queued != 0);
+    if (!level) {
+        analysis->failed = true;
+        return;
+    }
     uint64_t value = extract_role_field(event, level->is_queue ? role->queued : role->left);
     if (level->is_queue && value > level->most_queued)
         level->most_queued = value;
@@ -251,7 +267,7 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
         if (i != SIZE_MAX)
             analysis->stats->interrupt_list[i].ticks += ticks;
     }
-    if (!analysis->open_wait_count || interval->runner != EXTRACT_RUNNER_THREAD || !ticks)
+    if (!analysis->open_wait_count || interval->runner != EXTRACT_RUNNER_THREAD)
         return;
     uint16_t priority = analysis_priority(analysis, interval->thread);
     for (size_t i = 0; i < analysis->open_wait_count; i++) {
@@ -278,14 +294,12 @@ static bool is_mutex_wait(const struct extract_event *event, const struct extrac
     return role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_MUTEX;
 }
 
-void lists_add_event(struct analysis *analysis, const struct extract_event *event,
-                     const struct extract_role_fields *role)
+void lists_add_role(struct analysis *analysis, const struct extract_event *event,
+                    const struct extract_role_fields *role)
 {
     struct core_times *core = &analysis->cores[event->core];
     size_t i;
 
-    if (event->context != EXTRACT_ISR)
-        core->depth = 0; // exits may not be recorded
     switch (role->role) {
     case EXTRACT_ROLE_ISR_ENTER:
         enter_interrupt(analysis, core, event, role);

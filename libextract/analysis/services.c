@@ -51,7 +51,12 @@ size_t services_add(struct analysis *analysis, const struct extract_event *event
     stats->services = services;
     services[stats->service_count] =
         (struct extract_service_stats){event->type, event->id, 0, find_user_event(analysis, event)};
-    analysis->service_of_id[event->id % SERVICE_IDS] = (uint32_t)++stats->service_count;
+    struct service_of_id *of_id = &analysis->service_of_id[event->id % SERVICE_IDS];
+    of_id->index = (uint32_t)++stats->service_count;
+    of_id->stack_fields = 0;
+    for (unsigned i = 0; i < event->type->fields; i++)
+        if (event->type->field[i].kind == EXTRACT_KIND_STACK)
+            of_id->stack_fields |= 1u << i;
     return stats->service_count - 1;
 }
 

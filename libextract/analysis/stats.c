@@ -14,7 +14,6 @@
 //         │                    modes.c      modes of cores; for hook words only
 //         │                    processes.c  processes, dispatches; for hook words only
 //         │                    locks.c      how long holders ran; for hook words only
-//         │                    tracex.c     TraceX's way of counting
 //         └───── sink ───────> times.c      states, responses
 //                              lists.c      waits
 //
@@ -63,14 +62,13 @@ static struct extract_thread_stats *find_thread(struct analysis *analysis, uint6
     return i == SIZE_MAX ? NULL : thread_at(analysis, i);
 }
 
-// Notes the free stack that an event reports.
-static void note_stack(struct extract_thread_stats *thread, const struct extract_event *event)
+// Notes the free stack that an event reports, in those fields whose bits are set.
+static void note_stack(struct extract_thread_stats *thread, const struct extract_event *event,
+                       uint32_t fields)
 {
-    uint64_t start = thread->thread->param1, size = thread->stack_size;
-
-    for (unsigned k = 0; size && k < event->type->fields; k++) {
-        uint64_t free = event->field[k] - start;
-        if (event->type->field[k].kind != EXTRACT_KIND_STACK || free > size)
+    for (; fields && thread->stack_size; fields &= fields - 1) {
+        uint64_t free = event->field[__builtin_ctz(fields)] - thread->thread->param1;
+        if (free > thread->stack_size)
             continue;
         if (!thread->stack_known || free < thread->stack_free) {
             thread->stack_free = free;
@@ -116,7 +114,7 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
     if (is_counted) {
         services_add_of_thread(analysis, i, service);
         thread->events++;
-        note_stack(thread, event);
+        note_stack(thread, event, analysis->service_of_id[event->id % SERVICE_IDS].stack_fields);
         note_priority(thread, event->priority);
     }
     if (event->priority != EXTRACT_NO_PRIORITY)
@@ -177,6 +175,56 @@ static void count_role(struct analysis *analysis, const struct extract_role_fiel
         stats->interrupts++;
 }
 
+// ---- as TraceX counts ----
+
+// Context switches and preemptions as TraceX counts them, for comparison. Its rules were found from
+// its figures for known traces:
+//
+//   context switches  events after which another thread than the current one, or idle, has the
+//                     core; idle does not become the current thread
+//   preemptions       resumptions after which another thread than the current one is next, and ends
+//                     of time slices after which another thread has the core
+//   time slices       none
+//
+// What is next after a resumption is the thread that it names, if any, or else the first thread
+// that has the core after one of the following events. If there is none, it counts as another.
+static void count_as_tracex(struct analysis *analysis, const struct schedule_step *step)
+{
+    struct tracex_count *count = &analysis->tracex;
+    enum extract_runner runner = step->interval.runner;
+    enum extract_role role = step->role->role;
+    bool is_counted = step->standing == EXTRACT_LET_THROUGH;
+
+    if (runner == EXTRACT_RUNNER_THREAD && step->interval.thread == count->current &&
+        role != EXTRACT_ROLE_RESUME && count->has_current) { // as after most events
+        count->resumes = 0;
+        return;
+    }
+    if (!count->has_current && step->context == EXTRACT_THREAD) {
+        count->current = step->thread;
+        count->has_current = true;
+    }
+    bool has_next = runner == EXTRACT_RUNNER_THREAD || runner == EXTRACT_RUNNER_IDLE;
+    bool is_other = has_next && count->has_current && step->interval.thread != count->current;
+    analysis->stats->tracex.context_switches += is_counted && is_other;
+    bool is_resume = is_counted & (role == EXTRACT_ROLE_RESUME);
+    count->resumes += is_resume & (step->next != 0);
+    if (runner == EXTRACT_RUNNER_THREAD) {
+        if (is_other)
+            analysis->stats->tracex.preemptions +=
+                count->resumes + (is_counted && role == EXTRACT_ROLE_TIME_SLICE);
+        count->resumes = 0;
+        count->current = step->interval.thread;
+        count->has_current = true;
+    }
+    count->resumes += is_resume & !step->next;
+}
+
+static void end_as_tracex(struct analysis *analysis)
+{
+    analysis->stats->tracex.preemptions += analysis->tracex.resumes;
+}
+
 // ---- the walk ----
 
 // Notes the newest event. From a later registry of a log on, an address may be another thread.
@@ -212,7 +260,8 @@ static void add_event(void *context, const struct extract_event *event,
         stats->events++;
         service = services_add_event(analysis, event);
         count_role(analysis, role, event);
-        figures_add_event(analysis, event);
+        if (analysis->figure_ids[event->id % FIGURE_IDS])
+            figures_add_event(analysis, event);
     }
     if (event->context == EXTRACT_THREAD)
         add_to_thread(analysis, role, event, is_counted, service);
@@ -228,7 +277,7 @@ static void add_step(void *context, const struct schedule_step *step)
     struct analysis *analysis = context;
 
     if (analysis->stats->has_tracex)
-        tracex_add_step(analysis, step);
+        count_as_tracex(analysis, step);
     if (analysis->modes) {
         processes_add_step(analysis, step);
         locks_add_step(analysis, step);
@@ -237,8 +286,11 @@ static void add_step(void *context, const struct schedule_step *step)
         return;
     if (analysis->modes)
         modes_add_step(analysis, step);
+    if (step->interval.from == step->interval.to)
+        return;
     times_add_step(analysis, step);
-    lists_add_step(analysis, step);
+    if (step->interval.runner == EXTRACT_RUNNER_ISR || analysis->open_wait_count)
+        lists_add_step(analysis, step);
 }
 
 static void add_switch(void *context, enum extract_switch_kind kind, uint8_t core, uint64_t thread,
@@ -324,7 +376,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
         stats->has_waits || stats->context_switches != stats->switches[EXTRACT_SWITCH_OTHER] +
                                                            stats->switches[EXTRACT_SWITCH_UNKNOWN];
     if (stats->has_tracex)
-        tracex_end(analysis);
+        end_as_tracex(analysis);
     figures_end(analysis);
     times_end(analysis);
     lists_end(analysis);

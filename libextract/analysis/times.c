@@ -55,8 +55,6 @@ void times_add_step(struct analysis *analysis, const struct schedule_step *step)
     enum extract_runner runner = interval->runner;
     uint64_t ticks = interval->to - interval->from;
 
-    if (!ticks)
-        return;
     stats->unsure_ticks += interval->is_unsure ? ticks : 0;
     if (runner == EXTRACT_RUNNER_THREAD) {
         size_t i = analysis_thread(analysis, interval->thread);

@@ -154,19 +154,23 @@ static bool may_be_elsewhere(const struct schedule *schedule, const struct threa
     return false;
 }
 
-void cores_note_next(struct schedule *schedule, struct core *core, uint8_t number, uint64_t at)
+void cores_note_next(struct schedule *schedule, struct core *core,
+                     const struct extract_event *event, const struct extract_role_fields *role)
 {
     const struct thread *next = thread_of(schedule, core->next);
+    uint8_t number = event->core;
 
-    if (!next && core->step.context == EXTRACT_ISR) // the thread still gets the core after it
+    core->has_stopped = role->role == EXTRACT_ROLE_SUSPEND && role->thread &&
+                        extract_role_field(event, role->thread) == event->thread;
+    if (!next && event->context == EXTRACT_ISR) // the thread still gets the core after it
         return;
     core->is_next_busy = next && (next->now.state == EXTRACT_STATE_RUNNING
                                       ? next->now.core != number
                                       : next->now.state <= EXTRACT_STATE_READY &&
                                             may_be_elsewhere(schedule, next, number));
     if (next && !core->is_next_busy && next->now.state <= EXTRACT_STATE_READY &&
-        core->step.role->role == EXTRACT_ROLE_SUSPEND) {
-        thread_run(schedule, core->next.thread, at, number, false);
+        core->has_stopped) {
+        thread_run(schedule, core->next.thread, event->ticks, number, false);
         core->named = core->next.thread;
     }
 }

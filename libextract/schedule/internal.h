@@ -199,9 +199,10 @@ void cores_begin(struct schedule *schedule, uint64_t at);
 // recorded events in between and the core's owner was a thread or idle. Returns false otherwise.
 bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,
                           const struct extract_event *event, struct holder owner);
-// Notes the thread that the last event of a core names as next: it gets the core at once, unless it
-// has another one.
-void cores_note_next(struct schedule *schedule, struct core *core, uint8_t number, uint64_t at);
+// Notes the thread that the last event of a core names as next: it gets the core at once if the
+// thread before stopped itself, unless it has another core.
+void cores_note_next(struct schedule *schedule, struct core *core,
+                     const struct extract_event *event, const struct extract_role_fields *role);
 // Returns whether a core other than `except` names a thread as its next one.
 bool cores_is_next(const struct schedule *schedule, uint64_t thread, uint8_t except);
 // Returns whether a core may run a thread of which nothing is known, since nothing is known of the

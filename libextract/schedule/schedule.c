@@ -485,8 +485,6 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         schedule_change_owner(schedule, core, (struct holder){EXTRACT_RUNNER_UNKNOWN, 0},
                               event->ticks, event->core);
     core->may_switch = role->may_switch;
-    core->has_stopped = role->role == EXTRACT_ROLE_SUSPEND && role->thread &&
-                        extract_role_field(event, role->thread) == event->thread;
     core->last_in_isr = event->context == EXTRACT_ISR && !core->depth &&
                         role->role != EXTRACT_ROLE_ISR_EXIT &&
                         role->role != EXTRACT_ROLE_ISR_RETURN;
@@ -505,7 +503,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->step.standing = standing;
     note_switch(schedule, core, event, role);
     if (schedule->has_silent_switches)
-        cores_note_next(schedule, core, event->core, event->ticks);
+        cores_note_next(schedule, core, event, role);
 }
 
 // Completes everything up to the newest event, and forgets what was known.

@@ -592,6 +592,8 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
         if (waiter)
             note_call(waiter, event, role);
     }
+    if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL) // as most events
+        return;
     switch (role->role) {
     case EXTRACT_ROLE_RESUME:
         add_resume(schedule, event, role, service);

@@ -46,25 +46,41 @@ static void make_objects(struct maker *ring)
         maker_object(ring, others[i].type, BASE + 0x4000 + 0x40 * i, 100, 0, others[i].name);
 }
 
+static uint32_t thread_address(uint32_t number)
+{
+    return BASE + 0x1000 + 0xA0 * (number % THREADS);
+}
+
 // A mix as busy systems show it: queues first, then semaphores, mutexes, switches and interrupts. A
 // thread continues until it resumes a thread, suspends itself or sleeps: for about five events, as
-// in traces of real systems.
+// in traces of real systems. Each field has a value of its kind.
 static void make_events(struct maker *ring, uint32_t count)
 {
-    static const uint32_t ids[] = {69, 68, 69, 68, 69, 68, 83, 88, 52, 57, 1, 2, 112, 3, 4, 36};
-    enum { RESUME = 1, SUSPEND = 2, SLEEP = 112 };
-    uint32_t state = 2463534242u, stamp = 0, thread = BASE + 0x1000;
+    enum { RESUME = 1, SUSPEND = 2, ENTER = 3, EXIT = 4, GET = 52, PUT = 57, SLEEP = 112 };
+    static const uint32_t ids[] = {69,  68,  69,     68,      69,    68,    83,   88,
+                                   GET, PUT, RESUME, SUSPEND, SLEEP, ENTER, EXIT, 36};
+    enum { WAITS_FOR_QUEUE = 5, FOREVER = 0xFFFFFFFF };
+    uint32_t state = 2463534242u, stamp = 0, thread = thread_address(0);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r = random_word(&state), id = ids[r % 16], priority = 8 + (r >> 8) % 8;
         uint32_t object = BASE + 0x4000 + 0x40 * ((r >> 12) % (OBJECTS - THREADS));
-        const uint32_t info[] = {id <= 2 ? thread : object, BASE + 0x8000 + (r & 0x1FFC),
-                                 r & 1 ? 0xFFFFFFFF : r & 0xFF, r >> 24};
-        bool interrupt = id == 3 || id == 4;
+        uint32_t stack = BASE + 0x8000 + (r & 0x1FFC), wait = r & 1 ? FOREVER : r & 0xFF;
+        bool interrupt = id == ENTER || id == EXIT, moves = id == RESUME || id == SUSPEND;
+        uint32_t next = moves || id == SLEEP ? thread_address(r >> 4) : thread;
+        const uint32_t move[] = {id == RESUME ? next : thread, WAITS_FOR_QUEUE, stack, next};
+        const uint32_t nesting[] = {stack, r >> 30, 1, 0};
+        const uint32_t get[] = {object, wait, 0, 0};
+        const uint32_t put[] = {object, thread, 1, stack};
+        const uint32_t call[] = {object, stack, wait, r >> 24};
         stamp += 10 + (r & 0xFF);
         maker_event(ring, interrupt ? MAKER_ISR : thread,
-                    interrupt ? thread : MAKER_PRIORITY(priority, priority), id, stamp, info);
-        if (id == RESUME || id == SUSPEND || id == SLEEP)
-            thread = BASE + 0x1000 + 0xA0 * ((r >> 4) % THREADS);
+                    interrupt ? thread : MAKER_PRIORITY(priority, priority), id, stamp,
+                    moves       ? move
+                    : interrupt ? nesting
+                    : id == GET ? get
+                    : id == PUT ? put
+                                : call);
+        thread = next;
     }
 }
 
