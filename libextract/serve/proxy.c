@@ -13,8 +13,8 @@
 #include "kernel/kernel.h"
 #include "registers/description.h"
 #include "serve/packet.h"
+#include "serve/proxy.h"
 #include "serve/threads.h"
-#include "serve/upstream.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdio.h>
@@ -839,10 +839,10 @@ bool extract_proxy_has_ended(const struct extract_proxy *proxy)
     return proxy->has_ended;
 }
 
-enum extract_code extract_proxy_open(struct extract_proxy **proxy, const char *place,
-                                     struct extract_symbols *symbols, unsigned timeout_ms,
-                                     const volatile sig_atomic_t *cancel,
-                                     struct extract_error *error)
+enum extract_code proxy_open(struct extract_proxy **proxy, const char *place,
+                             struct extract_symbols *symbols, upstream_dial *dial, void *context,
+                             unsigned timeout_ms, const volatile sig_atomic_t *cancel,
+                             struct extract_error *error)
 {
     const struct register_machine *machine = register_machine_of(symbols);
     struct extract_proxy *made;
@@ -867,7 +867,7 @@ enum extract_code extract_proxy_open(struct extract_proxy **proxy, const char *p
     extract_text_init(&made->output, NULL, NULL);
     made->upstream.connection.fd = -1;
     enum extract_code code = extract_memory_new(&made->memory, &source, error);
-    if (!code && !upstream_open(&made->upstream, place, timeout_ms, cancel)) {
+    if (!code && !upstream_open(&made->upstream, place, dial, context, timeout_ms, cancel)) {
         if (error)
             *error = made->upstream.connection.error;
         code = EXTRACT_IO;
@@ -878,6 +878,14 @@ enum extract_code extract_proxy_open(struct extract_proxy **proxy, const char *p
     }
     *proxy = made;
     return EXTRACT_OK;
+}
+
+enum extract_code extract_proxy_open(struct extract_proxy **proxy, const char *place,
+                                     struct extract_symbols *symbols, unsigned timeout_ms,
+                                     const volatile sig_atomic_t *cancel,
+                                     struct extract_error *error)
+{
+    return proxy_open(proxy, place, symbols, connection_open, NULL, timeout_ms, cancel, error);
 }
 
 void extract_proxy_close(struct extract_proxy *proxy)

@@ -7,15 +7,16 @@
 
 enum { TIMEOUT_MS = 10000, MOST_PASSED = 64, DOCUMENT_PIECE = 0x400, DOCUMENT_MOST = 1 << 20 };
 
-bool upstream_open(struct upstream *upstream, const char *place, unsigned timeout_ms,
-                   const volatile sig_atomic_t *cancel)
+bool upstream_open(struct upstream *upstream, const char *place, upstream_dial *dial, void *context,
+                   unsigned timeout_ms, const volatile sig_atomic_t *cancel)
 {
     struct connection *connection = &upstream->connection;
 
     *connection =
         (struct connection){.place = place,
                             .hint = "check that a GDB server listens there",
-                            .dial = connection_open,
+                            .dial = dial,
+                            .context = context,
                             .cancel = cancel,
                             .timeout = (uint64_t)(timeout_ms ? timeout_ms : TIMEOUT_MS) * 1000000,
                             .limit = UINT64_MAX,

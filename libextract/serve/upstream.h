@@ -10,6 +10,8 @@
 // The cache of memory. Memories begin and end at multiples of a line.
 enum { UPSTREAM_LINES = 64, UPSTREAM_LINE = 256 };
 
+typedef int upstream_dial(struct connection *connection);
+
 struct upstream {
     struct connection connection;
     struct packets packets;
@@ -22,9 +24,10 @@ struct upstream {
     } lines[UPSTREAM_LINES];
 };
 
-// Connects to a server. Returns false after a fault (upstream->connection.error).
-bool upstream_open(struct upstream *upstream, const char *place, unsigned timeout_ms,
-                   const volatile sig_atomic_t *cancel);
+// Connects to a server by `dial`, which gets `context` in the connection. Returns false after a
+// fault (upstream->connection.error).
+bool upstream_open(struct upstream *upstream, const char *place, upstream_dial *dial, void *context,
+                   unsigned timeout_ms, const volatile sig_atomic_t *cancel);
 void upstream_close(struct upstream *upstream);
 
 // Sends a request and reads its answer, which is the body of upstream->packets. Stop replies that

@@ -6,51 +6,19 @@
 // Nothing may crash, leak or hang. In addition, every answer is a sequence of acknowledgements and
 // whole packets with right checksums, and a core can be written.
 #include "registers/text.h"
-#include "serve/packet.h"
-#include "symbols/dwarf.h"
-#include <elf.h>
+#include "tests/fuzz/packets.h"
 #include <extract/serve.h>
-#include <stdlib.h>
-#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { BASE = 0x80000000, MOST_THREADS = 8 };
 
-static void check(bool holds)
-{
-    if (!holds)
-        abort();
-}
-
-// An ELF file without sections, for a machine whose registers are known.
-static struct extract_symbols *open_symbols(void)
-{
-    const Elf64_Ehdr header = {
-        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-        .e_type = ET_EXEC,
-        .e_machine = EM_RISCV,
-        .e_version = EV_CURRENT,
-        .e_ehsize = sizeof header};
-    struct extract_symbols *symbols;
-
-    check(!extract_symbols_open_bytes(&symbols, "stub", &header, sizeof header, NULL));
-    return symbols;
-}
-
-// Reads what the server sends with the same reader that the server has.
 static void check_output(struct extract_server *server)
 {
-    static struct serve_input input;
     size_t length;
     const char *output = extract_server_output(server, &length);
 
-    input.state = SERVE_BETWEEN;
-    for (size_t i = 0; i < length; i++) {
-        enum serve_news news = serve_take_byte(&input, (uint8_t)output[i]);
-        check(news == SERVE_NOTHING || news == SERVE_GOOD || news == SERVE_REPEAT);
-    }
-    check(input.state == SERVE_BETWEEN);
+    check(packets_are_whole(output, length));
 }
 
 static void send(struct extract_server *server, const void *bytes, size_t length)
