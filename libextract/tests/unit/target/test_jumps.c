@@ -380,7 +380,10 @@ static void jump_from_everywhere(struct variant v)
         length = own < length ? own : length;
     }
     unsigned rounds = sample_step() > 1 ? ROUNDS / 2 : ROUNDS;
-    for (unsigned steps = v.begin; steps < length; steps += 1 + length / rounds) {
+    // A call that is longer than the least one goes on after that number of instructions.
+    for (unsigned steps = v.begin;
+         steps < length || (!v.two && least < v.most && steps < 2 * length);
+         steps += 1 + length / rounds) {
         jump_after(child, steps, length);
         if (!report->jumped) // the call ended before the signal
             continue;
