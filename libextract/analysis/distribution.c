@@ -86,7 +86,7 @@ static uint64_t select_value(uint64_t *values, size_t count, size_t place)
             values[i] = values[j];
             values[j] = value;
         }
-        // Up to j, none is greater than the pivot; behind it, none is less.
+        // Up to j, none is greater than the pivot; after j, none is less.
         if (place <= j)
             high = j;
         else

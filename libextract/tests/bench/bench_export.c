@@ -282,7 +282,7 @@ static void measure_export(struct bench *b, const char *name)
     double rate = best_rate(b, words, output);
     remove_all(output);
     export_words(b, name, b->long_log, output, words);
-    // A ring has at most 256 MiB, so there is no ring of the long log.
+    // A ring has at most 256 MiB; the long log would need more.
     if (strcmp(name, "trx") != 0 && run(words, &mib) <= 0)
         rate = 0;
     remove_all(output);
