@@ -182,16 +182,19 @@ static struct estimate cost_of(const struct side *side, const struct activity *a
 }
 
 // Estimates the rate: by the gaps, or by the number if there are too few. Where the trace begins
-// and ends may change the number by one.
+// and ends may change the number by one. Where nothing happened (NULL), the error is a limit: three
+// times of it, four or five events, would hardly be missed.
 static struct estimate rate_of(const struct side *side, const struct activity *activity)
 {
-    const struct moments *gap = &activity->gap;
-    double span = side->out->span, count = (double)activity->count;
-    struct estimate result = {.count = activity->count};
+    double span = side->out->span;
 
     if (span <= 0)
-        return result;
-    result.value = count / span;
+        return (struct estimate){.value = 0};
+    if (!activity)
+        return (struct estimate){.error = 1.5 / span};
+    const struct moments *gap = &activity->gap;
+    double count = (double)activity->count;
+    struct estimate result = {.value = count / span, .count = activity->count};
     double variation = 1; // of the gaps: deviation by mean
     if (gap->count > 1 && gap->mean > 0)
         variation = sqrt(variance_of(gap)) / gap->mean;
@@ -386,10 +389,8 @@ static double rate_difference(double a, double b, double load)
 
 static struct extract_change rate_change(const struct comparison *c, const struct pair *pair)
 {
-    static const struct estimate none = {.value = 0};
     struct extract_change change = change_of(pair, EXTRACT_CHANGE_RATE);
-    struct estimate a = pair->a ? rate_of(&c->a, pair->a) : none;
-    struct estimate b = pair->b ? rate_of(&c->b, pair->b) : none;
+    struct estimate a = rate_of(&c->a, pair->a), b = rate_of(&c->b, pair->b);
     bool is_fewer_a = pair->a && (!pair->b || a.count < b.count);
     uint64_t fewer = is_fewer_a ? a.count : b.count;
     double load = c->diff->load, error_b = b.error / load;
@@ -400,7 +401,9 @@ static struct extract_change rate_change(const struct comparison *c, const struc
     change.a = a.value;
     change.b = b.value;
     set_time(&change, rate_difference(a.value, b.value, load),
-             errors_for(fewer, fewer) * sqrt(a.error * a.error + error_b * error_b), cost);
+             errors_for(fewer, fewer) *
+                 (pair->a && pair->b ? hypot(a.error, error_b) : fmax(a.error, error_b)),
+             cost);
     return change;
 }
 

@@ -58,6 +58,18 @@ check "the same trace" 0 out '^no change is certain or likely$' no-out 'rank' \
     out 'no response is likely to have got worse'
 is "no difference" "$("$ringside" diff --json "$base" "$base" | jq '.changes | length')" 0
 
+# ---- a short trace ----
+
+# The demo's supervisor and logger, for example, have no response in the first half of the demo, but
+# two and three in all of it.
+head -c 4000 "$tests/demo.trx" >short.trx
+run diff --json short.trx "$tests/demo.trx"
+check "the begin of a trace and all of it" 3 err 'entries could not be read'
+is "some activities are in B only" \
+    "$(jq '[.changes[] | select(.kind == "rate" and .a == 0)] | length > 2' out)" true
+is "what would be expected less than once in A" "$(jq -c '.a.span as $span |
+    [.changes[] | select(.a == 0 and .b * $span < 1) | .certainty] | unique' out)" '["unknown"]'
+
 # ---- other systems ----
 
 if [ -d "$data" ]; then
