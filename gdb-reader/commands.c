@@ -482,9 +482,11 @@ const struct command commands[] = {
     {"stats", "[FILTER...] [--span DEFINITION]...",
      "Print load, switches, latencies and stack use.", SPANS FILTERS, EXTRA_NOTHING,
      run_same_command},
-    {"schedule", "[--from TIME] [--to TIME]", "Show who ran, who waited, and who woke whom.",
-     "Other filters have no effect, since only all events together show who ran.\n", EXTRA_NOTHING,
-     run_same_command},
+    {"schedule", "[--from TIME] [--to TIME] [--thread T]",
+     "Show who ran, who waited, and who woke whom.",
+     "--last has an effect, too. Filters on events are refused, since only all events together\n"
+     "show who ran.\n",
+     EXTRA_NOTHING, run_same_command},
     {"timeline", "[FILTER...]", "Draw who ran and who waited.",
      "Draws a line for each core, interrupt and thread. A column shows the state that lasts\n"
      "longest in its time. --from, --to and --last choose the time, and --thread the threads.\n",

@@ -214,10 +214,13 @@ static enum extract_code find_distribution(const struct extract_assertions *asse
                     : is_latency ? "no wake-up after which this thread ran is in the trace"
                                  : "no response of this thread is in the trace";
     if (is_period && strcmp(call->member, "jitter") == 0) {
-        uint64_t below = d->median - d->min, above = d->max - d->median;
-        if (d->count)
+        uint64_t jitter;
+        bool is_known = extract_period_jitter(d, &jitter);
+        if (d->count >= EXTRACT_MIN_PERIODS)
             figure->lacks = "the median of the periods is 0";
-        set_percent(assertions, figure, below > above ? below : above, d->count ? d->median : 0);
+        else if (d->count)
+            figure->lacks = "the trace has fewer than three periods of this thread";
+        set_percent(assertions, figure, jitter, is_known ? d->median : 0);
         return EXTRACT_OK;
     }
     if (set_member(assertions, figure, d, call->member))

@@ -157,3 +157,11 @@ void distribution_free(struct distribution *distribution)
     free(distribution->buckets);
     *distribution = (struct distribution){.count = 0};
 }
+
+bool extract_period_jitter(const struct extract_distribution *period, uint64_t *jitter)
+{
+    uint64_t below = period->median - period->min, above = period->max - period->median;
+
+    *jitter = below > above ? below : above;
+    return period->count >= EXTRACT_MIN_PERIODS && period->median;
+}

@@ -95,6 +95,10 @@ bool filter_matches(const char *pattern, const char *name, int flags);
 
 // Returns whether an event meets all conditions except those on time.
 bool filter_passes(const struct extract_view *view, const struct extract_event *event);
+// Returns whether the view's conditions on threads let through a context; `thread` is the address
+// of EXTRACT_THREAD.
+bool filter_passes_context(const struct extract_view *view, enum extract_context context,
+                           uint64_t thread);
 // Returns whether the view's conditions on objects name an address, or the object that was there at
 // the event number `seq`.
 bool filter_names_address(const struct extract_view *view, uint64_t address, uint64_t seq);

@@ -465,6 +465,20 @@ static void free_sets(struct filter_addresses *word)
     free(word->out_objects.values);
 }
 
+// Refuses a range whose start is after its end. Times with a unit that are equal, but between two
+// ticks, become a range that is empty by one tick.
+static enum extract_code check_range(const struct compile *c)
+{
+    const struct extract_view *view = c->view;
+    unsigned times = 1u << EXTRACT_FILTER_FROM | 1u << EXTRACT_FILTER_TO;
+
+    if ((view->checks & times) != times || view->from <= view->to || view->from - view->to == 1)
+        return EXTRACT_OK;
+    return extract_error_set(c->error, EXTRACT_USAGE, "from", "exchange them",
+                             "the start, %llu ticks, is after the end, %llu ticks",
+                             (unsigned long long)view->from, (unsigned long long)view->to);
+}
+
 static enum extract_code compile_all(struct compile *c)
 {
     struct extract_view *view = c->view;
@@ -477,7 +491,7 @@ static enum extract_code compile_all(struct compile *c)
         code = compile_types(c);
     sort_sets(&view->threads);
     sort_sets(&view->objects);
-    return code;
+    return code ? code : check_range(c);
 }
 
 // Returns a hint for a name that matches nothing. Fills `listing` with the names that exist, if the

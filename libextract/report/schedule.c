@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
 // report: the schedule of a trace, one line per interval, state, wake-up and time of ownership, in
 // the order in which the schedule completes them. Text is for people; JSON has one object per line.
+// A condition on threads leaves out what concerns others only.
+#include "events/filter.h"
 #include "report/internal.h"
 #include <extract/schedule.h>
 #include <string.h>
 
+enum {
+    OTHER_CHECKS = 1 << EXTRACT_FILTER_EVENT | 1 << EXTRACT_FILTER_OBJECT |
+                   1 << EXTRACT_FILTER_CLASS | 1 << EXTRACT_FILTER_WHERE
+};
+
 struct schedule_report {
     struct extract_text *text;
+    const struct extract_view *view;
     const struct extract_trace *trace;
-    const struct extract_report_options *options;
+    const struct extract_schedule_sink *lines; // of the wanted format
 };
 
 // ---- JSON ----
@@ -225,27 +233,74 @@ static void put_owner(void *context, const struct extract_ownership *owner)
     extract_text_putc(report->text, '\n');
 }
 
+// ---- choice of threads ----
+
+static void choose_interval(void *context, const struct extract_interval *interval)
+{
+    struct schedule_report *report = context;
+    bool is_isr = interval->runner == EXTRACT_RUNNER_ISR;
+    bool is_init = interval->runner == EXTRACT_RUNNER_INIT;
+
+    if (filter_passes_context(report->view,
+                              is_isr    ? EXTRACT_ISR
+                              : is_init ? EXTRACT_INIT
+                                        : EXTRACT_THREAD,
+                              interval->thread))
+        report->lines->interval(report, interval);
+}
+
+static void choose_state(void *context, const struct extract_state *state)
+{
+    struct schedule_report *report = context;
+
+    if (filter_passes_context(report->view, EXTRACT_THREAD, state->thread))
+        report->lines->state(report, state);
+}
+
+static void choose_wake(void *context, const struct extract_wake *wake)
+{
+    struct schedule_report *report = context;
+    enum extract_context by = wake->in_isr ? EXTRACT_ISR : EXTRACT_THREAD;
+
+    if (filter_passes_context(report->view, EXTRACT_THREAD, wake->thread) ||
+        filter_passes_context(report->view, by, wake->by))
+        report->lines->wake(report, wake);
+}
+
+static void choose_owner(void *context, const struct extract_ownership *owner)
+{
+    struct schedule_report *report = context;
+    enum extract_context by = owner->in_isr ? EXTRACT_ISR : EXTRACT_THREAD;
+
+    if (filter_passes_context(report->view, by, owner->thread))
+        report->lines->owner(report, owner);
+}
+
 enum extract_code extract_report_schedule(struct extract_text *text,
                                           const struct extract_view *view,
                                           const struct extract_trace *trace,
                                           const struct extract_report_options *options,
                                           struct extract_error *error)
 {
-    struct schedule_report report = {text, trace, options};
-    const struct extract_schedule_sink lines = {.context = &report,
-                                                .interval = put_interval,
-                                                .state = put_state,
-                                                .wake = put_wake,
-                                                .owner = put_owner};
-    const struct extract_schedule_sink objects = {.context = &report,
-                                                  .interval = put_json_interval,
-                                                  .state = put_json_state,
-                                                  .wake = put_json_wake,
-                                                  .owner = put_json_owner};
+    static const struct extract_schedule_sink lines = {
+        .interval = put_interval, .state = put_state, .wake = put_wake, .owner = put_owner};
+    static const struct extract_schedule_sink objects = {.interval = put_json_interval,
+                                                         .state = put_json_state,
+                                                         .wake = put_json_wake,
+                                                         .owner = put_json_owner};
+    struct schedule_report report = {text, view, trace, options->json ? &objects : &lines};
+    const struct extract_schedule_sink chosen = {.context = &report,
+                                                 .interval = choose_interval,
+                                                 .state = choose_state,
+                                                 .wake = choose_wake,
+                                                 .owner = choose_owner};
 
+    if (view->checks & OTHER_CHECKS)
+        return extract_error_set(error, EXTRACT_USAGE, "schedule",
+                                 "use --thread, --from, --to or --last; report filters events",
+                                 "the schedule cannot be filtered by events");
     if (!options->json && !options->no_header)
         extract_text_printf(text, "%14s %14s %12s  %s\n", "FROM", "TO", "TICKS", "WHAT");
-    enum extract_code code =
-        extract_schedule_run(view, trace, options->json ? &objects : &lines, error);
+    enum extract_code code = extract_schedule_run(view, trace, &chosen, error);
     return code ? code : text->code;
 }

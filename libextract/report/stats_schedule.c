@@ -4,7 +4,7 @@
 #include "report/internal.h"
 #include "report/text_table.h"
 
-enum { MAX_JITTER_PERCENT = 50, MIN_PERIODS = 3 };
+enum { MAX_JITTER_PERCENT = 50 };
 
 // Writes the name of an object, or its address; "-" if it is not known.
 static void put_object_cell(struct text_table *table, const char *before,
@@ -134,20 +134,11 @@ static void put_responses(struct extract_text *text, const struct extract_stats 
     text_table_print(&table, text, options);
 }
 
-// Returns the largest deviation of a period from the median.
-static uint64_t jitter_of(const struct extract_distribution *period)
+// Returns whether a thread is periodic, and sets its jitter.
+static bool is_periodic(const struct extract_thread_stats *thread, uint64_t *jitter)
 {
-    uint64_t below = period->median - period->min, above = period->max - period->median;
-
-    return below > above ? below : above;
-}
-
-static bool is_periodic(const struct extract_thread_stats *thread)
-{
-    const struct extract_distribution *period = &thread->period;
-
-    return period->count >= MIN_PERIODS && period->median &&
-           (double)jitter_of(period) * 100 <= (double)period->median * MAX_JITTER_PERCENT;
+    return extract_period_jitter(&thread->period, jitter) &&
+           (double)*jitter * 100 <= (double)thread->period.median * MAX_JITTER_PERCENT;
 }
 
 static void put_periods(struct extract_text *text, const struct extract_stats *stats,
@@ -156,25 +147,26 @@ static void put_periods(struct extract_text *text, const struct extract_stats *s
     static const char *const headings[] = {
         "periodic thread", "periods", "min", "median", "max", "jitter", "jitter percent"};
     struct text_table table;
+    uint64_t jitter;
     bool has_rows = false;
 
     for (size_t i = 0; i < stats->thread_count; i++)
-        has_rows |= is_periodic(&stats->threads[i]);
+        has_rows |= is_periodic(&stats->threads[i], &jitter);
     if (!has_rows)
         return;
     text_table_open(&table, sizeof headings / sizeof *headings, ~1u);
     text_table_put_headings(&table, headings);
     for (size_t i = 0; i < stats->thread_count; i++) {
         const struct extract_distribution *period = &stats->threads[i].period;
-        if (!is_periodic(&stats->threads[i]))
+        if (!is_periodic(&stats->threads[i], &jitter))
             continue;
         text_table_put_string(&table, stats->threads[i].thread->shown);
         text_table_put_number(&table, period->count);
         text_table_put_number(&table, period->min);
         text_table_put_number(&table, period->median);
         text_table_put_number(&table, period->max);
-        text_table_put_number(&table, jitter_of(period));
-        text_put_percent(&table.cells, jitter_of(period), period->median);
+        text_table_put_number(&table, jitter);
+        text_put_percent(&table.cells, jitter, period->median);
         text_table_end_cell(&table);
     }
     extract_text_putc(text, '\n');

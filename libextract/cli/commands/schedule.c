@@ -10,13 +10,13 @@ static int run_schedule(const struct cli_options *options)
 const struct cli_command cli_schedule = {
     .group = CLI_EXAMINE,
     .name = "schedule",
-    .arguments = "[--from TIME] [--to TIME] INPUT...",
+    .arguments = "[--from TIME] [--to TIME] [--thread T] INPUT...",
     .summary = "show who ran, who waited, and who woke whom",
-    .help =
-        "Print which thread or interrupt had each core, the states of every thread, what made\n"
-        "threads ready, and who held which mutex, in ticks. What the events do not prove is\n"
-        "\"unknown\". Of the filters, only times have an effect. With --json, print one object\n"
-        "per line.\n",
+    .help = "Print which thread or interrupt had each core, the states of every thread, what made\n"
+            "threads ready, and who held which mutex, in ticks. What the events do not prove is\n"
+            "\"unknown\". Of the filters, --from, --to, --last and --thread have an effect; others "
+            "are\n"
+            "refused. With --json, print one object per line.\n",
     .takes = CLI_FILTERS | CLI_ROLES,
     .run = run_schedule,
 };

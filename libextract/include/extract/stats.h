@@ -27,6 +27,13 @@ struct extract_distribution {
     uint64_t bars[EXTRACT_BARS];
 };
 
+// A jitter is known from this number of periods on.
+enum { EXTRACT_MIN_PERIODS = 3 };
+
+// Sets *jitter to the largest deviation of a period from the median. Returns false if there are
+// fewer periods than EXTRACT_MIN_PERIODS, or the median is 0.
+bool extract_period_jitter(const struct extract_distribution *period, uint64_t *jitter);
+
 struct extract_service_stats {
     const struct extract_event_type *type;
     uint32_t id;

@@ -137,6 +137,9 @@ for case in 'response(main).max:no response of this thread is in the trace' \
     check "${case%%:*} has no value" 3 out "^not ok 1 .* (unknown: ${case#*:})\$" \
         out "^  # ${case%%:*} has no value\$" no-out missing
 done
+run assert 'period(display).jitter < 5%' 'period(display).count == 2' "$demo"
+check "a jitter of two periods" 3 out '^not ok 1 .* (unknown: .* fewer than three periods .*)$' \
+    out '^ok 2 '
 run assert 'order(queue_flush, queue_delete)' "$trx"
 check "an order of events that do not occur" 3 \
     out '(unknown: none of these events is in the trace)$'

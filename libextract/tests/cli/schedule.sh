@@ -37,6 +37,29 @@ check "the last moment" 0 out ' core 0: '
 run schedule --no-header --from $((end + 1)) --to $((end + 9)) "$demo"
 is "a time after the trace" "$status$(cat out)" 0
 
+# ---- threads ----
+
+run schedule --json --thread comms "$demo"
+cp out comms.json
+comms=$(jq -s 'map(select(.type == "state"))[0].thread' out)
+check "one thread" 0 out '"type":"interval"' out '"type":"state"' out '"type":"wake"' \
+    out '"type":"owner"'
+is "what concerns comms" "$(jq -c . comms.json)" "$(jq -c --argjson t "$comms" \
+    'select(.thread == $t or .by == $t)' whole.json)"
+run schedule --json --thread '!comms' "$demo"
+is "what concerns others" "$(jq -c . out)" "$(jq -c --argjson t "$comms" \
+    'select(if .type == "wake" then .thread != $t or .by != $t else .thread != $t end)' whole.json)"
+run schedule --thread isr "$demo"
+check "interrupts" 0 out ' core 0: interrupt' out ' in an interrupt ' no-out ' core 0: [^i]'
+for filter in '--event queue_send' '--object bus' '--class SVC' '--where ticks>1'; do
+    # shellcheck disable=SC2086 # an option and its value
+    run schedule $filter "$demo"
+    check "schedule $filter" 1 err 'schedule cannot be filtered by events; use --thread, --from'
+    is "schedule $filter prints nothing" "$(cat out)" ''
+done
+run schedule --from 2000 --to 1000 "$demo"
+check "a start after the end" 1 err 'the start, 2000 ticks, is after the end, 1000 ticks'
+
 [ -d "$data/schedule" ] || { echo "skip schedule: no schedules with a known truth"; exit 0; }
 
 # Evaluates a jq expression over $mine (the lines of ringside) and $true.
