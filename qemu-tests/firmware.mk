@@ -130,6 +130,14 @@ $(foreach port,$(FIRMWARE_PORTS),\
   $(foreach image,$(FIRMWARE_$(port)),\
     $(eval $(call firmware_link,$(port),$(image),$(or $(CONFIG_$(image)),plain)))))
 
+# Two harts, without the kernel of the other images.
+FIRMWARE += $(FIRMWARE_OUT)/smp-rv64.elf
+$(FIRMWARE_OUT)/smp-rv64.elf: qemu-tests/ports/rv64/link.ld \
+  $(call firmware_objects,rv64,plain,$(wildcard qemu-tests/images/smp/*.[cS]))
+	$(call firmware_say,$@)
+	$(Q)$(TOOLS_rv64)gcc $(CPU_rv64) -nostdlib -static -no-pie -Wl,--build-id=none \
+	  -Wl,-z,noexecstack -T $< $(filter %.o,$^) -o $@
+
 firmware: $(FIRMWARE)
 
 -include $(shell find $(FIRMWARE_OUT)/obj -name '*.d' 2>/dev/null)

@@ -316,7 +316,7 @@ const struct kernel_description kernel_freertos = {.name = "FreeRTOS",
                                                    .symbol = "pxReadyTasksLists",
                                                    .type = TASK,
                                                    .fill = FILL,
-                                                   .current = "pxCurrentTCB",
+                                                   .current = {"pxCurrentTCB", "pxCurrentTCBs"},
                                                    .prefixes = prefixes,
                                                    .context = kernel_context_freertos,
                                                    .read = read_freertos};

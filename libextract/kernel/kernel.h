@@ -20,7 +20,8 @@
 
 enum {
     KERNEL_BLOCK_BYTES = 2048, // maximum of a control block
-    KERNEL_MEMBERS = 128       // members whose offsets are remembered
+    KERNEL_MEMBERS = 128,      // members whose offsets are remembered
+    KERNEL_CURRENTS = 2
 };
 
 // The place of a member in its type; of size 0 if the type has no such member.
@@ -58,10 +59,11 @@ struct kernel_block {
 // A kernel that is known.
 struct kernel_description {
     const char *name;
-    const char *symbol;  // that only programs with this kernel have
-    const char *type;    // of a thread's control block
-    uint8_t fill;        // byte with which it fills stacks before use
-    const char *current; // variable that points to the thread on core 0
+    const char *symbol; // that only programs with this kernel have
+    const char *type;   // of a thread's control block
+    uint8_t fill;       // byte with which it fills stacks before use
+    // Variables that point to the thread on a core: an array, or one of core 0. NULL: no other one.
+    const char *current[KERNEL_CURRENTS];
     // What names of its functions begin with; NULL after the last.
     const char *const *prefixes;
     // Reads the frame of a thread that does not run.
@@ -77,9 +79,9 @@ extern const struct kernel_description kernel_threadx, kernel_bout, kernel_freer
 
 // Returns the kernel of a program; NULL: none is known.
 const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
-// Reads the address of the thread that has core 0, or 0. Returns false if it is not known.
+// Reads the address of the thread that has a core, or 0. Returns false if it is not known.
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
-                         uint64_t *address);
+                         unsigned core, uint64_t *address);
 
 // Reads an unsigned number of 1, 2, 4 or 8 bytes. Returns false if it cannot be read.
 bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t bytes,

@@ -299,15 +299,20 @@ const struct kernel_description *kernel_detect(struct extract_symbols *symbols)
 }
 
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
-                         uint64_t *address)
+                         unsigned core, uint64_t *address)
 {
     const struct kernel_description *description = kernel_detect(symbols);
+    struct extract_symbol variable;
     struct kernel_reader reader = {.memory = memory,
                                    .symbols = symbols,
                                    .order = extract_symbols_byte_order(symbols),
                                    .word_bytes = extract_symbols_pointer_bytes(symbols)};
 
-    return description && kernel_read_variable(&reader, description->current, 0, address);
+    for (size_t i = 0; description && i < KERNEL_CURRENTS && description->current[i]; i++)
+        if (extract_symbols_by_name(symbols, description->current[i], &variable))
+            return (!core || core < variable.size / reader.word_bytes) &&
+                   kernel_read_variable(&reader, description->current[i], core, address);
+    return false;
 }
 
 static enum extract_code read_kernel(struct extract_kernel **kernel, struct extract_memory *memory,

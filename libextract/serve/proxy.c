@@ -11,7 +11,7 @@
 //        └───────────> COMING ────────────────────────────┘
 //                         its saved pc is reached: one step
 #include "kernel/kernel.h"
-#include "registers/description.h"
+#include "serve/cores.h"
 #include "serve/packet.h"
 #include "serve/proxy.h"
 #include "serve/threads.h"
@@ -21,14 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MOST_IDS = 4096,
-    MOST_G = 8192,
-    PACKET_MOST = PACKET_SENT - 1,
-    CORE_ID = 1,
-    PATIENCE = 30,
-    MOST_READ = 1024
-};
+enum { MOST_IDS = 4096, PACKET_MOST = PACKET_SENT - 1, PATIENCE = 30, MOST_READ = 1024 };
 
 enum proxy_state { PROXY_HALTED, PROXY_RUNNING, PROXY_COMING };
 
@@ -40,22 +33,17 @@ struct extract_proxy {
     enum proxy_state state;
     bool no_acks, has_ended;
     struct serve_input input;
-    struct description description;
     struct extract_text answer, last, output;
 
     // What is known of the target at this stop.
-    bool has_core;
-    struct extract_registers core;
-    char core_text[MOST_G]; // the server's answer to g
-    size_t core_length;
+    struct cores cores;
     struct extract_kernel *kernel; // NULL: not read
     struct serve_threads threads;  // of this kernel
     bool has_threads, is_brief;    // `is_brief`: without registers
+    uint64_t current[CORES_MOST];  // id of the thread that has a core; 0: not known yet
 
-    bool has_current;
-    uint64_t current; // id of the thread that has the core
-
-    // Threads that were ever seen; the id is CORE_ID + 1 + index.
+    // A core on which no thread runs has its number, from 1, as its id. The ids of threads follow:
+    // those that were ever seen, in this order.
     struct {
         uint64_t address, stack_start, stack_end;
     } ids[MOST_IDS];
@@ -75,20 +63,21 @@ static size_t read_memory(void *context, uint64_t address, void *buffer, size_t 
 
 // ---- what is known at a stop ----
 
-// Forgets what GDB may have changed: all but the thread that has the core, as GDB was told.
+// Forgets what GDB may have changed: all but the threads that have the cores, as GDB was told.
 static void forget_contents(struct extract_proxy *proxy)
 {
     upstream_forget(&proxy->upstream);
     serve_threads_free(&proxy->threads);
     extract_kernel_free(proxy->kernel);
+    cores_forget(&proxy->cores);
     proxy->kernel = NULL;
-    proxy->has_core = proxy->has_threads = false;
+    proxy->has_threads = false;
 }
 
 static void forget(struct extract_proxy *proxy)
 {
     forget_contents(proxy);
-    proxy->has_current = false;
+    memset(proxy->current, 0, sizeof proxy->current);
 }
 
 // Returns the index of a thread, MOST_IDS if it has not been seen.
@@ -100,76 +89,82 @@ static size_t find_id(const struct extract_proxy *proxy, uint64_t address)
     return MOST_IDS;
 }
 
-// Returns the id of a thread, which it keeps as long as the session lasts.
+static uint64_t id_at(const struct extract_proxy *proxy, size_t index)
+{
+    return proxy->cores.count + 1 + index;
+}
+
+// Returns the id of a thread, which it keeps as long as the session lasts; 0: there are too many.
 static uint64_t id_of(struct extract_proxy *proxy, const struct extract_kernel_thread *thread)
 {
     size_t i = find_id(proxy, thread->address);
 
     if (i == MOST_IDS && proxy->id_count == MOST_IDS)
-        return CORE_ID;
+        return 0;
     if (i == MOST_IDS)
         i = proxy->id_count++;
     proxy->ids[i].address = thread->address;
     proxy->ids[i].stack_start = thread->stack_start;
     proxy->ids[i].stack_end = thread->stack_end;
-    return CORE_ID + 1 + i;
+    return id_at(proxy, i);
 }
 
-static bool read_core(struct extract_proxy *proxy)
+static struct core *read_core(struct extract_proxy *proxy, unsigned core)
 {
-    const struct packets *p = &proxy->upstream.packets;
-
-    if (proxy->has_core)
-        return true;
-    if (!upstream_ask_text(&proxy->upstream, "g") || p->used > MOST_G || p->body[0] == 'E')
-        return false;
-    memcpy(proxy->core_text, p->body, p->used);
-    proxy->core_length = p->used;
-    proxy->has_core = true;
-    description_take(&proxy->description, proxy->core_text, proxy->core_length,
-                     extract_symbols_byte_order(proxy->symbols), &proxy->core);
-    return true;
+    return cores_read(&proxy->cores, &proxy->upstream, core,
+                      extract_symbols_byte_order(proxy->symbols));
 }
 
 // If the server does not show psp, as QEMU 7.2, the thread that an exception interrupted has the
 // registers of the exception's frame, which is searched for in its stack.
 static void find_interrupted(struct extract_proxy *proxy)
 {
-    struct extract_registers core = proxy->core;
-
-    if (!proxy->kernel ||
-        !extract_kernel_find_psp(proxy->kernel, proxy->memory, proxy->symbols, 0, &core))
-        return;
     for (size_t i = 0; i < proxy->threads.count; i++) {
-        struct serve_thread *thread = &proxy->threads.list[i];
-        if (thread->thread && thread->thread->has_core && !thread->on_core)
-            thread->is_likely = extract_kernel_interrupted(proxy->memory, proxy->symbols, &core,
-                                                           &thread->registers);
+        struct serve_thread *served = &proxy->threads.list[i];
+        const struct extract_kernel_thread *thread = served->thread;
+        if (!thread || !thread->has_core || served->on_core || thread->core >= proxy->cores.count)
+            continue;
+        struct extract_registers core = proxy->cores.list[thread->core].registers;
+        if (extract_kernel_find_psp(proxy->kernel, proxy->memory, proxy->symbols, thread->core,
+                                    &core))
+            served->is_likely = extract_kernel_interrupted(proxy->memory, proxy->symbols, &core,
+                                                           &served->registers);
     }
 }
 
 // Reads the threads. GDB asks for the list at each stop, so that a brief one has to do for it.
 static bool read_list(struct extract_proxy *proxy, bool is_brief)
 {
+    struct extract_registers registers[CORES_MOST];
+    size_t kept = 0;
+
     if (proxy->has_threads && (is_brief || !proxy->is_brief))
         return true;
-    if (!read_core(proxy))
-        return false;
+    for (unsigned i = 0; i < proxy->cores.count; i++) {
+        const struct core *core = read_core(proxy, i);
+        if (!core)
+            return false;
+        registers[i] = core->registers;
+    }
     serve_threads_free(&proxy->threads);
     extract_kernel_free(proxy->kernel);
     proxy->kernel = NULL;
-    // A kernel that has not started has no lists yet: then there is the core alone.
+    // A kernel that has not started has no lists yet: then there are the cores alone.
     if (is_brief)
         (void)extract_kernel_read_states(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
     else
         (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
-    if (!serve_threads_build(&proxy->threads, proxy->kernel, proxy->machine, &proxy->core, 1))
+    if (!serve_threads_build(&proxy->threads, proxy->kernel, proxy->machine, registers,
+                             proxy->cores.count))
         return false;
     find_interrupted(proxy);
     for (size_t i = 0; i < proxy->threads.count; i++) {
         struct serve_thread *thread = &proxy->threads.list[i];
-        thread->id = thread->thread ? id_of(proxy, thread->thread) : CORE_ID;
+        thread->id = thread->thread ? id_of(proxy, thread->thread) : thread->id;
+        if (thread->id)
+            proxy->threads.list[kept++] = *thread;
     }
+    proxy->threads.count = kept;
     proxy->has_threads = true;
     proxy->is_brief = is_brief;
     return true;
@@ -180,38 +175,62 @@ static bool read_threads(struct extract_proxy *proxy)
     return read_list(proxy, false);
 }
 
-// Returns the id of the thread that has the core. The list of threads is read only if it is a
-// thread that was not seen before: each step of GDB asks for it.
-static uint64_t current_id(struct extract_proxy *proxy)
+// Returns the id of the thread that has a core. The list of threads is read only if it is a thread
+// that was not seen before: each step of GDB asks for it.
+static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
 {
+    const struct core *read;
     uint64_t address;
     size_t i;
 
-    if (proxy->has_current)
-        return proxy->current;
-    proxy->current = CORE_ID;
-    if (read_core(proxy) && kernel_read_current(proxy->memory, proxy->symbols, &address) &&
-        address) {
+    if (proxy->current[core])
+        return proxy->current[core];
+    proxy->current[core] = core + 1;
+    if ((read = read_core(proxy, core)) &&
+        kernel_read_current(proxy->memory, proxy->symbols, core, &address) && address) {
         i = find_id(proxy, address);
         if (i == MOST_IDS && read_list(proxy, true))
             i = find_id(proxy, address);
         const struct extract_kernel_thread thread = {
             .stack_start = i < MOST_IDS ? proxy->ids[i].stack_start : 0,
             .stack_end = i < MOST_IDS ? proxy->ids[i].stack_end : 0};
-        if (i < MOST_IDS && serve_has_core(&thread, proxy->machine, &proxy->core))
-            proxy->current = CORE_ID + 1 + i;
+        if (i < MOST_IDS && serve_has_core(&thread, proxy->machine, &read->registers))
+            proxy->current[core] = id_at(proxy, i);
     }
-    proxy->has_current = true;
-    return proxy->current;
+    return proxy->current[core];
 }
 
-// Returns the thread that GDB has selected, if it does not have the core; NULL if it has.
-static const struct serve_thread *waiting_thread(struct extract_proxy *proxy)
+// Returns the id of the thread that has the core which stopped.
+static uint64_t current_id(struct extract_proxy *proxy)
 {
-    if (proxy->selected == current_id(proxy) || !read_threads(proxy))
-        return NULL;
-    const struct serve_thread *found = serve_thread_find(&proxy->threads, proxy->selected);
-    return found && !found->on_core ? found : NULL;
+    return id_on(proxy, proxy->cores.stopped);
+}
+
+// Returns the core that a thread has; CORES_MOST: none. The one that stopped is asked first.
+static unsigned core_of(struct extract_proxy *proxy, uint64_t id)
+{
+    unsigned count = proxy->cores.count;
+
+    for (unsigned i = 0; i < count; i++) {
+        unsigned core = (proxy->cores.stopped + i) % count;
+        if (id_on(proxy, core) == id)
+            return core;
+    }
+    return CORES_MOST;
+}
+
+// Returns the thread that GDB has selected, if it has no core. Otherwise, sets *core, and returns
+// NULL.
+static const struct serve_thread *waiting_thread(struct extract_proxy *proxy, unsigned *core)
+{
+    const struct serve_thread *found = NULL;
+
+    *core = core_of(proxy, proxy->selected);
+    if (*core == CORES_MOST && read_threads(proxy))
+        found = serve_thread_find(&proxy->threads, proxy->selected);
+    if (!found)
+        *core = *core < CORES_MOST ? *core : proxy->cores.stopped;
+    return found;
 }
 
 // ---- answers ----
@@ -247,6 +266,16 @@ static bool pass(struct extract_proxy *proxy)
     return true;
 }
 
+// Passes the packet on, and means the registers of a core.
+static bool pass_to_core(struct extract_proxy *proxy, unsigned core)
+{
+    if (!cores_select(&proxy->cores, &proxy->upstream, core)) {
+        answer_text(proxy, "E01");
+        return proxy->upstream.connection.fault == CONNECTION_GOOD;
+    }
+    return pass(proxy);
+}
+
 // Reports a stop: the signal, the thread, and what the server adds, such as a watchpoint.
 static void answer_stop(struct extract_proxy *proxy)
 {
@@ -269,6 +298,7 @@ static void answer_stop(struct extract_proxy *proxy)
         }
         at += length + 1;
     }
+    cores_take_stop(&proxy->cores, &proxy->upstream);
     forget(proxy);
     proxy->selected = current_id(proxy);
     proxy->answer.used = 0;
@@ -302,15 +332,24 @@ static bool resume(struct extract_proxy *proxy, const char *request, enum proxy_
     return upstream_tell(&proxy->upstream, request, strlen(request));
 }
 
-// Waits for the stop after a step. Returns false after a fault.
+// Lets a core make a step, after which GDB gets an answer.
+static bool resume_step(struct extract_proxy *proxy, unsigned core, bool others_run)
+{
+    forget(proxy);
+    proxy->state = PROXY_RUNNING;
+    return cores_step(&proxy->cores, &proxy->upstream, core, others_run);
+}
+
+// Lets the core that stopped make a step alone, and waits for its end. Returns false after a fault.
 static bool step_once(struct extract_proxy *proxy)
 {
-    if (!upstream_tell(&proxy->upstream, "s", 1))
+    if (!cores_step(&proxy->cores, &proxy->upstream, proxy->cores.stopped, false))
         return false;
     do {
         if (!upstream_next(&proxy->upstream))
             return false;
     } while (!upstream_is_stop(&proxy->upstream));
+    cores_take_stop(&proxy->cores, &proxy->upstream);
     forget(proxy);
     return true;
 }
@@ -321,14 +360,16 @@ static bool arrive(struct extract_proxy *proxy)
 {
     uint64_t pc;
 
+    cores_take_stop(&proxy->cores, &proxy->upstream);
     forget(proxy);
-    bool is_there = read_core(proxy) && register_get(&proxy->core, proxy->machine->pc, &pc) &&
-                    pc == proxy->waited_pc;
+    const struct core *core = read_core(proxy, proxy->cores.stopped);
+    bool is_there =
+        core && register_get(&core->registers, proxy->machine->pc, &pc) && pc == proxy->waited_pc;
     bool is_it = is_there && current_id(proxy) == proxy->waited_id;
     if (!set_breakpoint(proxy, false))
         return proxy->upstream.connection.fault == CONNECTION_GOOD;
     if (is_it)
-        return resume(proxy, "s", PROXY_RUNNING);
+        return resume_step(proxy, proxy->cores.stopped, true);
     if (is_there)
         return step_once(proxy) && set_breakpoint(proxy, true) && resume(proxy, "c", PROXY_COMING);
     proxy->state = PROXY_HALTED; // a breakpoint of the user, or ^C
@@ -393,21 +434,8 @@ static bool do_features(struct extract_proxy *proxy)
             return false;
         proxy->upstream.packets.acks = !upstream_is(&proxy->upstream, "OK");
     }
-    if (has_description && !proxy->description.count) {
-        struct extract_text xml, part;
-        char name[64];
-        size_t at = 0;
-        extract_text_init(&xml, NULL, NULL);
-        extract_text_init(&part, NULL, NULL);
-        if (upstream_read_document(&proxy->upstream, "features", "target.xml", &xml)) {
-            description_add(&proxy->description, proxy->machine, xml.data, xml.used);
-            while (description_next_include(xml.data, xml.used, &at, name, sizeof name) &&
-                   upstream_read_document(&proxy->upstream, "features", name, &part))
-                description_add(&proxy->description, proxy->machine, part.data, part.used);
-        }
-        extract_text_free(&xml);
-        extract_text_free(&part);
-    }
+    if (has_description && !proxy->cores.description.count)
+        cores_describe(&proxy->cores, &proxy->upstream, proxy->machine);
     answer_made(proxy);
     return true;
 }
@@ -421,13 +449,7 @@ static bool do_no_acks(struct extract_proxy *proxy)
 
 static bool do_reason(struct extract_proxy *proxy)
 {
-    if (!upstream_ask_text(&proxy->upstream, "qfThreadInfo"))
-        return false;
-    if (memchr(proxy->upstream.packets.body, ',', proxy->upstream.packets.used))
-        return connection_fail(&proxy->upstream.connection, CONNECTION_LATE, EXTRACT_UNSUPPORTED,
-                               "connect GDB to the server itself",
-                               "shows several threads or cores of its own");
-    if (!upstream_tell(&proxy->upstream, "?", 1))
+    if (!cores_learn(&proxy->cores, &proxy->upstream) || !upstream_tell(&proxy->upstream, "?", 1))
         return false;
     do {
         if (!upstream_next(&proxy->upstream))
@@ -443,7 +465,7 @@ static bool do_select(struct extract_proxy *proxy)
     uint64_t number = strtoull(id, NULL, 16);
 
     if (proxy->input.data[1] == 'g' && strcmp(id, "-1") != 0 && number) {
-        if (number != current_id(proxy) &&
+        if (core_of(proxy, number) == CORES_MOST &&
             (!read_list(proxy, true) || !serve_thread_find(&proxy->threads, number))) {
             answer_text(proxy, "E01");
             return proxy->upstream.connection.fault == CONNECTION_GOOD;
@@ -458,8 +480,8 @@ static bool do_alive(struct extract_proxy *proxy)
 {
     uint64_t id = strtoull(proxy->input.data + 1, NULL, 16);
 
-    bool is_there =
-        id == current_id(proxy) || (read_threads(proxy) && serve_thread_find(&proxy->threads, id));
+    bool is_there = core_of(proxy, id) != CORES_MOST ||
+                    (read_threads(proxy) && serve_thread_find(&proxy->threads, id));
     answer_text(proxy, is_there ? "OK" : "E01");
     return true;
 }
@@ -519,37 +541,42 @@ static void put_described(struct extract_proxy *proxy, const struct described_re
                        extract_symbols_byte_order(proxy->symbols));
 }
 
-// The registers of a thread that does not run, in as many bytes as the server sends for the core.
+// The registers of a thread that does not run, in as many bytes as the server sends for a core.
 static bool do_registers(struct extract_proxy *proxy)
 {
-    const struct serve_thread *thread = waiting_thread(proxy);
+    const struct description *description = &proxy->cores.description;
+    unsigned at;
+    const struct serve_thread *thread = waiting_thread(proxy, &at);
+    const struct core *core = read_core(proxy, thread ? proxy->cores.stopped : at);
 
-    if (!thread || !proxy->description.count) {
-        if (!read_core(proxy))
-            return pass(proxy);
-        answer(proxy, proxy->core_text, proxy->core_length);
+    if (!core)
+        return proxy->upstream.connection.fault == CONNECTION_GOOD && pass(proxy);
+    if (!thread || !description->count) {
+        answer(proxy, core->text, core->length);
         return true;
     }
     proxy->answer.used = 0;
-    for (size_t i = 0; i < proxy->description.count && proxy->answer.used < proxy->core_length; i++)
-        put_described(proxy, &proxy->description.list[i], &thread->registers);
+    for (size_t i = 0; i < description->count && proxy->answer.used < core->length; i++)
+        put_described(proxy, &description->list[i], &thread->registers);
     answer_made(proxy);
     return true;
 }
 
 static bool do_register(struct extract_proxy *proxy)
 {
-    const struct serve_thread *thread = waiting_thread(proxy);
+    const struct description *description = &proxy->cores.description;
+    unsigned core;
+    const struct serve_thread *thread = waiting_thread(proxy, &core);
     unsigned long number = strtoul(proxy->input.data + 1, NULL, 16);
     const struct described_register *reg = NULL;
     uint64_t sp;
 
-    for (size_t i = 0; i < proxy->description.count && !reg; i++)
-        if (proxy->description.list[i].number == number)
-            reg = &proxy->description.list[i];
+    for (size_t i = 0; i < description->count && !reg; i++)
+        if (description->list[i].number == number)
+            reg = &description->list[i];
     // GDB needs both stack pointers of Arm's M-profile to unwind: msp is that of the core.
     if (!thread || !reg || (proxy->machine->is_m_profile && reg->index == ARM_MSP))
-        return pass(proxy);
+        return pass_to_core(proxy, thread ? proxy->cores.stopped : core);
     struct extract_registers registers = thread->registers;
     if (proxy->machine->is_m_profile && register_get(&registers, ARM_SP, &sp))
         register_set(&registers, ARM_PSP, sp);
@@ -601,14 +628,14 @@ static bool do_breakpoint(struct extract_proxy *proxy)
 
 static bool do_change_registers(struct extract_proxy *proxy)
 {
-    const struct serve_thread *thread = waiting_thread(proxy);
+    unsigned core;
 
-    if (thread) {
+    if (waiting_thread(proxy, &core)) {
         answer_text(proxy, "E.the registers of a thread that does not run cannot be written");
         return true;
     }
     forget_contents(proxy);
-    return pass(proxy);
+    return pass_to_core(proxy, core);
 }
 
 static bool do_change(struct extract_proxy *proxy)
@@ -649,14 +676,15 @@ static bool do_resume_actions(struct extract_proxy *proxy)
     return true;
 }
 
-static bool step_thread(struct extract_proxy *proxy, uint64_t id)
+static bool step_thread(struct extract_proxy *proxy, uint64_t id, bool others_run)
 {
     const struct serve_thread *thread = NULL;
+    unsigned core = core_of(proxy, id);
 
-    if (id != current_id(proxy) && read_threads(proxy))
+    if (core == CORES_MOST && read_threads(proxy))
         thread = serve_thread_find(&proxy->threads, id);
-    if (!thread || thread->on_core)
-        return resume(proxy, "s", PROXY_RUNNING);
+    if (!thread)
+        return resume_step(proxy, core < CORES_MOST ? core : proxy->cores.stopped, others_run);
     proxy->waited_id = id;
     if (!register_get(&thread->registers, proxy->machine->pc, &proxy->waited_pc)) {
         answer_text(proxy, "E.it is not known where this thread continues");
@@ -672,19 +700,24 @@ static bool step_thread(struct extract_proxy *proxy, uint64_t id)
 // vCont;s:2;c steps thread 2, while the others may run; vCont;c lets all run.
 static bool do_resume(struct extract_proxy *proxy)
 {
-    bool has_default = false;
-    uint64_t continued = 0;
+    bool has_default = false, has_step = false;
+    uint64_t continued = 0, stepped = 0;
 
     for (const char *at = strchr(proxy->input.data, ';'); at; at = strchr(at + 1, ';')) {
         char action = at[1];
         const char *id = strchr(at + 1, ':'), *next = strchr(at + 1, ';');
         bool has_id = id && (!next || id < next) && strncmp(id, ":-1", 3) != 0;
         uint64_t number = has_id ? strtoull(id + 1, NULL, 16) : 0;
-        if (action == 's' || action == 'S')
-            return step_thread(proxy, has_id ? number : current_id(proxy));
-        has_default |= !has_id;
-        continued = has_id ? number : continued;
+        if ((action == 's' || action == 'S') && !has_step) {
+            has_step = true;
+            stepped = has_id ? number : current_id(proxy);
+        } else {
+            has_default |= !has_id;
+            continued = has_id ? number : continued;
+        }
     }
+    if (has_step)
+        return step_thread(proxy, stepped, has_default);
     if (!has_default && continued != current_id(proxy)) {
         answer_text(proxy, "E.the kernel schedules threads: one alone cannot continue");
         return true;
@@ -861,7 +894,9 @@ enum extract_code proxy_open(struct extract_proxy **proxy, const char *place,
                                                  .name = place};
     made->symbols = symbols;
     made->machine = machine;
-    made->selected = CORE_ID;
+    made->selected = 1;
+    made->cores.count = 1;
+    made->cores.selected = CORES_MOST;
     extract_text_init(&made->answer, NULL, NULL);
     extract_text_init(&made->last, NULL, NULL);
     extract_text_init(&made->output, NULL, NULL);

@@ -72,6 +72,7 @@ board_of() {
     case $1 in
     *-cortex-m3.elf) echo "mps2-an385" ;;
     *-cortex-m4f.elf) echo "mps2-an386" ;;
+    */smp-rv64.elf) echo "virt -bios none -smp 2" ;;
     *-rv64.elf) echo "virt -bios none" ;;
     *-coldfire.elf) echo "mcf5208evb" ;;
     *) return 1 ;;

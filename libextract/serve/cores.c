@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// serve: asks a live server for its cores (cores.h).
+#define _GNU_SOURCE // memmem
+#include "serve/cores.h"
+#include "registers/live.h"
+#include <stdio.h>
+#include <string.h>
+
+void cores_describe(struct cores *cores, struct upstream *upstream,
+                    const struct register_machine *machine)
+{
+    struct extract_text xml, part;
+    char name[64];
+    size_t at = 0;
+
+    extract_text_init(&xml, NULL, NULL);
+    extract_text_init(&part, NULL, NULL);
+    if (upstream_read_document(upstream, "features", "target.xml", &xml)) {
+        description_add(&cores->description, machine, xml.data, xml.used);
+        while (description_next_include(xml.data, xml.used, &at, name, sizeof name) &&
+               upstream_read_document(upstream, "features", name, &part))
+            description_add(&cores->description, machine, part.data, part.used);
+    }
+    extract_text_free(&xml);
+    extract_text_free(&part);
+}
+
+bool cores_learn(struct cores *cores, struct upstream *upstream)
+{
+    const struct packets *p = &upstream->packets;
+    struct extract_text ids;
+    uint64_t mask = 0;
+
+    extract_text_init(&ids, NULL, NULL);
+    // Servers send the ids one by one, or all at once.
+    bool is_good = upstream_ask_text(upstream, "qfThreadInfo");
+    for (unsigned i = 0; is_good && p->used > 1 && p->body[0] == 'm' && i <= CORES_MOST; i++) {
+        if (ids.used)
+            extract_text_putc(&ids, ',');
+        extract_text_put(&ids, (const char *)p->body + 1, p->used - 1);
+        is_good = upstream_ask_text(upstream, "qsThreadInfo");
+    }
+    bool is_one = !ids.used || !memchr(ids.data, ',', ids.used);
+    extract_text_putc(&ids, 0);
+    cores->count = 1;
+    if (is_good && !is_one && !ids.code && register_server_cores(ids.data, &mask) &&
+        !(mask & (mask + 1)) && mask >> CORES_MOST == 0)
+        while (mask >> cores->count)
+            cores->count++;
+    else if (is_good && !is_one)
+        is_good = connection_fail(&upstream->connection, CONNECTION_LATE, EXTRACT_UNSUPPORTED,
+                                  "connect GDB to the server itself, or switch off its own threads",
+                                  "shows several threads that are not its cores");
+    extract_text_free(&ids);
+    return is_good;
+}
+
+void cores_take_stop(struct cores *cores, const struct upstream *upstream)
+{
+    static const char key[] = "thread:";
+    const struct packets *p = &upstream->packets;
+    const char *at = (const char *)p->body, *end = at + p->used;
+    const char *found = memmem(at, p->used, key, sizeof key - 1);
+    char id[24];
+    uint64_t mask = 0;
+
+    cores_forget(cores);
+    cores->stopped = 0;
+    if (!found || cores->count == 1)
+        return;
+    found += sizeof key - 1;
+    const char *stop = memchr(found, ';', (size_t)(end - found));
+    snprintf(id, sizeof id, "%.*s", (int)((stop ? stop : end) - found), found);
+    if (!register_server_cores(id, &mask))
+        return;
+    for (unsigned i = 0; i < cores->count; i++)
+        if (mask >> i & 1)
+            cores->stopped = i;
+}
+
+void cores_forget(struct cores *cores)
+{
+    // A server selects the core that has stopped.
+    cores->selected = CORES_MOST;
+    for (unsigned i = 0; i < cores->count; i++)
+        cores->list[i].is_read = false;
+}
+
+bool cores_select(struct cores *cores, struct upstream *upstream, unsigned core)
+{
+    char request[16];
+
+    if (cores->count == 1 || cores->selected == core)
+        return true;
+    snprintf(request, sizeof request, "Hg%x", core + 1);
+    if (!upstream_ask_text(upstream, request) || !upstream_is(upstream, "OK"))
+        return false;
+    cores->selected = core;
+    return true;
+}
+
+struct core *cores_read(struct cores *cores, struct upstream *upstream, unsigned core,
+                        enum extract_byte_order order)
+{
+    const struct packets *p = &upstream->packets;
+    struct core *read = &cores->list[core];
+
+    if (read->is_read)
+        return read;
+    if (!cores_select(cores, upstream, core) || !upstream_ask_text(upstream, "g") ||
+        p->used > CORE_TEXT || p->body[0] == 'E')
+        return NULL;
+    memcpy(read->text, p->body, p->used);
+    read->length = p->used;
+    read->registers.known = 0;
+    description_take(&cores->description, read->text, read->length, order, &read->registers);
+    read->is_read = true;
+    return read;
+}
+
+bool cores_step(struct cores *cores, struct upstream *upstream, unsigned core, bool others_run)
+{
+    char request[32] = "s";
+
+    if (cores->count > 1)
+        snprintf(request, sizeof request, "vCont;s:%x%s", core + 1, others_run ? ";c" : "");
+    return upstream_tell(upstream, request, strlen(request));
+}
