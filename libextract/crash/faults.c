@@ -267,7 +267,8 @@ static const struct extract_kernel_thread *trapped_thread(const struct crash_bui
     const struct extract_kernel *kernel = build->remains->kernel;
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++)
-        if (kernel->threads[i].has_core && !kernel->threads[i].core && kernel->threads[i].has_pc)
+        if (kernel->threads[i].has_core && kernel->threads[i].core == build->crash->core &&
+            kernel->threads[i].has_pc)
             return &kernel->threads[i];
     return NULL;
 }
@@ -281,28 +282,47 @@ static void note_interrupted(struct crash_build *build)
         build->interrupted = thread->registers;
 }
 
+// Returns what an exception means; NULL: the last trap was none, or there was no trap since the
+// reset, which clears these registers.
+static const struct meaning *riscv_exception(const struct register_machine *machine,
+                                             const struct extract_registers *registers,
+                                             uint64_t *cause)
+{
+    uint64_t pc = 0, value = 0;
+
+    if (!register_get(registers, FAULT_MCAUSE, cause) ||
+        *cause >> (machine->word_bytes * 8 - 1) & 1)
+        return NULL;
+    bool is_clear = !*cause && register_get(registers, FAULT_MEPC, &pc) && !pc &&
+                    !(register_get(registers, FAULT_MTVAL, &value) && value);
+    return is_clear
+               ? NULL
+               : meaning_of(mcause_numbers, sizeof mcause_numbers / sizeof *mcause_numbers, *cause);
+}
+
+// mcause keeps its value after the trap. While the trap is handled, interrupts are locked.
+static bool riscv_traps_are_open(const struct extract_registers *registers)
+{
+    const uint64_t interrupts_open = 8; // MIE
+    uint64_t status;
+
+    return register_get(registers, FAULT_MSTATUS, &status) && status & interrupts_open;
+}
+
 static void read_riscv(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
-    const uint64_t interrupts_open = 8; // MIE
     uint64_t cause, pc, status, value = 0;
+    const struct meaning *meaning = riscv_exception(build->machine, registers, &cause);
 
-    if (!register_get(registers, FAULT_MCAUSE, &cause))
-        return;
-    bool is_interrupt = cause >> (build->machine->word_bytes * 8 - 1) & 1;
-    const struct meaning *meaning =
-        is_interrupt
-            ? NULL
-            : meaning_of(mcause_numbers, sizeof mcause_numbers / sizeof *mcause_numbers, cause);
     if (!meaning) {
         note_interrupted(build);
         return;
     }
-    // mcause keeps its value after the trap. While the trap is handled, interrupts are locked.
-    bool is_known = register_get(registers, FAULT_MSTATUS, &status);
-    enum extract_crash_certainty certainty =
-        is_known ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
-    if (is_known && status & interrupts_open) {
+    enum extract_crash_certainty certainty = register_get(registers, FAULT_MSTATUS, &status)
+                                                 ? EXTRACT_CRASH_CERTAIN
+                                                 : EXTRACT_CRASH_LIKELY;
+    if (riscv_traps_are_open(registers)) {
         crash_find(build, "earlier trap", "registers", EXTRACT_CRASH_CERTAIN, "%s (mcause %llu)",
                    meaning->text, (unsigned long long)cause);
         return;
@@ -434,13 +454,54 @@ static void read_assertion(struct crash_build *build)
                      is_passed);
 }
 
+// ---- several cores ----
+
+// Returns whether a core is in a handler of faults.
+static bool has_fault(const struct register_machine *machine,
+                      const struct extract_registers *registers)
+{
+    uint64_t psr, cause;
+
+    if (machine->elf_machine == EM_RISCV)
+        return riscv_exception(machine, registers, &cause) && !riscv_traps_are_open(registers);
+    if (!machine->is_m_profile || !register_get(registers, ARM_PSR, &psr))
+        return false;
+    const struct meaning *exception =
+        meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, psr & EXCEPTION);
+    return exception && exception->kind;
+}
+
+// Chooses the first core with a fault, or else the first whose registers are known. Each other one
+// with a fault becomes a finding.
+static void choose_core(struct crash_build *build)
+{
+    const struct extract_remains *remains = build->remains;
+    bool is_found = false;
+
+    while (build->crash->core + 1 < remains->core_count &&
+           !remains->cores[build->crash->core].known)
+        build->crash->core++;
+    for (unsigned i = 0; i < remains->core_count; i++) {
+        if (!has_fault(build->machine, &remains->cores[i]))
+            continue;
+        if (is_found)
+            crash_find(build, "another fault", "registers", EXTRACT_CRASH_CERTAIN,
+                       "core %u is in a handler of faults, too", i);
+        else
+            build->crash->core = i;
+        is_found = true;
+    }
+    build->crash->registers = remains->cores[build->crash->core];
+    build->crash->core_count = remains->core_count;
+}
+
 void crash_read_faults(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
 
     if (!build->machine || !build->remains->core_count)
         return;
-    crash->registers = build->remains->cores[0];
+    choose_core(build);
     crash->machine = build->machine;
     if (build->machine->is_m_profile)
         read_arm(build);

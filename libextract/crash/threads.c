@@ -174,7 +174,8 @@ static void find_thread(struct crash_build *build)
 
     if (!remains->core_count || !build->machine) {
         for (size_t i = 0; i < remains->kernel->thread_count; i++)
-            if (remains->kernel->threads[i].has_core && remains->kernel->threads[i].core == 0) {
+            if (remains->kernel->threads[i].has_core &&
+                remains->kernel->threads[i].core == crash->core) {
                 crash->thread = &remains->kernel->threads[i];
                 crash->thread_certainty =
                     EXTRACT_CRASH_LIKELY; // an interrupt may have had the core
@@ -186,15 +187,18 @@ static void find_thread(struct crash_build *build)
         build->failed = true;
         return;
     }
-    const struct serve_thread *current = &threads.list[threads.current];
-    if (current->on_core && current->thread) {
-        crash->thread = current->thread;
+    for (size_t i = 0; i < threads.count; i++) {
+        const struct serve_thread *served = &threads.list[i];
+        if (!served->on_core || !served->thread || served->thread->core != crash->core)
+            continue;
+        crash->thread = served->thread;
         crash->thread_certainty = EXTRACT_CRASH_CERTAIN;
     }
     serve_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs.
     for (size_t i = 0; !crash->thread && i < remains->kernel->thread_count; i++)
-        if (remains->kernel->threads[i].has_core && remains->kernel->threads[i].core == 0) {
+        if (remains->kernel->threads[i].has_core &&
+            remains->kernel->threads[i].core == crash->core) {
             crash->thread = &remains->kernel->threads[i];
             crash->thread_certainty = EXTRACT_CRASH_LIKELY;
         }

@@ -131,6 +131,22 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
     return true;
 }
 
+// Returns whether the pc of a frame is code of the program or, after a call of an address without
+// code, that of its caller is. Memory that was never written looks like a frame at 0.
+static bool is_from_code(struct extract_symbols *symbols, const struct extract_registers *frame,
+                         const struct register_machine *machine)
+{
+    const unsigned indices[] = {machine->pc, machine->lr};
+    struct extract_symbol symbol;
+    uint64_t address;
+
+    for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
+        if (register_get(frame, indices[i], &address) &&
+            extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function)
+            return true;
+    return false;
+}
+
 bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extract_memory *memory,
                                      struct extract_symbols *symbols, unsigned core,
                                      const struct extract_registers *registers)
@@ -156,7 +172,8 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
         for (uint64_t at = from; at < end && at - from < STACK_MOST; at += reader.word_bytes) {
             struct extract_registers found;
             if (!description->context(&reader, at, false, &found) ||
-                !register_get(&found, reader.registers->pc, &pc) || pc != mepc)
+                !register_get(&found, reader.registers->pc, &pc) || pc != mepc ||
+                !is_from_code(symbols, &found, reader.registers))
                 continue;
             kernel_set_context(&reader, thread, &found);
             return true;

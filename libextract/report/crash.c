@@ -59,6 +59,7 @@ static void put_cause_json(struct kv_writer *kv, const struct extract_crash *cra
     kv_put_string(&cause, "text", crash->text);
     kv_put_string(&cause, "source", crash->source);
     kv_put_string(&cause, "certainty", extract_crash_certainty_name(crash->certainty));
+    kv_put_optional(&cause, "core", crash->core_count != 0, crash->core);
     kv_put_key(&cause, "registers");
     registers = kv_open_object(kv->text);
     for (unsigned i = 0; i < EXTRACT_REGISTERS; i++)
@@ -257,6 +258,8 @@ static void put_context(struct extract_text *text, const struct extract_crash *c
     } else {
         extract_text_puts(text, *crash->context ? crash->context : "unknown");
     }
+    if (crash->core_count > 1)
+        extract_text_printf(text, ", on core %u", crash->core);
     extract_text_putc(text, '\n');
 }
 
@@ -265,10 +268,13 @@ static void put_registers(struct extract_text *text, const struct extract_crash 
 {
     enum { COLUMNS = 4 };
     unsigned printed = 0;
+    char heading[40];
 
     if (!known_registers(crash))
         return;
-    put_heading(text, "Registers", options);
+    snprintf(heading, sizeof heading, crash->core_count > 1 ? "Registers of core %u" : "Registers",
+             crash->core);
+    put_heading(text, heading, options);
     for (unsigned i = 0; i < EXTRACT_REGISTERS; i++) {
         char cell[64];
         if (!(known_registers(crash) >> i & 1))

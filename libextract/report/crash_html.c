@@ -145,7 +145,10 @@ static void put_registers(struct extract_text *text, const struct extract_crash 
 
     if (!crash->machine || !crash->registers.known)
         return;
-    extract_text_puts(text, "<h2>Registers</h2>\n<div><table>\n");
+    extract_text_puts(text, "<h2>Registers");
+    if (crash->core_count > 1)
+        extract_text_printf(text, " of core %u", crash->core);
+    extract_text_puts(text, "</h2>\n<div><table>\n");
     for (unsigned i = 0; i < EXTRACT_REGISTERS; i++) {
         if (!(crash->registers.known >> i & 1))
             continue;

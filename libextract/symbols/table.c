@@ -59,6 +59,13 @@ static bool is_wanted(const struct reading *r, unsigned type, uint32_t section)
            (r->file->sections[section].flags & SHF_ALLOC);
 }
 
+// Returns whether a symbol is a function of assembly language that has no type.
+static bool is_code_label(const struct reading *r, unsigned type, uint32_t section)
+{
+    return type == STT_NOTYPE && section < r->file->section_count &&
+           (r->file->sections[section].flags & SHF_EXECINSTR);
+}
+
 // Returns the text of a name. Returns NULL if the symbol has none, or one that no compiler writes.
 static const char *read_name(struct reading *r, uint32_t offset)
 {
@@ -91,7 +98,8 @@ static void read_symbol(struct reading *r, int index)
     c->symbol.name = name;
     c->symbol.address = is_arm_code(r->file, type) ? raw.st_value & ~(uint64_t)1 : raw.st_value;
     c->symbol.size = raw.st_size;
-    c->symbol.function = type == STT_FUNC || type == STT_GNU_IFUNC || is_arm_code(r->file, type);
+    c->symbol.function = type == STT_FUNC || type == STT_GNU_IFUNC || is_arm_code(r->file, type) ||
+                         is_code_label(r, type, section);
     c->symbol.global = binding != STB_LOCAL;
     c->section = section;
     c->binding = binding == STB_LOCAL ? 0 : binding == STB_WEAK ? 1 : 2;

@@ -62,6 +62,8 @@ struct extract_crash {
     enum extract_crash_certainty certainty;
     const char *source;                         // of the cause
     char text[EXTRACT_FINDING_TEXT];            // what happened, in words
+    unsigned core;                              // that stopped
+    size_t core_count;                          // whose registers are known; 0: none
     struct extract_registers registers;         // of the core that stopped
     const struct register_machine *machine;     // the names of the registers; NULL: unknown
     const struct extract_kernel *kernel;        // NULL: none

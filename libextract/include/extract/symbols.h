@@ -22,7 +22,7 @@ struct extract_symbol {
     const char *name;
     uint64_t address; // target address, with the Thumb bit cleared
     uint64_t size;    // size in bytes; 0 if the ELF file gives none
-    bool function;    // true for code; false for an object or an untyped symbol
+    bool function;    // code: a function, or a label without a type in a section of code
     bool global;      // true for a global or weak symbol; false for a local (static) one
 };
 
