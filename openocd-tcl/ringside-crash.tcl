@@ -92,34 +92,62 @@ proc _ringside_registers {T} {
 	return $found
 }
 
-# Returns the value of a register. OpenOCD 0.11 has no get_reg.
+# Returns the value of a register. OpenOCD's get_reg returns 0 for a register of RISC-V that was not
+# read since the core halted, and 0.11 does not have it.
 proc _ringside_register {T name} {
-	if {[catch {lindex [$T get_reg [list $name]] 1} value]} {
-		set text [_ringside_on $T {reg $name}]
-		if {![regexp {: (0x[0-9a-fA-F]+)} $text -> value]} {
-			_ringside_fail "register $name" "could not be read"
-		}
+	set text [_ringside_on $T {reg $name}]
+	if {![regexp {: (0x[0-9a-fA-F]+)} $text -> value]} {
+		_ringside_fail "register $name" "could not be read"
 	}
 	return $value
 }
 
-# Saves the registers of a halted core. Returns their line of the manifest; appends to `missing`.
+# Returns the targets that are the cores of T's chip, by their numbers: those of its type.
+proc _ringside_cores {T} {
+	set found {}
+	foreach name [target names] {
+		if {[$name cget -type] eq [$T cget -type]} {
+			lappend found [list $name [$name cget -coreid]]
+		}
+	}
+	set cores {}
+	foreach core [lsort -integer -index 1 $found] {
+		lappend cores [lindex $core 0]
+	}
+	return $cores
+}
+
+# Saves the registers of all halted cores. Returns their line of the manifest; appends to `missing`.
 proc _ringside_crash_registers {T directory missing_name} {
 	upvar 1 $missing_name missing
-	if {![_ringside_is_halted $T]} {
-		lappend missing "registers: the core is running, or has none"
-		return {}
+	set lines {}
+	set number -1
+	set cores [_ringside_cores $T]
+	foreach core $cores {
+		incr number
+		set of [expr {[llength $cores] > 1 ? "registers of $core" : "registers"}]
+		if {![_ringside_is_halted $core]} {
+			lappend missing "$of: the core is running, or has none"
+			continue
+		}
+		set registers [_ringside_registers $core]
+		if {![llength $registers]} {
+			lappend missing "$of: none could be read"
+			continue
+		}
+		if {[llength $cores] > 1} {
+			lappend lines "core $number"
+		}
+		foreach {name value} $registers {
+			lappend lines "$name $value"
+		}
 	}
-	set registers [_ringside_registers $T]
-	if {![llength $registers]} {
-		lappend missing "registers: none could be read"
+	if {![llength $lines]} {
 		return {}
 	}
 	set file [open [file join $directory registers.txt] w]
 	try {
-		foreach {name value} $registers {
-			puts $file "$name $value"
-		}
+		puts $file [join $lines "\n"]
 		flush $file
 	} finally {
 		close $file

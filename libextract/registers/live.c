@@ -197,7 +197,7 @@ static size_t read_tcl(struct reader *reader, struct extract_registers *register
     if (values && ask(reader, request) &&
         !register_values_parse(values, "OpenOCD", reader->answer.data, reader->answer.used - 1,
                                NULL))
-        count = register_values_general(values, reader->machine, registers) != 0;
+        count = register_values_general(values, reader->machine, registers);
     free(values);
     return count;
 }

@@ -16,8 +16,8 @@ const struct register_machine *register_machine_of(const struct extract_symbols 
                                  extract_symbols_is_m_profile(symbols));
 }
 
-static enum extract_code read_text(struct extract_registers *registers, const char *path,
-                                   const struct register_machine *machine,
+static enum extract_code read_text(struct extract_registers *registers, size_t *count,
+                                   const char *path, const struct register_machine *machine,
                                    struct extract_error *error)
 {
     struct register_values *values = malloc(sizeof *values);
@@ -29,7 +29,9 @@ static enum extract_code read_text(struct extract_registers *registers, const ch
 
     if (!code)
         code = register_values_parse(values, path, bytes, length, error);
-    if (!code && !register_values_general(values, machine, registers))
+    if (!code)
+        *count = register_values_cores(values, machine, registers, EXTRACT_CORES);
+    if (!code && !*count)
         code = extract_error_set(
             error, EXTRACT_BAD, path, "store the output of \"info registers\" of GDB in it",
             "contains no register of the program's machine, %s", machine->name);
@@ -57,7 +59,5 @@ enum extract_code extract_registers_read(struct extract_registers *registers, si
                       : register_live_read(memory, machine, extract_symbols_byte_order(symbols),
                                            registers, EXTRACT_CORES, count, error);
     }
-    enum extract_code code = read_text(registers, path, machine, error);
-    *count = !code;
-    return code;
+    return read_text(registers, count, path, machine, error);
 }

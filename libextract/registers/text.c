@@ -119,19 +119,34 @@ bool register_values_find(const struct register_values *values, const char *name
     return false;
 }
 
-unsigned register_values_general(const struct register_values *values,
-                                 const struct register_machine *machine,
-                                 struct extract_registers *registers)
+bool register_values_general(const struct register_values *values,
+                             const struct register_machine *machine,
+                             struct extract_registers *registers)
 {
-    unsigned count = 0;
+    return register_values_cores(values, machine, registers, 1) != 0;
+}
 
-    *registers = (struct extract_registers){.known = 0};
+size_t register_values_cores(const struct register_values *values,
+                             const struct register_machine *machine,
+                             struct extract_registers *registers, size_t most)
+{
+    uint64_t core = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < most; i++)
+        registers[i] = (struct extract_registers){.known = 0};
     for (size_t i = 0; i < values->count; i++) {
-        unsigned index = register_index(machine, values->list[i].name);
-        if (index == NO_REGISTER)
+        const struct register_value *value = &values->list[i];
+        unsigned index = register_index(machine, value->name);
+        if (strcasecmp(value->name, "core") == 0)
+            core = value->value;
+        else if (strcasecmp(value->name, "thread") == 0)
+            core = value->value - 1; // of thread 0: none
+        if (index == NO_REGISTER || core >= most)
             continue;
-        register_set(registers, index, values->list[i].value);
-        count += index < EXTRACT_FAULT;
+        register_set(&registers[core], index, value->value);
+        if (index < EXTRACT_FAULT && core >= count)
+            count = (size_t)core + 1;
     }
     return count;
 }

@@ -30,9 +30,15 @@ enum extract_code register_values_parse(struct register_values *values, const ch
 // Finds a register by name, without regard to case. Returns false if there is none.
 bool register_values_find(const struct register_values *values, const char *name, uint64_t *value);
 
-// Takes the registers of a machine out of the values. Returns how many general ones there are.
-unsigned register_values_general(const struct register_values *values,
-                                 const struct register_machine *machine,
-                                 struct extract_registers *registers);
+// Takes the registers of a machine out of the values. Returns whether there is a general one.
+bool register_values_general(const struct register_values *values,
+                             const struct register_machine *machine,
+                             struct extract_registers *registers);
+// Does the same with several cores. The registers after a line "core 1", or "Thread 2", as GDB's
+// "thread apply all" prints it, are those of core 1; those before, of core 0. Returns one more than the highest number of a
+// core with a general register; 0: there is none. Cores from `most` on are left out.
+size_t register_values_cores(const struct register_values *values,
+                             const struct register_machine *machine,
+                             struct extract_registers *registers, size_t most);
 
 #endif

@@ -188,6 +188,38 @@ stops_ticking() {
     return 1
 }
 
+# ---- several cores ----
+
+# The thread of core 1 dies (images/smp): the same page from the live target and from its dump, for
+# which GDB printed the registers of both cores.
+second_core() {
+    local from to line
+    elf=$firmware/smp-rv64.elf
+    boot "$elf" && sleep 0.3 || return 1 # until start-up code has cleared smp_death
+    rm -f "$work"/now.ram-*
+    {
+        printf '%s\n' "target remote $socket" 'set var smp_death = 1' 'detach' 'shell sleep 0.3' \
+            "target remote $socket"
+        into_file "$work/registers.txt" \
+            'thread apply all info registers pc sp ra mcause mepc mtval mstatus'
+        ram_of "$elf" | while read -r from to; do
+            printf 'dump binary memory %s %s %s\n' "$work/now.ram-$from" "$from" "$to"
+        done
+        echo disconnect
+    } >"$work/session.gdb"
+    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$work/session.gdb" \
+        "$elf" >"$work/gdb.log" 2>&1 </dev/null
+    mapfile -t images < <(images_of now)
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" "${images[@]}" \
+        >"$work/crash.json" 2>"$work/err"
+    line=$(grep -n -m 1 -F '0xCCCCCCCC = 1;' qemu-tests/images/smp/smp.c | cut -d: -f1)
+    says '.cause.kind == "memory fault" and .cause.certainty == "certain" and .cause.core == 1 and
+        (.cause.text | test("0xcccccccc")) and .thread.name == "right" and
+        .thread.certainty == "certain" and .place.function == "right_work" and
+        (.findings | length == 1) and .place.line == '"$line" || return 1
+    live --remote "$socket"
+}
+
 # ---- damage ----
 
 # Whatever is left, the page is JSON, and is sure of no other cause.
@@ -285,6 +317,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
 done
+check "rv64: the second core of two dies" second_core
 elf=$firmware/deaths-cortex-m3.elf
 stop_qemu
 check "OpenOCD: a bad pointer of a live target" live_openocd

@@ -696,4 +696,40 @@ autocrash_caught() {
     grep '^reason: halted in HardFault, pc' "$work/caught/crash-0001/manifest.txt"
 }
 check "QEMU: a fault that is caught is dumped" autocrash_caught
+# Targets of one type are the cores of a chip. These two are the same core, through the same port.
+crash_cores() {
+    openocd_before=(-c 'set CORTEX_M 1')
+    openocd_behind=(-c 'target create chip.second cortex_m -dap chip.dap -ap-num 0 -coreid 1')
+    board crash || return 1
+    openocd_behind=()
+    tcl "ringside init -target chip.cpu \
+        $(sed -n 's/.*init \(-threadx.*\) \\/\1/p' "$work/ring.cfg")" >/dev/null
+    tcl 'chip.cpu arp_halt; chip.cpu arp_waitstate halted 1000; chip.second arp_poll' >/dev/null
+    says 'missing: RAM' ringside crash "$work/cores" -target chip.cpu || return 1
+    cut -d' ' -f1,2 "$work/cores/registers.txt" | awk '
+        $1 == "core" {cores = cores $2 " "; core = $2} $1 == "pc" {pc[core] = $2}
+        END {exit !(cores == "0 1 " && pc[0] ~ /^0x/ && pc[0] == pc[1])}' ||
+        { grep -w 'core\|pc' "$work/cores/registers.txt"; return 1; }
+}
+check "QEMU: a dump has the registers of each core" crash_cores
+# RISC-V: the registers of the trap are in the dump.
+crash_riscv() {
+    local config=$PWD/qemu-tests/probe/riscv.cfg
+    openocd_before=()
+    elf=$firmware/deaths-rv64.elf
+    stop_openocd
+    serve --tap riscv --qemu "qemu-system-riscv64 -M virt -bios none -display none -serial null \
+        -monitor none -kernel $elf" || return 1
+    "$ringside" openocd-config --elf "$elf" >"$work/ring.cfg" || return 1
+    start_openocd -s openocd-tcl -f "$work/ring.cfg" || return 1
+    sleep 0.5
+    ask poke "$(symbol death)" 1 >/dev/null && sleep 0.5 || return 1
+    tcl halt >/dev/null
+    says '1 image of RAM$' ringside crash "$work/riscv" || return 1
+    "$ringside" crash -q --json --elf "$elf" "$work/riscv" >"$work/page" 2>"$work/told.err"
+    jq -e '.cause.kind == "memory fault" and (.cause.text | test("mtval 0xcccccccc")) and
+        .place.function == "store_sample" and .thread.name == "culprit"' "$work/page" >/dev/null ||
+        { cat "$work/told.err"; jq -c '.cause, .place, .thread' "$work/page"; return 1; }
+}
+check "QEMU: the dump of a RISC-V core explains its crash" crash_riscv
 exit $((failed > 0))

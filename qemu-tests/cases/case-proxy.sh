@@ -122,6 +122,31 @@ same_as_dump() {
     [ "$(grep -c '^#0' "$work/live")" -ge 11 ] || { cat "$work/gdb.log" "$work/live"; return 1; }
     cmp "$work/live" "$work/dead" || diff "$work/live" "$work/dead"
 }
+# A thread on each of two cores (images/smp): breakpoints, steps and registers are those of the core
+# whose thread GDB has selected. Thread 6 of GDB is "left", which waits while "third" runs.
+several_cores() {
+    local elf=$firmware/smp-rv64.elf right third left
+    start=-S boot "$elf" || return 1
+    {
+        proxy "$socket" && echo
+        printf '%s\n' 'hbreak right_work' 'continue' 'info threads' \
+            'set $at = $pc' 'stepi' 'printf "stepped %d\n", $pc > $at && $pc < $at + 8' 'delete' \
+            'hbreak third_work' 'continue' 'set $at = $pc' 'stepi' \
+            'printf "stepped %d\n", $pc > $at && $pc < $at + 8' 'delete' 'set $t5 = 0x616' \
+            'thread apply all -q p/x $t5' 'thread apply all -q bt 3' 'thread 6' 'stepi' 'bt 2' 'info threads' 'detach'
+    } >"$work/session.gdb"
+    timeout -k 5 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/session.gdb" "$elf" >"$work/out" 2>&1 </dev/null
+    right=$(grep -c '"right" hit Breakpoint 1, right_work ()' "$work/out")
+    third=$(grep -c '"third" hit Breakpoint 2, third_work ()' "$work/out")
+    left=$(sed -n '/^\[Switching to thread 6/,$p' "$work/out" |
+        grep -c '^#1 .* left_entry ()\|^\* 6 .*"left" (running')
+    [ "$right$third$left" = 112 ] && [ "$(grep -c '^stepped 1$' "$work/out")" = 2 ] &&
+        grep -q '"waiter" (blocked on semaphore "never", priority 3)' "$work/out" &&
+        grep -q '^#1 .* wait_for (' "$work/out" && grep -q '^#1 .* right_entry ()' "$work/out" &&
+        [ "$(grep '^\$' "$work/out" | cut -d' ' -f3 | sort | xargs)" = \
+            '0x0 0x616 <unavailable> <unavailable>' ] || { cat "$work/out"; return 1; }
+}
 # A thread that an interrupt has interrupted, with a server that does not show psp.
 interrupted() {
     local i elf=$firmware/demo-cortex-m3.elf
@@ -173,6 +198,7 @@ for port in $ports; do
 done
 elf=$firmware/demo-cortex-m3.elf
 check "cortex-m3: threads that an interrupt has interrupted" interrupted
+check "rv64: threads of two cores" several_cores
 check "what cannot be served is refused with a way out" refuses
 stop_qemu
 check "OpenOCD: all threads, a breakpoint and a step" openocd_threads

@@ -24,6 +24,8 @@
     .globl _start
 _start:
     csrw mie, zero
+    la t0, smp_trap
+    csrw mtvec, t0
     csrr t0, mhartid
     bnez t0, other
     la sp, link_main_stack_end
@@ -39,6 +41,11 @@ other:
     call smp_hart1
 
     .text
+    .globl smp_trap
+    .balign 4
+smp_trap:
+    j smp_trap
+
     .globl smp_switch
 smp_switch:
     addi sp, sp, -FRAME_BYTES

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images: two harts of RISC-V, each with a thread, whose control blocks have the names of
 // ThreadX SMP. waiter waits for a semaphore that nobody puts. On hart 0, left and third take turns:
-// each gives the hart to the other by itself. right never gives hart 1 away. No interrupt is used.
+// each gives the hart to the other by itself. right never gives hart 1 away, and dies when smp_death
+// is set. No interrupt is used.
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ static TX_SEMAPHORE never;
 static _Alignas(16) unsigned long stacks[4][STACK_WORDS];
 static volatile unsigned long left_count, third_count, right_count;
 volatile bool smp_is_ready; // hart 1 may begin
+volatile bool smp_death;
 
 // smp.S: saves the registers that a function keeps on the stack, as ThreadX does, and its stack
 // pointer in *from; continues where *to was saved.
@@ -115,6 +117,8 @@ static void third_entry(void)
 
 static void __attribute__((noinline)) right_work(void)
 {
+    if (smp_death)
+        *(volatile unsigned *)0xCCCCCCCC = 1;
     right_count++;
 }
 

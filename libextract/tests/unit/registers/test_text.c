@@ -105,15 +105,41 @@ static void names(void **state)
     assert_null(register_machine_find(EM_SPARC, 4, false));
 
     const struct register_values values = parse("pc 0x80000000\nmcause 7\nx2 0x80001000\n");
-    assert_int_equal(register_values_general(&values, risc, &registers), 2);
+    assert_true(register_values_general(&values, risc, &registers));
     assert_int_equal(registers.known, UINT64_C(1) << FAULT_MCAUSE | UINT64_C(1) << RISCV_PC |
                                           UINT64_C(1) << RISCV_SP);
     assert_int_equal(registers.value[RISCV_SP], 0x80001000);
 }
 
+static void cores(void **state)
+{
+    const struct register_machine *risc = register_machine_find(EM_RISCV, 8, false);
+    struct extract_registers registers[3];
+    (void)state;
+
+    struct register_values values =
+        parse("pc 1\nsp 2\ncore 2\npc 3\ncore 1\nmcause 5\ncore 3\npc 7\n");
+    assert_int_equal(register_values_cores(&values, risc, registers, 3), 3);
+    assert_int_equal(registers[0].value[RISCV_PC], 1);
+    assert_int_equal(registers[0].value[RISCV_SP], 2);
+    assert_int_equal(registers[1].known, UINT64_C(1) << FAULT_MCAUSE);
+    assert_int_equal(registers[2].value[RISCV_PC], 3);
+
+    values = parse("\nThread 2 (Thread 1.2 (CPU#1 [running])):\npc             0x10 0x10 <f>\n"
+                   "\nThread 1 (Thread 1.1 (CPU#0 [halted ])):\npc             0x20 0x20 <g>\n"
+                   "Thread 0\npc 0x30\n");
+    assert_int_equal(register_values_cores(&values, risc, registers, 3), 2);
+    assert_int_equal(registers[0].value[RISCV_PC], 0x20);
+    assert_int_equal(registers[1].value[RISCV_PC], 0x10);
+
+    values = parse("core 1\nmcause 7\n");
+    assert_int_equal(register_values_cores(&values, risc, registers, 3), 0);
+    assert_false(register_values_general(&values, risc, registers));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(debuggers), cmocka_unit_test(hostile),
-                                       cmocka_unit_test(names)};
+                                       cmocka_unit_test(names), cmocka_unit_test(cores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
