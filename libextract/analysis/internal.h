@@ -85,6 +85,7 @@ struct analysis {
     uint64_t ticks;                 // time of the newest event of all cores, see has_ticks
     bool has_ticks;                 // since the start or the last gap
     bool is_in_range;               // the newest event is in the view's range
+    uint64_t end;                   // of that range, in ticks; UINT64_MAX: none
     uint64_t resets;                // resets of the target so far
     uint64_t *resets_at;            // per thread: `resets` when its last priority was seen
     struct thread_times *times;     // per thread

@@ -25,6 +25,7 @@
 // usage, popular services.
 #include "analysis/internal.h"
 #include "base/grow.h"
+#include "events/filter.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,8 +249,9 @@ static void add_event(void *context, const struct extract_event *event,
     size_t service = SIZE_MAX;
 
     // The time since the event before belongs to the range if that event does.
-    if (analysis->has_ticks && analysis->is_in_range && event->ticks > analysis->ticks)
-        stats->span_ticks += event->ticks - analysis->ticks;
+    uint64_t until = event->ticks < analysis->end ? event->ticks : analysis->end;
+    if (analysis->has_ticks && analysis->is_in_range && until > analysis->ticks)
+        stats->span_ticks += until - analysis->ticks;
     if (!analysis->has_ticks || event->ticks > analysis->ticks)
         analysis->ticks = event->ticks;
     analysis->has_ticks = true;
@@ -363,6 +365,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     struct extract_schedule_sink sink = analysis_sink;
 
     sink.context = analysis;
+    analysis->end = filter_end(view);
     enum extract_code code = schedule_walk(view, analysis->trace, &sink, &observer, error);
     if (code)
         return code;

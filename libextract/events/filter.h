@@ -81,6 +81,12 @@ struct extract_view {
     uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit per id: the id is wanted
 };
 
+// Returns the end of a view's range in ticks; UINT64_MAX: it has none.
+static inline uint64_t filter_end(const struct extract_view *view)
+{
+    return view && view->checks & 1u << EXTRACT_FILTER_TO ? view->to : UINT64_MAX;
+}
+
 // Returns whether a filter has no condition.
 bool extract_filter_is_empty(const struct extract_filter *filter);
 

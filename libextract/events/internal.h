@@ -86,9 +86,10 @@ struct extract_trace {
     size_t epoch_count;
     struct extract_object_version *versions; // index 0 is not used
     size_t version_count, version_capacity;
-    struct extract_text names;            // storage of all names
-    uint64_t events;                      // number of events that a reader returns, with markers
-    unsigned cores_seen;                  // highest core number of an event, plus 1
+    struct extract_text names; // storage of all names
+    uint64_t events;           // number of events that a reader returns, with markers
+    unsigned cores_seen;       // highest core number of an event, plus 1
+    uint64_t board_starts;     // bit i: core i is the first one of a board of a merged log
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
     // By numbers of user events (extract_named_types); NULL: none.
     const void *named_types[EXTRACT_NAMED_TYPES];

@@ -405,6 +405,22 @@ static void note_refused(struct extract_trace *trace)
     trace->loss_sum = LOG_LOSS_SUM_AT_LEAST;
 }
 
+// Finds the boards of a merged log: its first marker states which cores are the first ones.
+static void note_boards(struct extract_trace *trace)
+{
+    struct extract_log *log = extract_log_snapshots_log(trace->snapshots);
+    struct extract_log_block block;
+
+    for (size_t i = 0; extract_log_block_at(log, i, &block); i++) {
+        if (block.type == EXTRACT_LOG_ENTRIES || block.type == EXTRACT_LOG_BYTES)
+            return;
+        if (block.type != EXTRACT_LOG_MARK || block.kind != EXTRACT_MARK_START)
+            continue;
+        trace->board_starts = block.value;
+        return;
+    }
+}
+
 void extract_log_events_end(struct extract_trace *trace, const struct extract_reader *end)
 {
     struct extract_info *info = &trace->info;
@@ -419,6 +435,7 @@ void extract_log_events_end(struct extract_trace *trace, const struct extract_re
     log->unreadable = extract_log_snapshots_damaged(trace->snapshots);
     log->ended = extract_log_snapshots_ending(trace->snapshots, &log->ending);
     note_refused(trace);
+    note_boards(trace);
     // A damaged block of unknown type may have reported a loss.
     if (log->status.damaged_of[0] || log->status.damaged_of[EXTRACT_LOG_LOSS])
         trace->loss_sum = LOG_LOSS_SUM_AT_LEAST;

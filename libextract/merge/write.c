@@ -484,7 +484,13 @@ static enum extract_code write_start(struct output *out)
 {
     const struct merge *merge = out->merge;
     struct extract_text text;
+    uint64_t starts = 0; // bit i: core i is the first one of a board
 
+    for (size_t i = 0; i < merge->count; i++) {
+        const struct merge_input *input = &merge->inputs[i];
+        uint64_t own = input->trace->board_starts | (merge->options.kind == MERGE_BOARDS);
+        starts |= input->first_core < 64 ? own << input->first_core : 0;
+    }
     extract_text_init(&text, NULL, NULL);
     extract_text_printf(&text, "merged from %zu inputs", merge->count);
     for (size_t i = 1; i < merge->count && merge->options.kind != MERGE_SNAPSHOTS; i++)
@@ -492,7 +498,7 @@ static enum extract_code write_start(struct output *out)
             describe(&text, &merge->inputs[i]);
     enum extract_code code =
         text.code ? extract_error_set(out->error, text.code, "merge", NULL, "out of memory")
-                  : write_mark(out, EXTRACT_MARK_START, 0, text.data, text.used);
+                  : write_mark(out, EXTRACT_MARK_START, starts, text.data, text.used);
     extract_text_free(&text);
     return code;
 }

@@ -26,10 +26,10 @@ void cores_note_event(struct schedule *schedule, const struct extract_event *eve
                     (event->context != EXTRACT_THREAD ||
                      extract_role_field(event, role->thread) != event->thread);
 
-    schedule->moves += is_priority || is_other;
-    schedule->before_at = schedule->newest_at;
-    schedule->newest_at = event->ticks;
-    for (unsigned i = 0; i < schedule->core_count; i++) {
+    schedule->board->moves += is_priority || is_other;
+    schedule->board->before_at = schedule->board->newest_at;
+    schedule->board->newest_at = event->ticks;
+    for (unsigned i = schedule->board->first; i < schedule->board->end; i++) {
         struct core *core = &schedule->cores[i];
         if (i == event->core || core->has_other)
             continue;
@@ -52,7 +52,7 @@ static void doubt_ready(struct schedule *schedule, struct thread *thread)
     struct extract_state unsure = thread->now;
     uint64_t from = UINT64_MAX;
 
-    for (unsigned i = 0; i < schedule->core_count; i++)
+    for (unsigned i = schedule->board->first; i < schedule->board->end; i++)
         if (doubt_from(&schedule->cores[i]) < from)
             from = doubt_from(&schedule->cores[i]);
     unsure.is_unsure = true;
@@ -85,7 +85,7 @@ static bool is_same(struct holder a, struct holder b)
 
 bool cores_is_next(const struct schedule *schedule, uint64_t thread, uint8_t except)
 {
-    for (unsigned i = 0; i < schedule->core_count; i++)
+    for (unsigned i = schedule->board->first; i < schedule->board->end; i++)
         if (i != except && schedule->cores[i].next.runner == EXTRACT_RUNNER_THREAD &&
             schedule->cores[i].next.thread == thread)
             return true;
@@ -142,7 +142,7 @@ static void doubt_running(struct schedule *schedule, struct thread *thread, uint
 static bool may_be_elsewhere(const struct schedule *schedule, const struct thread *thread,
                              unsigned except)
 {
-    for (unsigned i = 0; i < schedule->core_count; i++) {
+    for (unsigned i = schedule->board->first; i < schedule->board->end; i++) {
         const struct core *core = &schedule->cores[i];
         enum extract_runner runner = core->next.runner ? core->next.runner : core->owner.runner;
         bool was_idle = core->has_last && runner == EXTRACT_RUNNER_IDLE;
@@ -175,6 +175,11 @@ void cores_note_next(struct schedule *schedule, struct core *core,
     }
 }
 
+static bool is_of_other_board(const struct schedule *schedule, const struct thread *thread)
+{
+    return &schedule->boards[thread->board] != schedule->board;
+}
+
 // Marks threads that are ready as unsure until `last`, since the core may have run them as well:
 // those that became ready since its last event, or all.
 static void doubt_others(struct schedule *schedule, uint64_t from, uint64_t last, bool with_old)
@@ -183,6 +188,8 @@ static void doubt_others(struct schedule *schedule, uint64_t from, uint64_t last
         struct thread *thread = &schedule->threads[i];
         struct extract_state ready = thread->now;
         bool is_new = ready.from >= from;
+        if (is_of_other_board(schedule, thread))
+            continue;
         if (ready.state != EXTRACT_STATE_READY || ready.is_unsure || !(is_new || with_old) ||
             ready.from >= last)
             continue;
@@ -199,6 +206,8 @@ static bool are_others_placed(const struct schedule *schedule, const struct core
     for (size_t i = 0; i < schedule->thread_count; i++) {
         const struct thread *thread = &schedule->threads[i];
         bool was_placed = thread == next || thread->is_placed;
+        if (is_of_other_board(schedule, thread))
+            continue;
         if (with_old && thread != next && thread->now.state == EXTRACT_STATE_READY)
             return false;
         if (thread->unplaced_wake > core->wakes || (!was_placed && thread->wake > core->wakes))
@@ -211,7 +220,7 @@ bool cores_may_run(const struct schedule *schedule)
 {
     if (!schedule->may_have_missed || !schedule->has_silent_switches)
         return false;
-    for (unsigned i = 0; i < schedule->core_count; i++)
+    for (unsigned i = schedule->board->first; i < schedule->board->end; i++)
         if (!schedule->cores[i].has_last)
             return true;
     return false;
@@ -236,7 +245,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     struct thread *next = thread_of(schedule, owner), *last_thread = thread_of(schedule, before);
     if (next && next->now.state > EXTRACT_STATE_READY && event->context == EXTRACT_ISR)
         return false; // it has not lost the core yet
-    bool is_moved = schedule->moves != core->moves;
+    bool is_moved = schedule->board->moves != core->moves;
     bool is_changed = last_thread && last_thread->now.from > from;
     // The next thread gets the core at once if the one before stopped. Otherwise, preemption may be
     // disabled. And the next thread may not have lost another core yet.
@@ -245,7 +254,7 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
         return false;
 
     bool is_sure = !is_late && (!core->may_switch || core->has_stopped);
-    uint64_t first = core->other_at, last = schedule->before_at;
+    uint64_t first = core->other_at, last = schedule->board->before_at;
     uint64_t ready = next && next->now.state == EXTRACT_STATE_READY ? next->woken_at : 0;
     first = first < from ? from : first > to ? to : first;
     last = last < first ? first : last > to ? to : last;

@@ -25,6 +25,7 @@ struct service {
 // A thread, from its first event on.
 struct thread {
     bool is_idle;              // it runs while its core has nothing to do
+    uint8_t board;             // index
     struct extract_state held; // the newest complete state; from == to: none yet
     struct extract_state now;  // the present one; `to` is not used
     struct service service;    // that it called
@@ -135,6 +136,14 @@ static inline unsigned nesting_slot(const struct core *core)
     return core->depth <= MAX_NESTING ? core->depth : 0;
 }
 
+// The cores of one target. A merged log may have several targets, whose threads have nothing in
+// common.
+struct board {
+    unsigned first, end;           // numbers of its cores: from first to end - 1
+    uint64_t newest_at, before_at; // times of its newest event, and of the one before
+    uint32_t moves;                // changes of threads that may move others between cores
+};
+
 struct recent_thread {
     uint64_t address;
     uint32_t index; // + 1; 0: none
@@ -153,6 +162,8 @@ struct schedule {
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
     bool has_range;           // `from` and `to` are valid
+    uint64_t end;             // where the range ends at the latest
+    bool is_past;             // the present event is the first one after the range
     bool is_over;             // the trace has ended
     bool has_switches;        // each change of the thread is an event
     bool lacks_context;       // events need not state who had the core
@@ -161,12 +172,14 @@ struct schedule {
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
     unsigned core_count;
-    bool
-        has_silent_switches; // what one core does may change the thread of another without an event
     struct core *cores;
-    uint64_t newest_at, before_at; // times of the present event, and of the one before, of any core
-    uint32_t moves;                // changes of threads that may move others between cores
-    uint32_t wakes;                // threads that became ready
+    struct board *boards;
+    size_t board_count;
+    uint8_t board_of[MAX_CORES]; // by core, index of its board
+    struct board *board;         // of the present event
+    bool has_silent_switches;    // what a core of it does may change the thread of another one of
+                                 // it without an event
+    uint32_t wakes;              // threads that became ready
     struct extract_map thread_map, mutex_map, lock_map;
     // Threads that were looked up, by a few bits of their addresses.
     struct recent_thread recent[RECENT_THREADS];
@@ -182,6 +195,8 @@ struct schedule {
 
 // ---- schedule.c ----
 
+// Makes a board the present one, as each event does with its own.
+void schedule_choose_board(struct schedule *schedule, size_t index);
 // Reports what had a core after its last event: core->step.interval.
 void schedule_add_step(const struct schedule *schedule, struct core *core);
 // Gives the core to a new owner, and takes it from the old one.

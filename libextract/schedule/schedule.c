@@ -74,7 +74,7 @@ static void add_interval(const struct schedule *schedule, struct core *core,
     if (held->from < held->to && held->to == interval->from && held->runner == interval->runner &&
         held->thread == interval->thread && held->isr == interval->isr &&
         held->isr_known == interval->isr_known && held->lock == interval->lock &&
-        !interval->is_unsure) {
+        held->is_unsure == interval->is_unsure) {
         held->to = interval->to;
         return;
     }
@@ -85,9 +85,20 @@ static void add_interval(const struct schedule *schedule, struct core *core,
 // Reports what had a core after its last event: core->step.interval.
 void schedule_add_step(const struct schedule *schedule, struct core *core)
 {
+    struct extract_interval *interval = &core->step.interval;
+
+    if (schedule->is_past && interval->to > schedule->to) // the range ends within it
+        interval->to = interval->from > schedule->to ? interval->from : schedule->to;
     if (schedule->observer->step)
         schedule->observer->step(schedule->observer->context, &core->step);
     add_interval(schedule, core, &core->step.interval);
+}
+
+void schedule_choose_board(struct schedule *schedule, size_t index)
+{
+    schedule->board = &schedule->boards[index];
+    schedule->has_silent_switches =
+        !schedule->has_switches && schedule->board->end - schedule->board->first > 1;
 }
 
 static bool is_same_holder(struct holder a, struct holder b)
@@ -185,7 +196,7 @@ static bool is_still_running(struct schedule *schedule, const struct core *core,
                              const struct extract_event *event)
 {
     if (event->context != EXTRACT_THREAD || core->owner.runner != EXTRACT_RUNNER_THREAD ||
-        event->thread != core->owner.thread || schedule->moves != core->moves)
+        event->thread != core->owner.thread || schedule->board->moves != core->moves)
         return false;
     const struct thread *thread = schedule_thread(schedule, event->thread);
     return thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number;
@@ -320,8 +331,8 @@ static struct holder next_of(struct schedule *schedule, const struct extract_eve
         return thread_or_idle(next);
     case EXTRACT_ROLE_RESUME:
         return next && schedule->resume_names_next ? thread_or_idle(next) : none;
-    case EXTRACT_ROLE_TIME_SLICE: // it names the next thread of core 0
-        return next && !event->core ? thread_or_idle(next) : none;
+    case EXTRACT_ROLE_TIME_SLICE: // it names the next thread of the first core
+        return next && event->core == schedule->board->first ? thread_or_idle(next) : none;
     default:
         return next ? thread_or_idle(next) : none;
     }
@@ -492,7 +503,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         core->last_ticks = event->ticks;
     core->has_last = true;
     core->has_other = false;
-    core->moves = schedule->moves;
+    core->moves = schedule->board->moves;
     core->wakes = schedule->wakes;
     note_way(core, event, role);
     core->step.role = role;
@@ -511,6 +522,7 @@ static void end_part(struct schedule *schedule)
 {
     for (unsigned i = 0; i < schedule->core_count; i++) {
         struct core *core = &schedule->cores[i];
+        schedule_choose_board(schedule, schedule->board_of[i]);
         if (core->has_last)
             close_interval(schedule, core, (uint8_t)i, NULL, NULL);
         flush_interval(schedule, core);
@@ -577,16 +589,18 @@ static bool add_events(void *context, const struct extract_event *events, const 
             event->id < role_count ? &roles[event->id] : extract_ring_role(ring, &event, &scratch);
         if (schedule->lacks_context)
             add_context(&schedule->cores[event->core], role, &scratch);
-        bool is_over = is_outside && schedule->has_range;
+        schedule->is_past = is_outside && schedule->has_range;
         if (!is_outside && !schedule->has_range) {
             schedule->from = event->ticks;
             schedule->has_range = true;
         }
+        if (schedule->board_count > 1)
+            schedule_choose_board(schedule, schedule->board_of[event->core]);
         start_part(schedule, event->ticks);
-        if (event->ticks > schedule->highest)
+        if (schedule->is_past)
+            schedule->to = event->ticks < schedule->end ? event->ticks : schedule->end;
+        else if (event->ticks > schedule->highest)
             schedule->highest = event->ticks;
-        if (is_over) // the range ends here
-            schedule->to = event->ticks;
         if (schedule->has_silent_switches)
             cores_note_event(schedule, event, role);
         if (schedule->has_roles)
@@ -595,7 +609,7 @@ static bool add_events(void *context, const struct extract_event *events, const 
             observer->event(observer->context, event, role, standing[i]);
         if (observer->entry)
             observer->entry(observer->context, &events[i], standing[i]);
-        if (is_over)
+        if (schedule->is_past)
             return false;
     }
     return !schedule->failed;
@@ -665,6 +679,24 @@ bool schedule_shows_waits(const struct extract_trace *trace)
            !(ring->format->kernel->lacks_waits && ring->format->kernel->lacks_waits(ring));
 }
 
+// Finds the boards. Returns false if memory is short.
+static bool find_boards(struct schedule *schedule)
+{
+    uint64_t starts = schedule->trace->board_starts | 1;
+
+    schedule->boards = calloc(schedule->core_count, sizeof *schedule->boards);
+    if (!schedule->boards)
+        return false;
+    for (unsigned i = 0; i < schedule->core_count; i++) {
+        if (i < 64 && starts >> i & 1)
+            schedule->boards[schedule->board_count++].first = i;
+        schedule->boards[schedule->board_count - 1].end = i + 1;
+        schedule->board_of[i] = (uint8_t)(schedule->board_count - 1);
+    }
+    schedule_choose_board(schedule, 0);
+    return true;
+}
+
 // Walks over the events of a view, or of the trace if `range` is given, which then limits what is
 // sent.
 static enum extract_code walk(const struct extract_view *view, const struct time_range *range,
@@ -681,6 +713,8 @@ static enum extract_code walk(const struct extract_view *view, const struct time
                                 .to = range ? range->to : UINT64_MAX,
                                 .has_range = range != NULL};
 
+    schedule.end = schedule.observer->shows_next ? UINT64_MAX : filter_end(view);
+
     schedule.kernel = extract_trace_snapshot(trace)->ring.format->kernel;
     schedule.has_roles = extract_trace_shows_schedule(trace);
     schedule.may_have_missed = trace->snapshots || trace->is_part ||
@@ -691,9 +725,8 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     schedule.lacks_waits = !schedule_shows_waits(trace);
     schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
-    schedule.has_silent_switches = schedule.core_count > 1 && !schedule.has_switches;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
-    if (schedule.cores && extract_map_init(&schedule.thread_map, 64) &&
+    if (schedule.cores && find_boards(&schedule) && extract_map_init(&schedule.thread_map, 64) &&
         extract_map_init(&schedule.mutex_map, 16) && extract_map_init(&schedule.lock_map, 16)) {
         if (schedule.has_roles && schedule.kernel->roles)
             study_words(&schedule);
@@ -705,6 +738,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
         schedule.failed = true;
     }
     free(schedule.cores);
+    free(schedule.boards);
     free(schedule.threads);
     free(schedule.mutexes);
     free(schedule.locks);

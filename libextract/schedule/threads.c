@@ -107,7 +107,8 @@ struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
     }
     schedule->threads = grown;
     struct thread *thread = &grown[schedule->thread_count++];
-    *thread = (struct thread){.now = {.from = schedule->start, .thread = address},
+    *thread = (struct thread){.board = (uint8_t)(schedule->board - schedule->boards),
+                              .now = {.from = schedule->start, .thread = address},
                               .is_idle = is_idle_thread(schedule, address)};
     *index = (uint32_t)schedule->thread_count;
     remember_thread(schedule, address, *index);
@@ -199,7 +200,9 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
         running.wait = wait_name(EXTRACT_WAIT_LOCK);
     }
     // What lets a thread run that waits was not recorded.
+    bool has_waited = thread->now.state > EXTRACT_STATE_READY;
     end_wait(schedule, thread);
+    was_ready &= !has_waited;
     if (schedule->has_silent_switches)
         cores_doubt_thread(schedule, thread);
     // On several cores, it may also have run before, on a core that recorded nothing of it.
@@ -490,7 +493,8 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
     if (schedule->has_silent_switches && thread->now.thread != event->thread)
         cores_doubt_thread(schedule, thread);
     // On one core, a thread that another one suspends did not run before.
-    thread_set(schedule, thread, event->ticks, &state, schedule->core_count == 1 ? &ready : NULL);
+    thread_set(schedule, thread, event->ticks, &state,
+               schedule->board->end - schedule->board->first == 1 ? &ready : NULL);
 }
 
 // Notes that a thread is to be suspended. One that waits goes on waiting, and is suspended when its
@@ -654,6 +658,7 @@ void threads_end(struct schedule *schedule, uint64_t at)
         struct thread *thread = &schedule->threads[i];
         if (thread->is_idle)
             continue;
+        schedule_choose_board(schedule, thread->board);
         if (!thread->is_gone && schedule->has_silent_switches)
             cores_doubt_thread(schedule, thread);
         if (thread->is_ready_unsure)

@@ -31,6 +31,7 @@ struct schedule_step {
 // `gap` and `marker`.
 struct schedule_observer {
     void *context;
+    bool shows_next; // what is sent ends at the first event after a view's range, not with it
     // Called for each event of the target, in the order of the trace. Its fields are those of its
     // role, and what it lacks of its context is filled in.
     void (*event)(void *context, const struct extract_event *event,
@@ -55,7 +56,7 @@ enum extract_code schedule_check(const struct extract_trace *trace, struct extra
 
 // Walks over all events of a view (NULL: of the trace). The sink and each of its members, and each
 // member of the observer, may be NULL. If the view has a range, the walk ends at the first event
-// after it, to which the last step leads. Errors: NOMEM.
+// after it. What is sent ends there, or at the end of the range if that is earlier. Errors: NOMEM.
 enum extract_code schedule_walk(const struct extract_view *view, const struct extract_trace *trace,
                                 const struct extract_schedule_sink *sink,
                                 const struct schedule_observer *observer,

@@ -4,6 +4,7 @@
 // Every event is followed, whether the view lets it through or not. A gap, a restart or a marker
 // that may stand for missing events is a break: what was known before it no longer holds.
 #include "analysis/rkh/analysis.h"
+#include "events/filter.h"
 #include <stdlib.h>
 
 bool rkh_get_field(const struct extract_event *event, const char *label, uint64_t *value)
@@ -105,11 +106,12 @@ static void add_framework_event(struct rkh_analysis *analysis, const struct extr
 }
 
 // Moves the walk to an event: its time, run and layout. Time since the previous event counts if
-// both are in the view's range and nothing is missing between them.
+// that is in the view's range and nothing is missing in between; it ends with the range.
 static void move_to_event(struct rkh_analysis *analysis, const struct extract_event *event)
 {
     const struct extract_rkh_layout *layout = rkh_layout_at(analysis->ring, event);
     struct rkh_moment *now = &analysis->now;
+    uint64_t ticks = event->ticks < analysis->end ? event->ticks : analysis->end;
 
     if (event->flags & EXTRACT_FLAG_GAP && !analysis->is_after_break) {
         analysis->losses += now->is_counted;
@@ -122,11 +124,11 @@ static void move_to_event(struct rkh_analysis *analysis, const struct extract_ev
     now->layout = (uint64_t)(layout - analysis->ring->rkh.layout);
     now->has_stamps = analysis->has_times && layout->value[EXTRACT_RKH_TS];
     analysis->has_untimed_runs |= now->is_in_range && !now->has_stamps;
-    if (analysis->time_continues && event->ticks > now->ticks) {
-        now->span += event->ticks - now->ticks;
-        analysis->spans[now->layout] += event->ticks - now->ticks;
+    if (analysis->time_continues && ticks > now->ticks) {
+        now->span += ticks - now->ticks;
+        analysis->spans[now->layout] += ticks - now->ticks;
     }
-    now->ticks = event->ticks;
+    now->ticks = ticks;
     analysis->events += now->is_counted;
     if (now->is_in_range && !analysis->range_events++)
         analysis->first_ticks = event->ticks;
@@ -295,6 +297,7 @@ enum extract_code rkh_analysis_new(struct rkh_analysis **opened, const struct ex
     *opened = analysis;
     if (analysis && init_tables(analysis)) {
         struct extract_sink sink = {.all = add_events, .context = analysis};
+        analysis->end = filter_end(view);
         read_layouts(analysis, trace);
         extract_view_run(view, &sink);
         if (finish_analysis(analysis))

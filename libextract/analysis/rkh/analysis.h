@@ -183,6 +183,7 @@ struct rkh_analysis {
     uint64_t events, losses, restarts;
     uint64_t range_events; // events in the view's range, whether they are counted or not
     uint64_t first_ticks;  // time of the first of these
+    uint64_t end;          // of the view's range; UINT64_MAX: it has none
     uint64_t posts, gets, uncertain, state_changes, synchronous;
     bool has_times;        // at least one run has timestamps that give times
     bool has_untimed_runs; // the view's range includes a run without timestamps

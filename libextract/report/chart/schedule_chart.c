@@ -636,8 +636,13 @@ enum extract_code schedule_chart_collect(struct chart *chart, const struct extra
 {
     struct collector c = {.chart = chart, .view = view, .trace = chart->names.trace};
     const struct extract_schedule_sink sink = {.context = &c, .wake = on_wake};
-    const struct schedule_observer observer = {
-        .context = &c, .event = on_event, .entry = on_entry, .gap = on_gap, .marker = on_marker};
+    const struct schedule_observer observer = {.shows_next = true,
+
+                                               .context = &c,
+                                               .event = on_event,
+                                               .entry = on_entry,
+                                               .gap = on_gap,
+                                               .marker = on_marker};
     enum extract_code code = schedule_check(c.trace, error);
 
     chart->is_timed = true;
