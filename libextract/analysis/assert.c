@@ -286,6 +286,22 @@ static enum extract_code find_span(const struct extract_assertions *assertions,
 
 // ---- loads ----
 
+// Sets a load. What had a core for an unknown time may be this one, or not; so may what is likely.
+static void set_load(const struct extract_assertions *assertions, struct assert_figure *figure,
+                     uint64_t ticks)
+{
+    const struct extract_stats *stats = assertions->stats;
+    uint64_t less = ticks < stats->unsure_ticks ? ticks : stats->unsure_ticks;
+    uint64_t more = stats->unknown_ticks + stats->unsure_ticks;
+
+    set_percent(assertions, figure, ticks, stats->span_ticks);
+    if (!figure->has_value || !assertions->is_whole || !more)
+        return;
+    figure->doubt = "for a part of the time, it is not certain what had a core";
+    figure->low = expression_integer(ticks - less) * 100 / stats->span_ticks;
+    figure->high = expression_integer(ticks + more) * 100 / stats->span_ticks;
+}
+
 static enum extract_code find_load(const struct extract_assertions *assertions,
                                    const struct call *call, struct assert_figure *figure,
                                    struct extract_error *error)
@@ -294,21 +310,25 @@ static enum extract_code find_load(const struct extract_assertions *assertions,
     const struct {
         const char *name;
         uint64_t ticks;
-    } others[] = {{"idle", stats->idle_ticks},
-                  {"interrupts", stats->interrupt_ticks},
-                  {"init", stats->init_ticks},
-                  {"unknown", stats->unknown_ticks}};
+        bool is_exact;
+    } others[] = {{"idle", stats->idle_ticks, false},
+                  {"interrupts", stats->interrupt_ticks, false},
+                  {"init", stats->init_ticks, false},
+                  {"unknown", stats->unknown_ticks, true}};
     const struct extract_thread_stats *thread = NULL;
 
     figure->lacks = "the trace spans no time";
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (strcmp(call->argument[0], others[i].name) == 0) {
-            set_percent(assertions, figure, others[i].ticks, stats->span_ticks);
+            if (others[i].is_exact)
+                set_percent(assertions, figure, others[i].ticks, stats->span_ticks);
+            else
+                set_load(assertions, figure, others[i].ticks);
             return EXTRACT_OK;
         }
     enum extract_code code = find_stats(assertions, call->argument[0], &thread, error);
     if (!code)
-        set_percent(assertions, figure, thread->ticks, stats->span_ticks);
+        set_load(assertions, figure, thread->ticks);
     return code;
 }
 

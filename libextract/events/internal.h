@@ -95,6 +95,8 @@ struct extract_trace {
     const void *named_types[EXTRACT_NAMED_TYPES];
     bool has_named_types;
     bool has_roles;                   // an event concerns the scheduler
+    bool has_switches;                // a change of the thread of a core is an event
+    bool has_moves;                   // an event suspends or resumes a thread
     bool has_isr_entries;             // entries to interrupts, and exits, are events
     struct extract_reader start, end; // readers at the first event and after the last
     struct extract_run *runs;         // for RKH only
@@ -134,7 +136,8 @@ static inline bool extract_trace_shows_schedule(const struct extract_trace *trac
 {
     const struct extract_scheduler *kernel = trace->snapshot->ring.format->kernel;
 
-    return kernel && (kernel->roles || trace->has_roles);
+    return kernel && (kernel->roles ||
+                      (trace->has_roles && (trace->has_switches || !kernel->needs_switches)));
 }
 
 // Returns what an event means for the scheduler, as extract_ring_role does.

@@ -595,6 +595,9 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     // Posts and begins of steps show a schedule only together with the ends of steps.
     build->trace->has_roles |= role->role != EXTRACT_ROLE_NONE && role->role != EXTRACT_ROLE_POST &&
                                role->role != EXTRACT_ROLE_STEP_BEGIN;
+    build->trace->has_switches |= role->role == EXTRACT_ROLE_SWITCH;
+    build->trace->has_moves |=
+        role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RESUME;
     build->trace->has_isr_entries |=
         role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;
     return add_thread(build, event->thread, event->priority, event->seq) &&

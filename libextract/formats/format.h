@@ -387,6 +387,8 @@ struct extract_scheduler {
     // or be ready. NULL: events show it.
     bool (*lacks_waits)(const struct extract_ring *ring);
     bool has_steps; // threads are active objects: they process one message after the other
+    // Each switch is an event: without one, the events do not show who ran in between.
+    bool needs_switches;
     // Figures of libraries on the kernel; the last one has no family.
     const struct extract_figure *figures;
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.

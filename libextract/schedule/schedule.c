@@ -675,7 +675,9 @@ bool schedule_shows_waits(const struct extract_trace *trace)
 {
     const struct extract_ring *ring = &trace->snapshot->ring;
 
+    // A kernel of which all events are built in may leave out those of its scheduler.
     return extract_trace_shows_schedule(trace) &&
+           (trace->has_moves || !ring->format->kernel->roles) &&
            !(ring->format->kernel->lacks_waits && ring->format->kernel->lacks_waits(ring));
 }
 

@@ -163,6 +163,7 @@ static const struct extract_named_types named_types = {posix_rtos_find, posix_rt
                                                        posix_rtos_events};
 
 static const struct extract_scheduler kernel = {.translate = posix_rtos_translate,
+                                                .needs_switches = true,
                                                 .idle_threads = "IDLE*",
                                                 .prefers_block_names = true,
                                                 .name_pointer = posix_rtos_name_pointer};
