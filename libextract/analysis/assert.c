@@ -380,7 +380,8 @@ enum extract_code assert_add_event(struct extract_filter *filter, const char *na
     return extract_filter_add(filter, EXTRACT_FILTER_EVENT, blanks, error);
 }
 
-// Adds a condition such as "thread=comms".
+// Adds a condition such as "thread=comms". In quotes, a name may contain commas, and begin with
+// "!".
 static enum extract_code add_argument(struct extract_filter *filter, char *argument,
                                       struct extract_error *error)
 {
@@ -394,8 +395,14 @@ static enum extract_code add_argument(struct extract_filter *filter, char *argum
 
     for (size_t i = 0; equal && i < sizeof keys / sizeof *keys; i++) {
         size_t length = strlen(keys[i].key);
-        if ((size_t)(equal - argument) == length && strncmp(argument, keys[i].key, length) == 0)
-            return extract_filter_add(filter, keys[i].word, trim(equal + 1), error);
+        if ((size_t)(equal - argument) != length || strncmp(argument, keys[i].key, length) != 0)
+            continue;
+        char *value = trim(equal + 1);
+        bool is_name = value[-1] == '"' || value[-1] == '\'';
+        bool may_be_name =
+            keys[i].word == EXTRACT_FILTER_THREAD || keys[i].word == EXTRACT_FILTER_OBJECT;
+        return is_name && may_be_name ? filter_add_literal(filter, keys[i].word, value, error)
+                                      : extract_filter_add(filter, keys[i].word, value, error);
     }
     return extract_error_set(
         error, EXTRACT_USAGE, argument,

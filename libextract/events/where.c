@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char NO_OBJECT[] = "none"; // as reports print the address 0
+
 // Before this prefix, the name of a label that every trace has as a name of its own.
 static const char field_prefix[] = "fields.";
 
@@ -189,7 +191,7 @@ static enum extract_code match_label(struct where *where, struct test *test, con
     if (!label->has_objects)
         return EXTRACT_OK;
     enum extract_code code = make_view(where, EXTRACT_FILTER_OBJECT, text, &test->view, error);
-    if (label->has_words)
+    if (label->has_words || filter_matches(text, NO_OBJECT, 0))
         where->unmatched = before;
     return code;
 }
@@ -240,12 +242,19 @@ static bool get_number(void *context, unsigned name, expression_number *number)
     return is_known;
 }
 
+static bool is_no_object(enum extract_kind kind, uint64_t value)
+{
+    return !value && (kind == EXTRACT_KIND_OBJECT || kind == EXTRACT_KIND_CODE);
+}
+
 // Returns the word that reports print for a value; NULL if they print a number.
 static const char *find_word(struct where *where, enum extract_kind kind, uint64_t value)
 {
     struct extract_text *text = &where->scratch;
 
     text->used = 0;
+    if (is_no_object(kind, value))
+        return NO_OBJECT;
     if (kind == EXTRACT_KIND_IPV4 && value <= UINT32_MAX)
         extract_text_printf(text, "%u.%u.%u.%u", (unsigned)(value >> 24),
                             (unsigned)(value >> 16 & 255), (unsigned)(value >> 8 & 255),
@@ -271,7 +280,7 @@ static enum expression_answer test_label(struct where *where, const struct test 
         return EXPRESSION_NO_VALUE;
     enum extract_kind kind = event->type->field[field - 1].kind;
     uint64_t value = event->field[field - 1];
-    if (extract_value_key(kind, value, &key))
+    if (!is_no_object(kind, value) && extract_value_key(kind, value, &key))
         return answer(test->view && filter_names_address(test->view, key, event->seq));
     const char *word = find_word(where, kind, value);
     return answer(word && filter_matches(test->text, word, 0));

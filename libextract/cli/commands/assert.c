@@ -156,6 +156,23 @@ static int run_checks(struct checks *checks, struct extract_session *session)
 
 // ---- output ----
 
+// Writes a description. A '#' would begin a directive of TAP, such as TODO.
+static void put_description(struct extract_text *text, const char *string)
+{
+    struct extract_text escaped;
+
+    extract_text_init(&escaped, NULL, NULL);
+    extract_text_escaped(&escaped, string);
+    for (size_t i = 0; i < escaped.used; i++) {
+        if (escaped.data[i] == '#')
+            extract_text_putc(text, '\\');
+        extract_text_putc(text, escaped.data[i]);
+    }
+    if (escaped.code)
+        text->code = escaped.code;
+    extract_text_free(&escaped);
+}
+
 static void put_tap(struct extract_text *text, const struct checks *checks)
 {
     static const char *const words[] = {"ok", "not ok", "not ok"};
@@ -164,7 +181,7 @@ static void put_tap(struct extract_text *text, const struct checks *checks)
     for (size_t i = 0; i < checks->count; i++) {
         const struct check *check = &checks->list[i];
         extract_text_printf(text, "%s %zu - ", words[check->result.result], i + 1);
-        extract_text_escaped(text, check->text);
+        put_description(text, check->text);
         if (check->result.result == EXTRACT_ASSERTION_UNKNOWN)
             extract_text_printf(text, " (unknown: %s)", check->result.why);
         extract_text_puts(text, "\n  # ");

@@ -115,6 +115,16 @@ for figure in 'never(mutex_get)' 'order(mutex_get, isr_enter)'; do
 done
 breaks "a number and a truth" 1 '0 == never(mutex_get)' err 'column 6: .* leave out the comparison'
 
+# ---- output ----
+
+# A '#' in a description would be a directive of TAP.
+run assert "count(*, thread='[! # TODO x]*') < 0" "$demo"
+check "a description with a #" 4 out '^not ok 1 - count(\*, thread=.\[! \\# TODO x\]\*.) < 0$'
+# A name in quotes may have a comma.
+LC_ALL=C sed 's/comms/co,ms/g' "$demo" >comma.trx
+run assert 'count(*, thread="co,ms") > 10' comma.trx
+check "a name with a comma" 0 out '^ok 1'
+
 # ---- a small ring ----
 
 # main has two events of queues, an interrupt, and an event of a semaphore.
@@ -152,6 +162,13 @@ run assert 'response(main).max < 1' "$trx"
 check "events that do not show waits" 3 out '(unknown: the events of this trace do not show when'
 run assert 'response(main).count == 0' 'response(main).max < 1 || load(main) > 0' "$trx"
 check "results that need no value" 0
+
+# Who had the core for an unknown time may be anybody.
+if [ -d "$data" ]; then
+    run assert 'load(idle) < 1' 'load(unknown) > 30%' 'load(idle) < 31%' "$data/rkh/cm3_all_on.bin"
+    check "a load of a trace that does not show it" 3 out '^ok 2 ' out '^ok 3 ' \
+        out '^not ok 1 .* (unknown: for a part of the time, it is not certain what had a core)$'
+fi
 
 # ---- missing events ----
 

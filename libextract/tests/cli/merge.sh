@@ -106,6 +106,25 @@ fi
 
 # ---- boards ----
 
+# The demo twice, at the same time: each board has the schedule that it has alone, as
+# no thread of one can run on a core of the other.
+cp "$demo" one.trx
+cp one.trx two.trx
+run merge --offset two.trx=0 one.trx two.trx -o both.log
+check "two boards" 0
+figures() { # PREFIX: of threads that ran
+    jq -c --arg p "$1" '.threads[] | select(.name | startswith($p)) |
+        [(.name | ltrimstr($p)), .ticks, .ready_ticks, .blocked_ticks, .response, .latency]' |
+        sort
+}
+"$ringside" stats --json one.trx 2>/dev/null | figures '' >alone
+"$ringside" stats --json both.log >both.stats 2>/dev/null
+for board in one two; do
+    figures "$board/" <both.stats >board
+    is "the figures of board $board are those of it alone" "$(diff alone board)" ''
+done
+is "nothing is unsure" "$(jq .unsure_ticks both.stats)" 0
+
 # board FILE BASE LINE...: makes a dump of a board with the thread "main". A line is "STAMP ID
 # NUMBER".
 board() {

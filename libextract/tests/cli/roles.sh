@@ -55,6 +55,19 @@ block '$ ringside schedule' | tail -n +2 >should
 is "the page's output" "$(cat out)" "$(cat should)"
 is "the page's command" "$(block '$ ringside schedule' | head -n 1)" \
     "\$ ringside schedule ${layout[*]} --roles pump.roles pump.raw"
+# A wait whose end no event shows: when thread 17 became ready is not known.
+{
+    entry 1000 17 106 17
+    entry 1100 17 111
+    entry 1110 17 106 18
+    entry 2000 18 106 17
+    entry 2500 17 101
+} >waits.raw
+printf '106 dispatch thread=D1\n111 suspend\n' >waits.roles
+run schedule --json "${layout[@]}" --roles waits.roles waits.raw
+is "a wait without an end" \
+    "$(jq -c 'select(.type == "state" and .thread == 17) | [.from, .to, .state]' out | xargs)" \
+    '[0,100,running] [100,1000,unknown] [1000,1500,running]'
 block 'HD == 1' >first.roles
 run schedule "${layout[@]}" --roles first.roles pump.raw
 check "the first example can be read" 0

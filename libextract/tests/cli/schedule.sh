@@ -37,6 +37,23 @@ check "the last moment" 0 out ' core 0: '
 run schedule --no-header --from $((end + 1)) --to $((end + 9)) "$demo"
 is "a time after the trace" "$status$(cat out)" 0
 
+# Statistics end with the range, too: the times are those of the schedule from its first event on.
+for window in '0 200000' '2188131 3992383' '100 5000' '7000000 8000000'; do
+    run stats --json --from "${window% *}" --to "${window#* }" "$demo"
+    check "statistics from ${window/ / to }" 0
+    first=$("$ringside" report --json --from "${window% *}" --to "${window#* }" "$demo" |
+        jq -s '.[0].ticks')
+    is "statistics from ${window/ / to }: of the schedule" \
+        "$(jq -c '[.span_ticks, (.threads[] | select(.ticks > 0) | [.name, .ticks]) ]' out)" \
+        "$(jq -c --argjson b "${window#* }" --argjson a "$first" --slurpfile stats out -s '
+            def part($x): [.[] | select($x) | ([.to, $b] | min) - ([.from, $a] | max) |
+                select(. > 0)] | add // 0;
+            . as $all | ([map(.to // .at) | max, $b] | min) as $stop |
+            [$stop - $a, ($stats[0].threads[] | . as $t |
+                ($all | map(select(.kind == "thread" and .thread == $t.address)) | part(true))
+                as $ticks | select($ticks > 0) | [.name, $ticks])]' whole.json)"
+done
+
 # ---- threads ----
 
 run schedule --json --thread comms "$demo"

@@ -185,6 +185,13 @@ run top --batch --count 1 --where 'event == "isr enter"' threadx.log
 check "top takes an expression" '0 3' out 'isr enter' no-out 'isr exit'
 run info --where 'seq == 1' "$trx"
 check "info takes no expression" 1 err "^ringside: --where: 'info' does not take this option"
+# Each word that a report prints for a value selects it: "none" is no object.
+for label in next_thread owner; do
+    run report --where "$label == \"none\"" "$own/demo.trx"
+    check "$label is none" 0
+    is "$label is none, as often as printed" "$(grep -c " $label=none" out) $(grep -vc SEQ out)" \
+        "$("$ringside" report "$own/demo.trx" | grep -c " $label=none" | sed 's/.*/& &/')"
+done
 run report --where 'info1 = 5' "$trx"
 check "an error has a column" 1 err '^ringside: where: column 7: unexpected "="; use == to compare$'
 run report --where 'thread == "main" && inf1 == 5' "$trx"
