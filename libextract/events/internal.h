@@ -97,6 +97,7 @@ struct extract_trace {
     bool has_roles;                   // an event concerns the scheduler
     bool has_switches;                // a change of the thread of a core is an event
     bool has_moves;                   // an event suspends or resumes a thread
+    bool needs_moves;                 // several threads ran, or one has slept
     bool has_isr_entries;             // entries to interrupts, and exits, are events
     struct extract_reader start, end; // readers at the first event and after the last
     struct extract_run *runs;         // for RKH only

@@ -45,6 +45,7 @@ struct build {
     bool begins_run;              // the last event begins a run of the target
     size_t capacity;              // objects that fit
     size_t max_objects;           // damaged entries must not fill the memory with threads
+    uint64_t first_thread;        // address of the first one that recorded an event; 0: none yet
 };
 
 // Appends a string to the storage and returns its offset.
@@ -598,6 +599,11 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     build->trace->has_switches |= role->role == EXTRACT_ROLE_SWITCH;
     build->trace->has_moves |=
         role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RESUME;
+    if (event->context == EXTRACT_THREAD && !extract_event_is_mark(event)) {
+        build->first_thread = build->first_thread ? build->first_thread : event->thread;
+        build->trace->needs_moves |=
+            event->thread != build->first_thread || role->begins == EXTRACT_WAIT_SLEEP;
+    }
     build->trace->has_isr_entries |=
         role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;
     return add_thread(build, event->thread, event->priority, event->seq) &&

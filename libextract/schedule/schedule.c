@@ -677,7 +677,7 @@ bool schedule_shows_waits(const struct extract_trace *trace)
 
     // A kernel of which all events are built in may leave out those of its scheduler.
     return extract_trace_shows_schedule(trace) &&
-           (trace->has_moves || !ring->format->kernel->roles) &&
+           (trace->has_moves || !trace->needs_moves || !ring->format->kernel->roles) &&
            !(ring->format->kernel->lacks_waits && ring->format->kernel->lacks_waits(ring));
 }
 

@@ -69,8 +69,12 @@ export class App {
     compact = false;
     narrow = false; // the window has no room for names beside the lanes
 
+    // The clock of the page. Without the rate of one trace, times of both are ticks.
     get clock(): Clock {
-        return this.panes[0]!.trace.clock;
+        const first = this.panes[0]!.trace;
+        return this.panes.every(pane => pane.trace.facts.hz || !first.facts.hz)
+            ? first.clock
+            : new Clock(0);
     }
 
     get isTwo(): boolean {

@@ -2,7 +2,7 @@
 // The page: builds its elements, and connects keys, mouse and touch with the state (app.ts), the
 // picture and the panels.
 import { App, Lane, Pane } from './app';
-import { readPage } from './data';
+import { Chain, readPage } from './data';
 import { buildLegend, element, fillHead, paintLegend, paneHead, stateText } from './frame';
 import { eventNear, hitTest, showTip } from './hit';
 import { selectionPanel, statisticsPanel, whyPanel } from './panels';
@@ -22,6 +22,25 @@ const TAB_NAMES: Record<Tab, string> = {
     selection: 'Selection',
 };
 const OVERVIEW_HEIGHT = 75;
+
+// The address behind "#"; what is not well formed stays as it is.
+function decodeHash(): string {
+    const hash = location.hash.slice(1);
+    try {
+        return decodeURIComponent(hash);
+    } catch {
+        return hash;
+    }
+}
+
+// The thread of which a segment tells: that of the response, or the holder of the segment that it is
+// nested in.
+function threadOf(chain: Chain, i: number): number {
+    const depth = chain.segments[i]?.depth ?? 0;
+    for (let k = i - 1; k >= 0; k--)
+        if (chain.segments[k]!.depth < depth) return chain.segments[k]!.holder || chain.thread;
+    return chain.thread;
+}
 
 class Page {
     private app = new App();
@@ -76,7 +95,7 @@ class Page {
         this.readHash();
         this.selectTab(this.tab);
         this.changed();
-        this.draw();
+        this.moved();
         document.documentElement.dataset.ready = '1';
     }
 
@@ -170,13 +189,29 @@ class Page {
         element('state').textContent = stateText(app);
     }
 
+    // Does something that builds elements again, and gives the focus to what stands for the one that
+    // had it.
+    private keepFocus(action: () => void): void {
+        const before = document.activeElement as HTMLElement | null;
+        const key = (e: HTMLElement) => `${e.id} ${JSON.stringify(e.dataset)}`;
+        const own = before && key(before);
+        action();
+        if (!before || before === document.body || before.isConnected) return;
+        const same = [...document.querySelectorAll<HTMLElement>(before.tagName)].find(
+            e => key(e) === own && e.offsetParent !== null,
+        );
+        (same ?? element(`p-${this.tab}`)).focus({ preventScroll: true });
+    }
+
     // Updates what depends on the selection.
     private changed(): void {
         const app = this.app,
             html = selectionPanel(app);
-        document.querySelectorAll('.sel-body').forEach(body => {
-            body.innerHTML = html;
-        });
+        this.keepFocus(() =>
+            document.querySelectorAll('.sel-body').forEach(body => {
+                body.innerHTML = html;
+            }),
+        );
         for (const { pane, root } of this.boxes)
             root.querySelectorAll<HTMLElement>('.ln').forEach(button =>
                 button.classList.toggle(
@@ -216,7 +251,7 @@ class Page {
 
     private readHash(): void {
         const app = this.app,
-            [view = '', ...rest] = decodeURIComponent(location.hash.slice(1)).split('&');
+            [view = '', ...rest] = decodeHash().split('&');
         const range = /^(-?\d+)-(-?\d+)$/.exec(view),
             values = new Map(rest.map(part => part.split('=') as [string, string]));
         if (range) app.show(Number(range[1]), Number(range[2]));
@@ -226,7 +261,7 @@ class Page {
         const event = Number(values.get('event') ?? -1);
         if (lane && Number(span) < lane.spans.length && Number(span) >= 0)
             this.selectSpan(pane, lane, Number(span));
-        else if (event >= 0 && event < pane.trace.event.rows) this.selectEvent(pane, event, false);
+        else if (Number.isInteger(event)) this.selectEvent(pane, event, false);
     }
 
     // ---- selecting ----
@@ -237,6 +272,7 @@ class Page {
         const event = Math.min(pane.trace.eventAt(from), pane.trace.event.rows - 1);
         this.app.selection = { pane, lane, from, to: lane.spans.to[span]!, span, event };
         this.activate(pane);
+        this.revealLane(pane, lane);
         if (this.tab === 'events' && event >= 0) this.events.reveal(event);
         this.changed();
     }
@@ -265,8 +301,17 @@ class Page {
         this.app.selection = { pane, lane, from: time, to: time, span: -1, event };
         if (isShown && !trace.isUntimed(event)) this.reveal(pane.toPage(time));
         this.activate(pane);
+        this.revealLane(pane, lane);
         if (this.tab === 'events') this.events.reveal(event);
         this.changed();
+    }
+
+    // Scrolls so that a lane is visible.
+    private revealLane(pane: Pane, lane: Lane): void {
+        this.boxes
+            .find(box => box.pane === pane)
+            ?.root.querySelector(`.ln[data-lane="${pane.lanes.indexOf(lane)}"]`)
+            ?.scrollIntoView({ block: 'nearest' });
     }
 
     // Moves the visible time if a time is not in it.
@@ -285,17 +330,19 @@ class Page {
 
     // The table follows the picture, unless the selected event is in both.
     private moved(): void {
+        if (this.tab === 'events' && !element('p-events').matches(':hover')) this.followPicture();
+        this.writeHash();
+        this.draw();
+    }
+
+    private followPicture(): void {
         const app = this.app,
             pane = app.pane,
             s = app.selection;
-        if (this.tab === 'events' && !element('p-events').matches(':hover')) {
-            const time =
-                s && s.pane === pane && s.event >= 0 ? pane.toPage(pane.trace.time(s.event)) : NaN;
-            if (!(time >= app.from && time <= app.to))
-                this.events.follow(pane.trace.eventAt(pane.toTrace(app.from)));
-        }
-        this.writeHash();
-        this.draw();
+        const time =
+            s && s.pane === pane && s.event >= 0 ? pane.toPage(pane.trace.time(s.event)) : NaN;
+        if (time >= app.from && time <= app.to) this.events.reveal(s!.event);
+        else this.events.follow(pane.trace.eventAt(pane.toTrace(app.from)));
     }
 
     // ---- moving along ----
@@ -349,8 +396,8 @@ class Page {
     private mark(time?: number): void {
         const app = this.app,
             s = app.selection;
-        const own =
-            time ?? (s ? s.pane.toPage(app.marks.length === 1 ? s.to : s.from) : this.pointer());
+        const ofSelection = s ? s.pane.toPage(app.marks.length === 1 ? s.to : s.from) : null;
+        const own = time ?? (app.hover === null ? (ofSelection ?? this.pointer()) : this.pointer());
         if (app.marks.length > 1) app.marks = [];
         app.marks.push(own);
         this.draw();
@@ -380,19 +427,28 @@ class Page {
             why: app.chain ? 'Select a row to see it in the timeline' : '',
             statistics: app.isTwo ? '' : 'Select a longest response to explain it',
         };
-        element('tabs').innerHTML =
+        this.keepFocus(() => {
+            element('tabs').innerHTML = this.tabButtons(numbers, hint[tab] ?? '');
+            if (tab === 'why') element('p-why').innerHTML = whyPanel(app);
+            if (tab === 'statistics') element('p-statistics').innerHTML = statisticsPanel(app);
+        });
+        element(`t-${tab}`).scrollIntoView({ block: 'nearest', inline: 'nearest' });
+        if (tab === 'search') this.searchHint();
+        if (tab === 'events') this.followPicture();
+        this.draw();
+    }
+
+    private tabButtons(numbers: Partial<Record<Tab, string>>, hint: string): string {
+        return (
             TABS.map(
                 (name, i) =>
-                    `<button role="tab" id="t-${name}" aria-selected="${name === tab}" aria-controls="p-${
+                    `<button role="tab" id="t-${name}" aria-selected="${name === this.tab}" aria-controls="p-${
                         name
                     }" data-tab="${name}"${name === 'selection' ? ' class="narrow"' : ''} title="${TAB_NAMES[name]} (${i + 1})">${
                         TAB_NAMES[name]
                     }<span class="n">${numbers[name] ?? ''}</span></button>`,
-            ).join('') + `<span class="r">${hint[tab] ?? ''}</span>`;
-        if (tab === 'why') element('p-why').innerHTML = whyPanel(app);
-        if (tab === 'statistics') element('p-statistics').innerHTML = statisticsPanel(app);
-        if (tab === 'search') this.searchHint();
-        this.draw();
+            ).join('') + `<span class="r">${hint}</span>`
+        );
     }
 
     private searchHint(isDone = true): void {
@@ -411,9 +467,11 @@ class Page {
         const app = this.app;
         app.query = text.trim().toLowerCase();
         app.foundAt = -1;
+        let isFirst = isShown;
         void this.search.run(app.pane.trace, app.query, (rows, isDone) => {
             app.found = [...rows];
-            this.selectTab(isShown ? 'search' : this.tab);
+            this.selectTab(isFirst ? 'search' : this.tab);
+            isFirst = false; // the user may have chosen another tab since
             this.searchHint(isDone);
             element('live').textContent = isDone ? count(rows.length, 'hit') : '';
         });
@@ -458,7 +516,7 @@ class Page {
         Enter: () => this.explain(),
         c: () => {
             this.app.compact = !this.app.compact;
-            this.build();
+            this.keepFocus(() => this.build());
             this.changed();
         },
         '/': () => {
@@ -519,6 +577,7 @@ class Page {
             element<HTMLInputElement>('query').value = '';
             app.query = '';
             app.found = [];
+            this.search.stop();
             this.selectTab('events');
         } else if (app.chain) {
             app.chain = null;
@@ -562,11 +621,9 @@ class Page {
         const isDown = event.key === 'ArrowDown',
             isUp = event.key === 'ArrowUp';
         if (target.closest('#tabs') && (event.key === 'ArrowLeft' || event.key === 'ArrowRight')) {
-            const next =
-                TABS[
-                    (TABS.indexOf(this.tab) + (event.key === 'ArrowRight' ? 1 : TABS.length - 1)) %
-                        TABS.length
-                ]!;
+            const shown = TABS.filter(name => element(`t-${name}`).offsetParent !== null);
+            const step = event.key === 'ArrowRight' ? 1 : shown.length - 1;
+            const next = shown[(shown.indexOf(this.tab) + step) % shown.length]!;
             this.selectTab(next);
             element(`t-${next}`).focus();
             return true;
@@ -651,7 +708,10 @@ class Page {
             } else if (drag) {
                 drag.moved = Math.max(drag.moved, Math.abs(x - drag.x));
                 if (drag.moved < 4) return;
-                if (drag.mark) app.marks = [timeAt(drag.x), timeAt(x)];
+                if (drag.mark)
+                    app.marks = [drag.x, x].map(at =>
+                        Math.max(app.begin, Math.min(app.end, timeAt(at))),
+                    );
                 else {
                     const shift = ((drag.x - x) / box.clientWidth) * (drag.to - drag.from);
                     this.show(drag.from + shift, drag.to + shift);
@@ -725,8 +785,17 @@ class Page {
             if (!drag) return;
             const shift =
                 (event.clientX - canvas.getBoundingClientRect().left - drag.x) * perPixel();
-            if (drag.grip < 0) this.show(Math.min(drag.from + shift, drag.to - 1), drag.to);
-            else if (drag.grip > 0) this.show(drag.from, Math.max(drag.to + shift, drag.from + 1));
+            const least = Math.min(20, drag.to - drag.from); // ticks between the grips
+            if (drag.grip < 0)
+                this.show(
+                    Math.max(app.begin, Math.min(drag.from + shift, drag.to - least)),
+                    drag.to,
+                );
+            else if (drag.grip > 0)
+                this.show(
+                    drag.from,
+                    Math.min(app.end, Math.max(drag.to + shift, drag.from + least)),
+                );
             else this.show(drag.from + shift, drag.to + shift);
         };
         canvas.onpointerup = canvas.onpointercancel = () => {
@@ -738,6 +807,10 @@ class Page {
 
     private wire(): void {
         addEventListener('keydown', event => this.key(event));
+        addEventListener('hashchange', () => {
+            this.readHash();
+            this.moved();
+        });
         new ResizeObserver(() => {
             this.build();
             this.changed();
@@ -751,6 +824,7 @@ class Page {
         // Printed pages are light: colors are read again, and painted at once.
         const print = (isPrinting: boolean) => {
             document.documentElement.toggleAttribute('data-print', isPrinting);
+            this.build(); // at the width of the paper
             this.picture.repaint();
             paintLegend(this.picture.palette);
             this.paint();
@@ -819,11 +893,10 @@ class Page {
         else if (data.segment) this.openSegment(Number(data.segment));
         else if (data.lane) {
             const lane = pane.lanes[Number(data.lane)]!;
-            this.selectSpan(
-                pane,
-                lane,
-                Math.min(lane.spans.length - 1, lane.spans.after(pane.toTrace(app.from))),
-            );
+            const span = Math.min(lane.spans.length - 1, lane.spans.after(pane.toTrace(app.from)));
+            this.selectSpan(pane, lane, span);
+            if (span >= 0 && pane.toPage(lane.spans.from[span]!) > app.to)
+                this.reveal(pane.toPage(lane.spans.from[span]!));
         }
     }
 
@@ -839,7 +912,7 @@ class Page {
     private openSegment(i: number): void {
         const open = this.app.chain,
             segment = open?.chain.segments[i];
-        const lane = open?.pane.lane('thread', open.chain.thread);
+        const lane = open?.pane.lane('thread', threadOf(open.chain, i));
         if (!open || !segment || !lane) return;
         const span = lane.spans.at(segment.from);
         if (span >= 0) this.selectSpan(open.pane, lane, span);

@@ -66,6 +66,25 @@ export function stateName(trace: Trace, kind: string, spans: Spans, i: number): 
     return { thread: 'running', isr: 'interrupt', init: 'start-up' }[name] ?? name;
 }
 
+// What figures are a share of: the time of the trace without its gaps.
+function recorded(trace: Trace): number {
+    return trace.losses.reduce((sum, loss) => sum - (loss.to - loss.from), trace.end - trace.begin);
+}
+
+// The time for which each thread had a core, without interrupts: a thread that is interrupted is
+// running.
+function ranTimes(trace: Trace): Map<number, number> {
+    const threads = trace.slice.columns[SliceColumn.Thread]!,
+        sums = new Map<number, number>();
+    for (const core of trace.cores.values())
+        for (let i = 0; i < core.length; i++) {
+            if (core.shape[i] !== Shape.Running) continue;
+            const thread = threads[core.row[i]!]!;
+            sums.set(thread, (sums.get(thread) ?? 0) + core.to[i]! - core.from[i]!);
+        }
+    return sums;
+}
+
 // The time of each state in all of a lane.
 function totals(spans: Spans | undefined): Float64Array {
     const sums = new Float64Array(Shape.Count);
@@ -427,12 +446,13 @@ export function statisticsPanel(app: App): string {
 
 function statistics(pane: Pane): string {
     const trace = pane.trace,
-        all = trace.end - trace.begin;
+        all = recorded(trace),
+        ran = ranTimes(trace);
     const rows = trace.threadOrder().map(thread => {
         const sums = totals(trace.threads.get(thread)),
             { sorted, longestFrom } = trace.responses(thread);
         const longest = sorted[sorted.length - 1] ?? 0,
-            part = (shape: Shape) => (sums[shape] ? percent(sums[shape]!, all) : '–');
+            share = (time: number) => (time ? percent(time, all) : '–');
         return (
             `<tr data-thread="${esc(trace.threadName(thread))}"><td title="${esc(trace.threadName(thread))}">${esc(
                 trace.threadName(thread),
@@ -440,7 +460,7 @@ function statistics(pane: Pane): string {
                 sums,
                 all,
                 trace,
-            )}</td><td>${part(Shape.Running)}</td><td>${part(Shape.Ready)}</td><td>${part(Shape.Blocked)}</td>` +
+            )}</td><td>${share(ran.get(thread) ?? 0)}</td><td>${share(sums[Shape.Ready]!)}</td><td>${share(sums[Shape.Blocked]!)}</td>` +
             lengthCells(
                 sorted,
                 trace,
@@ -500,13 +520,16 @@ function comparison(app: App): string {
         const name = b.trace.threadName(thread);
         names.set(name, [names.get(name)?.[0] ?? 0, thread]);
     }
+    const all = [a, b].map(pane => recorded(pane.trace)),
+        ran = [a, b].map(pane => ranTimes(pane.trace));
     const rows = [...names].map(([name, threads]) => {
         const sums = [a, b].map((pane, i) => totals(pane.trace.threads.get(threads[i]!)));
-        const all = [a, b].map(pane => pane.trace.end - pane.trace.begin);
         const longest = [a, b].map(
             (pane, i) => pane.trace.responses(threads[i]!).sorted.at(-1) ?? 0,
         );
-        const part = (i: number, shape: Shape) => sums[i]![shape]! / all[i]!;
+        const part = (i: number, shape: Shape) =>
+            (shape === Shape.Running ? (ran[i]!.get(threads[i]!) ?? 0) : sums[i]![shape]!) /
+            all[i]!;
         const bar = (i: number, pane: Pane) =>
             threads[i] ? stateBar(sums[i]!, all[i]!, pane.trace) : 'not there';
         const isInBoth = threads[0] && threads[1];

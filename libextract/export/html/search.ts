@@ -9,6 +9,10 @@ const PART = 40_000; // events between two answers to the user
 export class Search {
     private running = 0;
 
+    stop(): void {
+        this.running++;
+    }
+
     // Passes the rows that match, and false while there may be more.
     async run(
         trace: Trace,

@@ -61,20 +61,30 @@ export class EventTable {
         const top = this.topPlace(),
             visible = this.capacity;
         if (place >= top && place < top + visible - 1) return;
-        this.scroller.scrollTop =
-            (Math.max(0, place - Math.floor(visible / 2)) * ROW) / this.factor;
+        this.follow(place - Math.floor(visible / 2));
     }
 
     // Scrolls so that a place is at the top.
     follow(place: number): void {
-        this.scroller.scrollTop = (Math.max(0, place) * ROW) / this.factor;
+        this.scroller.scrollTop = Math.max(0, place) * this.perPlace;
+    }
+
+    // The last place at the top, at which the last row is visible.
+    private get last(): number {
+        return Math.max(0, this.count - this.capacity);
+    }
+
+    private get height(): number {
+        return ((this.count + 1) * ROW) / this.factor;
+    }
+
+    // Pixels of the scroll bar for a place: where it stands for several rows, its end is the last one.
+    private get perPlace(): number {
+        return this.factor > 1 ? (this.height - this.scroller.clientHeight) / this.last : ROW;
     }
 
     private topPlace(): number {
-        return Math.min(
-            Math.max(0, this.count - this.capacity),
-            Math.floor((this.scroller.scrollTop / ROW) * this.factor),
-        );
+        return Math.min(this.last, Math.floor(this.scroller.scrollTop / this.perPlace + 1e-6));
     }
 
     draw(): void {
@@ -89,8 +99,7 @@ export class EventTable {
         if (first === this.first && state === this.shown) return;
         this.first = first;
         this.shown = state;
-        const height = ((count + 1) * ROW) / this.factor;
-        this.grid.style.height = `${height}px`;
+        this.grid.style.height = `${this.height}px`;
         this.grid.setAttribute('aria-rowcount', String(count + 1));
         const offset =
             this.factor > 1

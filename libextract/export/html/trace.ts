@@ -603,9 +603,11 @@ export class Trace {
         const likely = w[WakeColumn.Sure]![row] ? '' : 'likely ';
         if (reason !== 'service')
             return (
-                { slept: 'its sleep ended', timeout: 'its timeout was over', tick: 'timer tick' }[
-                    reason
-                ] ?? 'unknown reason'
+                {
+                    'sleep ended': 'its sleep ended',
+                    timeout: 'its timeout was over',
+                    'timer tick': 'timer tick',
+                }[reason] ?? 'unknown reason'
             );
         return (
             likely +
