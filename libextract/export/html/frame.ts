@@ -47,8 +47,8 @@ export function fillHead(app: App): void {
         count(trace.threadOrder().length, 'thread'),
     ];
     element('facts').textContent = [
-        ...(app.isTwo ? [trace.clock.length(app.end - app.begin)] : own),
-        facts.hz ? `clock ${rate(facts.hz)}` : 'clock rate unknown',
+        ...(app.isTwo ? [app.clock.length(app.end - app.begin)] : own),
+        app.clock.hz ? `clock ${rate(facts.hz)}` : 'clock rate unknown',
     ]
         .filter(Boolean)
         .join(', ');
@@ -119,14 +119,11 @@ export function stateText(app: App): string {
         list.push(
             `${count(losses, 'gap')} in the trace; states after a gap are unknown until evidence comes`,
         );
-    const lost = app.panes.reduce((sum, pane) => sum + pane.trace.facts.lost, 0);
-    const isKnown = app.panes.every(pane => pane.trace.facts.lostKnown);
-    if (!losses && (lost || !isKnown))
-        list.push(
-            isKnown
-                ? `${count(lost, 'event')} lost, at an unknown time`
-                : 'events were lost, at an unknown time',
-        );
+    const lost = app.panes.reduce(
+        (sum, pane) => sum + (pane.trace.facts.lostKnown ? pane.trace.facts.lost : 0),
+        0,
+    );
+    if (!losses && lost) list.push(`${count(lost, 'event')} lost, at an unknown time`);
     if (damaged) list.push(`${group(String(damaged))} damaged entr${damaged === 1 ? 'y' : 'ies'}`);
     const wrapped = app.panes.some(pane => pane.trace.facts.wrapped);
     return (
