@@ -454,7 +454,9 @@ source_iterator_new(bt_self_message_iterator *self,
     bt_self_component *component = bt_self_message_iterator_borrow_component(self);
     struct iterator *it = calloc(1, sizeof *it);
 
-    (void)configuration, (void)port;
+    (void)port;
+    // All messages but the begins and ends of streams have times, which never go back.
+    bt_self_message_iterator_configuration_set_can_seek_forward(configuration, BT_TRUE);
     if (!it)
         return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
     it->self = self;

@@ -103,6 +103,9 @@ static void begin(struct export_run *run)
 {
     extract_text_puts(run->text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"format\":");
     extract_text_json(run->text, extract_trace_info(run->trace)->format);
+    if (extract_trace_info(run->trace)->lost_known)
+        extract_text_printf(run->text, ",\"events_lost\":%llu",
+                            (unsigned long long)extract_trace_info(run->trace)->events_lost);
     extract_text_puts(run->text, run->hz ? "},\"traceEvents\":["
                                          : ",\"clock\":\"unknown rate: 1 tick is shown as 1 ns\"},"
                                            "\"traceEvents\":[");

@@ -354,6 +354,11 @@ static void begin(struct export_run *run)
         put_number(&jsonl->writer, "", run->hz);
     else
         put_string(&jsonl->writer, "null");
+    put_string(&jsonl->writer, ",\"events_lost\":");
+    if (info->lost_known)
+        put_number(&jsonl->writer, "", info->events_lost);
+    else
+        put_string(&jsonl->writer, "null");
     put_string(&jsonl->writer, "}\n");
 }
 

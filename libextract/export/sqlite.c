@@ -196,7 +196,9 @@ static void close_row(struct export_run *run)
 
 // ---- the parts of a trace ----
 
-static void put_meta(struct export_run *run, const char *key, const char *text, uint64_t number)
+// Writes a property: a text or, if that is NULL, a number if it is known.
+static void put_meta(struct export_run *run, const char *key, const char *text, bool is_known,
+                     uint64_t number)
 {
     struct sqlite *sqlite = open_row(run, META);
 
@@ -204,7 +206,7 @@ static void put_meta(struct export_run *run, const char *key, const char *text, 
     if (text)
         put_string(sqlite, text);
     else
-        put_optional(sqlite, number != 0, number);
+        put_optional(sqlite, is_known, number);
     close_row(run);
 }
 
@@ -241,10 +243,12 @@ static void begin(struct export_run *run)
     for (unsigned i = 0; i < TABLES; i++)
         if (!make_table(run, (enum table)i))
             return;
-    put_meta(run, "format", info->format, 0);
-    put_meta(run, "hz", NULL, run->hz);
-    put_meta(run, "cores", NULL, info->cores);
-    put_meta(run, "schedule", run->has_waits ? "states" : run->has_schedule ? "slices" : "none", 0);
+    put_meta(run, "format", info->format, true, 0);
+    put_meta(run, "hz", NULL, run->hz != 0, run->hz);
+    put_meta(run, "cores", NULL, info->cores != 0, info->cores);
+    put_meta(run, "events_lost", NULL, info->lost_known, info->events_lost);
+    put_meta(run, "schedule", run->has_waits ? "states" : run->has_schedule ? "slices" : "none",
+             true, 0);
 }
 
 static void put_object(struct export_run *run, const struct extract_object *object)

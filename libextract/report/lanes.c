@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    RANGE_CHECKS = 1 << EXTRACT_FILTER_FROM | 1 << EXTRACT_FILTER_TO | 1 << EXTRACT_FILTER_LAST
+};
+
 const char *lane_state_name(enum lane_state state)
 {
     static const char *const names[LANE_STATES] = {"idle",     "running",   "ready",   "blocked",
@@ -127,7 +131,7 @@ static void name_lane(struct lanes *lanes, struct lane *lane)
 // Drops threads of which the view chose no event, names the rest, and puts them in order.
 static void order_lanes(struct lanes *lanes)
 {
-    bool chooses_threads = lanes->view && lanes->view->checks & 1u << EXTRACT_FILTER_THREAD;
+    bool chooses_threads = lanes->view && lanes->view->checks & ~(unsigned)RANGE_CHECKS;
     size_t kept = 0;
 
     for (size_t i = 0; i < lanes->count; i++)
@@ -165,8 +169,7 @@ enum extract_code lanes_open(struct lanes *lanes, const struct extract_view *vie
         code = schedule_walk_times(view, trace, &sink, &observer, error);
     if (!code && !lanes->has_failed && view) {
         struct extract_view all = *view; // a thread may have no event in the time of the picture
-        all.checks &=
-            ~(1u << EXTRACT_FILTER_FROM | 1u << EXTRACT_FILTER_TO | 1u << EXTRACT_FILTER_LAST);
+        all.checks &= ~(unsigned)RANGE_CHECKS;
         extract_view_run(&all, &(struct extract_sink){.context = lanes, .events = choose_threads});
     }
     if (lanes->from > lanes->to)

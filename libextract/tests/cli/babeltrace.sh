@@ -134,9 +134,15 @@ check "details: the clock" 0 out 'Frequency (Hz): 40,000,000'
 is "details: all events" "$(grep -c '^Event `' out)" "$("$ringside" report --json "$demo" | wc -l)"
 bt "$demo" --component sink.text.details
 check "details: an unknown rate" 0 out 'their rate is unknown' out 'format: threadx'
-bt "$demo" --begin=0.000001 --end=0.000002
-is "the trimmer" "$(wc -l <out)" \
-    "$("$ringside" report --json --from 1000 --to 2000 "$demo" | wc -l)"
+# Without a rate, a tick is a nanosecond.
+for span in '3900000 4300000' '0 200000' '8490000 9000000'; do
+    bt "$demo" --begin="$(awk "BEGIN {printf \"%.9f\", ${span% *} / 1e9}")" \
+        --end="$(awk "BEGIN {printf \"%.9f\", ${span#* } / 1e9}")"
+    check "the trimmer, from ${span/ / to }" 0
+    is "the trimmer, from ${span/ / to }: events" "$(wc -l <out)" \
+        "$("$ringside" report --json --from "${span% *}" --to "${span#* }" "$demo" | wc -l)"
+    [ -s out ] || fail "the trimmer" "no event lies from ${span/ / to }"
+done
 bt "$demo" "$demo" --component sink.text.pretty --params 'clock-seconds=yes'
 is "the muxer has both inputs" "$(wc -l <out)" \
     "$((2 * $("$ringside" report --json "$demo" | wc -l)))"

@@ -150,4 +150,9 @@ is "hostile names: chrome" "$(jq '.traceEvents | length' hostile.chrome)" \
 vcd2fst hostile.vcd hostile.fst >/dev/null 2>&1
 is "hostile names: vcd" "$(fst2vcd hostile.fst | grep -c '^s')" \
     "$(fst2vcd demo.fst | grep -c '^s')"
+# Losses of which only the number is known.
+for format in jsonl chrome; do
+    run export --to $format "$(dirname "$demo")/hooks.bin" -o -
+    check "$format: the number of lost events" 3 out '"events_lost":2'
+done
 finish

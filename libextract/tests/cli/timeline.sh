@@ -84,6 +84,9 @@ run timeline --no-header "$demo"
 is "without a header" "$(wc -l <out)" "$("$ringside" timeline --json "$demo" | sed 1d | wc -l)"
 run timeline --thread 'worker*' "$demo"
 is "chosen threads" "$(grep -c '^worker' out) $(grep -c '^comms' out)" '2 0'
+run timeline --event 'queue*' "$demo"
+is "threads with chosen events" "$(awk '/^[a-z]/ && !/^(core|interrupt)/ {print $1}' out | sort | xargs)" \
+    "$("$ringside" report --json --event 'queue*' "$demo" | jq -r .thread_name | sort -u | xargs)"
 run timeline --thread nobody "$demo"
 check "no such thread" 1 err 'nobody'
 
