@@ -2,8 +2,9 @@
 // kernel: the frames in which ports save the registers of a thread that does not run.
 //
 // Source: the exception frames of the Arm v7-M Architecture Reference Manual, B1.5.6, and of the
-// ColdFire Family Programmer's Reference Manual, 11.1; what a port saves beside them was measured
-// on running kernels.
+// ColdFire Family Programmer's Reference Manual, 11.1; the stack frames that the documents of
+// ThreadX's ports for Arm list, and of FreeRTOS's port for RISC-V; RISC-V Privileged Architecture
+// 1.12, 3.1.6 (mstatus). What other ports save beside them was measured on running kernels.
 #include "base/cursor.h"
 #include "kernel/kernel.h"
 #include "symbols/dwarf.h"
@@ -142,7 +143,54 @@ static bool arm_either(struct frame *frame, struct kernel_reader *reader, uint64
     return arm_plain(frame);
 }
 
+// ---- Arm, A- and R-profile ----
+
+// Returns whether a word is a program status: its mode is one of the architecture.
+static bool is_program_status(uint64_t word)
+{
+    const unsigned modes = 0x888F; // user, FIQ, IRQ, supervisor, abort, undefined, system
+
+    return word & 0x10 && modes >> (word & 0xF) & 1;
+}
+
+// The frames with a type of 1 (interrupted) and 0, without registers of the FPU.
+static bool arm_classic_threadx(struct frame *frame)
+{
+    enum { SOLICITED, INTERRUPTED };
+    uint64_t kind = take_word(frame), status = take_word(frame);
+
+    if (kind > INTERRUPTED || !is_program_status(status))
+        return false;
+    if (kind == INTERRUPTED) {
+        take(frame, 0, 13);
+        take(frame, ARM_LR, 2);
+        register_set(&frame->registers, ARM_PSR, status);
+    } else {
+        take(frame, 4, CALLEE_WORDS);
+        take(frame, ARM_LR, 1);
+        register_set(&frame->registers, ARM_PC, frame->registers.value[ARM_LR] & ~UINT64_C(1));
+    }
+    return close_frame(frame, ARM_SP, 0);
+}
+
 // ---- RISC-V ----
+
+// FreeRTOS: mepc, x1, x5 to x31; then, by release, the nesting of critical sections; mstatus. That
+// the thread continues in machine mode tells them apart.
+static bool riscv_freertos(struct frame *frame)
+{
+    const uint64_t machine_mode = 0x1800, reserved = 0x55; // of mstatus
+
+    take(frame, RISCV_PC, 1);
+    take(frame, 1, 1);
+    take(frame, 5, 27);
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t word = take_word(frame);
+        if ((word & machine_mode) == machine_mode && !(word & reserved))
+            return close_frame(frame, RISCV_SP, 0);
+    }
+    return false;
+}
 
 static bool riscv_threadx(struct frame *frame, bool has_fpu)
 {
@@ -231,7 +279,9 @@ bool kernel_context_threadx(struct kernel_reader *reader, uint64_t saved, bool h
     bool is_frame = false;
 
     open_frame(&frame, reader, saved);
-    if (reader->machine == EM_ARM)
+    if (reader->machine == EM_ARM && reader->registers && !reader->registers->is_m_profile)
+        is_frame = !has_fpu && arm_classic_threadx(&frame);
+    else if (reader->machine == EM_ARM)
         is_frame = arm_threadx(&frame);
     else if (reader->machine == EM_RISCV)
         is_frame = riscv_threadx(&frame, reader->elf_flags & EF_RISCV_FLOAT_ABI);
@@ -250,6 +300,8 @@ bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool 
     open_frame(&frame, reader, saved);
     if (reader->machine == EM_ARM)
         is_frame = arm_either(&frame, reader, saved);
+    else if (reader->machine == EM_RISCV)
+        is_frame = riscv_freertos(&frame);
     return finish(&frame, is_frame, registers);
 }
 

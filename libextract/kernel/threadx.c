@@ -152,7 +152,8 @@ static void read_registers(struct kernel_reader *reader, const struct walk *walk
         thread->state == EXTRACT_KERNEL_TERMINATED ||
         !kernel_block_get(reader, block, "tx_thread_stack_ptr", &saved))
         return;
-    (void)kernel_block_get(reader, block, "tx_thread_fp_enable", &has_fpu);
+    if (!kernel_block_get(reader, block, "tx_thread_fp_enable", &has_fpu))
+        (void)kernel_block_get(reader, block, "tx_thread_vfp_enable", &has_fpu);
     thread->has_sp = true;
     thread->sp = saved;
     if (!reader->is_brief && walk->variant->context(reader, saved, has_fpu != 0, &registers))

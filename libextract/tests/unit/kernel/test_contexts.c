@@ -147,6 +147,49 @@ static void riscv(void **state)
     expect(reader, kernel_context_threadx, false, interrupted, 0x11E, 65);
 }
 
+// Arm's A- and R-profile: status 0x1F is that of system mode.
+static void arm_classic(void **state)
+{
+    struct kernel_reader reader = reader_of(EM_ARM, 4, EXTRACT_LITTLE);
+    (void)state;
+
+    reader.registers = register_machine_find(EM_ARM, 4, false);
+    const uint64_t solicited[][2] = {{0, 0}, {1, 0x1F}, {10, 0x8001}, END};
+    const unsigned solicited_places[][2] = {{4, 2}, {11, 9}, {0, WORDS}};
+    expect(reader, kernel_context_threadx, false, solicited, 0x8000, 11);
+    expect_places(reader, kernel_context_threadx, false, solicited, 0xEFF0, solicited_places);
+    const uint64_t interrupted[][2] = {{0, 1}, {1, 0x6000001F}, END};
+    const unsigned interrupted_places[][2] = {{0, 2}, {12, 14}, {14, 15}, {15, 16}, {0, WORDS}};
+    expect(reader, kernel_context_threadx, false, interrupted, 0x110, 17);
+    expect_places(reader, kernel_context_threadx, false, interrupted, 0x1FFFF, interrupted_places);
+    // A status without a mode, another type, and the unknown layout with the FPU.
+    const uint64_t no_mode[][2] = {{0, 1}, {1, 0x60000015}, END},
+                   other[][2] = {{0, 2}, {1, 0x1F}, END};
+    expect_none(reader, kernel_context_threadx, no_mode);
+    expect_none(reader, kernel_context_threadx, other);
+    struct extract_registers registers;
+    put_frame(&reader, solicited);
+    assert_false(kernel_context_threadx(&reader, BASE, true, &registers));
+    extract_memory_close(reader.memory);
+}
+
+// FreeRTOS for RISC-V: mepc, x1, x5 to x31, and mstatus with or without a word before it.
+static void riscv_freertos(void **state)
+{
+    (void)state;
+
+    for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
+        const struct kernel_reader reader = reader_of(EM_RISCV, bytes, EXTRACT_LITTLE);
+        const uint64_t before[][2] = {{29, 0x1880}, END}, now[][2] = {{29, 3}, {30, 0x1888}, END},
+                       none[][2] = {{29, 3}, {30, 0x20001234}, END};
+        const unsigned places[][2] = {{32, 0}, {1, 1}, {5, 2}, {31, 28}, {0, WORDS}};
+        expect(reader, kernel_context_freertos, false, before, 0x100, 30);
+        expect(reader, kernel_context_freertos, false, now, 0x100, 31);
+        expect_places(reader, kernel_context_freertos, false, now, 0x1FFFFFFE6, places);
+        expect_none(reader, kernel_context_freertos, none);
+    }
+}
+
 static void aarch64(void **state)
 {
     const struct kernel_reader reader = reader_of(EM_AARCH64, 8, EXTRACT_LITTLE);
@@ -216,8 +259,10 @@ static void places(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arm), cmocka_unit_test(riscv),
-                                       cmocka_unit_test(aarch64), cmocka_unit_test(coldfire),
-                                       cmocka_unit_test(places)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arm),         cmocka_unit_test(riscv),
+        cmocka_unit_test(arm_classic), cmocka_unit_test(riscv_freertos),
+        cmocka_unit_test(aarch64),     cmocka_unit_test(coldfire),
+        cmocka_unit_test(places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
