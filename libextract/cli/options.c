@@ -296,7 +296,9 @@ static const struct option_row rows[] = {
      "Read what hook words mean from FILE, or from the\nbuilt-in file \"aix\"; may be repeated.",
      .set = add_role_file},
     {GENERAL, CLI_REGISTERS, 0, "registers", "FILE",
-     "Read the registers of the core from FILE, one per\nline, as GDB's \"info registers\" prints. A line\n\"core N\" comes before those of another core.",
+     "Read the registers of the core from FILE, one per\n"
+     "line, as GDB's \"info registers\" prints. A line\n"
+     "\"core N\" comes before those of another core.",
      TEXT(registers)},
     {GENERAL, CLI_KERNEL, 0, "kernel", NULL, "List what the control blocks of the kernel show.",
      FLAG(kernel)},

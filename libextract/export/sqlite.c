@@ -247,7 +247,10 @@ static void begin(struct export_run *run)
     put_meta(run, "hz", NULL, run->hz != 0, run->hz);
     put_meta(run, "cores", NULL, info->cores != 0, info->cores);
     put_meta(run, "events_lost", NULL, info->lost_known, info->events_lost);
-    put_meta(run, "schedule", run->has_waits ? "states" : run->has_schedule ? "slices" : "none",
+    put_meta(run, "schedule",
+             run->has_waits      ? "states"
+             : run->has_schedule ? "slices"
+                                 : "none",
              true, 0);
 }
 

@@ -34,9 +34,10 @@ bool register_values_find(const struct register_values *values, const char *name
 bool register_values_general(const struct register_values *values,
                              const struct register_machine *machine,
                              struct extract_registers *registers);
-// Does the same with several cores. The registers after a line "core 1", or "Thread 2", as GDB's
-// "thread apply all" prints it, are those of core 1; those before, of core 0. Returns one more than the highest number of a
-// core with a general register; 0: there is none. Cores from `most` on are left out.
+// Does the same with several cores. The registers after a line "core 1", or "Thread 2" as GDB's
+// "thread apply all" prints it, are those of core 1; those before, of core 0. Returns one more than
+// the highest number of a core with a general register; 0: there is none. Cores from `most` on are
+// left out.
 size_t register_values_cores(const struct register_values *values,
                              const struct register_machine *machine,
                              struct extract_registers *registers, size_t most);

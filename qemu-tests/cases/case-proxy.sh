@@ -133,7 +133,8 @@ several_cores() {
             'set $at = $pc' 'stepi' 'printf "stepped %d\n", $pc > $at && $pc < $at + 8' 'delete' \
             'hbreak third_work' 'continue' 'set $at = $pc' 'stepi' \
             'printf "stepped %d\n", $pc > $at && $pc < $at + 8' 'delete' 'set $t5 = 0x616' \
-            'thread apply all -q p/x $t5' 'thread apply all -q bt 3' 'thread 6' 'stepi' 'bt 2' 'info threads' 'detach'
+            'thread apply all -q p/x $t5' 'thread apply all -q bt 3' 'thread 6' 'stepi' \
+            'bt 2' 'info threads' 'detach'
     } >"$work/session.gdb"
     timeout -k 5 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/session.gdb" "$elf" >"$work/out" 2>&1 </dev/null

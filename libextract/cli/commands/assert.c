@@ -156,7 +156,7 @@ static int run_checks(struct checks *checks, struct extract_session *session)
 
 // ---- output ----
 
-// Writes a description. A '#' would begin a directive of TAP, such as TODO.
+// Writes a description. A '#' would begin a directive of TAP.
 static void put_description(struct extract_text *text, const char *string)
 {
     struct extract_text escaped;

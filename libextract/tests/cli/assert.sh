@@ -118,8 +118,8 @@ breaks "a number and a truth" 1 '0 == never(mutex_get)' err 'column 6: .* leave 
 # ---- output ----
 
 # A '#' in a description would be a directive of TAP.
-run assert "count(*, thread='[! # TODO x]*') < 0" "$demo"
-check "a description with a #" 4 out '^not ok 1 - count(\*, thread=.\[! \\# TODO x\]\*.) < 0$'
+run assert "count(*, thread='[! # SKIP x]*') < 0" "$demo"
+check "a description with a #" 4 out '^not ok 1 - count(\*, thread=.\[! \\# SKIP x\]\*.) < 0$'
 # A name in quotes may have a comma.
 LC_ALL=C sed 's/comms/co,ms/g' "$demo" >comma.trx
 run assert 'count(*, thread="co,ms") > 10' comma.trx

@@ -85,7 +85,8 @@ is "without a header" "$(wc -l <out)" "$("$ringside" timeline --json "$demo" | s
 run timeline --thread 'worker*' "$demo"
 is "chosen threads" "$(grep -c '^worker' out) $(grep -c '^comms' out)" '2 0'
 run timeline --event 'queue*' "$demo"
-is "threads with chosen events" "$(awk '/^[a-z]/ && !/^(core|interrupt)/ {print $1}' out | sort | xargs)" \
+is "threads with chosen events" \
+    "$(awk '/^[a-z]/ && !/^(core|interrupt)/ {print $1}' out | sort | xargs)" \
     "$("$ringside" report --json --event 'queue*' "$demo" | jq -r .thread_name | sort -u | xargs)"
 run timeline --thread nobody "$demo"
 check "no such thread" 1 err 'nobody'

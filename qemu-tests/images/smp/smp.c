@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// qemu-tests/images: two harts of RISC-V, each with a thread, whose control blocks have the names of
-// ThreadX SMP. waiter waits for a semaphore that nobody puts. On hart 0, left and third take turns:
-// each gives the hart to the other by itself. right never gives hart 1 away, and dies when smp_death
-// is set. No interrupt is used.
+// qemu-tests/images: two harts of RISC-V, each with a thread, whose control blocks have the names
+// of ThreadX SMP. waiter waits for a semaphore that nobody puts. On hart 0, left and third take
+// turns: each gives the hart to the other by itself. right never gives hart 1 away, and dies when
+// smp_death is set. No interrupt is used.
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -334,7 +334,7 @@ static const struct window {
     {EXTRACT_FILTER_LAST, "1", 1, 0, 0, 0, 0, 0, 0, 0},
     {EXTRACT_FILTER_LAST, "0", 0, 0, 0, 0, 0, 0, 0, 0},
     {EXTRACT_FILTER_FROM, "100", 5, 0, 15, 5, 0, 1, 0, 1},
-    {EXTRACT_FILTER_TO, "20", 3, 20, 5, 0, 0, 1, 0, 0},
+    {EXTRACT_FILTER_TO, "20", 3, 20, 0, 0, 0, 1, 0, 0}, // not until the next one, 25
     // These conditions select events, not a period: the loads are those of the whole trace.
     {EXTRACT_FILTER_THREAD, "a", 4, 37, 35, 8, 40, 2, 1, 0}, // 0, 10, 20 and 60
     {EXTRACT_FILTER_THREAD, "b", 4, 37, 35, 8, 40, 1, 1, 0}, // 25, 40, 110 and 120
@@ -360,14 +360,14 @@ static const struct combination {
      4,
      10,
      20,
-     3,
-     0}, // b from 20, a from 40, interrupt from 50
+     0,
+     0}, // b from 20, a from 40
     {{{EXTRACT_FILTER_LAST, "1"}, {EXTRACT_FILTER_THREAD, "a"}}, 1, 13, 37, 35, 8, 40},
-    {{{EXTRACT_FILTER_LAST, "2"}, {EXTRACT_FILTER_TO, "53"}}, 2, 2, 7, 0, 3, 0},
+    {{{EXTRACT_FILTER_LAST, "2"}, {EXTRACT_FILTER_TO, "53"}}, 2, 2, 0, 0, 3, 0},
     {{{EXTRACT_FILTER_LAST, "3"}, {EXTRACT_FILTER_TO, "53"}, {EXTRACT_FILTER_EVENT, "88"}},
      2,
      7,
-     37,
+     30,
      20,
      3,
      0},
