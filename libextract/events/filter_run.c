@@ -62,7 +62,8 @@ static bool passes_thread(const struct extract_trace *trace, const struct filter
 bool filter_passes_context(const struct extract_view *view, enum extract_context context,
                            uint64_t thread)
 {
-    const struct extract_event event = {.context = context, .thread = thread, .seq = UINT64_MAX};
+    const struct extract_event event = {
+        .context = (uint8_t)context, .thread = thread, .seq = UINT64_MAX};
 
     return !(view->checks & 1u << EXTRACT_FILTER_THREAD) ||
            passes_thread(view->trace, &view->threads, &event);
