@@ -195,11 +195,12 @@ stops_ticking() {
 second_core() {
     local from to line
     elf=$firmware/smp-rv64.elf
-    boot "$elf" && sleep 0.3 || return 1 # until start-up code has cleared smp_death
+    start=-S boot "$elf" || return 1
     rm -f "$work"/now.ram-*
     {
-        printf '%s\n' "target remote $socket" 'set var smp_death = 1' 'detach' 'shell sleep 0.3' \
-            "target remote $socket"
+        # In right_work, start-up code has cleared smp_death.
+        printf '%s\n' "target remote $socket" 'hbreak right_work' 'continue' \
+            'set var smp_death = 1' 'delete' 'hbreak smp_trap' 'continue'
         into_file "$work/registers.txt" \
             'thread apply all info registers pc sp ra mcause mepc mtval mstatus'
         ram_of "$elf" | while read -r from to; do

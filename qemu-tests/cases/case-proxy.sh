@@ -144,7 +144,7 @@ several_cores() {
         grep -c '^#1 .* left_entry ()\|^\* 6 .*"left" (running')
     [ "$right$third$left" = 112 ] && [ "$(grep -c '^stepped 1$' "$work/out")" = 2 ] &&
         grep -q '"waiter" (blocked on semaphore "never", priority 3)' "$work/out" &&
-        grep -q '^#1 .* wait_for (' "$work/out" && grep -q '^#1 .* right_entry ()' "$work/out" &&
+        grep -q '^#1 .* wait_for (' "$work/out" && grep -q '^#[01] .* right_entry ()' "$work/out" &&
         [ "$(grep '^\$' "$work/out" | cut -d' ' -f3 | sort | xargs)" = \
             '0x0 0x616 <unavailable> <unavailable>' ] || { cat "$work/out"; return 1; }
 }
