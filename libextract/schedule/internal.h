@@ -43,6 +43,9 @@ struct thread {
     // It is ready unless a call that was not recorded suspended it while it waited: known when it
     // runs, or when it is resumed from that.
     bool is_ready_unsure;
+    // It is suspended, since that was asked for while it waited, unless a call that was not
+    // recorded took that back: known when it runs.
+    bool is_stop_unsure;
     bool is_gone;         // it was deleted
     uint64_t mutex_since; // time since which it may own the mutex that it waited for last
     uint64_t released;    // mutex that it has just released, and may hand over; 0: none

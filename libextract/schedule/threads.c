@@ -166,7 +166,7 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     }
     complete_state(schedule, thread, at);
     thread->is_gone = false; // also if its creation was not recorded
-    thread->is_ready_unsure = false;
+    thread->is_ready_unsure = thread->is_stop_unsure = false;
     thread->now = *state;
     thread->now.from = at;
     thread->now.thread = address;
@@ -199,6 +199,8 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
         running.object = thread->spins_on;
         running.wait = wait_name(EXTRACT_WAIT_LOCK);
     }
+    if (thread->is_stop_unsure) // it was not suspended
+        thread->now.state = EXTRACT_STATE_READY;
     // What lets a thread run that waits was not recorded.
     bool has_waited = thread->now.state > EXTRACT_STATE_READY;
     end_wait(schedule, thread);
@@ -435,6 +437,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
                                   : &ready,
                wait && !may_be_stopping ? &before : NULL);
     thread->is_ready_unsure = may_be_stopped && !thread->is_stopped;
+    thread->is_stop_unsure = thread->is_stopped;
     if (wait == EXTRACT_WAIT_MUTEX)
         thread->mutex_since = event->ticks;
     if (thread->is_stopped)

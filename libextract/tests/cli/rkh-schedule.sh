@@ -81,8 +81,11 @@ is "parts add up" \
     "$(jq -s 'all(.[]; (.segments | map(.to - .from) | add) == .to - .from)' out)" true
 run stats "$stream"
 check "stats" 0 out '^server .* 25\.' out '^thread  *responses' out '^active object'
-run assert 'response(server).p99 < 300' 'latency(cli3).max > 600' 'load(cli0) < 12%' "$stream"
+run assert 'response(server).p99 < 300' 'latency(cli3).max > 600' 'load(cli0) < 50%' "$stream"
 check "assert" 0 out '^ok 3'
+# For a third of the time, it is unknown what had the core.
+run assert 'load(cli0) < 12%' "$stream"
+check "a load that may be higher" 3 out '= 10\.8'
 run diff "$stream" "$stream"
 check "diff" 0 out '^no change is certain or likely'
 
