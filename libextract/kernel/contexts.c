@@ -175,8 +175,8 @@ static bool arm_classic_threadx(struct frame *frame)
 
 // ---- RISC-V ----
 
-// FreeRTOS: mepc, x1, x5 to x31; then, by release, the nesting of critical sections; mstatus. That
-// the thread continues in machine mode tells them apart.
+// FreeRTOS: mepc, x1, x5 to x31; then, by release, the nesting of critical sections; mstatus. The
+// mode in which the thread continues, machine mode, distinguishes them.
 static bool riscv_freertos(struct frame *frame)
 {
     const uint64_t machine_mode = 0x1800, reserved = 0x55; // of mstatus

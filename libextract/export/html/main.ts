@@ -23,7 +23,7 @@ const TAB_NAMES: Record<Tab, string> = {
 };
 const OVERVIEW_HEIGHT = 75;
 
-// The address behind "#"; what is not well formed stays as it is.
+// The address after "#"; what is not well formed stays as it is.
 function decodeHash(): string {
     const hash = location.hash.slice(1);
     try {
@@ -33,7 +33,7 @@ function decodeHash(): string {
     }
 }
 
-// The thread of which a segment tells: that of the response, or the holder of the segment that it is
+// The thread that a segment is about: that of the response, or the holder of the segment that it is
 // nested in.
 function threadOf(chain: Chain, i: number): number {
     const depth = chain.segments[i]?.depth ?? 0;
@@ -189,8 +189,8 @@ class Page {
         element('state').textContent = stateText(app);
     }
 
-    // Does something that builds elements again, and gives the focus to what stands for the one that
-    // had it.
+    // Does something that builds elements again, and gives the focus to the one that replaces its
+    // owner.
     private keepFocus(action: () => void): void {
         const before = document.activeElement as HTMLElement | null;
         const key = (e: HTMLElement) => `${e.id} ${JSON.stringify(e.dataset)}`;

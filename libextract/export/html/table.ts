@@ -78,7 +78,7 @@ export class EventTable {
         return ((this.count + 1) * ROW) / this.factor;
     }
 
-    // Pixels of the scroll bar for a place: where it stands for several rows, its end is the last one.
+    // Pixels of the scroll bar for a place. At its end, the last row is visible.
     private get perPlace(): number {
         return this.factor > 1 ? (this.height - this.scroller.clientHeight) / this.last : ROW;
     }
