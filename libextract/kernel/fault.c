@@ -20,13 +20,19 @@ enum {
     STACK_MOST = 1 << 20
 };
 
+static bool is_code(struct extract_symbols *symbols, uint64_t address)
+{
+    struct extract_symbol symbol;
+
+    return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
+}
+
 // Returns how well a frame fits to the registers of the core; 0: not at all.
 static unsigned rate_frame(struct extract_cursor c, uint64_t address,
                            const struct extract_registers *core, struct extract_symbols *symbols)
 {
     static const uint8_t order[] = {0, 1, 2, 3, 12};
     const uint32_t thumb = 1 << 24;
-    struct extract_symbol symbol;
     unsigned points = 0;
     uint64_t live;
 
@@ -43,9 +49,7 @@ static unsigned rate_frame(struct extract_cursor c, uint64_t address,
     if (c.failed || points < LEAST || !(psr & thumb) || psr & EXCEPTION)
         return 0;
     // A call through a wrong pointer leaves any pc: then the other registers have to agree.
-    bool is_code = extract_symbols_by_address(symbols, pc & ~UINT64_C(1), &symbol, NULL, NULL) &&
-                   symbol.function;
-    return is_code ? points + 1 : points;
+    return is_code(symbols, pc & ~UINT64_C(1)) ? points + 1 : points;
 }
 
 static bool find_frame(const struct extract_kernel_thread *thread, struct extract_memory *memory,
@@ -136,15 +140,10 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
 static bool is_from_code(struct extract_symbols *symbols, const struct extract_registers *frame,
                          const struct register_machine *machine)
 {
-    const unsigned indices[] = {machine->pc, machine->lr};
-    struct extract_symbol symbol;
-    uint64_t address;
+    uint64_t pc, lr;
 
-    for (size_t i = 0; i < sizeof indices / sizeof *indices; i++)
-        if (register_get(frame, indices[i], &address) &&
-            extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function)
-            return true;
-    return false;
+    return (register_get(frame, machine->pc, &pc) && is_code(symbols, pc)) ||
+           (register_get(frame, machine->lr, &lr) && is_code(symbols, lr));
 }
 
 bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extract_memory *memory,
