@@ -286,18 +286,20 @@ static enum extract_code find_span(const struct extract_assertions *assertions,
 
 // ---- loads ----
 
-// Sets a load. What had a core for an unknown time may be this one, or not; so may what is likely.
+// Sets a load. What had a core for an unknown time may be this one, or not; so may what is likely,
+// and `other` ticks.
 static void set_load(const struct extract_assertions *assertions, struct assert_figure *figure,
-                     uint64_t ticks)
+                     uint64_t ticks, uint64_t other)
 {
     const struct extract_stats *stats = assertions->stats;
     uint64_t less = ticks < stats->unsure_ticks ? ticks : stats->unsure_ticks;
-    uint64_t more = stats->unknown_ticks + stats->unsure_ticks;
+    uint64_t more = stats->unknown_ticks + stats->unsure_ticks + other;
 
     set_percent(assertions, figure, ticks, stats->span_ticks);
     if (!figure->has_value || !assertions->is_whole || !more)
         return;
-    figure->doubt = "for a part of the time, it is not certain what had a core";
+    figure->doubt = other ? "a thread without a name may be idle"
+                          : "for a part of the time, it is not certain what had a core";
     figure->low = expression_integer(ticks - less) * 100 / stats->span_ticks;
     figure->high = expression_integer(ticks + more) * 100 / stats->span_ticks;
 }
@@ -309,12 +311,12 @@ static enum extract_code find_load(const struct extract_assertions *assertions,
     const struct extract_stats *stats = assertions->stats;
     const struct {
         const char *name;
-        uint64_t ticks;
+        uint64_t ticks, other;
         bool is_exact;
-    } others[] = {{"idle", stats->idle_ticks, false},
-                  {"interrupts", stats->interrupt_ticks, false},
-                  {"init", stats->init_ticks, false},
-                  {"unknown", stats->unknown_ticks, true}};
+    } others[] = {{"idle", stats->idle_ticks, stats->maybe_idle_ticks, false},
+                  {"interrupts", stats->interrupt_ticks, 0, false},
+                  {"init", stats->init_ticks, 0, false},
+                  {"unknown", stats->unknown_ticks, 0, true}};
     const struct extract_thread_stats *thread = NULL;
 
     figure->lacks = "the trace spans no time";
@@ -323,12 +325,12 @@ static enum extract_code find_load(const struct extract_assertions *assertions,
             if (others[i].is_exact)
                 set_percent(assertions, figure, others[i].ticks, stats->span_ticks);
             else
-                set_load(assertions, figure, others[i].ticks);
+                set_load(assertions, figure, others[i].ticks, others[i].other);
             return EXTRACT_OK;
         }
     enum extract_code code = find_stats(assertions, call->argument[0], &thread, error);
     if (!code)
-        set_load(assertions, figure, thread->ticks);
+        set_load(assertions, figure, thread->ticks, 0);
     return code;
 }
 

@@ -72,6 +72,7 @@ void times_add_step(struct analysis *analysis, const struct schedule_step *step)
 static void end_cores(struct analysis *analysis)
 {
     struct extract_stats *stats = analysis->stats;
+    bool names_idle = stats->has_loads && analysis->format->kernel->idle_threads;
 
     for (size_t i = 0; i < stats->core_count; i++) {
         struct extract_core_stats *core = &stats->cores[i];
@@ -89,6 +90,9 @@ static void end_cores(struct analysis *analysis)
         stats->init_ticks += core->init_ticks;
         stats->unknown_ticks += core->unknown_ticks;
     }
+    for (size_t k = 0; names_idle && k < stats->thread_count; k++)
+        if (!stats->threads[k].thread->name[0])
+            stats->maybe_idle_ticks += stats->threads[k].ticks;
 }
 
 // ---- states and responses ----

@@ -60,6 +60,8 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
     uint64_t unknown = stats->switches[EXTRACT_SWITCH_UNKNOWN];
 
     kv_put_optional(kv, "context switches", is_known, stats->context_switches);
+    if (is_known && stats->unsure_ticks)
+        kv_put_note(kv, "at least");
     note_tracex(kv, stats, stats->context_switches, stats->tracex.context_switches);
     kv_put_optional(kv, "preemptions", stats->has_switch_kinds && !unknown, preemptions);
     note_tracex(kv, stats, preemptions, stats->tracex.preemptions);
@@ -97,13 +99,17 @@ static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, 
     kv_put_number(kv, "nested interrupts", stats->nested_interrupts);
     put_inversions(kv, stats);
     put_ticks(kv, "idle ticks", stats, stats->idle_ticks, hz);
+    if (kv->is_json || stats->maybe_idle_ticks) {
+        put_ticks(kv, "maybe idle ticks", stats, stats->maybe_idle_ticks, hz);
+        kv_put_note(kv, "of threads without a name");
+    }
     put_ticks(kv, "interrupt ticks", stats, stats->interrupt_ticks, hz);
     put_ticks(kv, "init ticks", stats, stats->init_ticks, hz);
     if (kv->is_json || stats->unknown_ticks)
         put_ticks(kv, "unknown ticks", stats, stats->unknown_ticks, hz);
     if (kv->is_json || stats->unsure_ticks) {
         put_ticks(kv, "unsure ticks", stats, stats->unsure_ticks, hz);
-        kv_put_note(kv, "in which a core changed its thread, and no event shows when");
+        kv_put_note(kv, "in which the events do not prove who had a core");
     }
     kv_put_number(kv, "span ticks", stats->span_ticks);
     kv_put_seconds(kv, stats->span_ticks, hz);

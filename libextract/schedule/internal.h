@@ -171,6 +171,7 @@ struct schedule {
     bool has_switches;        // each change of the thread is an event
     bool lacks_context;       // events need not state who had the core
     bool lacks_waits;         // no event shows that a thread waits
+    bool lacks_moves;         // suspensions and resumptions of threads were left out
     bool has_steps;           // threads are active objects
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice

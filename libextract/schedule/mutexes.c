@@ -5,7 +5,8 @@
 // A put that releases a mutex frees it, unless the kernel hands it over to a thread that waits:
 // then the resumption of that thread follows in the same context, and the mutex was never free. So
 // a release is held back in the thread that made it, until the thread's next event, or until
-// another thread's call shows that the mutex is free.
+// another thread's call shows that the mutex is free. If resumptions were not recorded, the owner is
+// unknown from the release to the next call.
 #include "base/grow.h"
 #include "schedule/internal.h"
 
@@ -67,9 +68,19 @@ static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t 
     const struct thread *owner = schedule_thread(schedule, thread);
     uint64_t since =
         owner && owner->mutex_since > schedule->start ? owner->mutex_since : schedule->start;
-    mutex->now.from = mutex->is_known ? at : since;
+    mutex->now.from = mutex->is_known || schedule->lacks_moves ? at : since;
     mutex->now.thread = thread;
     mutex->is_known = true;
+}
+
+static void forget_owner(struct schedule *schedule, uint64_t address, uint64_t at)
+{
+    struct mutex *mutex = find_mutex(schedule, address);
+
+    if (!mutex)
+        return;
+    send_owner(schedule, mutex, at);
+    mutex->is_known = false;
 }
 
 void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at)
@@ -119,10 +130,14 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
         return;
     }
     struct thread *thread = schedule_thread(schedule, event->thread);
-    if (thread && count == 1 && owner == event->thread) {
-        thread->released = address;
-        thread->released_at = event->ticks;
+    if (!thread || count != 1 || owner != event->thread)
+        return;
+    if (schedule->lacks_moves) {
+        forget_owner(schedule, address, event->ticks);
+        return;
     }
+    thread->released = address;
+    thread->released_at = event->ticks;
 }
 
 void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,
@@ -139,11 +154,7 @@ void mutexes_end(struct schedule *schedule, uint64_t at)
     // Whether a mutex that was released last is handed over will not be known.
     for (size_t i = 0; i < schedule->thread_count; i++) {
         struct thread *thread = &schedule->threads[i];
-        struct mutex *mutex = find_mutex(schedule, thread->released);
-        if (!mutex)
-            continue;
-        send_owner(schedule, mutex, thread->released_at);
-        mutex->is_known = false;
+        forget_owner(schedule, thread->released, thread->released_at);
     }
     for (size_t i = 0; i < schedule->mutex_count; i++)
         send_owner(schedule, &schedule->mutexes[i], at);

@@ -89,6 +89,8 @@ void schedule_add_step(const struct schedule *schedule, struct core *core)
 
     if (schedule->is_past && interval->to > schedule->to) // the range ends within it
         interval->to = interval->from > schedule->to ? interval->from : schedule->to;
+    if (schedule->lacks_moves && interval->runner) // any thread may have run in between
+        interval->is_unsure = true;
     if (schedule->observer->step)
         schedule->observer->step(schedule->observer->context, &core->step);
     add_interval(schedule, core, &core->step.interval);
@@ -671,13 +673,18 @@ enum extract_code schedule_check(const struct extract_trace *trace, struct extra
     return EXTRACT_OK;
 }
 
+// Returns whether suspensions and resumptions of threads were left out. A kernel of which all
+// events are built in may leave out those of its scheduler.
+static bool lacks_moves(const struct extract_trace *trace)
+{
+    return trace->snapshot->ring.format->kernel->roles && trace->needs_moves && !trace->has_moves;
+}
+
 bool schedule_shows_waits(const struct extract_trace *trace)
 {
     const struct extract_ring *ring = &trace->snapshot->ring;
 
-    // A kernel of which all events are built in may leave out those of its scheduler.
-    return extract_trace_shows_schedule(trace) &&
-           (trace->has_moves || !trace->needs_moves || !ring->format->kernel->roles) &&
+    return extract_trace_shows_schedule(trace) && !lacks_moves(trace) &&
            !(ring->format->kernel->lacks_waits && ring->format->kernel->lacks_waits(ring));
 }
 
@@ -725,6 +732,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     schedule.lacks_context = schedule.has_roles && schedule.kernel->lacks_context &&
                              schedule.kernel->lacks_context(&trace->snapshot->ring);
     schedule.lacks_waits = !schedule_shows_waits(trace);
+    schedule.lacks_moves = schedule.has_roles && lacks_moves(trace);
     schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);

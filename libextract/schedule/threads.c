@@ -159,6 +159,10 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     uint64_t address = thread->now.thread, from = thread->now.from;
 
     at = at < from ? from : at;
+    if (schedule->lacks_moves) { // nothing shows how long a thread waits
+        before = NULL;
+        state = state->state == EXTRACT_STATE_RUNNING ? state : &unknown;
+    }
     if (thread->now.state == EXTRACT_STATE_UNKNOWN && before) {
         thread->now = *before;
         thread->now.from = from;
@@ -170,6 +174,7 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     thread->now = *state;
     thread->now.from = at;
     thread->now.thread = address;
+    thread->now.is_unsure |= schedule->lacks_moves && state->state == EXTRACT_STATE_RUNNING;
 }
 
 // Ends a wait of a thread that can run, of which nothing was recorded when it could run again. If

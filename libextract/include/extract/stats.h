@@ -242,7 +242,8 @@ struct extract_stats {
     bool has_switch_kinds;
     uint64_t range_events; // events between FROM and TO, whether the view lets them through or not
     uint64_t events;       // events that the view lets through; all counts below are of these
-    uint64_t context_switches;           // another thread, or idle, gets a core
+    uint64_t context_switches;           // another thread, or idle, gets a core; if there are
+                                         // unsure ticks, at least so many
     uint64_t switches[EXTRACT_SWITCHES]; // of them, by kind
     uint64_t time_slices;                // events
     struct {
@@ -255,11 +256,11 @@ struct extract_stats {
     uint64_t inversions_deterministic;
     uint64_t inversions_undeterministic;
     uint64_t idle_ticks;
+    uint64_t maybe_idle_ticks; // of threads without a name, if only names show which ones are idle
     uint64_t interrupt_ticks;
     uint64_t init_ticks;
     uint64_t unknown_ticks;
-    uint64_t unsure_ticks; // of all these times, those in which a core changed its thread, but the
-                           // events do not show when
+    uint64_t unsure_ticks; // of all these times, those in which events do not prove who had a core
     // Time between FROM and TO without gaps. On one core, it is the sum of the four times above and
     // of the ticks of all threads.
     uint64_t span_ticks;

@@ -44,6 +44,20 @@ run assert --junit 'load(idle) > 20%' 'never(mutex_get)' "$demo"
 check "JUnit" 4 out '<testsuite name="ringside assert" tests="2" failures="1" errors="0">' \
     out 'name="load(idle) &gt; 20%"/>' out '<failure message="never(mutex_get) = '
 
+# ---- idle threads ----
+
+# Without the firmware, no thread of a saved FreeRTOS trace has the name of the idle task.
+tests=$(dirname "$demo")
+gunzip -c "$tests/freertos/ram.bin.gz" >freertos.bin
+gunzip -c "$tests/freertos/firmware.elf.gz" >firmware.elf
+run assert --elf firmware.elf 'load(idle) > 18% && load(idle) < 19%' freertos.bin@0x20000000
+check "the idle task is idle" 0
+run save --elf firmware.elf freertos.bin@0x20000000 -o freertos.ptr
+run assert 'load(idle) < 1%' freertos.ptr
+check "a thread without a name may be idle" 3 out '^not ok 1 .*unknown: .*may be idle'
+run assert 'load(idle) < 20%' freertos.ptr
+check "but not others" 0
+
 # ---- calls that failed ----
 
 # In the simulated schedules, each failed call is one whose time was over before it got anything.

@@ -21,6 +21,7 @@ struct derived {
 struct recording {
     unsigned kept;            // entries that the ring holds
     unsigned gap, gap_length; // entries of the ring that are damaged
+    bool lacks_internal;      // the kernel's filter left out its internal events
 };
 
 // One system with its trace.
@@ -91,6 +92,29 @@ static void register_all(void)
     }
 }
 
+// Returns whether a filter of internal events leaves an entry out: suspensions, resumptions, begins
+// and ends of interrupts, time slices.
+static bool is_internal(const struct ring_entry *entry)
+{
+    return (entry->id & 0xFF) <= 6;
+}
+
+// Returns how many entries of a system the ring gets, and moves run.first to the first of them.
+static unsigned count_kept(const struct sim_options *options, const struct recording *recording)
+{
+    unsigned kept = recording->kept;
+
+    run.first = (int)(options->entries - kept);
+    if (!recording->lacks_internal)
+        return kept;
+    while (is_internal(&run.sim.entries[run.first]))
+        run.first++;
+    kept = 0;
+    for (unsigned i = (unsigned)run.first; i < options->entries; i++)
+        kept += !is_internal(&run.sim.entries[i]);
+    return kept;
+}
+
 // Runs a system, writes its entries into a ring, and derives the schedule.
 static void run_system(const struct sim_options *options, const struct recording *recording)
 {
@@ -104,14 +128,15 @@ static void run_system(const struct sim_options *options, const struct recording
 
     sim_run(&run.sim, options);
     run.recording = *recording;
-    run.first = (int)(options->entries - recording->kept);
+    spec.entries = count_kept(options, recording);
     run.offset = run.sim.entries[run.first].stamp;
     spec.objects = SIM_THREADS + SIM_OBJECTS;
-    spec.entries = recording->kept;
     ring_build(&run.image, &spec);
     register_all();
     for (unsigned i = 0; i < options->entries; i++) {
         struct ring_entry entry = run.sim.entries[i];
+        if (recording->lacks_internal && is_internal(&entry))
+            continue;
         entry.stamp = (entry.stamp + options->seed * 7919ULL * 65537) & 0xFFFFFFFF;
         if (options->cores == 1)
             entry.id &= 0xFFFFFF;
@@ -682,6 +707,28 @@ static void latency_of_several_cores_is_the_bound(void **state)
     }
 }
 
+// Without the events of the scheduler, a thread may have slept between two of its events, and another
+// one may have run: nothing of it is claimed.
+static void filtered_rings_are_true(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= SYSTEMS / 2; seed += sample_step()) {
+        struct sim_options options = {
+            .seed = seed, .cores = 1 + seed % 2, .entries = 200 + seed % 800};
+        run_system(&options,
+                   &(struct recording){.kept = options.entries, .lacks_internal = true});
+        for (size_t i = 0; i < run.derived.interval_count; i++)
+            check_interval(&run.derived.intervals[i]);
+        for (size_t i = 0; i < run.derived.state_count; i++)
+            check_state(&run.derived.states[i]);
+        for (size_t i = 0; i < run.derived.owner_count; i++)
+            check_owner(&run.derived.owners[i]);
+        assert_int_equal(run.derived.response_count, 0);
+        check_chains();
+        look_close(&run.look);
+    }
+}
+
 // Systems in which something rare happens. Preemption is disabled by one core while another one's
 // thread goes on after an event that names another thread; a core that an interrupt found idle runs
 // a thread that was ready already; an interrupt comes after a thread was named as next, before it
@@ -716,6 +763,7 @@ int main(void)
         cmocka_unit_test(several_cores_are_true),
         cmocka_unit_test(parts_of_several_cores_are_true),
         cmocka_unit_test(latency_of_several_cores_is_the_bound),
+        cmocka_unit_test(filtered_rings_are_true),
         cmocka_unit_test(rare_systems_are_true),
     };
 
