@@ -41,6 +41,7 @@ struct search {
 struct builder {
     struct extract_why *why;
     const struct history *history;
+    size_t first;                 // segment of the chain
     uint64_t path[MAX_DEPTH + 1]; // threads on the way from the response to the present one
     bool failed;                  // out of memory
 };
@@ -150,6 +151,14 @@ static struct extract_segment *add_segment(struct builder *builder, unsigned dep
                                            uint64_t to, enum extract_segment_kind kind)
 {
     struct extract_why *why = builder->why;
+    struct extract_segment *last =
+        why->segment_count > builder->first ? &why->segments[why->segment_count - 1] : NULL;
+
+    if (last && kind == EXTRACT_SEGMENT_UNKNOWN && last->kind == kind && last->depth == depth &&
+        last->to == from) {
+        last->to = to;
+        return last;
+    }
     struct extract_segment *grown =
         extract_grow(why->segments, &why->capacity, why->segment_count, sizeof *grown);
 
@@ -515,7 +524,7 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
 bool why_add_chain(struct extract_why *why, const struct history *history,
                    struct extract_chain *chain)
 {
-    struct builder builder = {.why = why, .history = history};
+    struct builder builder = {.why = why, .history = history, .first = why->segment_count};
 
     chain->first = why->segment_count;
     add_chain(&builder, chain->thread, chain->from, chain->to, 0);
