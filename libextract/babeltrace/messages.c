@@ -41,6 +41,7 @@ struct iterator {
     const bt_message *queue[QUEUE]; // messages that were made and not passed on
     size_t first, queued;           // of `queue`
     struct stream_state streams[SOURCE_CORES];
+    bool has_begun;     // `now` is valid
     uint64_t now;       // time of the last event, ticks
     uint64_t max_ticks; // MAX_NS as ticks
     bool has_loss;      // entries are missing after the last event
@@ -340,6 +341,9 @@ static bool take_event(struct iterator *it, const struct extract_event *event)
                               "parameter hz, and whether the timestamps are damaged"
                             : "times exceed 4 * 10^18 ticks; check whether the timestamps "
                               "are damaged");
+    if (!it->has_begun)
+        it->now = time;
+    it->has_begun = true;
     if (!is_mark && event->flags & EXTRACT_FLAG_GAP && !it->has_loss) {
         it->has_loss = true;
         it->loss_is_exact = false;
@@ -421,13 +425,18 @@ bt_message_iterator_class_next_method_status source_iterator_next(bt_self_messag
                   : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
 }
 
+// Goes to the start. Events that were lost at an unknown time are reported there.
 static void rewind_to_start(struct iterator *it)
 {
+    const struct extract_info *info = extract_trace_info(it->source->trace);
+
     drop(it);
     extract_reader_init(&it->reader, it->source->trace);
     it->count = it->at = 0;
-    it->now = it->lost = 0;
-    it->has_loss = it->loss_is_exact = it->ending = false;
+    it->now = 0;
+    it->lost = info->lost_known && !info->gaps ? info->events_lost : 0;
+    it->has_loss = it->loss_is_exact = it->lost != 0;
+    it->has_begun = it->ending = false;
     it->to_end = 0;
 }
 

@@ -69,9 +69,7 @@ void ctf_open(struct ctf_trace *trace, struct export_run *run, const char *direc
     // RFC 4122, 4.4: a UUID of random numbers.
     trace->uuid[6] = (uint8_t)((trace->uuid[6] & 0x0f) | 0x40);
     trace->uuid[8] = (uint8_t)((trace->uuid[8] & 0x3f) | 0x80);
-    const struct extract_info *info = extract_trace_info(run->trace);
-    if (info->lost_known && !info->gaps)
-        trace->lost_before = info->events_lost;
+    trace->lost_before = export_lost_sometime(run);
     // Readers convert times to nanoseconds in 63 bits. Sorted changes need some bits of a time,
     // too.
     unsigned __int128 most = (unsigned __int128)INT64_MAX * (run->hz ? run->hz : NANO) / NANO;

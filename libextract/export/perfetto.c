@@ -119,6 +119,8 @@ struct perfetto {
     struct extract_text scratch;
     uint64_t flows;  // number of them
     uint64_t newest; // time of the newest event
+    uint64_t oldest; // time of the first event; valid if has_oldest
+    bool has_oldest;
     size_t losses;   // slices of losses that no event has ended yet
     struct {
         uint64_t seq, at, by, flow;
@@ -516,6 +518,8 @@ static void put_event(struct export_run *run, const struct extract_event *event)
         instant.track = core_track(run, event->core);
     }
     perfetto->wake.flow = 0;
+    perfetto->oldest = perfetto->has_oldest ? perfetto->oldest : event->ticks;
+    perfetto->has_oldest = true;
     perfetto->newest = event->ticks;
     struct proto *proto = open_event(run, &instant, &packet, &begin);
     proto_uint(proto, EVENT_CATEGORY, 1 + (uint64_t)type->class_);
@@ -735,9 +739,29 @@ static void begin(struct export_run *run)
     root_track(run);
 }
 
+// Adds a slice of the whole time if events were lost at a time that is not known.
+static void put_lost_sometime(struct export_run *run)
+{
+    struct perfetto *perfetto = perfetto_of(run);
+    uint64_t lost = export_lost_sometime(run);
+    char text[64];
+
+    if (!lost)
+        return;
+    snprintf(text, sizeof text, "%llu event%s lost, at an unknown time", (unsigned long long)lost,
+             lost == 1 ? "" : "s");
+    put_event_of(run, &(struct event){.type = SLICE_BEGIN,
+                                      .at = perfetto->oldest,
+                                      .track = recorder_track(run),
+                                      .text = text,
+                                      .text_length = strlen(text)});
+    perfetto->losses++;
+}
+
 static void end(struct export_run *run)
 {
     flush_wake(run);
+    put_lost_sometime(run);
     end_losses(run, perfetto_of(run)->newest);
 }
 

@@ -101,6 +101,13 @@ uint64_t export_ns(const struct export_run *run, uint64_t ticks)
     return run->hz ? (uint64_t)((unsigned __int128)ticks * 1000000000 / run->hz) : ticks;
 }
 
+uint64_t export_lost_sometime(const struct export_run *run)
+{
+    const struct extract_info *info = extract_trace_info(run->trace);
+
+    return info->lost_known && !info->gaps ? info->events_lost : 0;
+}
+
 const char *export_name(const struct export_run *run, bool is_thread, uint64_t address,
                         char buffer[EXPORT_NAME_BYTES])
 {

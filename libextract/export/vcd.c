@@ -218,6 +218,9 @@ static void end(struct export_run *run)
     if (!run->hz)
         extract_text_puts(run->text,
                           "$comment The clock's rate is unknown: 1 tick is 1 ns. $end\n");
+    if (export_lost_sometime(run))
+        extract_text_printf(run->text, "$comment %llu events were lost, at an unknown time. $end\n",
+                            (unsigned long long)export_lost_sometime(run));
     extract_text_printf(run->text, "$timescale %s $end\n", choose_unit(run));
     for (uint64_t kind = CORE; kind <= COUNTER; kind++) {
         extract_text_printf(run->text, "$scope module %s $end\n", scopes[kind]);

@@ -159,6 +159,8 @@ through_ctf demo "$demo"
 # ---- losses ----
 
 through_ctf hooks "$own/hooks.bin"
+is "hooks: losses at an unknown time" "$(cat direct.lost)" \
+    "$("$ringside" info --json "$own/hooks.bin" 2>err | jq .events_lost)"
 lossy=$data/threadx/bursts/demolim.log
 if [ -e "$lossy" ]; then
     through_ctf losses "$lossy"

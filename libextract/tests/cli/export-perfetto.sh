@@ -79,6 +79,10 @@ is "demo: the load" "$(jq -s 'map(select(.type == "counter" and .track == "load 
 gunzip -c "$here/../data/rkh/stream.bin.gz" >stream.bin
 compare rkh stream.bin
 compare hook "$here/../data/hooks.bin"
+is "hook: losses at an unknown time" \
+    "$(jq -r 'select(.type == "slice" and .track == "recorder") | .name' trace.jsonl)" \
+    "$("$ringside" info --json "$here/../data/hooks.bin" 2>err |
+        jq -r '"\(.events_lost) events lost, at an unknown time"')"
 for log in threadx-append threadx-loop rkh posix-append hook; do
     gunzip -c "$here/../data/log-version-1/$log.log.gz" >$log.log
     compare $log.log $log.log
