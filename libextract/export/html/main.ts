@@ -358,7 +358,10 @@ class Page {
         }
         this.nextEvent(
             direction,
-            (trace, row, from) => from < 0 || trace.threadOf(row) === trace.threadOf(from),
+            (trace, row, from) =>
+                from < 0 ||
+                (trace.threadOf(row) === trace.threadOf(from) &&
+                    trace.interruptOf(row) === trace.interruptOf(from)),
         );
     }
 
@@ -415,6 +418,8 @@ class Page {
     // ---- tabs and panels ----
 
     selectTab(tab: Tab): void {
+        const button = document.getElementById(`t-${tab}`);
+        if (button && !button.offsetParent) return; // it is beside the picture
         this.tab = tab;
         for (const name of TABS) element(`p-${name}`).hidden = name !== tab;
         const app = this.app,
@@ -922,7 +927,12 @@ class Page {
     private setOffset(input: HTMLInputElement): void {
         const pane = this.app.panes[1],
             value = Number(input.value);
-        if (input.id !== 'offset' || !pane || !Number.isFinite(value)) return;
+        if (input.id !== 'offset' || !pane) return;
+        if (!input.value.trim() || !Number.isFinite(value)) {
+            element('live').textContent = 'The offset must be a number.';
+            input.value = this.offsetText();
+            return;
+        }
         const hz = this.app.clock.hz;
         this.moveB(hz ? (value * hz) / 1e3 : value);
     }

@@ -9,6 +9,7 @@ import { count, escapeHtml as esc, percent } from './words';
 
 const P99_FROM = 100; // values from which a 99th percentile means something
 const FOLDED = 0.02; // of a response: shorter segments are folded into one row
+const FEWEST_ROWS = 12; // of an explanation, if it has as many segments
 const BINS = 14;
 
 // The states in the order of their bars, with their names and classes in page.css.
@@ -114,6 +115,13 @@ export function selectionPanel(app: App): string {
     return selection.span < 0 ? eventPanel(selection) : spanPanel(selection);
 }
 
+function sincePrevious(trace: Trace, event: number): string {
+    if (!event || trace.isUntimed(event) || trace.isUntimed(event - 1)) return '–';
+    return trace.isMark(event - 1)
+        ? '–, events may be missing'
+        : trace.clock.length(trace.time(event) - trace.time(event - 1));
+}
+
 function eventPanel({ pane, event }: Selection): string {
     const trace = pane.trace,
         type = trace.typeOf(event),
@@ -132,10 +140,7 @@ function eventPanel({ pane, event }: Selection): string {
     html += term('Time', trace.isUntimed(event) ? '–' : esc(trace.clock.at(trace.time(event))));
     html += term('Context', esc(trace.contextName(event)));
     if (trace.isProvisional(event)) html += term('Entry', 'not verified to be complete');
-    html += term(
-        'Since previous',
-        event ? esc(trace.clock.length(trace.time(event) - trace.time(event - 1))) : '–',
-    );
+    html += term('Since previous', esc(sincePrevious(trace, event)));
     html += '</dl>';
     if (extra) html += `<h3>Text</h3><p class="text">${esc(extra)}</p>`;
     if (fields.length)
@@ -308,7 +313,11 @@ export function whyPanel(app: App): string {
     const list: [Pane, number, Chain][] = app.panes.flatMap(pane =>
         pane.trace.facts.why.map((chain, i) => [pane, i, chain] as [Pane, number, Chain]),
     );
-    list.sort((a, b) => b[2].to - b[2].from - (a[2].to - a[2].from));
+    // Waits that have not ended come last: they are as long as the trace happens to go on.
+    list.sort(
+        ([, , a], [, , b]) =>
+            Number(a.waiting) - Number(b.waiting) || b.to - b.from - (a.to - a.from),
+    );
     if (!list.length)
         return `<div class="why"><p class="sub">No response is explained in this page. Export a trace that has waits and wake-ups.</p></div>`;
     return `<div class="why"><p class="sub">Select a thread's slice and press <kbd>Enter</kbd>, or choose one of the slowest responses:</p>${list
@@ -319,7 +328,7 @@ export function whyPanel(app: App): string {
                 app.isTwo ? `${pane.letter}: ` : ''
             }${esc(pane.trace.threadName(chain.thread))}, ${esc(
                 clock.length(chain.to - chain.from),
-            )} at ${esc(clock.at(chain.from))}</button></div>`;
+            )} at ${esc(clock.at(chain.from))}${chain.waiting ? ', still waits' : ''}</button></div>`;
         })
         .join('')}</div>`;
 }
@@ -374,10 +383,23 @@ function piece(chain: Chain, s: Segment, pane: Pane, hasText: boolean): string {
     }%" title="${esc(s.text)}, ${esc(clock.length(s.to - s.from))}">${text}</i>`;
 }
 
+// Returns the length from which a segment has a row of its own: a share of the response, but so that
+// there are rows.
+function shortestRow(chain: Chain): number {
+    const share = (chain.to - chain.from) * FOLDED;
+    const lengths = chain.segments
+        .filter(s => s.depth === 0)
+        .map(s => s.to - s.from)
+        .sort((a, b) => b - a);
+    const least = lengths[Math.min(lengths.length, FEWEST_ROWS) - 1] ?? 0;
+    return Math.min(share, least);
+}
+
 function chainRows(chain: Chain, pane: Pane): string {
     const all = chain.to - chain.from,
         clock = pane.trace.clock,
         segments = chain.segments;
+    const shortest = shortestRow(chain);
     const folded: Segment[] = [],
         rows: string[] = [],
         holders: string[] = [];
@@ -385,7 +407,7 @@ function chainRows(chain: Chain, pane: Pane): string {
         const text = (s.depth && holders[s.depth - 1] ? `${holders[s.depth - 1]}: ` : '') + s.text;
         holders[s.depth] = s.holder ? pane.trace.threadName(s.holder) : '';
         const hasParts = (segments[i + 1]?.depth ?? 0) > s.depth;
-        if (s.depth === 0 && !hasParts && (s.to - s.from) / all < FOLDED) {
+        if (s.depth === 0 && !hasParts && s.to - s.from < shortest) {
             folded.push(s);
             return;
         }
@@ -403,7 +425,9 @@ function chainRows(chain: Chain, pane: Pane): string {
         rows.push(
             `<div class="wr"><span></span><span class="num">${esc(clock.length(time))}</span><span class="num">${esc(
                 share(time, all),
-            )}</span><span class="tx">${folded.length} more, each below 2 %</span><span class="tr">${folded
+            )}</span><span class="tx">${folded.length} more, each below ${esc(
+                shortest === all * FOLDED ? '2 %' : clock.length(shortest),
+            )}</span><span class="tr">${folded
                 .map(s => piece(chain, s, pane, false))
                 .join('')}</span></div>`,
         );

@@ -719,6 +719,26 @@ async function useOthers(path, trace) {
         [],
     );
     is('losses: in the footer', /gap.* in the trace/.test(await text(lossy, '#state')), true);
+    await lossy.evaluate(() => {
+        const pane = ringside.app.panes[0];
+        const behind = i => pane.trace.isMark(i - 1) && !pane.trace.isMark(i);
+        let row = 1;
+        while (!behind(row)) row++;
+        ringside.selectEvent(pane, row);
+    });
+    is(
+        'losses: no distance to the event before',
+        /Since previous\s*–, events may be missing/.test(await text(lossy, '#det')),
+        true,
+    );
+    await lossy.keyboard.press('5');
+    is(
+        'no tab for the selection that is beside the picture',
+        await lossy.$$eval('[role=tab][aria-selected=true]', list =>
+            list.filter(e => e.offsetParent).map(e => e.dataset.tab),
+        ),
+        ['events'],
+    );
     await lossy.close();
     const untimed = await openPage(makePage('untimed', join(tests, 'data/hooks.bin')));
     is(
@@ -754,6 +774,17 @@ async function useTwo(a, b) {
         await placeOf(page, 'core', 'Core 0', 20000, 1),
     ];
     is('two traces: an offset', Math.round(inA.x - inB.x), 0);
+    const refused = await page.$eval('#offset', input => {
+        const before = input.value;
+        input.value = 'ten';
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+        return [before, input.value, document.getElementById('live').textContent];
+    });
+    is('two traces: an offset that is not a number', refused, [
+        refused[0],
+        refused[0],
+        'The offset must be a number.',
+    ]);
     await page.mouse.click(inB.x, inB.y);
     await settle(page);
     is('two traces: the table follows', (await text(page, '#t-events')).includes('B 1'), true);
