@@ -627,14 +627,15 @@ static void put_values(const struct extract_assertions *assertions, char *text, 
         const struct assert_figure *figure = &assertions->figures[i];
         const char *comma = i ? ", " : "";
         bool is_percent = figure->quantity == EXPRESSION_PERCENT;
+        const char *unit = is_percent           ? " %"
+                           : !figure->is_events ? ""
+                           : figure->shown == 1 ? " event"
+                                                : " events";
         int length =
             !figure->has_value
                 ? snprintf(text + used, size - used, "%s%s has no value", comma, figure->name)
                 : snprintf(text + used, size - used, "%s%s = %.*f%s%s", comma, figure->name,
-                           is_percent ? 3 : 0, figure->shown,
-                           is_percent          ? " %"
-                           : figure->is_events ? " events"
-                                               : "",
+                           is_percent ? 3 : 0, figure->shown, unit,
                            figure->is_likely ? " (likely)" : "");
         used += (size_t)length;
     }

@@ -73,6 +73,13 @@ struct tracex_count {
     uint64_t resumes; // after which no thread was next yet
 };
 
+// Of the interrupts with a number.
+struct interrupt_times {
+    struct distribution duration;
+    uint64_t newest; // time of the newest one
+    bool has_newest; // since the start or the last gap
+};
+
 struct analysis {
     struct extract_stats *stats; // the result
     const struct extract_trace *trace;
@@ -81,15 +88,15 @@ struct analysis {
     struct extract_inversions inversions;
     struct core_times cores[MAX_CORES];
     struct tracex_count tracex;
-    uint64_t seq;                   // of the newest event: threads have the names they had then
-    uint64_t ticks;                 // time of the newest event of all cores, see has_ticks
-    bool has_ticks;                 // since the start or the last gap
-    bool is_in_range;               // the newest event is in the view's range
-    uint64_t end;                   // of that range, in ticks; UINT64_MAX: none
-    uint64_t resets;                // resets of the target so far
-    uint64_t *resets_at;            // per thread: `resets` when its last priority was seen
-    struct thread_times *times;     // per thread
-    struct distribution *durations; // per interrupt
+    uint64_t seq;                      // of the newest event: threads have the names they had then
+    uint64_t ticks;                    // time of the newest event of all cores, see has_ticks
+    bool has_ticks;                    // since the start or the last gap
+    bool is_in_range;                  // the newest event is in the view's range
+    uint64_t end;                      // of that range, in ticks; UINT64_MAX: none
+    uint64_t resets;                   // resets of the target so far
+    uint64_t *resets_at;               // per thread: `resets` when its last priority was seen
+    struct thread_times *times;        // per thread
+    struct interrupt_times *durations; // per interrupt
     size_t duration_count;
     struct extract_map interrupt_of_number[2]; // index + 1; the second is of second-level handlers
     struct extract_map wait_of_key, level_of_object; // index + 1

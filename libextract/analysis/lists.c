@@ -25,7 +25,7 @@ static size_t find_interrupt(struct analysis *analysis, uint64_t number, bool is
         index ? extract_grow(stats->interrupt_list, &analysis->interrupt_capacity,
                              stats->interrupt_count, sizeof *list)
               : NULL;
-    struct distribution *durations =
+    struct interrupt_times *durations =
         list ? extract_grow(analysis->durations, &analysis->duration_capacity,
                             analysis->duration_count, sizeof *durations)
              : NULL;
@@ -36,7 +36,7 @@ static size_t find_interrupt(struct analysis *analysis, uint64_t number, bool is
         return SIZE_MAX;
     }
     analysis->durations = durations;
-    durations[analysis->duration_count++] = (struct distribution){.count = 0};
+    durations[analysis->duration_count++] = (struct interrupt_times){.has_newest = false};
     list[stats->interrupt_count++] =
         (struct extract_interrupt_stats){.number = number, .is_second_level = is_second_level};
     *index = (uint32_t)stats->interrupt_count;
@@ -55,8 +55,17 @@ static void enter_interrupt(struct analysis *analysis, struct core_times *core,
             (struct open_interrupt){number, event->ticks, role->number, role->second_level};
     core->depth++;
     size_t i = is_listed ? find_interrupt(analysis, number, role->second_level) : SIZE_MAX;
-    if (i != SIZE_MAX)
-        analysis->stats->interrupt_list[i].count++;
+    if (i == SIZE_MAX)
+        return;
+    struct extract_interrupt_stats *interrupt = &analysis->stats->interrupt_list[i];
+    struct interrupt_times *times = &analysis->durations[i];
+    interrupt->count++;
+    if (times->has_newest && event->ticks >= times->newest) {
+        interrupt->periods++;
+        interrupt->period_ticks += event->ticks - times->newest;
+    }
+    times->newest = event->ticks;
+    times->has_newest = true;
 }
 
 static void exit_interrupt(struct analysis *analysis, struct core_times *core,
@@ -69,7 +78,7 @@ static void exit_interrupt(struct analysis *analysis, struct core_times *core,
                    ? find_interrupt(analysis, open->number, open->is_second_level)
                    : SIZE_MAX;
     uint64_t ticks = event->ticks > open->from ? event->ticks - open->from : 0;
-    if (i != SIZE_MAX && !distribution_add(&analysis->durations[i], ticks))
+    if (i != SIZE_MAX && !distribution_add(&analysis->durations[i].duration, ticks))
         analysis->failed = true;
 }
 
@@ -116,7 +125,8 @@ static void note_level(struct analysis *analysis, const struct extract_event *ev
         analysis->failed = true;
         return;
     }
-    uint64_t value = extract_role_field(event, level->is_queue ? role->queued : role->left);
+    uint8_t queued = role->most ? role->most : role->queued;
+    uint64_t value = extract_role_field(event, level->is_queue ? queued : role->left);
     if (level->is_queue && value > level->most_queued)
         level->most_queued = value;
     if (!level->is_queue && value < level->fewest_left)
@@ -338,6 +348,8 @@ void lists_add_gap(struct analysis *analysis)
     analysis->open_wait_count = 0;
     for (unsigned i = 0; i < analysis->core_count; i++)
         analysis->cores[i].depth = 0;
+    for (size_t i = 0; i < analysis->duration_count; i++)
+        analysis->durations[i].has_newest = false;
 }
 
 // ---- the end ----
@@ -365,7 +377,7 @@ void lists_end(struct analysis *analysis)
     struct extract_stats *stats = analysis->stats;
 
     for (size_t i = 0; i < stats->interrupt_count; i++)
-        stats->interrupt_list[i].duration = distribution_result(&analysis->durations[i]);
+        stats->interrupt_list[i].duration = distribution_result(&analysis->durations[i].duration);
     if (stats->interrupt_count)
         qsort(stats->interrupt_list, stats->interrupt_count, sizeof *stats->interrupt_list,
               compare_interrupts);

@@ -426,7 +426,7 @@ static void analysis_free(struct analysis *analysis)
         distribution_free(&analysis->times[i].period);
     }
     for (size_t i = 0; i < analysis->duration_count; i++)
-        distribution_free(&analysis->durations[i]);
+        distribution_free(&analysis->durations[i].duration);
     free(analysis->durations);
     free(analysis->times);
     services_free(analysis);

@@ -145,7 +145,10 @@ void times_end(struct analysis *analysis)
         thread->blocked_ticks = times->state_ticks[EXTRACT_STATE_BLOCKED];
         thread->sleeping_ticks = times->state_ticks[EXTRACT_STATE_SLEEPING];
         thread->suspended_ticks = times->state_ticks[EXTRACT_STATE_SUSPENDED];
-        thread->unknown_ticks = times->state_ticks[EXTRACT_STATE_UNKNOWN];
+        for (unsigned k = EXTRACT_STATE_UNKNOWN + 1; k <= EXTRACT_STATE_TERMINATED; k++)
+            thread->has_states |= times->state_ticks[k] != 0;
+        thread->unknown_ticks = thread->has_states ? times->state_ticks[EXTRACT_STATE_UNKNOWN]
+                                                   : analysis->stats->span_ticks;
         thread->latency = distribution_result(&times->latency);
         thread->response = distribution_result(&times->response);
         thread->period = distribution_result(&times->period);

@@ -181,11 +181,7 @@ static int next_core(const struct history *history, uint64_t thread, uint64_t at
     for (; state && state < end && state->thread == thread; state++)
         if (state->state == EXTRACT_STATE_RUNNING)
             return state->core;
-    // On one core, it is that one.
-    if (history->interval_count &&
-        history->intervals[0].core == history->intervals[history->interval_count - 1].core)
-        return history->intervals[0].core;
-    return -1;
+    return history->has_one_core && history->interval_count ? history->intervals[0].core : -1;
 }
 
 static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
@@ -366,6 +362,16 @@ static void add_wait(struct builder *builder, const struct extract_state *state,
     segment->who = segment->has_who ? wake->by : 0;
 }
 
+static void add_suspension(struct builder *builder, const struct extract_state *state,
+                           uint64_t from, uint64_t to, unsigned depth)
+{
+    struct extract_segment *segment =
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_SUSPENDED);
+
+    if (segment)
+        segment->has_ended = state->state != EXTRACT_STATE_SUSPENDED;
+}
+
 static void add_state_segments(struct builder *builder, const struct extract_state *state,
                                uint64_t from, uint64_t to, unsigned depth)
 {
@@ -391,7 +397,7 @@ static void add_state_segments(struct builder *builder, const struct extract_sta
     case EXTRACT_STATE_SUSPENDED:
     case EXTRACT_STATE_COMPLETED:
     case EXTRACT_STATE_TERMINATED:
-        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_SUSPENDED);
+        add_suspension(builder, state, from, to, depth);
         break;
     case EXTRACT_STATE_UNKNOWN:
         add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);

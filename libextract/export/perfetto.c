@@ -121,7 +121,7 @@ struct perfetto {
     uint64_t newest; // time of the newest event
     uint64_t oldest; // time of the first event; valid if has_oldest
     bool has_oldest;
-    size_t losses;   // slices of losses that no event has ended yet
+    size_t losses; // slices of losses that no event has ended yet
     struct {
         uint64_t seq, at, by, flow;
         uint8_t core;

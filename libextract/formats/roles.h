@@ -90,6 +90,7 @@ struct extract_role_fields {
     uint8_t count;     // how many times the owner holds the mutex
     uint8_t number;    // the interrupt's number
     uint8_t queued;    // how many messages are in `object`, before the call
+    uint8_t most;      // the same, or how many after the call, if it sends; none: only `queued`
     uint8_t left;      // how many blocks or bytes `object` has left, before the call
     uint8_t instances; // how many times a semaphore can be had, before the call
     uint8_t begins;    // enum extract_wait: the wait that the call may begin

@@ -126,6 +126,7 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
                             const struct extract_stats *stats)
 {
     const char *name = value_name_of_object(thread->thread);
+    bool knows_states = stats->has_waits && thread->has_states;
     bool has_priority = thread->priority_low != EXTRACT_NO_PRIORITY;
     struct kv_writer kv = kv_open_object(text);
 
@@ -151,10 +152,10 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
     kv_put_number(&kv, "resumes", thread->resumes);
     stats_put_services_json(&kv, thread->services, thread->service_count);
     if (stats->has_loads) {
-        kv_put_optional(&kv, "ready ticks", stats->has_waits, thread->ready_ticks);
-        kv_put_optional(&kv, "blocked ticks", stats->has_waits, thread->blocked_ticks);
-        kv_put_optional(&kv, "sleeping ticks", stats->has_waits, thread->sleeping_ticks);
-        kv_put_optional(&kv, "suspended ticks", stats->has_waits, thread->suspended_ticks);
+        kv_put_optional(&kv, "ready ticks", knows_states, thread->ready_ticks);
+        kv_put_optional(&kv, "blocked ticks", knows_states, thread->blocked_ticks);
+        kv_put_optional(&kv, "sleeping ticks", knows_states, thread->sleeping_ticks);
+        kv_put_optional(&kv, "suspended ticks", knows_states, thread->suspended_ticks);
         kv_put_number(&kv, "unknown ticks", thread->unknown_ticks);
         stats_put_distribution_json(&kv, "latency", &thread->latency);
         stats_put_distribution_json(&kv, "response", &thread->response);
@@ -249,6 +250,7 @@ void stats_put_threads(struct extract_text *text, const struct extract_stats *st
     text_table_put_headings(&table, headings);
     for (size_t i = 0; i < stats->thread_count && !table.cells.code; i++) {
         const struct extract_thread_stats *thread = &stats->threads[i];
+        bool knows_states = stats->has_waits && thread->has_states;
         text_table_put_string(&table, thread->thread->shown);
         put_priorities(&table, thread);
         text_table_put_number(&table, thread->events);
@@ -258,8 +260,8 @@ void stats_put_threads(struct extract_text *text, const struct extract_stats *st
         else
             extract_text_putc(&table.cells, '-');
         text_table_end_cell(&table);
-        text_table_put_optional(&table, stats->has_waits, thread->ready_ticks);
-        text_table_put_optional(&table, stats->has_waits, thread->blocked_ticks);
+        text_table_put_optional(&table, knows_states, thread->ready_ticks);
+        text_table_put_optional(&table, knows_states, thread->blocked_ticks);
         text_table_put_optional(&table, thread->stack_size != 0, thread->stack_size);
         text_table_put_optional(&table, thread->stack_known, thread->stack_free);
         text_table_put_optional(&table, thread->stack_known, thread->stack_seq);

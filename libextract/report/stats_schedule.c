@@ -195,8 +195,9 @@ static void put_interrupts(struct extract_text *text, const struct extract_stats
         text_table_put_number(&table, interrupt->ticks);
         text_put_percent(&table.cells, interrupt->ticks, stats->span_ticks);
         text_table_end_cell(&table);
-        text_table_put_optional(&table, interrupt->count,
-                                interrupt->count ? stats->span_ticks / interrupt->count : 0);
+        text_table_put_optional(&table, interrupt->periods,
+                                interrupt->periods ? interrupt->period_ticks / interrupt->periods
+                                                   : 0);
         text_table_put_optional(&table, d->count, d->min);
         text_table_put_optional(&table, d->count, d->median);
         text_table_put_optional(&table, d->count, d->p99);

@@ -256,7 +256,9 @@ static void put_what(struct why_report *report, const struct extract_segment *se
         extract_text_puts(text, is_waiting ? "still sleeps" : "slept");
         break;
     case EXTRACT_SEGMENT_SUSPENDED:
-        extract_text_puts(text, is_waiting ? "still suspended" : "suspended");
+        extract_text_puts(text, segment->has_ended ? "has ended"
+                                : is_waiting       ? "still suspended"
+                                                   : "suspended");
         break;
     case EXTRACT_SEGMENT_SWITCHING:
         extract_text_puts(text, "switching");

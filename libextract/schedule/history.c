@@ -194,7 +194,7 @@ enum extract_code history_read(struct history *history, const struct extract_tra
                                                .owner = add_owner};
     const struct schedule_observer observer = {.context = history, .gap = add_gap};
 
-    *history = (struct history){.window_count = 0};
+    *history = (struct history){.has_one_core = extract_trace_info(trace)->cores <= 1};
     history->failed =
         !extract_map_init(&history->last_map, 64) || !set_windows(history, windows, count);
     enum extract_code code = history->failed ? EXTRACT_OK : schedule_check(trace, error);

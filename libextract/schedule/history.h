@@ -26,7 +26,8 @@ struct history {
     } * last;
     size_t last_count, last_capacity;
     struct extract_map last_map;
-    bool failed; // out of memory
+    bool has_one_core; // the trace has
+    bool failed;       // out of memory
 };
 
 // Reads the history of the windows, which may be in any order and overlap; history_free frees it,

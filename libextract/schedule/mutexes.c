@@ -5,8 +5,8 @@
 // A put that releases a mutex frees it, unless the kernel hands it over to a thread that waits:
 // then the resumption of that thread follows in the same context, and the mutex was never free. So
 // a release is held back in the thread that made it, until the thread's next event, or until
-// another thread's call shows that the mutex is free. If resumptions were not recorded, the owner is
-// unknown from the release to the next call.
+// another thread's call shows that the mutex is free. If resumptions were not recorded, the owner
+// is unknown from the release to the next call.
 #include "base/grow.h"
 #include "schedule/internal.h"
 

@@ -521,6 +521,30 @@ static void add_stop(struct schedule *schedule, const struct extract_event *even
     thread->is_stopped = true;
 }
 
+// Notes that a thread ends. It has the core until another one gets it.
+static void complete_thread(struct schedule *schedule, struct thread *thread,
+                            const struct extract_event *event)
+{
+    thread_end_response(schedule, thread, event);
+    thread->wait = EXTRACT_WAIT_COMPLETED;
+    thread_set(schedule, thread, event->ticks, &completed, NULL);
+}
+
+static void delete_thread(struct schedule *schedule, struct thread *thread,
+                          const struct extract_event *event)
+{
+    if (thread->now.state == EXTRACT_STATE_RUNNING) { // by itself
+        complete_thread(schedule, thread, event);
+        return;
+    }
+    thread_end_response(schedule, thread, event);
+    complete_state(schedule, thread, event->ticks);
+    thread->now = (struct extract_state){.from = thread->now.from > event->ticks ? thread->now.from
+                                                                                 : event->ticks,
+                                         .thread = thread->now.thread};
+    thread->is_gone = true;
+}
+
 static void add_end(struct schedule *schedule, const struct extract_event *event,
                     const struct extract_role_fields *role)
 {
@@ -528,32 +552,32 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
 
     if (!thread)
         return;
+    // What it was told before does not hold for its next life.
+    thread->is_stopped = false;
+    thread->call = EXTRACT_WAIT_NONE;
     switch (role->role) {
     case EXTRACT_ROLE_TERMINATE: // one that runs or is ready is suspended afterwards
-        if (thread->now.state > EXTRACT_STATE_READY)
-            thread_set(schedule, thread, event->ticks, &terminated, NULL);
+        if (thread->now.state <= EXTRACT_STATE_READY)
+            break;
+        thread_end_response(schedule, thread, event);
+        thread_set(schedule, thread, event->ticks, &terminated, NULL);
         break;
     case EXTRACT_ROLE_CREATE: // it did not exist before
         if (thread->now.state == EXTRACT_STATE_UNKNOWN || thread->is_gone)
             thread->now.from = event->ticks;
-        thread->is_gone = false;
+        thread->is_gone = thread->has_response = false;
         thread->wait = EXTRACT_WAIT_SUSPENDED;
         thread_set(schedule, thread, event->ticks, &suspended, NULL);
         break;
     case EXTRACT_ROLE_RESET:
         thread_set(schedule, thread, event->ticks, &suspended, NULL);
         break;
-    default: // EXTRACT_ROLE_DELETE
-        complete_state(schedule, thread, event->ticks);
-        thread->now = (struct extract_state){
-            .from = thread->now.from > event->ticks ? thread->now.from : event->ticks,
-            .thread = thread->now.thread};
-        thread->is_gone = true;
+    default:
+        delete_thread(schedule, thread, event);
         break;
     }
 }
 
-// Notes that a thread ends. It has the core until another one gets it.
 static void add_exit(struct schedule *schedule, const struct extract_event *event,
                      const struct extract_role_fields *role)
 {
@@ -561,11 +585,8 @@ static void add_exit(struct schedule *schedule, const struct extract_event *even
     uint64_t address = is_own ? event->thread : extract_role_field(event, role->thread);
     struct thread *thread = schedule_thread(schedule, address);
 
-    if (!thread)
-        return;
-    thread_end_response(schedule, thread, event);
-    thread->wait = EXTRACT_WAIT_COMPLETED;
-    thread_set(schedule, thread, event->ticks, &completed, NULL);
+    if (thread)
+        complete_thread(schedule, thread, event);
 }
 
 // ---- events ----

@@ -94,10 +94,10 @@ static const struct rtos_event events[] = {
     {EVENT(0xE012, "queue_delete", SVC, 1, WORDS(OBJECT("queue"), NO, NO)),
      CALL(.ends = EXTRACT_WAIT_QUEUE)},
     {EVENT(0xE014, "queue_receive", SVC, 2, WORDS(OBJECT("queue"), NUMBER("messages"), NO)),
-     CALL(ENDS(QUEUE), .queued = WORD_2)},
+     CALL(ENDS(QUEUE), .queued = WORD_2, .most = WORD_3)},
     {EVENT(0xE016, "queue_receive_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
     {EVENT(0xE013, "queue_send", SVC, 2, WORDS(OBJECT("queue"), NUMBER("messages"), NO)),
-     CALL(ENDS(QUEUE), .queued = WORD_2, .is_send = true)},
+     CALL(ENDS(QUEUE), .queued = WORD_2, .most = WORD_3, .is_send = true)},
     {EVENT(0xE015, "queue_send_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
     {EVENT(0xE01D, "semaphore_block", SVC, 2, WORDS(OBJECT("semaphore"), OBJECT("thread"), NO)),
      .role = BLOCKS(SEMAPHORE)},
@@ -234,8 +234,11 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
         word[2] = word[1] != 0; // it was owned once, or not at all
         break;
     case EXTRACT_ROLE_CALL:
-        if (known->role.queued) // the role's count is that before the call
-            word[1] = known->role.is_send ? word[1] - (word[1] != 0) : word[1] + 1;
+        if (known->role.queued) { // the event's count is that after the call
+            uint64_t after = word[1];
+            word[1] = known->role.is_send ? after - (after != 0) : after + 1;
+            word[2] = known->role.is_send ? after : after + 1;
+        }
         break;
     case EXTRACT_ROLE_SUSPEND:
         if (known->send_role.role && word[2])

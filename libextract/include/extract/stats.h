@@ -70,6 +70,7 @@ struct extract_thread_stats {
     uint64_t ticks;  // time that it ran; interrupts are not included
     // Times in these states. A thread that is interrupted counts as running.
     uint64_t ready_ticks, blocked_ticks, sleeping_ticks, suspended_ticks, unknown_ticks;
+    bool has_states;                      // an event shows one of them, or that it ran
     struct extract_distribution latency;  // from a wake-up until it has the core
     struct extract_distribution response; // from a wake-up to its next wait for work
     struct extract_distribution period;   // between two wake-ups that begin responses
@@ -184,6 +185,7 @@ struct extract_interrupt_stats {
     uint64_t number;
     bool is_second_level; // of hook words: a second-level handler; numbers are those of its level
     uint64_t count;
+    uint64_t periods, period_ticks;       // times from one to the next, without gaps; their sum
     uint64_t ticks;                       // without interrupts that interrupted it
     struct extract_distribution duration; // from its entry to its exit
 };

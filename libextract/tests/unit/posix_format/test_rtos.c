@@ -5,6 +5,7 @@
 #include "tests/unit/posix_format/ptr_builder.h"
 #include <extract/report.h>
 #include <extract/schedule.h>
+#include <extract/stats.h>
 #include <stdio.h>
 
 enum { A = 0x20004000, B = 0x20004100, QUEUE = 0x20004200, MUTEX = 0x20004300 };
@@ -280,6 +281,69 @@ static void test_timeout(void **state)
                    "b 0-10 ready\nb 10-40 running\n");
 }
 
+// A thread that deletes itself has the core until the next one gets it.
+static void test_deletion_by_itself(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_switch", B, B, A, 0);        // 0
+    put("rtos_thread_delete", A, A, 0, 0); // 10
+    put("rtos_switch", A, A, B, 0);        // 20
+    put("rtos_idle_enter", B, 0, 0, 0);    // 30
+    check_schedule("b 0-20 ready\nb 20-30 running\na 0-10 running\na 10-30 completed\n");
+}
+
+static struct extract_stats *open_stats(struct look *look)
+{
+    struct extract_stats *stats;
+    struct extract_view *view;
+
+    look_open_memory(look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    assert_int_equal(extract_view_new(&view, NULL, look->trace, 0, NULL), EXTRACT_OK);
+    assert_int_equal(extract_stats_new(&stats, view, look->trace, NULL), EXTRACT_OK);
+    extract_view_free(view);
+    return stats;
+}
+
+// A queue has the messages that a send counts, or those that a receive counts and the one that it
+// took.
+static void test_levels(void **state)
+{
+    struct look look;
+    (void)state;
+    begin(&narrow);
+    put("rtos_switch", A, A, B, 0);            // 0
+    put("rtos_queue_receive", B, MUTEX, 4, 0); // 10
+    put("rtos_queue_send", B, QUEUE, 1, 0);    // 20
+    put("rtos_queue_send", B, QUEUE, 2, 0);    // 30
+    struct extract_stats *stats = open_stats(&look);
+    assert_int_equal(stats->level_count, 2);
+    assert_int_equal(stats->levels[0].most_queued, 5);
+    assert_int_equal(stats->levels[1].most_queued, 2);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
+// The response of a thread ends when it is deleted, also while it waits for a mutex.
+static void test_deletion_ends_a_response(void **state)
+{
+    struct look look;
+    (void)state;
+    begin(&narrow);
+    put("rtos_queue_block", A, QUEUE, A, 0); // 0
+    put("rtos_switch", A, A, B, 0);          // 10
+    put("rtos_thread_ready", B, A, 0, 0);    // 20
+    put("rtos_switch", B, B, A, 0);          // 30
+    put("rtos_mutex_block", A, MUTEX, A, B); // 40
+    put("rtos_switch", A, A, B, 0);          // 50
+    put("rtos_thread_delete", B, A, 0, 0);   // 60
+    struct extract_stats *stats = open_stats(&look);
+    assert_int_equal(stats->threads[0].response.count, 1);
+    assert_int_equal(stats->threads[0].response.max, 40);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
 // Events of an application alone show no schedule.
 static void test_no_schedule(void **state)
 {
@@ -380,6 +444,9 @@ int main(void)
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_mutex),
         cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_deletion_by_itself),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_deletion_ends_a_response),
         cmocka_unit_test(test_no_schedule),
         cmocka_unit_test(test_chart_of_messages),
         cmocka_unit_test(test_chart_of_semaphore),

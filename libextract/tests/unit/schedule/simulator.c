@@ -303,7 +303,7 @@ static bool is_for_resource(enum sim_state state)
     return state == SIM_MUTEX || state == SIM_POOL;
 }
 
-static void end_response(struct simulator *sim, struct sim_thread *t, int entry)
+void sim_end_response(struct simulator *sim, struct sim_thread *t, int entry)
 {
     if (t->has_response && entry < (int)sim->options.entries) {
         t->response.to = sim->now;
@@ -358,7 +358,7 @@ void sim_resume(struct simulator *sim, int core, int thread, int cause)
         note_wake(sim, core, thread, entry, cause);
         t->state = is_stopped ? SIM_SUSPENDED : SIM_READY;
         if (is_stopped) {
-            end_response(sim, t, entry);
+            sim_end_response(sim, t, entry);
         } else if (!is_for_resource(was)) {
             t->response = (struct extract_response){
                 .from = sim->now, .from_seq = (uint64_t)entry, .thread = t->address};
@@ -377,7 +377,7 @@ void sim_suspend(struct simulator *sim, int core, int thread)
     sim_make_unready(sim, thread);
     int entry = sim_record(sim, core, 2, t->address, t->state, 0x100, sim_next(sim, core));
     if (!is_for_resource(t->state))
-        end_response(sim, t, entry);
+        sim_end_response(sim, t, entry);
 }
 
 // ---- time ----

@@ -227,6 +227,8 @@ void sim_choose(struct simulator *sim); // chooses the threads that are to run
 void sim_resume(struct simulator *sim, int core, int thread, int cause);
 // Stops a thread in its state.
 void sim_suspend(struct simulator *sim, int core, int thread);
+// Ends the response of a thread, if it has one, at an entry.
+void sim_end_response(struct simulator *sim, struct sim_thread *thread, int entry);
 void sim_own(struct simulator *sim, int object, int thread); // notes the owner of a mutex
 void sim_step(struct simulator *sim, int core);
 void sim_plan(struct simulator *sim, int core);

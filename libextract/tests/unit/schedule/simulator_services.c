@@ -303,7 +303,7 @@ static void terminate_thread(struct simulator *sim, int core, struct sim_frame *
 {
     struct sim_thread *t = &sim->threads[frame->thread];
 
-    sim_record(sim, core, 115, t->address, t->state, 0x100, 0);
+    int entry = sim_record(sim, core, 115, t->address, t->state, 0x100, 0);
     sim_forget_wait(sim, frame->thread);
     t->object = SIM_NONE;
     t->timeout = 0;
@@ -312,7 +312,7 @@ static void terminate_thread(struct simulator *sim, int core, struct sim_frame *
     if (t->is_ready)
         sim_suspend(sim, core, frame->thread);
     else
-        t->has_response = false;
+        sim_end_response(sim, t, entry);
     t->frame = (struct sim_frame){.cause = SIM_NONE};
 }
 

@@ -707,16 +707,15 @@ static void latency_of_several_cores_is_the_bound(void **state)
     }
 }
 
-// Without the events of the scheduler, a thread may have slept between two of its events, and another
-// one may have run: nothing of it is claimed.
+// Without the events of the scheduler, a thread may have slept between two of its events, and
+// another one may have run: nothing of it is claimed.
 static void filtered_rings_are_true(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= SYSTEMS / 2; seed += sample_step()) {
         struct sim_options options = {
             .seed = seed, .cores = 1 + seed % 2, .entries = 200 + seed % 800};
-        run_system(&options,
-                   &(struct recording){.kept = options.entries, .lacks_internal = true});
+        run_system(&options, &(struct recording){.kept = options.entries, .lacks_internal = true});
         for (size_t i = 0; i < run.derived.interval_count; i++)
             check_interval(&run.derived.intervals[i]);
         for (size_t i = 0; i < run.derived.state_count; i++)

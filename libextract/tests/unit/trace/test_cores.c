@@ -341,7 +341,7 @@ static void test_texts(void **state)
                         "   1  b                30   75.000\n"
                         "   1  (interrupts)     10   25.000\n\n"
                         "interrupt  count  ticks  percent  every  min  median  p99  max\n"
-                        "        0      2     20   33.333     30   10      10   10   10\n\n"
+                        "        0      2     20   33.333      1   10      10   10   10\n\n"
                         "count  percent  class  event\n"
                         "    2   20.000  INT    isr enter\n    2   20.000  INT    isr exit\n"
                         "    2   20.000  APPL   user event 4096\n"
@@ -364,7 +364,7 @@ static void test_texts(void **state)
     assert_non_null(strstr(json, "\"tracex\":{\"context_switches\":null,\"preemptions\":null,"));
     assert_non_null(
         strstr(json, "{\"deterministic\":null,\"undeterministic\":null},"
-                     "\"idle_ticks\":0,\"interrupt_ticks\":20,"
+                     "\"idle_ticks\":0,\"maybe_idle_ticks\":0,\"interrupt_ticks\":20,"
                      "\"init_ticks\":0,\"unknown_ticks\":0,\"unsure_ticks\":0,\"span_ticks\":60,"));
     assert_non_null(strstr(json, "\"events\":3,\"ticks\":50,\"percent\":83.333,"));
     assert_non_null(strstr(answer("info", &options), "\"cores\":2,\"cores_from\":\"events\","));
