@@ -98,6 +98,32 @@ static inline uint64_t extract_cursor_word(struct extract_cursor *c, unsigned wo
     return word_bytes == 8 ? extract_cursor_u64(c) : extract_cursor_u32(c);
 }
 
+// Moves to the next word, at a multiple of 4 bytes, that is one of two values in either byte order.
+// Returns false at the end.
+static inline bool extract_cursor_find(struct extract_cursor *c, uint32_t a, uint32_t b)
+{
+    const uint32_t swapped_a = __builtin_bswap32(a), swapped_b = __builtin_bswap32(b);
+
+    for (; extract_cursor_left(c) >= 4; c->at += 4) {
+        uint32_t v;
+        memcpy(&v, c->bytes + c->at, sizeof v);
+        if (v == a || v == b || v == swapped_a || v == swapped_b)
+            return true;
+    }
+    return false;
+}
+
+// Moves past words of 8 bytes that are 0.
+static inline void extract_cursor_skip_zeros(struct extract_cursor *c)
+{
+    for (; extract_cursor_left(c) >= 8; c->at += 8) {
+        uint64_t v;
+        memcpy(&v, c->bytes + c->at, sizeof v);
+        if (v)
+            return;
+    }
+}
+
 // Returns the byte order in which the bytes begin with a magic number, UNKNOWN if they do not.
 static inline enum extract_byte_order extract_magic_order(const void *bytes, size_t length,
                                                           uint32_t magic)

@@ -292,6 +292,14 @@ static bool rebuild_block(struct extract_ring *ring, struct extract_memory *memo
 
 // ---- a ring without a control block ----
 
+// Returns whether a word may begin a record: a quick test that few other words pass.
+static bool may_be_frame(uint32_t frame)
+{
+    uint32_t length = frame & 0xFFFF;
+
+    return frame >> 24 < CPUS && length % 4 == 0 && length != 4;
+}
+
 // Returns the bytes of a chain that is credible without a control block; 0: there is none.
 static size_t chain_at(const uint8_t *bytes, size_t length, enum extract_byte_order order)
 {
@@ -329,7 +337,13 @@ static bool find_alone(struct extract_memory *memory, const struct extract_rebui
         size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
         while (i + 8 <= got && i < WINDOW) {
-            size_t length = chain_at(bytes + i, got - i, order);
+            struct extract_cursor c = extract_cursor_make(bytes + i, got - i, order);
+            extract_cursor_skip_zeros(&c);
+            i += c.at;
+            if (i + 8 > got || i >= WINDOW)
+                break;
+            bool may_begin = may_be_frame(extract_cursor_u32(&c));
+            size_t length = may_begin ? chain_at(bytes + i, got - i, order) : 0;
             if (length && found && *end == at + i) { // continued from the window before
                 *end += length;
             } else if (length) {
@@ -371,6 +385,24 @@ static bool rebuild_alone(struct extract_ring *ring, struct extract_memory *memo
     return write_block(ring, &block, &buffer, pointer_bytes);
 }
 
+// Returns whether a word at `at` is the version or the size of a control block of which at most one
+// word is damaged, and where that begins.
+static bool is_block_around(const uint8_t *bytes, size_t length, size_t at, struct block *block)
+{
+    static const uint8_t offsets[] = {EXTRACT_HOOKS_AT_VERSION, EXTRACT_HOOKS_AT_HEADER_BYTES};
+
+    for (unsigned i = 0; i < 2 * sizeof offsets; i++) {
+        size_t offset = offsets[i / 2];
+        if (at < offset || length - (at - offset) < EXTRACT_HOOKS_HEADER)
+            continue;
+        block->order = i % 2 ? EXTRACT_BIG : EXTRACT_LITTLE;
+        block->address = at - offset;
+        if (count_intact(bytes + at - offset, block->order) >= 3)
+            return true;
+    }
+    return false;
+}
+
 // Finds a control block of which one word is damaged. Returns false if there is none.
 static bool find_block(struct extract_memory *memory, const struct extract_rebuild *where,
                        struct block *block)
@@ -379,17 +411,18 @@ static bool find_block(struct extract_memory *memory, const struct extract_rebui
     bool is_found = false;
 
     for (uint64_t at = where->from; bytes && !is_found && at < where->to;) {
-        size_t got = 0, wanted = where->to - at < WINDOW ? (size_t)(where->to - at) : WINDOW, i = 0;
+        uint64_t data = extract_memory_skip_holes(memory, at, where->to);
+        at += (data - at) / 4 * 4;
+        size_t got = 0, wanted = where->to - at < WINDOW ? (size_t)(where->to - at) : WINDOW;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
-        for (; !is_found && i + EXTRACT_HOOKS_HEADER <= got; i += 4)
-            for (unsigned k = 0; !is_found && k < 2; k++) {
-                block->order = k ? EXTRACT_BIG : EXTRACT_LITTLE;
-                is_found = count_intact(bytes + i, block->order) >= 3;
-                block->address = at + i;
-            }
-        if (got < WINDOW || !i)
+        struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
+        for (; !is_found && extract_cursor_find(&c, EXTRACT_HOOKS_VERSION, EXTRACT_HOOKS_HEADER);
+             c.at += 4)
+            is_found = is_block_around(bytes, got, c.at, block);
+        block->address += at;
+        if (got < WINDOW)
             break;
-        at += i;
+        at += WINDOW - EXTRACT_HOOKS_HEADER + 4;
     }
     free(bytes);
     return is_found;

@@ -54,8 +54,10 @@ struct found_ring {
 static uint32_t tied_words(const uint8_t *bytes, size_t length, enum extract_byte_order order)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
-    uint32_t first = extract_cursor_u32(&c);
-    uint32_t words = posix_record_words(first, first);
+    uint32_t first = extract_cursor_u32(&c), data_bytes = extract_cursor_u32(&c) >> 16;
+    // Most words are no record's. Bits are compared without branches, which would be mispredicted.
+    bool may_begin = ((first >> 31 ^ first >> 30) & 1) & (data_bytes <= (first >> 16 & 0xFFF) * 4);
+    uint32_t words = may_begin ? posix_record_words(first, first) : 0;
 
     if (words < LEAST_WORDS || (size_t)words * 4 > length)
         return 0;
@@ -114,6 +116,11 @@ static bool find_runs(struct search *search, uint64_t from, uint64_t to)
         if (wanted)
             (void)extract_memory_read(search->memory, at, bytes, wanted, &got, NULL);
         while (i + 4 <= got && i < WINDOW) {
+            struct extract_cursor c = extract_cursor_make(bytes + i, got - i, search->order);
+            extract_cursor_skip_zeros(&c);
+            i += c.at;
+            if (i + 4 > got || i >= WINDOW)
+                break;
             uint32_t words = tied_words(bytes + i, got - i, search->order);
             if (words)
                 note_record(search, bytes + i, at + i, words);
@@ -632,9 +639,14 @@ static bool find_object(struct extract_memory *memory, const struct extract_rebu
     bool is_found = false;
 
     for (uint64_t at = where->from; bytes && !is_found && at < where->to;) {
-        size_t got = 0, wanted = where->to - at < WINDOW ? (size_t)(where->to - at) : WINDOW, i = 0;
+        uint64_t data = extract_memory_skip_holes(memory, at, where->to);
+        at += (data - at) / 4 * 4;
+        size_t got = 0, wanted = where->to - at < WINDOW ? (size_t)(where->to - at) : WINDOW;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
-        for (; !is_found && i + POSIX_HEADER <= got; i += 4) {
+        struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
+        while (!is_found && extract_cursor_find(&c, POSIX_PROCESS_MAGIC, POSIX_STREAM_MAGIC) &&
+               extract_cursor_left(&c) >= POSIX_HEADER) {
+            size_t i = c.at;
             *address = at + i;
             if (posix_block_read(&block, bytes + i, got - i)) {
                 is_found = !posix_block_check(&block, at + i, NULL);
@@ -642,10 +654,11 @@ static bool find_object(struct extract_memory *memory, const struct extract_rebu
                 is_found = !posix_stream_check(&stream, at + i, NULL);
                 *address -= stream.back;
             }
+            c.at += 4;
         }
-        if (got < WINDOW || !i)
+        if (got < WINDOW)
             break;
-        at += i;
+        at += WINDOW - POSIX_HEADER + 4;
     }
     free(bytes);
     return is_found;

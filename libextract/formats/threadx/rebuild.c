@@ -40,7 +40,7 @@ struct entries {
 
 static bool is_priority(uint64_t word)
 {
-    return !(word & 0x7C00FC00) && word >> 32 == 0;
+    return !(word & 0xFFFFFFFF7C00FC00);
 }
 
 static bool is_entry(const uint8_t *bytes, const struct shape *shape)
@@ -49,12 +49,15 @@ static bool is_entry(const uint8_t *bytes, const struct shape *shape)
         extract_cursor_make(bytes, threadx_entry_bytes(shape->word), shape->order);
     uint64_t thread = extract_cursor_word(&c, shape->word);
     uint64_t priority = extract_cursor_word(&c, shape->word);
+    // Most words are no entry's: without branches, which would be mispredicted.
+    bool is_context = (thread == THREADX_IN_ISR) | (thread == THREADX_IN_INIT);
+    bool is_thread = (thread >= FIRST_POINTER) & (thread % 4 == 0) & is_priority(priority);
+
+    if (!(is_context | is_thread))
+        return false;
     uint64_t id = extract_cursor_word(&c, shape->word);
     uint32_t event = (uint32_t)id & 0xFFFF;
-    bool is_context = thread == THREADX_IN_ISR || thread == THREADX_IN_INIT;
-    bool is_thread = thread >= FIRST_POINTER && thread % 4 == 0 && is_priority(priority);
-
-    return (is_context || is_thread) && id >> 32 == 0 && !(id & 0x00FF0000) && event &&
+    return id >> 32 == 0 && !(id & 0x00FF0000) && event &&
            (event >= USER_EVENTS ? event <= LAST_EVENT : threadx_type(event)->id == event);
 }
 
@@ -83,6 +86,9 @@ static bool find_entries(struct extract_memory *memory, const struct extract_reb
         size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
         while (i + size <= got && i < WINDOW) {
+            struct extract_cursor c = extract_cursor_make(bytes + i, got - i, shape->order);
+            extract_cursor_skip_zeros(&c);
+            i += c.at;
             size_t k = i;
             while (k + size <= got && is_entry(bytes + k, shape))
                 k += size;
