@@ -5,23 +5,16 @@
 // Times are microseconds with three decimals; without a clock rate, a tick is a nanosecond. Source:
 // "Trace Event Format" (Google, public document): events M, X, i, s, f and C.
 #include "export/exporter.h"
+#include "export/flows.h"
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 1, CORES = 2 };
-
-// The newest wake-up of a thread, which its next slice ends.
-struct chrome_wake {
-    uint64_t at;
-    unsigned process; // of the track of the thread, or else the core, that made it ready
-    size_t track;
-    bool is_pending; // no slice has followed yet
-};
+enum { THREADS = 1, CORES = 2, PROCESSES = 4 }; // processes; a factor above both
 
 struct chrome {
     struct export_numbers threads; // addresses
     struct export_numbers cores;
-    struct chrome_wake *wakes; // by number of the thread; owned
+    struct export_flows *wakes; // by number of the thread: from track * PROCESSES + process; owned
     size_t wake_count;
     uint64_t flows; // number of them
     bool has_line;
@@ -169,20 +162,21 @@ static void put_slice_of(struct export_run *run, const char *name, unsigned proc
                         (unsigned)(ns % 1000));
 }
 
-// Ends the flow that leads to a thread's slice, if the thread was woken before.
-static void end_flow(struct export_run *run, size_t track, uint64_t at)
+// Writes the flow that leads to a thread's slice, if the thread was woken before.
+static void put_flow(struct export_run *run, size_t track, uint64_t at)
 {
     struct chrome *chrome = run->state;
-    struct chrome_wake *wake =
-        track && track <= chrome->wake_count ? &chrome->wakes[track - 1] : NULL;
+    struct export_flow flow = {0, 0};
 
-    if (!wake || !wake->is_pending || wake->at > at)
+    if (track && track <= chrome->wake_count)
+        flow = export_flows_take(&chrome->wakes[track - 1], at);
+    if (!flow.from)
         return;
     put_line(run);
     extract_text_puts(run->text, "{\"ph\":\"s\",\"name\":\"wake\",\"cat\":\"wake\",\"id\":");
     extract_text_dec(run->text, ++chrome->flows);
-    put_track(run, wake->process, wake->track);
-    put_time(run, ",\"ts\":", wake->at);
+    put_track(run, (unsigned)(flow.from % PROCESSES), flow.from / PROCESSES);
+    put_time(run, ",\"ts\":", flow.at);
     extract_text_puts(run->text,
                       "},\n{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"wake\",\"cat\":\"wake\","
                       "\"id\":");
@@ -190,7 +184,6 @@ static void end_flow(struct export_run *run, size_t track, uint64_t at)
     put_track(run, THREADS, track);
     put_time(run, ",\"ts\":", at);
     extract_text_putc(run->text, '}');
-    wake->is_pending = false;
 }
 
 static void put_slice(struct export_run *run, const struct extract_interval *slice)
@@ -215,7 +208,7 @@ static void put_state(struct export_run *run, const struct extract_state *state)
     put_slice_of(run, extract_thread_state_name(state->state), THREADS, track, state->from,
                  state->to);
     if (state->state == EXTRACT_STATE_RUNNING)
-        end_flow(run, track, state->from);
+        put_flow(run, track, state->from);
 }
 
 static void put_wake(struct export_run *run, const struct extract_wake *wake)
@@ -225,11 +218,11 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
     size_t by = by_thread ? thread_track(run, wake->by) : core_track(run, wake->core);
     size_t track = thread_track(run, wake->thread);
 
-    if (!track || track - 1 >= chrome->threads.count)
+    if (wake->is_suspended || !track || track - 1 >= chrome->threads.count)
         return;
     if (chrome->wake_count < chrome->threads.count) {
         size_t count = chrome->threads.capacity;
-        struct chrome_wake *wakes = realloc(chrome->wakes, count * sizeof *wakes);
+        struct export_flows *wakes = realloc(chrome->wakes, count * sizeof *wakes);
         if (!wakes) {
             export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
             return;
@@ -238,8 +231,8 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
         chrome->wakes = wakes;
         chrome->wake_count = count;
     }
-    chrome->wakes[track - 1] = (struct chrome_wake){
-        .at = wake->at, .process = by_thread ? THREADS : CORES, .track = by, .is_pending = true};
+    export_flows_add(&chrome->wakes[track - 1], wake->at,
+                     by * PROCESSES + (by_thread ? THREADS : CORES));
 }
 
 static void put_counter(struct export_run *run, const struct export_counter *counter)

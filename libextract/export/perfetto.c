@@ -13,6 +13,7 @@
 // Source: Perfetto's public protos, docs/formats in ringside-export(1).
 #include "base/grow.h"
 #include "export/exporter.h"
+#include "export/flows.h"
 #include "export/proto.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,8 +106,7 @@ enum { KEY_BITS = 16 };
 // What is known of a thread.
 struct perfetto_thread {
     uint64_t states_to; // time up to which its states are written
-    uint64_t woken_at;
-    uint64_t flow; // of its newest wake-up; 0: none, or its slice was written
+    struct export_flows flows;
     uint16_t priority;
     bool has_states;
 };
@@ -580,8 +580,7 @@ static void put_slice(struct export_run *run, const struct extract_interval *sli
             return;
         event.name =
             name_iid(run, number, NAME_THREAD, export_name(run, true, slice->thread, name));
-        event.ended_flow = slice->from >= thread->woken_at ? thread->flow : 0;
-        thread->flow = event.ended_flow ? 0 : thread->flow;
+        event.ended_flow = export_flows_take(&thread->flows, slice->from).from;
     } else if (slice->runner == EXTRACT_RUNNER_ISR && slice->isr_known) {
         number = export_number(run, &perfetto->interrupts, slice->isr);
         event.track = interrupt_track(run, slice->core, slice->isr, number);
@@ -691,8 +690,7 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
     flush_wake(run);
     if (!thread || wake->is_suspended)
         return;
-    thread->flow = ++perfetto->flows;
-    thread->woken_at = wake->at;
+    export_flows_add(&thread->flows, wake->at, ++perfetto->flows);
     perfetto->wake.seq = wake->seq;
     perfetto->wake.at = wake->at;
     perfetto->wake.by = wake->by;

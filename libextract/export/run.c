@@ -9,6 +9,7 @@
 #include "export/exporter.h"
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -517,19 +518,44 @@ static enum extract_code keep_temporary(const char *name, const char *path, bool
         path, is_directory ? "use a new name, or remove what has this name" : NULL, error);
 }
 
-static enum extract_code run_to_path(struct export_run *run, const char *path)
+// Finds the name that the output gets: that of the file to which a link leads. What is neither a
+// file nor a directory is not replaced.
+static enum extract_code find_target(const char *path, bool is_directory, char real[PATH_MAX],
+                                     struct extract_error *error)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0) {
+        if (strlen(path) >= PATH_MAX)
+            return extract_error_set(error, EXTRACT_IO, path, NULL, "the name is too long");
+        strcpy(real, path);
+        return EXTRACT_OK;
+    }
+    if (!S_ISREG(st.st_mode) && !(is_directory && S_ISDIR(st.st_mode)))
+        return extract_error_set(error, EXTRACT_IO, path, "use the name of a new file",
+                                 S_ISDIR(st.st_mode)
+                                     ? "is a directory"
+                                     : "is a device or a pipe, which this format cannot write");
+    return realpath(path, real) ? EXTRACT_OK : extract_file_error(path, NULL, error);
+}
+
+static enum extract_code run_to_path(struct export_run *run, const char *output)
 {
     bool is_directory = run->exporter->kind.output == EXTRACT_EXPORT_DIRECTORY;
+    char path[PATH_MAX];
 
-    if (!path || strcmp(path, "-") == 0)
+    if (!output || strcmp(output, "-") == 0)
         return extract_error_set(run->error, EXTRACT_USAGE, run->exporter->kind.name,
                                  is_directory ? "use -o DIRECTORY" : "use -o FILE",
                                  "cannot be written to standard output");
+    enum extract_code code = find_target(output, is_directory, path, run->error);
+    if (code)
+        return code;
     char *name = make_temporary(run, path, is_directory);
     if (!name)
         return EXTRACT_IO;
     run->path = name;
-    enum extract_code code = run_exporter(run);
+    code = run_exporter(run);
     if (!code)
         code = keep_temporary(name, path, is_directory, run->error);
     if (code)

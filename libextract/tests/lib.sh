@@ -252,3 +252,14 @@ run_tests() {
     done
     finish
 }
+
+# woken_and_run SCHEDULE: counts the wake-ups in the output of `schedule --json` after which the
+# thread had a core before it was woken again.
+woken_and_run() {
+    jq -s '(map(select(.type == "interval" and .kind == "thread")) |
+        group_by(.thread) | map({key: "\(.[0].thread)", value: map(.from)}) | from_entries) as $runs |
+        map(select(.type == "wake" and .reached != "suspended")) | group_by(.thread) |
+        map(. as $wakes | ($runs["\(.[0].thread)"] // []) as $from | range(length) as $i |
+            $wakes[$i].at as $at | ($wakes[$i + 1].at // infinite) as $next |
+            select($from | any(. >= $at and . < $next))) | length' "$1"
+}

@@ -58,6 +58,8 @@ compare() { # NAME TRACE [OPTION...]
     is "$name: flows end behind their begin" "$(jq -s 'map(select(.type == "flow")) as $flows |
         ($flows | map({key: "\(.id)", value: .at}) | from_entries) as $begin |
         map(select(.type == "end")) | all($begin["\(.id)"] <= .at)' trace.jsonl)" true
+    is "$name: a flow ends in the next slice of its thread" "$(count 'select(.type == "end")')" \
+        "$(woken_and_run schedule.json)"
     is "$name: balanced slices" "$(count 'select(.type == "unbalanced")')" 0
     "$ringside" stats --json "$@" "$trace" >stats.json 2>err
     is "$name: the time of each thread" "$(jq -s -c 'map(select(.type == "slice" and
@@ -73,7 +75,6 @@ compare() { # NAME TRACE [OPTION...]
 }
 
 compare demo "$demo"
-is "demo: flows lead to slices" "$(($(count 'select(.type == "end")') > 50))" 1
 is "demo: the load" "$(jq -s 'map(select(.type == "counter" and .track == "load of core 0") |
     .value) | length > 100 and max <= 100 and min >= 0' trace.jsonl)" true
 gunzip -c "$here/../data/rkh/stream.bin.gz" >stream.bin

@@ -91,6 +91,7 @@ compare_schedule() { # NAME TRACE
         length' "$1.json")" "$(jq -s 'map(select(.type == "state")) | length' schedule.json)"
     is "$1: chrome has the slices" "$(jq '[.traceEvents[] | select(.ph == "X" and .pid == 2)] |
         length' "$1.json")" "$(jq -s 'map(select(.type == "interval")) | length' schedule.json)"
+    is "$1: chrome has the flows" "$(grep -c '"ph":"s"' "$1.json")" "$(woken_and_run schedule.json)"
     is "$1: each flow of chrome begins in a slice of its track" "$(jq '[.traceEvents |
         (map(select(.ph == "X")) | group_by([.pid, .tid]) |
             map({key: "\(.[0].pid) \(.[0].tid)", value: .}) | from_entries) as $slices |
