@@ -308,6 +308,12 @@ static void put_owner(struct export_run *run, const struct extract_ownership *ow
         put_number(writer, ",\"thread\":", owner->thread);
         put_names(run, ",\"thread_name\":", true, owner->thread);
     }
+    if (owner->in_isr) {
+        put_string(writer, ",\"in_isr\":true");
+        if (owner->isr_known)
+            put_number(writer, ",\"isr\":", owner->isr);
+        put_number(writer, ",\"core\":", owner->core);
+    }
     put_string(writer, "}\n");
 }
 

@@ -392,9 +392,13 @@ static void walk_schedule(struct export_run *run)
                                                .owner = on_owner,
                                                .response =
                                                    run->exporter->response ? on_response : NULL};
-    const struct schedule_observer observer = {
-        .context = run, .event = on_event, .entry = on_entry, .marker = on_marker};
-    enum extract_code code = schedule_walk(run->view, run->trace, &sink, &observer, run->error);
+    const struct schedule_observer observer = {.context = run,
+                                               .has_standings = true,
+                                               .event = on_event,
+                                               .entry = on_entry,
+                                               .marker = on_marker};
+    enum extract_code code =
+        schedule_walk_times(run->view, run->trace, &sink, &observer, run->error);
 
     if (code && !run->code)
         run->code = code;

@@ -74,12 +74,14 @@ static const char end_sql[] =
     "CREATE VIEW thread_time AS SELECT thread.name AS thread, state, count(*) AS count,"
     " sum(end_ticks - start_ticks) AS ticks, max(end_ticks - start_ticks) AS longest"
     " FROM state JOIN thread ON thread.address = state.thread GROUP BY state.thread, state;"
-    // From a wake-up to the moment when the thread has the core, unless it is suspended before. A
-    // wake-up from a wait for a resource begins no response.
+    // From a wake-up to the moment when the thread has the core, unless it is suspended before. It
+    // may wait again at once, without a time of running. A wake-up from a wait for a resource begins
+    // no response.
     "CREATE VIEW latency AS SELECT thread.name AS thread, wake.ticks AS woken_ticks, wake.seq,"
     " reason, running.start_ticks - wake.ticks AS ticks, running.start_ns - wake.ns AS ns"
     " FROM wake JOIN thread ON thread.address = wake.thread"
-    " JOIN state AS running ON running.thread = wake.thread AND running.state = 'running'"
+    " JOIN state AS running ON running.thread = wake.thread AND running.state IN"
+    " ('running', 'blocked', 'sleeping')"
     " AND running.start_ticks = (SELECT min(start_ticks) FROM state AS later"
     " WHERE later.thread = wake.thread AND later.state <> 'ready'"
     " AND later.start_ticks >= wake.ticks) WHERE reached <> 'suspended'"

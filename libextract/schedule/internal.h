@@ -165,6 +165,7 @@ struct schedule {
     uint64_t highest;         // time of the newest event of all cores
     uint64_t from, to;        // range of what is sent
     bool has_range;           // `from` and `to` are valid
+    bool has_times;           // they are given, so that the walk goes on after them
     uint64_t end;             // where the range ends at the latest
     bool is_past;             // the present event is the first one after the range
     bool is_over;             // the trace has ended

@@ -591,7 +591,7 @@ static bool add_events(void *context, const struct extract_event *events, const 
             event->id < role_count ? &roles[event->id] : extract_ring_role(ring, &event, &scratch);
         if (schedule->lacks_context)
             add_context(&schedule->cores[event->core], role, &scratch);
-        schedule->is_past = is_outside && schedule->has_range;
+        schedule->is_past = is_outside && schedule->has_range && !schedule->has_times;
         if (!is_outside && !schedule->has_range) {
             schedule->from = event->ticks;
             schedule->has_range = true;
@@ -720,7 +720,8 @@ static enum extract_code walk(const struct extract_view *view, const struct time
                                 .observer = observer ? observer : &no_observer,
                                 .from = range ? range->from : UINT64_MAX,
                                 .to = range ? range->to : UINT64_MAX,
-                                .has_range = range != NULL};
+                                .has_range = range != NULL,
+                                .has_times = range != NULL};
 
     schedule.end = schedule.observer->shows_next ? UINT64_MAX : filter_end(view);
 
@@ -740,7 +741,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
         extract_map_init(&schedule.mutex_map, 16) && extract_map_init(&schedule.lock_map, 16)) {
         if (schedule.has_roles && schedule.kernel->roles)
             study_words(&schedule);
-        walk_trace(&schedule, range ? NULL : view);
+        walk_trace(&schedule, range && !schedule.observer->has_standings ? NULL : view);
         schedule.is_over = true;
         if (schedule.has_start && schedule.has_roles)
             end_part(&schedule);

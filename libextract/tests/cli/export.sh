@@ -128,6 +128,18 @@ for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
     compare_vcd "$name" "$trace"
 done
 
+# The schedule of a time is that of all cores, up to its ends.
+smp=$data/threadx/a35smp_spin.trx
+if [ -e "$smp" ]; then
+    "$ringside" schedule --json --from 100000000 --to 200000000 "$smp" >schedule.json 2>err
+    "$ringside" export --to jsonl --from 100000000 --to 200000000 "$smp" -o part.jsonl 2>err
+    is "a range: slices" \
+        "$(jq -c 'select(.type == "slice") | [.core, .from, .to]' part.jsonl | sort | md5sum)" \
+        "$(jq -c 'select(.type == "interval") | [.core, .from, .to]' schedule.json | sort | md5sum)"
+    is "a range: events" "$(grep -c '"type":"event"' part.jsonl)" \
+        "$("$ringside" report --json --from 100000000 --to 200000000 "$smp" 2>err | wc -l)"
+fi
+
 # ---- hostile names ----
 
 # The demo with a name that is a formula, closes a script, and has a quote and invalid UTF-8.
