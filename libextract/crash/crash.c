@@ -54,7 +54,7 @@ static void set_place(struct crash_build *build, uint64_t pc, uint64_t call,
         return;
     if (extract_symbols_by_address(symbols, call, &symbol, &offset, NULL) && symbol.function) {
         place->function = symbol.name;
-        place->offset = offset + (pc - call);
+        place->offset = pc - symbol.address;
     }
     if (!extract_symbols_place(symbols, call, &place->line))
         place->line = (struct extract_place){.file = NULL};
@@ -125,6 +125,18 @@ static bool has_fault(const struct extract_crash *crash)
     return false;
 }
 
+// Returns whether a stack that is used to its last byte may have led to the fault: that is one of
+// its thread, or of the thread whose stack is below it, and no division by zero or the like.
+static bool explains_fault(const struct crash_build *build)
+{
+    const struct extract_crash *crash = build->crash;
+    const struct extract_kernel_thread *thread = build->overflow;
+
+    return has_fault(crash) && build->has_foreign_fault && thread &&
+           (!crash->thread || crash->thread == thread ||
+            crash->thread == crash_stack_below(build->remains->kernel, thread));
+}
+
 // Returns whether a function is one of the kernel's, by its name.
 static bool is_kernel_function(const struct crash_build *build, const char *function)
 {
@@ -188,13 +200,14 @@ static void place_cause(struct crash_build *build)
     }
 }
 
-static void choose_cause(struct extract_crash *crash)
+static void choose_cause(struct crash_build *build)
 {
+    struct extract_crash *crash = build->crash;
+
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         const struct extract_finding *found = find_kind(crash, causes[i]);
-        // A stack that is merely full is a cause only of a fault.
         if (!found || (strcmp(causes[i], "stack overflow") == 0 &&
-                       found->certainty < EXTRACT_CRASH_CERTAIN && !has_fault(crash)))
+                       found->certainty < EXTRACT_CRASH_CERTAIN && !explains_fault(build)))
             continue;
         crash->kind = found->kind;
         crash->certainty = found->certainty;
@@ -250,7 +263,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         extract_crash_free(made);
         return extract_error_set(error, EXTRACT_NOMEM, "crash", NULL, "out of memory");
     }
-    choose_cause(made);
+    choose_cause(&build);
     place_cause(&build);
     crash_check_program(&build);
     if (build.failed) {

@@ -23,6 +23,7 @@ struct crash_build {
     // Registers of the thread that an interrupt, and not a fault, has interrupted.
     struct extract_registers interrupted;
     bool is_interrupted;
+    bool has_foreign_fault;                       // a fault that wrong memory may have led to
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
     bool failed;                                  // out of memory
 };
@@ -44,6 +45,11 @@ const char *crash_name(const char *name, uint64_t address, char buffer[static 24
 void crash_set_origin(struct crash_build *build, const struct extract_registers *origin,
                       enum extract_crash_certainty certainty,
                       bool (*is_passed)(const struct crash_build *build, const char *function));
+
+// Returns the thread whose stack is below a stack: the memory that an overflow hits first; NULL:
+// none.
+const struct extract_kernel_thread *crash_stack_below(const struct extract_kernel *kernel,
+                                                      const struct extract_kernel_thread *thread);
 
 void crash_read_faults(struct crash_build *build);   // faults.c
 void crash_read_threads(struct crash_build *build);  // threads.c

@@ -30,6 +30,7 @@ enum {
     IMPRECISE = 10,
     BFAR_VALID = 15,
     NOCP = 19,
+    OWN_FAULTS = 24, // and after: what an instruction does by itself, whatever is in memory
     SECURE_VIOLATION = 3,
     SFAR_VALID = 6,
     NO_ADDRESS = 255 // of no bit
@@ -119,6 +120,7 @@ static bool find_bits(struct crash_build *build, const char *name, uint64_t stat
     for (size_t i = 0; i < count; i++) {
         if (!(status >> bits[i].number & 1))
             continue;
+        build->has_foreign_fault |= bits != cfsr_bits || bits[i].number < OWN_FAULTS;
         if (bits[i].number == with_address)
             crash_find(build, bits[i].kind, "registers", EXTRACT_CRASH_CERTAIN,
                        "%s: address 0x%08llx (%s 0x%08llx)", bits[i].text,
@@ -198,19 +200,71 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
     }
 }
 
+// Writes the name of an exception, or the number of an interrupt, to `name`.
+static void name_exception(unsigned number, char *name, size_t size)
+{
+    const struct meaning *exception =
+        meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
+
+    if (exception)
+        snprintf(name, size, "%s", exception->text);
+    else if (number >= 16)
+        snprintf(name, size, "interrupt %u", number - 16);
+    else
+        name[0] = 0;
+}
+
 // Sets the place from the frame of the exception.
-static void place_of_exception(struct crash_build *build, bool is_imprecise)
+static void place_of_exception(struct crash_build *build, unsigned number, bool is_imprecise)
 {
     const struct extract_remains *remains = build->remains;
-    struct extract_registers origin;
+    struct extract_crash *crash = build->crash;
+    struct extract_origin origin;
+    char inner[24], outer[24];
 
-    if (!remains->symbols || !extract_kernel_interrupted(remains->memory, remains->symbols,
-                                                         &build->crash->registers, &origin))
+    if (!remains->symbols)
         return;
+    if (!extract_kernel_origin(remains->memory, remains->symbols, &crash->registers, &origin)) {
+        crash_set_origin(build, &crash->registers, EXTRACT_CRASH_POSSIBLE, NULL);
+        return;
+    }
     enum extract_crash_certainty certainty =
-        remains->psp_is_likely || is_imprecise ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
-    find_bad_call(build, &origin, certainty);
-    crash_set_origin(build, &origin, certainty, NULL);
+        remains->psp_is_likely || is_imprecise || !origin.is_sure ? EXTRACT_CRASH_LIKELY
+                                                                  : EXTRACT_CRASH_CERTAIN;
+    find_bad_call(build, &origin.registers, certainty);
+    crash_set_origin(build, &origin.registers, certainty, NULL);
+    if (origin.exception) {
+        name_exception(origin.exception, outer, sizeof outer);
+        name_exception(number, inner, sizeof inner);
+        snprintf(crash->context, sizeof crash->context, "%s, then %s", outer, inner);
+    }
+}
+
+// Adds a finding for a fault without a bit in its status.
+static void find_without_bits(struct crash_build *build, const struct meaning *exception)
+{
+    const uint64_t debug_event = UINT64_C(1) << 31, forced = 1 << 30;
+    const struct extract_registers *registers = &build->crash->registers;
+    uint64_t cfsr, hfsr;
+
+    if (!register_get(registers, FAULT_CFSR, &cfsr) || !register_get(registers, FAULT_HFSR, &hfsr))
+        crash_find(
+            build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
+            "the core is in %s; no fault status is known, which is at 0xE000ED28 to 0xE000ED3F",
+            exception->text);
+    else if (hfsr & debug_event)
+        crash_find(build, "trap", "registers", EXTRACT_CRASH_CERTAIN,
+                   "a breakpoint instruction was executed without a debugger (HFSR 0x%08llx)",
+                   (unsigned long long)hfsr);
+    else if (hfsr & forced)
+        crash_find(
+            build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
+            "an exception was disabled or masked, such as that of SVC or BKPT with interrupts "
+            "locked (HFSR 0x%08llx, CFSR 0)",
+            (unsigned long long)hfsr);
+    else
+        crash_find(build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
+                   "the core is in %s; its fault status is 0", exception->text);
 }
 
 static void read_arm(struct crash_build *build)
@@ -224,21 +278,15 @@ static void read_arm(struct crash_build *build)
     unsigned number = psr & EXCEPTION;
     const struct meaning *exception =
         meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
-    if (exception)
-        snprintf(crash->context, sizeof crash->context, "%s", exception->text);
-    else if (number >= 16)
-        snprintf(crash->context, sizeof crash->context, "interrupt %u", number - 16);
+    name_exception(number, crash->context, sizeof crash->context);
     // The status stays after a fault that the program survived: it counts in a handler of faults.
     bool is_fault = exception && exception->kind;
     bool is_found = is_fault && find_status(build);
     if (is_fault && !is_found)
-        crash_find(
-            build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
-            "the core is in %s; no fault status is known, which is at 0xE000ED28 to 0xE000ED3F",
-            exception->text);
+        find_without_bits(build, exception);
     (void)register_get(&crash->registers, FAULT_CFSR, &cfsr);
     if (is_fault)
-        place_of_exception(build, cfsr >> IMPRECISE & 1);
+        place_of_exception(build, number, cfsr >> IMPRECISE & 1);
     else if (number && build->remains->symbols)
         build->is_interrupted =
             extract_kernel_interrupted(build->remains->memory, build->remains->symbols,
@@ -327,6 +375,7 @@ static void read_riscv(struct crash_build *build)
                    meaning->text, (unsigned long long)cause);
         return;
     }
+    build->has_foreign_fault |= strcmp(meaning->kind, "trap") != 0;
     if (register_get(registers, FAULT_MTVAL, &value))
         crash_find(build, meaning->kind, "registers", certainty, "%s: mtval 0x%llx (mcause %llu)",
                    meaning->text, (unsigned long long)value, (unsigned long long)cause);
@@ -381,6 +430,7 @@ static void read_m68k(struct crash_build *build)
     if (format >> 28 < LEAST_FORMAT || format >> 28 > MOST_FORMAT || !meaning ||
         !build->remains->symbols)
         return;
+    build->has_foreign_fault |= strcmp(meaning->kind, "trap") != 0;
     crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
                "%s (vector %u, format %u, fault status %u)", meaning->text, format >> 18 & 0xFF,
                format >> 28, (format >> 24 & 0xC) | (format >> 16 & 3));

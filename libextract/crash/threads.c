@@ -18,9 +18,8 @@ static size_t index_of(const struct extract_kernel *kernel, uint64_t address)
 
 // ---- stacks ----
 
-// Returns the thread whose stack is below a stack: the memory that an overflow hits first.
-static const struct extract_kernel_thread *stack_below(const struct extract_kernel *kernel,
-                                                       const struct extract_kernel_thread *thread)
+const struct extract_kernel_thread *crash_stack_below(const struct extract_kernel *kernel,
+                                                      const struct extract_kernel_thread *thread)
 {
     enum { GAP = 16 }; // bytes of alignment between two stacks
 
@@ -36,8 +35,9 @@ static const struct extract_kernel_thread *stack_below(const struct extract_kern
 static void find_overflow(struct crash_build *build, const struct extract_kernel_thread *thread)
 {
     const struct extract_kernel *kernel = build->remains->kernel;
-    const struct extract_kernel_thread *victim = stack_below(kernel, thread);
+    const struct extract_kernel_thread *victim = crash_stack_below(kernel, thread);
     bool is_proven = thread->overflow == EXTRACT_OVERFLOW_PROVEN;
+    const char *source = !is_proven ? "stack" : thread->has_sp ? "control block" : "registers";
     char name[24], other[24];
     struct extract_symbol symbol;
     const char *what = is_proven ? "has overflowed: its stack pointer is below its stack"
@@ -46,7 +46,7 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
     if (!build->overflow || thread->overflow > build->overflow->overflow)
         build->overflow = thread;
     if (victim)
-        crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
+        crash_find(build, "stack overflow", source,
                    is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
                    "the stack of \"%s\" %s; the stack of \"%s\" is below it",
                    crash_name(thread->name, thread->address, name), what,
@@ -54,12 +54,12 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
     else if (build->remains->symbols && thread->stack_start &&
              extract_symbols_by_address(build->remains->symbols, thread->stack_start - 1, &symbol,
                                         NULL, NULL))
-        crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
+        crash_find(build, "stack overflow", source,
                    is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
                    "the stack of \"%s\" %s; %s is below it",
                    crash_name(thread->name, thread->address, name), what, symbol.name);
     else
-        crash_find(build, "stack overflow", is_proven ? "control block" : "stack",
+        crash_find(build, "stack overflow", source,
                    is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
                    "the stack of \"%s\" %s", crash_name(thread->name, thread->address, name), what);
 }
@@ -87,6 +87,7 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
     const struct extract_kernel *kernel = build->remains->kernel;
     struct extract_crash *crash = build->crash;
     struct extract_deadlock *deadlock = &crash->deadlocks[crash->deadlock_count++];
+    const struct extract_kernel_thread *limited = NULL; // whose wait ends by itself
     struct extract_text words;
     size_t at = first;
 
@@ -98,6 +99,8 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         crash->cycle[build->cycle_count++] = at;
         deadlock->count++;
         seen[at] = true;
+        if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
+            limited = thread;
         extract_text_printf(&words, "%s\"%s\" waits for %s \"%s\"", deadlock->count > 1 ? ", " : "",
                             crash_name(thread->name, thread->address, name),
                             thread->wait ? thread->wait : "an object",
@@ -107,9 +110,18 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
                                        thread->waiting_for, object));
         at = index_of(kernel, thread->holder);
     } while (at != first);
-    if (words.code)
+    char name[24];
+    if (words.code) {
         build->failed = true;
-    else
+    } else if (limited) {
+        crash_find(build, "waits in a circle", "control block", EXTRACT_CRASH_CERTAIN,
+                   "%.*s, which the first one holds; \"%s\" waits for %llu more ticks at most",
+                   (int)words.used, words.data, crash_name(limited->name, limited->address, name),
+                   (unsigned long long)limited->ticks_left);
+        build->cycle_count -= deadlock->count;
+        crash->deadlock_count--;
+        *deadlock = (struct extract_deadlock){.count = 0};
+    } else
         crash_find(build, "deadlock", "control block", EXTRACT_CRASH_CERTAIN,
                    "%.*s, which the first one holds", (int)words.used, words.data);
     extract_text_free(&words);

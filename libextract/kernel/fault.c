@@ -17,7 +17,8 @@ enum {
     FRAME_ALIGN = 8,
     LIKE_POINTER = 5, // points for a register that holds the address of the frame
     LEAST = 3,        // points that a frame must have
-    STACK_MOST = 1 << 20
+    STACK_MOST = 1 << 20,
+    STACK_GUESS = 1 << 14 // a kernel need not note where a stack ends
 };
 
 static bool is_code(struct extract_symbols *symbols, uint64_t address)
@@ -56,11 +57,12 @@ static bool find_frame(const struct extract_kernel_thread *thread, struct extrac
                        struct extract_symbols *symbols, const struct extract_registers *core,
                        uint64_t *found)
 {
-    uint64_t length = thread->stack_end - thread->stack_start;
+    uint64_t end = thread->stack_end ? thread->stack_end : thread->stack_start + STACK_GUESS;
+    uint64_t length = end - thread->stack_start;
     unsigned best = 0;
     size_t got = 0;
 
-    if (!thread->stack_start || thread->stack_end <= thread->stack_start || length > STACK_MOST)
+    if (!thread->stack_start || end <= thread->stack_start || length > STACK_MOST)
         return false;
     uint8_t *bytes = malloc((size_t)length);
     if (!bytes)
@@ -99,8 +101,8 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
         if (!thread->has_core || thread->core != core)
             continue;
         // A debugger that cannot read psp may show 0, or an old value.
-        if (register_get(registers, ARM_PSP, &psp) && psp >= thread->stack_start &&
-            psp < thread->stack_end)
+        uint64_t end = thread->stack_end ? thread->stack_end : thread->stack_start + STACK_GUESS;
+        if (register_get(registers, ARM_PSP, &psp) && psp >= thread->stack_start && psp < end)
             return false;
         if (!find_frame(thread, memory, symbols, registers, &psp))
             continue;
@@ -109,6 +111,104 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
         return true;
     }
     return false;
+}
+
+// Returns whether a word is what lr has when a handler begins. The lower bits are those of Armv6-M
+// to Armv8-M.
+static bool is_exception_return(uint64_t value)
+{
+    return value >> 7 == 0x1FFFFFF;
+}
+
+// Whether an exception has interrupted a thread or start-up code, and not another exception.
+enum base { BASE_UNKNOWN, BASE_YES, BASE_NO };
+
+static enum base read_base(struct extract_memory *memory)
+{
+    enum { ICSR_AT = 4, RETTOBASE = 1 << 11 };
+    const uint64_t scb = 0xE000ED00;
+    uint8_t bytes[8];
+    size_t got;
+
+    if (extract_memory_read(memory, scb, bytes, sizeof bytes, &got, NULL))
+        return BASE_UNKNOWN;
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
+    extract_cursor_seek(&c, ICSR_AT);
+    return extract_cursor_u32(&c) & RETTOBASE ? BASE_YES : BASE_NO;
+}
+
+// Finds the link register of a handler on its stack. A handler that calls functions pushes it
+// first, so that the frame of the exception follows. Returns its address; 0: it is not there.
+static uint64_t find_pushed_return(struct extract_memory *memory, enum extract_byte_order order,
+                                   uint64_t sp, uint64_t *value)
+{
+    enum { SEARCHED = 512 };
+    uint8_t bytes[SEARCHED];
+    size_t got = 0;
+
+    (void)extract_memory_read(memory, sp, bytes, sizeof bytes, &got, NULL);
+    struct extract_cursor c = extract_cursor_make(bytes, got, order);
+    while (extract_cursor_left(&c) >= 4) {
+        uint64_t at = sp + c.at;
+        *value = extract_cursor_u32(&c);
+        if (is_exception_return(*value))
+            return at;
+    }
+    return 0;
+}
+
+// Reads a frame on the main stack. Returns false if it is none: it returns to code.
+static bool read_main_frame(struct extract_memory *memory, struct extract_symbols *symbols,
+                            uint64_t address, bool has_fpu, struct extract_origin *origin)
+{
+    const uint64_t thumb = 1 << 24;
+    uint64_t pc, psr;
+
+    if (address % 4 ||
+        !kernel_context_exception(memory, extract_symbols_byte_order(symbols), address, has_fpu,
+                                  &origin->registers) ||
+        !register_get(&origin->registers, ARM_PC, &pc) ||
+        !register_get(&origin->registers, ARM_PSR, &psr) || !(psr & thumb) ||
+        !is_code(symbols, pc & ~UINT64_C(1)))
+        return false;
+    origin->exception = psr & EXCEPTION;
+    return true;
+}
+
+bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols *symbols,
+                           const struct extract_registers *core, struct extract_origin *origin)
+{
+    enum { CALLEE_SAVED = 4, CALLEE_SAVED_COUNT = 8 };
+    const uint64_t process_stack = 4, no_fpu = 0x10;
+    const struct register_machine *machine = register_machine_of(symbols);
+    enum base base = read_base(memory);
+    uint64_t psr, psp, sp, lr = 0, value, pushed = 0;
+
+    *origin = (struct extract_origin){.exception = 0};
+    if (!machine || !machine->is_m_profile || !register_get(core, ARM_PSR, &psr) ||
+        !(psr & EXCEPTION) || !register_get(core, ARM_SP, &sp))
+        return false;
+    bool is_return = register_get(core, ARM_LR, &lr) && is_exception_return(lr);
+    if (!is_return || !(lr & process_stack))
+        pushed = find_pushed_return(memory, extract_symbols_byte_order(symbols), sp, &value);
+    if (!is_return && pushed)
+        lr = value;
+    bool is_known = is_return || pushed;
+    bool has_fpu = is_known && !(lr & no_fpu), is_found = false;
+    if (is_known ? lr & process_stack : base != BASE_NO) {
+        is_found = register_get(core, ARM_PSP, &psp) &&
+                   kernel_context_exception(memory, extract_symbols_byte_order(symbols), psp,
+                                            has_fpu, &origin->registers);
+        origin->is_sure = base != BASE_NO && (is_known || base == BASE_YES);
+    } else {
+        is_found = (is_return && read_main_frame(memory, symbols, sp, has_fpu, origin)) ||
+                   (pushed && read_main_frame(memory, symbols, pushed + 4, has_fpu, origin));
+        origin->is_sure = base == BASE_UNKNOWN || (base == BASE_YES) == !origin->exception;
+    }
+    for (unsigned i = CALLEE_SAVED; is_found && i < CALLEE_SAVED + CALLEE_SAVED_COUNT; i++)
+        if (register_get(core, i, &value))
+            register_set(&origin->registers, i, value);
+    return is_found;
 }
 
 bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
@@ -193,6 +293,8 @@ enum extract_code extract_remains_read_kernel(struct extract_remains *remains,
                                               core);
         remains->psp_is_likely |=
             extract_kernel_find_psp(remains->kernel, remains->memory, remains->symbols, i, core);
+        if (remains->kernel)
+            kernel_check_running(remains->kernel, i, register_machine_of(remains->symbols), core);
     }
     return code;
 }

@@ -149,5 +149,10 @@ void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thre
 
 // Measures the stacks of all threads.
 void kernel_measure_stacks(struct kernel_reader *reader);
+// Notes that the stack of the thread that runs on a core has overflowed, if the core's registers
+// show it: an Arm core of M-profile has a stack pointer of its own for threads.
+void kernel_check_running(struct extract_kernel *kernel, unsigned core,
+                          const struct register_machine *machine,
+                          const struct extract_registers *registers);
 
 #endif

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // kernel: measures stacks, which grow towards lower addresses. A kernel that fills stacks before
 // use leaves bytes at their lowest addresses that were never written.
+#include "base/cursor.h"
 #include "kernel/kernel.h"
 
 // In bytes. BUDGET is for all stacks together, which may overlap in a damaged memory.
-enum { CHUNK = 4096, BUDGET = 1 << 28, PROOF = 8 };
+// A stack pointer that is further below a stack than NEAR is damaged, and no proof of an overflow.
+enum { CHUNK = 4096, BUDGET = 1 << 28, PROOF = 8, NEAR = 1 << 16, LOW_END = 64 };
 
 // Counts the bytes at the start of a stack that hold the fill byte. Returns false if they cannot be
 // read, or if they exceed the budget.
@@ -36,6 +38,54 @@ static bool count_untouched(struct kernel_reader *reader, struct extract_kernel_
     return true;
 }
 
+// Returns whether the low end of a stack was cleared: a stack that was used has other values there.
+static bool is_cleared(struct kernel_reader *reader, const struct extract_kernel_thread *thread)
+{
+    uint8_t bytes[LOW_END];
+    size_t got;
+
+    if (extract_memory_read(reader->memory, thread->stack_start, bytes, sizeof bytes, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, reader->order);
+    extract_cursor_skip_zeros(&c);
+    return !extract_cursor_left(&c);
+}
+
+static bool is_just_below(uint64_t sp, uint64_t stack_start)
+{
+    return stack_start && sp < stack_start && stack_start - sp <= NEAR;
+}
+
+// Forgets a stack that cannot be one.
+static void check_bounds(struct kernel_reader *reader, struct extract_kernel_thread *thread)
+{
+    if (thread->stack_end && thread->stack_end <= thread->stack_start) {
+        kernel_add_problem(reader, "thread at 0x%llx: its stack begins at 0x%llx, after its end",
+                           (unsigned long long)thread->address,
+                           (unsigned long long)thread->stack_start);
+        thread->stack_start = thread->stack_end = 0;
+    }
+}
+
+void kernel_check_running(struct extract_kernel *kernel, unsigned core,
+                          const struct register_machine *machine,
+                          const struct extract_registers *registers)
+{
+    uint64_t psr, sp;
+
+    if (!machine || !machine->is_m_profile || !register_get(registers, ARM_PSR, &psr))
+        return;
+    // In an exception, the thread's stack pointer is psp.
+    bool is_known =
+        psr & 0x1FF ? register_get(registers, ARM_PSP, &sp) : register_get(registers, ARM_SP, &sp);
+    for (size_t i = 0; is_known && i < kernel->thread_count; i++) {
+        struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (thread->has_core && thread->core == core && !thread->has_sp &&
+            is_just_below(sp, thread->stack_start))
+            thread->overflow = EXTRACT_OVERFLOW_PROVEN;
+    }
+}
+
 void kernel_measure_stacks(struct kernel_reader *reader)
 {
     struct extract_kernel *kernel = reader->kernel;
@@ -43,16 +93,22 @@ void kernel_measure_stacks(struct kernel_reader *reader)
     bool is_filled = false;
 
     for (size_t i = 0; i < kernel->thread_count; i++)
+        check_bounds(reader, &kernel->threads[i]);
+    for (size_t i = 0; i < kernel->thread_count; i++)
         if (count_untouched(reader, &kernel->threads[i], &budget))
             is_filled |= kernel->threads[i].untouched >= PROOF;
     for (size_t i = 0; i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];
         bool is_below = thread->has_sp && thread->stack_start && thread->sp < thread->stack_start;
-        if (is_below)
+        if (is_below && !is_just_below(thread->sp, thread->stack_start))
+            kernel_add_problem(reader,
+                               "thread at 0x%llx: its stack pointer 0x%llx is far below its stack",
+                               (unsigned long long)thread->address, (unsigned long long)thread->sp);
+        else if (is_below)
             thread->overflow = EXTRACT_OVERFLOW_PROVEN;
         else if (thread->has_untouched && thread->untouched >= PROOF)
             thread->overflow = EXTRACT_OVERFLOW_NO;
-        else if (thread->has_untouched && is_filled)
+        else if (thread->has_untouched && is_filled && !is_cleared(reader, thread))
             thread->overflow = EXTRACT_OVERFLOW_SUSPECTED;
         // No stack contains the fill byte: the kernel does not fill them.
         thread->has_untouched &= is_filled;

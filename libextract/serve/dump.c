@@ -186,8 +186,8 @@ static uint64_t current_id(const struct extract_server *server)
 
 static void answer_current(struct extract_server *server, struct words *words)
 {
-    (void)words;
-    extract_text_printf(&server->answer, "QC%llx", (unsigned long long)current_id(server));
+    if (!*words->at) // qCRC is another packet
+        extract_text_printf(&server->answer, "QC%llx", (unsigned long long)current_id(server));
 }
 
 static void answer_first_threads(struct extract_server *server, struct words *words)

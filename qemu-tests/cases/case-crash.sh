@@ -57,6 +57,12 @@ dies() {
 dies_in_loop() {
     dies "$@" || dies "$@" || dies "$@"
 }
+dies_in_interrupt() {
+    die 13 || { cat "$work/err"; return 1; }
+    says '.cause.kind == "bus fault" and .place.function == "store_sample" and
+        (.context | test("^interrupt [0-9]+, then HardFault$")) and
+        (.frames | map(.function) | .[1] == "board_device_interrupt")'
+}
 line_of() { grep -n -m 1 -F "$1" qemu-tests/images/deaths.c | cut -d: -f1; }
 
 deadlock='.deadlocks | length == 1 and (.[0] | sort) == ["philosopher 0", "philosopher 1",
@@ -293,6 +299,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     fi
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"
+    # The thread that was interrupted is not the culprit, and may be any.
+    case $port in
+    cortex-m*) check "$port: a bad pointer in an interrupt" dies_in_interrupt ;;
+    esac
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
     if [ "$port" != coldfire ]; then

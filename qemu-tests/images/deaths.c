@@ -19,6 +19,7 @@ enum death {
     RESET,
     BAD_CALL,
     NO_TICK,
+    BAD_POINTER_IN_INTERRUPT,
 };
 
 enum { MUTEXES = 3, EVENT_STEP = 4200, DEVICE_HZ = 100 };
@@ -169,6 +170,7 @@ static void die(ULONG way)
         spin_forever();
         break;
     case STORM:
+    case BAD_POINTER_IN_INTERRUPT:
         board_device_start(DEVICE_HZ);
         break;
     case RESET:
@@ -234,6 +236,8 @@ static void weak_entry(ULONG unused)
 void board_device_interrupt(void)
 {
     sink++;
+    if (death == BAD_POINTER_IN_INTERRUPT)
+        store_sample((ULONG *)0xCCCCCCCCUL);
     if (death != STORM)
         return;
         // The interrupt is pending again before it ends.

@@ -162,6 +162,21 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
                                 const struct extract_registers *core,
                                 struct extract_registers *interrupted);
 
+// Where an exception of an Arm core of M-profile has come from.
+struct extract_origin {
+    struct extract_registers registers; // r4 to r11 are those of the core
+    unsigned exception; // number of the exception that was interrupted; 0: a thread, or start-up code
+    bool is_sure;       // the frame is known to be that of the newest exception
+};
+
+// Gets the registers that an exception has saved: on the stack of a thread, or on the main stack if
+// it came in start-up code or in another exception. A handler that has called functions no longer
+// shows where: then its frame is searched for, and RETTOBASE of ICSR is used, if the memory has it.
+// Returns false if the core is not in an exception, or if no frame is found. Source: Arm v7-M
+// Architecture Reference Manual, B1.5.6, B3.2.4.
+bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols *symbols,
+                           const struct extract_registers *core, struct extract_origin *origin);
+
 // A function on a stack.
 struct extract_frame {
     uint64_t pc;                // where it continues; the first one: where it is

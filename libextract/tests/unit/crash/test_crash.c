@@ -2,6 +2,7 @@
 // Tests of the room crash: registers of faults to causes, and control blocks to deadlocks. The
 // words of the registers are made by hand from the manuals of the machines.
 #include "crash/crash.h"
+#include "kernel/kernel.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,6 +86,12 @@ static void arm(void **state)
     expect(EM_ARM, 4, true, secure, "memory fault", "address 0x00005000");
     const uint64_t nothing[][2] = {{ARM_PSR, HARD_FAULT}, END};
     expect(EM_ARM, 4, true, nothing, "hard fault", "no fault status is known");
+    const uint64_t masked[][2] = {
+        {ARM_PSR, HARD_FAULT}, {FAULT_CFSR, 0}, {FAULT_HFSR, 1u << 30}, END};
+    expect(EM_ARM, 4, true, masked, "hard fault", "disabled or masked");
+    const uint64_t breakpoint[][2] = {
+        {ARM_PSR, HARD_FAULT}, {FAULT_CFSR, 0}, {FAULT_HFSR, 1u << 31}, END};
+    expect(EM_ARM, 4, true, breakpoint, "trap", "a breakpoint instruction");
     // Outside of handlers of faults, the status is an old one.
     const uint64_t survived[][2] = {{ARM_PSR, 0x01000000}, {FAULT_CFSR, 0x8200}, END};
     expect(EM_ARM, 4, true, survived, NULL, NULL);
@@ -166,6 +173,53 @@ static void deadlocks(void **state)
     expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, 0}, 1, 6);
 }
 
+// A wait that ends by itself is no deadlock.
+static void circle_with_a_limit(void **state)
+{
+    struct extract_kernel_thread threads[2];
+    struct extract_kernel kernel = {.threads = threads, .thread_count = 2};
+    struct extract_memory *memory = empty_memory();
+    struct extract_remains remains = {.memory = memory, .kernel = &kernel};
+    struct extract_crash *crash;
+    (void)state;
+
+    for (size_t i = 0; i < 2; i++)
+        threads[i] = (struct extract_kernel_thread){.address = 0x1000 + 0x100 * i,
+                                                    .object = SIZE_MAX,
+                                                    .wait = "mutex",
+                                                    .state = EXTRACT_KERNEL_BLOCKED,
+                                                    .holder = 0x1100 - 0x100 * i,
+                                                    .has_ticks_left = i == 1,
+                                                    .ticks_left = 50};
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+    assert_int_equal(crash->deadlock_count, 0);
+    assert_string_equal(crash->kind, "unknown");
+    assert_int_equal(crash->finding_count, 1);
+    assert_non_null(strstr(crash->findings[0].text, "\"0x00001100\" waits for 50 more ticks"));
+    extract_crash_free(crash);
+    extract_memory_close(memory);
+}
+
+// The registers of the core show that the thread that runs is below its stack. One that is far from
+// it is damaged.
+static void running_below_its_stack(void **state)
+{
+    const struct register_machine *machine = register_machine_find(EM_ARM, 4, true);
+    const uint64_t sps[] = {0x1FFF0, 0x20010, 0x1000};
+    (void)state;
+
+    for (size_t i = 0; i < 3; i++) {
+        struct extract_kernel_thread thread = {
+            .has_core = true, .stack_start = 0x20000, .overflow = EXTRACT_OVERFLOW_NO};
+        struct extract_kernel kernel = {.threads = &thread, .thread_count = 1};
+        struct extract_registers core = {.known = 0};
+        register_set(&core, ARM_PSR, 0x01000000);
+        register_set(&core, ARM_SP, sps[i]);
+        kernel_check_running(&kernel, 0, machine, &core);
+        assert_int_equal(thread.overflow, i ? EXTRACT_OVERFLOW_NO : EXTRACT_OVERFLOW_PROVEN);
+    }
+}
+
 // A stack that is full is the cause of a fault, but not of a system that has none.
 static void overflows(void **state)
 {
@@ -204,8 +258,12 @@ static void overflows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arm), cmocka_unit_test(riscv),
-                                       cmocka_unit_test(linux_signal), cmocka_unit_test(deadlocks),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arm),
+                                       cmocka_unit_test(riscv),
+                                       cmocka_unit_test(linux_signal),
+                                       cmocka_unit_test(deadlocks),
+                                       cmocka_unit_test(circle_with_a_limit),
+                                       cmocka_unit_test(running_below_its_stack),
                                        cmocka_unit_test(overflows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

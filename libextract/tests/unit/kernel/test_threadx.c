@@ -187,7 +187,7 @@ static void objects_are_read(void **state)
 
 static void stacks_are_measured(void **state)
 {
-    memset(stacks[2], 0, STACK);                            // all of it was written
+    memset(stacks[2], 1, STACK);                            // all of it was written
     threads[4].tx_thread_stack_ptr = stacks[4] - 16;        // below it
     threads[3].tx_thread_stack_ptr = stacks[3] + STACK + 8; // above it
     threads[1].tx_thread_stack_end = stacks[0];             // below its start: none
@@ -203,6 +203,14 @@ static void stacks_are_measured(void **state)
     assert_int_equal(host_thread(kernel, "waiter")->stack_end, 0);
     host_expect_problem(kernel, "is above its stack");
     host_expect_problem(kernel, "invalid stack");
+    extract_kernel_free(kernel);
+    // Memory that was cleared is no stack that was used, and a wild stack pointer is no overflow.
+    memset(stacks[2], 0, STACK);
+    threads[4].tx_thread_stack_ptr = stacks[4] - (1 << 20);
+    kernel = host_kernel(*state);
+    assert_int_equal(host_thread(kernel, "sleeper")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    assert_int_not_equal(host_thread(kernel, "spare")->overflow, EXTRACT_OVERFLOW_PROVEN);
+    host_expect_problem(kernel, "is far below its stack");
     extract_kernel_free(kernel);
 }
 
