@@ -155,6 +155,23 @@ bool extract_atomic_file_write(struct extract_atomic_file *file, const void *byt
     return true;
 }
 
+bool extract_atomic_file_write_zeros(struct extract_atomic_file *file, size_t length)
+{
+    static const uint8_t zeros[4096];
+    bool may_have_holes = file->name && length <= extract_file_most() - file->bytes;
+
+    if (may_have_holes && lseek(file->fd, (off_t)length, SEEK_CUR) >= 0) {
+        file->bytes += length;
+        return true;
+    }
+    for (size_t part; length; length -= part) {
+        part = length < sizeof zeros ? length : sizeof zeros;
+        if (!extract_atomic_file_write(file, zeros, part))
+            return false;
+    }
+    return true;
+}
+
 void extract_atomic_file_drop(struct extract_atomic_file *file)
 {
     int reason = errno;
@@ -171,7 +188,8 @@ void extract_atomic_file_drop(struct extract_atomic_file *file)
 // Flushes the file to disk and gives it its name.
 static bool publish_file(struct extract_atomic_file *file)
 {
-    if (fsync(file->fd) != 0)
+    // A hole at the end belongs to the file, too.
+    if (ftruncate(file->fd, (off_t)file->bytes) != 0 || fsync(file->fd) != 0)
         return false;
     bool named = close(file->fd) == 0 && (file->exclusive ? link(file->name, file->path)
                                                           : rename(file->name, file->path)) == 0;

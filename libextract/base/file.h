@@ -68,6 +68,8 @@ enum extract_code extract_atomic_file_open(struct extract_atomic_file *file, con
 // sizes errno is EFBIG; the limit is checked beforehand, since the system's SIGXFSZ would end the
 // process.
 bool extract_atomic_file_write(struct extract_atomic_file *file, const void *bytes, size_t length);
+// Appends zeros, as a hole if the file can have one. Otherwise as extract_atomic_file_write.
+bool extract_atomic_file_write_zeros(struct extract_atomic_file *file, size_t length);
 // Flushes the file to disk and gives it its name.
 enum extract_code extract_atomic_file_keep(struct extract_atomic_file *file,
                                            struct extract_error *error);

@@ -112,17 +112,33 @@ static void read_registry(struct kernel_reader *reader)
     }
 }
 
+// Whether a queue may be at an address. While it is locked, an interrupt changes the number of its
+// messages without waking tasks.
+enum fit { FIT_NONE, FIT_IF_LOCKED, FIT_QUEUE };
+
+static bool is_locked(struct kernel_reader *reader, const struct kernel_block *block)
+{
+    const uint64_t unlocked = 0xFF; // -1
+    uint64_t lock;
+
+    return (kernel_block_get(reader, block, "cRxLock", &lock) && (lock & 0xFF) != unlocked) ||
+           (kernel_block_get(reader, block, "cTxLock", &lock) && (lock & 0xFF) != unlocked);
+}
+
 // Returns whether a queue whose tasks wait in a list may be at an address: receivers wait while it
 // is empty, senders while it is full.
-static bool may_be_queue(struct kernel_reader *reader, uint64_t address, bool is_sending)
+static enum fit may_be_queue(struct kernel_reader *reader, uint64_t address, bool is_sending)
 {
     struct kernel_block block;
     uint64_t messages, length;
 
-    return kernel_read_block(reader, QUEUE, address, &block) &&
-           kernel_block_get(reader, &block, "uxMessagesWaiting", &messages) &&
-           kernel_block_get(reader, &block, "uxLength", &length) && length &&
-           messages == (is_sending ? length : 0);
+    if (!kernel_read_block(reader, QUEUE, address, &block) ||
+        !kernel_block_get(reader, &block, "uxMessagesWaiting", &messages) ||
+        !kernel_block_get(reader, &block, "uxLength", &length) || !length || messages > length)
+        return FIT_NONE;
+    return messages == (is_sending ? length : 0) ? FIT_QUEUE
+           : is_locked(reader, &block)           ? FIT_IF_LOCKED
+                                                 : FIT_NONE;
 }
 
 // Finds the object that contains a list of waiting tasks. Returns its address; 0: not known.
@@ -131,12 +147,15 @@ static uint64_t find_waited(struct kernel_reader *reader, uint64_t container, co
     static const char *const members[] = {"xTasksWaitingToReceive", "xTasksWaitingToSend"};
     const struct kernel_member *bits = kernel_member(reader, GROUP, "xTasksWaitingForBits");
     uint64_t found[2] = {0, 0};
+    bool may_be_locked = false;
 
     *type = NULL;
     for (size_t i = 0; i < 2; i++) {
         const struct kernel_member *member = kernel_member(reader, QUEUE, members[i]);
         uint64_t address = member ? container - member->offset : 0;
-        if (member && may_be_queue(reader, address, i == 1))
+        enum fit fit = member ? may_be_queue(reader, address, i == 1) : FIT_NONE;
+        may_be_locked |= fit == FIT_IF_LOCKED;
+        if (fit == FIT_QUEUE || (fit == FIT_IF_LOCKED && find_object(reader, address)))
             found[i] = address;
         if (found[i] && find_object(reader, found[i])) // the registry names it
             found[!i] = 0;
@@ -147,7 +166,7 @@ static uint64_t find_waited(struct kernel_reader *reader, uint64_t container, co
         *type = object ? object->type : NULL;
         return object ? queue : 0;
     }
-    if (queue || !bits) // which of the two is not known
+    if (queue || !bits || may_be_locked) // which of them is not known
         return 0;
     *type = "event flags";
     return container - bits->offset;

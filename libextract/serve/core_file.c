@@ -393,9 +393,25 @@ static enum extract_code create_names(const struct extract_remains *remains, con
     return code;
 }
 
+// Writes a part of the core; blocks of zeros become holes.
 static bool write_part(void *context, const char *data, size_t length)
 {
-    return extract_atomic_file_write(context, data, length);
+    enum { BLOCK = 4096 };
+    static const char zeros[BLOCK];
+    bool is_written = true;
+
+    for (size_t at = 0, end; at < length && is_written; at = end) {
+        size_t first = length - at < BLOCK ? length - at : BLOCK;
+        bool is_zero = memcmp(data + at, zeros, first) == 0;
+        for (end = at + first; end < length; end += first) {
+            first = length - end < BLOCK ? length - end : BLOCK;
+            if ((memcmp(data + end, zeros, first) == 0) != is_zero)
+                break;
+        }
+        is_written = is_zero ? extract_atomic_file_write_zeros(context, end - at)
+                             : extract_atomic_file_write(context, data + at, end - at);
+    }
+    return is_written;
 }
 
 static enum extract_code create_core(const struct extract_remains *remains, const char *path,
