@@ -59,6 +59,14 @@ check "a sparse image: the ring behind the hole" 0 out "^$at  threadx "
 lean report "$work/sparse.img@0x1000"
 is "the report of the image" "$(cmp "$work/out" "$work/core.report" && echo the same)" "the same"
 
+# A core that is made of it has the holes, too, and the ring after them.
+gunzip -c "$(dirname "$0")/../data/freertos/firmware.elf.gz" >"$work/firmware.elf"
+run core --elf "$work/firmware.elf" "$work/sparse.img@0x1000" -o "$work/made.core"
+check "a core of a sparse image" "0 3"
+is "it has no blocks for zeros" "$(($(du -k "$work/made.core" | cut -f1) < 1024))" 1
+run report "$work/made.core"
+is "the ring in it" "$(cmp "$work/out" "$work/core.report" && echo the same)" "the same"
+
 # A pipe has no holes: its limit is another one.
 head -c 4096 "$work/sparse.core" | (ulimit -v $most && "$ringside" scan - >"$work/out" 2>&1)
 is "a core in a pipe ends early" "$(grep -c 'before the first byte\|ends after' "$work/out")" 1
