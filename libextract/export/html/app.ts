@@ -173,7 +173,7 @@ export class App {
                 'interrupt',
                 isr,
                 isr ? `interrupt ${isr - 1}` : 'interrupt',
-                `${spans.length} ×`,
+                `${spans.length} slices`,
                 spans,
                 scaled(isCompact ? 20 : 22),
             );

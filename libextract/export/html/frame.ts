@@ -41,7 +41,7 @@ export function fillHead(app: App): void {
     element('file').textContent = (app.isTwo ? 'A and B: ' : '') + title;
     const own = [
         facts.format,
-        count(trace.event.rows, 'event'),
+        count(trace.eventCount(), 'event'),
         trace.clock.length(app.end - app.begin),
         trace.cores.size ? count(trace.cores.size, 'core') : '',
         count(trace.threadOrder().length, 'thread'),
@@ -75,7 +75,7 @@ export function paneHead(app: App, pane: Pane, offset: string): string {
             : `<label>offset <input id="offset" inputmode="decimal" size="10" value="${offset}"> ${
                   app.clock.hz ? 'ms' : 'ticks'
               }</label><button id="align" title="Move B so that its first mark meets the second">Align at marks</button>`;
-    return `<div class="ph"><b>${pane.letter}</b>${esc(trace.facts.title)} <i>${count(trace.event.rows, 'event')}, starts at ${esc(
+    return `<div class="ph"><b>${pane.letter}</b>${esc(trace.facts.title)} <i>${count(trace.eventCount(), 'event')}, starts at ${esc(
         trace.clock.at(trace.begin),
     )}</i>${field}</div>`;
 }

@@ -424,7 +424,7 @@ class Page {
         for (const name of TABS) element(`p-${name}`).hidden = name !== tab;
         const app = this.app,
             numbers: Partial<Record<Tab, string>> = {
-                events: `${app.isTwo ? `${app.pane.letter} ` : ''}${group(String(app.pane.trace.event.rows))}`,
+                events: `${app.isTwo ? `${app.pane.letter} ` : ''}${group(String(app.pane.trace.eventCount()))}`,
                 search: app.query ? group(String(app.found.length)) : '',
             };
         const hint: Partial<Record<Tab, string>> = {

@@ -197,9 +197,9 @@ export function drawShape(
             return;
         case Shape.Owned:
             g.fillStyle = c.bg;
-            g.fillRect(x, y + 4, width, h - 8);
+            g.fillRect(x, y + 2, width, h - 4);
             g.strokeStyle = c.text2;
-            g.strokeRect(x + 0.5, y + 4.5, Math.max(1, width - 1), h - 9);
+            g.strokeRect(x + 0.5, y + 2.5, Math.max(1, width - 1), h - 5);
             return;
     }
 }
@@ -226,7 +226,7 @@ function columnOf(shape: Shape, h: number): [number, number, Token] {
         case Shape.Startup:
             return [3, bottom, 'startup'];
         case Shape.Owned:
-            return [4, h - 4, 'text2'];
+            return [2, h - 2, 'text2'];
         default:
             return [bottom - 1, bottom, 'line'];
     }

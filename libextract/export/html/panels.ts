@@ -55,7 +55,7 @@ function eventLink(pane: Pane, row: number): string {
 
 export function stateName(trace: Trace, kind: string, spans: Spans, i: number): string {
     const row = spans.row[i]!;
-    if (kind === 'thread' && trace.facts.waits) {
+    if (kind === 'thread' && trace.hasStates) {
         const name = trace.facts.states[trace.state.columns[StateColumn.State]![row]!] ?? 'unknown';
         return trace.state.columns[StateColumn.Unsure]![row] && name !== 'blocked'
             ? `likely ${name}`
@@ -190,7 +190,7 @@ function spanPanel(selection: Selection): string {
     const row = lane.spans.row[span]!;
     if (lane.kind === 'mutex') html += term('Owner', esc(ownerName(pane, row)));
     if (lane.kind === 'core' || lane.kind === 'interrupt') html += sliceTerms(pane, row);
-    if (lane.kind === 'thread' && trace.facts.waits) html += waitTerms(selection, row);
+    if (lane.kind === 'thread' && trace.hasStates) html += waitTerms(selection, row);
     html += `</dl><div class="acts">`;
     if (lane.kind === 'thread' && trace.facts.waits)
         html += trace.chainOf(lane.key, selection.from, selection.to)

@@ -7,6 +7,7 @@ import { OwnerColumn, Shape, SliceColumn, StateColumn, WakeColumn } from './trac
 import { group } from './words';
 
 const LABEL_DISTANCE = 110; // pixels between two labels of an axis, at least
+const CROWDED = 12; // pixels between two losses, below which the second one is only a line
 const MOST_ARROWS = 20;
 const MOST_LABELS = 100; // of a lane
 const NARROWEST = 8; // pixels between interrupts, on average, from which they are drawn over threads
@@ -438,10 +439,22 @@ export class Picture {
         const c = this.palette.color,
             { width } = visible,
             h = pane.height;
+        let newest = -Infinity;
         for (const loss of pane.trace.losses) {
             const x = this.x(pane.toPage(loss.from), width);
             const end = Math.max(x + 4, this.x(pane.toPage(loss.to), width));
             if (end < 0 || x > width) continue;
+            // Of losses beside each other, only the first has a band: others are lines.
+            const isLine = x - newest < CROWDED && this.x(pane.toPage(loss.to), width) - x < 4;
+            if (isLine && x - newest < 3) continue;
+            newest = end;
+            if (isLine) {
+                g.globalAlpha = 0.4;
+                g.fillStyle = c.lost;
+                g.fillRect(x, 0, 1, h);
+                g.globalAlpha = 1;
+                continue;
+            }
             g.fillStyle = this.palette.pattern('lost');
             g.fillRect(x, 0, end - x, h);
             g.fillStyle = c.lost;
@@ -609,9 +622,20 @@ export class Picture {
                 this.overviews.set(key, image);
             }
             g.drawImage(image, 0, top, width, size);
+            let newest = -Infinity;
             for (const loss of pane.trace.losses) {
                 const from = x(pane.toPage(loss.from)),
                     to = Math.max(from + 4, x(pane.toPage(loss.to)));
+                const isLine = from - newest < CROWDED && x(pane.toPage(loss.to)) - from < 4;
+                if (isLine && from - newest < 3) continue;
+                newest = to;
+                if (isLine) {
+                    g.globalAlpha = 0.4;
+                    g.fillStyle = c.lost;
+                    g.fillRect(from, top - 5, 1, size + 5);
+                    g.globalAlpha = 1;
+                    continue;
+                }
                 g.fillStyle = this.palette.pattern('lost');
                 g.fillRect(from, top - 5, to - from, size + 5);
                 g.fillStyle = c.lost;

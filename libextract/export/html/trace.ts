@@ -87,6 +87,11 @@ export enum ResponseColumn {
 // EXTRACT_FLAG_…
 export const PROVISIONAL = 1,
     UNTIMED = 8;
+// A hook id as reports and role files have it: hhh stands for hhh0.
+function hookId(id: number): string {
+    return id.toString(16).toUpperCase().padStart(4, '0').replace(/0$/, '');
+}
+
 const ID_LOST = 0xffffff01; // other markers of losses are for damage
 export const IN_THREAD = 0,
     IN_ISR = 1; // EventColumn.Context
@@ -283,6 +288,7 @@ export class Trace {
     readonly threadEvents = new Map<number, Uint32Array>(); // rows, by thread
     readonly priorities = new Map<number, number>(); // the newest of each thread
     readonly losses: Loss[] = [];
+    readonly hasStates: boolean; // lanes of threads are states, and not slices
     readonly begin: number;
     readonly end: number;
     private wakesOf: Map<number, Uint32Array> | undefined;
@@ -307,7 +313,8 @@ export class Trace {
         this.interrupts = sortSpans(this.slice, slice[SliceColumn.Isr], runners, isNoIsr);
         this.interrupted = sortSpans(this.slice, slice[SliceColumn.Thread], runners, isNoIsr);
         this.interrupted.delete(0);
-        this.threads = this.facts.waits
+        this.hasStates = this.state.rows > 0;
+        this.threads = this.hasStates
             ? sortSpans(this.state, state[StateColumn.Thread], this.stateShapes())
             : sortSpans(this.slice, slice[SliceColumn.Thread], runners, isNot(Shape.Running));
         this.mutexes = sortSpans(
@@ -463,13 +470,21 @@ export class Trace {
         return this.facts.types[this.column(EventColumn.Type)[row]! - 1]!;
     }
 
+    // How many events the target recorded: rows that are no markers.
+    eventCount(): number {
+        let count = 0;
+        for (let row = 0; row < this.event.rows; row++) count += Number(!this.isMark(row));
+        return count;
+    }
+
     isMark(row: number): boolean {
         return this.typeOf(row).mark !== undefined;
     }
 
     eventName(row: number): string {
         const type = this.typeOf(row);
-        return this.manyIds.has(type.name) ? `${type.name} ${type.id}` : type.name;
+        if (!this.manyIds.has(type.name)) return type.name;
+        return `${type.name} ${this.facts.format === 'hook words' ? hookId(type.id) : type.id}`;
     }
 
     // The interrupt that recorded an event, where events prove it: its number + 1; otherwise 0.
