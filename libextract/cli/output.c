@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -103,11 +104,31 @@ void cli_output_open(struct cli_output *output)
     extract_text_init(&output->text, write_stdout, output);
 }
 
+bool cli_output_is_input(const struct cli_options *options)
+{
+    struct stat output, input;
+
+    if (!options->output || stat(options->output, &output) || !S_ISREG(output.st_mode))
+        return false;
+    for (int i = 0; i < options->input_count; i++) {
+        const char *at = strrchr(options->inputs[i], '@');
+        char *path = at ? strndup(options->inputs[i], (size_t)(at - options->inputs[i])) : NULL;
+        bool is_same = (!stat(options->inputs[i], &input) || (path && !stat(path, &input))) &&
+                       input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+        free(path);
+        if (is_same)
+            return true;
+    }
+    return false;
+}
+
 int cli_output_open_as(struct cli_output *output, const struct cli_options *options)
 {
     struct extract_error error;
 
     cli_output_open(output);
+    if (cli_output_is_input(options))
+        return cli_refuse(options->output, "use the name of another file", "is an input");
     if (options->output) {
         if (extract_atomic_file_open(&output->file, options->output, false, &error))
             return cli_complain(&error);

@@ -386,6 +386,8 @@ struct extract_scheduler {
     // Returns whether no event shows that a thread waits, so that a thread without a core may wait
     // or be ready. NULL: events show it.
     bool (*lacks_waits)(const struct extract_ring *ring);
+    // What a user can do if no event shows a schedule; NULL: record more.
+    const char *way_out;
     bool has_steps; // threads are active objects: they process one message after the other
     // Each switch is an event: without one, the events do not show who ran in between.
     bool needs_switches;

@@ -665,10 +665,13 @@ static void walk_trace(struct schedule *schedule, const struct extract_view *vie
 enum extract_code schedule_check(const struct extract_trace *trace, struct extract_error *error)
 {
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
+    const struct extract_scheduler *kernel = ring->format->kernel;
 
     if (!extract_trace_shows_schedule(trace))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_ring_format(ring),
-                                 "record the events of the scheduler; see ringside-why(1)",
+                                 kernel && kernel->way_out && !ring->hook_roles
+                                     ? kernel->way_out
+                                     : "record the events of the scheduler; see ringside-why(1)",
                                  "no event of this trace shows a schedule");
     return EXTRACT_OK;
 }

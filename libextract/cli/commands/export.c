@@ -213,6 +213,8 @@ static int run_export(const struct cli_options *options)
     if (!options->output)
         return cli_refuse("export", "use -o FILE, or -o - for standard output",
                           "no output file is given");
+    if (cli_output_is_input(options))
+        return cli_refuse(options->output, "use the name of another file", "is an input");
     const struct extract_export_kind *kind = find_kind(take_name(&rest), options->output);
     return kind ? cli_export_run(&rest, kind) : CLI_USAGE;
 }

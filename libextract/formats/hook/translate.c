@@ -128,4 +128,5 @@ const struct extract_scheduler hook_kernel = {
     .translate = hook_translate,
     .lacks_context = lacks_context,
     .lacks_waits = lacks_waits,
+    .way_out = "say with --roles which hooks are switches; see ringside-roles(5)",
 };

@@ -23,6 +23,15 @@ run export "$demo" -o missing/out.csv
 check "a directory that does not exist" 2 err 'missing/out.csv'
 run export --to csv --to 85 "$demo" -o -
 check "--to with a name and with a time" 0 out '^0,0,' no-out '^[0-9]*,410,'
+cp "$demo" own.trx
+run export --to csv own.trx -o own.trx
+check "the input as the output" 1 err 'own.trx: is an input; use the name of another file'
+is "the input stays" "$(cmp own.trx "$demo" && echo the same)" "the same"
+mkfifo pipe.sqlite
+run export "$demo" -o pipe.sqlite
+check "a pipe for a format that seeks" 2 err 'pipe.sqlite: is a device or a pipe'
+is "the pipe stays" "$([ -p pipe.sqlite ] && echo a pipe)" "a pipe"
+rm pipe.sqlite
 run export --event nothing "$demo" -o empty.csv
 check "a filter that matches nothing" 1
 run export --to csv "$demo" -o -
