@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { RUNS = 5, THREADS = 8, OBJECTS = 15, BATCH = 128, LOOKUPS = 1 << 20, BASE = 0x20000000 };
+enum { RUNS = 12, THREADS = 8, OBJECTS = 15, BATCH = 128, LOOKUPS = 1 << 20, BASE = 0x20000000 };
 
 struct bench {
     uint32_t events;
