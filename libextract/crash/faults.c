@@ -443,6 +443,43 @@ static void read_m68k(struct crash_build *build)
 
 // ---- Linux ----
 
+// Finds the function that called code outside of the program: a wrong address, or a shared library,
+// whose frames are not known. Then the lowest return address on the stack is taken.
+static void place_outside(struct crash_build *build, bool is_fault)
+{
+    enum { SEARCHED = 8192 };
+    const struct extract_remains *remains = build->remains;
+    struct extract_registers origin = build->crash->registers;
+    struct extract_symbol symbol;
+    uint8_t bytes[SEARCHED];
+    uint64_t pc, sp, address, offset;
+    size_t got = 0;
+
+    if (!register_get(&origin, build->machine->pc, &pc) ||
+        !register_get(&origin, build->machine->sp, &sp))
+        return;
+    if (is_fault && register_get(&origin, FAULT_SIGNAL_ADDRESS, &address) && address == pc) {
+        find_bad_call(build, &origin, EXTRACT_CRASH_CERTAIN);
+        crash_set_origin(build, &origin, EXTRACT_CRASH_LIKELY, NULL);
+        return;
+    }
+    (void)extract_memory_read(remains->memory, sp, bytes, sizeof bytes, &got, NULL);
+    struct extract_cursor c =
+        extract_cursor_make(bytes, got, extract_symbols_byte_order(remains->symbols));
+    while (extract_cursor_left(&c) >= build->machine->word_bytes) {
+        uint64_t caller = extract_cursor_word(&c, build->machine->word_bytes);
+        if (!extract_symbols_by_address(remains->symbols, caller - 1, &symbol, &offset, NULL) ||
+            !symbol.function)
+            continue;
+        crash_find(build, "outside", "stack", EXTRACT_CRASH_POSSIBLE,
+                   "pc 0x%llx is not code of the program; the nearest caller on the stack is taken",
+                   (unsigned long long)pc);
+        build->crash->place.is_known = false;
+        crash_set_place(build, caller - 1, EXTRACT_CRASH_POSSIBLE);
+        return;
+    }
+}
+
 static void read_signal(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
@@ -460,6 +497,8 @@ static void read_signal(struct crash_build *build)
         crash_find(build, "signal", "registers", EXTRACT_CRASH_CERTAIN, "SIG%s (signal %llu)",
                    name ? name : "?", (unsigned long long)number);
     crash_set_origin(build, registers, EXTRACT_CRASH_CERTAIN, NULL);
+    if (build->crash->place.is_known && !build->crash->place.function)
+        place_outside(build, number == 11);
 }
 
 // ---- assertions ----

@@ -141,8 +141,8 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
         uint32_t *mark = item ? extract_map_at(&seen, item) : NULL;
         uint64_t next;
         if (!item) {
-            kernel_add_problem(reader, "the %s ends after %zu with a null pointer", list->what,
-                               count);
+            kernel_add_problem(reader, "the %s ends after %zu items with a null pointer",
+                               list->what, count);
             break;
         }
         if (!mark) {
@@ -150,18 +150,18 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
             break;
         }
         if (count == EXTRACT_KERNEL_MOST) {
-            kernel_add_problem(reader, "the %s contains more than %zu", list->what, count);
+            kernel_add_problem(reader, "the %s contains more than %zu items", list->what, count);
             break;
         }
         if (*mark) {
-            kernel_add_problem(reader, "the %s is circular after %zu, at 0x%llx", list->what, count,
-                               (unsigned long long)item);
+            kernel_add_problem(reader, "the %s is circular after %zu items, at 0x%llx", list->what,
+                               count, (unsigned long long)item);
             break;
         }
         *mark = 1;
         if (!kernel_read_pointer(reader, item + list->next_offset, &next)) {
-            kernel_add_problem(reader, "the %s ends after %zu: 0x%llx cannot be read", list->what,
-                               count, (unsigned long long)item);
+            kernel_add_problem(reader, "the %s ends after %zu items: 0x%llx cannot be read",
+                               list->what, count, (unsigned long long)item);
             break;
         }
         if (!visit(reader, item, context) || next == list->end || reader->failed)

@@ -266,7 +266,7 @@ static void put_context(struct extract_text *text, const struct extract_crash *c
 static void put_registers(struct extract_text *text, const struct extract_crash *crash,
                           const struct extract_report_options *options)
 {
-    enum { COLUMNS = 4 };
+    bool is_wide = false;
     unsigned printed = 0;
     char heading[40];
 
@@ -275,15 +275,21 @@ static void put_registers(struct extract_text *text, const struct extract_crash 
     snprintf(heading, sizeof heading, crash->core_count > 1 ? "Registers of core %u" : "Registers",
              crash->core);
     put_heading(text, heading, options);
+    for (unsigned i = 0; i < EXTRACT_REGISTERS; i++)
+        is_wide |= known_registers(crash) >> i & 1 && crash->registers.value[i] > UINT32_MAX;
+    const unsigned columns = is_wide ? 3 : 4;
     for (unsigned i = 0; i < EXTRACT_REGISTERS; i++) {
         char cell[64];
         if (!(known_registers(crash) >> i & 1))
             continue;
         snprintf(cell, sizeof cell, "%s 0x%08llx", extract_crash_register(crash, i),
                  (unsigned long long)crash->registers.value[i]);
-        extract_text_printf(text, ++printed % COLUMNS ? "%-20s" : "%s\n", cell);
+        if (++printed % columns)
+            extract_text_printf(text, "%-*s ", is_wide ? 28 : 19, cell);
+        else
+            extract_text_printf(text, "%s\n", cell);
     }
-    if (printed % COLUMNS)
+    if (printed % columns)
         extract_text_putc(text, '\n');
 }
 
