@@ -10,6 +10,8 @@ cat >"$work/dies.c" <<'C'
 __attribute__((noinline)) void store(volatile int *place) { *place = 1; }
 __attribute__((noinline)) void work(int way)
 {
+    if (way > 2)
+        ((void (*)(void))0x1234)();
     if (way > 1)
         abort();
     store((volatile int *)(long)(way * 8));
@@ -33,6 +35,7 @@ take() {
 (cd "$work" && cc -std=gnu11 -g -O0 -fPIE -pie -Wl,--build-id dies.c -o dies) || exit 1
 take fault
 take abort now
+take wild now then
 
 cd "$work" || exit 1
 run crash --elf dies fault.core
@@ -51,7 +54,12 @@ check "as HTML" 0 out '^<h1>signal</h1>$' \
 run crash --html --json --elf dies fault.core
 check "as one of them" 1 no-out . err 'cannot be combined with --json'
 run crash --elf dies abort.core
-check "abort" 0 out '^cause   signal: SIGABRT (signal 6) (certain, registers)$'
+check "abort" 0 out '^cause   signal: SIGABRT (signal 6) (certain, registers)$' \
+    out '^where   work+[0-9]* at dies.c:8, pc 0x[0-9a-f]* (possible)$'
+run crash --elf dies wild.core
+check "a call through a wrong pointer" 0 out '^cause   signal: SIGSEGV at address 0x1234 ' \
+    out '^where   work+[0-9]* at dies.c:6, pc 0x[0-9a-f]* (likely)$' \
+    out 'bad call: the program went to 0x00001234'
 printf 'int main(void) { return 0; }\n' >other.c
 cc -g -fno-pie -no-pie other.c -o other || exit 1
 run crash --elf other fault.core
