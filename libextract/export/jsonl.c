@@ -160,6 +160,20 @@ static void put_text(struct export_run *run, const struct extract_event *event)
     TEXT_WRITER_LITERAL(writer, "\"}\n");
 }
 
+// Writes a field that is no number: its text, or null.
+static void put_word(struct export_run *run, const char *key, enum extract_kind kind,
+                     uint64_t value)
+{
+    const char *text =
+        kind == EXTRACT_KIND_TEXT ? value_names_find(&run->names, kind, value) : NULL;
+
+    put_string(writer_of(run), key);
+    if (text)
+        put_json(run, text);
+    else
+        put_string(writer_of(run), "null");
+}
+
 static void put_fields(struct export_run *run, const struct extract_event *event)
 {
     struct text_writer *writer = writer_of(run);
@@ -170,8 +184,12 @@ static void put_fields(struct export_run *run, const struct extract_event *event
         return;
     put_string(writer, plan->head);
     for (unsigned i = 0; i < count; i++)
-        if (plan->key[i])
+        if (!plan->key[i])
+            continue;
+        else if (export_field_is_number(event, i))
             put_number(writer, plan->key[i], event->field[i]);
+        else
+            put_word(run, plan->key[i], event->type->field[i].kind, event->field[i]);
     put_string(writer, "}");
 }
 
@@ -185,9 +203,13 @@ static void put_event(struct export_run *run, const struct extract_event *event)
     put_string(writer, extract_context_name((enum extract_context)event->context));
     if (event->context == EXTRACT_THREAD) {
         put_number(writer, "\",\"thread\":", event->thread);
+        const struct extract_object *thread =
+            extract_trace_thread_at(run->trace, event->thread, event->seq);
         put_string(writer, ",\"thread_name\":");
-        struct entry_builder_text name = export_context_name(run, event);
-        put_json(run, name.bytes);
+        if (thread && value_name_of_object(thread))
+            put_json(run, value_name_of_object(thread));
+        else
+            put_string(writer, "null");
     } else {
         put_string(writer, "\",\"thread\":null");
     }

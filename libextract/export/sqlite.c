@@ -75,8 +75,8 @@ static const char end_sql[] =
     " sum(end_ticks - start_ticks) AS ticks, max(end_ticks - start_ticks) AS longest"
     " FROM state JOIN thread ON thread.address = state.thread GROUP BY state.thread, state;"
     // From a wake-up to the moment when the thread has the core, unless it is suspended before. It
-    // may wait again at once, without a time of running. A wake-up from a wait for a resource begins
-    // no response.
+    // may wait again at once, without a time of running. A wake-up from a wait for a resource
+    // begins no response.
     "CREATE VIEW latency AS SELECT thread.name AS thread, wake.ticks AS woken_ticks, wake.seq,"
     " reason, running.start_ticks - wake.ticks AS ticks, running.start_ns - wake.ns AS ns"
     " FROM wake JOIN thread ON thread.address = wake.thread"
@@ -285,7 +285,10 @@ static void put_fields(struct export_run *run, const struct extract_event *event
         put_number(sqlite, event->seq);
         put_number(sqlite, i + 1);
         put_string(sqlite, type->label);
-        put_number(sqlite, event->field[i]);
+        if (export_field_is_number(event, i))
+            put_number(sqlite, event->field[i]);
+        else
+            put_null(sqlite);
         sqlite->scratch.used = 0;
         if (name)
             extract_text_escaped(&sqlite->scratch, name);
