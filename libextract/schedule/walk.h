@@ -32,7 +32,7 @@ struct schedule_step {
 struct schedule_observer {
     void *context;
     bool has_standings; // of schedule_walk_times: events pass with their standings in the view
-    bool shows_next; // what is sent ends at the first event after a view's range, not with it
+    bool shows_next;    // what is sent ends at the first event after a view's range, not with it
     // Called for each event of the target, in the order of the trace. Its fields are those of its
     // role, and what it lacks of its context is filled in.
     void (*event)(void *context, const struct extract_event *event,
@@ -63,9 +63,8 @@ enum extract_code schedule_walk(const struct extract_view *view, const struct ex
                                 const struct schedule_observer *observer,
                                 struct extract_error *error);
 // The same for pictures of a time: FROM and TO of the view are taken as they are, whether there are
-// events at them or not, and then all events of the trace pass with the standing LET_THROUGH, unless
-// the observer wants their standings.
-// Errors: also UNSUPPORTED, as schedule_check.
+// events at them or not, and then all events of the trace pass with the standing LET_THROUGH,
+// unless the observer wants their standings. Errors: also UNSUPPORTED, as schedule_check.
 enum extract_code schedule_walk_times(const struct extract_view *view,
                                       const struct extract_trace *trace,
                                       const struct extract_schedule_sink *sink,

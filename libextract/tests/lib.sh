@@ -257,7 +257,8 @@ run_tests() {
 # thread had a core before it was woken again.
 woken_and_run() {
     jq -s '(map(select(.type == "interval" and .kind == "thread")) |
-        group_by(.thread) | map({key: "\(.[0].thread)", value: map(.from)}) | from_entries) as $runs |
+        group_by(.thread) | map({key: "\(.[0].thread)", value: map(.from)}) |
+        from_entries) as $runs |
         map(select(.type == "wake" and .reached != "suspended")) | group_by(.thread) |
         map(. as $wakes | ($runs["\(.[0].thread)"] // []) as $from | range(length) as $i |
             $wakes[$i].at as $at | ($wakes[$i + 1].at // infinite) as $next |

@@ -165,8 +165,9 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
 // Where an exception of an Arm core of M-profile has come from.
 struct extract_origin {
     struct extract_registers registers; // r4 to r11 are those of the core
-    unsigned exception; // number of the exception that was interrupted; 0: a thread, or start-up code
-    bool is_sure;       // the frame is known to be that of the newest exception
+    unsigned
+        exception; // number of the exception that was interrupted; 0: a thread, or start-up code
+    bool is_sure;  // the frame is known to be that of the newest exception
 };
 
 // Gets the registers that an exception has saved: on the stack of a thread, or on the main stack if
