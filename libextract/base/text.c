@@ -183,6 +183,15 @@ void extract_text_json(struct extract_text *text, const char *string)
 {
     extract_text_putc(text, '"');
     while (*string) {
+        size_t plain = 0; // most names have nothing else
+        while (string[plain] >= ' ' && string[plain] <= '~' && string[plain] != '"' &&
+               string[plain] != '\\')
+            plain++;
+        if (plain) {
+            extract_text_put(text, string, plain);
+            string += plain;
+            continue;
+        }
         size_t n = extract_printable(string);
         if (*string == '"' || *string == '\\')
             extract_text_putc(text, '\\');

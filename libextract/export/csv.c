@@ -16,9 +16,13 @@ static void put_cell(struct text_writer *writer, const char *bytes, size_t lengt
     if (!text_writer_need(writer, 2 * length + 3))
         return;
     text_writer_char(writer, '"');
-    if (length && strchr("=+-@", bytes[0]))
+    char first = length ? bytes[0] : 0;
+    if (first == '=' || first == '+' || first == '-' || first == '@')
         text_writer_char(writer, '\'');
-    for (size_t i = 0; i < length; i++) {
+    bool is_plain = !memchr(bytes, '"', length) && !memchr(bytes, '\n', length);
+    if (is_plain)
+        text_writer_copy(writer, bytes, length);
+    for (size_t i = 0; !is_plain && i < length; i++) {
         if (bytes[i] == '"')
             text_writer_char(writer, '"');
         text_writer_char(writer, bytes[i] == '\n' ? ' ' : bytes[i]);

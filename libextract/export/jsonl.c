@@ -27,13 +27,13 @@ static struct text_writer *writer_of(struct export_run *run)
     return &((struct jsonl *)run->state)->writer;
 }
 
-static void put_bytes(struct text_writer *writer, const char *bytes, size_t length)
+static inline void put_bytes(struct text_writer *writer, const char *bytes, size_t length)
 {
     if (text_writer_need(writer, length + TEXT_WRITER_NUMBER))
         text_writer_copy(writer, bytes, length);
 }
 
-static void put_string(struct text_writer *writer, const char *string)
+static inline void put_string(struct text_writer *writer, const char *string)
 {
     put_bytes(writer, string, strlen(string));
 }
@@ -50,7 +50,7 @@ static void put_json(struct export_run *run, const char *string)
         put_bytes(writer_of(run), scratch->data, scratch->used);
 }
 
-static void put_number(struct text_writer *writer, const char *key, uint64_t value)
+static inline void put_number(struct text_writer *writer, const char *key, uint64_t value)
 {
     put_string(writer, key);
     if (text_writer_need(writer, TEXT_WRITER_NUMBER))
@@ -152,7 +152,11 @@ static void put_text(struct export_run *run, const struct extract_event *event)
     if (!text_writer_need(writer, 2 * length + 32))
         return;
     TEXT_WRITER_LITERAL(writer, ",\"text\":\"");
-    for (size_t i = 0; i < length; i++) {
+    bool is_plain =
+        !memchr(text, '"', length) && !memchr(text, '\\', length) && !memchr(text, '\n', length);
+    if (is_plain)
+        text_writer_copy(writer, text, length);
+    for (size_t i = 0; !is_plain && i < length; i++) {
         if (text[i] == '"' || text[i] == '\\')
             text_writer_char(writer, '\\');
         text_writer_char(writer, text[i] == '\n' ? ' ' : text[i]);
