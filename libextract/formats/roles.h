@@ -29,18 +29,20 @@ enum extract_role {
     EXTRACT_ROLE_EXIT,          // `thread` ends: it does not return from its system call
     EXTRACT_ROLE_INTERNAL,      // anything else that the scheduler itself records
     // Calls of services:
-    EXTRACT_ROLE_TICK,       // the kernel's timer: it ends waits whose time is over
-    EXTRACT_ROLE_RELINQUISH, // the running thread yields; `next` runs next
-    EXTRACT_ROLE_CALL,       // a service that may begin or end a wait for `object`
-    EXTRACT_ROLE_MUTEX_GET,  // `thread` wants `object`; `owner` holds it `count` times
-    EXTRACT_ROLE_MUTEX_PUT,  // `object` is released; `owner` held it `count` times
-    EXTRACT_ROLE_CREATE,     // `thread` exists from now on, and is suspended
-    EXTRACT_ROLE_RESET,      // `thread` is suspended at its entry
-    EXTRACT_ROLE_DELETE,     // `thread` no longer exists
-    EXTRACT_ROLE_STOP,       // `thread`, which is in `state`, is to be suspended
-    EXTRACT_ROLE_CONTINUE,   // the suspension of `thread` ends, or will not happen
-    EXTRACT_ROLE_TERMINATE,  // `thread`, which is in `state`, is terminated
-    EXTRACT_ROLE_ABORT,      // the wait of `thread` ends
+    EXTRACT_ROLE_TICK,         // the kernel's timer: it ends waits whose time is over
+    EXTRACT_ROLE_RELINQUISH,   // the running thread yields; `next` runs next
+    EXTRACT_ROLE_CALL,         // a service that may begin or end a wait for `object`
+    EXTRACT_ROLE_MUTEX_GET,    // `thread` wants `object`; `owner` holds it `count` times
+    EXTRACT_ROLE_MUTEX_PUT,    // `object` is released; `owner` held it `count` times
+    EXTRACT_ROLE_MUTEX_CREATE, // `object` exists from now on, and is free
+    EXTRACT_ROLE_MUTEX_DELETE, // `object` no longer exists
+    EXTRACT_ROLE_CREATE,       // `thread` exists from now on, and is suspended
+    EXTRACT_ROLE_RESET,        // `thread` is suspended at its entry
+    EXTRACT_ROLE_DELETE,       // `thread` no longer exists
+    EXTRACT_ROLE_STOP,         // `thread`, which is in `state`, is to be suspended
+    EXTRACT_ROLE_CONTINUE,     // the suspension of `thread` ends, or will not happen
+    EXTRACT_ROLE_TERMINATE,    // `thread`, which is in `state`, is terminated
+    EXTRACT_ROLE_ABORT,        // the wait of `thread` ends
     // Active objects: threads that process one message after the other, each to its end. What comes
     // after a step is not known until an event shows it.
     EXTRACT_ROLE_POST,       // `thread` gets a message from `sender`

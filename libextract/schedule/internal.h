@@ -66,6 +66,7 @@ struct thread {
 struct mutex {
     struct extract_ownership now; // `to` is not used
     bool is_known;                // `now` is valid
+    uint64_t since;               // when one at its address was created or deleted; 0: not seen
 };
 
 // A thread, or the interrupts of a core, which use locks like one thread.
@@ -281,6 +282,9 @@ void steps_add_event(struct schedule *schedule, const struct extract_event *even
 
 // Processes a call to get or to put a mutex.
 void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role);
+// Notes that a mutex is created, and free, or deleted.
+void mutexes_add_life(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role);
 // Processes a wait for a mutex whose event names the owner.
 void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,

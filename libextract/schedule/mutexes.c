@@ -68,6 +68,7 @@ static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t 
     const struct thread *owner = schedule_thread(schedule, thread);
     uint64_t since =
         owner && owner->mutex_since > schedule->start ? owner->mutex_since : schedule->start;
+    since = since > mutex->since ? since : mutex->since;
     mutex->now.from = mutex->is_known || schedule->lacks_moves ? at : since;
     mutex->now.thread = thread;
     mutex->is_known = true;
@@ -138,6 +139,19 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
     }
     thread->released = address;
     thread->released_at = event->ticks;
+}
+
+void mutexes_add_life(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    struct mutex *mutex = find_mutex(schedule, extract_role_field(event, role->object));
+
+    if (!mutex)
+        return;
+    send_owner(schedule, mutex, event->ticks);
+    mutex->now.from = mutex->since = event->ticks;
+    mutex->now.thread = 0;
+    mutex->is_known = role->role == EXTRACT_ROLE_MUTEX_CREATE;
 }
 
 void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,

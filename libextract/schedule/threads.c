@@ -651,6 +651,10 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     case EXTRACT_ROLE_MUTEX_PUT:
         mutexes_add_call(schedule, event, role);
         break;
+    case EXTRACT_ROLE_MUTEX_CREATE:
+    case EXTRACT_ROLE_MUTEX_DELETE:
+        mutexes_add_life(schedule, event, role);
+        break;
     case EXTRACT_ROLE_STOP:
         add_stop(schedule, event, role);
         break;

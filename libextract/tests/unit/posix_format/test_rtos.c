@@ -268,6 +268,20 @@ static void test_mutex(void **state)
                    "b 10-40 running\nmutex 50-60 a\na 40-60 running\nb 40-60 ready\n");
 }
 
+// A mutex is free from its creation on, and has no owner before it or after its deletion.
+static void test_life_of_a_mutex(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_mutex_create", A, MUTEX, 0, 0); // 0
+    put("rtos_mutex_get", A, MUTEX, A, 0);    // 10
+    put("rtos_mutex_put", A, MUTEX, A, 0);    // 20
+    put("rtos_mutex_delete", A, MUTEX, 0, 0); // 30
+    put("rtos_switch", A, A, B, 0);           // 40
+    check_schedule(
+        "mutex 0-10 free\nmutex 10-20 a\nmutex 20-30 free\na 0-40 running\nb 0-40 ready\n");
+}
+
 static void test_timeout(void **state)
 {
     (void)state;
@@ -443,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_mutex),
+        cmocka_unit_test(test_life_of_a_mutex),
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_deletion_by_itself),
         cmocka_unit_test(test_levels),
