@@ -162,6 +162,7 @@ bool extract_atomic_file_write_zeros(struct extract_atomic_file *file, size_t le
 
     if (may_have_holes && lseek(file->fd, (off_t)length, SEEK_CUR) >= 0) {
         file->bytes += length;
+        file->has_holes = true;
         return true;
     }
     for (size_t part; length; length -= part) {
@@ -188,8 +189,9 @@ void extract_atomic_file_drop(struct extract_atomic_file *file)
 // Flushes the file to disk and gives it its name.
 static bool publish_file(struct extract_atomic_file *file)
 {
-    // A hole at the end belongs to the file, too.
-    if (ftruncate(file->fd, (off_t)file->bytes) != 0 || fsync(file->fd) != 0)
+    if (file->has_holes && ftruncate(file->fd, (off_t)file->bytes) != 0)
+        return false;
+    if (fsync(file->fd) != 0)
         return false;
     bool named = close(file->fd) == 0 && (file->exclusive ? link(file->name, file->path)
                                                           : rename(file->name, file->path)) == 0;
