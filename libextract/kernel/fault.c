@@ -113,11 +113,11 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
     return false;
 }
 
-// Returns whether a word is what lr has when a handler begins. The lower bits are those of Armv6-M
-// to Armv8-M.
+// Returns whether a word is what lr has when a handler begins: the lower bits are those of Armv6-M
+// to Armv8-M, of which bit 1 is always 0, so that -1 is none.
 static bool is_exception_return(uint64_t value)
 {
-    return value >> 7 == 0x1FFFFFF;
+    return value >> 7 == 0x1FFFFFF && !(value & 2);
 }
 
 // Whether an exception has interrupted a thread or start-up code, and not another exception.
