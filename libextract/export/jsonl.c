@@ -164,7 +164,7 @@ static void put_text(struct export_run *run, const struct extract_event *event)
     TEXT_WRITER_LITERAL(writer, "\"}\n");
 }
 
-// Writes a field that is no number: its text, or null.
+// Writes a field without a number: its text, or null.
 static void put_word(struct export_run *run, const char *key, enum extract_kind kind,
                      uint64_t value)
 {

@@ -204,7 +204,7 @@ static void stacks_are_measured(void **state)
     host_expect_problem(kernel, "is above its stack");
     host_expect_problem(kernel, "invalid stack");
     extract_kernel_free(kernel);
-    // Memory that was cleared is no stack that was used, and a wild stack pointer is no overflow.
+    // Neither cleared memory nor a wild stack pointer shows an overflow.
     memset(stacks[2], 0, STACK);
     threads[4].tx_thread_stack_ptr = stacks[4] - (1 << 20);
     kernel = host_kernel(*state);
