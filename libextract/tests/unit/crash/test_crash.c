@@ -173,7 +173,7 @@ static void deadlocks(void **state)
     expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, 0}, 1, 6);
 }
 
-// Threads do not wait for ever in a circle in which one wait has a time limit.
+// Threads do not wait forever in a circle in which one wait has a time limit.
 static void circle_with_a_limit(void **state)
 {
     struct extract_kernel_thread threads[2];
