@@ -120,7 +120,8 @@ static bool find_bits(struct crash_build *build, const char *name, uint64_t stat
     for (size_t i = 0; i < count; i++) {
         if (!(status >> bits[i].number & 1))
             continue;
-        build->has_foreign_fault |= bits != cfsr_bits || bits[i].number < OWN_FAULTS;
+        build->has_foreign_fault |=
+            bits != cfsr_bits || (bits[i].number < OWN_FAULTS && bits[i].number != NOCP);
         if (bits[i].number == with_address)
             crash_find(build, bits[i].kind, "registers", EXTRACT_CRASH_CERTAIN,
                        "%s: address 0x%08llx (%s 0x%08llx)", bits[i].text,
@@ -165,7 +166,7 @@ static bool find_status(struct crash_build *build)
         crash_find(build, "hard fault", "registers", EXTRACT_CRASH_CERTAIN,
                    "the vector of an exception could not be read (HFSR 0x%08llx)",
                    (unsigned long long)hfsr);
-        is_found = true;
+        build->has_foreign_fault = is_found = true;
     }
     return is_found;
 }
@@ -245,9 +246,12 @@ static void find_without_bits(struct crash_build *build, const struct meaning *e
 {
     const uint64_t debug_event = UINT64_C(1) << 31, forced = 1 << 30;
     const struct extract_registers *registers = &build->crash->registers;
-    uint64_t cfsr, hfsr;
+    uint64_t cfsr, hfsr = 0;
+    bool is_known =
+        register_get(registers, FAULT_CFSR, &cfsr) && register_get(registers, FAULT_HFSR, &hfsr);
 
-    if (!register_get(registers, FAULT_CFSR, &cfsr) || !register_get(registers, FAULT_HFSR, &hfsr))
+    build->has_foreign_fault |= !is_known || !(hfsr & (debug_event | forced)); // any fault
+    if (!is_known)
         crash_find(
             build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
             "the core is in %s; no fault status is known, which is at 0xE000ED28 to 0xE000ED3F",
@@ -375,7 +379,7 @@ static void read_riscv(struct crash_build *build)
                    meaning->text, (unsigned long long)cause);
         return;
     }
-    build->has_foreign_fault |= strcmp(meaning->kind, "trap") != 0;
+    build->has_foreign_fault |= cause != 3 && cause != 4 && cause != 6; // breakpoint, alignment
     if (register_get(registers, FAULT_MTVAL, &value))
         crash_find(build, meaning->kind, "registers", certainty, "%s: mtval 0x%llx (mcause %llu)",
                    meaning->text, (unsigned long long)value, (unsigned long long)cause);
@@ -430,7 +434,7 @@ static void read_m68k(struct crash_build *build)
     if (format >> 28 < LEAST_FORMAT || format >> 28 > MOST_FORMAT || !meaning ||
         !build->remains->symbols)
         return;
-    build->has_foreign_fault |= strcmp(meaning->kind, "trap") != 0;
+    build->has_foreign_fault |= meaning->number != 5 && meaning->number != 9; // division, trace
     crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
                "%s (vector %u, format %u, fault status %u)", meaning->text, format >> 18 & 0xFF,
                format >> 28, (format >> 24 & 0xC) | (format >> 16 & 3));

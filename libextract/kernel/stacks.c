@@ -60,9 +60,10 @@ static bool is_just_below(uint64_t sp, uint64_t stack_start)
 static void check_bounds(struct kernel_reader *reader, struct extract_kernel_thread *thread)
 {
     if (thread->stack_end && thread->stack_end <= thread->stack_start) {
-        kernel_add_problem(reader, "thread at 0x%llx: its stack begins at 0x%llx, after its end",
+        kernel_add_problem(reader, "thread at 0x%llx: invalid stack from 0x%llx to 0x%llx",
                            (unsigned long long)thread->address,
-                           (unsigned long long)thread->stack_start);
+                           (unsigned long long)thread->stack_start,
+                           (unsigned long long)thread->stack_end);
         thread->stack_start = thread->stack_end = 0;
     }
 }
@@ -71,17 +72,20 @@ void kernel_check_running(struct extract_kernel *kernel, unsigned core,
                           const struct register_machine *machine,
                           const struct extract_registers *registers)
 {
-    uint64_t psr, sp;
+    enum { EXCEPTION = 0x1FF, FIRST_FAULT = 3, LAST_FAULT = 7 };
+    uint64_t psr, sp, psp;
 
-    if (!machine || !machine->is_m_profile || !register_get(registers, ARM_PSR, &psr))
+    if (!machine || !machine->is_m_profile || !register_get(registers, ARM_PSR, &psr) ||
+        !register_get(registers, ARM_SP, &sp) || !register_get(registers, ARM_PSP, &psp))
         return;
-    // In an exception, the thread's stack pointer is psp.
-    bool is_known =
-        psr & 0x1FF ? register_get(registers, ARM_PSP, &sp) : register_get(registers, ARM_SP, &sp);
-    for (size_t i = 0; is_known && i < kernel->thread_count; i++) {
+    // Start-up code runs on the main stack. And while the kernel changes threads in an exception,
+    // psp may still be that of the thread before.
+    unsigned exception = psr & EXCEPTION;
+    bool is_of_thread = exception ? exception >= FIRST_FAULT && exception <= LAST_FAULT : sp == psp;
+    for (size_t i = 0; is_of_thread && psp && i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];
         if (thread->has_core && thread->core == core && !thread->has_sp &&
-            is_just_below(sp, thread->stack_start))
+            is_just_below(psp, thread->stack_start))
             thread->overflow = EXTRACT_OVERFLOW_PROVEN;
     }
 }

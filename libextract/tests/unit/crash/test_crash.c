@@ -215,8 +215,43 @@ static void running_below_its_stack(void **state)
         struct extract_registers core = {.known = 0};
         register_set(&core, ARM_PSR, 0x01000000);
         register_set(&core, ARM_SP, sps[i]);
+        register_set(&core, ARM_PSP, sps[i]);
         kernel_check_running(&kernel, 0, machine, &core);
         assert_int_equal(thread.overflow, i ? EXTRACT_OVERFLOW_NO : EXTRACT_OVERFLOW_PROVEN);
+    }
+}
+
+// A stack that is full may have led to a fault of its thread, unless the fault is one that an
+// instruction makes by itself.
+static void overflow_and_fault(void **state)
+{
+    const struct {
+        uint32_t cfsr;
+        bool has_status, is_cause;
+    } cases[] = {{0x8200, true, true},
+                 {1 << 25, true, false},
+                 {1 << 24, true, false},
+                 {1 << 19, true, false},
+                 {0, false, true}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct extract_kernel_thread thread = {
+            .address = 0x1000, .object = SIZE_MAX, .overflow = EXTRACT_OVERFLOW_SUSPECTED};
+        struct extract_kernel kernel = {.threads = &thread, .thread_count = 1};
+        struct extract_registers core = {.known = 0};
+        struct extract_crash crash;
+        struct extract_remains remains = {
+            .memory = empty_memory(), .kernel = &kernel, .cores = &core, .core_count = 1};
+        struct crash_build build =
+            build_of(register_machine_find(EM_ARM, 4, true), &remains, &crash);
+        register_set(&core, ARM_PSR, HARD_FAULT);
+        if (cases[i].has_status)
+            register_set(&core, FAULT_CFSR, cases[i].cfsr);
+        crash_read_faults(&build);
+        assert_int_equal(build.has_foreign_fault, cases[i].is_cause);
+        free(crash.findings);
+        extract_memory_close(remains.memory);
     }
 }
 
@@ -263,6 +298,7 @@ int main(void)
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
                                        cmocka_unit_test(circle_with_a_limit),
+                                       cmocka_unit_test(overflow_and_fault),
                                        cmocka_unit_test(running_below_its_stack),
                                        cmocka_unit_test(overflows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
