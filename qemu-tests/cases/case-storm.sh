@@ -23,7 +23,6 @@ random_halts() { # ELF COUNT
         [ "$(files random | wc -l)" -ge "$2" ] && return 0
     done
     echo "only $(files random | wc -l) of $2 halts"
-    tail -n 5 "$work/gdb.log"
     return 1
 }
 
@@ -50,7 +49,6 @@ END
     gdb_run 400 "$1" "$work/session.gdb"
     [ "$(files step | wc -l)" -eq $(($2 * $3)) ] && return 0
     echo "only $(files step | wc -l) of $(($2 * $3)) steps"
-    tail -n 5 "$work/gdb.log"
     return 1
 }
 

@@ -102,11 +102,17 @@ boot() {
     return 1
 }
 
-# gdb_run SECONDS ELF SCRIPT: runs a GDB script with the reader; output in $work/gdb.log.
+# gdb_run SECONDS ELF SCRIPT: runs a GDB script with the reader; output in $work/gdb.log, whose end
+# is printed when the script does not succeed.
 gdb_run() {
-    local seconds=$1 elf=$2 commands=$3
+    local seconds=$1 elf=$2 commands=$3 status
     timeout -k 5 "$seconds" gdb-multiarch -nx -q -batch -ex 'set pagination off' \
         -ex 'set confirm off' -x "$script" -x "$commands" "$elf" >"$work/gdb.log" 2>&1 </dev/null
+    status=$?
+    [ $status -eq 0 ] && return 0
+    echo "status $status (124: not done after $seconds s); GDB's last lines:"
+    tail -n 6 "$work/gdb.log"
+    return $status
 }
 
 # interrupted_run ELF FILE: runs $work/session.gdb, whose last command writes the file. A ^C that
@@ -116,7 +122,7 @@ interrupted_run() {
     local attempt
     for attempt in 1 2 3 4; do
         gdb_run 100 "$1" "$work/session.gdb" && [ -e "$2" ] && return 0
-        echo "attempt $attempt: $(tail -n 1 "$work/gdb.log")"
+        echo "attempt $attempt"
         boot "$1"
     done
     return 1

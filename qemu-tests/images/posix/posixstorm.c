@@ -5,7 +5,7 @@
 // between them. The ring wraps all the time, and so do its positions.
 #include "shared.h"
 
-enum { SOURCE_DEVICE = 2, SOURCE_ANY_INTERRUPT = 3, TURN = 100, LAST_WORDS = 63 };
+enum { SOURCE_DEVICE = 2, SOURCE_ANY_INTERRUPT = 3, TURN = 100, LAST_WORDS = 63, NEXT_WORDS = 4096 };
 
 // Turns of an empty loop before each event of a thread, and events of an interrupt: several,
 // so that others interrupt it in between. Once a source has recorded its number, it is silent.
@@ -15,8 +15,8 @@ volatile uint32_t storm_pause, storm_burst = 16, storm_most = UINT32_MAX;
 static TX_THREAD storm_a_thread, storm_b_thread;
 static _Alignas(8) UCHAR stacks[2][IMAGE_STACK_BYTES];
 
-// Places for breakpoints: the positions are about to begin at 0 again; nothing more will be
-// recorded, and no event is on its way.
+// Places for breakpoints: the positions are about to begin at 0 again, or have just done so; nothing
+// more will be recorded, and no event is on its way.
 static __attribute__((noinline)) void storm_wraps(void)
 {
     __asm__ volatile("");
@@ -26,10 +26,11 @@ static __attribute__((noinline)) void storm_is_silent(void)
     __asm__ volatile("");
 }
 
-// Every source checks the head, or a burst would carry it past the last words unseen.
+// Every source checks the head. A burst of the kernel's own events may still carry it past the last
+// words unseen.
 static bool produce(uint32_t source, uint32_t thread)
 {
-    if (posix_stream(0)[POSIX_HEAD] >= UINT32_MAX - LAST_WORDS)
+    if (posix_stream(0)[POSIX_HEAD] - (UINT32_MAX - LAST_WORDS) < LAST_WORDS + NEXT_WORDS)
         storm_wraps();
     bool goes_on = posix_produced[source] < storm_most;
     if (goes_on)
