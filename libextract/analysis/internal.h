@@ -52,6 +52,7 @@ struct open_wait {
     struct extract_inversion inversion; // as it would be reported
     uint64_t third_ticks;               // how long inversion.third ran
     uint16_t priority;                  // of the waiter
+    bool is_unsure;                     // it is not known whether such a thread ran
 };
 
 // An interrupt that has begun.
@@ -93,8 +94,8 @@ struct analysis {
     bool has_ticks;                    // since the start or the last gap
     bool is_in_range;                  // the newest event is in the view's range
     uint64_t end;                      // of that range, in ticks; UINT64_MAX: none
-    uint64_t resets;                   // resets of the target so far
-    uint64_t *resets_at;               // per thread: `resets` when its last priority was seen
+    uint64_t gaps;                     // losses and resets so far
+    uint64_t *gaps_at;                 // per thread: `gaps` when its last priority was seen
     struct thread_times *times;        // per thread
     struct interrupt_times *durations; // per interrupt
     size_t duration_count;

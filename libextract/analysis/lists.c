@@ -192,23 +192,37 @@ void lists_add_wait(struct analysis *analysis, const struct extract_state *state
 
 // ---- inversions ----
 
-// Notes that a thread waits for the mutex that it has asked for.
-static void begin_wait(struct analysis *analysis, const struct extract_event *event,
-                       uint64_t thread)
+// Returns the thread that an event is about.
+static uint64_t thread_of(const struct extract_event *event, const struct extract_role_fields *role)
 {
+    return role->thread                       ? extract_role_field(event, role->thread)
+           : event->context == EXTRACT_THREAD ? event->thread
+                                              : 0;
+}
+
+// Notes that a thread waits for a mutex: that of its newest call, unless the event states it.
+static void begin_wait(struct analysis *analysis, const struct extract_event *event,
+                       const struct extract_role_fields *role)
+{
+    uint64_t thread = thread_of(event, role);
     size_t i = analysis_thread(analysis, thread);
     uint16_t priority = analysis_priority(analysis, thread);
+    struct extract_inversion inversion = {
+        .from = event->ticks, .from_seq = event->seq, .waiter = thread};
 
-    if (i == SIZE_MAX || !analysis->times[i].holder || priority == EXTRACT_NO_PRIORITY ||
+    if (role->owner) {
+        inversion.holder = extract_role_field(event, role->owner);
+        inversion.mutex = extract_role_field(event, role->object);
+    } else if (i != SIZE_MAX) {
+        inversion.holder = analysis->times[i].holder;
+        inversion.mutex = analysis->times[i].mutex;
+    }
+    if (!inversion.holder || priority == EXTRACT_NO_PRIORITY ||
         analysis->open_wait_count == MAX_OPEN_WAITS)
-        return;
-    analysis->open_waits[analysis->open_wait_count++] =
-        (struct open_wait){.priority = priority,
-                           .inversion = {.from = event->ticks,
-                                         .from_seq = event->seq,
-                                         .waiter = thread,
-                                         .holder = analysis->times[i].holder,
-                                         .mutex = analysis->times[i].mutex}};
+        analysis->stats->inversions_unsure++;
+    else
+        analysis->open_waits[analysis->open_wait_count++] =
+            (struct open_wait){.priority = priority, .inversion = inversion};
 }
 
 // Keeps an inversion if it is one of the longest.
@@ -249,19 +263,27 @@ static void name_inversion(struct analysis *analysis, struct extract_inversion *
     add_inversion(analysis, inversion);
 }
 
+// Ends the i-th wait, in which there was an inversion or not.
+static void close_wait(struct analysis *analysis, size_t i, uint64_t ticks, uint64_t seq)
+{
+    struct open_wait wait = analysis->open_waits[i];
+
+    analysis->open_waits[i] = analysis->open_waits[--analysis->open_wait_count];
+    wait.inversion.to = ticks;
+    wait.inversion.to_seq = seq;
+    if (wait.inversion.ticks)
+        name_inversion(analysis, &wait.inversion);
+    else
+        analysis->stats->inversions_unsure += wait.is_unsure;
+}
+
 static void end_wait(struct analysis *analysis, const struct extract_event *event, uint64_t thread)
 {
-    for (size_t i = 0; i < analysis->open_wait_count; i++) {
-        struct open_wait wait = analysis->open_waits[i];
-        if (wait.inversion.waiter != thread)
-            continue;
-        analysis->open_waits[i] = analysis->open_waits[--analysis->open_wait_count];
-        wait.inversion.to = event->ticks;
-        wait.inversion.to_seq = event->seq;
-        if (wait.inversion.ticks)
-            name_inversion(analysis, &wait.inversion);
-        return;
-    }
+    for (size_t i = 0; i < analysis->open_wait_count; i++)
+        if (analysis->open_waits[i].inversion.waiter == thread) {
+            close_wait(analysis, i, event->ticks, event->seq);
+            return;
+        }
 }
 
 void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
@@ -277,17 +299,26 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
         if (i != SIZE_MAX)
             analysis->stats->interrupt_list[i].ticks += ticks;
     }
-    if (!analysis->open_wait_count || interval->runner != EXTRACT_RUNNER_THREAD)
+    bool is_unknown = interval->runner == EXTRACT_RUNNER_UNKNOWN || interval->is_unsure;
+    for (size_t i = 0; is_unknown && i < analysis->open_wait_count; i++)
+        analysis->open_waits[i].is_unsure = true;
+    if (!analysis->open_wait_count || is_unknown || interval->runner != EXTRACT_RUNNER_THREAD)
         return;
+    const struct extract_trace *trace = analysis->trace;
     uint16_t priority = analysis_priority(analysis, interval->thread);
     for (size_t i = 0; i < analysis->open_wait_count; i++) {
         struct open_wait *wait = &analysis->open_waits[i];
         uint16_t holder = analysis_priority(analysis, wait->inversion.holder);
-        bool is_third = interval->thread != wait->inversion.holder &&
-                        interval->thread != wait->inversion.waiter;
-        // A number that is higher is a priority that is less urgent.
-        if (!is_third || priority == EXTRACT_NO_PRIORITY || priority <= wait->priority ||
-            holder == EXTRACT_NO_PRIORITY || holder <= wait->priority)
+        if (interval->thread == wait->inversion.holder ||
+            interval->thread == wait->inversion.waiter)
+            continue;
+        if (priority == EXTRACT_NO_PRIORITY || holder == EXTRACT_NO_PRIORITY) {
+            wait->is_unsure = true;
+            continue;
+        }
+        unsigned waiter = extract_trace_urgency(trace, wait->priority);
+        if (extract_trace_urgency(trace, priority) <= waiter ||
+            extract_trace_urgency(trace, holder) <= waiter)
             continue;
         wait->inversion.ticks += ticks;
         if (ticks > wait->third_ticks) {
@@ -299,9 +330,12 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
 
 // ---- events ----
 
+// Returns whether a suspension begins a wait for a mutex, or a resumption may end one.
 static bool is_mutex_wait(const struct extract_event *event, const struct extract_role_fields *role)
 {
-    return role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_MUTEX;
+    return role->state ? extract_role_field(event, role->state) == EXTRACT_WAIT_MUTEX
+           : role->role == EXTRACT_ROLE_SUSPEND ? role->begins == EXTRACT_WAIT_MUTEX
+                                                : true;
 }
 
 void lists_add_role(struct analysis *analysis, const struct extract_event *event,
@@ -329,12 +363,17 @@ void lists_add_role(struct analysis *analysis, const struct extract_event *event
         }
         break;
     case EXTRACT_ROLE_SUSPEND:
-        if (analysis->is_in_range && is_mutex_wait(event, role))
-            begin_wait(analysis, event, extract_role_field(event, role->thread));
+        if (analysis->is_in_range && analysis->stats->has_inversions && is_mutex_wait(event, role))
+            begin_wait(analysis, event, role);
         break;
     case EXTRACT_ROLE_RESUME:
         if (analysis->open_wait_count && is_mutex_wait(event, role))
-            end_wait(analysis, event, extract_role_field(event, role->thread));
+            end_wait(analysis, event, thread_of(event, role));
+        break;
+    case EXTRACT_ROLE_DELETE:
+    case EXTRACT_ROLE_TERMINATE:
+    case EXTRACT_ROLE_ABORT:
+        end_wait(analysis, event, thread_of(event, role));
         break;
     default:
         break;
@@ -345,7 +384,8 @@ void lists_add_role(struct analysis *analysis, const struct extract_event *event
 
 void lists_add_gap(struct analysis *analysis)
 {
-    analysis->open_wait_count = 0;
+    while (analysis->open_wait_count)
+        close_wait(analysis, 0, analysis->ticks, analysis->seq);
     for (unsigned i = 0; i < analysis->core_count; i++)
         analysis->cores[i].depth = 0;
     for (size_t i = 0; i < analysis->duration_count; i++)
@@ -375,7 +415,10 @@ static int compare_interrupts(const void *a, const void *b)
 void lists_end(struct analysis *analysis)
 {
     struct extract_stats *stats = analysis->stats;
+    uint64_t end = analysis->ticks < analysis->end ? analysis->ticks : analysis->end;
 
+    while (analysis->open_wait_count)
+        close_wait(analysis, 0, end, analysis->seq);
     for (size_t i = 0; i < stats->interrupt_count; i++)
         stats->interrupt_list[i].duration = distribution_result(&analysis->durations[i].duration);
     if (stats->interrupt_count)

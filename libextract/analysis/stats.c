@@ -31,14 +31,14 @@
 
 // ---- threads ----
 
-// Returns the statistics of the i-th thread. A priority from before a reset is forgotten.
+// Returns the statistics of the i-th thread. A priority from before a gap is forgotten.
 static struct extract_thread_stats *thread_at(struct analysis *analysis, size_t i)
 {
     struct extract_thread_stats *thread = &analysis->stats->threads[i];
 
-    if (analysis->resets_at[i] != analysis->resets)
+    if (analysis->gaps_at[i] != analysis->gaps)
         thread->last_priority = EXTRACT_NO_PRIORITY;
-    analysis->resets_at[i] = analysis->resets;
+    analysis->gaps_at[i] = analysis->gaps;
     return thread;
 }
 
@@ -89,16 +89,32 @@ static void note_priority(struct extract_thread_stats *thread, uint16_t priority
         thread->priority_high = priority;
 }
 
-// The priority is the last one that an event reported, or the one with which the thread was
-// created.
+// The priority is the last one that an event reported, or the one that the thread had before.
 uint16_t analysis_priority(struct analysis *analysis, uint64_t address)
 {
     struct extract_thread_stats *thread = find_thread(analysis, address);
 
-    if (!thread)
-        return EXTRACT_NO_PRIORITY;
-    return thread->last_priority != EXTRACT_NO_PRIORITY ? thread->last_priority
-                                                        : thread->thread->priority;
+    if (!thread || thread->last_priority != EXTRACT_NO_PRIORITY || analysis->gaps)
+        return thread ? thread->last_priority : EXTRACT_NO_PRIORITY;
+    return thread->thread->priority;
+}
+
+// Updates a thread of whose priority an event reports.
+static void set_priority(struct analysis *analysis, const struct extract_role_fields *role,
+                         const struct extract_event *event, bool is_counted)
+{
+    size_t i = analysis_thread(analysis, extract_role_field(event, role->thread));
+    uint64_t priority = extract_role_field(event, role->priority);
+
+    if (i == SIZE_MAX)
+        return;
+    struct extract_thread_stats *thread = thread_at(analysis, i);
+    if (is_counted && !analysis->gaps && thread->last_priority == EXTRACT_NO_PRIORITY)
+        note_priority(thread, thread->thread->priority);
+    thread->last_priority =
+        priority < EXTRACT_NO_PRIORITY ? (uint16_t)priority : EXTRACT_NO_PRIORITY;
+    if (is_counted)
+        note_priority(thread, thread->last_priority);
 }
 
 // Updates the thread that recorded an event, and the inversions. On several cores, inversions
@@ -267,6 +283,8 @@ static void add_event(void *context, const struct extract_event *event,
     }
     if (event->context == EXTRACT_THREAD)
         add_to_thread(analysis, role, event, is_counted, service);
+    if (role->priority)
+        set_priority(analysis, role, event, is_counted);
     lists_add_event(analysis, event, role);
     if (analysis->modes) {
         modes_add_event(analysis, event, role, is_counted);
@@ -315,6 +333,7 @@ static void add_gap(void *context, const struct extract_event *marker)
 {
     struct analysis *analysis = context;
 
+    (void)marker;
     extract_inversions_end(&analysis->inversions);
     times_add_gap(analysis);
     lists_add_gap(analysis);
@@ -324,7 +343,7 @@ static void add_gap(void *context, const struct extract_event *marker)
         locks_add_gap(analysis);
     }
     analysis->has_ticks = false;
-    analysis->resets += marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_RESET;
+    analysis->gaps++;
 }
 
 // Allocates the statistics of all threads. Returns false if memory is short.
@@ -337,9 +356,9 @@ static bool prepare_threads(struct analysis *analysis)
     for (size_t i = 0; i < count; i++)
         threads += extract_object_is_thread(&objects[i]);
     stats->threads = calloc(threads + 1, sizeof *stats->threads);
-    analysis->resets_at = calloc(threads + 1, sizeof *analysis->resets_at);
+    analysis->gaps_at = calloc(threads + 1, sizeof *analysis->gaps_at);
     analysis->thread_of_object = calloc(count + 1, sizeof *analysis->thread_of_object);
-    if (!stats->threads || !analysis->resets_at || !analysis->thread_of_object)
+    if (!stats->threads || !analysis->gaps_at || !analysis->thread_of_object)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!extract_object_is_thread(&objects[i]))
@@ -370,8 +389,13 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     if (code)
         return code;
     extract_inversions_end(&analysis->inversions);
-    for (size_t i = 0; i < stats->thread_count; i++)
-        thread_at(analysis, i); // forgets the priorities from before a reset
+    for (size_t i = 0; i < stats->thread_count; i++) {
+        struct extract_thread_stats *thread = thread_at(analysis, i);
+        if (thread->priority_low == EXTRACT_NO_PRIORITY && !analysis->gaps)
+            note_priority(thread, thread->last_priority != EXTRACT_NO_PRIORITY
+                                      ? thread->last_priority
+                                      : thread->thread->priority);
+    }
     stats->inversions_deterministic = analysis->inversions.deterministic;
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
     services_end(analysis);
@@ -434,7 +458,7 @@ static void analysis_free(struct analysis *analysis)
     processes_free(analysis);
     locks_free(analysis);
     free(analysis->thread_of_object);
-    free(analysis->resets_at);
+    free(analysis->gaps_at);
     extract_map_free(&analysis->interrupt_of_number[0]);
     extract_map_free(&analysis->interrupt_of_number[1]);
     extract_map_free(&analysis->wait_of_key);
@@ -461,6 +485,8 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         result->has_waits = schedule_shows_waits(trace);
         result->has_modes =
             result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;
+        result->has_inversions = cores <= 1 && result->has_waits &&
+                                 trace->priority_order != EXTRACT_PRIORITY_ORDER_UNKNOWN;
         result->has_tracex = result->has_loads && cores <= 1 && analysis->format->kernel->roles;
         code = prepare(analysis)
                    ? analyze_view(analysis, view, error)

@@ -98,6 +98,24 @@ static inline uint64_t extract_cursor_word(struct extract_cursor *c, unsigned wo
     return word_bytes == 8 ? extract_cursor_u64(c) : extract_cursor_u32(c);
 }
 
+// Reads a number of 1, 2, 4 or 8 bytes. Another size fails.
+static inline uint64_t extract_cursor_number(struct extract_cursor *c, unsigned bytes)
+{
+    switch (bytes) {
+    case 1:
+        return extract_cursor_u8(c);
+    case 2:
+        return extract_cursor_u16(c);
+    case 4:
+        return extract_cursor_u32(c);
+    case 8:
+        return extract_cursor_u64(c);
+    default:
+        c->failed = true;
+        return 0;
+    }
+}
+
 // Moves to the next word, at a multiple of 4 bytes, that is one of two values in either byte order.
 // Returns false at the end.
 static inline bool extract_cursor_find(struct extract_cursor *c, uint32_t a, uint32_t b)

@@ -94,11 +94,12 @@ struct extract_trace {
     // By numbers of user events (extract_named_types); NULL: none.
     const void *named_types[EXTRACT_NAMED_TYPES];
     bool has_named_types;
-    bool has_roles;                   // an event concerns the scheduler
-    bool has_switches;                // a change of the thread of a core is an event
-    bool has_moves;                   // an event suspends or resumes a thread
-    bool needs_moves;                 // several threads ran, or one has slept
-    bool has_isr_entries;             // entries to interrupts, and exits, are events
+    bool has_roles;       // an event concerns the scheduler
+    bool has_switches;    // a change of the thread of a core is an event
+    bool has_moves;       // an event suspends or resumes a thread
+    bool needs_moves;     // several threads ran, or one has slept
+    bool has_isr_entries; // entries to interrupts, and exits, are events
+    enum extract_priority_order priority_order;
     struct extract_reader start, end; // readers at the first event and after the last
     struct extract_run *runs;         // for RKH only
     size_t run_count, run_capacity;
@@ -131,6 +132,16 @@ const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, 
 uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanoseconds);
 
 // ---- trace.c ----
+
+// Returns how urgent a priority is: less than that of every priority that is less urgent. If it is
+// not known which ones these are, a low number is taken for urgent.
+static inline unsigned extract_trace_urgency(const struct extract_trace *trace, uint16_t priority)
+{
+    bool is_reversed =
+        trace->priority_order == EXTRACT_PRIORITY_HIGH_FIRST && priority != EXTRACT_NO_PRIORITY;
+
+    return is_reversed ? EXTRACT_NO_PRIORITY - 1u - priority : priority;
+}
 
 // Returns whether events of the trace show who ran.
 static inline bool extract_trace_shows_schedule(const struct extract_trace *trace)

@@ -36,6 +36,7 @@ enum {
 // collected, each object therefore has offsets instead of pointers.
 struct name_offsets {
     size_t name, shown;
+    enum { SAME_PRIORITY = 0, INHERITED, OTHER_PRIORITY } first_change; // of a thread's priority
 };
 
 struct build {
@@ -582,6 +583,25 @@ static bool note_thread_name(struct build *build, const struct extract_event *ev
 
 // ---- the first walk ----
 
+// Notes the priority that an event states of a thread. The first one is also the thread's priority
+// before the event, if that creates the thread.
+static void note_priority(struct build *build, const struct extract_event *event,
+                          const struct extract_role_fields *role, uint64_t address)
+{
+    uint64_t priority = extract_role_field(event, role->priority);
+    struct extract_trace *trace = build->trace;
+    const struct extract_object *found = extract_names_find(trace, true, address, event->seq);
+
+    if (!found)
+        return;
+    size_t i = (size_t)(found - trace->objects);
+    if (build->offsets[i].first_change)
+        return;
+    build->offsets[i].first_change = role->is_inherited ? INHERITED : OTHER_PRIORITY;
+    if (role->role == EXTRACT_ROLE_CREATE && priority < EXTRACT_NO_PRIORITY)
+        trace->objects[i].priority = (uint16_t)priority;
+}
+
 // Adds the threads that an event names: its own or the interrupted one, the one that runs next, and
 // in a format without a registry of threads also the one that it is about.
 static bool add_threads(struct build *build, const struct extract_event *event)
@@ -606,11 +626,14 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     }
     build->trace->has_isr_entries |=
         role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;
-    return add_thread(build, event->thread, event->priority, event->seq) &&
-           add_thread(build, extract_role_field(meant, role->next), EXTRACT_NO_PRIORITY,
-                      event->seq) &&
-           add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq) &&
-           (!role->has_name || note_thread_name(build, meant, role));
+    bool fits =
+        add_thread(build, event->thread, event->priority, event->seq) &&
+        add_thread(build, extract_role_field(meant, role->next), EXTRACT_NO_PRIORITY, event->seq) &&
+        add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq) &&
+        (!role->has_name || note_thread_name(build, meant, role));
+    if (fits && role->priority)
+        note_priority(build, meant, role, about);
+    return fits;
 }
 
 // Sets the number of cores: that of the ring, or that which the events prove, if it is higher.
@@ -649,6 +672,8 @@ static void find_named_types(struct build *build)
         *place = is_found[object->address] && *place != type ? NULL : type;
         is_found[object->address] = true;
         trace->has_named_types |= type != NULL;
+        if (type && types->order(type))
+            trace->priority_order = types->order(type);
     }
 }
 
@@ -696,18 +721,29 @@ static bool walk_events(struct build *build)
     return true;
 }
 
-// Looks up the priorities of threads for which no entry states one, in memory and ELF.
+// Looks up the priorities of threads for which no entry states one, in memory and ELF: those that
+// they had until the first event that changes them.
 static void find_priorities(struct build *build)
 {
     struct extract_trace *trace = build->trace;
     const struct extract_ring *ring = &trace->snapshot->ring;
+    const struct extract_scheduler *kernel = ring->format->kernel;
 
-    for (size_t i = 0; ring->format->target && trace->symbols && i < trace->object_count; i++) {
+    if (!kernel)
+        return;
+    if (kernel->order)
+        trace->priority_order = kernel->order;
+    for (size_t i = 0; kernel->priority && trace->symbols && i < trace->object_count; i++) {
         struct extract_object *object = &trace->objects[i];
-        if (object->thread && object->priority == EXTRACT_NO_PRIORITY)
-            ring->format->target->priority(build->memory, trace->symbols,
-                                           extract_ring_address(ring, object->address),
-                                           &object->priority);
+        uint64_t address = extract_ring_address(ring, object->address);
+        bool is_base = build->offsets[i].first_change == INHERITED;
+        if (!object->thread || object->priority != EXTRACT_NO_PRIORITY ||
+            build->offsets[i].first_change == OTHER_PRIORITY)
+            continue;
+        enum extract_priority_order order =
+            kernel->priority(build->memory, trace->symbols, address, is_base, &object->priority);
+        if (order)
+            trace->priority_order = order;
     }
 }
 
@@ -851,7 +887,8 @@ static bool restore_offsets(struct build *build)
     for (size_t i = 0; build->offsets && i < build->capacity; i++)
         build->offsets[i] =
             (struct name_offsets){(size_t)(trace->objects[i].name - trace->names.data),
-                                  (size_t)(trace->objects[i].shown - trace->names.data)};
+                                  (size_t)(trace->objects[i].shown - trace->names.data),
+                                  OTHER_PRIORITY}; // what was before is not known any more
     return build->offsets;
 }
 

@@ -556,6 +556,8 @@ static void put_facts(struct export_run *run)
     extract_text_printf(run->text, ",\"hz\":%llu,\"cores\":%u,\"schedule\":%s,\"waits\":%s",
                         (unsigned long long)run->hz, info->cores,
                         run->has_schedule ? "true" : "false", run->has_waits ? "true" : "false");
+    bool is_high_first = run->trace->priority_order == EXTRACT_PRIORITY_HIGH_FIRST;
+    extract_text_printf(run->text, ",\"highFirst\":%s", is_high_first ? "true" : "false");
     extract_text_printf(run->text,
                         ",\"damaged\":%llu,\"lost\":%llu,\"lostKnown\":%s,\"wrapped\":%s,"
                         "\"longest\":%d",

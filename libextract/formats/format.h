@@ -362,12 +362,16 @@ struct extract_target_filter {
                  struct extract_listing *listing);
     // Looks up the number of a signal in the firmware's DWARF. Returns false if there is none.
     bool (*signal_number)(struct extract_symbols *symbols, const char *name, uint64_t *number);
-    // Reads the priority of the thread at an address. Returns false if it is not known.
-    bool (*priority)(struct extract_memory *memory, struct extract_symbols *symbols,
-                     uint64_t address, uint16_t *priority);
 };
 
 // ---- Meaning ----
+
+// Which of two priorities is the more urgent one.
+enum extract_priority_order {
+    EXTRACT_PRIORITY_ORDER_UNKNOWN = 0,
+    EXTRACT_PRIORITY_LOW_FIRST, // the one with the lower number
+    EXTRACT_PRIORITY_HIGH_FIRST
+};
 
 // What a format's events mean for the kernel that wrote them.
 struct extract_scheduler {
@@ -395,6 +399,13 @@ struct extract_scheduler {
     const struct extract_figure *figures;
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.
     const char *timer_thread;
+    enum extract_priority_order order; // of priorities; UNKNOWN: depends on the kernel
+    // Reads the priority of the thread at an address from its control block: the present one, or
+    // that without what it inherits. Returns their order; UNKNOWN: the priority is not known. NULL:
+    // priorities are not in control blocks.
+    enum extract_priority_order (*priority)(struct extract_memory *memory,
+                                            struct extract_symbols *symbols, uint64_t address,
+                                            bool is_base, uint16_t *priority);
     // Pattern of the names of the threads that run while a core is idle; NULL: none.
     const char *idle_threads;
     // The name in a thread's control block is preferred to the symbol at its address.
@@ -487,6 +498,8 @@ struct extract_named_types {
     void (*apply)(const void *type, const struct extract_ring *ring, struct extract_event *event);
     // Returns the type of the events to which it is given.
     const struct extract_event_type *(*events)(const void *type);
+    // Returns the order of priorities that the mere presence of the type states.
+    enum extract_priority_order (*order)(const void *type);
 };
 
 // Entries that describe values, and the arguments of other entries.

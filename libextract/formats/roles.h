@@ -43,6 +43,7 @@ enum extract_role {
     EXTRACT_ROLE_CONTINUE,     // the suspension of `thread` ends, or will not happen
     EXTRACT_ROLE_TERMINATE,    // `thread`, which is in `state`, is terminated
     EXTRACT_ROLE_ABORT,        // the wait of `thread` ends
+    EXTRACT_ROLE_PRIORITY,     // `thread` has `priority` from now on
     // Active objects: threads that process one message after the other, each to its end. What comes
     // after a step is not known until an event shows it.
     EXTRACT_ROLE_POST,       // `thread` gets a message from `sender`
@@ -100,6 +101,7 @@ struct extract_role_fields {
     uint8_t waiting;   // number of threads that wait for `object`
     uint8_t flags;     // event flags that are wanted, or set
     uint8_t all_flags; // bit 1 there: all of `flags` are wanted; otherwise, one of them is enough
+    uint8_t priority;  // CREATE, PRIORITY: that of `thread`
     uint8_t process;   // the process of `next`, or else of `thread`
     uint8_t kernel;    // not 0 there: that thread runs in the kernel only
     uint8_t error;     // with which a system call ends
@@ -113,6 +115,7 @@ struct extract_role_fields {
     uint8_t limit;     // a put fails if `current` has reached this
     uint8_t clears;    // bit 1 there: the call clears event flags, and sets none
     uint8_t takes;     // enum extract_wait: the call has taken what such a wait is for
+    bool is_inherited; // PRIORITY: `thread` has it as long as it owns a mutex
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool is_front;     // the message that is sent is put before all others
     bool keeps_order;  // it is known where in the queue the message that is sent is put

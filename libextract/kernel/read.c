@@ -26,9 +26,7 @@ bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t
         extract_memory_read(reader->memory, address, buffer, (size_t)bytes, &got, NULL))
         return false;
     struct extract_cursor c = extract_cursor_make(buffer, (size_t)bytes, reader->order);
-    *value = bytes == 1   ? extract_cursor_u8(&c)
-             : bytes == 2 ? extract_cursor_u16(&c)
-                          : extract_cursor_word(&c, (unsigned)bytes);
+    *value = extract_cursor_number(&c, (unsigned)bytes);
     return !c.failed;
 }
 
@@ -89,20 +87,7 @@ bool kernel_block_get(struct kernel_reader *reader, const struct kernel_block *b
 
     if (!found || !extract_cursor_seek(&c, found->offset))
         return false;
-    switch (found->size) {
-    case 1:
-        *value = extract_cursor_u8(&c);
-        break;
-    case 2:
-        *value = extract_cursor_u16(&c);
-        break;
-    case 4:
-    case 8:
-        *value = extract_cursor_word(&c, (unsigned)found->size);
-        break;
-    default:
-        return false;
-    }
+    *value = extract_cursor_number(&c, (unsigned)found->size);
     return !c.failed;
 }
 

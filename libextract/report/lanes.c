@@ -102,8 +102,8 @@ static int compare_lanes(const void *a, const void *b)
 
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
-    if (x->priority != y->priority)
-        return x->priority < y->priority ? -1 : 1;
+    if (x->urgency != y->urgency)
+        return x->urgency < y->urgency ? -1 : 1;
     int order = x->kind == LANE_THREAD ? strcmp(x->name, y->name) : 0;
     return order ? order : (x->key > y->key) - (x->key < y->key);
 }
@@ -124,6 +124,7 @@ static void name_lane(struct lanes *lanes, struct lane *lane)
         if (thread && lane->priority == EXTRACT_NO_PRIORITY)
             lane->priority = thread->priority;
     }
+    lane->urgency = extract_trace_urgency(lanes->trace, lane->priority);
     lane->name = strdup(name);
     lanes->has_failed |= !lane->name;
 }

@@ -18,7 +18,12 @@ void stats_note_range(struct kv_writer *kv, const struct extract_stats *stats)
 static void put_inversions(struct kv_writer *kv, const struct extract_stats *stats)
 {
     if (!kv->is_json && !stats->has_tracex) {
-        kv_put_unknown(kv, "priority inversions");
+        if (!stats->has_inversions)
+            kv_put_unknown(kv, "priority inversions");
+        else
+            kv_put_number(kv, "priority inversions", stats->inversion_count);
+        if (stats->inversions_unsure)
+            kv_put_number(kv, "maybe inversions", stats->inversions_unsure);
         return;
     }
     kv_put_key(kv, "priority inversions");
@@ -26,6 +31,8 @@ static void put_inversions(struct kv_writer *kv, const struct extract_stats *sta
         extract_text_printf(kv->text, "%llu deterministic, %llu undeterministic",
                             (unsigned long long)stats->inversions_deterministic,
                             (unsigned long long)stats->inversions_undeterministic);
+        if (stats->inversions_unsure)
+            kv_put_number(kv, "maybe inversions", stats->inversions_unsure);
         return;
     }
     struct kv_writer object = kv_open_object(kv->text);

@@ -439,7 +439,8 @@ static void put_inversions_json(struct kv_writer *kv, const struct extract_stats
 {
     struct extract_text *text = kv->text;
 
-    kv_put_number(kv, "inversions", stats->inversion_count);
+    kv_put_optional(kv, "inversions", stats->has_inversions, stats->inversion_count);
+    kv_put_optional(kv, "inversions unsure", stats->has_inversions, stats->inversions_unsure);
     kv_put_key(kv, "inversion list");
     extract_text_putc(text, '[');
     for (size_t i = 0; i < stats->inversion_list_count && !text->code; i++) {

@@ -26,6 +26,7 @@ struct service {
 struct thread {
     bool is_idle;              // it runs while its core has nothing to do
     uint8_t board;             // index
+    uint16_t priority;         // EXTRACT_NO_PRIORITY: not known, or ways of switches do not need it
     struct extract_state held; // the newest complete state; from == to: none yet
     struct extract_state now;  // the present one; `to` is not used
     struct service service;    // that it called
@@ -124,8 +125,10 @@ struct core {
     uint32_t moves, wakes;        // of the schedule, at the last event
     struct schedule_step step;    // the last event
     enum extract_switch_kind way; // how its thread loses the core, unless it waits by then
-    bool states_way;              // the last event states `way`, whether the thread waits or not
-    unsigned depth;               // interrupts that were entered; at most MAX_NESTING are known
+    // The last event states `way`, whether the thread waits or not, or priorities show it.
+    // UNKNOWN: they do not prove that the thread does not wait.
+    bool states_way;
+    unsigned depth; // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     bool isr_known[MAX_NESTING];             // `isr` is valid
     uint64_t spins_on[MAX_NESTING + 1];      // lock that an interrupt tries to get; as `service`

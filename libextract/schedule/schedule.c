@@ -375,9 +375,38 @@ static bool wakes_nobody(const struct extract_event *event, const struct extract
     return has_messages || (role->waiting && !extract_role_field(event, role->waiting));
 }
 
+// Notes how a thread loses the core to another one, if no event before showed that it waits or
+// yields. A thread that waits for something of which there is no event loses the core to a less
+// urgent one, or to none.
+static void derive_way(struct schedule *schedule, struct core *core,
+                       const struct extract_event *event, const struct extract_role_fields *role)
+{
+    const struct extract_trace *trace = schedule->trace;
+    uint64_t next_address = extract_role_field(event, role->next);
+    struct thread *next = schedule_thread(schedule, next_address);
+    bool is_left = core->owner.runner == EXTRACT_RUNNER_THREAD;
+    struct thread *left = is_left ? schedule_thread(schedule, core->owner.thread) : NULL;
+
+    if (!left || core->way != EXTRACT_SWITCH_PREEMPTED || schedule->lacks_waits ||
+        left->now.state > EXTRACT_STATE_READY)
+        return;
+    bool is_idle = next ? next->is_idle : !next_address;
+    bool is_known =
+        next && next->priority != EXTRACT_NO_PRIORITY && left->priority != EXTRACT_NO_PRIORITY;
+    unsigned urgency = is_known ? extract_trace_urgency(trace, next->priority) : 0;
+    unsigned before = is_known ? extract_trace_urgency(trace, left->priority) : 0;
+    if (is_idle || (trace->priority_order && urgency > before)) {
+        core->way = EXTRACT_SWITCH_GAVE_UP;
+        thread_end_response(schedule, left, event);
+    } else if (trace->priority_order && urgency == before) { // or not known
+        core->way = EXTRACT_SWITCH_UNKNOWN;
+    }
+    core->states_way = core->way != EXTRACT_SWITCH_PREEMPTED;
+}
+
 // Notes how the thread of a core would lose it after an event.
-static void note_way(struct core *core, const struct extract_event *event,
-                     const struct extract_role_fields *role)
+static void note_way(struct schedule *schedule, struct core *core,
+                     const struct extract_event *event, const struct extract_role_fields *role)
 {
     bool is_own = core->owner.runner == EXTRACT_RUNNER_THREAD &&
                   extract_role_field(event, role->thread) == core->owner.thread;
@@ -386,6 +415,8 @@ static void note_way(struct core *core, const struct extract_event *event,
     if (core->states_way)
         core->way = extract_role_field(event, role->ready) ? EXTRACT_SWITCH_PREEMPTED
                                                            : EXTRACT_SWITCH_GAVE_UP;
+    if (role->role == EXTRACT_ROLE_SWITCH && !role->ready)
+        derive_way(schedule, core, event, role);
     if (role->role == EXTRACT_ROLE_SWITCH)
         return;
     if ((role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_STEP_END) && is_own)
@@ -507,7 +538,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     core->has_other = false;
     core->moves = schedule->board->moves;
     core->wakes = schedule->wakes;
-    note_way(core, event, role);
+    note_way(schedule, core, event, role);
     core->step.role = role;
     core->step.seq = event->seq;
     core->step.thread = event->thread;

@@ -90,6 +90,16 @@ static bool is_idle_thread(const struct schedule *schedule, uint64_t address)
     return thread && thread->name && filter_matches(pattern, name_of_kernel(thread->name), 0);
 }
 
+// Returns the priority of a thread before its first event in this part of the trace.
+static uint16_t first_priority(const struct schedule *schedule, uint64_t address)
+{
+    const struct extract_object *thread =
+        schedule->may_have_missed ? NULL
+                                  : extract_trace_thread_at(schedule->trace, address, UINT64_MAX);
+
+    return thread ? thread->priority : EXTRACT_NO_PRIORITY;
+}
+
 struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
 {
     uint32_t *index = address ? extract_map_at(&schedule->thread_map, address) : NULL;
@@ -109,7 +119,8 @@ struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
     struct thread *thread = &grown[schedule->thread_count++];
     *thread = (struct thread){.board = (uint8_t)(schedule->board - schedule->boards),
                               .now = {.from = schedule->start, .thread = address},
-                              .is_idle = is_idle_thread(schedule, address)};
+                              .is_idle = is_idle_thread(schedule, address),
+                              .priority = first_priority(schedule, address)};
     *index = (uint32_t)schedule->thread_count;
     remember_thread(schedule, address, *index);
     return thread;
@@ -238,8 +249,10 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
     }
     if (thread->now.state != EXTRACT_STATE_RUNNING || thread->now.core != number)
         return;
-    bool is_unsure = schedule->has_silent_switches && cores_is_next(schedule, address, number);
-    bool may_wait = core->states_way ? !is_ready : schedule->lacks_waits;
+    bool is_unknown_way = core->states_way && core->way == EXTRACT_SWITCH_UNKNOWN;
+    bool is_unsure = is_unknown_way ||
+                     (schedule->has_silent_switches && cores_is_next(schedule, address, number));
+    bool may_wait = core->states_way ? !is_ready && !is_unknown_way : schedule->lacks_waits;
     thread_set(schedule, thread, at, may_wait ? &unknown : is_unsure ? &unsure : &ready, NULL);
 }
 
@@ -605,6 +618,17 @@ static void note_call(struct thread *thread, const struct extract_event *event,
     thread->call_holder = extract_role_field(event, role->owner);
 }
 
+static void note_priority(struct schedule *schedule, const struct extract_event *event,
+                          const struct extract_role_fields *role)
+{
+    struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
+    uint64_t priority = extract_role_field(event, role->priority);
+
+    if (thread)
+        thread->priority =
+            priority < EXTRACT_NO_PRIORITY ? (uint16_t)priority : EXTRACT_NO_PRIORITY;
+}
+
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,
                        const struct extract_role_fields *role, struct service *service)
 {
@@ -627,6 +651,8 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     }
     if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL) // as most events
         return;
+    if (role->priority)
+        note_priority(schedule, event, role);
     switch (role->role) {
     case EXTRACT_ROLE_RESUME:
         add_resume(schedule, event, role, service);

@@ -20,6 +20,7 @@
 #define RINGSIDE_FREERTOS_H
 #ifndef __ASSEMBLER__ // some ports include FreeRTOSConfig.h in assembler files
 
+#define RINGSIDE_RTOS_HIGH_FIRST 1
 #include "ringside_freertos_thread.h"
 #include "ringside_rtos_hooks.h"
 

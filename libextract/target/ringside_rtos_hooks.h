@@ -11,12 +11,15 @@
 //   2. Call ringside_rtos_hooks_open() after ringside_trace_init(). Until then, the events have the
 //      id 0 and are not recorded.
 //   3. Call the macros RINGSIDE_RTOS_… where the kernel does what their names say.
+// For priority inversions, define RINGSIDE_RTOS_HIGH_FIRST before the include: 1 if the higher of
+// two priorities is the more urgent one, 0 if it is the lower.
 //
 // What the schedule needs:
 //   SWITCH          at every change of the thread; START, at the first one
 //   …_BLOCK, THREAD_SLEEP, THREAD_SUSPEND
 //                   before the switch, whenever a thread stops to wait. A thread that is switched
-//                   out without one of them is taken for ready.
+//                   out without one of them is taken for ready, unless the core gets idle or goes
+//                   to a less urgent thread.
 //   THREAD_READY    when the wait ends, after the call that ended it (QUEUE_SEND and so on)
 //   ISR_ENTER, ISR_EXIT and TICK, for the times of interrupts, and for timeouts
 //
@@ -121,6 +124,11 @@ static inline void ringside_rtos_hooks_open(void)
     (void)posix_trace_eventid_open(name, &ringside_rtos_events.key);
     RINGSIDE_RTOS_EVENTS(RINGSIDE_RTOS_OPEN)
 #undef RINGSIDE_RTOS_OPEN
+#ifdef RINGSIDE_RTOS_HIGH_FIRST
+    trace_event_id_t order; // of an event that is never recorded: readers need its name only
+    (void)posix_trace_eventid_open(
+        RINGSIDE_RTOS_HIGH_FIRST ? "rtos_priority_high_first" : "rtos_priority_low_first", &order);
+#endif
 }
 
 // Gives an object a name, of which at most RINGSIDE_RTOS_NAME_BYTES bytes are recorded: for objects

@@ -94,7 +94,7 @@ static void define(void)
     image_thread(&sensor_thread, "sensor", sensor_entry, 0, stacks[0], 6);
     image_thread(&filter_thread, "filter", filter_entry, 0, stacks[1], 8);
     image_thread(&logger_thread, "logger", logger_entry, 0, stacks[2], 10);
-    board_device_start(50);
+    board_device_start(53); // not at the same time in each of the tasks' periods
 }
 
 void image_main(void)

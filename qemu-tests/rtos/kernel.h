@@ -77,7 +77,8 @@ void bout_abandon_wait(TX_THREAD *thread);
 void bout_timeout_start(struct bout_timeout *timeout, ULONG ticks);
 void bout_timeout_stop(struct bout_timeout *timeout);
 void bout_thread_timed_out(void *thread);
-void bout_timer_start_thread(void); // creates the System Timer Thread
+extern TX_THREAD bout_timer_thread;
+void bout_timer_start_thread(void); // creates it
 void bout_tick(void);               // from the port's tick interrupt; locks by itself
 
 void bout_mutex_release_all(TX_THREAD *thread);

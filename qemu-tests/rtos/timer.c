@@ -7,7 +7,7 @@
 
 volatile ULONG _tx_timer_system_clock;
 
-static TX_THREAD system_timer_thread;
+TX_THREAD bout_timer_thread;
 static _Alignas(8) UCHAR system_timer_stack[TIMER_STACK_BYTES];
 static struct bout_timeout *soonest; // the list is sorted by due time, and not circular
 
@@ -59,8 +59,8 @@ void bout_tick(void)
     ULONG lock = bout_lock();
     _tx_timer_system_clock++;
     bout_time_slice();
-    if (soonest != NULL && is_due(soonest) && system_timer_thread.tx_thread_state == BOUT_SUSPENDED)
-        bout_ready(&system_timer_thread);
+    if (soonest != NULL && is_due(soonest) && bout_timer_thread.tx_thread_state == BOUT_SUSPENDED)
+        bout_ready(&bout_timer_thread);
     bout_unlock(lock);
 }
 
@@ -74,7 +74,7 @@ static void system_timer_entry(ULONG unused)
             bout_timeout_stop(timeout);
             timeout->expire(timeout->owner);
         } else {
-            bout_suspend(&system_timer_thread, BOUT_SUSPENDED);
+            bout_suspend(&bout_timer_thread, BOUT_SUSPENDED);
         }
         bout_unlock(lock);
     }
@@ -82,13 +82,13 @@ static void system_timer_entry(ULONG unused)
 
 void bout_timer_start_thread(void)
 {
-    bout_thread_create(&system_timer_thread, &(struct bout_thread_options){
-                                                 .name = "System Timer Thread",
-                                                 .entry = system_timer_entry,
-                                                 .stack = system_timer_stack,
-                                                 .stack_size = sizeof system_timer_stack,
-                                                 .suspended = true,
-                                             });
+    bout_thread_create(&bout_timer_thread, &(struct bout_thread_options){
+                                               .name = "System Timer Thread",
+                                               .entry = system_timer_entry,
+                                               .stack = system_timer_stack,
+                                               .stack_size = sizeof system_timer_stack,
+                                               .suspended = true,
+                                           });
 }
 
 static void timer_expired(void *owner)

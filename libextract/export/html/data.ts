@@ -20,6 +20,7 @@ export interface Facts {
     cores: number;
     schedule: boolean;
     waits: boolean;
+    highFirst: boolean; // of two priorities, the higher one is the more urgent one
     damaged: number;
     lost: number;
     lostKnown: boolean;

@@ -431,7 +431,8 @@ export class Trace {
     // The threads in the order of their lanes: by priority, those without one last.
     threadOrder(): number[] {
         const numbers = new Set([...this.threads.keys(), ...this.threadEvents.keys()]);
-        const priority = (n: number) => this.priorities.get(n) ?? Infinity;
+        const sign = this.facts.highFirst ? -1 : 1;
+        const priority = (n: number) => sign * (this.priorities.get(n) ?? sign * Infinity);
         numbers.delete(0);
         return [...numbers].sort((a, b) =>
             priority(a) === priority(b) ? a - b : priority(a) - priority(b),

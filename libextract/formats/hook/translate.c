@@ -47,9 +47,7 @@ static bool read_value(const struct extract_ring *ring, const struct extract_eve
         break;
     default: // HOOK_BYTES
         extract_cursor_span(&c, from->index);
-        found = from->length == 1   ? extract_cursor_u8(&c)
-                : from->length == 2 ? extract_cursor_u16(&c)
-                                    : extract_cursor_word(&c, from->length);
+        found = extract_cursor_number(&c, from->length);
         break;
     }
     *value = found >> from->shift & from->mask;

@@ -160,13 +160,14 @@ static const struct extract_stream posix_stream_of_bytes = {
 };
 
 static const struct extract_named_types named_types = {posix_rtos_find, posix_rtos_apply,
-                                                       posix_rtos_events};
+                                                       posix_rtos_events, posix_rtos_order};
 
 static const struct extract_scheduler kernel = {.translate = posix_rtos_translate,
                                                 .needs_switches = true,
                                                 .idle_threads = "IDLE*",
                                                 .prefers_block_names = true,
-                                                .name_pointer = posix_rtos_name_pointer};
+                                                .name_pointer = posix_rtos_name_pointer,
+                                                .priority = posix_rtos_priority};
 
 static const struct extract_hook_entries entries = {posix_entry, extract_hook_entry_is_no_mark};
 

@@ -242,6 +242,7 @@ const void *posix_rtos_find(const char *name);
 const struct extract_event_type *posix_rtos_events(const void *type);
 void posix_rtos_apply(const void *type, const struct extract_ring *ring,
                       struct extract_event *event);
+enum extract_priority_order posix_rtos_order(const void *type);
 // Stores the words of a kernel's event, and returns how many; 0 for other events.
 unsigned posix_rtos_words(const struct extract_event *event, uint64_t words[POSIX_RTOS_WORDS]);
 // Members of extract_kernel and extract_format.
@@ -250,6 +251,9 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
 bool posix_rtos_name(const struct extract_event *event, struct extract_name_entry *entry);
 bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                              struct extract_symbols *symbols, uint64_t address, uint64_t *name);
+enum extract_priority_order posix_rtos_priority(struct extract_memory *memory,
+                                                struct extract_symbols *symbols, uint64_t address,
+                                                bool is_base, uint16_t *priority);
 
 // Return the fields of an event with the process id and with the exception's number. A kernel's
 // event has its words before them.

@@ -21,6 +21,7 @@ struct rtos_event {
     struct extract_event_type type;
     struct extract_role_fields role;
     struct extract_role_fields send_role; // if the third word is 1: the thread waits to send
+    enum extract_priority_order order;    // of priorities; the event itself is never recorded
 };
 
 // clang-format off
@@ -86,8 +87,14 @@ static const struct rtos_event events[] = {
     {EVENT(0xE02B, "notify_get", SVC, 1, WORDS(OBJECT("thread"), NO, NO))},
     {EVENT(POSIX_RTOS_ID_OBJECT_NAME, "object_name", SVC, 1, WORDS(OBJECT("object"), NO, NO))},
     {EVENT(0xE009, "priority_disinherit", KERN, 2,
-           WORDS(OBJECT("thread"), NUMBER("priority"), NO))},
-    {EVENT(0xE008, "priority_inherit", KERN, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO))},
+           WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
+     ROLE(PRIORITY, .thread = WORD_1, .priority = WORD_2)},
+    {EVENT(0xE03A, "priority_high_first", KERN, 0, WORDS(NO, NO, NO)),
+     .order = EXTRACT_PRIORITY_HIGH_FIRST},
+    {EVENT(0xE008, "priority_inherit", KERN, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
+     ROLE(PRIORITY, .thread = WORD_1, .priority = WORD_2, .is_inherited = true)},
+    {EVENT(0xE03B, "priority_low_first", KERN, 0, WORDS(NO, NO, NO)),
+     .order = EXTRACT_PRIORITY_LOW_FIRST},
     {EVENT(0xE017, "queue_block", SVC, 3,
            WORDS(OBJECT("queue"), OBJECT("thread"), YES_NO("sends"))),
      .role = BLOCKS(QUEUE), .send_role = BLOCKS(QUEUE, .is_send = true)},
@@ -125,11 +132,12 @@ static const struct rtos_event events[] = {
     {EVENT(0xE00B, "switch", KERN, 2, WORDS(OBJECT("left"), OBJECT("entered"), NO)),
      ROLE(SWITCH, .thread = WORD_1, .next = WORD_2, .may_switch = true)},
     {EVENT(0xE000, "thread_create", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
-     ROLE(CREATE, .thread = WORD_1, .ends = EXTRACT_WAIT_SUSPENDED, .may_switch = true)},
+     ROLE(CREATE, .thread = WORD_1, .priority = WORD_2, .ends = EXTRACT_WAIT_SUSPENDED,
+          .may_switch = true)},
     {EVENT(0xE001, "thread_delete", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(DELETE, .thread = WORD_1, .may_switch = true)},
     {EVENT(0xE002, "thread_priority", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
-     ROLE(CALL, .may_switch = true)},
+     ROLE(PRIORITY, .thread = WORD_1, .priority = WORD_2, .may_switch = true)},
     {EVENT(0xE003, "thread_ready", KERN, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(RESUME, .thread = WORD_1, .may_switch = true)},
     {EVENT(0xE006, "thread_resume", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
@@ -165,6 +173,11 @@ const void *posix_rtos_find(const char *name)
 const struct extract_event_type *posix_rtos_events(const void *type)
 {
     return &((const struct rtos_event *)type)->type;
+}
+
+enum extract_priority_order posix_rtos_order(const void *type)
+{
+    return type ? ((const struct rtos_event *)type)->order : EXTRACT_PRIORITY_ORDER_UNKNOWN;
 }
 
 void posix_rtos_apply(const void *type, const struct extract_ring *ring,
@@ -253,6 +266,61 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
     return &known->role;
 }
 
+// ---- control blocks ----
+
+// What control blocks of threads contain.
+static const struct {
+    const char *type, *name, *priority, *base_priority;
+    enum extract_priority_order order;
+} control_blocks[] = {
+    // FreeRTOS. Without mutexes, tasks have one priority.
+    {"tskTaskControlBlock", "pcTaskName", "uxPriority", "uxBasePriority",
+     EXTRACT_PRIORITY_HIGH_FIRST},
+};
+
+enum { BLOCKS = sizeof control_blocks / sizeof *control_blocks };
+
+bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
+                             struct extract_symbols *symbols, uint64_t address, uint64_t *name)
+{
+    uint64_t offset, size;
+
+    (void)ring;
+    (void)memory;
+    for (size_t i = 0; i < BLOCKS; i++)
+        if (extract_symbols_member(symbols, control_blocks[i].type, control_blocks[i].name, &offset,
+                                   &size)) {
+            *name = address + offset;
+            return true;
+        }
+    return false;
+}
+
+enum extract_priority_order posix_rtos_priority(struct extract_memory *memory,
+                                                struct extract_symbols *symbols, uint64_t address,
+                                                bool is_base, uint16_t *priority)
+{
+    uint64_t offset, size, value;
+    uint8_t bytes[8];
+    size_t got;
+
+    for (size_t i = 0; i < BLOCKS; i++) {
+        const char *member = is_base ? control_blocks[i].base_priority : control_blocks[i].priority;
+        if (!extract_symbols_member(symbols, control_blocks[i].type, member, &offset, &size))
+            continue;
+        bool is_read = memory && size <= sizeof bytes &&
+                       !extract_memory_read(memory, address + offset, bytes, size, &got, NULL);
+        struct extract_cursor c =
+            extract_cursor_make(bytes, is_read ? size : 0, extract_symbols_byte_order(symbols));
+        value = extract_cursor_number(&c, (unsigned)size);
+        if (c.failed || value >= EXTRACT_NO_PRIORITY)
+            continue;
+        *priority = (uint16_t)value;
+        return control_blocks[i].order;
+    }
+    return EXTRACT_PRIORITY_ORDER_UNKNOWN;
+}
+
 // ---- names ----
 
 bool posix_rtos_name(const struct extract_event *event, struct extract_name_entry *entry)
@@ -273,27 +341,4 @@ bool posix_rtos_name(const struct extract_event *event, struct extract_name_entr
     entry->name = event->data + head;
     entry->name_bytes = event->data_bytes - (size_t)head;
     return true;
-}
-
-// Control blocks of threads that contain the thread's name.
-static const struct {
-    const char *type, *member;
-} control_blocks[] = {
-    {"tskTaskControlBlock", "pcTaskName"}, // FreeRTOS
-};
-
-bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
-                             struct extract_symbols *symbols, uint64_t address, uint64_t *name)
-{
-    uint64_t offset, size;
-
-    (void)ring;
-    (void)memory;
-    for (size_t i = 0; i < sizeof control_blocks / sizeof *control_blocks; i++)
-        if (extract_symbols_member(symbols, control_blocks[i].type, control_blocks[i].member,
-                                   &offset, &size)) {
-            *name = address + offset;
-            return true;
-        }
-    return false;
 }

@@ -24,18 +24,7 @@ bool rkh_args_of(struct rkh_args *args, const struct extract_event *event)
 
 static uint64_t read_number(struct extract_cursor *c, unsigned bytes)
 {
-    switch (bytes) {
-    case 1:
-        return extract_cursor_u8(c);
-    case 2:
-        return extract_cursor_u16(c);
-    case 4:
-        return extract_cursor_u32(c);
-    case 8:
-        return extract_cursor_u64(c);
-    default:
-        return 0;
-    }
+    return bytes ? extract_cursor_number(c, bytes) : 0;
 }
 
 static void read_string(struct extract_cursor *c, struct rkh_item *item)

@@ -16,6 +16,7 @@
 //
 // Source: docs/formats/rkh.md.
 #include "formats/rkh/rkh.h"
+#include "formats/rkh/target/target.h"
 #include <string.h>
 
 enum {
@@ -78,5 +79,17 @@ static bool lacks_context(const struct extract_ring *ring)
     return true;
 }
 
-const struct extract_scheduler rkh_kernel = {
-    .translate = rkh_translate, .lacks_context = lacks_context, .has_steps = true};
+static enum extract_priority_order priority(struct extract_memory *memory,
+                                            struct extract_symbols *symbols, uint64_t address,
+                                            bool is_base, uint16_t *priority)
+{
+    (void)is_base; // active objects do not inherit priorities
+    return rkh_actor_priority(memory, symbols, address, priority) ? EXTRACT_PRIORITY_LOW_FIRST
+                                                                  : EXTRACT_PRIORITY_ORDER_UNKNOWN;
+}
+
+const struct extract_scheduler rkh_kernel = {.translate = rkh_translate,
+                                             .lacks_context = lacks_context,
+                                             .has_steps = true,
+                                             .order = EXTRACT_PRIORITY_LOW_FIRST,
+                                             .priority = priority};

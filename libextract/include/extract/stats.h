@@ -216,7 +216,7 @@ struct extract_level_stats {
 // A priority inversion: a thread waits for a mutex while a thread that is less urgent than it, and
 // does not hold the mutex, has a core instead of the holder.
 struct extract_inversion {
-    uint64_t from, to; // the wait
+    uint64_t from, to; // the wait, or the part of it before a loss or the end of the range
     uint64_t from_seq, to_seq;
     uint64_t waiter, holder, mutex, third;                      // addresses; `third` ran longest
     uint64_t ticks;                                             // how long such threads ran
@@ -280,7 +280,11 @@ struct extract_stats {
     struct extract_wait_stats *waits; // the longest time first; owned
     size_t level_count;
     struct extract_level_stats *levels; // owned
+    // Inversions are known for one core if it is known which priorities are urgent. Otherwise,
+    // there are none below.
+    bool has_inversions;
     uint64_t inversion_count;
+    uint64_t inversions_unsure; // waits for a mutex of which it is not known if they are inversions
     size_t inversion_list_count;
     struct extract_inversion *inversions; // the longest, in order of time; owned
     // Ticks that threads and interrupts had cores, in equal parts of the time from load_from on.

@@ -140,8 +140,9 @@ static bool add_column(struct chart *chart, uint32_t number, enum chart_role rol
     columns[chart->column_count] = (struct chart_column){
         .lifeline = number,
         .role = role,
-        .priority =
-            object && lifeline->space != CHART_INTERRUPT ? object->priority : EXTRACT_NO_PRIORITY,
+        .urgency = extract_trace_urgency(
+            chart->names.trace,
+            object && lifeline->space != CHART_INTERRUPT ? object->priority : EXTRACT_NO_PRIORITY),
         .first_row = row,
         .order = chart->column_count};
     lifeline->column = ++chart->column_count;
@@ -177,8 +178,8 @@ static int compare_columns(const void *a, const void *b)
 
     if (x->role != y->role)
         return x->role < y->role ? -1 : 1;
-    if (x->priority != y->priority)
-        return x->priority < y->priority ? -1 : 1;
+    if (x->urgency != y->urgency)
+        return x->urgency < y->urgency ? -1 : 1;
     if (x->first_row != y->first_row)
         return x->first_row < y->first_row ? -1 : 1;
     return (x->order > y->order) - (x->order < y->order);

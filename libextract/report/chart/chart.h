@@ -99,10 +99,10 @@ enum chart_role {
 struct chart_column {
     uint32_t lifeline;
     enum chart_role role;
-    uint16_t priority; // EXTRACT_NO_PRIORITY: unknown
-    size_t first_row;  // the first row in which it takes part
-    size_t order;      // in which columns were added
-    size_t name;       // offset of its name in `texts`
+    unsigned urgency; // of its priority; low is urgent
+    size_t first_row; // the first row in which it takes part
+    size_t order;     // in which columns were added
+    size_t name;      // offset of its name in `texts`
 };
 
 // What happened between the last row and the next: of RKH, whose collector notes it here.

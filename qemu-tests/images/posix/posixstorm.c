@@ -5,7 +5,13 @@
 // between them. The ring wraps all the time, and so do its positions.
 #include "shared.h"
 
-enum { SOURCE_DEVICE = 2, SOURCE_ANY_INTERRUPT = 3, TURN = 100, LAST_WORDS = 63, NEXT_WORDS = 4096 };
+enum {
+    SOURCE_DEVICE = 2,
+    SOURCE_ANY_INTERRUPT = 3,
+    TURN = 100,
+    LAST_WORDS = 63,
+    NEXT_WORDS = 4096
+};
 
 // Turns of an empty loop before each event of a thread, and events of an interrupt: several,
 // so that others interrupt it in between. Once a source has recorded its number, it is silent.
@@ -15,8 +21,8 @@ volatile uint32_t storm_pause, storm_burst = 16, storm_most = UINT32_MAX;
 static TX_THREAD storm_a_thread, storm_b_thread;
 static _Alignas(8) UCHAR stacks[2][IMAGE_STACK_BYTES];
 
-// Places for breakpoints: the positions are about to begin at 0 again, or have just done so; nothing
-// more will be recorded, and no event is on its way.
+// Places for breakpoints: the positions are about to begin at 0 again, or have just done so;
+// nothing more will be recorded, and no event is on its way.
 static __attribute__((noinline)) void storm_wraps(void)
 {
     __asm__ volatile("");

@@ -181,9 +181,11 @@ void freertos_sleep(void)
     traceTASK_DELAY();
 }
 
+// FreeRTOS has no macro for the wait of its timer task.
 void freertos_suspend(const TX_THREAD *thread)
 {
-    traceTASK_SUSPEND(freertos_task(thread));
+    if (thread != &bout_timer_thread)
+        traceTASK_SUSPEND(freertos_task(thread));
 }
 
 void freertos_isr_enter(void)

@@ -142,5 +142,4 @@ const struct extract_target_filter rkh_target_filter = {
     .fits = matches_term,
     .list = list_names,
     .signal_number = rkh_signal_number,
-    .priority = rkh_actor_priority,
 };

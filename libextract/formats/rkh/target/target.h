@@ -67,7 +67,7 @@ struct rkh_actors {
 };
 
 bool rkh_actors_next(struct rkh_actors *walk, struct rkh_actor *actor);
-// Reads an active object's priority, by its address (extract_target_filter, priority).
+// Reads an active object's priority, by its address. Returns false if it is not known.
 bool rkh_actor_priority(struct extract_memory *memory, struct extract_symbols *symbols,
                         uint64_t address, uint16_t *priority);
 

@@ -12,8 +12,8 @@
 
 enum {
     PTR_STREAMS = 2,
-    PTR_NAMES = 8, // slots
-    PTR_NAME = 32, // bytes of one
+    PTR_NAMES = 16, // slots
+    PTR_NAME = 32,  // bytes of one
     PTR_IDS = 64,
     PTR_STREAM_BYTES = 144 + 2 * PTR_IDS / 8,
     PTR_NAMES_AT = 128,

@@ -359,6 +359,90 @@ static void test_deletion_ends_a_response(void **state)
 }
 
 // Events of an application alone show no schedule.
+// ---- priority inversions ----
+
+enum { C = 0x20004400 };
+
+// A waits for a mutex that B owns, while C runs for 20 ticks.
+static void put_inversion(const char *order, bool has_all, uint64_t inherited)
+{
+    begin(&narrow);
+    if (order)
+        (void)id_of(order); // never recorded
+    put("rtos_thread_create", A, A, 5, 0);
+    put("rtos_thread_create", A, B, 1, 0);
+    if (has_all)
+        put("rtos_thread_create", A, C, 3, 0);
+    put("rtos_start", B, B, 0, 0);
+    put("rtos_mutex_get", B, MUTEX, B, 0);
+    put("rtos_thread_ready", B, A, 0, 0);
+    put("rtos_switch", B, B, A, 0);
+    if (inherited)
+        put("rtos_priority_inherit", A, B, inherited, 0);
+    put("rtos_mutex_block", A, MUTEX, A, B); // 70, if nothing is inherited
+    put("rtos_switch", A, A, B, 0);
+    put("rtos_thread_ready", B, C, 0, 0);
+    put("rtos_switch", B, B, C, 0);
+    put("rtos_notify_get", C, C, 0, 0);
+    put("rtos_switch", C, C, B, 0);
+    put("rtos_mutex_put", B, MUTEX, B, 0);
+    put("rtos_thread_ready", B, A, 0, 0);
+    put("rtos_switch", B, B, A, 0);
+}
+
+static void test_inversion(void **state)
+{
+    struct look look;
+    (void)state;
+    put_inversion("rtos_priority_high_first", true, 0);
+    struct extract_stats *stats = open_stats(&look);
+    assert_true(stats->has_inversions);
+    assert_int_equal(stats->inversions_unsure, 0);
+    assert_int_equal(stats->inversion_count, 1);
+    const struct extract_inversion *found = &stats->inversions[0];
+    assert_true(found->waiter == A && found->holder == B && found->third == C);
+    assert_int_equal(found->mutex, MUTEX);
+    assert_int_equal(found->ticks, 20);
+    assert_int_equal(found->from, 70);
+    assert_int_equal(found->to, 140);
+    for (size_t i = 0; i < stats->thread_count; i++) {
+        const struct extract_thread_stats *thread = &stats->threads[i];
+        uint64_t address = thread->thread->address;
+        assert_int_equal(thread->priority_low, address == A ? 5 : address == B ? 1 : 3);
+    }
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
+// What is not known of priorities is no inversion, and not none either.
+static void test_no_inversion(void **state)
+{
+    const struct {
+        const char *order;
+        bool has_all;
+        uint64_t inherited;
+        bool is_known;
+        uint64_t unsure;
+    } tests[] = {
+        {"rtos_priority_low_first", true, 0, true, 0},
+        {"rtos_priority_high_first", true, 5, true, 0}, // the owner is as urgent as the waiter
+        {"rtos_priority_high_first", false, 0, true, 1},
+        {NULL, true, 0, false, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        struct look look;
+        put_inversion(tests[i].order, tests[i].has_all, tests[i].inherited);
+        struct extract_stats *stats = open_stats(&look);
+        assert_int_equal(stats->has_inversions, tests[i].is_known);
+        assert_int_equal(stats->inversion_count, 0);
+        assert_int_equal(stats->inversions_unsure, tests[i].unsure);
+        extract_stats_free(stats);
+        look_close(&look);
+    }
+}
+
 static void test_no_schedule(void **state)
 {
     struct look look;
@@ -462,6 +546,8 @@ int main(void)
         cmocka_unit_test(test_deletion_by_itself),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_deletion_ends_a_response),
+        cmocka_unit_test(test_inversion),
+        cmocka_unit_test(test_no_inversion),
         cmocka_unit_test(test_no_schedule),
         cmocka_unit_test(test_chart_of_messages),
         cmocka_unit_test(test_chart_of_semaphore),
