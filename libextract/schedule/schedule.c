@@ -383,9 +383,11 @@ static void derive_way(struct schedule *schedule, struct core *core,
 {
     const struct extract_trace *trace = schedule->trace;
     uint64_t next_address = extract_role_field(event, role->next);
-    struct thread *next = schedule_thread(schedule, next_address);
-    bool is_left = core->owner.runner == EXTRACT_RUNNER_THREAD;
-    struct thread *left = is_left ? schedule_thread(schedule, core->owner.thread) : NULL;
+    bool is_left =
+        core->owner.runner == EXTRACT_RUNNER_THREAD && core->owner.thread != next_address;
+    bool has_left = is_left && schedule_thread(schedule, core->owner.thread); // or it is new
+    const struct thread *next = schedule_thread(schedule, next_address);
+    struct thread *left = has_left ? schedule_thread(schedule, core->owner.thread) : NULL;
 
     if (!left || core->way != EXTRACT_SWITCH_PREEMPTED || schedule->lacks_waits ||
         left->now.state > EXTRACT_STATE_READY)

@@ -218,7 +218,7 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
     if (thread->is_stop_unsure) // it was not suspended
         thread->now.state = EXTRACT_STATE_READY;
     // What lets a thread run that waits was not recorded.
-    bool has_waited = thread->now.state > EXTRACT_STATE_READY;
+    bool has_waited = thread->has_waited || thread->now.state > EXTRACT_STATE_READY;
     end_wait(schedule, thread);
     was_ready &= !has_waited;
     if (schedule->has_silent_switches)
@@ -252,6 +252,7 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
     bool is_unknown_way = core->states_way && core->way == EXTRACT_SWITCH_UNKNOWN;
     bool is_unsure = is_unknown_way ||
                      (schedule->has_silent_switches && cores_is_next(schedule, address, number));
+    thread->has_waited = core->states_way && core->way == EXTRACT_SWITCH_GAVE_UP;
     bool may_wait = core->states_way ? !is_ready && !is_unknown_way : schedule->lacks_waits;
     thread_set(schedule, thread, at, may_wait ? &unknown : is_unsure ? &unsure : &ready, NULL);
 }

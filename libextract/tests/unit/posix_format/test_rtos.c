@@ -191,13 +191,14 @@ static void say_state(void *context, const struct extract_state *state)
     size_t used = strlen(said);
 
     (void)context;
-    snprintf(said + used, sizeof said - used, "%s %llu-%llu %s%s%s%s\n",
+    snprintf(said + used, sizeof said - used, "%s %llu-%llu %s%s%s%s%s\n",
              state->thread == A   ? "a"
              : state->thread == B ? "b"
                                   : "?",
              (unsigned long long)state->from, (unsigned long long)state->to,
              extract_thread_state_name(state->state), state->wait ? " on " : "",
-             state->wait ? state->wait : "", state->holder == B ? " of b" : "");
+             state->wait ? state->wait : "", state->holder == B ? " of b" : "",
+             state->is_unsure ? ", likely" : "");
 }
 
 static void say_wake(void *context, const struct extract_wake *wake)
@@ -305,6 +306,30 @@ static void test_deletion_by_itself(void **state)
     put("rtos_switch", A, A, B, 0);        // 20
     put("rtos_idle_enter", B, 0, 0, 0);    // 30
     check_schedule("b 0-20 ready\nb 20-30 running\na 0-10 running\na 10-30 completed\n");
+}
+
+// a waits, for something that no event shows: a less urgent thread runs. Of an equally urgent one,
+// it is not known whether a waits.
+static void test_wait_without_event(void **state)
+{
+    const char *const shown[] = {"unknown", "ready, likely", "ready"};
+    char expected[200];
+
+    (void)state;
+    for (unsigned priority = 0; priority < 3; priority++) {
+        begin(&narrow);
+        (void)id_of("rtos_priority_high_first");
+        put("rtos_thread_priority", A, A, 1, 0);        // 0
+        put("rtos_thread_priority", A, B, priority, 0); // 10
+        put("rtos_switch", A, A, B, 0);                 // 20
+        put("rtos_switch", B, B, A, 0);                 // 30
+        put("rtos_notify_get", A, A, 0, 0);             // 40
+        snprintf(expected, sizeof expected,
+                 "b 0-20 ready\na 0-20 running\na 20-30 %s\na 30-40 running\n"
+                 "b 20-30 running\nb 30-40 %s\n",
+                 shown[priority], shown[2 - priority]);
+        check_schedule(expected);
+    }
 }
 
 static struct extract_stats *open_stats(struct look *look)
@@ -544,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_life_of_a_mutex),
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_deletion_by_itself),
+        cmocka_unit_test(test_wait_without_event),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_deletion_ends_a_response),
         cmocka_unit_test(test_inversion),
