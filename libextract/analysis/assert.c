@@ -365,23 +365,6 @@ static enum extract_code check_event(const struct extract_trace *trace, uint64_t
     return code;
 }
 
-enum extract_code assert_add_event(struct extract_filter *filter, const char *name,
-                                   const struct extract_trace *trace, uint64_t hz,
-                                   struct extract_error *error)
-{
-    char blanks[MAX_CALL];
-    enum extract_code code = check_event(trace, hz, name, error);
-
-    if (!code)
-        return extract_filter_add(filter, EXTRACT_FILTER_EVENT, name, error);
-    if (code != EXTRACT_NOTFOUND || !strchr(name, '_'))
-        return code;
-    snprintf(blanks, sizeof blanks, "%s", name);
-    for (char *at = blanks; *at; at++)
-        *at = *at == '_' ? ' ' : *at;
-    return extract_filter_add(filter, EXTRACT_FILTER_EVENT, blanks, error);
-}
-
 // Adds a condition such as "thread=comms". In quotes, a name may contain commas, and begin with
 // "!".
 static enum extract_code add_argument(struct extract_filter *filter, char *argument,
@@ -463,7 +446,7 @@ static enum extract_code find_matches(const struct extract_assertions *assertion
 
     if (code)
         return code;
-    code = assert_add_event(filter, event, assertions->trace, assertions->hz, error);
+    code = extract_filter_add(filter, EXTRACT_FILTER_EVENT, event, error);
     for (size_t i = 0; i < count && !code; i++)
         code = add_argument(filter, conditions[i], error);
     code = code ? code : extract_view_new(&view, filter, assertions->trace, assertions->hz, error);
@@ -528,6 +511,17 @@ static enum extract_code find_order(const struct extract_assertions *assertions,
 
 // ---- names ----
 
+// Returns whether a name is a figure itself: nothing comes after its arguments.
+static bool has_no_members(const char *name)
+{
+    static const char *const names[] = {"load", "count", "never", "order"};
+    size_t i = 0;
+
+    while (i < sizeof names / sizeof *names && strcmp(name, names[i]) != 0)
+        i++;
+    return i < sizeof names / sizeof *names;
+}
+
 static enum extract_code find_figure(struct extract_assertions *assertions, struct call *call,
                                      struct assert_figure *figure, struct extract_error *error)
 {
@@ -535,6 +529,8 @@ static enum extract_code find_figure(struct extract_assertions *assertions, stru
 
     if (!*call->argument[0])
         return extract_error_set(error, EXTRACT_USAGE, call->name, NULL, "argument missing");
+    if (*call->member && has_no_members(call->name))
+        return refuse_member(call, "leave it out", error);
     if (strcmp(call->name, "order") == 0) {
         figure->quantity = EXPRESSION_TRUTH;
         return find_order(assertions, call, figure, error);

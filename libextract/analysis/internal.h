@@ -263,12 +263,4 @@ enum extract_code why_find_thread(const struct extract_trace *trace, const char 
 bool why_add_chain(struct extract_why *why, const struct history *history,
                    struct extract_chain *chain);
 
-// ---- assert.c ----
-
-// Adds a condition on an event. A name may have underscores instead of blanks. Errors: as
-// extract_filter_add and extract_view_new.
-enum extract_code assert_add_event(struct extract_filter *filter, const char *name,
-                                   const struct extract_trace *trace, uint64_t hz,
-                                   struct extract_error *error);
-
 #endif

@@ -235,7 +235,7 @@ static enum extract_code bind_event(const struct span_definition *definition, co
     if (code)
         return code;
     if (event->name)
-        code = assert_add_event(filter, event->name, trace, hz, error);
+        code = extract_filter_add(filter, EXTRACT_FILTER_EVENT, event->name, error);
     if (!code && event->expression)
         code = extract_filter_add(filter, EXTRACT_FILTER_WHERE, event->expression, error);
     code = code ? code : extract_view_new(&event->view, filter, trace, hz, error);

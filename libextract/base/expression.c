@@ -249,7 +249,8 @@ static enum extract_code advance(struct parser *p)
     token->kind = is_letter(*p->at) ? NAME : NUMBER;
     p->at += is_negative;
     p->at += word_length(p->at);
-    p->at += token->kind == NUMBER && *p->at == '%';
+    size_t blanks = token->kind == NUMBER ? strspn(p->at, " ") : 0; // as in "14 %"
+    p->at += token->kind == NUMBER && p->at[blanks] == '%' ? blanks + 1 : 0;
     enum extract_code code = EXTRACT_OK;
     if (token->kind == NAME && p->binding->has_calls && *p->at == '(')
         code = read_call(p);
@@ -334,6 +335,8 @@ static enum extract_code find_unit(const struct parser *p, const struct token *t
     const struct expression_binding *binding = p->binding;
     size_t length = token->length - (size_t)(text - token->text);
 
+    for (; length && *text == ' '; length--)
+        text++;
     *unit = (struct expression_unit){"", 1, 1, EXPRESSION_ANY};
     if (!length)
         return EXTRACT_OK;
@@ -393,7 +396,7 @@ static enum extract_code parse_number(const struct parser *p, const struct token
                     "\"%.*s\" is not a number", shown_length(token), token->text);
     if (is_large)
         return fail(p, token->place, "use at most 64 bits, and at most 18 decimals",
-                    "\"%.*s\" is too large", shown_length(token), token->text);
+                    "\"%.*s\" has too many digits", shown_length(token), token->text);
     if (!code)
         *number = is_negative ? -scale(&decimal, &unit) : scale(&decimal, &unit);
     return code;
@@ -545,8 +548,10 @@ static enum extract_code parse_comparison(struct parser *p)
         return add_truth(p, &left);
     if (relation.kind != RELATION)
         return fail_expecting(p, "comparison",
-                              relation.kind == END ? "put the expression in quotes: 'info1 == 5'"
-                                                   : "use == != < <= > or >= after it");
+                              relation.kind != END ? "use == != < <= > or >= after it"
+                              : p->binding->has_calls
+                                  ? "compare it with a number, as in 'count(E) < 10'"
+                                  : "put the expression in quotes: 'info1 == 5'");
     code = advance(p);
     if (!code)
         code = parse_operand(p, &right);

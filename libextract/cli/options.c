@@ -401,7 +401,7 @@ static const struct option_row rows[] = {
      "repeated.", .set = add_offset},
     {MERGE, CLI_MERGE, 0, "align", "EVENTS",
      "Align the clocks of boards by events that both have, as\nin 'sync:info1' or "
-     "'4096:info1 .. 4097:info1'.", TEXT(merging.align)},
+     "'4096:info1 .. 4097:info1'.", ONCE(merging.align)},
 
     {FILTER, CLI_FILTERS, 0, "event", "E",
      "Match an id, symbol, name or pattern; for RKH also\n"

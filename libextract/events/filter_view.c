@@ -157,9 +157,14 @@ static bool item_is_type(const struct extract_trace *trace, const struct conditi
         return number == id;
     char shown[256]; // for a range of ids, reports add the id to the name
     snprintf(shown, sizeof shown, type->range ? "%s %u" : "%s", type->name, id);
+    char joined[256]; // blanks may be written as underscores
+    snprintf(joined, sizeof joined, "%s", shown);
+    for (char *at = joined; *at; at++)
+        *at = *at == ' ' ? '_' : *at;
     return filter_matches(item->value, type->symbol, FNM_CASEFOLD) ||
            filter_matches(item->value, type->name, FNM_CASEFOLD) ||
            filter_matches(item->value, shown, FNM_CASEFOLD) ||
+           filter_matches(item->value, joined, FNM_CASEFOLD) ||
            is_user_event_name(trace, item, id) ||
            (target && target->fits(EXTRACT_TARGET_EVENT, id, item->value));
 }

@@ -94,8 +94,9 @@ static int add_file(struct checks *checks, const char *path)
     for (char *line = text; is_added && *line;) {
         size_t bytes = strcspn(line, "\n");
         size_t blank = strspn(line, " \t\r");
-        if (blank < bytes && line[blank] != '#')
-            is_added = add_line(checks, line + blank, bytes - blank);
+        size_t end = bytes - (bytes && line[bytes - 1] == '\r');
+        if (blank < end && line[blank] != '#')
+            is_added = add_line(checks, line + blank, end - blank);
         line += bytes + (line[bytes] != 0);
     }
     free(text);

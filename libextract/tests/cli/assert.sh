@@ -32,7 +32,7 @@ holds "counts of events" "count(thread_suspend, thread=comms) == $suspends" \
 holds "times of a thread" "response(comms).max == ${longest}us" "response(comms).max >= 300ms" \
     "response(comms).min <= response(comms).median" "latency(comms).count > 1"
 holds "loads" "load(idle) > 20%" "load(comms) < 100% && !(load(comms) > 100%)" \
-    "load(interrupts) < 5 || never(isr_enter)"
+    "load(interrupts) < 5 || never(isr_enter)" 'load(comms) < 100 % && load(idle) > 20 %'
 breaks "a count that is too high" 4 "count(thread_suspend, thread=comms) < $suspends" \
     out '^not ok 1 - count' out "^  # count.* = $suspends\$"
 breaks "an event that occurs" 4 'never(mutex_get)' out '^  # never(mutex_get) = [0-9]* events$'
@@ -120,6 +120,10 @@ breaks "the unit on the left" 1 '5% < latency(comms).max' \
     err 'column 1: "5%" is a percentage, but "latency(comms).max" is a time; use ticks'
 breaks "two figures that differ" 1 'load(idle) > latency(comms).max' \
     err 'column 14: "latency(comms).max" is a time, but "load(idle)" is a percentage'
+for figure in 'load(idle).p99 > 0' 'count(mutex_get).max > 0' 'never(queue_flush).x' \
+    'order(mutex_get, isr_enter).max'; do
+    breaks "a figure that has no parts: $figure" 1 "$figure" err 'is not a figure of it'
+done
 holds "two figures of the same kind" 'latency(comms).max >= response(comms).min || load(idle) > 0' \
     'latency(comms).max <= 10s && latency(comms).max >= 0us'
 for figure in 'never(mutex_get)' 'order(mutex_get, isr_enter)'; do

@@ -211,6 +211,7 @@ refused() {
     fi
 }
 refused "no input" 1 'no input is given'
+refused "two alignments" 1 'use one list, with commas' --align 4096 --align 4097 s0.trx s1.trx
 refused "one input" 1 'a single input' s0.trx
 refused "the same file twice" 1 'same file' s0.trx s1.trx ./s0.trx
 ln s0.trx link.trx

@@ -59,6 +59,7 @@ if [ -d "$data" ]; then
     use demo_threadx "$data/demo_threadx.trx" --hz 1000000
     where 'event == "TX_TRACE_QUEUE_SEND"' '.id == 69'
     where 'event == "queue *" && id != 69' '.id == 68'
+    where 'event == "queue_send"' '.id == 69'
     where 'info1 == 0x6b84 && object == "queue 0"' '.info[0] == 27524'
     where 'enqueued > 50 && thread == "thread 1"' \
         '.fields.enqueued != null and .fields.enqueued > 50 and .thread_name == "thread 1"'
