@@ -131,6 +131,25 @@ static inline bool extract_cursor_find(struct extract_cursor *c, uint32_t a, uin
     return false;
 }
 
+// Moves to the next word, at a multiple of 4 bytes, that a test accepts with the word after it. Two
+// words of 0 are passed over. Returns false at the end.
+static inline bool extract_cursor_find_words(struct extract_cursor *c,
+                                             bool (*test)(uint32_t word, uint32_t next))
+{
+    uint32_t word, next;
+    uint64_t both;
+
+    for (; extract_cursor_left(c) >= 8; c->at += both ? 4 : 8) {
+        memcpy(&both, c->bytes + c->at, sizeof both);
+        memcpy(&word, c->bytes + c->at, sizeof word);
+        memcpy(&next, c->bytes + c->at + 4, sizeof next);
+        if (both && test(c->swap ? __builtin_bswap32(word) : word,
+                         c->swap ? __builtin_bswap32(next) : next))
+            return true;
+    }
+    return false;
+}
+
 // Moves past words of 8 bytes that are 0.
 static inline void extract_cursor_skip_zeros(struct extract_cursor *c)
 {

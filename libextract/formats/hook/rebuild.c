@@ -292,12 +292,13 @@ static bool rebuild_block(struct extract_ring *ring, struct extract_memory *memo
 
 // ---- a ring without a control block ----
 
-// Returns whether a word may begin a record: a quick test that few other words pass.
-static bool may_be_frame(uint32_t frame)
+// Returns whether two words may begin a record: a quick test that few other words pass.
+static bool may_begin(uint32_t frame, uint32_t hook)
 {
     uint32_t length = frame & 0xFFFF;
 
-    return frame >> 24 < CPUS && length % 4 == 0 && length != 4;
+    (void)hook;
+    return (frame >> 24 < CPUS) & (length % 4 == 0) & (length != 4);
 }
 
 // Returns the bytes of a chain that is credible without a control block; 0: there is none.
@@ -336,14 +337,13 @@ static bool find_alone(struct extract_memory *memory, const struct extract_rebui
         size_t got = 0, most = WINDOW + HOOK_MAX_RECORD, i = 0;
         size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
-        while (i + 8 <= got && i < WINDOW) {
+        while (i < got && i < WINDOW) {
             struct extract_cursor c = extract_cursor_make(bytes + i, got - i, order);
-            extract_cursor_skip_zeros(&c);
+            bool is_begin = extract_cursor_find_words(&c, may_begin);
             i += c.at;
-            if (i + 8 > got || i >= WINDOW)
+            if (!is_begin || i >= WINDOW)
                 break;
-            bool may_begin = may_be_frame(extract_cursor_u32(&c));
-            size_t length = may_begin ? chain_at(bytes + i, got - i, order) : 0;
+            size_t length = chain_at(bytes + i, got - i, order);
             if (length && found && *end == at + i) { // continued from the window before
                 *end += length;
             } else if (length) {

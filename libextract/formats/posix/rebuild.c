@@ -50,14 +50,19 @@ struct found_ring {
 
 // ---- records ----
 
+// Returns whether a record may begin with two words: a quick test that few other words pass. Bits
+// are compared without branches, which would be mispredicted.
+static bool may_begin(uint32_t first, uint32_t second)
+{
+    return ((first >> 31 ^ first >> 30) & 1) & (second >> 16 <= (first >> 16 & 0xFFF) * 4);
+}
+
 // Returns the words of a record whose first and last word agree; 0: it is none.
 static uint32_t tied_words(const uint8_t *bytes, size_t length, enum extract_byte_order order)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
-    uint32_t first = extract_cursor_u32(&c), data_bytes = extract_cursor_u32(&c) >> 16;
-    // Most words are no record's. Bits are compared without branches, which would be mispredicted.
-    bool may_begin = ((first >> 31 ^ first >> 30) & 1) & (data_bytes <= (first >> 16 & 0xFFF) * 4);
-    uint32_t words = may_begin ? posix_record_words(first, first) : 0;
+    uint32_t first = extract_cursor_u32(&c), second = extract_cursor_u32(&c);
+    uint32_t words = may_begin(first, second) ? posix_record_words(first, first) : 0;
 
     if (words < LEAST_WORDS || (size_t)words * 4 > length)
         return 0;
@@ -115,11 +120,11 @@ static bool find_runs(struct search *search, uint64_t from, uint64_t to)
         size_t wanted = to - at < most ? (size_t)(to - at) : most, i = 0;
         if (wanted)
             (void)extract_memory_read(search->memory, at, bytes, wanted, &got, NULL);
-        while (i + 4 <= got && i < WINDOW) {
+        while (i < got && i < WINDOW) {
             struct extract_cursor c = extract_cursor_make(bytes + i, got - i, search->order);
-            extract_cursor_skip_zeros(&c);
+            bool is_found = extract_cursor_find_words(&c, may_begin);
             i += c.at;
-            if (i + 4 > got || i >= WINDOW)
+            if (!is_found || i >= WINDOW)
                 break;
             uint32_t words = tied_words(bytes + i, got - i, search->order);
             if (words)

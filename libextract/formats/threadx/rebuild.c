@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 enum {
+    SHAPES = 4,           // byte orders, and sizes of words
     CREDIBLE = 8,         // entries in a row that are no coincidence
     WINDOW = 256 * 1024,  // bytes that are searched at once
     ENTRY_MOST = 64,      // bytes of an entry
@@ -34,6 +35,14 @@ struct shape {
 struct entries {
     uint64_t start, end; // of the written slots
     uint64_t current;    // the write position
+};
+
+// A search for entries of one shape.
+struct search {
+    struct shape shape;
+    struct entries entries; // of the newest run
+    unsigned found;         // runs
+    uint64_t next;          // address from which the search goes on
 };
 
 // ---- entries ----
@@ -71,43 +80,73 @@ static uint64_t stamp_of(const uint8_t *bytes, const struct shape *shape)
     return extract_cursor_word(&c, shape->word);
 }
 
-// Finds the only run of entries in a memory. Returns false if there is none, or more than one.
-static bool find_entries(struct extract_memory *memory, const struct extract_rebuild *where,
-                         const struct shape *shape, struct entries *entries)
+// Returns whether no run of CREDIBLE entries begins in the next CREDIBLE * size bytes: each of them
+// would have an entry in the last `size` ones.
+static bool is_without_runs(const uint8_t *bytes, size_t length, const struct shape *shape)
 {
     uint32_t size = threadx_entry_bytes(shape->word);
+    size_t last = (CREDIBLE - 1) * size, at = last;
+
+    if (length < last + 2 * size)
+        return false;
+    while (at < last + size && !is_entry(bytes + at, shape))
+        at += 4;
+    return at == last + size;
+}
+
+// Continues a search in a window of memory that begins at an address.
+static void search_window(struct search *search, const uint8_t *bytes, size_t length,
+                          uint64_t address)
+{
+    const struct shape *shape = &search->shape;
+    struct entries *entries = &search->entries;
+    uint32_t size = threadx_entry_bytes(shape->word);
+    size_t i = search->next > address ? (size_t)(search->next - address) : 0;
+
+    while (i + size <= length && i < WINDOW) {
+        struct extract_cursor c = extract_cursor_make(bytes + i, length - i, shape->order);
+        extract_cursor_skip_zeros(&c);
+        i += c.at;
+        // Continued from the window before:
+        bool is_more = search->found && entries->end == address + i;
+        if (!is_more && is_without_runs(bytes + i, length - i, shape)) {
+            i += CREDIBLE * size;
+            continue;
+        }
+        size_t k = i;
+        while (k + size <= length && is_entry(bytes + k, shape))
+            k += size;
+        if (k - i >= CREDIBLE * size || (is_more && k > i)) {
+            entries->start = is_more ? entries->start : address + i;
+            entries->end = address + k;
+            search->found += !is_more;
+            i = k;
+        } else {
+            i += 4;
+        }
+    }
+    search->next = address + i;
+}
+
+// Finds the runs of entries of each shape in a memory, which is read once.
+static void find_entries(struct extract_memory *memory, const struct extract_rebuild *where,
+                         struct search *searches, unsigned count)
+{
     uint8_t *bytes = malloc(WINDOW + ENTRY_MOST);
-    unsigned found = 0;
 
     for (uint64_t at = where->from; bytes && at < where->to;) {
         uint64_t data = extract_memory_skip_holes(memory, at, where->to);
         at += (data - at) / 4 * 4;
-        size_t got = 0, most = WINDOW + ENTRY_MOST, i = 0;
+        size_t got = 0, most = WINDOW + ENTRY_MOST;
         size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
-        while (i + size <= got && i < WINDOW) {
-            struct extract_cursor c = extract_cursor_make(bytes + i, got - i, shape->order);
-            extract_cursor_skip_zeros(&c);
-            i += c.at;
-            size_t k = i;
-            while (k + size <= got && is_entry(bytes + k, shape))
-                k += size;
-            bool is_more = found && entries->end == at + i; // continued from the window before
-            if ((k - i) / size >= CREDIBLE || (is_more && k > i)) {
-                entries->start = is_more ? entries->start : at + i;
-                entries->end = at + k;
-                found += !is_more;
-                i = k;
-            } else {
-                i += 4;
-            }
-        }
-        if (got < wanted || !i) // a hole, or the end
+        for (unsigned i = 0; i < count; i++)
+            search_window(&searches[i], bytes, got, at);
+        if (got < wanted || wanted < most) // a hole, or the end
             break;
-        at += i;
+        at += WINDOW;
     }
     free(bytes);
-    return found == 1;
 }
 
 // Finds where time goes the other way. Returns false if it does so nowhere, or at several places.
@@ -241,23 +280,30 @@ bool threadx_rebuild(struct extract_ring *ring, struct extract_memory *memory,
 {
     enum extract_byte_order known =
         symbols ? extract_symbols_byte_order(symbols) : EXTRACT_ORDER_UNKNOWN;
+    struct search searches[SHAPES] = {0};
+    unsigned count = 0;
 
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < SHAPES; i++) {
         const struct shape shape = {i & 1 ? EXTRACT_BIG : EXTRACT_LITTLE, i & 2 ? 8 : 4};
-        struct entries entries;
+        if (!known || known == shape.order)
+            searches[count++].shape = shape;
+    }
+    find_entries(memory, where, searches, count);
+    for (unsigned i = 0; i < count; i++) {
+        const struct shape shape = searches[i].shape;
+        struct entries entries = searches[i].entries;
         uint32_t best = 0, best_name = NAME;
-        if ((known && known != shape.order) || !find_entries(memory, where, &shape, &entries) ||
-            !find_current(memory, &shape, &entries))
+        if (searches[i].found != 1 || !find_current(memory, &shape, &entries))
             continue;
         // The usual length of names first, then 8, 12 … 128.
         for (uint32_t at = 0; 4 * (at + 1) <= LONGEST_NAME; at++) {
             uint32_t name = at ? 4 * (at + 1) : NAME;
-            uint32_t count = count_objects(memory, &shape, where->from, entries.start, name);
-            if (count > best) {
-                best = count;
+            uint32_t objects = count_objects(memory, &shape, where->from, entries.start, name);
+            if (objects > best) {
+                best = objects;
                 best_name = name;
             }
-            if (at == 0 && count > 1)
+            if (at == 0 && objects > 1)
                 break;
         }
         if (write_header(ring, memory, &shape, &entries, best, best_name))
