@@ -39,6 +39,18 @@ check "standard output" 0 out '^seq,ticks,'
 echo old >kept.csv
 run export --to vcd "$here/../data/trcfmt-cases.tsv" -o kept.csv
 is "a failed export keeps the old file" "$(cat kept.csv)" old
+# A filter that names nothing makes no file, and does not replace one.
+echo old >kept.sqlite
+run export --thread typo "$demo" -o kept.sqlite
+check "a filter that names nothing, to a file" 1 err '"typo": no such name'
+is "it keeps the old file" "$(cat kept.sqlite)" old
+run export --to ctf --where "thread=='typo'" "$demo" -o kept.ctf
+check "a filter that names nothing, to a directory" 1 err 'typo'
+is "it makes no directory" "$(ls -d kept.ctf* 2>&1 | grep -c '^kept')" 0
+for name in svg vcd ctf-lttng; do
+    run export --to $name "$here/../data/hooks.bin" -o noroles
+    check "$name of hook words without roles" 2 err 'say with --roles'
+done
 
 # ---- the formats ----
 
