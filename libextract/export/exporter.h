@@ -73,6 +73,7 @@ struct exporter {
     struct extract_export_kind kind;
     size_t state_bytes;
     bool takes_two; // writes two traces to one file: begin to close of each, one after the other
+    bool is_of_schedule; // refuses a trace whose events show no schedule
     // Returns why it cannot write a trace; NULL: it can. NULL itself: it can write any trace.
     const char *(*refuse)(const struct export_run *run);
     void (*begin)(struct export_run *run);

@@ -601,6 +601,10 @@ enum extract_code extract_export_run(struct extract_text *text, const struct ext
     if (!run.exporter)
         return extract_error_set(error, EXTRACT_USAGE, options->to, "see ringside-export(1)",
                                  "not a format of exports");
+    enum extract_code code =
+        run.exporter->is_of_schedule ? schedule_check(trace, error) : EXTRACT_OK;
+    if (code)
+        return code;
     const char *why = run.exporter->refuse ? run.exporter->refuse(&run) : NULL;
     if (why)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, options->to, "see ringside-export(1)",

@@ -358,11 +358,6 @@ static void begin(struct export_run *run)
         draw(svg);
 }
 
-static const char *refuse(const struct export_run *run)
-{
-    return schedule_check(run->trace, NULL) ? "no event of this trace shows a schedule" : NULL;
-}
-
 static void close_svg(struct export_run *run)
 {
     struct svg *svg = run->state;
@@ -374,7 +369,7 @@ static void close_svg(struct export_run *run)
 const struct exporter export_svg = {
     .kind = {"svg", ".svg", "a picture of the schedule", EXTRACT_EXPORT_STREAM},
     .state_bytes = sizeof(struct svg),
-    .refuse = refuse,
+    .is_of_schedule = true,
     .begin = begin,
     .close = close_svg,
 };
