@@ -547,15 +547,21 @@ static void put_sizes(struct export_run *run)
 static void put_facts(struct export_run *run)
 {
     const struct extract_info *info = extract_trace_info(run->trace);
+    struct extract_error no_schedule;
 
     extract_text_printf(run->text, "<script type=\"application/json\" data-trace=\"%u\">{",
                         run->part);
     put_member(run, "title", run->title ? run->title : "");
     extract_text_putc(run->text, ',');
     put_member(run, "format", extract_trace_snapshot(run->trace)->ring.format->title);
-    extract_text_printf(run->text, ",\"hz\":%llu,\"cores\":%u,\"schedule\":%s,\"waits\":%s",
-                        (unsigned long long)run->hz, info->cores,
-                        run->has_schedule ? "true" : "false", run->has_waits ? "true" : "false");
+    extract_text_printf(
+        run->text, ",\"hz\":%llu,\"cores\":%u,\"schedule\":%s,\"waits\":%s,\"log\":%s",
+        (unsigned long long)run->hz, info->cores, run->has_schedule ? "true" : "false",
+        run->has_waits ? "true" : "false", info->log ? "true" : "false");
+    if (schedule_check(run->trace, &no_schedule)) {
+        extract_text_putc(run->text, ',');
+        put_member(run, "scheduleHint", no_schedule.hint);
+    }
     extract_text_printf(run->text,
                         ",\"damaged\":%llu,\"lost\":%llu,\"lostKnown\":%s,\"wrapped\":%s,"
                         "\"longest\":%d",

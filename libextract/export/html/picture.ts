@@ -3,7 +3,16 @@
 // overview of the load.
 import { App, Lane, Pane, Selection } from './app';
 import { lossBands } from './losses';
-import { Columns, Context, Palette, Visible, drawShape, newCanvas, openCanvas } from './paint';
+import {
+    Columns,
+    Context,
+    Palette,
+    Visible,
+    drawEvent,
+    drawShape,
+    newCanvas,
+    openCanvas,
+} from './paint';
 import { OwnerColumn, Shape, SliceColumn, Spans, StateColumn, Trace, WakeColumn } from './trace';
 import { group } from './words';
 
@@ -125,6 +134,7 @@ export class Picture {
         const g = openCanvas(canvas, width, 28),
             app = this.app,
             c = this.palette.color;
+        if (app.isEmpty) return;
         const s = chooseSteps(app, app.from, app.to, width),
             minor = s.step / 5;
         const tag =
@@ -422,8 +432,7 @@ export class Picture {
     // Events as ticks below their thread's spans, those of applications as triangles above.
     private events(g: Context, pane: Pane, lane: Lane, visible: Visible): void {
         const trace = pane.trace,
-            rows = trace.threadEvents.get(lane.key),
-            c = this.palette.color;
+            rows = trace.threadEvents.get(lane.key);
         if (
             !rows ||
             (rows.length * (visible.to - visible.from)) / (trace.end - trace.begin) >
@@ -444,17 +453,8 @@ export class Picture {
                 row = rows[i]!;
             if (x - last < 3) continue;
             last = x;
-            if (trace.typeOf(row).class === 'APPL') {
-                g.fillStyle = c.text;
-                g.beginPath();
-                g.moveTo(x - 3.5, lane.y + 0.5);
-                g.lineTo(x + 3.5, lane.y + 0.5);
-                g.lineTo(x, lane.y + 6);
-                g.fill();
-            } else {
-                g.fillStyle = c.text3;
-                g.fillRect(x - 0.5, lane.y + lane.height - 4, 1, 4);
-            }
+            const isApplication = trace.typeOf(row).class === 'APPL';
+            drawEvent(g, this.palette, x, lane.y, lane.height, isApplication);
         }
     }
 
@@ -483,7 +483,7 @@ export class Picture {
                 g.textAlign = 'center';
                 g.fillText('◊', (x + end) / 2, 12);
             }
-            const text = band.count > 1 ? `${band.count} gaps` : band.loss.text,
+            const text = band.count > 1 ? `events lost in ${band.count} gaps` : band.loss.text,
                 size = g.measureText(text).width;
             if (end - x <= size + 30) continue;
             const middle = (Math.max(0, x) + Math.min(width, end)) / 2,
@@ -681,7 +681,7 @@ export class Picture {
             g.fillStyle = c.bg;
             g.fillRect(at - 0.75, height / 2 - 15, 1.5, 12);
         }
-        this.overviewAxis(g, width, height, x);
+        if (!app.isEmpty) this.overviewAxis(g, width, height, x);
         const pane = app.pane;
         g.fillStyle = c.ready;
         let last = -9;
