@@ -845,6 +845,13 @@ async function useTwo(a, b) {
 
 // What says why there is little to see, and what was chosen.
 async function showStates(trace) {
+    const posix = await openPage(makePage('named', unpack('posix-append.log')));
+    is(
+        'the name of a user event',
+        await posix.evaluate(() => ringside.app.pane.trace.eventName(2)),
+        'temperature',
+    );
+    await posix.close();
     const empty = await openPage(makePage('empty', demo, '--from', '999s', '--hz', '25000000'));
     is(
         'no event: what to do, and no time',
