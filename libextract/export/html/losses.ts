@@ -16,22 +16,26 @@ export interface Band {
     hasDamage: boolean;
 }
 
-// For each number of pixels from the left: how many of them are lost.
-function sumLost(places: readonly Place[], width: number): Float64Array {
-    const sums = new Float64Array(width + 1);
-    for (const { from, to } of places) {
-        const end = Math.min(width, to);
-        for (let x = Math.max(0, Math.floor(from)); x < end; x++)
-            sums[x + 1]! += Math.min(end, x + 1) - Math.max(from, x);
-    }
-    for (let x = 1; x <= width; x++) sums[x] = sums[x - 1]! + Math.min(1, sums[x]!);
-    return sums;
+// Where losses begin and end, and for each number of pixels from the left how many are lost.
+interface Places {
+    from: Float64Array;
+    to: Float64Array;
+    lost: Float64Array;
 }
 
-interface Place {
-    from: number;
-    to: number;
-    loss: Loss;
+function findPlaces(losses: readonly Loss[], x: (time: number) => number, size: number): Places {
+    const from = new Float64Array(losses.length),
+        to = new Float64Array(losses.length),
+        lost = new Float64Array(size + 1);
+    for (let i = 0; i < losses.length; i++) {
+        const begin = (from[i] = x(losses[i]!.from)),
+            end = (to[i] = x(losses[i]!.to)),
+            last = Math.min(size, end);
+        for (let at = Math.max(0, Math.floor(begin)); at < last; at++)
+            lost[at + 1]! += Math.min(last, at + 1) - Math.max(begin, at);
+    }
+    for (let at = 1; at <= size; at++) lost[at] = lost[at - 1]! + Math.min(1, lost[at]!);
+    return { from, to, lost };
 }
 
 // Returns the bands of the losses in a picture. Losses share a band if most of the pixels around
@@ -42,37 +46,39 @@ export function lossBands(
     x: (time: number) => number,
     width: number,
 ): Band[] {
-    const places = losses
-        .map(loss => ({ from: x(loss.from), to: x(loss.to), loss }))
-        .filter(place => place.to > -LEAST && place.from < width);
     const size = Math.max(1, Math.ceil(width)),
-        sums = sumLost(places, size),
+        places = findPlaces(losses, x, size),
         bands: Band[] = [];
     const clip = (at: number) => Math.max(0, Math.min(size, at));
-    let last = -Infinity; // where the newest loss ends
-    for (const { from, to, loss } of places) {
-        const band = bands.at(-1),
-            left = clip(Math.floor(last) - BESIDE),
+    let band: Band | undefined,
+        last = -Infinity; // where the newest loss ends
+    for (let i = 0; i < losses.length; i++) {
+        const loss = losses[i]!,
+            from = places.from[i]!,
+            to = places.to[i]!;
+        if (to <= -LEAST || from >= width) continue;
+        const left = clip(Math.floor(last) - BESIDE),
             right = clip(Math.ceil(from) + BESIDE);
         last = Math.max(last, to);
-        if (band && (sums[right]! - sums[left]!) * 2 > right - left) {
+        if (band && (places.lost[right]! - places.lost[left]!) * 2 > right - left) {
             band.isLine = false;
             band.to = Math.max(band.to, to, band.from + LEAST);
             band.count++;
             band.hasDamage ||= loss.isDamage;
             continue;
         }
-        const distance = band ? from - band.to : Infinity,
+        const distance: number = band ? from - band.to : Infinity,
             isLine = distance < CROWDED && to - from < LEAST;
         if (isLine && distance < LEAST - 1) continue;
-        bands.push({
+        band = {
             from,
             to: isLine ? Math.max(from + 1, to) : Math.max(from + LEAST, to),
             loss,
             count: 1,
             isLine,
             hasDamage: loss.isDamage,
-        });
+        };
+        bands.push(band);
     }
     return bands;
 }

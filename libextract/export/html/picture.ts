@@ -2,7 +2,7 @@
 // The picture: the axis, the lanes of each pane with labels, the arrows of the selection, and the
 // overview of the load.
 import { App, Lane, Pane, Selection } from './app';
-import { lossBands } from './losses';
+import { Band, lossBands } from './losses';
 import {
     Columns,
     Context,
@@ -107,7 +107,7 @@ export class Picture {
     private columns = new Columns();
     private ruler = new Ruler(newCanvas(2, 2), `11px ${this.palette.font}`);
     private boldRuler = new Ruler(newCanvas(2, 2), `600 11px ${this.palette.font}`);
-    private overviews = new Map<string, HTMLCanvasElement>();
+    private overviews = new Map<string, { load: HTMLCanvasElement; bands: Band[] }>();
     private labels = new Map<string, string>();
 
     constructor(private app: App) {}
@@ -636,12 +636,15 @@ export class Picture {
             const key = `${pane.letter} ${width} ${size} ${pane.offset} ${app.begin} ${app.end}`;
             let image = this.overviews.get(key);
             if (!image) {
-                image = this.load(pane, width, size);
+                const at = (time: number) => x(pane.toPage(time));
+                image = {
+                    load: this.load(pane, width, size),
+                    bands: lossBands(pane.trace.losses, at, width),
+                };
                 this.overviews.set(key, image);
             }
-            g.drawImage(image, 0, top, width, size);
-            const at = (time: number) => x(pane.toPage(time));
-            for (const { from, to, isLine } of lossBands(pane.trace.losses, at, width)) {
+            g.drawImage(image.load, 0, top, width, size);
+            for (const { from, to, isLine } of image.bands) {
                 if (isLine) {
                     g.globalAlpha = 0.4;
                     g.fillStyle = c.lost;
