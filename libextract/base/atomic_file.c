@@ -110,8 +110,13 @@ static enum extract_code open_any(struct extract_atomic_file *file, const char *
     struct stat st;
     char real[PATH_MAX];
 
-    if (file->exclusive || stat(path, &st) != 0)
+    if (file->exclusive)
         return open_beside(file, path, NULL, error);
+    if (stat(path, &st) != 0)
+        return lstat(path, &st) == 0
+                   ? extract_error_set(error, EXTRACT_IO, path, "use the name of a new file",
+                                       "is a link that leads nowhere")
+                   : open_beside(file, path, NULL, error);
     if (S_ISDIR(st.st_mode))
         return extract_error_set(error, EXTRACT_IO, path, "use a file in it", "is a directory");
     if (!S_ISREG(st.st_mode))

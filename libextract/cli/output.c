@@ -104,17 +104,27 @@ void cli_output_open(struct cli_output *output)
     extract_text_init(&output->text, write_stdout, output);
 }
 
+static bool is_file(const char *path, const struct stat *file)
+{
+    struct stat other;
+
+    return path && stat(path, &other) == 0 && other.st_dev == file->st_dev &&
+           other.st_ino == file->st_ino;
+}
+
 bool cli_output_is_input(const struct cli_options *options)
 {
-    struct stat output, input;
+    struct stat output;
 
     if (!options->output || stat(options->output, &output) || !S_ISREG(output.st_mode))
         return false;
+    if (is_file(options->elf, &output) || is_file(options->elf_b, &output) ||
+        is_file(options->user_events, &output))
+        return true;
     for (int i = 0; i < options->input_count; i++) {
         const char *at = strrchr(options->inputs[i], '@');
         char *path = at ? strndup(options->inputs[i], (size_t)(at - options->inputs[i])) : NULL;
-        bool is_same = (!stat(options->inputs[i], &input) || (path && !stat(path, &input))) &&
-                       input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+        bool is_same = is_file(options->inputs[i], &output) || is_file(path, &output);
         free(path);
         if (is_same)
             return true;

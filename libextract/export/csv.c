@@ -95,7 +95,8 @@ static void put_line(struct export_run *run, const struct extract_event *event)
     text_writer_char(writer, ',');
     text_writer_dec(writer, event->id);
     text_writer_char(writer, ',');
-    put_cell(writer, event->type->name, strlen(event->type->name));
+    const char *name = export_event_name(run, event);
+    put_cell(writer, name, strlen(name));
     const char *text = export_event_text(run, event, &length);
     if (!text_writer_need(writer, 1))
         return;

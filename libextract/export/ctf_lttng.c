@@ -472,11 +472,6 @@ static const char declarations[] =
     "event {\n    name = \"irq_handler_exit\";\n    id = 4;\n    stream_id = 0;\n"
     "    fields := struct {\n        int32_t _irq;\n        int32_t _ret;\n    };\n};\n";
 
-static const char *refuse(const struct export_run *run)
-{
-    return schedule_check(run->trace, NULL) ? "no event of this trace shows a schedule" : NULL;
-}
-
 // LTTng keeps the events of a kernel in a directory of this name, which its tools look for.
 static void begin(struct export_run *run)
 {
@@ -552,7 +547,7 @@ const struct exporter export_ctf_lttng = {
     .kind = {"ctf-lttng", NULL, "the schedule as LTTng's kernel events, for Trace Compass",
              EXTRACT_EXPORT_DIRECTORY},
     .state_bytes = sizeof(struct lttng),
-    .refuse = refuse,
+    .is_of_schedule = true,
     .begin = begin,
     .object = put_object,
     .event = put_event,

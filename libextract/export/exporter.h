@@ -67,12 +67,14 @@ struct export_run {
     struct export_loads *loads;
     struct open_interrupts *interrupts; // that the present event is in; NULL: no schedule
     uint64_t done;                      // events that were walked
+    struct extract_text event_name;     // scratch of export_event_name
 };
 
 struct exporter {
     struct extract_export_kind kind;
     size_t state_bytes;
     bool takes_two; // writes two traces to one file: begin to close of each, one after the other
+    bool is_of_schedule; // refuses a trace whose events show no schedule
     // Returns why it cannot write a trace; NULL: it can. NULL itself: it can write any trace.
     const char *(*refuse)(const struct export_run *run);
     void (*begin)(struct export_run *run);
@@ -122,6 +124,9 @@ const char *export_counter_name(enum export_counter_kind kind);
 // the next call. "" if memory is short, which is a failure of the run.
 const char *export_event_text(struct export_run *run, const struct extract_event *event,
                               size_t *length);
+// Returns the name of what an event reports, escaped for a terminal: of a user event the name of
+// its own type, such as "temperature", if it is known. Valid until the next call.
+const char *export_event_name(struct export_run *run, const struct extract_event *event);
 // Returns what executed when an event was recorded: a thread's name, "interrupt" and so on. Valid
 // until the next call.
 struct entry_builder_text export_context_name(struct export_run *run,

@@ -50,6 +50,7 @@ static const struct html_table tables[TABLES] = {
 // A type of events: one for each number and description.
 struct html_type {
     const struct extract_event_type *type;
+    char *name; // of its first event; owned
     uint32_t id;
     uint32_t next; // number of the next one with this id; 0: none
 };
@@ -88,25 +89,26 @@ static uint64_t object_number(struct export_run *run, uint64_t address)
     return address ? export_number(run, &html_of(run)->objects, address) + 1 : 0;
 }
 
-static uint64_t type_number(struct export_run *run, const struct extract_event_type *type,
-                            uint32_t id)
+static uint64_t type_number(struct export_run *run, const struct extract_event *event)
 {
     struct html *html = html_of(run);
+    uint32_t id = event->id;
     bool has_map = html->type_places.values || extract_map_init(&html->type_places, 64);
     uint32_t *newest = has_map ? extract_map_at(&html->type_places, id) : NULL;
 
     for (uint32_t i = newest ? *newest : 0; i; i = html->types[i - 1].next)
-        if (html->types[i - 1].type == type)
+        if (html->types[i - 1].type == event->type)
             return i;
     struct html_type *grown =
         newest ? extract_grow(html->types, &html->type_capacity, html->type_count, sizeof *grown)
                : NULL;
-    if (!grown) {
+    char *name = grown ? strdup(export_event_name(run, event)) : NULL;
+    html->types = grown ? grown : html->types;
+    if (!name) {
         export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
         return 0;
     }
-    html->types = grown;
-    grown[html->type_count++] = (struct html_type){type, id, *newest};
+    grown[html->type_count++] = (struct html_type){event->type, name, id, *newest};
     *newest = (uint32_t)html->type_count;
     return *newest;
 }
@@ -281,12 +283,11 @@ static void put_fields(struct export_run *run, const struct extract_event *event
         return;
     }
     extract_text_putc(&html->plain, 0);
-    bool is_plain =
-        !html->plain.code && says_only(text, length, event->type->name, html->plain.data);
+    const char *name = export_event_name(run, event);
+    bool is_plain = !html->plain.code && says_only(text, length, name, html->plain.data);
     if (!is_plain) {
-        size_t skip = strlen(event->type->name) + 1; // the page shows the name before the text
-        bool has_name = length > skip && text[skip - 1] == ' ' &&
-                        memcmp(text, event->type->name, skip - 1) == 0;
+        size_t skip = strlen(name) + 1; // the page shows the name before the text
+        bool has_name = length > skip && text[skip - 1] == ' ' && memcmp(text, name, skip - 1) == 0;
         extract_text_putc(&html->fields, '\t');
         extract_text_put(&html->fields, has_name ? text + skip : text,
                          has_name ? length - skip : length);
@@ -316,7 +317,7 @@ static void put_row(struct export_run *run, const struct extract_event *event)
         [EVENT_CORE] = event->core,
         [EVENT_CONTEXT] = event->context,
         [EVENT_THREAD] = is_in_thread ? thread_number(run, event->thread) : 0,
-        [EVENT_TYPE] = type_number(run, event->type, event->id),
+        [EVENT_TYPE] = type_number(run, event),
         [EVENT_PRIORITY] = report_has_priority(event) ? event->priority + 1u : 0,
         [EVENT_FLAGS] = event->flags,
         [EVENT_TEXT] =
@@ -428,7 +429,7 @@ static void put_types(struct export_run *run)
     for (size_t i = 0; i < html->type_count; i++) {
         const struct html_type *type = &html->types[i];
         extract_text_printf(run->text, "%s\n{\"id\":%u,", i ? "," : "", type->id);
-        put_member(run, "name", type->type->name);
+        put_member(run, "name", type->name);
         extract_text_putc(run->text, ',');
         put_member(run, "class", extract_class_name(type->type->class_));
         if (type->id >= EXTRACT_ID_MARKS)
@@ -547,17 +548,23 @@ static void put_sizes(struct export_run *run)
 static void put_facts(struct export_run *run)
 {
     const struct extract_info *info = extract_trace_info(run->trace);
+    struct extract_error no_schedule;
 
     extract_text_printf(run->text, "<script type=\"application/json\" data-trace=\"%u\">{",
                         run->part);
     put_member(run, "title", run->title ? run->title : "");
     extract_text_putc(run->text, ',');
     put_member(run, "format", extract_trace_snapshot(run->trace)->ring.format->title);
-    extract_text_printf(run->text, ",\"hz\":%llu,\"cores\":%u,\"schedule\":%s,\"waits\":%s",
-                        (unsigned long long)run->hz, info->cores,
-                        run->has_schedule ? "true" : "false", run->has_waits ? "true" : "false");
     bool is_high_first = run->trace->priority_order == EXTRACT_PRIORITY_HIGH_FIRST;
     extract_text_printf(run->text, ",\"highFirst\":%s", is_high_first ? "true" : "false");
+    extract_text_printf(
+        run->text, ",\"hz\":%llu,\"cores\":%u,\"schedule\":%s,\"waits\":%s,\"log\":%s",
+        (unsigned long long)run->hz, info->cores, run->has_schedule ? "true" : "false",
+        run->has_waits ? "true" : "false", info->log ? "true" : "false");
+    if (schedule_check(run->trace, &no_schedule)) {
+        extract_text_putc(run->text, ',');
+        put_member(run, "scheduleHint", no_schedule.hint);
+    }
     extract_text_printf(run->text,
                         ",\"damaged\":%llu,\"lost\":%llu,\"lostKnown\":%s,\"wrapped\":%s,"
                         "\"longest\":%d",
@@ -610,6 +617,8 @@ static void close_html(struct export_run *run)
     export_numbers_free(&html->threads);
     export_numbers_free(&html->objects);
     extract_map_free(&html->type_places);
+    for (size_t i = 0; i < html->type_count; i++)
+        free(html->types[i].name);
     free(html->types);
     free(html->responses);
     extract_text_free(&html->fields);

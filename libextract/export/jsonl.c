@@ -18,7 +18,7 @@ struct plan {
 
 struct jsonl {
     struct text_writer writer;
-    struct extract_text scratch;
+    struct extract_text scratch, escaped;
     struct plan plans[PLAN_SLOTS];
 };
 
@@ -38,13 +38,17 @@ static inline void put_string(struct text_writer *writer, const char *string)
     put_bytes(writer, string, strlen(string));
 }
 
+// Writes a string in which bytes that are not text are \xNN, as in other formats and in reports.
 static void put_json(struct export_run *run, const char *string)
 {
     struct extract_text *scratch = &((struct jsonl *)run->state)->scratch;
+    struct extract_text *escaped = &((struct jsonl *)run->state)->escaped;
 
-    scratch->used = 0;
-    extract_text_json(scratch, string);
-    if (scratch->code)
+    scratch->used = escaped->used = 0;
+    extract_text_escaped(escaped, string);
+    extract_text_putc(escaped, 0);
+    extract_text_json(scratch, escaped->code ? "" : escaped->data);
+    if (scratch->code || escaped->code)
         export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
     else
         put_bytes(writer_of(run), scratch->data, scratch->used);
@@ -377,6 +381,7 @@ static void begin(struct export_run *run)
     const struct extract_info *info = extract_trace_info(run->trace);
 
     extract_text_init(&jsonl->scratch, NULL, NULL);
+    extract_text_init(&jsonl->escaped, NULL, NULL);
     text_writer_open(&jsonl->writer, run->text);
     put_string(&jsonl->writer, "{\"type\":\"trace\",\"version\":1,\"format\":");
     put_json(run, info->format);
@@ -406,6 +411,7 @@ static void close_jsonl(struct export_run *run)
     for (size_t i = 0; i < PLAN_SLOTS; i++)
         free_plan(&jsonl->plans[i]);
     extract_text_free(&jsonl->scratch);
+    extract_text_free(&jsonl->escaped);
 }
 
 const struct exporter export_jsonl = {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,7 +79,7 @@ const struct extract_export_kind *extract_export_kind_guess(const char *path)
     for (size_t i = 0; i < sizeof exporters / sizeof *exporters; i++) {
         const char *suffix = exporters[i]->kind.suffix;
         size_t tail = suffix ? strlen(suffix) : 0;
-        if (suffix && length > tail && strcmp(path + length - tail, suffix) == 0)
+        if (suffix && length > tail && strcasecmp(path + length - tail, suffix) == 0)
             return &exporters[i]->kind;
     }
     return NULL;
@@ -161,6 +162,21 @@ const char *export_event_text(struct export_run *run, const struct extract_event
         extract_formatter_run(run->formatter, chosen, entry, 0, true, &outcome);
     *length = outcome.length;
     return outcome.text;
+}
+
+const char *export_event_name(struct export_run *run, const struct extract_event *event)
+{
+    const struct extract_event_type *type = event->type;
+    const char *name = NULL;
+
+    if (event->fields && type->fields && type->field[0].kind == EXTRACT_KIND_USER_EVENT)
+        name = value_names_find(&run->names, EXTRACT_KIND_USER_EVENT, event->field[0]);
+    if (!name)
+        return type->name;
+    run->event_name.used = 0;
+    extract_text_escaped(&run->event_name, name);
+    extract_text_putc(&run->event_name, 0);
+    return run->event_name.code ? type->name : run->event_name.data;
 }
 
 struct entry_builder_text export_context_name(struct export_run *run,
@@ -457,6 +473,7 @@ static enum extract_code run_exporter(struct export_run *run)
     run->state = calloc(1, run->exporter->state_bytes + 1);
     run->loads = calloc(1, sizeof *run->loads);
     value_names_init(&run->names, run->trace);
+    extract_text_init(&run->event_name, NULL, NULL);
     if (run->has_schedule)
         run->interrupts = open_interrupts_new(run->trace);
     if (!run->state || !run->loads || (run->has_schedule && !run->interrupts)) {
@@ -468,6 +485,7 @@ static enum extract_code run_exporter(struct export_run *run)
     extract_formatter_close(run->formatter);
     entry_builder_close(run->builder);
     value_names_free(&run->names);
+    extract_text_free(&run->event_name);
     free(run->interrupts);
     free(run->loads);
     free(run->state);
@@ -503,7 +521,7 @@ static char *make_temporary(const struct export_run *run, const char *path, bool
         close(fd);
     if (is_directory ? mkdtemp(name) != NULL : fd >= 0)
         return name;
-    extract_file_error(path, NULL, run->error);
+    extract_file_error(path, "use a path in a directory that can be written to", run->error);
     free(name);
     return NULL;
 }
@@ -522,14 +540,17 @@ static enum extract_code keep_temporary(const char *name, const char *path, bool
         path, is_directory ? "use a new name, or remove what has this name" : NULL, error);
 }
 
-// Finds the name that the output gets: that of the file to which a link leads. What is neither a
-// file nor a directory is not replaced.
+// Finds the name that the output gets: that of the file to which a link leads. What is
+// neither a file nor a directory, and a link that leads to nothing, is not replaced.
 static enum extract_code find_target(const char *path, bool is_directory, char real[PATH_MAX],
                                      struct extract_error *error)
 {
     struct stat st;
 
     if (stat(path, &st) != 0) {
+        if (lstat(path, &st) == 0)
+            return extract_error_set(error, EXTRACT_IO, path, "use the name of a new file",
+                                     "is a link that leads nowhere");
         if (strlen(path) >= PATH_MAX)
             return extract_error_set(error, EXTRACT_IO, path, NULL, "the name is too long");
         strcpy(real, path);
@@ -601,6 +622,10 @@ enum extract_code extract_export_run(struct extract_text *text, const struct ext
     if (!run.exporter)
         return extract_error_set(error, EXTRACT_USAGE, options->to, "see ringside-export(1)",
                                  "not a format of exports");
+    enum extract_code code =
+        run.exporter->is_of_schedule ? schedule_check(trace, error) : EXTRACT_OK;
+    if (code)
+        return code;
     const char *why = run.exporter->refuse ? run.exporter->refuse(&run) : NULL;
     if (why)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, options->to, "see ringside-export(1)",

@@ -340,6 +340,23 @@ static void draw(struct svg *svg)
         svg->run->code = code;
 }
 
+// A picture of no time is a sentence, as that of ringside timeline is.
+static void draw_nothing(struct export_run *run)
+{
+    extract_text_printf(run->text,
+                        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %u %u\" "
+                        "width=\"%u\" height=\"%u\" role=\"img\" aria-labelledby=\"t\">"
+                        "<title id=\"t\">no time passed between the events</title>",
+                        WIDTH, 2 * TOP, WIDTH, 2 * TOP);
+    extract_text_puts(run->text, head);
+    extract_text_printf(run->text, "<rect class=\"bg\" width=\"%u\" height=\"%u\"/>\n", WIDTH,
+                        2 * TOP);
+    extract_text_printf(run->text,
+                        "<text class=\"n\" x=\"8\" y=\"%u\">no time passed between the "
+                        "events</text>\n</svg>\n",
+                        TOP);
+}
+
 static void begin(struct export_run *run)
 {
     struct svg *svg = run->state;
@@ -348,19 +365,16 @@ static void begin(struct export_run *run)
     svg->run = run;
     if (code)
         run->code = code;
-    else if (svg->lanes.from >= svg->lanes.to)
-        export_fail(run, EXTRACT_UNSUPPORTED, "svg", "no time passed between the events");
-    else
+    if (!run->code && svg->lanes.from >= svg->lanes.to) {
+        draw_nothing(run);
+        return;
+    }
+    if (!run->code)
         svg->list = calloc(svg->lanes.count + 1, sizeof *svg->list);
     if (!run->code && !svg->list)
         export_fail(run, EXTRACT_NOMEM, "svg", "out of memory");
     if (!run->code)
         draw(svg);
-}
-
-static const char *refuse(const struct export_run *run)
-{
-    return schedule_check(run->trace, NULL) ? "no event of this trace shows a schedule" : NULL;
 }
 
 static void close_svg(struct export_run *run)
@@ -374,7 +388,7 @@ static void close_svg(struct export_run *run)
 const struct exporter export_svg = {
     .kind = {"svg", ".svg", "a picture of the schedule", EXTRACT_EXPORT_STREAM},
     .state_bytes = sizeof(struct svg),
-    .refuse = refuse,
+    .is_of_schedule = true,
     .begin = begin,
     .close = close_svg,
 };

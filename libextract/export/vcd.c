@@ -246,15 +246,10 @@ static void close_vcd(struct export_run *run)
         export_numbers_free(&vcd->counters[i]);
 }
 
-static const char *refuse(const struct export_run *run)
-{
-    return schedule_check(run->trace, NULL) ? "no event of this trace shows a schedule" : NULL;
-}
-
 const struct exporter export_vcd = {
     .kind = {"vcd", ".vcd", "states and counters as signals, for GTKWave", EXTRACT_EXPORT_STREAM},
     .state_bytes = sizeof(struct vcd),
-    .refuse = refuse,
+    .is_of_schedule = true,
     .slice = put_slice,
     .state = put_state,
     .counter = put_counter,

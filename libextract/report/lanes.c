@@ -55,7 +55,12 @@ static void note_interval(void *context, const struct extract_interval *interval
     struct lanes *lanes = context;
 
     note_range(lanes, interval->from, interval->to);
-    find_lane(lanes, LANE_CORE, interval->core);
+    struct lane *core = find_lane(lanes, LANE_CORE, interval->core);
+    if (core) {
+        bool is_first = !core->to;
+        core->from = is_first || interval->from < core->from ? interval->from : core->from;
+        core->to = interval->to > core->to ? interval->to : core->to;
+    }
     if (interval->runner == EXTRACT_RUNNER_ISR && interval->isr_known)
         find_lane(lanes, LANE_ISR, interval->isr);
 }
@@ -263,6 +268,17 @@ static void note_marker(void *context, const struct extract_event *marker, uint8
     walk->is_lost |= extract_id_is_loss(marker->id);
 }
 
+// Puts the time of a core in which it has no interval: what it did is unknown, and not nothing.
+static void put_unknown(struct lanes_walk *walk, const struct lane *core, uint64_t from,
+                        uint64_t to)
+{
+    const struct extract_interval interval = {
+        .from = from, .to = to, .core = (uint8_t)core->key, .runner = EXTRACT_RUNNER_UNKNOWN};
+
+    if (core->kind == LANE_CORE && from < to)
+        put_interval(walk, &interval);
+}
+
 enum extract_code lanes_walk(struct lanes *lanes,
                              void (*put)(void *context, size_t lane, const struct lane_part *part),
                              void *context, struct extract_error *error)
@@ -273,7 +289,13 @@ enum extract_code lanes_walk(struct lanes *lanes,
     const struct schedule_observer observer = {
         .context = &walk, .entry = put_entry, .marker = note_marker};
 
-    return schedule_walk_times(lanes->view, lanes->trace, &sink, &observer, error);
+    for (size_t i = 0; i < lanes->count; i++)
+        put_unknown(&walk, &lanes->list[i], lanes->from, lanes->list[i].from);
+    enum extract_code code =
+        schedule_walk_times(lanes->view, lanes->trace, &sink, &observer, error);
+    for (size_t i = 0; i < lanes->count && !code; i++)
+        put_unknown(&walk, &lanes->list[i], lanes->list[i].to, lanes->to);
+    return code;
 }
 
 // ---- the axis ----

@@ -32,6 +32,7 @@ struct lane {
     uint64_t key;      // number of the core or interrupt, address of the thread
     uint16_t priority; // of a thread: its newest one; EXTRACT_NO_PRIORITY: not known
     unsigned urgency;  // of this priority; low is urgent
+    uint64_t from, to; // of a core: what its intervals span
     bool is_chosen;    // an event of the thread was let through
     char *name;        // escaped for a terminal; owned
 };

@@ -574,7 +574,10 @@ enum extract_code extract_session_export(struct extract_session *session,
     struct extract_export_side side;
     struct extract_view *view;
     enum extract_code found = open_side(session, &side, &view, error);
-    enum extract_code code = view ? export_side(&side, &choice, text, error) : found;
+    const struct extract_export_kind *kind = extract_export_kind_find(choice.to);
+    // After a failure, what has the name of the file or directory must stay.
+    bool is_kept = found && kind && kind->output != EXTRACT_EXPORT_STREAM;
+    enum extract_code code = view && !is_kept ? export_side(&side, &choice, text, error) : found;
 
     extract_view_free(view);
     return code ? code : found;

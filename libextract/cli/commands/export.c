@@ -120,6 +120,10 @@ static int open_inputs(struct export_inputs *inputs, const struct cli_options *o
     bool are_two = strcmp(kind->name, "html") == 0 && cli_inputs_are_two(options);
     int status = CLI_SUCCESS, wanted = are_two ? 2 : 1;
 
+    inputs->count = 0;
+    if (options->elf_b && !are_two)
+        return cli_refuse("--elf-b", "use --elf for the names of one trace",
+                          "only for two traces in a page of html");
     for (inputs->count = 0; inputs->count < wanted && !status; inputs->count++) {
         struct cli_options *side = &inputs->sides[inputs->count];
         *side = *options;
@@ -210,11 +214,14 @@ static int run_export(const struct cli_options *options)
 {
     struct cli_options rest = *options;
 
-    if (!options->output)
+    if (!options->output || !*options->output)
         return cli_refuse("export", "use -o FILE, or -o - for standard output",
                           "no output file is given");
     if (cli_output_is_input(options))
         return cli_refuse(options->output, "use the name of another file", "is an input");
+    if (options->session.json || options->session.no_header || options->color_is_fixed)
+        return cli_refuse("--json, --no-header and --color", "use --to jsonl for JSON",
+                          "only for commands that print text");
     const struct extract_export_kind *kind = find_kind(take_name(&rest), options->output);
     return kind ? cli_export_run(&rest, kind) : CLI_USAGE;
 }
@@ -225,17 +232,17 @@ const struct cli_command cli_export = {
     .arguments = "[--to NAME] [FILTER...] INPUT... -o FILE",
     .summary = "write the trace for another tool",
     .help = "Write events and schedule in the format NAME, or in that of FILE's ending:\n"
-            "  csv     FILE.csv    a line per event, for spreadsheets\n"
-            "  jsonl   FILE.jsonl  a JSON object per event and state, for jq\n"
-            "  html    FILE.html   a page that shows it in any browser; two INPUTs: both\n"
-            "  perfetto FILE.pftrace tracks, states and flows, for ui.perfetto.dev\n"
-            "  sqlite  FILE.sqlite tables and views for questions in SQL\n"
-            "  svg     FILE.svg    a picture of a time, for documents\n"
-            "  trx     FILE.trx    a dump of ThreadX, for TraceX\n"
-            "  vcd     FILE.vcd    states and counters as signals, for GTKWave\n"
-            "  chrome  FILE.json   Trace Event JSON, for chrome://tracing\n"
-            "  ctf     DIRECTORY   Common Trace Format, for babeltrace2\n"
-            "  ctf-lttng DIRECTORY the schedule as LTTng's events, for Trace Compass\n"
+            "  csv        FILE.csv      a line per event, for spreadsheets\n"
+            "  jsonl      FILE.jsonl    a JSON object per event and state, for jq\n"
+            "  html       FILE.html     a page for any browser; two INPUTs: both\n"
+            "  perfetto   FILE.pftrace  tracks, states and flows, for ui.perfetto.dev\n"
+            "  sqlite     FILE.sqlite   tables and views for questions in SQL\n"
+            "  svg        FILE.svg      a picture of a time, for documents\n"
+            "  trx        FILE.trx      a dump of ThreadX, for TraceX\n"
+            "  vcd        FILE.vcd      states and counters as signals, for GTKWave\n"
+            "  chrome     FILE.json     Trace Event JSON, for chrome://tracing\n"
+            "  ctf        DIRECTORY     Common Trace Format, for babeltrace2\n"
+            "  ctf-lttng  DIRECTORY     the schedule as LTTng's events, for Trace Compass\n"
             "FILE appears when it is complete. -o - writes to standard output. See\n"
             "ringside-export(1).\n",
     .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES | CLI_DIFF,

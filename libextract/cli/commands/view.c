@@ -45,22 +45,35 @@ static char *find_cache(void)
     return length < 0 ? NULL : path;
 }
 
-// Returns the path of the page, which the caller frees: that of the input's name, so that the page
-// of an input replaces the one before. Characters that are special in a URL or a shell are left
-// out. NULL: memory is short.
-static char *name_page(const char *cache, const struct cli_options *options)
+enum { NAME_BYTES = 64 };
+
+// Stores the name of an input without the characters that are special in a URL or a shell.
+static void name_input(const char *input, char name[NAME_BYTES])
 {
-    const char *input = options->input_count ? options->inputs[0] : "live";
     const char *slash = strrchr(input, '/');
-    char *path = NULL, name[64];
     size_t length = 0;
 
-    for (const char *c = slash && slash[1] ? slash + 1 : input; *c && length + 1 < sizeof name; c++)
+    for (const char *c = slash && slash[1] ? slash + 1 : input; *c && length + 1 < NAME_BYTES; c++)
         if ((*c >= '0' && *c <= '9') || (*c >= 'A' && *c <= 'Z') || (*c >= 'a' && *c <= 'z') ||
             (length && strchr("._-", *c)))
             name[length++] = *c;
     name[length] = 0;
-    return asprintf(&path, "%s/%s.html", cache, length ? name : "trace") < 0 ? NULL : path;
+    if (!length)
+        strcpy(name, "trace");
+}
+
+// Returns the path of the page, which the caller frees: that of the names of its traces, so that
+// the page of an input replaces the one before. NULL: memory is short.
+static char *name_page(const char *cache, const struct cli_options *options)
+{
+    bool are_two = cli_inputs_are_two(options);
+    char *path = NULL, first[NAME_BYTES], second[NAME_BYTES] = "";
+
+    name_input(options->input_count ? options->inputs[0] : "live", first);
+    if (are_two)
+        name_input(options->inputs[1], second);
+    int length = asprintf(&path, "%s/%s%s%s.html", cache, first, are_two ? "-and-" : "", second);
+    return length < 0 ? NULL : path;
 }
 
 // Opens the page in the user's browser, and does not wait for it.

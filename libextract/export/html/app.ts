@@ -5,7 +5,7 @@ import type { Chain } from './data';
 import { Shape, Spans, Trace } from './trace';
 import { Clock } from './words';
 
-export type LaneKind = 'head' | 'core' | 'interrupt' | 'thread' | 'mutex';
+export type LaneKind = 'head' | 'core' | 'interrupt' | 'thread' | 'mutex' | 'all';
 
 export interface Lane {
     kind: LaneKind;
@@ -41,6 +41,26 @@ export class Pane {
     lane(kind: LaneKind, key: number): Lane | undefined {
         return this.lanes.find(lane => lane.kind === kind && lane.key === key);
     }
+
+    // The lane of an event: that of its thread, its interrupt or its core. An event that belongs to
+    // none of them is at its time in all lanes.
+    laneOf(event: number): Lane {
+        const trace = this.trace,
+            thread = trace.threadOf(event),
+            isr = trace.interruptOf(event);
+        return (
+            (thread && this.lane('thread', thread)) ||
+            (isr && this.lane('interrupt', isr)) ||
+            (!trace.isMark(event) && this.lane('core', trace.coreOf(event))) ||
+            this.allLanes()
+        );
+    }
+
+    private allLanes(): Lane {
+        const spans = new Spans(0);
+        const { height } = this;
+        return { kind: 'all', key: 0, name: '', note: '', spans, y: 0, height, above: 0 };
+    }
 }
 
 export interface Selection {
@@ -75,6 +95,11 @@ export class App {
         return this.panes.every(pane => pane.trace.facts.hz || !first.facts.hz)
             ? first.clock
             : new Clock(0);
+    }
+
+    // Whether no trace has an event or a slice.
+    get isEmpty(): boolean {
+        return this.panes.every(({ trace }) => !trace.event.rows && !trace.slice.rows);
     }
 
     get isTwo(): boolean {
@@ -179,7 +204,9 @@ export class App {
             );
         }
         const threads = trace.threadOrder();
-        if (threads.length) head('Threads', `${threads.length}, by priority`);
+        const isByPriority = threads.some(thread => trace.priorities.has(thread));
+        if (threads.length)
+            head('Threads', `${threads.length}${isByPriority ? ', by priority' : ''}`);
         for (const thread of threads) {
             const priority = trace.priorities.get(thread);
             add(
@@ -193,14 +220,18 @@ export class App {
         }
         if (isCompact) return;
         const mutexes = [...trace.mutexes.keys()].sort((a, b) => a - b);
+        const areMutexes = mutexes.every(mutex => trace.objectKind(mutex) === 'mutex');
         if (mutexes.length)
-            head('Mutexes', `${mutexes.length} of ${trace.facts.objects.length} objects`);
+            head(
+                areMutexes ? 'Mutexes' : 'Owned objects',
+                `${mutexes.length} of ${trace.facts.objects.length} objects`,
+            );
         for (const mutex of mutexes)
             add(
                 'mutex',
                 mutex,
                 trace.objectName(mutex),
-                trace.objectKind(mutex),
+                trace.objectKind(mutex) === 'object' ? '' : trace.objectKind(mutex),
                 trace.mutexes.get(mutex)!,
                 scaled(24),
             );

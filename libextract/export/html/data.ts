@@ -19,6 +19,8 @@ export interface Facts {
     hz: number; // ticks per second; 0: unknown
     cores: number;
     schedule: boolean;
+    scheduleHint?: string; // what to do if the events show none
+    log: boolean; // a log, which does not say what its recorder did not see
     waits: boolean;
     highFirst: boolean; // of two priorities, the higher one is the more urgent one
     damaged: number;

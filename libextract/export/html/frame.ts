@@ -2,7 +2,7 @@
 // What is around the lanes: the facts at the top, the heads of panes, the legend, the state at the
 // bottom.
 import type { App, Pane } from './app';
-import { Palette, drawShape, openCanvas } from './paint';
+import { Context, Palette, drawEvent, drawShape, openCanvas } from './paint';
 import { LEGEND } from './panels';
 import { count, escapeHtml as esc, group } from './words';
 
@@ -42,13 +42,13 @@ export function fillHead(app: App): void {
     const own = [
         facts.format,
         count(trace.eventCount(), 'event'),
-        trace.clock.length(app.end - app.begin),
-        trace.cores.size ? count(trace.cores.size, 'core') : '',
-        count(trace.threadOrder().length, 'thread'),
+        app.isEmpty ? '' : trace.clock.length(app.end - app.begin),
+        facts.cores && trace.cores.size ? count(trace.cores.size, 'core') : '',
+        app.isEmpty ? '' : count(trace.threadOrder().length, 'thread'),
     ];
     element('facts').textContent = [
         ...(app.isTwo ? [app.clock.length(app.end - app.begin)] : own),
-        app.clock.hz ? `clock ${rate(facts.hz)}` : 'clock rate unknown',
+        app.clock.hz ? `clock ${rate(facts.hz)}` : unknownRate(app),
     ]
         .filter(Boolean)
         .join(', ');
@@ -59,6 +59,14 @@ export function fillHead(app: App): void {
                 .map(key => `<kbd>${esc(key)}</kbd>`)
                 .join(' ')}</span></div>`,
     ).join('');
+}
+
+// Times of two traces are ticks if the rate of one of the clocks is unknown.
+function unknownRate(app: App): string {
+    const unknown = app.panes.filter(pane => !pane.trace.facts.hz);
+    return unknown.length < app.panes.length
+        ? `clock rate of ${unknown[0]!.letter} unknown: export with --hz for seconds`
+        : 'clock rate unknown';
 }
 
 function rate(hz: number): string {
@@ -75,9 +83,31 @@ export function paneHead(app: App, pane: Pane, offset: string): string {
             : `<label>offset <input id="offset" inputmode="decimal" size="10" value="${offset}"> ${
                   app.clock.hz ? 'ms' : 'ticks'
               }</label><button id="align" title="Move B so that its first mark meets the second">Align at marks</button>`;
-    return `<div class="ph"><b>${pane.letter}</b>${esc(trace.facts.title)} <i>${count(trace.eventCount(), 'event')}, starts at ${esc(
+    return `<div class="ph"><b>${pane.letter}</b><span>${esc(trace.facts.title)}</span> <i>${count(trace.eventCount(), 'event')}, starts at ${esc(
         trace.clock.at(trace.begin),
     )}</i>${field}</div>`;
+}
+
+// Why a pane shows little, and what to do.
+export function paneNote({ trace }: Pane): string {
+    const { scheduleHint } = trace.facts;
+    const note = !trace.event.rows
+        ? 'No event of the trace is in this page: widen --from and --to or leave out filters, and export it again.'
+        : scheduleHint !== undefined
+          ? `The events show no schedule, so there are no states${scheduleHint ? `: ${scheduleHint}` : ''}.`
+          : '';
+    return note && `<p class="hint note">${esc(note)}</p>`;
+}
+
+// Writes the times of what is visible and of the whole trace.
+export function timeTexts(app: App): void {
+    const { clock, from, to, begin, end } = app;
+    const bold = (text: string) => `<b>${esc(text)}</b>`;
+    element('span').innerHTML = app.isEmpty ? '' : `${bold(clock.length(to - from))} visible`;
+    element('whole').textContent = app.isEmpty ? '' : `whole trace, ${clock.length(end - begin)}`;
+    element('visible').innerHTML = app.isEmpty
+        ? ''
+        : `${bold(clock.at(from))} to ${bold(clock.at(to))}`;
 }
 
 export function buildLegend(palette: Palette): void {
@@ -97,19 +127,23 @@ export function paintLegend(palette: Palette): void {
             .forEach((canvas, i) => {
                 const g = openCanvas(canvas, 34, 18),
                     shape = LEGEND[i]![0];
-                if (shape !== 'lost') {
-                    drawShape(g, palette, shape, 0, 34, 0, 18);
-                    return;
-                }
-                g.fillStyle = palette.pattern('lost');
-                g.fillRect(0, 1, 34, 16);
-                g.fillStyle = palette.color.lost;
-                g.fillRect(0, 1, 2, 16);
-                g.fillRect(32, 1, 2, 16);
+                if (shape === 'event' || shape === 'application')
+                    drawEvent(g, palette, 17, 1, 16, shape === 'application');
+                else if (shape === 'lost') drawLoss(g, palette);
+                else drawShape(g, palette, shape, 0, 34, 0, 18);
             });
 }
 
+function drawLoss(g: Context, palette: Palette): void {
+    g.fillStyle = palette.pattern('lost');
+    g.fillRect(0, 1, 34, 16);
+    g.fillStyle = palette.color.lost;
+    g.fillRect(0, 1, 2, 16);
+    g.fillRect(32, 1, 2, 16);
+}
+
 export function stateText(app: App): string {
+    if (app.isEmpty) return '';
     const losses = app.panes.reduce((sum, pane) => sum + pane.trace.losses.length, 0);
     const damaged = app.panes.reduce((sum, pane) => sum + pane.trace.facts.damaged, 0);
     if (app.marks.length === 2)
@@ -125,11 +159,14 @@ export function stateText(app: App): string {
     );
     if (!losses && lost) list.push(`${count(lost, 'event')} lost, at an unknown time`);
     if (damaged) list.push(`${group(String(damaged))} damaged entr${damaged === 1 ? 'y' : 'ies'}`);
-    const wrapped = app.panes.some(pane => pane.trace.facts.wrapped);
+    const isWrapped = app.panes.some(pane => pane.trace.facts.wrapped);
+    const isLog = app.panes.some(pane => pane.trace.facts.log);
     return (
         list.join('; ') ||
-        (wrapped
+        (isWrapped
             ? 'the ring wrapped: earlier events are not in it'
-            : 'complete: no loss, no damage')
+            : isLog
+              ? 'no loss and no damage in this log'
+              : 'complete: no loss, no damage')
     );
 }

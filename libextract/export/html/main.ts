@@ -3,9 +3,19 @@
 // picture and the panels.
 import { App, Lane, Pane } from './app';
 import { Chain, readPage } from './data';
-import { buildLegend, element, fillHead, paintLegend, paneHead, stateText } from './frame';
+import {
+    buildLegend,
+    element,
+    fillHead,
+    paintLegend,
+    paneHead,
+    paneNote,
+    stateText,
+    timeTexts,
+} from './frame';
 import { eventNear, hitTest, showTip } from './hit';
 import { selectionPanel, statisticsPanel, whyPanel } from './panels';
+import { wireOverview } from './overview';
 import { Picture } from './picture';
 import { Search } from './search';
 import { EventTable } from './table';
@@ -133,6 +143,7 @@ class Page {
                 `<div class="cv" style="height:${pane.height}px"><canvas tabindex="0" role="img" aria-label="Lanes of ${esc(
                     pane.trace.facts.title,
                 )}. The table of events has the same as text."></canvas></div>`;
+            panes.insertAdjacentHTML('beforeend', paneNote(pane));
             panes.append(root);
             const canvas = root.querySelector('canvas')!,
                 box = root.querySelector<HTMLElement>('.cv')!;
@@ -141,9 +152,9 @@ class Page {
         });
         this.picture.forget();
         if (app.selection) {
-            const { pane, lane } = app.selection;
+            const { pane, lane, span, event } = app.selection;
             app.selection.lane =
-                pane.lane(lane.kind, lane.key) ?? pane.lanes.find(l => l.kind !== 'head') ?? lane;
+                span < 0 ? pane.laneOf(event) : (pane.lane(lane.kind, lane.key) ?? lane);
         }
     }
 
@@ -182,10 +193,7 @@ class Page {
             'aria-valuetext',
             `${app.clock.at(app.from)} to ${app.clock.at(app.to)}`,
         );
-        element('span').innerHTML = `<b>${esc(app.clock.length(app.to - app.from))}</b> visible`;
-        element('whole').textContent = `whole trace, ${app.clock.length(all)}`;
-        element('visible').innerHTML =
-            `<b>${esc(app.clock.at(app.from))}</b> to <b>${esc(app.clock.at(app.to))}</b>`;
+        timeTexts(app);
         element('state').textContent = stateText(app);
     }
 
@@ -291,13 +299,7 @@ class Page {
         const trace = pane.trace;
         if (event < 0 || event >= trace.event.rows) return;
         const time = trace.time(event),
-            thread = trace.threadOf(event),
-            isr = trace.interruptOf(event);
-        const lane =
-            (thread && pane.lane('thread', thread)) ||
-            (isr && pane.lane('interrupt', isr)) ||
-            pane.lanes.find(l => l.kind !== 'head');
-        if (!lane) return;
+            lane = pane.laneOf(event);
         this.app.selection = { pane, lane, from: time, to: time, span: -1, event };
         if (isShown && !trace.isUntimed(event)) this.reveal(pane.toPage(time));
         this.activate(pane);
@@ -451,7 +453,7 @@ class Page {
                         name
                     }" data-tab="${name}"${name === 'selection' ? ' class="narrow"' : ''} title="${TAB_NAMES[name]} (${i + 1})">${
                         TAB_NAMES[name]
-                    }<span class="n">${numbers[name] ?? ''}</span></button>`,
+                    } <span class="n">${numbers[name] ?? ''}</span></button>`,
             ).join('') + `<span class="r">${hint}</span>`
         );
     }
@@ -768,46 +770,6 @@ class Page {
         );
     }
 
-    private wireOverview(): void {
-        const app = this.app,
-            canvas = element<HTMLCanvasElement>('overview');
-        let drag: { x: number; from: number; to: number; grip: -1 | 0 | 1 } | null = null;
-        const perPixel = () => (app.end - app.begin) / canvas.clientWidth;
-        canvas.onpointerdown = event => {
-            const x = event.clientX - canvas.getBoundingClientRect().left,
-                time = app.begin + x * perPixel();
-            const [a, b] = [app.from, app.to].map(t => (t - app.begin) / perPixel()) as [
-                number,
-                number,
-            ];
-            const grip = Math.abs(x - a) < 6 ? -1 : Math.abs(x - b) < 6 ? 1 : 0;
-            const half = (app.to - app.from) / 2;
-            canvas.setPointerCapture(event.pointerId);
-            if (!grip && (time < app.from || time > app.to)) this.show(time - half, time + half);
-            drag = { x, from: app.from, to: app.to, grip };
-        };
-        canvas.onpointermove = event => {
-            if (!drag) return;
-            const shift =
-                (event.clientX - canvas.getBoundingClientRect().left - drag.x) * perPixel();
-            const least = Math.min(20, drag.to - drag.from); // ticks between the grips
-            if (drag.grip < 0)
-                this.show(
-                    Math.max(app.begin, Math.min(drag.from + shift, drag.to - least)),
-                    drag.to,
-                );
-            else if (drag.grip > 0)
-                this.show(
-                    drag.from,
-                    Math.min(app.end, Math.max(drag.to + shift, drag.from + least)),
-                );
-            else this.show(drag.from + shift, drag.to + shift);
-        };
-        canvas.onpointerup = canvas.onpointercancel = () => {
-            drag = null;
-        };
-    }
-
     // ---- wiring ----
 
     private wire(): void {
@@ -845,7 +807,7 @@ class Page {
         document.addEventListener('change', event =>
             this.setOffset(event.target as HTMLInputElement),
         );
-        this.wireOverview();
+        wireOverview(this.app, (from, to) => this.show(from, to));
         this.wireDrawer();
     }
 
@@ -885,11 +847,7 @@ class Page {
             const chain = pane.trace.facts.why[Number(data.chain)];
             app.chain = chain ? { pane, chain } : null;
             this.selectTab('why');
-            if (chain)
-                this.show(
-                    pane.toPage(chain.from - (chain.to - chain.from) / 3),
-                    pane.toPage(chain.to + (chain.to - chain.from) / 3),
-                );
+            if (chain) this.showResponse(pane, chain.thread, chain.from, chain.to - chain.from);
         } else if (data.response)
             this.openResponse(
                 pane,
@@ -911,6 +869,13 @@ class Page {
             this.app.chain = { pane, chain };
             this.selectTab('why');
         }
+        this.showResponse(pane, thread, from, length);
+    }
+
+    // Shows the time of a response, and selects the slice of its thread with which it begins.
+    private showResponse(pane: Pane, thread: number, from: number, length: number): void {
+        const lane = pane.lane('thread', thread);
+        if (lane) this.selectSpan(pane, lane, lane.spans.at(from));
         this.show(pane.toPage(from - length / 3), pane.toPage(from + (length * 4) / 3));
     }
 

@@ -204,6 +204,29 @@ export function drawShape(
     }
 }
 
+// Draws an event in a lane: a tick at the bottom, or for one of the application a triangle at the
+// top.
+export function drawEvent(
+    g: Context,
+    p: Palette,
+    x: number,
+    y: number,
+    h: number,
+    isApplication: boolean,
+): void {
+    if (!isApplication) {
+        g.fillStyle = p.color.text3;
+        g.fillRect(x - 0.5, y + h - 4, 1, 4);
+        return;
+    }
+    g.fillStyle = p.color.text;
+    g.beginPath();
+    g.moveTo(x - 3.5, y + 0.5);
+    g.lineTo(x + 3.5, y + 0.5);
+    g.lineTo(x, y + 6);
+    g.fill();
+}
+
 // The part of a column that a shape fills, from its top to its bottom, and its color.
 function columnOf(shape: Shape, h: number): [number, number, Token] {
     const full = h - 6,

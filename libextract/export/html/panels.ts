@@ -9,7 +9,6 @@ import { count, escapeHtml as esc, percent } from './words';
 
 const P99_FROM = 100; // values from which a 99th percentile means something
 const FOLDED = 0.02; // of a response: shorter segments are folded into one row
-const FEWEST_ROWS = 12; // of an explanation, if it has as many segments
 const BINS = 14;
 
 // The states in the order of their bars, with their names and classes in page.css.
@@ -21,13 +20,15 @@ export const STATES: readonly [Shape, string][] = [
     [Shape.Suspended, 'suspended'],
     [Shape.Unknown, 'unknown'],
 ];
-export const LEGEND: readonly [Shape | 'lost', string][] = [
+export const LEGEND: readonly [Shape | 'lost' | 'event' | 'application', string][] = [
     ...STATES.slice(0, 5),
     [Shape.Interrupt, 'interrupt'],
     [Shape.Idle, 'idle'],
     [Shape.Startup, 'start-up'],
     [Shape.Unknown, 'unknown'],
     ['lost', 'lost'],
+    ['event', 'event'],
+    ['application', "application's event"],
 ];
 const SEGMENT_CLASS: Record<string, string> = {
     ran: 'running',
@@ -383,23 +384,10 @@ function piece(chain: Chain, s: Segment, pane: Pane, hasText: boolean): string {
     }%" title="${esc(s.text)}, ${esc(clock.length(s.to - s.from))}">${text}</i>`;
 }
 
-// Returns the length from which a segment has a row of its own: a share of the response, but so that
-// there are rows.
-function shortestRow(chain: Chain): number {
-    const share = (chain.to - chain.from) * FOLDED;
-    const lengths = chain.segments
-        .filter(s => s.depth === 0)
-        .map(s => s.to - s.from)
-        .sort((a, b) => b - a);
-    const least = lengths[Math.min(lengths.length, FEWEST_ROWS) - 1] ?? 0;
-    return Math.min(share, least);
-}
-
 function chainRows(chain: Chain, pane: Pane): string {
     const all = chain.to - chain.from,
         clock = pane.trace.clock,
         segments = chain.segments;
-    const shortest = shortestRow(chain);
     const folded: Segment[] = [],
         rows: string[] = [],
         holders: string[] = [];
@@ -407,7 +395,7 @@ function chainRows(chain: Chain, pane: Pane): string {
         const text = (s.depth && holders[s.depth - 1] ? `${holders[s.depth - 1]}: ` : '') + s.text;
         holders[s.depth] = s.holder ? pane.trace.threadName(s.holder) : '';
         const hasParts = (segments[i + 1]?.depth ?? 0) > s.depth;
-        if (s.depth === 0 && !hasParts && s.to - s.from < shortest) {
+        if (s.depth === 0 && !hasParts && s.to - s.from < all * FOLDED) {
             folded.push(s);
             return;
         }
@@ -425,9 +413,7 @@ function chainRows(chain: Chain, pane: Pane): string {
         rows.push(
             `<div class="wr"><span></span><span class="num">${esc(clock.length(time))}</span><span class="num">${esc(
                 share(time, all),
-            )}</span><span class="tx">${folded.length} more, each below ${esc(
-                shortest === all * FOLDED ? '2 %' : clock.length(shortest),
-            )}</span><span class="tr">${folded
+            )}</span><span class="tx">${folded.length} more, each below 2 %</span><span class="tr">${folded
                 .map(s => piece(chain, s, pane, false))
                 .join('')}</span></div>`,
         );
@@ -517,22 +503,22 @@ function statistics(pane: Pane): string {
 // A change in points of a share: more time blocked is worse.
 function points(a: number, b: number, isWorse: boolean): string {
     const change = (b - a) * 100;
-    if (Math.abs(change) < 0.05) return '0';
+    if (Math.abs(change) < 0.001) return '0';
     const isMarked = isWorse && Math.abs(change) >= 1;
     return `<span class="${!isMarked ? '' : change > 0 ? 'worse' : 'better'}">${change > 0 ? '+' : '−'}${Math.abs(
         change,
-    ).toFixed(1)} pt${!isMarked ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
+    ).toPrecision(3)} pt${!isMarked ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
 }
 
 function times(a: number, b: number): string {
     if (!a || !b) return '–';
-    if (a === b) return '0';
     const change = ((b - a) / a) * 100,
         isSmall = Math.abs(change) < 5;
+    if (Math.abs(change) < 0.001) return '0';
     const text =
         change > 200
-            ? `× ${(b / a).toFixed(1)}`
-            : `${change > 0 ? '+' : '−'}${Math.abs(change).toFixed(0)} %`;
+            ? `× ${(b / a).toPrecision(3)}`
+            : `${change > 0 ? '+' : '−'}${Math.abs(change).toPrecision(3)} %`;
     return `<span class="${isSmall ? '' : change > 0 ? 'worse' : 'better'}">${text}${isSmall ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
 }
 
@@ -573,7 +559,7 @@ function comparison(app: App): string {
         }</td><td>${times(seconds[0]!, seconds[1]!)}</td></tr>`;
     });
     return (
-        `<table><thead><tr><th>Thread</th><th class="l">A, share of the span</th><th class="l">B</th><th>Ran A</th><th>B</th><th>Change</th>` +
+        `<table class="two"><thead><tr><th>Thread</th><th class="l">A, share of the span</th><th class="l">B</th><th>Ran A</th><th>B</th><th>Change</th>` +
         `<th>Blocked A</th><th>B</th><th>Change</th><th>Longest response A</th><th>B</th><th>Change</th></tr></thead><tbody>${rows.join('')}</tbody></table>`
     );
 }

@@ -2,12 +2,21 @@
 // The picture: the axis, the lanes of each pane with labels, the arrows of the selection, and the
 // overview of the load.
 import { App, Lane, Pane, Selection } from './app';
-import { Columns, Context, Palette, Visible, drawShape, newCanvas, openCanvas } from './paint';
-import { OwnerColumn, Shape, SliceColumn, StateColumn, WakeColumn } from './trace';
+import { Band, lossBands } from './losses';
+import {
+    Columns,
+    Context,
+    Palette,
+    Visible,
+    drawEvent,
+    drawShape,
+    newCanvas,
+    openCanvas,
+} from './paint';
+import { OwnerColumn, Shape, SliceColumn, Spans, StateColumn, Trace, WakeColumn } from './trace';
 import { group } from './words';
 
 const LABEL_DISTANCE = 110; // pixels between two labels of an axis, at least
-const CROWDED = 12; // pixels between two losses, below which the second one is only a line
 const MOST_ARROWS = 20;
 const MOST_LABELS = 100; // of a lane
 const NARROWEST = 8; // pixels between interrupts, on average, from which they are drawn over threads
@@ -98,7 +107,7 @@ export class Picture {
     private columns = new Columns();
     private ruler = new Ruler(newCanvas(2, 2), `11px ${this.palette.font}`);
     private boldRuler = new Ruler(newCanvas(2, 2), `600 11px ${this.palette.font}`);
-    private overviews = new Map<string, HTMLCanvasElement>();
+    private overviews = new Map<string, { load: HTMLCanvasElement; bands: Band[] }>();
     private labels = new Map<string, string>();
 
     constructor(private app: App) {}
@@ -125,6 +134,7 @@ export class Picture {
         const g = openCanvas(canvas, width, 28),
             app = this.app,
             c = this.palette.color;
+        if (app.isEmpty) return;
         const s = chooseSteps(app, app.from, app.to, width),
             minor = s.step / 5;
         const tag =
@@ -262,6 +272,7 @@ export class Picture {
         }
         g.fillStyle = c.line2;
         g.fillRect(0, y + h, width, 1);
+        if (lane.kind === 'core') this.outside(g, pane, lane, width);
         this.columns.draw(g, 2 * i, y, h);
         for (const [span, x, w] of wide)
             drawShape(g, this.palette, lane.spans.shape[span]!, x, w, y, h);
@@ -279,6 +290,28 @@ export class Picture {
                 this.label(g, pane, lane, span, left, space, taken);
         }
         if (lane.kind === 'thread') this.events(g, pane, lane, visible);
+    }
+
+    // The times before the first and after the last span of a core, of which nothing is known: the
+    // data of one core may end before those of the others.
+    private outside(g: Context, pane: Pane, lane: Lane, width: number): void {
+        for (const [from, to] of unknownEnds(pane.trace, lane.spans)) {
+            const x = Math.max(-4, this.x(pane.toPage(from), width)),
+                end = Math.min(width + 4, this.x(pane.toPage(to), width)),
+                text = this.ruler.fit('unknown: no evidence', Math.min(width, end) - x - 12);
+            if (end - x < 1) continue;
+            drawShape(g, this.palette, Shape.Unknown, x, end - x, lane.y, lane.height - 1);
+            if (!text) continue;
+            const left = Math.max(0, x) + 4,
+                middle = lane.y + lane.height / 2;
+            g.font = `11px ${this.palette.font}`;
+            g.textBaseline = 'middle';
+            g.textAlign = 'left';
+            g.fillStyle = this.palette.color.bg;
+            g.fillRect(left - 1, middle - 7, this.ruler.width(text) + 6, 14);
+            g.fillStyle = this.palette.color.text2;
+            g.fillText(text, left + 2, middle);
+        }
     }
 
     // The first place for a text of a width between interrupts.
@@ -371,7 +404,7 @@ export class Picture {
                 return isr ? String(isr - 1) : '';
             }
             return shape === Shape.Unknown
-                ? 'unknown: no evidence yet'
+                ? unknownText(trace, spans, i)
                 : shape === Shape.Startup
                   ? 'start-up'
                   : '';
@@ -390,7 +423,7 @@ export class Picture {
             case Shape.Sleeping:
                 return `sleeps ${clock.length(length)}`;
             case Shape.Unknown:
-                return 'unknown: no evidence yet';
+                return unknownText(trace, spans, i);
             default:
                 return '';
         }
@@ -399,8 +432,7 @@ export class Picture {
     // Events as ticks below their thread's spans, those of applications as triangles above.
     private events(g: Context, pane: Pane, lane: Lane, visible: Visible): void {
         const trace = pane.trace,
-            rows = trace.threadEvents.get(lane.key),
-            c = this.palette.color;
+            rows = trace.threadEvents.get(lane.key);
         if (
             !rows ||
             (rows.length * (visible.to - visible.from)) / (trace.end - trace.begin) >
@@ -421,17 +453,8 @@ export class Picture {
                 row = rows[i]!;
             if (x - last < 3) continue;
             last = x;
-            if (trace.typeOf(row).class === 'APPL') {
-                g.fillStyle = c.text;
-                g.beginPath();
-                g.moveTo(x - 3.5, lane.y + 0.5);
-                g.lineTo(x + 3.5, lane.y + 0.5);
-                g.lineTo(x, lane.y + 6);
-                g.fill();
-            } else {
-                g.fillStyle = c.text3;
-                g.fillRect(x - 0.5, lane.y + lane.height - 4, 1, 4);
-            }
+            const isApplication = trace.typeOf(row).class === 'APPL';
+            drawEvent(g, this.palette, x, lane.y, lane.height, isApplication);
         }
     }
 
@@ -439,19 +462,13 @@ export class Picture {
         const c = this.palette.color,
             { width } = visible,
             h = pane.height;
-        let newest = -Infinity;
-        for (const loss of pane.trace.losses) {
-            const x = this.x(pane.toPage(loss.from), width);
-            const end = Math.max(x + 4, this.x(pane.toPage(loss.to), width));
-            if (end < 0 || x > width) continue;
-            // Of losses beside each other, only the first has a band: others are lines.
-            const isLine = x - newest < CROWDED && this.x(pane.toPage(loss.to), width) - x < 4;
-            if (isLine && x - newest < 3) continue;
-            newest = end;
-            if (isLine) {
+        const at = (time: number) => this.x(pane.toPage(time), width);
+        for (const band of lossBands(pane.trace.losses, at, width)) {
+            const { from: x, to: end } = band;
+            if (band.isLine) {
                 g.globalAlpha = 0.4;
                 g.fillStyle = c.lost;
-                g.fillRect(x, 0, 1, h);
+                g.fillRect(x, 0, end - x, h);
                 g.globalAlpha = 1;
                 continue;
             }
@@ -462,11 +479,12 @@ export class Picture {
             g.fillRect(Math.max(x + 2, end - 2), 0, 2, h);
             g.font = `600 12px ${this.palette.font}`;
             g.textBaseline = 'middle';
-            if (loss.isDamage) {
+            if (band.hasDamage) {
                 g.textAlign = 'center';
                 g.fillText('◊', (x + end) / 2, 12);
             }
-            const size = g.measureText(loss.text).width;
+            const text = band.count > 1 ? `events lost in ${band.count} gaps` : band.loss.text,
+                size = g.measureText(text).width;
             if (end - x <= size + 30) continue;
             const middle = (Math.max(0, x) + Math.min(width, end)) / 2,
                 y = h / 2 - 34;
@@ -477,7 +495,7 @@ export class Picture {
             g.fillStyle = c.lost;
             g.textAlign = 'center';
             g.textBaseline = 'middle';
-            g.fillText(loss.text, middle, y + 0.5);
+            g.fillText(text, middle, y + 0.5);
         }
     }
 
@@ -618,21 +636,19 @@ export class Picture {
             const key = `${pane.letter} ${width} ${size} ${pane.offset} ${app.begin} ${app.end}`;
             let image = this.overviews.get(key);
             if (!image) {
-                image = this.load(pane, width, size);
+                const at = (time: number) => x(pane.toPage(time));
+                image = {
+                    load: this.load(pane, width, size),
+                    bands: lossBands(pane.trace.losses, at, width),
+                };
                 this.overviews.set(key, image);
             }
-            g.drawImage(image, 0, top, width, size);
-            let newest = -Infinity;
-            for (const loss of pane.trace.losses) {
-                const from = x(pane.toPage(loss.from)),
-                    to = Math.max(from + 4, x(pane.toPage(loss.to)));
-                const isLine = from - newest < CROWDED && x(pane.toPage(loss.to)) - from < 4;
-                if (isLine && from - newest < 3) continue;
-                newest = to;
+            g.drawImage(image.load, 0, top, width, size);
+            for (const { from, to, isLine } of image.bands) {
                 if (isLine) {
                     g.globalAlpha = 0.4;
                     g.fillStyle = c.lost;
-                    g.fillRect(from, top - 5, 1, size + 5);
+                    g.fillRect(from, top - 5, to - from, size + 5);
                     g.globalAlpha = 1;
                     continue;
                 }
@@ -668,7 +684,7 @@ export class Picture {
             g.fillStyle = c.bg;
             g.fillRect(at - 0.75, height / 2 - 15, 1.5, 12);
         }
-        this.overviewAxis(g, width, height, x);
+        if (!app.isEmpty) this.overviewAxis(g, width, height, x);
         const pane = app.pane;
         g.fillStyle = c.ready;
         let last = -9;
@@ -703,30 +719,38 @@ export class Picture {
         }
     }
 
-    // The shares of interrupts and of the threads by priority, for each pixel.
+    // The shares of interrupts, of the threads by priority, and of unknown times, for each pixel.
     private load(pane: Pane, width: number, height: number): HTMLCanvasElement {
         const app = this.app,
             trace = pane.trace,
             order = trace.threadOrder();
         const rank = new Map(order.map((thread, i) => [thread, i + 1]));
-        const bands = order.length + 1,
+        const unknown = order.length + 1,
+            bands = order.length + 2,
             shares = new Float32Array(width * bands);
         const perPixel = (app.end - app.begin) / width,
             thread = trace.slice.columns[SliceColumn.Thread];
-        for (const core of trace.cores.values())
+        const add = (band: number, begin: number, end: number) => {
+            const from = (pane.toPage(begin) - app.begin) / perPixel;
+            const to = Math.min(width, (pane.toPage(end) - app.begin) / perPixel);
+            for (let x = Math.max(0, Math.floor(from)); x < to; x++)
+                shares[x * bands + band]! += Math.min(to, x + 1) - Math.max(from, x);
+        };
+        for (const core of trace.cores.values()) {
             for (let i = 0; i < core.length; i++) {
+                const shape = core.shape[i];
                 const band =
-                    core.shape[i] === Shape.Interrupt
+                    shape === Shape.Interrupt
                         ? 0
-                        : core.shape[i] === Shape.Running
-                          ? (rank.get(thread![core.row[i]!]!) ?? -1)
-                          : -1;
-                if (band < 0) continue;
-                const from = (pane.toPage(core.from[i]!) - app.begin) / perPixel;
-                const to = Math.min(width, (pane.toPage(core.to[i]!) - app.begin) / perPixel);
-                for (let x = Math.max(0, Math.floor(from)); x < to; x++)
-                    shares[x * bands + band]! += Math.min(to, x + 1) - Math.max(from, x);
+                        : shape === Shape.Unknown
+                          ? unknown
+                          : shape === Shape.Running
+                            ? (rank.get(thread![core.row[i]!]!) ?? -1)
+                            : -1;
+                if (band >= 0) add(band, core.from[i]!, core.to[i]!);
             }
+            for (const [from, to] of unknownEnds(trace, core)) add(unknown, from, to);
+        }
         const g = newCanvas(width, height),
             c = this.palette.color,
             cores = Math.max(1, trace.cores.size);
@@ -736,8 +760,13 @@ export class Picture {
             for (let band = 0; band < bands; band++) {
                 const part = (shares[x * bands + band]! / cores) * height;
                 if (part < 0.05) continue;
-                const step = bands <= 7 ? band - 1 : Math.floor(((band - 1) * 6) / (bands - 1));
-                g.fillStyle = band ? ramp[Math.min(5, step)]! : c.interrupt;
+                const step = bands <= 8 ? band - 1 : Math.floor(((band - 1) * 6) / order.length);
+                g.fillStyle =
+                    band === unknown
+                        ? this.palette.pattern('unknown')
+                        : band
+                          ? ramp[Math.min(5, step)]!
+                          : c.interrupt;
                 g.fillRect(x, y - part, 1, part);
                 y -= part;
             }
@@ -753,6 +782,20 @@ export function ownerName(pane: Pane, row: number): string {
         isr = columns[OwnerColumn.Isr]![row]!;
     if (isr) return isr > 1 ? `interrupt ${isr - 2}` : 'an interrupt';
     return pane.trace.threadName(columns[OwnerColumn.Thread]![row]!);
+}
+
+// The times of a trace before and after the spans of a core.
+function unknownEnds(trace: Trace, spans: Spans): [number, number][] {
+    const ends: [number, number][] = [
+        [trace.begin, spans.from[0] ?? trace.end],
+        [spans.to[spans.length - 1] ?? trace.end, trace.end],
+    ];
+    return ends.filter(([from, to]) => from < to);
+}
+
+// What an unknown time says. At the end of a trace, no evidence is to come.
+function unknownText(trace: Trace, spans: Spans, i: number): string {
+    return spans.to[i]! < trace.end ? 'unknown: no evidence yet' : 'unknown: no evidence';
 }
 
 // What a thread waits for, and who held it when the wait began: "mtx 0 held by locker 4".

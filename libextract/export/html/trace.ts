@@ -502,6 +502,10 @@ export class Trace {
         return isr ? `interrupt ${isr - 1}` : (this.facts.contexts[context] ?? '–');
     }
 
+    coreOf(row: number): number {
+        return this.column(EventColumn.Core)[row]!;
+    }
+
     // The number of the object that an event is about; 0: none.
     objectOf(row: number): number {
         return this.column(EventColumn.Object)[row]!;

@@ -58,8 +58,12 @@ export class Clock {
     }
 }
 
+// A share with three significant digits, as HTML.
 export function percent(part: number, whole: number): string {
-    return whole ? `${((part / whole) * 100).toFixed(1)} %` : '–';
+    const share = (part / whole) * 100;
+    if (!whole) return '–';
+    if (!part) return '0 %';
+    return share < 0.001 ? '&lt;0.001 %' : `${share.toPrecision(3)} %`;
 }
 
 // "3 threads", "1 thread"

@@ -5,7 +5,7 @@
 //         puts(kind->name);
 //     extract_export_run(&text, view, trace, &options, &error);
 //
-// An export is written while the trace is read: memory does not grow with the trace's length.
+// An export is written while the trace is read: memory does not grow with the length of a log.
 // ringside-export(1) has a table for each format with what becomes of events, slices, states,
 // wake-ups, counters and losses.
 #ifndef EXTRACT_EXPORT_H

@@ -26,6 +26,25 @@ check "--to with a name and with a time" 0 out '^0,0,' no-out '^[0-9]*,410,'
 cp "$demo" own.trx
 run export --to csv own.trx -o own.trx
 check "the input as the output" 1 err 'own.trx: is an input; use the name of another file'
+cp "$here/../data/hooks.bin" firmware.elf
+run export --to csv --elf firmware.elf own.trx -o firmware.elf
+check "the firmware as the output" 1 err 'firmware.elf: is an input'
+run export "$demo" -o ''
+check "an empty name of the output" 1 err 'no output file is given'
+run export --to csv --json "$demo" -o -
+check "an option of reports" 1 err 'use --to jsonl for JSON' no-out .
+run export --to csv --elf-b firmware.elf "$demo" -o -
+check "an option for two traces" 1 err '^ringside: --elf-b: only for two traces'
+run export "$demo" -o UP.CSV
+check "an ending in capitals" 0
+ln -s nowhere link
+for name in csv sqlite; do
+    run export --to $name "$demo" -o link
+    check "$name: a link that leads nowhere" 2 err 'link: is a link that leads nowhere'
+done
+is "the link stays" "$(readlink link)" nowhere
+run export --to ctf "$demo" -o missing/sub
+check "a directory in one that does not exist" 2 err 'missing/sub: .*use a path in a directory'
 is "the input stays" "$(cmp own.trx "$demo" && echo the same)" "the same"
 mkfifo pipe.sqlite
 run export "$demo" -o pipe.sqlite
@@ -39,6 +58,29 @@ check "standard output" 0 out '^seq,ticks,'
 echo old >kept.csv
 run export --to vcd "$here/../data/trcfmt-cases.tsv" -o kept.csv
 is "a failed export keeps the old file" "$(cat kept.csv)" old
+# A filter that names nothing makes no file, and does not replace one.
+echo old >kept.sqlite
+run export --thread typo "$demo" -o kept.sqlite
+check "a filter that names nothing, to a file" 1 err '"typo": no such name'
+is "it keeps the old file" "$(cat kept.sqlite)" old
+run export --to ctf --where "thread=='typo'" "$demo" -o kept.ctf
+check "a filter that names nothing, to a directory" 1 err 'typo'
+is "it makes no directory" "$(ls -d kept.ctf* 2>&1 | grep -c '^kept')" 0
+for name in svg vcd ctf-lttng; do
+    run export --to $name "$here/../data/hooks.bin" -o noroles
+    check "$name of hook words without roles" 2 err 'say with --roles'
+done
+
+# ---- names ----
+
+# Bytes that are not text are shown as in reports, and user events have the names of their types.
+LC_ALL=C sed 's/supervisor/super\xffisor/g' "$demo" >bytes.trx
+is "jsonl: a name that is not text" "$("$ringside" export --to jsonl bytes.trx -o - 2>err |
+    jq -r '.thread_name, .name | select(. and test("^super"))' | sort -u)" 'super\xffisor'
+gunzip -c "$here/../data/log-version-1/posix-append.log.gz" >named.log
+run export named.log -o named.csv
+is "csv: the name of a user event" "$(sqlite3 :memory: -cmd '.import --csv named.csv e' \
+    "select distinct event from e where id = 33")" temperature
 
 # ---- the formats ----
 

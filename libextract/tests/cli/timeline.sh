@@ -115,6 +115,15 @@ gunzip -c "$here/../data/rkh/stream.bin.gz" >stream.bin
 run timeline stream.bin
 check "RKH" '0 3' out '^sampler '
 gunzip -c "$here/../data/log-version-1/posix-loop.log.gz" >posix.log
+# The data of one core end before those of the other: then it is not idle, but unknown.
+if [ -e "$data/schedule/sim05.trx" ]; then
+    run merge --cores "$data/schedule/sim02.trx" "$data/schedule/sim05.trx" -o cores.log
+    check "two cores" 0
+    is "the core whose data end first" "$("$ringside" timeline --json cores.log 2>err |
+        jq -r 'select(.name == "core 1") | .columns[-1]')" unknown
+else
+    echo "skip two cores: no such trace"
+fi
 run timeline posix.log
 check "no schedule" 2 err 'no event of this trace shows a schedule'
 finish

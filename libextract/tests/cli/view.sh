@@ -24,6 +24,8 @@ run export --to html "$demo" -o demo.html
 is "view: the page of export" "$(cmp "$(cat opened)" demo.html && echo same)" same
 is "view: only the user can read it" \
     "$(stat -c %a "$work/home/.cache/ringside")" 700
+run view "$demo" "$demo"
+check "view: two traces have a page of their own" 0 out '/demo.trx-and-demo.trx.html$'
 XDG_CACHE_HOME=$work/other run view "$demo"
 check "view: XDG_CACHE_HOME" 0 out "^$work/other/ringside/demo.trx.html\$"
 XDG_CACHE_HOME=relative run view "$demo"

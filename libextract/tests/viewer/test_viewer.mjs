@@ -606,7 +606,7 @@ async function compareStatistics(page, trace) {
     };
     const expected = stats.threads.map(t => [
         t.name,
-        `${((t.ticks / stats.span_ticks) * 100).toFixed(1)} %`,
+        `${((t.ticks / stats.span_ticks) * 100).toPrecision(3)} %`,
         String(t.response.count),
         length(t.response.median),
         t.response.count < 100 ? '–' : length(t.response.p99),
@@ -746,6 +746,17 @@ async function useOthers(path, trace) {
         await text(untimed, '#state'),
         '2 events lost, at an unknown time',
     );
+    is(
+        'no schedule: what to do',
+        /say with --roles which hooks are switches/.test(await text(untimed, '.note')),
+        true,
+    );
+    await press(untimed, '.');
+    is(
+        'an event without a thread is in no lane of one',
+        [await text(untimed, '#det .sub'), (await untimed.$$('.ln.on')).length],
+        ['Event #0, kernel', 0],
+    );
     await untimed.close();
     void trace;
 }
@@ -798,9 +809,21 @@ async function useTwo(a, b) {
         ),
         3,
     );
+    await page.setViewport({ width: 1280, height: 800 });
+    await settle(page);
+    is(
+        'two traces, 1280 wide: all columns',
+        await page.$eval('#p-statistics', panel => panel.scrollWidth <= panel.clientWidth),
+        true,
+    );
     is('two traces: nothing but its file', page.faults, []);
     await page.setViewport({ width: 500, height: 800 });
     await settle(page);
+    is(
+        'two traces, 500 wide: the button is in the window',
+        await page.$eval('#align', button => button.getBoundingClientRect().right <= innerWidth),
+        true,
+    );
     is(
         'two traces, 500 wide: names above their lanes',
         await page.$$eval(
@@ -818,6 +841,89 @@ async function useTwo(a, b) {
         0,
     );
     await page.close();
+}
+
+// What says why there is little to see, and what was chosen.
+async function showStates(trace) {
+    const posix = await openPage(makePage('named', unpack('posix-append.log')));
+    is(
+        'the name of a user event',
+        await posix.evaluate(() => ringside.app.pane.trace.eventName(2)),
+        'temperature',
+    );
+    await posix.close();
+    const empty = await openPage(makePage('empty', demo, '--from', '999s', '--hz', '25000000'));
+    is(
+        'no event: what to do, and no time',
+        [
+            /widen --from and --to/.test(await text(empty, '.note')),
+            await text(empty, '#state'),
+            await text(empty, '#facts'),
+        ],
+        [true, '', 'ThreadX event trace, 0 events, clock 25 MHz'],
+    );
+    await press(empty, '.', '3', '2', 'w');
+    is('no event: no fault', empty.faults, []);
+    await empty.close();
+    const page = await openPage(makePage('chosen', demo), { width: 1280, height: 800 });
+    await press(page, '2');
+    const name = await page.$eval('.choice:last-child .link', link => {
+        link.click();
+        return link.textContent.split(',')[0];
+    });
+    await settle(page);
+    is(
+        'why: a chosen response is selected and visible',
+        [
+            await text(page, '#det h2'),
+            await page.$eval('.ln.on', button => {
+                const lane = button.getBoundingClientRect(),
+                    panes = document.getElementById('panes').getBoundingClientRect();
+                return lane.top >= panes.top && lane.bottom <= panes.bottom + 1;
+            }),
+        ],
+        [name, true],
+    );
+    const session = await page.createCDPSession();
+    const features = [{ name: 'forced-colors', value: 'active' }];
+    await session.send('Emulation.setEmulatedMedia', { features });
+    await press(page, '1', '.');
+    // What is seen at the left edge of an element, where it has no text.
+    const edge = async selector => {
+        const box = await (await page.$(selector)).boundingBox();
+        const clip = { x: box.x + 5, y: box.y + box.height / 2, width: 3, height: 3 };
+        return page.screenshot({ clip, encoding: 'base64' });
+    };
+    for (const kind of ['#tabs [role=tab]', '#grid .row'])
+        is(
+            `forced colors: the selected ${kind}`,
+            (await edge(`${kind}[aria-selected=true]`)) !==
+                (await edge(`${kind}[aria-selected=false]`)),
+            true,
+        );
+    await page.close();
+    const log = join(work, 'cores.log');
+    run('merge', '--cores', trace, join(data, 'schedule/sim05.trx'), '-o', log);
+    const cores = await openPage(makePage('cores', ...hz, log));
+    is(
+        'a log is not called complete',
+        await text(cores, '#state'),
+        'no loss and no damage in this log',
+    );
+    const patterns = await cores.evaluate(() => {
+        const { app } = ringside,
+            context = document.querySelector('.cv canvas').getContext('2d');
+        const lanes = app.pane.lanes.filter(l => l.kind === 'core');
+        const x = Math.floor(context.canvas.width * 0.9);
+        // The dots of unknown: some pixels have a color, and some have none.
+        return lanes.map(lane => {
+            const { data } = context.getImageData(x, lane.y + 6, 12, lane.height - 12);
+            const alphas = Array.from({ length: data.length / 4 }, (_, i) => data[4 * i + 3]);
+            return alphas.includes(0) && alphas.some(alpha => alpha > 0);
+        });
+    });
+    is('the core whose data ended is unknown', patterns, [false, true]);
+    await cores.close();
 }
 
 // Names that would be markup, or end an element.
@@ -866,6 +972,7 @@ if (existsSync(sim)) {
     await useWithMouse(path, sim);
     await useWithKeys(path, sim);
     await useOthers(path, sim);
+    await showStates(sim);
     await useTwo(sim, join(data, 'schedule/sim05.trx'));
 } else {
     console.log('skip sim02: no such trace');
