@@ -37,11 +37,13 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
     const struct extract_kernel *kernel = build->remains->kernel;
     const struct extract_kernel_thread *victim = crash_stack_below(kernel, thread);
     bool is_proven = thread->overflow == EXTRACT_OVERFLOW_PROVEN;
-    const char *source = !is_proven ? "stack" : thread->has_sp ? "control block" : "registers";
+    bool is_below = thread->has_sp && thread->sp < thread->stack_start;
+    const char *source = is_below ? "control block" : is_proven ? "registers" : "stack";
     char name[24], other[24];
     struct extract_symbol symbol;
-    const char *what = is_proven ? "has overflowed: its stack pointer is below its stack"
-                                 : "is used to its last byte, so that it may have overflowed";
+    const char *what = is_proven  ? "has overflowed: its stack pointer is below its stack"
+                       : is_below ? "may have overflowed: its stack pointer is below its stack"
+                                  : "is used to its last byte, so that it may have overflowed";
 
     if (!build->overflow || thread->overflow > build->overflow->overflow)
         build->overflow = thread;

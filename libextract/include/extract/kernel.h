@@ -43,9 +43,13 @@ enum extract_kernel_state {
 // Whether a thread has used more stack than it has.
 enum extract_kernel_overflow {
     EXTRACT_OVERFLOW_UNKNOWN = 0,
-    EXTRACT_OVERFLOW_NO,        // bytes at the end of the stack were never written
-    EXTRACT_OVERFLOW_SUSPECTED, // they were written, while those of other threads were not
-    EXTRACT_OVERFLOW_PROVEN     // the saved stack pointer is below the stack
+    EXTRACT_OVERFLOW_NO, // bytes at the end of the stack were never written
+    // They were written, while those of other threads were not; or the saved stack pointer is below
+    // the stack, and nothing else shows it.
+    EXTRACT_OVERFLOW_SUSPECTED,
+    // The stack pointer is below the stack; a saved one has a frame there, or the stack was used to
+    // its last byte.
+    EXTRACT_OVERFLOW_PROVEN
 };
 
 struct extract_kernel_thread {
