@@ -199,6 +199,7 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
         thread->has_core = true;
         thread->core = (unsigned)i;
     }
+    (void)kernel_block_get(reader, &block, "tx_thread_entry", &thread->entry);
     read_stack(reader, &block, thread);
     read_wait(reader, walk, &block, thread);
     read_registers(reader, walk, &block, thread);

@@ -276,6 +276,31 @@ other_program() {
     grep -q 'storm-cortex-m3.elf: may be another program than the one that ran: ' "$work/err"
 }
 
+# patched FILE ADDRESS...: a copy of the program in which no call is before these addresses.
+patched() {
+    local text return offset at
+    text=$(LC_ALL=C readelf -SW "$elf" | sed -n 's/^.* \.text  *PROGBITS  *//p')
+    read -r at offset _ <<<"$text"
+    cp "$elf" "$1"
+    for return in "${@:2}"; do
+        printf '\0\0\0\0' | dd of="$1" bs=1 conv=notrunc status=none \
+            seek=$((return - 4 - 0x$at + 0x$offset))
+    done
+}
+# An old ELF file of the same program: its functions are at other places, so that return addresses
+# are not after calls. What it names is not certain.
+old_program() {
+    local -a returns old=("${input[@]}")
+    says '.findings | any(.kind == "other program") | not' || return 1
+    mapfile -t returns < <(jq -r '.frames[1:3][].pc' "$work/crash.json")
+    old[1]=$work/old.elf
+    patched "${old[1]}" "${returns[@]}"
+    "$ringside" crash -q --json "${old[@]}" >"$work/crash.json"
+    says '.place.certainty == "possible" and .thread.certainty == "possible" and
+        (.findings | any(.kind == "other program" and .certainty == "likely" and
+            (.text | test("return addresses .* are not after a call"))))'
+}
+
 for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     elf=$firmware/deaths-$port.elf
     memory="memory fault"
@@ -297,6 +322,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: ... and the same page and core in GDB" same_in_gdb
         check "$port: ... and from a crash folder" folder
     fi
+    check "$port: ... and an old ELF file of the program is noticed" old_program
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"
     # The thread that was interrupted is not the culprit, and may be any.

@@ -67,6 +67,7 @@ struct extract_kernel_thread {
     uint64_t holder;      // address of the thread that owns that mutex; 0: none, or unknown
     bool has_ticks_left;
     uint64_t ticks_left;                // until its wait or sleep ends by itself
+    uint64_t entry;                     // address of its entry function; 0: unknown
     uint64_t stack_start, stack_end;    // lowest address, and the one after the highest; 0: unknown
     bool has_sp, has_pc;                // its registers are saved in memory, and were understood
     uint64_t sp, pc;                    // where it continues
@@ -187,6 +188,8 @@ struct extract_frame {
     uint64_t pc;                // where it continues; the first one: where it is
     const char *function;       // of the symbols; NULL: unknown
     struct extract_place place; // of the call; file NULL: unknown
+    // The ELF file has no call before `pc`: the stack is damaged, or another program ran.
+    bool is_impossible;
 };
 
 // Lists the functions that were called, the innermost first, from the registers of a thread or a

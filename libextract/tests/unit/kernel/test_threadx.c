@@ -23,6 +23,7 @@ struct TX_THREAD_STRUCT {
     struct TX_TIMER_INTERNAL_STRUCT tx_thread_timer;
     void *tx_thread_stack_end, *tx_thread_stack_start, *tx_thread_stack_ptr;
     ULONG tx_thread_stack_size;
+    void (*tx_thread_entry)(ULONG);
     ULONG tx_thread_id;
 };
 struct TX_MUTEX_STRUCT {
@@ -71,6 +72,11 @@ static char *const names[COUNT] = {"worker", "waiter", "sleeper", "receiver", "s
 static const unsigned thread_states[COUNT] = {READY,       WAITS_MUTEX, SLEEPING,
                                               WAITS_QUEUE, SUSPENDED,   COMPLETED};
 
+static void run(ULONG input)
+{
+    (void)input;
+}
+
 static int make_kernel(void **state)
 {
     memset(stacks, 0xEF, sizeof stacks);
@@ -85,6 +91,7 @@ static int make_kernel(void **state)
                                  .tx_thread_stack_end = stacks[i] + STACK - 1,
                                  .tx_thread_stack_ptr = stacks[i] + STACK - 96,
                                  .tx_thread_stack_size = STACK,
+                                 .tx_thread_entry = run,
                                  .tx_thread_id = THREAD_ID};
         memset(stacks[i] + STACK - 200, 1, 200);
     }
@@ -133,6 +140,7 @@ static void threads_are_read(void **state)
     assert_int_equal(worker->state, EXTRACT_KERNEL_RUNNING);
     assert_true(worker->has_core && worker->core == 1);
     assert_true(worker->priority == 3 && worker->base_priority == 10);
+    assert_int_equal(worker->entry, (uintptr_t)&run);
     assert_false(worker->has_sp); // what is saved is older
     const struct extract_kernel_thread *waiter = host_thread(kernel, "waiter");
     assert_int_equal(waiter->state, EXTRACT_KERNEL_BLOCKED);
