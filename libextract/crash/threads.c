@@ -68,6 +68,27 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
 
 // ---- deadlocks ----
 
+static bool figure_of(const struct extract_kernel_object *object, const char *name, uint64_t *value)
+{
+    for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && object->figures[i].name; i++)
+        if (strcmp(object->figures[i].name, name) == 0) {
+            *value = object->figures[i].value;
+            return true;
+        }
+    return false;
+}
+
+// Returns whether the mutex that a thread waits for is not held, although it has an owner: one of
+// the two is damaged.
+static bool is_doubtful(const struct extract_kernel *kernel,
+                        const struct extract_kernel_thread *thread)
+{
+    uint64_t held;
+
+    return thread->object < kernel->object_count &&
+           figure_of(&kernel->objects[thread->object], "held", &held) && !held;
+}
+
 // Follows the holders from a thread on. Returns whether they lead back to it.
 static bool is_in_cycle(const struct extract_kernel *kernel, size_t first)
 {
@@ -93,6 +114,7 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
     struct extract_text words;
     size_t at = first;
 
+    enum extract_crash_certainty certainty = EXTRACT_CRASH_CERTAIN;
     extract_text_init(&words, NULL, NULL);
     deadlock->first = build->cycle_count;
     do {
@@ -100,6 +122,8 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         char name[24], object[24];
         crash->cycle[build->cycle_count++] = at;
         deadlock->count++;
+        if (is_doubtful(kernel, thread))
+            certainty = EXTRACT_CRASH_LIKELY;
         seen[at] = true;
         if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
             limited = thread;
@@ -116,7 +140,7 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
     if (words.code) {
         build->failed = true;
     } else if (limited) {
-        crash_find(build, "waits in a circle", "control block", EXTRACT_CRASH_CERTAIN,
+        crash_find(build, "waits in a circle", "control block", certainty,
                    "%.*s, which the first one holds; \"%s\" waits for %llu more ticks at most",
                    (int)words.used, words.data, crash_name(limited->name, limited->address, name),
                    (unsigned long long)limited->ticks_left);
@@ -124,8 +148,8 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         crash->deadlock_count--;
         *deadlock = (struct extract_deadlock){.count = 0};
     } else
-        crash_find(build, "deadlock", "control block", EXTRACT_CRASH_CERTAIN,
-                   "%.*s, which the first one holds", (int)words.used, words.data);
+        crash_find(build, "deadlock", "control block", certainty, "%.*s, which the first one holds",
+                   (int)words.used, words.data);
     extract_text_free(&words);
 }
 
@@ -146,16 +170,6 @@ static void find_deadlocks(struct crash_build *build)
 }
 
 // ---- objects ----
-
-static bool figure_of(const struct extract_kernel_object *object, const char *name, uint64_t *value)
-{
-    for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && object->figures[i].name; i++)
-        if (strcmp(object->figures[i].name, name) == 0) {
-            *value = object->figures[i].value;
-            return true;
-        }
-    return false;
-}
 
 // Queues that are full, and pools that are empty.
 static void find_levels(struct crash_build *build)

@@ -201,6 +201,29 @@ static void circle_with_a_limit(void **state)
     extract_memory_close(memory);
 }
 
+// A mutex that has an owner, but is not held, is damaged.
+static void deadlock_with_a_free_mutex(void **state)
+{
+    struct extract_kernel_object mutex = {.type = "mutex", .figures = {{"held", 0}}};
+    struct extract_kernel_thread thread = {
+        .address = 0x1000, .wait = "mutex", .state = EXTRACT_KERNEL_BLOCKED, .holder = 0x1000};
+    struct extract_kernel kernel = {
+        .threads = &thread, .thread_count = 1, .objects = &mutex, .object_count = 1};
+    struct extract_remains remains = {.memory = empty_memory(), .kernel = &kernel};
+    struct extract_crash *crash;
+    (void)state;
+
+    for (uint64_t held = 0; held < 2; held++) {
+        mutex.figures[0].value = held;
+        assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+        assert_string_equal(crash->kind, "deadlock");
+        assert_int_equal(crash->certainty, held ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY);
+        assert_int_equal(crash->thread_certainty, crash->certainty);
+        extract_crash_free(crash);
+    }
+    extract_memory_close(remains.memory);
+}
+
 // The registers of the core show that the thread that runs is below its stack. One that is far from
 // it is damaged.
 static void running_below_its_stack(void **state)
@@ -328,6 +351,7 @@ int main(void)
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
                                        cmocka_unit_test(circle_with_a_limit),
+                                       cmocka_unit_test(deadlock_with_a_free_mutex),
                                        cmocka_unit_test(overflow_and_fault),
                                        cmocka_unit_test(running_below_its_stack),
                                        cmocka_unit_test(overflows),
