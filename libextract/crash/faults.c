@@ -7,6 +7,7 @@
 #define _GNU_SOURCE // sigabbrev_np
 #include "base/cursor.h"
 #include "crash/crash.h"
+#include "kernel/kernel.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdio.h>
@@ -417,32 +418,20 @@ static const struct meaning vectors[] = {
 // The core is taken to be in an exception if the top of its stack looks like the frame of one.
 static void read_m68k(struct crash_build *build)
 {
-    enum { FRAME = 8, LEAST_FORMAT = 4, MOST_FORMAT = 7, SUPERVISOR = 0x2000 };
-    const struct extract_registers *registers = &build->crash->registers;
-    uint8_t bytes[FRAME];
-    uint64_t sp, ps;
-    size_t got;
+    struct kernel_coldfire_frame frame;
 
-    if (!register_get(registers, M68K_SP, &sp) || !register_get(registers, M68K_PS, &ps) ||
-        !(ps & SUPERVISOR) ||
-        extract_memory_read(build->remains->memory, sp, bytes, sizeof bytes, &got, NULL))
+    if (!kernel_read_coldfire_frame(build->remains->memory, &build->crash->registers, &frame))
         return;
-    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_BIG);
-    uint32_t format = extract_cursor_u32(&c), pc = extract_cursor_u32(&c);
     const struct meaning *meaning =
-        meaning_of(vectors, sizeof vectors / sizeof *vectors, format >> 18 & 0xFF);
-    if (format >> 28 < LEAST_FORMAT || format >> 28 > MOST_FORMAT || !meaning ||
-        !build->remains->symbols)
+        meaning_of(vectors, sizeof vectors / sizeof *vectors, frame.vector);
+    if (!meaning || !build->remains->symbols)
         return;
     build->has_foreign_fault |= meaning->number != 5 && meaning->number != 9; // division, trace
     crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
-               "%s (vector %u, format %u, fault status %u)", meaning->text, format >> 18 & 0xFF,
-               format >> 28, (format >> 24 & 0xC) | (format >> 16 & 3));
-    struct extract_registers origin = *registers;
-    register_set(&origin, M68K_PC, pc);
-    register_set(&origin, M68K_SP, sp + FRAME + ((format >> 28) - LEAST_FORMAT));
-    find_bad_call(build, &origin, EXTRACT_CRASH_LIKELY);
-    crash_set_origin(build, &origin, EXTRACT_CRASH_LIKELY, NULL);
+               "%s (vector %u, format %u, fault status %u)", meaning->text, frame.vector,
+               frame.format, frame.fault_status);
+    find_bad_call(build, &frame.registers, EXTRACT_CRASH_LIKELY);
+    crash_set_origin(build, &frame.registers, EXTRACT_CRASH_LIKELY, NULL);
 }
 
 // ---- Linux ----

@@ -145,6 +145,18 @@ bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_o
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers);
 
+// ---- fault.c ----
+
+// The frame of an exception on the stack of a ColdFire core.
+struct kernel_coldfire_frame {
+    unsigned format, vector, fault_status;
+    struct extract_registers registers; // of what was interrupted
+};
+// Reads the frame at the stack pointer, where it is until a handler pushes something. Returns false
+// if there is none.
+bool kernel_read_coldfire_frame(struct extract_memory *memory, const struct extract_registers *core,
+                                struct kernel_coldfire_frame *frame);
+
 // ---- calls.c ----
 
 // Returns whether code ends with an instruction that calls a function. For machines whose

@@ -94,6 +94,21 @@ served() {
         grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
         { cat "$work/out"; return 1; }
 }
+# In a core and in a dump, the thread that faulted has the registers of its frame.
+split_coldfire() {
+    local command
+    command=$(printf '"%s" ' "$ringside" serve -q "${input[@]}")
+    rm -f "$work"/split.core*
+    "$ringside" core -q "${input[@]}" -o "$work/split.core" || return 1
+    timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt \
+        -ex 'info threads' "$elf" >"$work/out" 2>&1 </dev/null
+    grep -q '"exception" (on the core) .*unexpected_entry ' "$work/out" &&
+        is_split || { cat "$work/out"; return 1; }
+    timeout 120 gdb-multiarch -nx -q -batch -ex 'set osabi GNU/Linux' -ex "file $elf" \
+        -ex "core-file $work/split.core" -ex bt >"$work/out" 2>&1 </dev/null
+    is_split || { cat "$work/out"; return 1; }
+}
+is_split() { grep -q '^#0 .*execute_garbage ' "$work/out" && grep -q ' culprit_entry ' "$work/out"; }
 # ---- live targets ----
 
 # What does not depend on how the registers were read. QEMU's server for GDB gives no psp, as GDB
@@ -322,6 +337,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: ... and the same page and core in GDB" same_in_gdb
         check "$port: ... and from a crash folder" folder
     fi
+    [ "$port" = coldfire ] && check "$port: ... and GDB's stack of a dump" split_coldfire
     check "$port: ... and an old ELF file of the program is noticed" old_program
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"

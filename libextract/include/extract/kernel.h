@@ -160,9 +160,10 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
                                      struct extract_symbols *symbols, unsigned core,
                                      const struct extract_registers *registers);
 
-// Gets the registers of the thread that an exception of an Arm core of M-profile has interrupted,
-// from the frame at its psp. r4 to r11 are those of the core. Returns false if the core is not in
-// an exception, if the frame is on the main stack, or if it cannot be read.
+// Gets the registers of the thread that an exception has interrupted. On Arm's M-profile, they are
+// in the frame at psp, and r4 to r11 are those of the core. On ColdFire, the frame is at the stack
+// pointer, as long as the handler has pushed nothing. Returns false if the core is not in an
+// exception, if the frame is on the main stack, or if it cannot be read.
 bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
                                 const struct extract_registers *core,
                                 struct extract_registers *interrupted);
