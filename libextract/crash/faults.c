@@ -172,34 +172,56 @@ static bool find_status(struct crash_build *build)
     return is_found;
 }
 
-// Finds the place of a call through a wrong pointer: the link register has the caller, or the top
-// of the stack on machines without one.
+static bool is_code(struct extract_symbols *symbols, uint64_t address)
+{
+    struct extract_symbol symbol;
+
+    return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
+}
+
+// Gets the return address of a call that has just been made: the link register has it, or the top
+// of the stack on machines without one. Returns false if it is not after a call.
+static bool get_link(const struct crash_build *build, const struct extract_registers *origin,
+                     uint64_t *link)
+{
+    const struct register_machine *machine = build->machine;
+    struct extract_symbols *symbols = build->remains->symbols;
+    uint64_t sp;
+    uint8_t bytes[8];
+    size_t got;
+
+    if (machine->lr != NO_REGISTER) {
+        if (!register_get(origin, machine->lr, link))
+            return false;
+        *link &= ~UINT64_C(1);
+    } else {
+        if (!register_get(origin, machine->sp, &sp) ||
+            extract_memory_read(build->remains->memory, sp, bytes, machine->word_bytes, &got, NULL))
+            return false;
+        struct extract_cursor c =
+            extract_cursor_make(bytes, machine->word_bytes, extract_symbols_byte_order(symbols));
+        *link = extract_cursor_word(&c, machine->word_bytes);
+    }
+    return is_code(symbols, *link - 2) && !kernel_is_no_return(symbols, *link);
+}
+
+// Finds a call through a wrong pointer: pc is not code. Its place is that of the caller.
 static void find_bad_call(struct crash_build *build, struct extract_registers *origin,
                           enum extract_crash_certainty certainty)
 {
     const struct register_machine *machine = build->machine;
-    struct extract_symbols *symbols = build->remains->symbols;
-    struct extract_symbol symbol;
     uint64_t pc, link, sp;
-    uint8_t bytes[8];
-    size_t got;
 
-    if (!symbols || !register_get(origin, machine->pc, &pc) ||
-        (extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) && symbol.function))
+    if (!build->remains->symbols || !register_get(origin, machine->pc, &pc) ||
+        is_code(build->remains->symbols, pc))
         return;
     crash_find(build, "bad call", "registers", certainty,
                "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
-    if (machine->lr != NO_REGISTER) {
-        if (register_get(origin, machine->lr, &link))
-            register_set(origin, machine->pc, (link & ~UINT64_C(1)) - 2);
-    } else if (register_get(origin, machine->sp, &sp) &&
-               !extract_memory_read(build->remains->memory, sp, bytes, machine->word_bytes, &got,
-                                    NULL)) {
-        struct extract_cursor c =
-            extract_cursor_make(bytes, machine->word_bytes, extract_symbols_byte_order(symbols));
-        register_set(origin, machine->pc, extract_cursor_word(&c, machine->word_bytes) - 2);
+    if (!get_link(build, origin, &link))
+        return;
+    register_set(origin, machine->pc, link - 2);
+    if (machine->lr == NO_REGISTER && register_get(origin, machine->sp, &sp))
         register_set(origin, machine->sp, sp + machine->word_bytes);
-    }
 }
 
 // Writes the name of an exception, or the number of an interrupt, to `name`.
@@ -577,6 +599,24 @@ static void choose_core(struct crash_build *build)
     build->crash->core_count = remains->core_count;
 }
 
+// Sets the place of a core that no fault explains. If it is not at code, the program has made a
+// wrong call before; a program of Linux may be in a library instead.
+static void place_core(struct crash_build *build)
+{
+    struct extract_registers origin = build->crash->registers;
+    enum extract_crash_certainty certainty = EXTRACT_CRASH_CERTAIN;
+    struct extract_symbols *symbols = build->remains->symbols;
+    uint64_t pc, link;
+
+    if (symbols && !extract_symbols_has_libraries(symbols) &&
+        register_get(&origin, build->machine->pc, &pc) && !is_code(symbols, pc) &&
+        get_link(build, &origin, &link)) {
+        certainty = EXTRACT_CRASH_LIKELY;
+        find_bad_call(build, &origin, certainty);
+    }
+    crash_set_origin(build, &origin, certainty, NULL);
+}
+
 void crash_read_faults(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
@@ -594,5 +634,5 @@ void crash_read_faults(struct crash_build *build)
     read_assertion(build);
     read_signal(build);
     if (!crash->place.is_known)
-        crash_set_origin(build, &crash->registers, EXTRACT_CRASH_CERTAIN, NULL);
+        place_core(build);
 }

@@ -291,6 +291,17 @@ other_program() {
     grep -q 'storm-cortex-m3.elf: may be another program than the one that ran: ' "$work/err"
 }
 
+# A core at an address without code, of which no fault is known: the link register has the call.
+wild_core() {
+    local link=lr
+    [ "$port" = rv64 ] && link=ra
+    { echo 'pc 0xdead0000'; echo "$link $(jq '.frames[1].pc' "$work/crash.json")"; } \
+        >"$work/wild.txt"
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[@]}" \
+        >"$work/wild.json"
+    jq -e '.place.function == "die" and .place.certainty == "likely" and
+        (.findings | any(.kind == "bad call" and .certainty == "likely"))' "$work/wild.json" >/dev/null
+}
 # patched FILE ADDRESS...: a copy of the program in which no call is before these addresses.
 patched() {
     local text return offset at
@@ -298,8 +309,8 @@ patched() {
     read -r at offset _ <<<"$text"
     cp "$elf" "$1"
     for return in "${@:2}"; do
-        printf '\0\0\0\0' | dd of="$1" bs=1 conv=notrunc status=none \
-            seek=$((return - 4 - 0x$at + 0x$offset))
+        printf '\0\0\0\0\0\0' | dd of="$1" bs=1 conv=notrunc status=none \
+            seek=$((return - 6 - 0x$at + 0x$offset))
     done
 }
 # An old ELF file of the same program: its functions are at other places, so that return addresses
@@ -337,6 +348,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: ... and the same page and core in GDB" same_in_gdb
         check "$port: ... and from a crash folder" folder
     fi
+    [ "$port" = coldfire ] || check "$port: ... and a core that is not at code" wild_core
     [ "$port" = coldfire ] && check "$port: ... and GDB's stack of a dump" split_coldfire
     check "$port: ... and an old ELF file of the program is noticed" old_program
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
