@@ -80,17 +80,34 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
     return code ? code : read_kernel(remains, options, error);
 }
 
-void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options)
+static void check_program(const struct extract_remains *remains, const struct cli_options *options,
+                          enum extract_crash_certainty least)
 {
     struct extract_crash *crash;
 
     if (options->quiet || extract_crash_new(&crash, remains, NULL, 0, NULL))
         return;
     for (size_t i = 0; i < crash->finding_count; i++)
-        if (strcmp(crash->findings[i].kind, "other program") == 0)
+        if (strcmp(crash->findings[i].kind, "other program") == 0 &&
+            crash->findings[i].certainty >= least)
             cli_print_note(options->elf, "may be another program than the one that ran: %s",
                            crash->findings[i].text);
     extract_crash_free(crash);
+}
+
+void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options)
+{
+    check_program(remains, options, EXTRACT_CRASH_POSSIBLE);
+}
+
+void cli_program_check(struct extract_memory *memory, struct extract_symbols *symbols,
+                       const struct cli_options *options)
+{
+    const struct extract_remains remains = {
+        .size = sizeof remains, .memory = memory, .symbols = symbols};
+
+    if (memory && symbols && !options->pid && !cli_is_live(options))
+        check_program(&remains, options, EXTRACT_CRASH_CERTAIN);
 }
 
 void cli_remains_close(struct extract_remains *remains)

@@ -597,6 +597,10 @@ static void choose_core(struct crash_build *build)
     }
     build->crash->registers = remains->cores[build->crash->core];
     build->crash->core_count = remains->core_count;
+    // In the core file of a target with a kernel, the numbers of threads are those of GDB.
+    if (remains->kernel)
+        build->crash->registers.known &= ~(UINT64_C(1) << FAULT_LWP);
+    (void)register_get(&build->crash->registers, FAULT_LWP, &build->crash->lwp);
 }
 
 // Sets the place of a core that no fault explains. If it is not at code, the program has made a

@@ -189,6 +189,23 @@ static void check_build_id(struct crash_build *build)
                of_memory);
 }
 
+// Linux notes where it loaded the entry point: at a multiple of a page from that of the file.
+static void check_entry_point(struct crash_build *build)
+{
+    const struct extract_core *core = extract_core_of(build->remains->memory);
+    struct extract_symbols *symbols = build->remains->symbols;
+    uint64_t entry, placed;
+
+    if (!core || !extract_core_entry(core, &entry) ||
+        !extract_symbols_is_position_independent(symbols))
+        return;
+    extract_symbols_move(symbols, entry);
+    if (!extract_symbols_entry(symbols, &placed) || placed != entry)
+        crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
+                   "the program's entry point was at 0x%llx, where that of the ELF file cannot be",
+                   (unsigned long long)entry);
+}
+
 // ---- the vector table ----
 
 // Returns the address of the vector table: that of the core, or of the program.
@@ -281,6 +298,7 @@ void crash_check_program(struct crash_build *build)
     if (!build->remains->symbols || !build->remains->memory)
         return;
     check_machine(build);
+    check_entry_point(build);
     check_build_id(build);
     check_constants(build);
     check_vectors(build);
