@@ -23,6 +23,22 @@ static enum extract_code read_registers(struct extract_remains *remains,
     return code;
 }
 
+// Prints which images of a crash folder lack bytes.
+static void print_cuts(const struct cli_options *options)
+{
+    struct extract_memory_cut cut;
+
+    for (int i = 0; i < options->input_count && !options->quiet; i++)
+        for (size_t k = 0; extract_memory_is_folder(options->inputs[i]) &&
+                           extract_memory_folder_cut(options->inputs[i], k, &cut);
+             k++)
+            cli_print_note(
+                options->inputs[i],
+                "%s has %llu bytes of the %llu that manifest.txt lists: the rest of this "
+                "RAM is unknown",
+                cut.name, (unsigned long long)cut.found, (unsigned long long)cut.length);
+}
+
 // Reads the kernel; a program without one has the registers of its cores.
 static enum extract_code read_kernel(struct extract_remains *remains,
                                      const struct cli_options *options, struct extract_error *error)
@@ -67,6 +83,8 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
     code = cli_symbols_open(&remains->symbols, options, error);
     if (!code)
         code = cli_memory_open(&remains->memory, options, error);
+    if (!code)
+        print_cuts(options);
     if (!code && !remains->memory)
         code = extract_error_set(error, EXTRACT_USAGE, options->command,
                                  "use FILE@ADDRESS, or a core", "no input is given");

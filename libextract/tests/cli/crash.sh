@@ -80,6 +80,15 @@ check "half of a core, without its notes" 0 out '^cause   unknown: ' out '^where
     no-out certain
 run crash --elf dies fault.core --registers /dev/null
 check "an empty file of registers" 2 no-out . err 'contains no register of the program'
+mkdir folder
+head -c 100 fault.core >folder/ram.bin
+printf 'ringside-crash 1\nram: ram.bin 0x20000000 0x400\n' >folder/manifest.txt
+run crash --elf dies folder
+check "an image that is cut" 0 err 'folder: ram.bin has 100 bytes of the 1024 that manifest.txt lists'
+mkfifo folder/pipe
+printf 'ringside-crash 1\nram: pipe 0x20000000 0x400\n' >folder/manifest.txt
+run crash --elf dies folder
+check "an image that is a pipe" 2 no-out . err 'pipe: not a regular file'
 run crash fault.core
 check "no program" 1 no-out . err 'use --elf FILE'
 run serve --elf dies fault.core
