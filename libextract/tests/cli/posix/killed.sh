@@ -100,7 +100,7 @@ check "after kill -9, what it did" 0 out "$last"
 run report --pid "$pid"
 check "without its program" 0 out ' tick at=0x[0-9A-F]* data=0A$'
 run status --pid "$pid"
-check "its status" 0 out '^stream status: running$'
+check "its status" 0 out '^target status: ended$' out '^stream status: suspended$'
 run stop --pid "$pid"
 check "it takes no requests" 2 err .
 killed=$pid
