@@ -108,7 +108,9 @@ split_coldfire() {
         -ex "core-file $work/split.core" -ex bt >"$work/out" 2>&1 </dev/null
     is_split || { cat "$work/out"; return 1; }
 }
-is_split() { grep -q '^#0 .*execute_garbage ' "$work/out" && grep -q ' culprit_entry ' "$work/out"; }
+is_split() {
+    grep -q '^#0 .*execute_garbage ' "$work/out" && grep -q ' culprit_entry ' "$work/out"
+}
 # ---- live targets ----
 
 # What does not depend on how the registers were read. QEMU's server for GDB gives no psp, as GDB
@@ -300,7 +302,8 @@ wild_core() {
     "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[@]}" \
         >"$work/wild.json"
     jq -e '.place.function == "die" and .place.certainty == "likely" and
-        (.findings | any(.kind == "bad call" and .certainty == "likely"))' "$work/wild.json" >/dev/null
+        (.findings | any(.kind == "bad call" and .certainty == "likely"))' \
+        "$work/wild.json" >/dev/null
 }
 # patched FILE ADDRESS...: a copy of the program in which no call is before these addresses.
 patched() {

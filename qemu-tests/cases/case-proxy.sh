@@ -103,7 +103,7 @@ loaded() {
         -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
     sed -n '/^before/,/^loaded/p' "$work/out" | grep -q '"control" (' &&
         ! sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '"control" (' &&
-        [ "$(sed -n '/^loaded/,/^runs/p' "$work/out" | grep -c '^\* 1 .*"core" (on the core)')" = 1 ] &&
+        sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '^\* 1 .*"core" (on the core)' &&
         sed -n '/^runs/,$p' "$work/out" | grep -q '"control" (' || { cat "$work/out"; return 1; }
 }
 # The dump and the live target have the same stacks.

@@ -84,7 +84,8 @@ mkdir folder
 head -c 100 fault.core >folder/ram.bin
 printf 'ringside-crash 1\nram: ram.bin 0x20000000 0x400\n' >folder/manifest.txt
 run crash --elf dies folder
-check "an image that is cut" 0 err 'folder: ram.bin has 100 bytes of the 1024 that manifest.txt lists'
+check "an image that is cut" 0 \
+    err 'folder: ram.bin has 100 bytes of the 1024 that manifest.txt lists'
 mkfifo folder/pipe
 printf 'ringside-crash 1\nram: pipe 0x20000000 0x400\n' >folder/manifest.txt
 run crash --elf dies folder
