@@ -78,7 +78,9 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
                                  options->openocd  ? "--openocd"
                                  : options->remote ? "--remote"
                                                    : "--pid",
-                                 "use a dump, a core, or GDB itself",
+                                 options->pid
+                                     ? "use `ringside report --pid`, or a core of the program"
+                                     : "use a dump, a core, or GDB itself",
                                  "this command needs memory that does not run");
     code = cli_symbols_open(&remains->symbols, options, error);
     if (!code)

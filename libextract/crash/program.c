@@ -54,7 +54,7 @@ static void check_constants(struct crash_build *build)
                (unsigned long long)first);
 }
 
-// A function of a thread that was created is one of the program.
+// The entry function of a thread is one of the program, or of a module that was loaded apart.
 static void check_entries(struct crash_build *build)
 {
     const struct extract_kernel *kernel = build->remains->kernel;
@@ -63,7 +63,9 @@ static void check_entries(struct crash_build *build)
     const struct extract_kernel_thread *first = NULL;
     struct extract_symbol symbol;
     size_t known = 0, strange = 0;
+    bool is_inside = false; // of the code of the ELF file
     uint64_t offset;
+    uint8_t byte;
     char name[24];
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
@@ -74,10 +76,12 @@ static void check_entries(struct crash_build *build)
                        symbol.function && !offset))
             continue;
         strange++;
+        is_inside |= extract_symbols_read_constant(symbols, entry, &byte, sizeof byte) != 0;
         first = first ? first : thread;
     }
     if (first)
-        crash_find(build, "other program", "control block", EXTRACT_CRASH_LIKELY,
+        crash_find(build, "other program", "control block",
+                   is_inside ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_POSSIBLE,
                    "%zu of %zu threads have an entry function that the ELF file has not, such as "
                    "0x%08llx of \"%s\"",
                    strange, known, (unsigned long long)first->entry,

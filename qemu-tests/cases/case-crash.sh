@@ -167,7 +167,11 @@ live_refuses() {
     [ $? = 2 ] && [ ! -s "$work/out" ] && grep -q 'GDB server listens there' "$work/err" ||
         { cat "$work/err"; return 1; }
     "$ringside" crash --elf "$elf" --pid 1 >"$work/out" 2>"$work/err"
-    [ $? = 1 ] && grep -q 'memory that does not run' "$work/err"
+    [ $? = 1 ] && grep -q 'memory that does not run; use `ringside report --pid`' "$work/err" ||
+        { cat "$work/err"; return 1; }
+    timeout 2 "$ringside" serve --elf "$elf" --listen=0.0.0.0:23997 "$elf@0" 2>"$work/err"
+    grep -q 'waiting for GDB: target remote localhost:23997' "$work/err" ||
+        { cat "$work/err"; return 1; }
 }
 
 # A directory as OpenOCD writes it is an input of its own.
@@ -330,6 +334,26 @@ old_program() {
             (.text | test("return addresses .* are not after a call"))))'
 }
 
+# Stacks end below the entry function of a thread: its link register is in a function that does not
+# return and saves nothing, or at the start of one, which is not what was called before it.
+entry_ends_stack() {
+    local entry shell trap link
+    printf '%s\n' 'void shell(void) { for (;;); }' 'void trap(void) { for (;;); }' \
+        'int entry(int a) { return a + 1; }' >"$work/ends.c"
+    arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -g -O0 -ffreestanding -nostdlib -Wl,-Ttext=0x100 \
+        -Wl,-eentry "$work/ends.c" -o "$work/ends.elf" || return 1
+    head -c 4096 /dev/zero >"$work/ends.bin"
+    read -r entry shell trap < <(arm-none-eabi-nm "$work/ends.elf" |
+        awk '{at[$3] = $1} END {print at["entry"], at["shell"], at["trap"]}')
+    for link in $((0x$shell + 5)) $((0x$trap + 1)); do
+        printf '%s\n' "pc 0x$entry" "lr $link" 'sp 0x20000400' 'r7 0x20000400' >"$work/ends.txt"
+        "$ringside" crash -q --json --elf "$work/ends.elf" --registers "$work/ends.txt" \
+            "$work/ends.bin@0x20000000" >"$work/crash.json"
+        says '(.frames | map(.function)) == ["entry"] and .place.function == "entry" and
+            (.findings | any(.kind == "other program") | not)' || return 1
+    done
+}
+
 for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     elf=$firmware/deaths-$port.elf
     memory="memory fault"
@@ -385,6 +409,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
 done
+check "the entry function of a thread is the end of its stack" entry_ends_stack
 check "rv64: the second core of two dies" second_core
 elf=$firmware/deaths-cortex-m3.elf
 stop_qemu

@@ -87,7 +87,7 @@ check "list takes no input" 1 err 'list takes no input'
 await
 run list
 check "a program that runs" 0 out '^ *pid  process  stream  name ' \
-    out "^ *$pid  running *0  boiler  recording *11 .* yes *$program$"
+    out "^ *$pid  running *0  boiler  recording *11 .* yes .*Z  $program$"
 is "its core will contain the stream" $((0x$(cat "/proc/$pid/coredump_filter") & 8)) 8
 echo 0x33 >"/proc/$pid/coredump_filter"
 run list --json
@@ -111,7 +111,7 @@ die "" fork
 
 die kill
 run list
-check "others do not delete what is left" 0 out "^ *$killed  killed *0  boiler .* -  *-$" \
+check "others do not delete what is left" 0 out "^ *$killed  killed *0  boiler .* -  *$(date -u +%Y-%m-%d)T[0-9:]*Z  -$" \
     out "^ *$pid  killed "
 for ((k = 0; k < 20; k++)); do die kill; done
 await
