@@ -111,7 +111,8 @@ die "" fork
 
 die kill
 run list
-check "others do not delete what is left" 0 out "^ *$killed  killed *0  boiler .* -  *$(date -u +%Y-%m-%d)T[0-9:]*Z  -$" \
+check "others do not delete what is left" 0 \
+    out "^ *$killed  killed *0  boiler .* -  *$(date -u +%Y-%m-%d)T[0-9:]*Z  -$" \
     out "^ *$pid  killed "
 for ((k = 0; k < 20; k++)); do die kill; done
 await
