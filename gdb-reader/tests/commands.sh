@@ -185,7 +185,7 @@ test_paths_are_escaped() {
 
 test_save_failure() {
     at_checkpoint 'ringside save /dev/full' 'echo not here\n'
-    has 'near .ringside: /dev/full: '
+    has 'ringside: /dev/full: '
     lacks 'not here'
     at_checkpoint "ringside save $work/no/such/folder.trx"
     has 'No such file or directory'
@@ -232,7 +232,7 @@ test_elf_option() {
     boot board
     session '' "target remote $work/board.sock" \
         'ringside set elf nowhere.elf' 'ringside info'
-    has 'near .ringside: nowhere.elf: No such file or directory'
+    has 'ringside: nowhere.elf: No such file or directory'
     boot board # the first one runs since GDB has left it
     session '' "target remote $work/board.sock" "ringside set elf $elf" 'ringside info'
     has 'tracing was never enabled'
@@ -252,7 +252,7 @@ test_usage_errors() {
         'dump --event' 'dump stray' 'set class FOO' 'stats -O pid' 'dump -O' 'set view all' \
         'set rkh fun=3' 'set rkh version=2.2' 'info --view' 'last 1 --view all'; do
         at_checkpoint "ringside $command" 'echo not here\n'
-        has 'near .ringside: '
+        has 'ringside: '
         lacks 'not here'
     done
 }

@@ -185,7 +185,7 @@ test_usage() {
     for words in '--policy' 'x.log --policy always' 'x.log --size big' 'x.log --size' \
         'x.log --every 10' 'x.log now' 'off now' "$work/mine" "$work" ; do
         record_on_board "ringside record $words" 'echo not here\n'
-        has 'near .ringside: '
+        has 'ringside: '
         lacks 'not here|internal-error'
     done
     [ "$(cat "$work/mine")" = mine ]

@@ -52,7 +52,7 @@ test_every_fault_has_its_place() {
     session "$elf" "ringside set templates $fmt" "ringside set templates $bad" 'echo not here\n'
     grep -qE "^$bad:2:[0-9]+: E-STRING: .*" "$out"
     grep -qE "^$bad:3:[0-9]+: E-LEVEL: .*" "$out"
-    has 'near .ringside: .*E-STRING'
+    has 'ringside: .*E-STRING'
     lacks 'not here|^[^ ]*bad.fmt:1:'
 }
 
@@ -94,7 +94,7 @@ test_changed_file() {
     has 'number 39 four times 156$'
     has 'another 78$'
     has 'changing.fmt:2:[0-9]+: E-STRING: '
-    has 'near .ringside: '
+    has 'ringside: '
     lacks 'not here'
 }
 
@@ -115,7 +115,7 @@ test_not_a_file() {
     mkfifo "$work/pipe"
     for path in "$work/nowhere.fmt" "$work" "$work/pipe" - /dev/zero; do
         session "$elf" "ringside set templates $path" 'echo not here\n'
-        has 'near .ringside: '
+        has 'ringside: '
         lacks 'not here'
         session "$elf" "ringside set templates $path"
         session "$elf" 'ringside status'
@@ -136,7 +136,7 @@ test_too_many_files() {
     session "$elf" "ringside set templates ${files[*]:0:16}" 'echo sixteen\n' \
         "ringside set templates ${files[16]}" 'echo not here\n'
     has '^sixteen$'
-    has 'near .ringside: .*more than 16 files'
+    has 'ringside: .*more than 16 files'
     lacks 'not here'
 }
 
@@ -180,7 +180,7 @@ test_time_is_limited() {
     [ "$SECONDS" -lt 40 ]
     shown=$(grep -c 'endless RUNTIME:E-LOOPMAX' "$out")
     [ "$shown" -gt 10 ]
-    [ "$shown" -eq 1800 ] || has 'near .ringside: templates: stopped after 10 seconds'
+    [ "$shown" -eq 1800 ] || has 'ringside: templates: stopped after 10 seconds'
 }
 
 test_interrupt() {
@@ -212,10 +212,10 @@ test_columns() {
     sed -n '/<3>/,$p' "$out" | grep -qE '40 .*number|number.* 40$|^1000 .*40'
     for words in exec=maybe nothing timestamp=4 pagesize=501 timestamp 'exec=off,,pid'; do
         at_checkpoint "ringside last 1 -O $words" 'echo not here\n'
-        has 'near .ringside: '
+        has 'ringside: '
         lacks 'not here'
         session "$elf" "ringside set columns $words" 'echo not here\n'
-        has 'near .ringside: '
+        has 'ringside: '
         lacks 'not here'
     done
 }
@@ -228,7 +228,7 @@ test_dialect() {
     [ "$(sed '/<1>/,$d' "$out" | grep -c 'flags forty$')" -eq 0 ]
     [ "$(sed -n '/<1>/,/<2>/p' "$out" | grep -c 'flags forty$')" -eq 8 ] # 32 to 39
     has '^set dialect "octal-flags"$'
-    has 'near .ringside: .*wrong'
+    has 'ringside: .*wrong'
     lacks 'not here'
 }
 

@@ -23,6 +23,22 @@ static enum extract_code read_registers(struct extract_remains *remains,
     return code;
 }
 
+// Prints which images of a crash folder lack bytes.
+static void print_cuts(const struct cli_options *options)
+{
+    struct extract_memory_cut cut;
+
+    for (int i = 0; i < options->input_count && !options->quiet; i++)
+        for (size_t k = 0; extract_memory_is_folder(options->inputs[i]) &&
+                           extract_memory_folder_cut(options->inputs[i], k, &cut);
+             k++)
+            cli_print_note(
+                options->inputs[i],
+                "%s has %llu bytes of the %llu that manifest.txt lists: the rest of this "
+                "RAM is unknown",
+                cut.name, (unsigned long long)cut.found, (unsigned long long)cut.length);
+}
+
 // Reads the kernel; a program without one has the registers of its cores.
 static enum extract_code read_kernel(struct extract_remains *remains,
                                      const struct cli_options *options, struct extract_error *error)
@@ -62,11 +78,15 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
                                  options->openocd  ? "--openocd"
                                  : options->remote ? "--remote"
                                                    : "--pid",
-                                 "use a dump, a core, or GDB itself",
+                                 options->pid
+                                     ? "use `ringside report --pid`, or a core of the program"
+                                     : "use a dump, a core, or GDB itself",
                                  "this command needs memory that does not run");
     code = cli_symbols_open(&remains->symbols, options, error);
     if (!code)
         code = cli_memory_open(&remains->memory, options, error);
+    if (!code)
+        print_cuts(options);
     if (!code && !remains->memory)
         code = extract_error_set(error, EXTRACT_USAGE, options->command,
                                  "use FILE@ADDRESS, or a core", "no input is given");
@@ -80,17 +100,34 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
     return code ? code : read_kernel(remains, options, error);
 }
 
-void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options)
+static void check_program(const struct extract_remains *remains, const struct cli_options *options,
+                          enum extract_crash_certainty least)
 {
     struct extract_crash *crash;
 
     if (options->quiet || extract_crash_new(&crash, remains, NULL, 0, NULL))
         return;
     for (size_t i = 0; i < crash->finding_count; i++)
-        if (strcmp(crash->findings[i].kind, "other program") == 0)
+        if (strcmp(crash->findings[i].kind, "other program") == 0 &&
+            crash->findings[i].certainty >= least)
             cli_print_note(options->elf, "may be another program than the one that ran: %s",
                            crash->findings[i].text);
     extract_crash_free(crash);
+}
+
+void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options)
+{
+    check_program(remains, options, EXTRACT_CRASH_POSSIBLE);
+}
+
+void cli_program_check(struct extract_memory *memory, struct extract_symbols *symbols,
+                       const struct cli_options *options)
+{
+    const struct extract_remains remains = {
+        .size = sizeof remains, .memory = memory, .symbols = symbols};
+
+    if (memory && symbols && !options->pid && !cli_is_live(options))
+        check_program(&remains, options, EXTRACT_CRASH_CERTAIN);
 }
 
 void cli_remains_close(struct extract_remains *remains)

@@ -73,7 +73,10 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
     else if (!code)
         code = extract_session_open(&snapshot->session, snapshot->memory, snapshot->symbols,
                                     &session, &error);
-    return code ? cli_complain(&error) : CLI_SUCCESS;
+    if (code)
+        return cli_complain(&error);
+    cli_program_check(snapshot->memory, snapshot->symbols, options);
+    return CLI_SUCCESS;
 }
 
 int cli_snapshot_open(struct cli_snapshot *snapshot, const struct cli_options *options)

@@ -186,9 +186,9 @@ static void place_cause(struct crash_build *build)
     if (strcmp(crash->kind, "deadlock") == 0) {
         const struct extract_kernel_thread *first = &kernel->threads[crash->cycle[0]];
         crash->thread = first;
-        crash->thread_certainty = EXTRACT_CRASH_CERTAIN;
+        crash->thread_certainty = crash->certainty;
         crash->context[0] = 0;
-        crash_set_origin(build, &first->registers, EXTRACT_CRASH_CERTAIN, is_kernel_function);
+        crash_set_origin(build, &first->registers, crash->certainty, is_kernel_function);
     } else if (strcmp(crash->kind, "stack overflow") == 0 && build->overflow &&
                build->overflow != crash->thread) {
         crash->thread = build->overflow;

@@ -7,6 +7,7 @@
 #define _GNU_SOURCE // sigabbrev_np
 #include "base/cursor.h"
 #include "crash/crash.h"
+#include "kernel/kernel.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdio.h>
@@ -171,34 +172,56 @@ static bool find_status(struct crash_build *build)
     return is_found;
 }
 
-// Finds the place of a call through a wrong pointer: the link register has the caller, or the top
-// of the stack on machines without one.
+static bool is_code(struct extract_symbols *symbols, uint64_t address)
+{
+    struct extract_symbol symbol;
+
+    return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
+}
+
+// Gets the return address of a call that has just been made: the link register has it, or the top
+// of the stack on machines without one. Returns false if it is not after a call.
+static bool get_link(const struct crash_build *build, const struct extract_registers *origin,
+                     uint64_t *link)
+{
+    const struct register_machine *machine = build->machine;
+    struct extract_symbols *symbols = build->remains->symbols;
+    uint64_t sp;
+    uint8_t bytes[8];
+    size_t got;
+
+    if (machine->lr != NO_REGISTER) {
+        if (!register_get(origin, machine->lr, link))
+            return false;
+        *link &= ~UINT64_C(1);
+    } else {
+        if (!register_get(origin, machine->sp, &sp) ||
+            extract_memory_read(build->remains->memory, sp, bytes, machine->word_bytes, &got, NULL))
+            return false;
+        struct extract_cursor c =
+            extract_cursor_make(bytes, machine->word_bytes, extract_symbols_byte_order(symbols));
+        *link = extract_cursor_word(&c, machine->word_bytes);
+    }
+    return is_code(symbols, *link - 2) && !kernel_is_no_return(symbols, *link);
+}
+
+// Finds a call through a wrong pointer: pc is not code. Its place is that of the caller.
 static void find_bad_call(struct crash_build *build, struct extract_registers *origin,
                           enum extract_crash_certainty certainty)
 {
     const struct register_machine *machine = build->machine;
-    struct extract_symbols *symbols = build->remains->symbols;
-    struct extract_symbol symbol;
     uint64_t pc, link, sp;
-    uint8_t bytes[8];
-    size_t got;
 
-    if (!symbols || !register_get(origin, machine->pc, &pc) ||
-        (extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) && symbol.function))
+    if (!build->remains->symbols || !register_get(origin, machine->pc, &pc) ||
+        is_code(build->remains->symbols, pc))
         return;
     crash_find(build, "bad call", "registers", certainty,
                "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
-    if (machine->lr != NO_REGISTER) {
-        if (register_get(origin, machine->lr, &link))
-            register_set(origin, machine->pc, (link & ~UINT64_C(1)) - 2);
-    } else if (register_get(origin, machine->sp, &sp) &&
-               !extract_memory_read(build->remains->memory, sp, bytes, machine->word_bytes, &got,
-                                    NULL)) {
-        struct extract_cursor c =
-            extract_cursor_make(bytes, machine->word_bytes, extract_symbols_byte_order(symbols));
-        register_set(origin, machine->pc, extract_cursor_word(&c, machine->word_bytes) - 2);
+    if (!get_link(build, origin, &link))
+        return;
+    register_set(origin, machine->pc, link - 2);
+    if (machine->lr == NO_REGISTER && register_get(origin, machine->sp, &sp))
         register_set(origin, machine->sp, sp + machine->word_bytes);
-    }
 }
 
 // Writes the name of an exception, or the number of an interrupt, to `name`.
@@ -417,32 +440,20 @@ static const struct meaning vectors[] = {
 // The core is taken to be in an exception if the top of its stack looks like the frame of one.
 static void read_m68k(struct crash_build *build)
 {
-    enum { FRAME = 8, LEAST_FORMAT = 4, MOST_FORMAT = 7, SUPERVISOR = 0x2000 };
-    const struct extract_registers *registers = &build->crash->registers;
-    uint8_t bytes[FRAME];
-    uint64_t sp, ps;
-    size_t got;
+    struct kernel_coldfire_frame frame;
 
-    if (!register_get(registers, M68K_SP, &sp) || !register_get(registers, M68K_PS, &ps) ||
-        !(ps & SUPERVISOR) ||
-        extract_memory_read(build->remains->memory, sp, bytes, sizeof bytes, &got, NULL))
+    if (!kernel_read_coldfire_frame(build->remains->memory, &build->crash->registers, &frame))
         return;
-    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_BIG);
-    uint32_t format = extract_cursor_u32(&c), pc = extract_cursor_u32(&c);
     const struct meaning *meaning =
-        meaning_of(vectors, sizeof vectors / sizeof *vectors, format >> 18 & 0xFF);
-    if (format >> 28 < LEAST_FORMAT || format >> 28 > MOST_FORMAT || !meaning ||
-        !build->remains->symbols)
+        meaning_of(vectors, sizeof vectors / sizeof *vectors, frame.vector);
+    if (!meaning || !build->remains->symbols)
         return;
     build->has_foreign_fault |= meaning->number != 5 && meaning->number != 9; // division, trace
     crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
-               "%s (vector %u, format %u, fault status %u)", meaning->text, format >> 18 & 0xFF,
-               format >> 28, (format >> 24 & 0xC) | (format >> 16 & 3));
-    struct extract_registers origin = *registers;
-    register_set(&origin, M68K_PC, pc);
-    register_set(&origin, M68K_SP, sp + FRAME + ((format >> 28) - LEAST_FORMAT));
-    find_bad_call(build, &origin, EXTRACT_CRASH_LIKELY);
-    crash_set_origin(build, &origin, EXTRACT_CRASH_LIKELY, NULL);
+               "%s (vector %u, format %u, fault status %u)", meaning->text, frame.vector,
+               frame.format, frame.fault_status);
+    find_bad_call(build, &frame.registers, EXTRACT_CRASH_LIKELY);
+    crash_set_origin(build, &frame.registers, EXTRACT_CRASH_LIKELY, NULL);
 }
 
 // ---- Linux ----
@@ -586,6 +597,28 @@ static void choose_core(struct crash_build *build)
     }
     build->crash->registers = remains->cores[build->crash->core];
     build->crash->core_count = remains->core_count;
+    // In the core file of a target with a kernel, the numbers of threads are those of GDB.
+    if (remains->kernel)
+        build->crash->registers.known &= ~(UINT64_C(1) << FAULT_LWP);
+    (void)register_get(&build->crash->registers, FAULT_LWP, &build->crash->lwp);
+}
+
+// Sets the place of a core that no fault explains. If it is not at code, the program has made a
+// wrong call before; a program of Linux may be in a library instead.
+static void place_core(struct crash_build *build)
+{
+    struct extract_registers origin = build->crash->registers;
+    enum extract_crash_certainty certainty = EXTRACT_CRASH_CERTAIN;
+    struct extract_symbols *symbols = build->remains->symbols;
+    uint64_t pc, link;
+
+    if (symbols && !extract_symbols_has_libraries(symbols) &&
+        register_get(&origin, build->machine->pc, &pc) && !is_code(symbols, pc) &&
+        get_link(build, &origin, &link)) {
+        certainty = EXTRACT_CRASH_LIKELY;
+        find_bad_call(build, &origin, certainty);
+    }
+    crash_set_origin(build, &origin, certainty, NULL);
 }
 
 void crash_read_faults(struct crash_build *build)
@@ -605,5 +638,5 @@ void crash_read_faults(struct crash_build *build)
     read_assertion(build);
     read_signal(build);
     if (!crash->place.is_known)
-        crash_set_origin(build, &crash->registers, EXTRACT_CRASH_CERTAIN, NULL);
+        place_core(build);
 }

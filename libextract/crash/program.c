@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // crash: whether the ELF file is that of the program that ran. Code and constants that the memory
-// has, too, must be equal; where a thread continues must be code.
+// has, too, must be equal; where a thread continues must be code; a return address must be after a
+// call.
 #include "base/cursor.h"
 #include "crash/crash.h"
 #include "memory/core.h"
 #include "memory/hooks.h"
 #include "symbols/dwarf.h"
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,6 +54,40 @@ static void check_constants(struct crash_build *build)
                (unsigned long long)first);
 }
 
+// The entry function of a thread is one of the program, or of a module that was loaded apart.
+static void check_entries(struct crash_build *build)
+{
+    const struct extract_kernel *kernel = build->remains->kernel;
+    struct extract_symbols *symbols = build->remains->symbols;
+    bool is_arm = extract_symbols_machine(symbols) == EM_ARM;
+    const struct extract_kernel_thread *first = NULL;
+    struct extract_symbol symbol;
+    size_t known = 0, strange = 0;
+    bool is_inside = false; // of the code of the ELF file
+    uint64_t offset;
+    uint8_t byte;
+    char name[24];
+
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        uint64_t entry = thread->entry & ~(uint64_t)is_arm; // the bit of Thumb
+        known += entry != 0;
+        if (!entry || (extract_symbols_by_address(symbols, entry, &symbol, &offset, NULL) &&
+                       symbol.function && !offset))
+            continue;
+        strange++;
+        is_inside |= extract_symbols_read_constant(symbols, entry, &byte, sizeof byte) != 0;
+        first = first ? first : thread;
+    }
+    if (first)
+        crash_find(build, "other program", "control block",
+                   is_inside ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_POSSIBLE,
+                   "%zu of %zu threads have an entry function that the ELF file has not, such as "
+                   "0x%08llx of \"%s\"",
+                   strange, known, (unsigned long long)first->entry,
+                   crash_name(first->name, first->address, name));
+}
+
 static void check_threads(struct crash_build *build)
 {
     const struct extract_kernel *kernel = build->remains->kernel;
@@ -77,6 +113,49 @@ static void check_threads(struct crash_build *build)
                    "%zu of %zu threads continue outside of the program's functions: their stacks "
                    "are damaged, or the ELF file is another one",
                    saved - in_code, saved);
+}
+
+// Return addresses on the stacks.
+struct returns {
+    size_t count, impossible;
+    struct extract_frame first; // of the impossible ones
+};
+
+static void count_returns(struct returns *returns, const struct extract_frame *frames, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        returns->count++;
+        if (frames[i].is_impossible && !returns->impossible++)
+            returns->first = frames[i];
+    }
+}
+
+// A return address is behind a call. One that is not shows code of another program, which may have
+// the same functions at other places.
+static void check_returns(struct crash_build *build)
+{
+    enum { MOST_THREADS = 64 };
+    const struct extract_remains *remains = build->remains;
+    const struct extract_kernel *kernel = remains->kernel;
+    const struct extract_crash *crash = build->crash;
+    struct extract_frame frames[EXTRACT_CRASH_FRAMES];
+    struct returns returns = {.count = 0};
+
+    if (!crash->thread || !crash->thread->has_pc) // or its frames are those of the thread
+        count_returns(&returns, crash->frames, crash->frame_count);
+    for (size_t i = 0; kernel && i < kernel->thread_count && i < MOST_THREADS; i++)
+        if (kernel->threads[i].has_pc)
+            count_returns(&returns, frames,
+                          extract_kernel_backtrace(remains->memory, remains->symbols,
+                                                   &kernel->threads[i].registers, frames,
+                                                   EXTRACT_CRASH_FRAMES));
+    if (returns.impossible)
+        crash_find(build, "other program", "stack",
+                   returns.impossible > 1 ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_POSSIBLE,
+                   "%zu of %zu return addresses on the stacks are not after a call, such as "
+                   "0x%08llx in %s: the stacks are damaged, or the ELF file is another one",
+                   returns.impossible, returns.count, (unsigned long long)returns.first.pc,
+                   returns.first.function);
 }
 
 static void check_machine(struct crash_build *build)
@@ -112,6 +191,23 @@ static void check_build_id(struct crash_build *build)
     crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
                "the build id of the ELF file is %s, but the memory has %s in its place", of_file,
                of_memory);
+}
+
+// Linux notes where it loaded the entry point: at a multiple of a page from that of the file.
+static void check_entry_point(struct crash_build *build)
+{
+    const struct extract_core *core = extract_core_of(build->remains->memory);
+    struct extract_symbols *symbols = build->remains->symbols;
+    uint64_t entry, placed;
+
+    if (!core || !extract_core_entry(core, &entry) ||
+        !extract_symbols_is_position_independent(symbols))
+        return;
+    extract_symbols_move(symbols, entry);
+    if (!extract_symbols_entry(symbols, &placed) || placed != entry)
+        crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
+                   "the program's entry point was at 0x%llx, where that of the ELF file cannot be",
+                   (unsigned long long)entry);
 }
 
 // ---- the vector table ----
@@ -195,7 +291,8 @@ static void limit_certainty(struct crash_build *build)
         if (strcmp(crash->source, "registers") != 0)
             limit(&crash->certainty, most);
         for (size_t k = 0; k < crash->finding_count; k++)
-            if (strcmp(crash->findings[k].source, "control block") == 0)
+            if (strcmp(crash->findings[k].source, "control block") == 0 &&
+                strcmp(crash->findings[k].kind, "other program") != 0)
                 limit(&crash->findings[k].certainty, most);
     }
 }
@@ -205,9 +302,12 @@ void crash_check_program(struct crash_build *build)
     if (!build->remains->symbols || !build->remains->memory)
         return;
     check_machine(build);
+    check_entry_point(build);
     check_build_id(build);
     check_constants(build);
     check_vectors(build);
+    check_entries(build);
     check_threads(build);
+    check_returns(build);
     limit_certainty(build);
 }

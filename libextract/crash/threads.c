@@ -37,11 +37,13 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
     const struct extract_kernel *kernel = build->remains->kernel;
     const struct extract_kernel_thread *victim = crash_stack_below(kernel, thread);
     bool is_proven = thread->overflow == EXTRACT_OVERFLOW_PROVEN;
-    const char *source = !is_proven ? "stack" : thread->has_sp ? "control block" : "registers";
+    bool is_below = thread->has_sp && thread->sp < thread->stack_start;
+    const char *source = is_below ? "control block" : is_proven ? "registers" : "stack";
     char name[24], other[24];
     struct extract_symbol symbol;
-    const char *what = is_proven ? "has overflowed: its stack pointer is below its stack"
-                                 : "is used to its last byte, so that it may have overflowed";
+    const char *what = is_proven  ? "has overflowed: its stack pointer is below its stack"
+                       : is_below ? "may have overflowed: its stack pointer is below its stack"
+                                  : "is used to its last byte, so that it may have overflowed";
 
     if (!build->overflow || thread->overflow > build->overflow->overflow)
         build->overflow = thread;
@@ -65,6 +67,27 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
 }
 
 // ---- deadlocks ----
+
+static bool figure_of(const struct extract_kernel_object *object, const char *name, uint64_t *value)
+{
+    for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && object->figures[i].name; i++)
+        if (strcmp(object->figures[i].name, name) == 0) {
+            *value = object->figures[i].value;
+            return true;
+        }
+    return false;
+}
+
+// Returns whether the mutex that a thread waits for is not held, although it has an owner: one of
+// the two is damaged.
+static bool is_doubtful(const struct extract_kernel *kernel,
+                        const struct extract_kernel_thread *thread)
+{
+    uint64_t held;
+
+    return thread->object < kernel->object_count &&
+           figure_of(&kernel->objects[thread->object], "held", &held) && !held;
+}
 
 // Follows the holders from a thread on. Returns whether they lead back to it.
 static bool is_in_cycle(const struct extract_kernel *kernel, size_t first)
@@ -91,6 +114,7 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
     struct extract_text words;
     size_t at = first;
 
+    enum extract_crash_certainty certainty = EXTRACT_CRASH_CERTAIN;
     extract_text_init(&words, NULL, NULL);
     deadlock->first = build->cycle_count;
     do {
@@ -98,6 +122,8 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         char name[24], object[24];
         crash->cycle[build->cycle_count++] = at;
         deadlock->count++;
+        if (is_doubtful(kernel, thread))
+            certainty = EXTRACT_CRASH_LIKELY;
         seen[at] = true;
         if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
             limited = thread;
@@ -114,7 +140,7 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
     if (words.code) {
         build->failed = true;
     } else if (limited) {
-        crash_find(build, "waits in a circle", "control block", EXTRACT_CRASH_CERTAIN,
+        crash_find(build, "waits in a circle", "control block", certainty,
                    "%.*s, which the first one holds; \"%s\" waits for %llu more ticks at most",
                    (int)words.used, words.data, crash_name(limited->name, limited->address, name),
                    (unsigned long long)limited->ticks_left);
@@ -122,8 +148,8 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         crash->deadlock_count--;
         *deadlock = (struct extract_deadlock){.count = 0};
     } else
-        crash_find(build, "deadlock", "control block", EXTRACT_CRASH_CERTAIN,
-                   "%.*s, which the first one holds", (int)words.used, words.data);
+        crash_find(build, "deadlock", "control block", certainty, "%.*s, which the first one holds",
+                   (int)words.used, words.data);
     extract_text_free(&words);
 }
 
@@ -144,16 +170,6 @@ static void find_deadlocks(struct crash_build *build)
 }
 
 // ---- objects ----
-
-static bool figure_of(const struct extract_kernel_object *object, const char *name, uint64_t *value)
-{
-    for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && object->figures[i].name; i++)
-        if (strcmp(object->figures[i].name, name) == 0) {
-            *value = object->figures[i].value;
-            return true;
-        }
-    return false;
-}
 
 // Queues that are full, and pools that are empty.
 static void find_levels(struct crash_build *build)

@@ -25,6 +25,32 @@ static void name_frame(struct extract_symbols *symbols, struct extract_frame *fr
         frame->place = (struct extract_place){.file = NULL};
 }
 
+// Returns whether a function begins at an address. Kernels let the entry function of a thread
+// return to such a one, or to none.
+static bool is_start(struct extract_symbols *symbols, uint64_t address)
+{
+    struct extract_symbol symbol;
+    uint64_t offset;
+
+    return extract_symbols_by_address(symbols, address, &symbol, &offset, NULL) &&
+           symbol.function && !offset;
+}
+
+// Returns whether a return address is in a part of the stack. A function that does not return need
+// not save its own: then the rules give the one into it again.
+static bool is_saved(struct kernel_reader *reader, const struct register_machine *machine,
+                     uint64_t from, uint64_t to, uint64_t pc)
+{
+    enum { MOST = 4096 };
+    uint64_t value, thumb = machine->elf_machine == EM_ARM;
+
+    for (uint64_t at = from; at < to && at - from < MOST; at += machine->word_bytes)
+        if (kernel_read_number(reader, at, machine->word_bytes, &value) &&
+            (value | thumb) == (pc | thumb))
+            return true;
+    return false;
+}
+
 size_t extract_kernel_backtrace(struct extract_memory *memory, struct extract_symbols *symbols,
                                 const struct extract_registers *registers,
                                 struct extract_frame *frames, size_t most)
@@ -43,16 +69,24 @@ size_t extract_kernel_backtrace(struct extract_memory *memory, struct extract_sy
     for (unsigned i = 0; i < machine->general; i++)
         frame.value[i] = registers->value[i];
     while (frame.pc && count < most) {
+        uint64_t sp = frame.value[machine->sp];
         frames[count] = (struct extract_frame){.pc = frame.pc};
         name_frame(symbols, &frames[count], count == 0);
         // What is not a function is shown if the core was there, but nothing is known of a caller.
         if (!frames[count].function)
             return count ? count : 1;
+        frames[count].is_impossible = count && kernel_is_no_return(symbols, frame.pc);
+        if (frames[count].is_impossible && is_start(symbols, frame.pc))
+            break;
         count++;
         if (!extract_symbols_caller(symbols, &source, machine->sp, count == 1, &frame))
             break;
         if (machine->elf_machine == EM_ARM)
             frame.pc &= ~UINT64_C(1); // the bit of Thumb
+        if (frame.pc == frames[count - 1].pc &&
+            !is_saved(&reader, machine, sp, frame.value[machine->sp], frame.pc))
+            break;
     }
-    return count;
+    // What the entry function of a thread would return to is no call, and no frame.
+    return count - (count > 1 && frames[count - 1].is_impossible);
 }

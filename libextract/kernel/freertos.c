@@ -125,6 +125,50 @@ static bool is_locked(struct kernel_reader *reader, const struct kernel_block *b
            (kernel_block_get(reader, block, "cTxLock", &lock) && (lock & 0xFF) != unlocked);
 }
 
+// Returns whether a list of waiting tasks is at an address: its end has the greatest value and is
+// its index, which moves only in lists of ready tasks.
+static bool is_list(struct kernel_reader *reader, uint64_t address)
+{
+    const struct kernel_member *end = kernel_member(reader, LIST, "xListEnd");
+    const struct kernel_member *value = kernel_member(reader, LIST, "xListEnd.xItemValue");
+    struct kernel_block block;
+    uint64_t count, index, next, last, greatest;
+
+    if (!end || !value || !kernel_read_block(reader, LIST, address, &block) ||
+        !kernel_block_get(reader, &block, "uxNumberOfItems", &count) ||
+        !kernel_block_get(reader, &block, "pxIndex", &index) ||
+        !kernel_block_get(reader, &block, "xListEnd.pxNext", &next) ||
+        !kernel_block_get(reader, &block, "xListEnd.pxPrevious", &last) ||
+        !kernel_block_get(reader, &block, "xListEnd.xItemValue", &greatest))
+        return false;
+    uint64_t at = address + end->offset;
+    return count <= EXTRACT_KERNEL_MOST && index == at && (next == at) == !count &&
+           (last == at) == !count && greatest == UINT64_MAX >> (64 - 8 * value->size);
+}
+
+static bool has_list(struct kernel_reader *reader, const char *type, uint64_t address,
+                     const char *name)
+{
+    const struct kernel_member *member = kernel_member(reader, type, name);
+
+    return member && is_list(reader, address + member->offset);
+}
+
+// Returns whether the storage of a queue is valid. A mutex has none: its length is 1.
+static bool has_storage(struct kernel_reader *reader, const struct kernel_block *block,
+                        uint64_t length)
+{
+    uint64_t head, at, item_bytes;
+
+    if (!kernel_block_get(reader, block, "pcHead", &head) ||
+        !kernel_block_get(reader, block, "uxItemSize", &item_bytes))
+        return false;
+    if (!head)
+        return length == 1 && !item_bytes;
+    return !kernel_block_get(reader, block, "pcWriteTo", &at) ||
+           (at >= head && at - head <= length * item_bytes);
+}
+
 // Returns whether a queue whose tasks wait in a list may be at an address: receivers wait while it
 // is empty, senders while it is full.
 static enum fit may_be_queue(struct kernel_reader *reader, uint64_t address, bool is_sending)
@@ -134,11 +178,28 @@ static enum fit may_be_queue(struct kernel_reader *reader, uint64_t address, boo
 
     if (!kernel_read_block(reader, QUEUE, address, &block) ||
         !kernel_block_get(reader, &block, "uxMessagesWaiting", &messages) ||
-        !kernel_block_get(reader, &block, "uxLength", &length) || !length || messages > length)
+        !kernel_block_get(reader, &block, "uxLength", &length) || !length || messages > length ||
+        !has_list(reader, QUEUE, address, "xTasksWaitingToReceive") ||
+        !has_list(reader, QUEUE, address, "xTasksWaitingToSend") ||
+        !has_storage(reader, &block, length))
         return FIT_NONE;
     return messages == (is_sending ? length : 0) ? FIT_QUEUE
            : is_locked(reader, &block)           ? FIT_IF_LOCKED
                                                  : FIT_NONE;
+}
+
+// Returns whether an event group may be at an address. The highest byte of its bits is the
+// kernel's, which uses it in the items of waiting tasks.
+static bool may_be_group(struct kernel_reader *reader, uint64_t address)
+{
+    struct kernel_block block;
+    uint64_t bits;
+
+    if (!kernel_read_block(reader, GROUP, address, &block) ||
+        !kernel_block_get(reader, &block, "uxEventBits", &bits) ||
+        !has_list(reader, GROUP, address, "xTasksWaitingForBits"))
+        return false;
+    return !(bits >> (8 * kernel_member(reader, GROUP, "uxEventBits")->size - 8));
 }
 
 // Finds the object that contains a list of waiting tasks. Returns its address; 0: not known.
@@ -166,7 +227,8 @@ static uint64_t find_waited(struct kernel_reader *reader, uint64_t container, co
         *type = object ? object->type : NULL;
         return object ? queue : 0;
     }
-    if (queue || !bits || may_be_locked) // which of them is not known
+    if (queue || !bits || may_be_locked || // which of them is not known
+        !may_be_group(reader, container - bits->offset))
         return 0;
     *type = "event flags";
     return container - bits->offset;

@@ -4,8 +4,8 @@
 //
 // A kernel is one file, which knows names: of variables, types, members and states. It reads its
 // lists with the functions here, which find the offsets and check each address. read.c has the
-// functions that all kernels use, contexts.c the frames in which ports save registers, and stacks.c
-// measures stacks.
+// functions that all kernels use, contexts.c the frames in which ports save registers, calls.c the
+// instructions that call functions, and stacks.c measures stacks.
 //
 //     kernel_kernels[] ── detect ──> read: lists ──> blocks ──> threads, objects
 //                                                       │
@@ -144,6 +144,28 @@ bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_o
 // Sets the registers of a thread, and the function and the line of its pc.
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers);
+
+// ---- fault.c ----
+
+// The frame of an exception on the stack of a ColdFire core.
+struct kernel_coldfire_frame {
+    unsigned format, vector, fault_status;
+    struct extract_registers registers; // of what was interrupted
+};
+// Reads the frame at the stack pointer, where it is until a handler pushes something. Returns false
+// if there is none.
+bool kernel_read_coldfire_frame(struct extract_memory *memory, const struct extract_registers *core,
+                                struct kernel_coldfire_frame *frame);
+
+// ---- calls.c ----
+
+// Returns whether code ends with an instruction that calls a function. For machines whose
+// instructions are not known, it does.
+bool kernel_ends_in_call(const struct register_machine *machine, const uint8_t *bytes,
+                         size_t length, enum extract_byte_order order);
+// Returns whether the ELF file shows that no instruction before an address calls a function, so
+// that no function returns to it.
+bool kernel_is_no_return(struct extract_symbols *symbols, uint64_t address);
 
 // ---- stacks.c ----
 

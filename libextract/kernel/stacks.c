@@ -90,6 +90,27 @@ void kernel_check_running(struct extract_kernel *kernel, unsigned core,
     }
 }
 
+// Judges a stack pointer that is just below its stack. It proves an overflow if the rest of the
+// memory agrees: the stack was used to its end, or the port has saved a frame there. Otherwise, a
+// bit of the control block may have flipped.
+static enum extract_kernel_overflow judge_below(struct kernel_reader *reader,
+                                                const struct extract_kernel_thread *thread,
+                                                bool is_filled)
+{
+    bool has_frame = thread->has_pc && thread->function;
+    bool is_untouched = thread->has_untouched && thread->untouched >= PROOF;
+
+    if (has_frame || (is_filled && thread->has_untouched && !is_untouched))
+        return EXTRACT_OVERFLOW_PROVEN;
+    if (!is_untouched)
+        return EXTRACT_OVERFLOW_SUSPECTED;
+    kernel_add_problem(reader,
+                       "thread at 0x%llx: its stack pointer 0x%llx is below its stack, whose end "
+                       "was never used",
+                       (unsigned long long)thread->address, (unsigned long long)thread->sp);
+    return EXTRACT_OVERFLOW_NO;
+}
+
 void kernel_measure_stacks(struct kernel_reader *reader)
 {
     struct extract_kernel *kernel = reader->kernel;
@@ -109,7 +130,7 @@ void kernel_measure_stacks(struct kernel_reader *reader)
                                "thread at 0x%llx: its stack pointer 0x%llx is far below its stack",
                                (unsigned long long)thread->address, (unsigned long long)thread->sp);
         else if (is_below)
-            thread->overflow = EXTRACT_OVERFLOW_PROVEN;
+            thread->overflow = judge_below(reader, thread, is_filled);
         else if (thread->has_untouched && thread->untouched >= PROOF)
             thread->overflow = EXTRACT_OVERFLOW_NO;
         else if (thread->has_untouched && is_filled && !is_cleared(reader, thread))

@@ -110,12 +110,14 @@ struct walk {
 static void read_stack(struct kernel_reader *reader, const struct kernel_block *block,
                        struct extract_kernel_thread *thread)
 {
-    uint64_t start, end;
+    uint64_t start, end, size;
 
     if (!kernel_block_get(reader, block, "tx_thread_stack_start", &start) ||
         !kernel_block_get(reader, block, "tx_thread_stack_end", &end))
         return;
-    if (end < start || !start) {
+    // One of the three is damaged if they do not agree, and which one is not known.
+    bool has_size = kernel_block_get(reader, block, "tx_thread_stack_size", &size);
+    if (end < start || !start || (has_size && end - start != size - 1)) {
         kernel_add_problem(reader, "thread at 0x%llx: invalid stack from 0x%llx to 0x%llx",
                            (unsigned long long)thread->address, (unsigned long long)start,
                            (unsigned long long)end);
@@ -197,6 +199,7 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
         thread->has_core = true;
         thread->core = (unsigned)i;
     }
+    (void)kernel_block_get(reader, &block, "tx_thread_entry", &thread->entry);
     read_stack(reader, &block, thread);
     read_wait(reader, walk, &block, thread);
     read_registers(reader, walk, &block, thread);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MANIFEST_LIMIT = 1 << 20, NAME_BYTES = 64 };
+enum { MANIFEST_LIMIT = 1 << 20, MANIFEST_LINE = 512, NAME_BYTES = 64 };
 
 static const char manifest_name[] = "manifest.txt";
 
@@ -39,7 +39,9 @@ char *extract_memory_folder_registers(const char *directory)
 {
     char *path = path_in(directory, "registers.txt");
 
-    if (path && !access(path, F_OK))
+    struct stat status;
+
+    if (path && !stat(path, &status) && S_ISREG(status.st_mode))
         return path;
     free(path);
     return NULL;
@@ -53,21 +55,43 @@ static enum extract_code bad_manifest(const char *path, unsigned long line,
                              "line %lu is invalid", line);
 }
 
-// Adds the image of a line of the manifest. Its file is in the directory itself.
+// A line of the manifest: an image of RAM.
+struct image {
+    char name[NAME_BYTES];
+    uint64_t address;
+    uint64_t length; // bytes that OpenOCD was to read
+};
+
+// Reads a line. Returns false if it is invalid: the file is in the directory itself.
+static bool read_line(const char *line, struct image *image)
+{
+    char address[NAME_BYTES], length[NAME_BYTES];
+
+    return sscanf(line, "ram: %63s %63s %63s", image->name, address, length) == 3 &&
+           !strchr(image->name, '/') && extract_number_parse(address, &image->address) &&
+           extract_number_parse(length, &image->length);
+}
+
 static enum extract_code add_line(struct extract_memory *memory, const char *directory,
                                   const char *manifest, const char *line, unsigned long number,
                                   struct extract_error *error)
 {
-    char name[NAME_BYTES], address[NAME_BYTES];
-    uint64_t at;
+    enum extract_code code;
+    struct stat status;
+    struct image image;
 
-    if (sscanf(line, "ram: %63s %63s", name, address) != 2 || strchr(name, '/') ||
-        !extract_number_parse(address, &at))
+    if (!read_line(line, &image))
         return bad_manifest(manifest, number, error);
-    char *path = path_in(directory, name);
+    char *path = path_in(directory, image.name);
     if (!path)
         return extract_error_set(error, EXTRACT_NOMEM, manifest, NULL, "out of memory");
-    enum extract_code code = extract_memory_add_image(memory, path, at, error);
+    // Reading a pipe or a device may take forever.
+    if (!stat(path, &status) && !S_ISREG(status.st_mode))
+        code = extract_error_set(error, EXTRACT_BAD, path,
+                                 "use a directory as OpenOCD's `ringside crash` writes it",
+                                 "not a regular file");
+    else
+        code = extract_memory_add_image(memory, path, image.address, error);
     free(path);
     return code;
 }
@@ -95,6 +119,36 @@ static enum extract_code add_images(struct extract_memory *memory, const char *d
             extract_error_set(error, EXTRACT_BAD, manifest, "use -ram in OpenOCD's `ringside init`",
                               "the dump has no images of RAM");
     return code;
+}
+
+bool extract_memory_folder_cut(const char *directory, size_t i, struct extract_memory_cut *cut)
+{
+    char *manifest = path_in(directory, manifest_name), line[MANIFEST_LINE];
+    bool is_found = false;
+    struct stat kind;
+    FILE *file =
+        manifest && !stat(manifest, &kind) && S_ISREG(kind.st_mode) ? fopen(manifest, "re") : NULL;
+
+    while (file && !is_found && fgets(line, sizeof line, file)) {
+        struct image image;
+        struct stat status;
+        if (!read_line(line, &image))
+            continue;
+        char *path = path_in(directory, image.name);
+        bool is_cut = path && !stat(path, &status) && S_ISREG(status.st_mode) &&
+                      (uint64_t)status.st_size < image.length;
+        free(path);
+        if (!is_cut || i--)
+            continue;
+        snprintf(cut->name, sizeof cut->name, "%s", image.name);
+        cut->length = image.length;
+        cut->found = (uint64_t)status.st_size;
+        is_found = true;
+    }
+    if (file)
+        fclose(file);
+    free(manifest);
+    return is_found;
 }
 
 enum extract_code extract_memory_add_folder(struct extract_memory *memory, const char *directory,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct traced_list {
@@ -29,6 +30,19 @@ static void add(struct traced_list *list, const struct extract_traced *row)
     grown[list->count++] = *row;
 }
 
+// Returns when a process was started, in seconds since 1970. `birth`: in clock ticks since the host
+// was started, as proc(5) has it. Its trace is gone after a restart of the host.
+static int64_t time_of_birth(uint64_t birth)
+{
+    struct timespec now, since_boot;
+    long hz = sysconf(_SC_CLK_TCK);
+
+    if (!birth || hz <= 0 || clock_gettime(CLOCK_REALTIME, &now) ||
+        clock_gettime(CLOCK_BOOTTIME, &since_boot))
+        return 0;
+    return now.tv_sec - since_boot.tv_sec + (int64_t)(birth / (uint64_t)hz);
+}
+
 // Adds the streams of a process. `row` has what they share.
 static void add_streams(struct traced_list *list, struct posix_target *target,
                         struct extract_traced row, bool is_shared)
@@ -39,6 +53,7 @@ static void add_streams(struct traced_list *list, struct posix_target *target,
     // The streams that several processes share are those of the one that made the memory.
     if (posix_target_load(target) || (is_shared && target->block.pid != row.pid))
         return;
+    row.started = time_of_birth(target->block.birth);
     for (unsigned i = 0; i < target->block.streams; i++) {
         if (posix_stream_load(target, i, &block) || !(block.state & POSIX_STATE_BOUND))
             continue;

@@ -45,6 +45,8 @@ size_t register_notes_read(const struct extract_memory *memory,
             continue;
         extract_cursor_seek(&c, SIGNAL_AT);
         unsigned number = extract_cursor_u16(&c);
+        extract_cursor_seek(&c, machine->pid_at);
+        uint64_t thread = extract_cursor_u32(&c);
         extract_cursor_seek(&c, machine->registers_at);
         struct extract_registers *next = &registers[count];
         next->known = 0;
@@ -55,6 +57,7 @@ size_t register_notes_read(const struct extract_memory *memory,
         }
         if (number)
             register_set(next, FAULT_SIGNAL, number);
+        register_set(next, FAULT_LWP, thread);
         count++;
     }
     return count;

@@ -39,6 +39,7 @@ enum {
     FAULT_MSTATUS,
     FAULT_SIGNAL,
     FAULT_SIGNAL_ADDRESS,
+    FAULT_LWP,
     FAULT_END,
     M68K_SP = 15,
     M68K_PS = 16,

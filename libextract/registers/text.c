@@ -2,6 +2,7 @@
 // registers: reads registers as debuggers print them (text.h).
 #include "base/hex.h"
 #include "registers/text.h"
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -65,6 +66,23 @@ static bool take_number(struct line *line, uint64_t *number)
     return line->at != from && (line->at == line->end || strchr(" \t\r(,", *line->at) != NULL);
 }
 
+// Reads what GDB says about itself in brackets, such as "[Current thread is 1 (LWP 4711)]". Only
+// the number of a thread of Linux is used.
+static void take_message(struct line line, struct register_value *found, bool *has_value)
+{
+    static const char lwp[] = "LWP ";
+
+    for (; (size_t)(line.end - line.at) > strlen(lwp); line.at++)
+        if (strncmp(line.at, lwp, strlen(lwp)) == 0) {
+            struct line number = {line.at + strlen(lwp), line.end};
+            const char *stop = memchr(number.at, ')', (size_t)(number.end - number.at));
+            number.end = stop ? stop : number.end;
+            snprintf(found->name, sizeof found->name, "lwp");
+            *has_value = take_number(&number, &found->value);
+            return;
+        }
+}
+
 // Reads a line. Returns false if it is not about a register.
 static bool take_line(struct line line, struct register_value *found, bool *has_value)
 {
@@ -72,6 +90,10 @@ static bool take_line(struct line line, struct register_value *found, bool *has_
     skip_blanks(&line);
     if (line.at == line.end || *line.at == '#' || *line.at == '=')
         return true;
+    if (*line.at == '[') {
+        take_message(line, found, has_value);
+        return true;
+    }
     skip_remark(&line);
     if (!take_name(&line, found->name))
         return false;

@@ -21,8 +21,10 @@ struct register_values {
 
 // Reads a text with one register per line, as GDB's "info registers", OpenOCD's "reg", or a user
 // writes it: "pc 0x1234", "pc: 0x1234", "(15) pc (/32): 0x1234". Empty lines and those that begin
-// with '#' or '=' are skipped, and so are registers without a number (vectors, "<unavailable>").
-// `name` is for messages. Errors: BAD (a line is none of these; with its number), LIMIT.
+// with '#' or '=' are skipped, and so are registers without a number (vectors, "<unavailable>") and
+// messages of GDB, such as "[Inferior 1 (Remote target) detached]". One of them, "[Current thread
+// is 1 (LWP 4711)]", is read as the register "lwp". `name` is for messages. Errors: BAD (a line is
+// none of these; with its number), LIMIT.
 enum extract_code register_values_parse(struct register_values *values, const char *name,
                                         const void *bytes, size_t length,
                                         struct extract_error *error);

@@ -249,7 +249,11 @@ static void put_frames(struct extract_text *text, const struct extract_crash *cr
 static void put_context(struct extract_text *text, const struct extract_crash *crash)
 {
     extract_text_puts(text, "in      ");
-    if (crash->thread) {
+    if (crash->lwp) {
+        extract_text_printf(text, "thread %llu (certain)", (unsigned long long)crash->lwp);
+        if (crash->core_count > 1)
+            extract_text_printf(text, ", of %zu", crash->core_count);
+    } else if (crash->thread) {
         extract_text_puts(text, "thread \"");
         extract_text_escaped(text, crash->thread->name);
         extract_text_printf(text, "\" (%s)", extract_crash_certainty_name(crash->thread_certainty));
@@ -258,7 +262,7 @@ static void put_context(struct extract_text *text, const struct extract_crash *c
     } else {
         extract_text_puts(text, *crash->context ? crash->context : "unknown");
     }
-    if (crash->core_count > 1)
+    if (crash->core_count > 1 && !crash->lwp)
         extract_text_printf(text, ", on core %u", crash->core);
     extract_text_putc(text, '\n');
 }
@@ -268,12 +272,16 @@ static void put_registers(struct extract_text *text, const struct extract_crash 
 {
     bool is_wide = false;
     unsigned printed = 0;
-    char heading[40];
+    char heading[48];
 
     if (!known_registers(crash))
         return;
-    snprintf(heading, sizeof heading, crash->core_count > 1 ? "Registers of core %u" : "Registers",
-             crash->core);
+    if (crash->lwp)
+        snprintf(heading, sizeof heading, "Registers of thread %llu",
+                 (unsigned long long)crash->lwp);
+    else
+        snprintf(heading, sizeof heading,
+                 crash->core_count > 1 ? "Registers of core %u" : "Registers", crash->core);
     put_heading(text, heading, options);
     for (unsigned i = 0; i < EXTRACT_REGISTERS; i++)
         is_wide |= known_registers(crash) >> i & 1 && crash->registers.value[i] > UINT32_MAX;

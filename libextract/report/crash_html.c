@@ -93,6 +93,8 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
         put_escaped(text, source_line + strspn(source_line, " "));
         extract_text_puts(text, "</pre>\n");
     }
+    if (crash->lwp)
+        extract_text_printf(text, "<p>Thread %llu</p>\n", (unsigned long long)crash->lwp);
     if (crash->thread) {
         extract_text_puts(text, "<p>Thread <code>");
         put_escaped(text, crash->thread->name);
@@ -146,7 +148,9 @@ static void put_registers(struct extract_text *text, const struct extract_crash 
     if (!crash->machine || !crash->registers.known)
         return;
     extract_text_puts(text, "<h2>Registers");
-    if (crash->core_count > 1)
+    if (crash->lwp)
+        extract_text_printf(text, " of thread %llu", (unsigned long long)crash->lwp);
+    else if (crash->core_count > 1)
         extract_text_printf(text, " of core %u", crash->core);
     extract_text_puts(text, "</h2>\n<div><table>\n");
     for (unsigned i = 0; i < EXTRACT_REGISTERS; i++) {

@@ -329,8 +329,12 @@ enum extract_code extract_report_status(struct extract_text *text,
     struct kv_writer kv;
 
     kv_open(&kv, text, options->json);
+    // Nobody is left to record: posix_trace_get_status has the stream suspended, too.
+    if (options->has_ended)
+        kv_put_string(&kv, "target status", "ended");
     if (info->running_known)
-        put_flag(&kv, "stream status", info->running, "running", "suspended");
+        put_flag(&kv, "stream status", info->running && !options->has_ended, "running",
+                 "suspended");
     else
         kv_put_unknown(&kv, "stream status");
     put_flag(&kv, "stream full status", info->full, "full", "not_full");

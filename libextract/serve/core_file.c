@@ -134,33 +134,6 @@ static void put_description_note(struct writer *w, const struct register_machine
 
 // ---- threads ----
 
-// Moves the thread that an exception interrupted out of the core: GDB cannot unwind through the
-// exception in a core file, so that the thread gets the registers of the frame, and the exception
-// is a thread of its own.
-static bool split_exceptions(struct serve_threads *threads, struct extract_memory *memory,
-                             struct extract_symbols *symbols)
-{
-    size_t count = threads->count;
-    struct serve_thread *grown = realloc(threads->list, 2 * count * sizeof *grown);
-
-    if (!grown)
-        return false;
-    threads->list = grown;
-    for (size_t i = 0; i < count; i++) {
-        struct extract_registers interrupted;
-        if (!grown[i].on_core || !grown[i].thread ||
-            !extract_kernel_interrupted(memory, symbols, &grown[i].registers, &interrupted))
-            continue;
-        grown[threads->count] = (struct serve_thread){.id = grown[i].thread->core + 1,
-                                                      .name = "exception",
-                                                      .on_core = true,
-                                                      .registers = grown[i].registers};
-        threads->count++;
-        grown[i].registers = interrupted;
-    }
-    return true;
-}
-
 static enum extract_code no_memory(const struct extract_remains *remains,
                                    struct extract_error *error)
 {
@@ -191,7 +164,7 @@ static enum extract_code list_threads(const struct extract_remains *remains,
         if (threads->list[i].registers.known)
             threads->list[kept++] = threads->list[i];
     threads->count = kept;
-    if (!kept || split_exceptions(threads, remains->memory, remains->symbols))
+    if (!kept || serve_threads_split(threads, remains->memory, remains->symbols))
         return EXTRACT_OK;
     serve_threads_free(threads);
     return no_memory(remains, error);

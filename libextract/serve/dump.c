@@ -395,8 +395,13 @@ enum extract_code extract_server_new(struct extract_server **server,
             error, EXTRACT_UNSUPPORTED, path, "use a program for Arm, AArch64, RISC-V or 68k",
             "the registers of machine %u are not known", extract_symbols_machine(symbols));
     struct extract_server *made = calloc(1, sizeof *made);
-    if (!made || !serve_threads_build(&made->threads, remains->kernel, machine, remains->cores,
-                                      remains->core_count)) {
+    if (!made ||
+        !serve_threads_build(&made->threads, remains->kernel, machine, remains->cores,
+                             remains->core_count) ||
+        (!machine->is_m_profile &&
+         !serve_threads_split(&made->threads, remains->memory, symbols))) {
+        if (made)
+            serve_threads_free(&made->threads);
         free(made);
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     }

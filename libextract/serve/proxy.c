@@ -14,6 +14,7 @@
 #include "serve/cores.h"
 #include "serve/packet.h"
 #include "serve/proxy.h"
+#include "serve/stale.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
@@ -40,6 +41,7 @@ struct extract_proxy {
     struct extract_kernel *kernel; // NULL: not read
     struct serve_threads threads;  // of this kernel
     bool has_threads, is_brief;    // `is_brief`: without registers
+    struct stale stale;            // after a load or a reset
     uint64_t current[CORES_MOST];  // id of the thread that has a core; 0: not known yet
 
     // A core on which no thread runs has its number, from 1, as its id. The ids of threads follow:
@@ -150,7 +152,9 @@ static bool read_list(struct extract_proxy *proxy, bool is_brief)
     extract_kernel_free(proxy->kernel);
     proxy->kernel = NULL;
     // A kernel that has not started has no lists yet: then there are the cores alone.
-    if (is_brief)
+    if (stale_check(&proxy->stale, proxy->memory, proxy->symbols))
+        ;
+    else if (is_brief)
         (void)extract_kernel_read_states(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
     else
         (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
@@ -186,7 +190,8 @@ static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
     if (proxy->current[core])
         return proxy->current[core];
     proxy->current[core] = core + 1;
-    if ((read = read_core(proxy, core)) &&
+    if (!stale_check(&proxy->stale, proxy->memory, proxy->symbols) &&
+        (read = read_core(proxy, core)) &&
         kernel_read_current(proxy->memory, proxy->symbols, core, &address) && address) {
         i = find_id(proxy, address);
         if (i == MOST_IDS && read_list(proxy, true))
@@ -638,8 +643,31 @@ static bool do_change_registers(struct extract_proxy *proxy)
     return pass_to_core(proxy, core);
 }
 
+// The list of threads is one of the program before.
+static void make_stale(struct extract_proxy *proxy)
+{
+    stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
+    forget(proxy);
+    proxy->selected = proxy->cores.stopped + 1;
+}
+
+// Returns whether a packet writes code, and not just a breakpoint: `load` does.
+static bool is_load(const struct extract_proxy *proxy)
+{
+    enum { LONGEST_BREAKPOINT = 8 };
+    unsigned long long address;
+    unsigned long length;
+    uint8_t byte;
+
+    return sscanf(proxy->input.data + 1, "%llx,%lx", &address, &length) == 2 &&
+           length > LONGEST_BREAKPOINT &&
+           extract_symbols_read_constant(proxy->symbols, address, &byte, sizeof byte);
+}
+
 static bool do_change(struct extract_proxy *proxy)
 {
+    if (is_load(proxy))
+        make_stale(proxy);
     forget_contents(proxy);
     return pass(proxy);
 }
@@ -656,9 +684,19 @@ static bool pass_patiently(struct extract_proxy *proxy)
     return is_good;
 }
 
-// A command of the server may print before its end.
+static bool do_flash(struct extract_proxy *proxy)
+{
+    make_stale(proxy);
+    return pass_patiently(proxy);
+}
+
+// A command of the server may print before its end. Those that reset the target have that word.
 static bool do_command(struct extract_proxy *proxy)
 {
+    static const char reset[] = "7265736574"; // in hexadecimal
+
+    if (strstr(proxy->input.data, reset))
+        make_stale(proxy);
     if (!pass_patiently(proxy))
         return false;
     while (proxy->upstream.packets.used > 1 && proxy->upstream.packets.body[0] == 'O' &&
@@ -738,6 +776,19 @@ static bool do_detach(struct extract_proxy *proxy)
     return pass(proxy);
 }
 
+// QEMU ends at once, so that its answer may be lost.
+static bool do_kill_process(struct extract_proxy *proxy)
+{
+    if (!upstream_ask(&proxy->upstream, proxy->input.data, proxy->input.used)) {
+        proxy->has_ended = true;
+        answer_text(proxy, "OK");
+        return true;
+    }
+    proxy->has_ended = upstream_is(&proxy->upstream, "OK");
+    answer_body(proxy);
+    return true;
+}
+
 static bool do_kill(struct extract_proxy *proxy)
 {
     proxy->has_ended = true;
@@ -759,7 +810,8 @@ static const struct {
     {"qRcmd,", do_command},
     {"vCont?", do_resume_actions},
     {"vCont;", do_resume},
-    {"vFlash", pass_patiently},
+    {"vFlash", do_flash},
+    {"vKill;", do_kill_process},
     {"?", do_reason},
     {"g", do_registers},
     {"p", do_register},

@@ -111,6 +111,30 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
     return true;
 }
 
+bool serve_threads_split(struct serve_threads *threads, struct extract_memory *memory,
+                         struct extract_symbols *symbols)
+{
+    size_t count = threads->count;
+    struct serve_thread *grown = realloc(threads->list, 2 * count * sizeof *grown);
+
+    if (!grown)
+        return false;
+    threads->list = grown;
+    for (size_t i = 0; i < count; i++) {
+        struct extract_registers interrupted;
+        if (!grown[i].on_core || !grown[i].thread ||
+            !extract_kernel_interrupted(memory, symbols, &grown[i].registers, &interrupted))
+            continue;
+        grown[threads->count] = (struct serve_thread){.id = grown[i].thread->core + 1,
+                                                      .name = "exception",
+                                                      .on_core = true,
+                                                      .registers = grown[i].registers};
+        threads->count++;
+        grown[i].registers = interrupted;
+    }
+    return true;
+}
+
 void serve_threads_free(struct serve_threads *threads)
 {
     free(threads->list);
@@ -139,8 +163,9 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
     }
     extract_text_puts(text, extract_kernel_state_name(thread->state));
     if (thread->state == EXTRACT_KERNEL_RUNNING && !served->on_core)
-        extract_text_puts(text, served->is_likely ? ", interrupted, registers likely"
-                                                  : ", registers unknown");
+        extract_text_puts(text, served->is_likely         ? ", interrupted, registers likely"
+                                : served->registers.known ? ", interrupted"
+                                                          : ", registers unknown");
     if (thread->state == EXTRACT_KERNEL_BLOCKED) {
         extract_text_printf(text, " on %s", thread->wait ? thread->wait : "unknown");
         if (thread->waiting_for) {

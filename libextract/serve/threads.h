@@ -32,6 +32,11 @@ struct serve_threads {
 bool serve_threads_build(struct serve_threads *threads, const struct extract_kernel *kernel,
                          const struct register_machine *machine,
                          const struct extract_registers *cores, size_t core_count);
+// Moves the thread that an exception interrupted out of the core, where GDB cannot unwind through
+// the exception: the thread gets the registers of the frame, and the exception becomes a thread of
+// its own. Returns false if memory is short.
+bool serve_threads_split(struct serve_threads *threads, struct extract_memory *memory,
+                         struct extract_symbols *symbols);
 void serve_threads_free(struct serve_threads *threads);
 
 // Returns whether a thread that the kernel has for running has the core with these registers.

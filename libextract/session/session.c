@@ -221,6 +221,7 @@ static enum extract_code open_session(struct extract_session **session,
     if (!code)
         code = memory ? read_trace(s, memory, symbols, options, error)
                       : read_log(s, log, symbols, options, error);
+    s->report.has_ended = memory && extract_memory_has_ended(memory);
     if (!code)
         update_rate(s, &extract_trace_snapshot(s->trace)->ring);
     if (!code && options->only_hooks)

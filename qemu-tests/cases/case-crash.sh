@@ -94,6 +94,23 @@ served() {
         grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
         { cat "$work/out"; return 1; }
 }
+# In a core and in a dump, the thread that faulted has the registers of its frame.
+split_coldfire() {
+    local command
+    command=$(printf '"%s" ' "$ringside" serve -q "${input[@]}")
+    rm -f "$work"/split.core*
+    "$ringside" core -q "${input[@]}" -o "$work/split.core" || return 1
+    timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt \
+        -ex 'info threads' "$elf" >"$work/out" 2>&1 </dev/null
+    grep -q '"exception" (on the core) .*unexpected_entry ' "$work/out" &&
+        is_split || { cat "$work/out"; return 1; }
+    timeout 120 gdb-multiarch -nx -q -batch -ex 'set osabi GNU/Linux' -ex "file $elf" \
+        -ex "core-file $work/split.core" -ex bt >"$work/out" 2>&1 </dev/null
+    is_split || { cat "$work/out"; return 1; }
+}
+is_split() {
+    grep -q '^#0 .*execute_garbage ' "$work/out" && grep -q ' culprit_entry ' "$work/out"
+}
 # ---- live targets ----
 
 # What does not depend on how the registers were read. QEMU's server for GDB gives no psp, as GDB
@@ -150,7 +167,11 @@ live_refuses() {
     [ $? = 2 ] && [ ! -s "$work/out" ] && grep -q 'GDB server listens there' "$work/err" ||
         { cat "$work/err"; return 1; }
     "$ringside" crash --elf "$elf" --pid 1 >"$work/out" 2>"$work/err"
-    [ $? = 1 ] && grep -q 'memory that does not run' "$work/err"
+    [ $? = 1 ] && grep -q 'memory that does not run; use `ringside report --pid`' "$work/err" ||
+        { cat "$work/err"; return 1; }
+    timeout 2 "$ringside" serve --elf "$elf" --listen=0.0.0.0:23997 "$elf@0" 2>"$work/err"
+    grep -q 'waiting for GDB: target remote localhost:23997' "$work/err" ||
+        { cat "$work/err"; return 1; }
 }
 
 # A directory as OpenOCD writes it is an input of its own.
@@ -276,6 +297,63 @@ other_program() {
     grep -q 'storm-cortex-m3.elf: may be another program than the one that ran: ' "$work/err"
 }
 
+# A core at an address without code, of which no fault is known: the link register has the call.
+wild_core() {
+    local link=lr
+    [ "$port" = rv64 ] && link=ra
+    { echo 'pc 0xdead0000'; echo "$link $(jq '.frames[1].pc' "$work/crash.json")"; } \
+        >"$work/wild.txt"
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[@]}" \
+        >"$work/wild.json"
+    jq -e '.place.function == "die" and .place.certainty == "likely" and
+        (.findings | any(.kind == "bad call" and .certainty == "likely"))' \
+        "$work/wild.json" >/dev/null
+}
+# patched FILE ADDRESS...: a copy of the program in which no call is before these addresses.
+patched() {
+    local text return offset at
+    text=$(LC_ALL=C readelf -SW "$elf" | sed -n 's/^.* \.text  *PROGBITS  *//p')
+    read -r at offset _ <<<"$text"
+    cp "$elf" "$1"
+    for return in "${@:2}"; do
+        printf '\0\0\0\0\0\0' | dd of="$1" bs=1 conv=notrunc status=none \
+            seek=$((return - 6 - 0x$at + 0x$offset))
+    done
+}
+# An old ELF file of the same program: its functions are at other places, so that return addresses
+# are not after calls. What it names is not certain.
+old_program() {
+    local -a returns old=("${input[@]}")
+    says '.findings | any(.kind == "other program") | not' || return 1
+    mapfile -t returns < <(jq -r '.frames[1:3][].pc' "$work/crash.json")
+    old[1]=$work/old.elf
+    patched "${old[1]}" "${returns[@]}"
+    "$ringside" crash -q --json "${old[@]}" >"$work/crash.json"
+    says '.place.certainty == "possible" and .thread.certainty == "possible" and
+        (.findings | any(.kind == "other program" and .certainty == "likely" and
+            (.text | test("return addresses .* are not after a call"))))'
+}
+
+# Stacks end below the entry function of a thread: its link register is in a function that does not
+# return and saves nothing, or at the start of one, which is not what was called before it.
+entry_ends_stack() {
+    local entry shell trap link
+    printf '%s\n' 'void shell(void) { for (;;); }' 'void trap(void) { for (;;); }' \
+        'int entry(int a) { return a + 1; }' >"$work/ends.c"
+    arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb -g -O0 -ffreestanding -nostdlib -Wl,-Ttext=0x100 \
+        -Wl,-eentry "$work/ends.c" -o "$work/ends.elf" || return 1
+    head -c 4096 /dev/zero >"$work/ends.bin"
+    read -r entry shell trap < <(arm-none-eabi-nm "$work/ends.elf" |
+        awk '{at[$3] = $1} END {print at["entry"], at["shell"], at["trap"]}')
+    for link in $((0x$shell + 5)) $((0x$trap + 1)); do
+        printf '%s\n' "pc 0x$entry" "lr $link" 'sp 0x20000400' 'r7 0x20000400' >"$work/ends.txt"
+        "$ringside" crash -q --json --elf "$work/ends.elf" --registers "$work/ends.txt" \
+            "$work/ends.bin@0x20000000" >"$work/crash.json"
+        says '(.frames | map(.function)) == ["entry"] and .place.function == "entry" and
+            (.findings | any(.kind == "other program") | not)' || return 1
+    done
+}
+
 for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     elf=$firmware/deaths-$port.elf
     memory="memory fault"
@@ -297,6 +375,9 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: ... and the same page and core in GDB" same_in_gdb
         check "$port: ... and from a crash folder" folder
     fi
+    [ "$port" = coldfire ] || check "$port: ... and a core that is not at code" wild_core
+    [ "$port" = coldfire ] && check "$port: ... and GDB's stack of a dump" split_coldfire
+    check "$port: ... and an old ELF file of the program is noticed" old_program
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"
     # The thread that was interrupted is not the culprit, and may be any.
@@ -328,6 +409,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
 done
+check "the entry function of a thread is the end of its stack" entry_ends_stack
 check "rv64: the second core of two dies" second_core
 elf=$firmware/deaths-cortex-m3.elf
 stop_qemu

@@ -89,6 +89,23 @@ threads() {
     sed -n '/^thread  *state/,$p' "$work/out" | grep -q '"control"' ||
         { cat "$work/out"; return 1; }
 }
+# After a load, the threads are those of the program before: none are shown until it runs. It runs
+# from RAM, so that it starts again without a reset.
+loaded() {
+    boot "$elf" || return 1
+    {
+        proxy "$socket" && echo
+        run_for 0.3
+        printf '%s\n' 'echo before\n' 'info threads' 'load' 'echo loaded\n' 'info threads' \
+            'tbreak bout_queue_send' 'continue' 'echo runs\n' 'info threads' 'detach'
+    } >"$work/body"
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
+    sed -n '/^before/,/^loaded/p' "$work/out" | grep -q '"control" (' &&
+        ! sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '"control" (' &&
+        sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '^\* 1 .*"core" (on the core)' &&
+        sed -n '/^runs/,$p' "$work/out" | grep -q '"control" (' || { cat "$work/out"; return 1; }
+}
 # The dump and the live target have the same stacks.
 same_as_dump() {
     local from to images=()
@@ -196,6 +213,7 @@ for port in $ports; do
     check "$port: a session has the same places with it and without it" same_session
     check "$port: all threads of a live target" threads
     check "$port: the same stacks as from a dump" same_as_dump
+    [ "$port" = rv64 ] && check "$port: no threads after a load" loaded
 done
 elf=$firmware/demo-cortex-m3.elf
 check "cortex-m3: threads that an interrupt has interrupted" interrupted

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <extract/serve.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -152,11 +153,24 @@ static enum extract_code serve_one(const struct service *service, int in, int ou
                                     : serve_dump(service, in, out, name, error);
 }
 
+// Returns the address that a client uses. A port of all addresses has that of this computer.
+static const char *name_for_clients(const char *name, char host[static 32])
+{
+    static const char *const all[] = {"0.0.0.0:", "[::]:"};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strncmp(name, all[i], strlen(all[i])) == 0) {
+            snprintf(host, 32, "localhost:%s", name + strlen(all[i]));
+            return host;
+        }
+    return name;
+}
+
 // Serves one client after the other, until a signal. What fails for one does not end the others.
 static enum extract_code serve_port(const struct service *service, struct extract_error *error)
 {
     const char *place = service->options->feeding.listen;
-    char name[128], client[128];
+    char name[128], client[128], host[32];
     int listener;
     enum extract_code code =
         listener_open(&listener, *place ? place : "127.0.0.1", PORT, name, sizeof name, error);
@@ -164,7 +178,7 @@ static enum extract_code serve_port(const struct service *service, struct extrac
     if (code)
         return code;
     if (!service->options->quiet)
-        cli_print_note(name, "waiting for GDB: target remote %s", name);
+        cli_print_note(name, "waiting for GDB: target remote %s", name_for_clients(name, host));
     while (await(listener)) {
         int fd = listener_accept(listener, client, sizeof client);
         if (fd < 0)

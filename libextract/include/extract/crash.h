@@ -60,10 +60,13 @@ struct extract_deadlock {
 struct extract_crash {
     const char *kind; // of the cause; static: see ringside-crash(1)
     enum extract_crash_certainty certainty;
-    const char *source;                         // of the cause
-    char text[EXTRACT_FINDING_TEXT];            // what happened, in words
-    unsigned core;                              // that stopped
-    size_t core_count;                          // whose registers are known; 0: none
+    const char *source;              // of the cause
+    char text[EXTRACT_FINDING_TEXT]; // what happened, in words
+    unsigned core;                   // that stopped
+    size_t core_count;               // whose registers are known; 0: none
+    // A program of Linux: the number of the thread with the signal, whose registers these are; each
+    // of its threads counts as a core. 0: the program has a kernel of its own, or it is not known.
+    uint64_t lwp;
     struct extract_registers registers;         // of the core that stopped
     const struct register_machine *machine;     // the names of the registers; NULL: unknown
     const struct extract_kernel *kernel;        // NULL: none

@@ -43,9 +43,13 @@ enum extract_kernel_state {
 // Whether a thread has used more stack than it has.
 enum extract_kernel_overflow {
     EXTRACT_OVERFLOW_UNKNOWN = 0,
-    EXTRACT_OVERFLOW_NO,        // bytes at the end of the stack were never written
-    EXTRACT_OVERFLOW_SUSPECTED, // they were written, while those of other threads were not
-    EXTRACT_OVERFLOW_PROVEN     // the saved stack pointer is below the stack
+    EXTRACT_OVERFLOW_NO, // bytes at the end of the stack were never written
+    // They were written, while those of other threads were not; or the saved stack pointer is below
+    // the stack, and nothing else shows it.
+    EXTRACT_OVERFLOW_SUSPECTED,
+    // The stack pointer is below the stack; a saved one has a frame there, or the stack was used to
+    // its last byte.
+    EXTRACT_OVERFLOW_PROVEN
 };
 
 struct extract_kernel_thread {
@@ -63,6 +67,7 @@ struct extract_kernel_thread {
     uint64_t holder;      // address of the thread that owns that mutex; 0: none, or unknown
     bool has_ticks_left;
     uint64_t ticks_left;                // until its wait or sleep ends by itself
+    uint64_t entry;                     // address of its entry function; 0: unknown
     uint64_t stack_start, stack_end;    // lowest address, and the one after the highest; 0: unknown
     bool has_sp, has_pc;                // its registers are saved in memory, and were understood
     uint64_t sp, pc;                    // where it continues
@@ -155,9 +160,10 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
                                      struct extract_symbols *symbols, unsigned core,
                                      const struct extract_registers *registers);
 
-// Gets the registers of the thread that an exception of an Arm core of M-profile has interrupted,
-// from the frame at its psp. r4 to r11 are those of the core. Returns false if the core is not in
-// an exception, if the frame is on the main stack, or if it cannot be read.
+// Gets the registers of the thread that an exception has interrupted. On Arm's M-profile, they are
+// in the frame at psp, and r4 to r11 are those of the core. On ColdFire, the frame is at the stack
+// pointer, as long as the handler has pushed nothing. Returns false if the core is not in an
+// exception, if the frame is on the main stack, or if it cannot be read.
 bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
                                 const struct extract_registers *core,
                                 struct extract_registers *interrupted);
@@ -183,6 +189,8 @@ struct extract_frame {
     uint64_t pc;                // where it continues; the first one: where it is
     const char *function;       // of the symbols; NULL: unknown
     struct extract_place place; // of the call; file NULL: unknown
+    // The ELF file has no call before `pc`: the stack is damaged, or another program ran.
+    bool is_impossible;
 };
 
 // Lists the functions that were called, the innermost first, from the registers of a thread or a

@@ -119,9 +119,16 @@ enum extract_code extract_memory_add_srec(struct extract_memory *memory, const c
 
 // Adds the images of a directory that OpenOCD's `ringside crash DIR` has written, as its
 // manifest.txt lists them. Errors: those of extract_memory_add_image; BAD (the manifest is not
-// valid), LIMIT (it has more than 1 MiB).
+// valid, or it names a file that is not a regular one), LIMIT (it has more than 1 MiB).
 enum extract_code extract_memory_add_folder(struct extract_memory *memory, const char *directory,
                                             struct extract_error *error);
+// An image of such a directory that is shorter than the manifest has it.
+struct extract_memory_cut {
+    char name[64];
+    uint64_t found, length; // bytes of the file, and of the memory
+};
+// Finds the image of index `i` among those. Returns false after the last one.
+bool extract_memory_folder_cut(const char *directory, size_t i, struct extract_memory_cut *cut);
 // Returns whether a path is a directory.
 bool extract_memory_is_folder(const char *path);
 // Returns the path of the registers in such a directory, which the caller frees with free(). NULL:

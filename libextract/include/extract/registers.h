@@ -13,7 +13,8 @@ extern "C" {
 enum {
     EXTRACT_REGISTERS = 56,
     EXTRACT_FAULT = 40, // cfsr, hfsr, dfsr, mmfar, bfar, afsr, sfsr, sfar (Arm M-profile); mcause,
-                        // mepc, mtval, mstatus (RISC-V); signal, signal_address (Linux)
+                        // mepc, mtval, mstatus (RISC-V); signal, signal_address, and lwp, the
+                        // number of the thread (Linux)
     EXTRACT_CORES = 64  // most cores of a target, or threads of a Linux core
 };
 

@@ -99,6 +99,7 @@ struct extract_report_options {
     struct extract_report_part *part;
     unsigned width; // of a timeline, in columns; 0: 80
     bool ascii;     // of a timeline: in ASCII instead of block characters
+    bool has_ended; // of the status: the target has ended for good (extract_memory_has_ended)
 };
 
 // What happened to the events of a report.

@@ -39,6 +39,8 @@ take wild now then
 
 cd "$work" || exit 1
 run crash --elf dies fault.core
+check "the thread of the signal" 0 out '^in      thread [0-9]* (certain)$' no-out 'on core' \
+    out '^Registers of thread [0-9]*$'
 check "a signal" 0 out '^cause   signal: SIGSEGV at address 0x8 (certain, registers)$' \
     out '^where   store+[0-9]* at dies.c:2, pc 0x' out '        2: __attribute__.*place = 1; }$'
 is "the stack is that of GDB" "$(sed -n 's/^#[0-9]* *0x[0-9a-f]* \(.*\) at /\1 /p' out | xargs)" \
@@ -69,12 +71,25 @@ cc -std=gnu11 -g -O0 -fPIE -pie -Wl,--build-id newer.c -o newer || exit 1
 run crash --elf newer fault.core
 check "another build of the program" 0 no-out '^where .*(certain)' \
     out '^certain *memory *other program: the build id of the ELF file is [0-9a-f]\{40\}, but '
+run crash -q --elf "$(command -v cat)" fault.core
+check "a program that was loaded elsewhere" 0 no-out '^where .*(certain)' \
+    out "^certain *memory *other program: the program's entry point was at 0x[0-9a-f]*, where"
 head -c $(($(stat -c %s fault.core) / 2)) fault.core >half.core
 run crash --elf dies half.core
 check "half of a core, without its notes" 0 out '^cause   unknown: ' out '^where   unknown$' \
     no-out certain
 run crash --elf dies fault.core --registers /dev/null
 check "an empty file of registers" 2 no-out . err 'contains no register of the program'
+mkdir folder
+head -c 100 fault.core >folder/ram.bin
+printf 'ringside-crash 1\nram: ram.bin 0x20000000 0x400\n' >folder/manifest.txt
+run crash --elf dies folder
+check "an image that is cut" 0 \
+    err 'folder: ram.bin has 100 bytes of the 1024 that manifest.txt lists'
+mkfifo folder/pipe
+printf 'ringside-crash 1\nram: pipe 0x20000000 0x400\n' >folder/manifest.txt
+run crash --elf dies folder
+check "an image that is a pipe" 2 no-out . err 'pipe: not a regular file'
 run crash fault.core
 check "no program" 1 no-out . err 'use --elf FILE'
 run serve --elf dies fault.core

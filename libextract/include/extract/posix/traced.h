@@ -30,8 +30,9 @@ struct extract_traced {
     unsigned stream; // its number
     char name[EXTRACT_TRACED_NAME];
     bool is_recording, is_full;
-    uint64_t recorded;                    // events since the stream was bound or cleared
-    uint64_t memory_bytes;                // of all streams of the program
+    uint64_t recorded;     // events since the stream was bound or cleared
+    uint64_t memory_bytes; // of all streams of the program
+    int64_t started; // when the program was started, in seconds since 1970 (UTC); 0: not known
     char program[EXTRACT_TRACED_PROGRAM]; // path of the executable; "": not known
 };
 

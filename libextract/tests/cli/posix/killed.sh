@@ -87,7 +87,7 @@ check "list takes no input" 1 err 'list takes no input'
 await
 run list
 check "a program that runs" 0 out '^ *pid  process  stream  name ' \
-    out "^ *$pid  running *0  boiler  recording *11 .* yes *$program$"
+    out "^ *$pid  running *0  boiler  recording *11 .* yes .*Z  $program$"
 is "its core will contain the stream" $((0x$(cat "/proc/$pid/coredump_filter") & 8)) 8
 echo 0x33 >"/proc/$pid/coredump_filter"
 run list --json
@@ -100,7 +100,7 @@ check "after kill -9, what it did" 0 out "$last"
 run report --pid "$pid"
 check "without its program" 0 out ' tick at=0x[0-9A-F]* data=0A$'
 run status --pid "$pid"
-check "its status" 0 out '^stream status: running$'
+check "its status" 0 out '^target status: ended$' out '^stream status: suspended$'
 run stop --pid "$pid"
 check "it takes no requests" 2 err .
 killed=$pid
@@ -111,7 +111,8 @@ die "" fork
 
 die kill
 run list
-check "others do not delete what is left" 0 out "^ *$killed  killed *0  boiler .* -  *-$" \
+check "others do not delete what is left" 0 \
+    out "^ *$killed  killed *0  boiler .* -  *$(date -u +%Y-%m-%d)T[0-9:]*Z  -$" \
     out "^ *$pid  killed "
 for ((k = 0; k < 20; k++)); do die kill; done
 await

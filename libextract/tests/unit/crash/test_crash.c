@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <sys/auxv.h>
 
 enum { HARD_FAULT = 3, PENDSV = 14 };
 
@@ -200,6 +201,29 @@ static void circle_with_a_limit(void **state)
     extract_memory_close(memory);
 }
 
+// A mutex that has an owner, but is not held, is damaged.
+static void deadlock_with_a_free_mutex(void **state)
+{
+    struct extract_kernel_object mutex = {.type = "mutex", .figures = {{"held", 0}}};
+    struct extract_kernel_thread thread = {
+        .address = 0x1000, .wait = "mutex", .state = EXTRACT_KERNEL_BLOCKED, .holder = 0x1000};
+    struct extract_kernel kernel = {
+        .threads = &thread, .thread_count = 1, .objects = &mutex, .object_count = 1};
+    struct extract_remains remains = {.memory = empty_memory(), .kernel = &kernel};
+    struct extract_crash *crash;
+    (void)state;
+
+    for (uint64_t held = 0; held < 2; held++) {
+        mutex.figures[0].value = held;
+        assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+        assert_string_equal(crash->kind, "deadlock");
+        assert_int_equal(crash->certainty, held ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY);
+        assert_int_equal(crash->thread_certainty, crash->certainty);
+        extract_crash_free(crash);
+    }
+    extract_memory_close(remains.memory);
+}
+
 // The registers of the core show that the thread that runs is below its stack. One that is far from
 // it is damaged.
 static void running_below_its_stack(void **state)
@@ -291,6 +315,35 @@ static void overflows(void **state)
     extract_memory_close(memory);
 }
 
+// ---- the program ----
+
+// Threads begin in functions of the program. This test's own ELF file is it.
+static void entries_are_functions(void **state)
+{
+    const uint64_t inside = (uintptr_t)&extract_crash_free + 1;
+    struct extract_kernel_thread thread = {
+        .address = 0x1000, .name = "motor", .object = SIZE_MAX, .entry = inside - 1};
+    struct extract_kernel kernel = {.threads = &thread, .thread_count = 1};
+    struct extract_remains remains = {.memory = empty_memory(), .kernel = &kernel};
+    struct extract_crash *crash;
+    (void)state;
+
+    assert_int_equal(extract_symbols_open(&remains.symbols, "/proc/self/exe", NULL), EXTRACT_OK);
+    extract_symbols_move(remains.symbols, getauxval(AT_ENTRY));
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+    assert_int_equal(crash->finding_count, 0);
+    extract_crash_free(crash);
+    thread.entry = inside;
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+    assert_int_equal(crash->finding_count, 1);
+    assert_string_equal(crash->findings[0].kind, "other program");
+    assert_int_equal(crash->findings[0].certainty, EXTRACT_CRASH_LIKELY);
+    assert_non_null(strstr(crash->findings[0].text, "of \"motor\""));
+    extract_crash_free(crash);
+    extract_symbols_close(remains.symbols);
+    extract_memory_close(remains.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(arm),
@@ -298,8 +351,10 @@ int main(void)
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
                                        cmocka_unit_test(circle_with_a_limit),
+                                       cmocka_unit_test(deadlock_with_a_free_mutex),
                                        cmocka_unit_test(overflow_and_fault),
                                        cmocka_unit_test(running_below_its_stack),
-                                       cmocka_unit_test(overflows)};
+                                       cmocka_unit_test(overflows),
+                                       cmocka_unit_test(entries_are_functions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

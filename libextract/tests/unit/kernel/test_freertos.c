@@ -29,7 +29,7 @@ typedef struct tskTaskControlBlock {
     uint8_t ucNotifyState[1];
 } TCB_t;
 typedef struct QueueDefinition {
-    int8_t *pcHead;
+    int8_t *pcHead, *pcWriteTo;
     union {
         struct {
             int8_t *pcTail;
@@ -63,12 +63,19 @@ QueueRegistryItem_t xQueueRegistry[4];
 
 static TCB_t tasks[TASKS];
 static Queue_t mutex, orders, full;
-static EventGroup_t group;
+// What surrounds an event group may have the numbers of an empty queue.
+static struct {
+    unsigned long before[16];
+    EventGroup_t group;
+    unsigned long messages, length, item_bytes;
+} flags;
 static unsigned char stacks[TASKS][STACK];
 
 static void list_init(List_t *list)
 {
     list->uxNumberOfItems = 0;
+    list->pxIndex = (ListItem_t *)(void *)&list->xListEnd;
+    list->xListEnd.xItemValue = UINT32_MAX;
     list->xListEnd.pxNext = list->xListEnd.pxPrevious = (ListItem_t *)(void *)&list->xListEnd;
 }
 
@@ -87,6 +94,7 @@ static void list_add(List_t *list, ListItem_t *item, TCB_t *owner, uint32_t valu
 static void queue_init(Queue_t *q, uint8_t type, unsigned long messages, unsigned long length)
 {
     *q = (Queue_t){.pcHead = type == 1 ? NULL : (int8_t *)q,
+                   .pcWriteTo = (int8_t *)q,
                    .uxMessagesWaiting = messages,
                    .uxLength = length,
                    .uxItemSize = type ? 0 : 4,
@@ -111,7 +119,8 @@ static int make_kernel(void **state)
     queue_init(&mutex, 1, 0, 1);
     queue_init(&orders, 0, 0, 4);
     queue_init(&full, 0, 6, 6);
-    list_init(&group.xTasksWaitingForBits);
+    memset(&flags, 0, sizeof flags);
+    list_init(&flags.group.xTasksWaitingForBits);
     memset(stacks, 0xA5, sizeof stacks);
     for (int i = 0; i < TASKS; i++) {
         tasks[i] = (TCB_t){.pxTopOfStack = stacks[i] + STACK - 64,
@@ -137,7 +146,7 @@ static int make_kernel(void **state)
     list_add(&xSuspendedTaskList, &tasks[5].xStateListItem, &tasks[5], 0);
     list_add(&full.xTasksWaitingToSend, &tasks[5].xEventListItem, &tasks[5], 0);
     list_add(&xSuspendedTaskList, &tasks[6].xStateListItem, &tasks[6], 0);
-    list_add(&group.xTasksWaitingForBits, &tasks[6].xEventListItem, &tasks[6], 0);
+    list_add(&flags.group.xTasksWaitingForBits, &tasks[6].xEventListItem, &tasks[6], 0);
     list_add(&xSuspendedTaskList, &tasks[7].xStateListItem, &tasks[7], 0);
     tasks[7].ucNotifyState[0] = 1;
     list_add(&xSuspendedTaskList, &tasks[8].xStateListItem, &tasks[8], 0);
@@ -186,7 +195,7 @@ static void tasks_are_read(void **state)
     expect_wait(kernel, "getter", "queue", &orders);
     assert_false(host_thread(kernel, "getter")->has_ticks_left);
     expect_wait(kernel, "putter", "queue", &full); // which the registry does not contain
-    expect_wait(kernel, "bits", "event flags", &group);
+    expect_wait(kernel, "bits", "event flags", &flags.group);
     expect_wait(kernel, "told", "notification", NULL);
     assert_int_equal(host_thread(kernel, "stopped")->state, EXTRACT_KERNEL_SUSPENDED);
     extract_kernel_free(kernel);
@@ -208,6 +217,25 @@ static void queues_are_read(void **state)
     extract_kernel_free(kernel);
 }
 
+static void an_event_group_is_no_queue(void **state)
+{
+    flags.length = 1;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    expect_wait(kernel, "bits", "event flags", &flags.group);
+    assert_int_equal(kernel->object_count, 3);
+    extract_kernel_free(kernel);
+    // What is neither is not known.
+    flags.group.uxEventBits = UINT32_MAX;
+    kernel = host_kernel(*state);
+    const struct extract_kernel_thread *thread = host_thread(kernel, "bits");
+    assert_int_equal(thread->state, EXTRACT_KERNEL_BLOCKED);
+    assert_null(thread->wait);
+    assert_int_equal(thread->waiting_for, 0);
+    assert_int_equal(kernel->object_count, 3);
+    extract_kernel_free(kernel);
+}
+
 static void damage_ends_one_list_only(void **state)
 {
     tasks[4].xStateListItem.pxNext = &tasks[4].xStateListItem;
@@ -226,6 +254,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
     const struct CMUnitTest tests[] = {TEST(tasks_are_read), TEST(queues_are_read),
+                                       TEST(an_event_group_is_no_queue),
                                        TEST(damage_ends_one_list_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

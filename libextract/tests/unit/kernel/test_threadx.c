@@ -22,6 +22,8 @@ struct TX_THREAD_STRUCT {
     TX_THREAD *tx_thread_created_previous, *tx_thread_created_next;
     struct TX_TIMER_INTERNAL_STRUCT tx_thread_timer;
     void *tx_thread_stack_end, *tx_thread_stack_start, *tx_thread_stack_ptr;
+    ULONG tx_thread_stack_size;
+    void (*tx_thread_entry)(ULONG);
     ULONG tx_thread_id;
 };
 struct TX_MUTEX_STRUCT {
@@ -70,6 +72,11 @@ static char *const names[COUNT] = {"worker", "waiter", "sleeper", "receiver", "s
 static const unsigned thread_states[COUNT] = {READY,       WAITS_MUTEX, SLEEPING,
                                               WAITS_QUEUE, SUSPENDED,   COMPLETED};
 
+static void run(ULONG input)
+{
+    (void)input;
+}
+
 static int make_kernel(void **state)
 {
     memset(stacks, 0xEF, sizeof stacks);
@@ -83,6 +90,8 @@ static int make_kernel(void **state)
                                  .tx_thread_stack_start = stacks[i],
                                  .tx_thread_stack_end = stacks[i] + STACK - 1,
                                  .tx_thread_stack_ptr = stacks[i] + STACK - 96,
+                                 .tx_thread_stack_size = STACK,
+                                 .tx_thread_entry = run,
                                  .tx_thread_id = THREAD_ID};
         memset(stacks[i] + STACK - 200, 1, 200);
     }
@@ -131,6 +140,7 @@ static void threads_are_read(void **state)
     assert_int_equal(worker->state, EXTRACT_KERNEL_RUNNING);
     assert_true(worker->has_core && worker->core == 1);
     assert_true(worker->priority == 3 && worker->base_priority == 10);
+    assert_int_equal(worker->entry, (uintptr_t)&run);
     assert_false(worker->has_sp); // what is saved is older
     const struct extract_kernel_thread *waiter = host_thread(kernel, "waiter");
     assert_int_equal(waiter->state, EXTRACT_KERNEL_BLOCKED);
@@ -187,7 +197,8 @@ static void objects_are_read(void **state)
 
 static void stacks_are_measured(void **state)
 {
-    memset(stacks[2], 1, STACK);                            // all of it was written
+    memset(stacks[2], 1, STACK); // all of it was written
+    memset(stacks[4], 1, STACK);
     threads[4].tx_thread_stack_ptr = stacks[4] - 16;        // below it
     threads[3].tx_thread_stack_ptr = stacks[3] + STACK + 8; // above it
     threads[1].tx_thread_stack_end = stacks[0];             // below its start: none
@@ -206,11 +217,31 @@ static void stacks_are_measured(void **state)
     extract_kernel_free(kernel);
     // Neither cleared memory nor a wild stack pointer shows an overflow.
     memset(stacks[2], 0, STACK);
-    threads[4].tx_thread_stack_ptr = stacks[4] - (1 << 20);
+    threads[4].tx_thread_stack_ptr = (void *)((uintptr_t)stacks[4] - (1 << 20));
     kernel = host_kernel(*state);
     assert_int_equal(host_thread(kernel, "sleeper")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
     assert_int_not_equal(host_thread(kernel, "spare")->overflow, EXTRACT_OVERFLOW_PROVEN);
     host_expect_problem(kernel, "is far below its stack");
+    extract_kernel_free(kernel);
+}
+
+// A flipped bit in a control block is no proof of an overflow.
+static void a_flipped_bit_is_no_overflow(void **state)
+{
+    threads[4].tx_thread_stack_ptr = stacks[4] - 64; // but the end of the stack is untouched
+    threads[1].tx_thread_stack_start = stacks[1] + STACK - 128;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_int_equal(host_thread(kernel, "spare")->overflow, EXTRACT_OVERFLOW_NO);
+    host_expect_problem(kernel, "is below its stack, whose end was never used");
+    assert_int_equal(host_thread(kernel, "waiter")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    assert_int_equal(host_thread(kernel, "waiter")->stack_start, 0);
+    host_expect_problem(kernel, "invalid stack");
+    extract_kernel_free(kernel);
+    // Nothing is known of what a stack has had before.
+    memset(stacks, 0, sizeof stacks);
+    kernel = host_kernel(*state);
+    assert_int_equal(host_thread(kernel, "spare")->overflow, EXTRACT_OVERFLOW_SUSPECTED);
     extract_kernel_free(kernel);
 }
 
@@ -325,6 +356,7 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(threads_are_read),
                                        TEST(objects_are_read),
                                        TEST(stacks_are_measured),
+                                       TEST(a_flipped_bit_is_no_overflow),
                                        TEST(stacks_without_a_pattern_are_unknown),
                                        TEST(a_circle_ends),
                                        TEST(too_many_threads_end),

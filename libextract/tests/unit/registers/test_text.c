@@ -33,7 +33,8 @@ static void debuggers(void **state)
                                           "xpsr           0x21000003          553648131\n"
                                           "q0             {u64 = {0x0, 0x0}}\n"
                                           "d1             0 (raw 0x0000)\n"
-                                          "psp            <unavailable>\n");
+                                          "psp            <unavailable>\n"
+                                          "[Inferior 1 (Remote target) detached]\n");
     assert_int_equal(values.count, 5);
     expect(&values, "r0", 0x20003538);
     expect(&values, "PC", 0x3c92);
@@ -51,6 +52,10 @@ static void debuggers(void **state)
     expect(&values, "psp", 17);
     uint64_t value;
     assert_false(register_values_find(&values, "xpsr", &value));
+
+    values = parse("rip 0x401000\n[Current thread is 2 (Thread 0x7ffff7d8a740 (LWP 4711))]\n[LWP ");
+    assert_int_equal(values.count, 2);
+    expect(&values, "lwp", 4711);
 }
 
 static void hostile(void **state)
