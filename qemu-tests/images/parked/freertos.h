@@ -70,7 +70,8 @@ static void define_thread(int thread, const char *name, ULONG *stack, ULONG word
 
 static void empty(List_t *list)
 {
-    list->xListEnd.pxNext = list->xListEnd.pxPrevious = (ListItem_t *)(void *)&list->xListEnd;
+    list->pxIndex = (ListItem_t *)(void *)&list->xListEnd;
+    list->xListEnd = (MiniListItem_t){~0U, list->pxIndex, list->pxIndex};
 }
 
 static void append(List_t *list, ListItem_t *item, TCB_t *owner, unsigned value)
@@ -97,7 +98,7 @@ static void link_threads(void)
         empty(&pxReadyTasksLists[i]);
     define_thread(IDLE, "IDLE", main_stack, (ULONG)(main_stack_end - main_stack));
     blocks[IDLE].uxPriority = 0;
-    pressure.pcHead = messages;
+    pressure.pcHead = pressure.pcWriteTo = messages;
     pressure.uxLength = sizeof messages;
     pressure.uxItemSize = 1;
     xQueueRegistry[0] = (QueueRegistryItem_t){"pressure", &pressure};
