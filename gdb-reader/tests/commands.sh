@@ -123,7 +123,7 @@ test_stats_of_a_part() {
     at_checkpoint 'ringside stats --thread beta'
     has '^events: 20$'
     has '^span ticks: 390 \(times and percentages are those of all 40 events, counts '
-    has '^alpha +- +0 +190 +48\.717 '
+    has '^alpha +16 +0 +190 +48\.717 '
     has '^beta +16 +20 +200 +51\.282 '
 }
 

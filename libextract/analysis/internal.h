@@ -44,6 +44,7 @@ struct thread_times {
     uint64_t state_ticks[EXTRACT_STATE_TERMINATED + 1];
     uint64_t last_wake;     // that began a response; see has_wake
     bool has_wake;          // since the last gap
+    bool is_inherited;      // its newest priority
     uint64_t mutex, holder; // of its newest call to get a mutex, and its owner then
 };
 

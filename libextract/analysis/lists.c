@@ -384,8 +384,10 @@ void lists_add_role(struct analysis *analysis, const struct extract_event *event
 
 void lists_add_gap(struct analysis *analysis)
 {
+    uint64_t end = analysis->ticks < analysis->end ? analysis->ticks : analysis->end;
+
     while (analysis->open_wait_count)
-        close_wait(analysis, 0, analysis->ticks, analysis->seq);
+        close_wait(analysis, 0, end, analysis->seq);
     for (unsigned i = 0; i < analysis->core_count; i++)
         analysis->cores[i].depth = 0;
     for (size_t i = 0; i < analysis->duration_count; i++)

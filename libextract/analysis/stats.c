@@ -104,15 +104,14 @@ static void set_priority(struct analysis *analysis, const struct extract_role_fi
                          const struct extract_event *event, bool is_counted)
 {
     size_t i = analysis_thread(analysis, extract_role_field(event, role->thread));
-    uint64_t priority = extract_role_field(event, role->priority);
 
     if (i == SIZE_MAX)
         return;
     struct extract_thread_stats *thread = thread_at(analysis, i);
     if (is_counted && !analysis->gaps && thread->last_priority == EXTRACT_NO_PRIORITY)
         note_priority(thread, thread->thread->priority);
-    thread->last_priority =
-        priority < EXTRACT_NO_PRIORITY ? (uint16_t)priority : EXTRACT_NO_PRIORITY;
+    extract_role_set_priority(event, role, &thread->last_priority,
+                              &analysis->times[i].is_inherited);
     if (is_counted)
         note_priority(thread, thread->last_priority);
 }

@@ -115,7 +115,7 @@ static enum extract_code open_any(struct extract_atomic_file *file, const char *
     if (stat(path, &st) != 0)
         return lstat(path, &st) == 0
                    ? extract_error_set(error, EXTRACT_IO, path, "use the name of a new file",
-                                       "is a link that leads nowhere")
+                                       "is a dangling symbolic link")
                    : open_beside(file, path, NULL, error);
     if (S_ISDIR(st.st_mode))
         return extract_error_set(error, EXTRACT_IO, path, "use a file in it", "is a directory");

@@ -615,7 +615,7 @@ static void place_core(struct crash_build *build)
     if (symbols && !extract_symbols_has_libraries(symbols) &&
         register_get(&origin, build->machine->pc, &pc) && !is_code(symbols, pc) &&
         get_link(build, &origin, &link)) {
-        certainty = EXTRACT_CRASH_LIKELY;
+        certainty = EXTRACT_CRASH_POSSIBLE; // it may be code in ROM, of which the file has nothing
         find_bad_call(build, &origin, certainty);
     }
     crash_set_origin(build, &origin, certainty, NULL);

@@ -82,10 +82,10 @@ static void check_entries(struct crash_build *build)
     if (first)
         crash_find(build, "other program", "control block",
                    is_inside ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_POSSIBLE,
-                   "%zu of %zu threads have an entry function that the ELF file has not, such as "
-                   "0x%08llx of \"%s\"",
-                   strange, known, (unsigned long long)first->entry,
-                   crash_name(first->name, first->address, name));
+                   "%zu of %zu threads begin where the ELF file has no function, such as \"%s\" at "
+                   "0x%08llx",
+                   strange, known, crash_name(first->name, first->address, name),
+                   (unsigned long long)first->entry);
 }
 
 static void check_threads(struct crash_build *build)
@@ -130,7 +130,7 @@ static void count_returns(struct returns *returns, const struct extract_frame *f
     }
 }
 
-// A return address is behind a call. One that is not shows code of another program, which may have
+// A return address is after a call. One that is not shows code of another program, which may have
 // the same functions at other places.
 static void check_returns(struct crash_build *build)
 {

@@ -133,6 +133,20 @@ uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanosecond
 
 // ---- trace.c ----
 
+// Sets a thread's priority to that which an event states. `is_inherited`: it had inherited the one
+// before. If another one is set then, it is not known which of the two is in force.
+static inline void extract_role_set_priority(const struct extract_event *event,
+                                             const struct extract_role_fields *role,
+                                             uint16_t *priority, bool *is_inherited)
+{
+    uint64_t number = extract_role_field(event, role->priority);
+    bool is_known =
+        role->role == EXTRACT_ROLE_CREATE || role->is_own || role->is_inherited || !*is_inherited;
+
+    *priority = is_known && number < EXTRACT_NO_PRIORITY ? (uint16_t)number : EXTRACT_NO_PRIORITY;
+    *is_inherited = is_known ? role->is_inherited : true;
+}
+
 // Returns how urgent a priority is: less than that of every priority that is less urgent. If it is
 // not known which ones these are, a low number is taken for urgent.
 static inline unsigned extract_trace_urgency(const struct extract_trace *trace, uint16_t priority)

@@ -36,7 +36,7 @@ enum {
 // collected, each object therefore has offsets instead of pointers.
 struct name_offsets {
     size_t name, shown;
-    enum { SAME_PRIORITY = 0, INHERITED, OTHER_PRIORITY } first_change; // of a thread's priority
+    bool has_priorities; // events change the priority of the thread
 };
 
 struct build {
@@ -44,6 +44,8 @@ struct build {
     struct extract_memory *memory;
     struct name_offsets *offsets; // per object
     bool begins_run;              // the last event begins a run of the target
+    bool has_orders;              // of priorities
+    bool has_break;               // something may be missing between two events
     size_t capacity;              // objects that fit
     size_t max_objects;           // damaged entries must not fill the memory with threads
     uint64_t first_thread;        // address of the first one that recorded an event; 0: none yet
@@ -261,6 +263,7 @@ static bool add_object(struct build *build, const struct extract_object *object,
         return false;
     size_t i = build->trace->object_count++;
     build->trace->objects[i] = *object;
+    build->offsets[i] = (struct name_offsets){.has_priorities = false};
     build->trace->objects[i].thread = strcmp(object->type_name, thread_type(build)) == 0;
     if (*name)
         store_name(build, i, name);
@@ -583,10 +586,10 @@ static bool note_thread_name(struct build *build, const struct extract_event *ev
 
 // ---- the first walk ----
 
-// Notes the priority that an event states of a thread. The first one is also the thread's priority
-// before the event, if that creates the thread.
+// Notes that an event changes the priority of a thread, or deletes it: then the present one, or
+// that of another thread there, is not the one before. `is_first`: no event before is about it.
 static void note_priority(struct build *build, const struct extract_event *event,
-                          const struct extract_role_fields *role, uint64_t address)
+                          const struct extract_role_fields *role, uint64_t address, bool is_first)
 {
     uint64_t priority = extract_role_field(event, role->priority);
     struct extract_trace *trace = build->trace;
@@ -595,10 +598,8 @@ static void note_priority(struct build *build, const struct extract_event *event
     if (!found)
         return;
     size_t i = (size_t)(found - trace->objects);
-    if (build->offsets[i].first_change)
-        return;
-    build->offsets[i].first_change = role->is_inherited ? INHERITED : OTHER_PRIORITY;
-    if (role->role == EXTRACT_ROLE_CREATE && priority < EXTRACT_NO_PRIORITY)
+    build->offsets[i].has_priorities = true;
+    if (is_first && role->role == EXTRACT_ROLE_CREATE && priority < EXTRACT_NO_PRIORITY)
         trace->objects[i].priority = (uint16_t)priority;
 }
 
@@ -626,13 +627,15 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     }
     build->trace->has_isr_entries |=
         role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;
+    bool is_change = role->priority || (is_translated && role->role == EXTRACT_ROLE_DELETE);
+    bool is_first = is_change && !extract_names_find(build->trace, true, about, event->seq);
     bool fits =
         add_thread(build, event->thread, event->priority, event->seq) &&
         add_thread(build, extract_role_field(meant, role->next), EXTRACT_NO_PRIORITY, event->seq) &&
         add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq) &&
         (!role->has_name || note_thread_name(build, meant, role));
-    if (fits && role->priority)
-        note_priority(build, meant, role, about);
+    if (fits && is_change)
+        note_priority(build, meant, role, about, is_first);
     return fits;
 }
 
@@ -654,6 +657,18 @@ static void count_cores(struct extract_trace *trace)
     }
 }
 
+// Notes the order of priorities of a kernel. If the kernels of two boards have different ones, the
+// order in the trace is not known.
+static void note_order(struct build *build, enum extract_priority_order order)
+{
+    struct extract_trace *trace = build->trace;
+
+    if (!order || build->has_orders)
+        return;
+    build->has_orders = trace->priority_order && trace->priority_order != order;
+    trace->priority_order = build->has_orders ? EXTRACT_PRIORITY_ORDER_UNKNOWN : order;
+}
+
 // Finds the types of user events by their names. If two of one number have different types, the
 // events are user events like any other.
 static void find_named_types(struct build *build)
@@ -672,8 +687,8 @@ static void find_named_types(struct build *build)
         *place = is_found[object->address] && *place != type ? NULL : type;
         is_found[object->address] = true;
         trace->has_named_types |= type != NULL;
-        if (type && types->order(type))
-            trace->priority_order = types->order(type);
+        if (type)
+            note_order(build, types->order(type));
     }
 }
 
@@ -693,6 +708,9 @@ static bool walk_events(struct build *build)
     while (before = reader, (got = extract_reader_next(&reader, events, BATCH))) {
         for (size_t i = 0; i < got; i++) {
             uint32_t id = events[i].id;
+            bool is_break = extract_event_is_mark(&events[i]) ? extract_event_is_break(&events[i])
+                                                              : events[i].flags & EXTRACT_FLAG_GAP;
+            build->has_break |= is_break && (i || trace->events); // not before the first event
             if (id < EXTRACT_COMMON_IDS)
                 trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
             if (!extract_event_is_mark(&events[i]) && events[i].core >= trace->cores_seen)
@@ -721,8 +739,8 @@ static bool walk_events(struct build *build)
     return true;
 }
 
-// Looks up the priorities of threads for which no entry states one, in memory and ELF: those that
-// they had until the first event that changes them.
+// Looks up the priorities of threads for which no entry states one, in memory and ELF: those of
+// threads that keep theirs in all of the trace.
 static void find_priorities(struct build *build)
 {
     struct extract_trace *trace = build->trace;
@@ -731,19 +749,20 @@ static void find_priorities(struct build *build)
 
     if (!kernel)
         return;
-    if (kernel->order)
-        trace->priority_order = kernel->order;
+    note_order(build, kernel->order);
     for (size_t i = 0; kernel->priority && trace->symbols && i < trace->object_count; i++) {
         struct extract_object *object = &trace->objects[i];
         uint64_t address = extract_ring_address(ring, object->address);
-        bool is_base = build->offsets[i].first_change == INHERITED;
+        uint16_t priority;
         if (!object->thread || object->priority != EXTRACT_NO_PRIORITY ||
-            build->offsets[i].first_change == OTHER_PRIORITY)
+            build->offsets[i].has_priorities)
             continue;
         enum extract_priority_order order =
-            kernel->priority(build->memory, trace->symbols, address, is_base, &object->priority);
-        if (order)
-            trace->priority_order = order;
+            kernel->priority(build->memory, trace->symbols, address, &priority);
+        note_order(build, order);
+        // During a loss, priorities may have changed, unless they never do.
+        if (order && (kernel->order || !build->has_break))
+            object->priority = priority;
     }
 }
 
@@ -888,7 +907,7 @@ static bool restore_offsets(struct build *build)
         build->offsets[i] =
             (struct name_offsets){(size_t)(trace->objects[i].name - trace->names.data),
                                   (size_t)(trace->objects[i].shown - trace->names.data),
-                                  OTHER_PRIORITY}; // what was before is not known any more
+                                  true}; // what was before is not known any more
     return build->offsets;
 }
 

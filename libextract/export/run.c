@@ -550,7 +550,7 @@ static enum extract_code find_target(const char *path, bool is_directory, char r
     if (stat(path, &st) != 0) {
         if (lstat(path, &st) == 0)
             return extract_error_set(error, EXTRACT_IO, path, "use the name of a new file",
-                                     "is a link that leads nowhere");
+                                     "is a dangling symbolic link");
         if (strlen(path) >= PATH_MAX)
             return extract_error_set(error, EXTRACT_IO, path, NULL, "the name is too long");
         strcpy(real, path);

@@ -400,12 +400,11 @@ struct extract_scheduler {
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.
     const char *timer_thread;
     enum extract_priority_order order; // of priorities; UNKNOWN: depends on the kernel
-    // Reads the priority of the thread at an address from its control block: the present one, or
-    // that without what it inherits. Returns their order; UNKNOWN: the priority is not known. NULL:
-    // priorities are not in control blocks.
+    // Reads the present priority of the thread at an address from its control block. Returns the
+    // order of priorities; UNKNOWN: the priority is not known. NULL: it is not in control blocks.
     enum extract_priority_order (*priority)(struct extract_memory *memory,
                                             struct extract_symbols *symbols, uint64_t address,
-                                            bool is_base, uint16_t *priority);
+                                            uint16_t *priority);
     // Pattern of the names of the threads that run while a core is idle; NULL: none.
     const char *idle_threads;
     // The name in a thread's control block is preferred to the symbol at its address.

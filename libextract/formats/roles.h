@@ -116,6 +116,7 @@ struct extract_role_fields {
     uint8_t clears;    // bit 1 there: the call clears event flags, and sets none
     uint8_t takes;     // enum extract_wait: the call has taken what such a wait is for
     bool is_inherited; // PRIORITY: `thread` has it as long as it owns a mutex
+    bool is_own;       // PRIORITY: `thread` inherits none any more
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool is_front;     // the message that is sent is put before all others
     bool keeps_order;  // it is known where in the queue the message that is sent is put

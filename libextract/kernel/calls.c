@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kernel: whether an address is behind a call instruction. Only such an address is a return
+// kernel: whether an address is after a call instruction. Only such an address is a return
 // address: another one on a stack shows that the stack is damaged, or that the code is another one.
 //
 // Sources: Arm Architecture Reference Manual, v7-M, A7.7.18 and A7.7.19, v8-M, BLXNS, and v7-A,
@@ -63,14 +63,14 @@ static bool is_aarch64_call(const struct code *code)
            (word & 0xFEFFF800) == 0xD63F0800;
 }
 
-// JAL and JALR with a link register, x1 or x5; C.JALR; and C.JAL, which only RV32 has.
+// JAL and JALR with a link register, x1 or x5; C.JALR; C.JAL, which only RV32 has; and CM.JALT.
 static bool is_riscv_call(const struct code *code, bool is_narrow)
 {
     uint32_t word = word_at(code, 4), half = half_at(code, 2), link = word >> 7 & 31;
     bool is_jump = (word & 0x7F) == 0x6F || (word & 0x707F) == 0x67;
 
     return (is_jump && (link == 1 || link == 5)) || ((half & 0xF07F) == 0x9002 && half & 0xF80) ||
-           (is_narrow && (half & 0xE003) == 0x2001);
+           (is_narrow && (half & 0xE003) == 0x2001) || (half & 0xFC03) == 0xA002;
 }
 
 // BSR with 8, 16 and 32 bits; JSR with the addressing modes of ColdFire.

@@ -26,7 +26,8 @@ struct service {
 struct thread {
     bool is_idle;              // it runs while its core has nothing to do
     uint8_t board;             // index
-    uint16_t priority;         // EXTRACT_NO_PRIORITY: not known, or ways of switches do not need it
+    uint16_t priority;         // EXTRACT_NO_PRIORITY: not known
+    bool is_inherited;         // `priority`
     struct extract_state held; // the newest complete state; from == to: none yet
     struct extract_state now;  // the present one; `to` is not used
     struct service service;    // that it called

@@ -392,15 +392,16 @@ static void derive_way(struct schedule *schedule, struct core *core,
     if (!left || core->way != EXTRACT_SWITCH_PREEMPTED || schedule->lacks_waits ||
         left->now.state > EXTRACT_STATE_READY)
         return;
-    bool is_idle = next ? next->is_idle : !next_address;
+    bool is_idle = next && next->is_idle; // it may be as urgent as other threads
     bool is_known =
         next && next->priority != EXTRACT_NO_PRIORITY && left->priority != EXTRACT_NO_PRIORITY;
     unsigned urgency = is_known ? extract_trace_urgency(trace, next->priority) : 0;
     unsigned before = is_known ? extract_trace_urgency(trace, left->priority) : 0;
-    if (is_idle || (trace->priority_order && urgency > before)) {
+    if (!next_address || (trace->priority_order && urgency > before)) {
         core->way = EXTRACT_SWITCH_GAVE_UP;
         thread_end_response(schedule, left, event);
-    } else if (trace->priority_order && urgency == before) { // or not known
+    } else if ((is_idle && !is_known) ||
+               (trace->priority_order && urgency == before)) { // or not known
         core->way = EXTRACT_SWITCH_UNKNOWN;
     }
     core->states_way = core->way != EXTRACT_SWITCH_PREEMPTED;

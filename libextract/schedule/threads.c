@@ -623,11 +623,9 @@ static void note_priority(struct schedule *schedule, const struct extract_event 
                           const struct extract_role_fields *role)
 {
     struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
-    uint64_t priority = extract_role_field(event, role->priority);
 
     if (thread)
-        thread->priority =
-            priority < EXTRACT_NO_PRIORITY ? (uint16_t)priority : EXTRACT_NO_PRIORITY;
+        extract_role_set_priority(event, role, &thread->priority, &thread->is_inherited);
 }
 
 void threads_add_event(struct schedule *schedule, const struct extract_event *event,

@@ -690,12 +690,10 @@ static bool do_flash(struct extract_proxy *proxy)
     return pass_patiently(proxy);
 }
 
-// A command of the server may print before its end. Those that reset the target have that word.
+// A command of the server may print before its end.
 static bool do_command(struct extract_proxy *proxy)
 {
-    static const char reset[] = "7265736574"; // in hexadecimal
-
-    if (strstr(proxy->input.data, reset))
+    if (stale_is_reset(proxy->input.data))
         make_stale(proxy);
     if (!pass_patiently(proxy))
         return false;

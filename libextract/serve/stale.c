@@ -2,6 +2,8 @@
 // serve: notices that a program was started again (stale.h). A kernel that runs changes the control
 // blocks of its threads all the time.
 #include "serve/stale.h"
+#include <string.h>
+#include <strings.h>
 
 // Returns a checksum of the control blocks of threads; 0 if there are none.
 static uint64_t sum_of(struct extract_memory *memory, struct extract_symbols *symbols)
@@ -37,4 +39,22 @@ bool stale_check(struct stale *stale, struct extract_memory *memory,
 {
     stale->is_stale = stale->is_stale && sum_of(memory, symbols) == stale->sum;
     return stale->is_stale;
+}
+
+bool stale_is_reset(const char *packet)
+{
+    static const char *const words[] = {"7265736574",                      // reset
+                                        "73797374656d5f7265736574",        // system_reset
+                                        "6a7461675f7265736574",            // jtag_reset
+                                        "736f66745f72657365745f68616c74"}; // soft_reset_halt
+    const char *command = strchr(packet, ',');
+
+    for (size_t i = 0; command && i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(words[i]);
+        const char *end = command + 1 + length;
+        if (strncasecmp(command + 1, words[i], length) == 0 &&
+            (!*end || strncmp(end, "20", 2) == 0))
+            return true;
+    }
+    return false;
 }

@@ -17,5 +17,8 @@ void stale_begin(struct stale *stale, struct extract_memory *memory,
 // Returns whether the control blocks are still unchanged. Does not read anything if nothing began.
 bool stale_check(struct stale *stale, struct extract_memory *memory,
                  struct extract_symbols *symbols);
+// Returns whether a qRcmd packet resets the target: the first word of its command, in hexadecimal,
+// is one that QEMU or OpenOCD has for that.
+bool stale_is_reset(const char *packet);
 
 #endif

@@ -305,8 +305,8 @@ wild_core() {
         >"$work/wild.txt"
     "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[@]}" \
         >"$work/wild.json"
-    jq -e '.place.function == "die" and .place.certainty == "likely" and
-        (.findings | any(.kind == "bad call" and .certainty == "likely"))' \
+    jq -e '.place.function == "die" and .place.certainty == "possible" and
+        (.findings | any(.kind == "bad call" and .certainty == "possible"))' \
         "$work/wild.json" >/dev/null
 }
 # patched FILE ADDRESS...: a copy of the program in which no call is before these addresses.

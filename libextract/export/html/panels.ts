@@ -500,14 +500,19 @@ function statistics(pane: Pane): string {
         : `<div class="why"><p class="sub">The events of this trace show no schedule, so there are no figures of threads.</p></div>`;
 }
 
+// Three digits, without an exponent.
+function threeDigits(value: number): string {
+    return value < 100 ? value.toPrecision(3) : value.toFixed(0);
+}
+
 // A change in points of a share: more time blocked is worse.
 function points(a: number, b: number, isWorse: boolean): string {
     const change = (b - a) * 100;
     if (Math.abs(change) < 0.001) return '0';
     const isMarked = isWorse && Math.abs(change) >= 1;
-    return `<span class="${!isMarked ? '' : change > 0 ? 'worse' : 'better'}">${change > 0 ? '+' : '−'}${Math.abs(
-        change,
-    ).toPrecision(3)} pt${!isMarked ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
+    return `<span class="${!isMarked ? '' : change > 0 ? 'worse' : 'better'}">${change > 0 ? '+' : '−'}${threeDigits(
+        Math.abs(change),
+    )} pt${!isMarked ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
 }
 
 function times(a: number, b: number): string {
@@ -517,8 +522,8 @@ function times(a: number, b: number): string {
     if (Math.abs(change) < 0.001) return '0';
     const text =
         change > 200
-            ? `× ${(b / a).toPrecision(3)}`
-            : `${change > 0 ? '+' : '−'}${Math.abs(change).toPrecision(3)} %`;
+            ? `× ${threeDigits(b / a)}`
+            : `${change > 0 ? '+' : '−'}${threeDigits(Math.abs(change))} %`;
     return `<span class="${isSmall ? '' : change > 0 ? 'worse' : 'better'}">${text}${isSmall ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
 }
 

@@ -253,7 +253,7 @@ bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_mem
                              struct extract_symbols *symbols, uint64_t address, uint64_t *name);
 enum extract_priority_order posix_rtos_priority(struct extract_memory *memory,
                                                 struct extract_symbols *symbols, uint64_t address,
-                                                bool is_base, uint16_t *priority);
+                                                uint16_t *priority);
 
 // Return the fields of an event with the process id and with the exception's number. A kernel's
 // event has its words before them.

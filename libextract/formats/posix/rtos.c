@@ -88,7 +88,7 @@ static const struct rtos_event events[] = {
     {EVENT(POSIX_RTOS_ID_OBJECT_NAME, "object_name", SVC, 1, WORDS(OBJECT("object"), NO, NO))},
     {EVENT(0xE009, "priority_disinherit", KERN, 2,
            WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
-     ROLE(PRIORITY, .thread = WORD_1, .priority = WORD_2)},
+     ROLE(PRIORITY, .thread = WORD_1, .priority = WORD_2, .is_own = true)},
     {EVENT(0xE03A, "priority_high_first", KERN, 0, WORDS(NO, NO, NO)),
      .order = EXTRACT_PRIORITY_HIGH_FIRST},
     {EVENT(0xE008, "priority_inherit", KERN, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
@@ -270,12 +270,10 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
 
 // What control blocks of threads contain.
 static const struct {
-    const char *type, *name, *priority, *base_priority;
+    const char *type, *name, *priority;
     enum extract_priority_order order;
 } control_blocks[] = {
-    // FreeRTOS. Without mutexes, tasks have one priority.
-    {"tskTaskControlBlock", "pcTaskName", "uxPriority", "uxBasePriority",
-     EXTRACT_PRIORITY_HIGH_FIRST},
+    {"tskTaskControlBlock", "pcTaskName", "uxPriority", EXTRACT_PRIORITY_HIGH_FIRST}, // FreeRTOS
 };
 
 enum { BLOCKS = sizeof control_blocks / sizeof *control_blocks };
@@ -298,15 +296,15 @@ bool posix_rtos_name_pointer(const struct extract_ring *ring, struct extract_mem
 
 enum extract_priority_order posix_rtos_priority(struct extract_memory *memory,
                                                 struct extract_symbols *symbols, uint64_t address,
-                                                bool is_base, uint16_t *priority)
+                                                uint16_t *priority)
 {
     uint64_t offset, size, value;
     uint8_t bytes[8];
     size_t got;
 
     for (size_t i = 0; i < BLOCKS; i++) {
-        const char *member = is_base ? control_blocks[i].base_priority : control_blocks[i].priority;
-        if (!extract_symbols_member(symbols, control_blocks[i].type, member, &offset, &size))
+        if (!extract_symbols_member(symbols, control_blocks[i].type, control_blocks[i].priority,
+                                    &offset, &size))
             continue;
         bool is_read = memory && size <= sizeof bytes &&
                        !extract_memory_read(memory, address + offset, bytes, size, &got, NULL);

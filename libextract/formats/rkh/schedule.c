@@ -81,9 +81,8 @@ static bool lacks_context(const struct extract_ring *ring)
 
 static enum extract_priority_order priority(struct extract_memory *memory,
                                             struct extract_symbols *symbols, uint64_t address,
-                                            bool is_base, uint16_t *priority)
+                                            uint16_t *priority)
 {
-    (void)is_base; // active objects do not inherit priorities
     return rkh_actor_priority(memory, symbols, address, priority) ? EXTRACT_PRIORITY_LOW_FIRST
                                                                   : EXTRACT_PRIORITY_ORDER_UNKNOWN;
 }

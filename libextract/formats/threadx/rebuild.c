@@ -26,6 +26,7 @@ enum {
     FIRST_POINTER = 0x100, // no control block is below
     OBJECT_WORDS = 4       // of a registry slot before the name
 };
+enum { OVERLAP = (CREDIBLE + 1) * ENTRY_MOST }; // bytes that two windows have in common
 
 struct shape {
     enum extract_byte_order order;
@@ -132,12 +133,12 @@ static void search_window(struct search *search, const uint8_t *bytes, size_t le
 static void find_entries(struct extract_memory *memory, const struct extract_rebuild *where,
                          struct search *searches, unsigned count)
 {
-    uint8_t *bytes = malloc(WINDOW + ENTRY_MOST);
+    uint8_t *bytes = malloc(WINDOW + OVERLAP);
 
     for (uint64_t at = where->from; bytes && at < where->to;) {
         uint64_t data = extract_memory_skip_holes(memory, at, where->to);
         at += (data - at) / 4 * 4;
-        size_t got = 0, most = WINDOW + ENTRY_MOST;
+        size_t got = 0, most = WINDOW + OVERLAP;
         size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
         for (unsigned i = 0; i < count; i++)

@@ -40,7 +40,7 @@ check "an ending in capitals" 0
 ln -s nowhere link
 for name in csv sqlite; do
     run export --to $name "$demo" -o link
-    check "$name: a link that leads nowhere" 2 err 'link: is a link that leads nowhere'
+    check "$name: a link that leads nowhere" 2 err 'link: is a dangling symbolic link'
 done
 is "the link stays" "$(readlink link)" nowhere
 run export --to ctf "$demo" -o missing/sub

@@ -40,7 +40,7 @@ prepare() { # NAME
         trace=(--elf firmware.elf ram.bin@0x20000000)
         ;;
     rtos)
-        for file in "$data"/freertos/*.gz; do
+        for file in "$data"/rtos/*.gz; do
             gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
         done
         cp -r "$docs/../libextract/target" . || exit 1

@@ -338,7 +338,7 @@ static void entries_are_functions(void **state)
     assert_int_equal(crash->finding_count, 1);
     assert_string_equal(crash->findings[0].kind, "other program");
     assert_int_equal(crash->findings[0].certainty, EXTRACT_CRASH_LIKELY);
-    assert_non_null(strstr(crash->findings[0].text, "of \"motor\""));
+    assert_non_null(strstr(crash->findings[0].text, "\"motor\" at"));
     extract_crash_free(crash);
     extract_symbols_close(remains.symbols);
     extract_memory_close(remains.memory);

@@ -332,6 +332,26 @@ static void test_wait_without_event(void **state)
     }
 }
 
+// The idle task may be as urgent as another one, which then waits or shares the core with it.
+static void test_idle_by_turns(void **state)
+{
+    const uint64_t words[] = {B};
+    uint8_t data[8];
+
+    (void)state;
+    begin(&narrow);
+    (void)id_of("rtos_priority_high_first");
+    size_t length = store_words(data, words, 1);
+    memcpy(data + length, "IDLE", 4);
+    put("rtos_thread_priority", A, A, 0, 0); // 0
+    put("rtos_thread_priority", A, B, 0, 0); // 10
+    put_bytes("rtos_object_name", A, false, data, length + 4);
+    put("rtos_switch", A, A, B, 0);     // 30
+    put("rtos_switch", B, B, A, 0);     // 40
+    put("rtos_notify_get", A, A, 0, 0); // 50
+    check_schedule("a 0-30 running\na 30-40 ready, likely\na 40-50 running\n");
+}
+
 static struct extract_stats *open_stats(struct look *look)
 {
     struct extract_stats *stats;
@@ -383,7 +403,6 @@ static void test_deletion_ends_a_response(void **state)
     look_close(&look);
 }
 
-// Events of an application alone show no schedule.
 // ---- priority inversions ----
 
 enum { C = 0x20004400 };
@@ -570,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_deletion_by_itself),
         cmocka_unit_test(test_wait_without_event),
+        cmocka_unit_test(test_idle_by_turns),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_deletion_ends_a_response),
         cmocka_unit_test(test_inversion),
