@@ -125,14 +125,13 @@ void cli_program_check(struct extract_memory *memory, struct extract_symbols *sy
 {
     const struct extract_remains remains = {
         .size = sizeof remains, .memory = memory, .symbols = symbols};
-
     const char *kind = "";
     bool has_core = false;
 
-    for (int i = 0; i < options->input_count; i++)
+    for (int i = 0; symbols && i < options->input_count; i++)
         has_core |=
             !extract_memory_detect(options->inputs[i], &kind, NULL) && strcmp(kind, "core") == 0;
-    if (memory && symbols && has_core)
+    if (memory && has_core)
         check_program(&remains, options, EXTRACT_CRASH_CERTAIN);
 }
 

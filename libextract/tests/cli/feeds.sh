@@ -143,11 +143,13 @@ case $status in
 *) fail "a reader that is stuck" "status $status" ;;
 esac
 
-# The program notices that its reader has ended, even without another frame.
-"$ringside" report --format rkh "$work/fifo" > >(head -n 1 >"$work/one") 2>"$work/err" &
+# The program notices that its reader has ended, even without another frame. The pipe is a new one:
+# what the writer above has started may have the other one open for a moment.
+mkfifo "$work/gone"
+"$ringside" report --format rkh "$work/gone" > >(head -n 1 >"$work/one") 2>"$work/err" &
 job=$!
 frames 0 >"$work/some"
-exec 7>"$work/fifo"
+exec 7>"$work/gone"
 cat "$work/some" >&7
 gone() { ! kill -0 "$job" 2>/dev/null; }
 wait_until gone && ok "a reader that has gone" || fail "a reader that has gone" "it still runs"
