@@ -87,6 +87,6 @@ size_t extract_kernel_backtrace(struct extract_memory *memory, struct extract_sy
             !is_saved(&reader, machine, sp, frame.value[machine->sp], frame.pc))
             break;
     }
-    // What the entry function of a thread would return to is no call, and no frame.
+    // The place to which a thread's entry function would return is neither a call nor a frame.
     return count - (count > 1 && frames[count - 1].is_impossible);
 }

@@ -376,7 +376,7 @@ static bool wakes_nobody(const struct extract_event *event, const struct extract
 }
 
 // Notes how a thread loses the core to another one, if no event before showed that it waits or
-// yields. A thread that waits for something of which there is no event loses the core to a less
+// yields. A thread that waits for something that no event shows loses the core to a less
 // urgent one, or to none.
 static void derive_way(struct schedule *schedule, struct core *core,
                        const struct extract_event *event, const struct extract_role_fields *role)

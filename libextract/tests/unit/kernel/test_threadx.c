@@ -225,7 +225,7 @@ static void stacks_are_measured(void **state)
     extract_kernel_free(kernel);
 }
 
-// A flipped bit in a control block is no proof of an overflow.
+// A flipped bit in a control block does not prove an overflow.
 static void a_flipped_bit_is_no_overflow(void **state)
 {
     threads[4].tx_thread_stack_ptr = stacks[4] - 64; // but the end of the stack is untouched

@@ -458,7 +458,7 @@ static void test_inversion(void **state)
     look_close(&look);
 }
 
-// What is not known of priorities is no inversion, and not none either.
+// With unknown priorities, an inversion is neither counted nor excluded.
 static void test_no_inversion(void **state)
 {
     const struct {

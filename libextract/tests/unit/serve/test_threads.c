@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests of serve/threads.c: what GDB is told about a thread that a trap has interrupted.
+// Tests of serve/threads.c: what GDB gets of a thread that a trap has interrupted.
 #include "serve/threads.h"
 #include <elf.h>
 #include <setjmp.h>
