@@ -70,7 +70,7 @@ static bool is_riscv_call(const struct code *code, bool is_narrow)
     bool is_jump = (word & 0x7F) == 0x6F || (word & 0x707F) == 0x67;
 
     return (is_jump && (link == 1 || link == 5)) || ((half & 0xF07F) == 0x9002 && half & 0xF80) ||
-           (is_narrow && (half & 0xE003) == 0x2001) || (half & 0xFC03) == 0xA002;
+           (is_narrow && (half & 0xE003) == 0x2001) || ((half & 0xFC03) == 0xA002 && half & 0x380);
 }
 
 // BSR with 8, 16 and 32 bits; JSR with the addressing modes of ColdFire.

@@ -83,6 +83,8 @@ static void riscv(void **state)
                                  {"c.jalr a5", 2, {0x82, 0x97}, true},
                                  {"j", 4, {0x6F, 0x00, 0x80, 0x00}, false},
                                  {"c.jr a5", 2, {0x82, 0x87}, false},
+                                 {"cm.jalt 32", 2, {0x82, 0xA0}, true},
+                                 {"cm.jt 31", 2, {0x7E, 0xA0}, false},
                                  {"c.ebreak", 2, {0x02, 0x90}, false},
                                  {"ret", 2, {0x82, 0x80}, false}};
     const struct code wide[] = {{"c.addiw", 2, {0x05, 0x25}, false}};
