@@ -105,8 +105,9 @@ struct analysis {
     size_t recent_interrupt;                         // index of the last one that was found
     uint32_t recent_levels[RECENT_LEVELS]; // by a few bits of the objects' addresses: index + 1
     size_t interrupt_capacity, duration_capacity, wait_capacity, level_capacity;
-    unsigned load_part_log2; // length of a part of the load: log2 of its ticks
-    bool has_load;           // stats->load_from is valid
+    struct extract_interval added; // steps that are not counted yet; from == to: none
+    unsigned load_part_log2;       // length of a part of the load: log2 of its ticks
+    bool has_load;                 // stats->load_from is valid
     struct open_wait open_waits[MAX_OPEN_WAITS];
     size_t open_wait_count;
     // Threads that were looked up, by a few bits of their addresses, since the names changed.
@@ -149,8 +150,23 @@ uint16_t analysis_priority(struct analysis *analysis, uint64_t address);
 // ---- times.c: measures the schedule ----
 
 extern const struct extract_schedule_sink analysis_sink;
-// Adds what had a core after an event.
-void times_add_step(struct analysis *analysis, const struct schedule_step *step);
+// Counts what was added. Must be called before the names of threads change.
+void times_flush(struct analysis *analysis);
+// Adds what had a core after an event. Steps that continue each other are counted as one interval.
+static inline void times_add_step(struct analysis *analysis,
+                                  const struct extract_interval *interval)
+{
+    struct extract_interval *added = &analysis->added;
+
+    if (added->to == interval->from && added->thread == interval->thread &&
+        added->runner == interval->runner && added->core == interval->core &&
+        added->is_unsure == interval->is_unsure) {
+        added->to = interval->to;
+        return;
+    }
+    times_flush(analysis);
+    *added = *interval;
+}
 // Forgets what was known before a gap.
 void times_add_gap(struct analysis *analysis);
 // Fills in the distributions.

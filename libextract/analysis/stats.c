@@ -249,8 +249,10 @@ static void note_seq(struct analysis *analysis, uint64_t seq)
     uint64_t registry =
         analysis->has_one_registry ? 0 : extract_trace_registry(analysis->trace, seq);
 
-    if (registry != analysis->registry)
+    if (registry != analysis->registry) {
+        times_flush(analysis);
         memset(analysis->recent, 0, sizeof analysis->recent);
+    }
     analysis->registry = registry;
     analysis->seq = seq;
 }
@@ -307,7 +309,7 @@ static void add_step(void *context, const struct schedule_step *step)
         modes_add_step(analysis, step);
     if (step->interval.from == step->interval.to)
         return;
-    times_add_step(analysis, step);
+    times_add_step(analysis, &step->interval);
     if (step->interval.runner == EXTRACT_RUNNER_ISR || analysis->open_wait_count)
         lists_add_step(analysis, step);
 }

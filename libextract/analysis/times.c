@@ -48,13 +48,15 @@ static void add_load(struct analysis *analysis, uint64_t from, uint64_t to, bool
     }
 }
 
-void times_add_step(struct analysis *analysis, const struct schedule_step *step)
+void times_flush(struct analysis *analysis)
 {
     struct extract_stats *stats = analysis->stats;
-    const struct extract_interval *interval = &step->interval;
+    const struct extract_interval *interval = &analysis->added;
     enum extract_runner runner = interval->runner;
     uint64_t ticks = interval->to - interval->from;
 
+    if (!ticks)
+        return;
     stats->unsure_ticks += interval->is_unsure ? ticks : 0;
     if (runner == EXTRACT_RUNNER_THREAD) {
         size_t i = analysis_thread(analysis, interval->thread);
@@ -66,6 +68,7 @@ void times_add_step(struct analysis *analysis, const struct schedule_step *step)
     analysis->cores[interval->core].ticks[runner] += ticks;
     add_load(analysis, interval->from, interval->to,
              runner != EXTRACT_RUNNER_IDLE && runner != EXTRACT_RUNNER_UNKNOWN);
+    analysis->added = (struct extract_interval){.from = 0};
 }
 
 // Fills in the sums of what the cores did.
@@ -136,6 +139,7 @@ void times_add_gap(struct analysis *analysis)
 
 void times_end(struct analysis *analysis)
 {
+    times_flush(analysis);
     analysis->stats->load_part_ticks = UINT64_C(1) << analysis->load_part_log2;
     end_cores(analysis);
     for (size_t i = 0; i < analysis->stats->thread_count; i++) {

@@ -185,7 +185,7 @@ static bool is_of_other_board(const struct schedule *schedule, const struct thre
 static void doubt_others(struct schedule *schedule, uint64_t from, uint64_t last, bool with_old)
 {
     for (size_t i = 0; i < schedule->thread_count; i++) {
-        struct thread *thread = &schedule->threads[i];
+        struct thread *thread = schedule->threads[i];
         struct extract_state ready = thread->now;
         bool is_new = ready.from >= from;
         if (is_of_other_board(schedule, thread))
@@ -204,7 +204,7 @@ static bool are_others_placed(const struct schedule *schedule, const struct core
                               const struct thread *next, bool with_old)
 {
     for (size_t i = 0; i < schedule->thread_count; i++) {
-        const struct thread *thread = &schedule->threads[i];
+        const struct thread *thread = schedule->threads[i];
         bool was_placed = thread == next || thread->is_placed;
         if (is_of_other_board(schedule, thread))
             continue;

@@ -155,7 +155,7 @@ struct board {
 
 struct recent_thread {
     uint64_t address;
-    uint32_t index; // + 1; 0: none
+    struct thread *thread; // NULL: none
 };
 
 // The derivation. `start` is the time since which nothing is missing.
@@ -194,7 +194,7 @@ struct schedule {
     struct extract_map thread_map, mutex_map, lock_map;
     // Threads that were looked up, by a few bits of their addresses.
     struct recent_thread recent[RECENT_THREADS];
-    struct thread *threads;
+    struct thread **threads;
     uint64_t recent_mutex; // address of the last one that was looked up; 0: none
     uint32_t recent_mutex_index;
     struct mutex *mutexes;
@@ -247,14 +247,14 @@ static inline size_t recent_slot(uint64_t address)
 }
 
 struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address);
-// Returns the thread at an address, which it adds if needed. The pointer is valid until another
-// thread is added. Returns NULL for address 0, and if memory runs out.
+// Returns the thread at an address, which it adds if needed. The pointer is valid until the next
+// gap. Returns NULL for address 0, and if memory runs out.
 static inline struct thread *schedule_thread(struct schedule *schedule, uint64_t address)
 {
     const struct recent_thread *recent = &schedule->recent[recent_slot(address)];
 
-    if (recent->index && recent->address == address)
-        return &schedule->threads[recent->index - 1];
+    if (recent->thread && recent->address == address)
+        return recent->thread;
     return address ? schedule_find_thread(schedule, address) : NULL;
 }
 // Changes a thread's state. `before` is what the event proves the thread was in before, if that was
@@ -266,14 +266,15 @@ void thread_run(struct schedule *schedule, uint64_t address, uint64_t at, uint8_
                 bool was_ready);
 // Takes the core from a thread.
 void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, uint8_t number);
-// Processes what an event says about threads and mutexes. `service`, of a resumption, is the newest
-// service of its context; the resumption may spend it. NULL for other events.
-void threads_add_event(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, struct service *service);
+// Processes what an event with a role says about threads, mutexes and locks. `service`, of a
+// resumption, is the newest service of its context; the resumption may spend it.
+void threads_add_role(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role, struct service *service);
 // Begin and end the response of a thread.
 void thread_begin_response(struct thread *thread, const struct extract_event *event);
 void thread_end_response(const struct schedule *schedule, struct thread *thread,
                          const struct extract_event *event);
+void threads_free(struct schedule *schedule);
 // Sends all states and owners up to a time, and forgets them.
 void threads_end(struct schedule *schedule, uint64_t at);
 

@@ -98,7 +98,7 @@ static struct thread *find_releaser(struct schedule *schedule, uint64_t address)
     const struct mutex *mutex = find_mutex(schedule, address);
     uint32_t index =
         mutex && mutex->is_known ? extract_map_get(&schedule->thread_map, mutex->now.thread) : 0;
-    struct thread *owner = index ? &schedule->threads[index - 1] : NULL;
+    struct thread *owner = index ? schedule->threads[index - 1] : NULL;
 
     return owner && owner->released == address ? owner : NULL;
 }
@@ -167,7 +167,7 @@ void mutexes_end(struct schedule *schedule, uint64_t at)
 {
     // Whether a mutex that was released last is handed over will not be known.
     for (size_t i = 0; i < schedule->thread_count; i++) {
-        struct thread *thread = &schedule->threads[i];
+        const struct thread *thread = schedule->threads[i];
         forget_owner(schedule, thread->released, thread->released_at);
     }
     for (size_t i = 0; i < schedule->mutex_count; i++)

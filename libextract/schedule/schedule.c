@@ -194,14 +194,12 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
 }
 
 // Returns whether an event is one more of the thread that had its core before.
-static bool is_still_running(struct schedule *schedule, const struct core *core, uint8_t number,
-                             const struct extract_event *event)
+static bool is_still_running(const struct schedule *schedule, const struct core *core,
+                             uint8_t number, const struct thread *caller)
 {
-    if (event->context != EXTRACT_THREAD || core->owner.runner != EXTRACT_RUNNER_THREAD ||
-        event->thread != core->owner.thread || schedule->board->moves != core->moves)
-        return false;
-    const struct thread *thread = schedule_thread(schedule, event->thread);
-    return thread && thread->now.state == EXTRACT_STATE_RUNNING && thread->now.core == number;
+    return caller && core->owner.runner == EXTRACT_RUNNER_THREAD &&
+           caller->now.thread == core->owner.thread && schedule->board->moves == core->moves &&
+           caller->now.state == EXTRACT_STATE_RUNNING && caller->now.core == number;
 }
 
 // If a part began inside an interrupt, adds the time of that interrupt, whose number is not known.
@@ -233,10 +231,10 @@ static bool add_inside(struct schedule *schedule, struct core *core,
 }
 
 // Adds what had the core from its last event to `event` (NULL: to the end, which is then its last
-// event).
+// event), which `caller` recorded (NULL: no thread).
 static void close_interval(struct schedule *schedule, struct core *core, uint8_t number,
                            const struct extract_event *event,
-                           const struct extract_role_fields *role)
+                           const struct extract_role_fields *role, const struct thread *caller)
 {
     uint64_t from = core->last_ticks, to = event ? event->ticks : from;
     struct extract_interval *interval = &core->step.interval;
@@ -254,7 +252,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         schedule_add_step(schedule, core);
         return;
     }
-    if (event && is_still_running(schedule, core, number, event)) { // nothing has changed
+    if (event && is_still_running(schedule, core, number, caller)) { // nothing has changed
         interval->runner = EXTRACT_RUNNER_THREAD;
         interval->thread = event->thread;
         schedule_add_step(schedule, core);
@@ -347,11 +345,11 @@ static bool is_service(const struct extract_role_fields *role)
 
 // Returns where the newest service of an event's context is kept; NULL: nowhere.
 static struct service *service_of(struct schedule *schedule, struct core *core,
-                                  const struct extract_event *event)
+                                  const struct extract_event *event, struct thread *caller)
 {
     if (event->context == EXTRACT_ISR)
         return &core->service[nesting_slot(core)];
-    struct thread *thread = schedule_thread(schedule, event->thread);
+    struct thread *thread = caller ? caller : schedule_thread(schedule, event->thread);
     return thread ? &thread->service : NULL;
 }
 
@@ -476,26 +474,12 @@ static void begin_core(struct schedule *schedule, struct core *core,
                           event->core);
 }
 
-// Processes a resumption, for which the newest service of its context may be the reason. The
-// service is copied, since adding a thread may move all threads.
-static void add_resumption(struct schedule *schedule, struct core *core,
-                           const struct extract_event *event,
-                           const struct extract_role_fields *role)
-{
-    struct service *kept = service_of(schedule, core, event);
-    struct service service = kept ? *kept : (struct service){.role = NULL};
-
-    threads_add_event(schedule, event, role, &service);
-    kept = service_of(schedule, core, event);
-    if (kept)
-        *kept = service;
-}
-
 // Keeps a service as the newest one of its context.
 static void note_service(struct schedule *schedule, struct core *core,
-                         const struct extract_event *event, const struct extract_role_fields *role)
+                         const struct extract_event *event, const struct extract_role_fields *role,
+                         struct thread *caller)
 {
-    struct service *kept = service_of(schedule, core, event);
+    struct service *kept = service_of(schedule, core, event, caller);
 
     if (kept)
         *kept = (struct service){.role = role,
@@ -508,25 +492,62 @@ static void note_service(struct schedule *schedule, struct core *core,
                                  .wakes_nobody = wakes_nobody(event, role)};
 }
 
+// Notes a call that may begin a wait of a thread.
+static void note_call(struct thread *thread, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    thread->call = (enum extract_wait)role->begins;
+    thread->call_object = extract_role_field(event, role->object);
+    thread->call_timeout = extract_role_field(event, role->timeout);
+    thread->call_flags = extract_role_field(event, role->flags);
+    thread->call_wants_one = role->all_flags && !(extract_role_field(event, role->all_flags) & 2);
+    thread->call_is_send = role->is_send;
+    thread->call_has_timeout = role->timeout != 0;
+    thread->call_holder = extract_role_field(event, role->owner);
+}
+
+// Processes what an event says about threads. Most events are mere calls.
+static void add_to_threads(struct schedule *schedule, struct core *core,
+                           const struct extract_event *event,
+                           const struct extract_role_fields *role, struct thread *caller)
+{
+    bool is_suspend = role->role == EXTRACT_ROLE_SUSPEND;
+    bool is_wait = (is_suspend || role->role == EXTRACT_ROLE_LOCK_WAIT) && role->thread;
+    bool is_resume = role->role == EXTRACT_ROLE_RESUME;
+
+    if (caller && caller->released && !is_resume &&
+        !(is_suspend && extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY))
+        mutexes_hand_over(schedule, caller, 0, event->ticks);
+    struct thread *waiter = caller && role->begins && is_wait
+                                ? schedule_thread(schedule, extract_role_field(event, role->thread))
+                                : caller;
+    if (waiter && role->begins)
+        note_call(waiter, event, role);
+    if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL)
+        return;
+    struct service none = {.role = NULL};
+    struct service *service = is_resume ? service_of(schedule, core, event, caller) : NULL;
+    threads_add_role(schedule, event, role, service ? service : &none);
+}
+
 static void add_event(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role, uint8_t standing)
 {
     struct core *core = &schedule->cores[event->core];
+    struct thread *caller =
+        event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
     unsigned depth = core->depth;
 
     if (core->has_last)
-        close_interval(schedule, core, event->core, event, role);
+        close_interval(schedule, core, event->core, event, role, caller);
     else
         begin_core(schedule, core, event, role);
     count_nesting(core, event, role, schedule->may_have_missed);
     if (core->lock_holds)
         schedule_locks_end_interrupts(schedule, event, role, depth);
-    if (role->role == EXTRACT_ROLE_RESUME)
-        add_resumption(schedule, core, event, role);
-    else
-        threads_add_event(schedule, event, role, NULL);
+    add_to_threads(schedule, core, event, role, caller);
     if (is_service(role))
-        note_service(schedule, core, event, role);
+        note_service(schedule, core, event, role, caller);
     core->next = next_of(schedule, event, role);
     if (role->role == EXTRACT_ROLE_STEP_END) // nothing shows what the core does then
         schedule_change_owner(schedule, core, (struct holder){EXTRACT_RUNNER_UNKNOWN, 0},
@@ -560,7 +581,7 @@ static void end_part(struct schedule *schedule)
         struct core *core = &schedule->cores[i];
         schedule_choose_board(schedule, schedule->board_of[i]);
         if (core->has_last)
-            close_interval(schedule, core, (uint8_t)i, NULL, NULL);
+            close_interval(schedule, core, (uint8_t)i, NULL, NULL, NULL);
         flush_interval(schedule, core);
     }
     threads_end(schedule, schedule->highest);
@@ -787,6 +808,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     }
     free(schedule.cores);
     free(schedule.boards);
+    threads_free(&schedule);
     free(schedule.threads);
     free(schedule.mutexes);
     free(schedule.locks);

@@ -64,11 +64,12 @@ static struct extract_state waiting_state(enum extract_wait wait, uint64_t objec
     }
 }
 
-static void remember_thread(struct schedule *schedule, uint64_t address, uint32_t index)
+static struct thread *remember_thread(struct schedule *schedule, uint64_t address, uint32_t index)
 {
     struct recent_thread *recent = &schedule->recent[recent_slot(address)];
 
-    *recent = (struct recent_thread){address, index};
+    *recent = (struct recent_thread){address, schedule->threads[index - 1]};
+    return recent->thread;
 }
 
 // Returns the name that the kernel has given to a thread. In a merged log, names have a prefix that
@@ -104,26 +105,24 @@ struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
 {
     uint32_t *index = address ? extract_map_at(&schedule->thread_map, address) : NULL;
 
-    if (index && *index) {
-        remember_thread(schedule, address, *index);
-        return &schedule->threads[*index - 1];
-    }
-    struct thread *grown = index ? extract_grow(schedule->threads, &schedule->thread_capacity,
-                                                schedule->thread_count, sizeof *grown)
-                                 : NULL;
-    if (!grown) {
+    if (index && *index)
+        return remember_thread(schedule, address, *index);
+    struct thread **grown = index ? extract_grow(schedule->threads, &schedule->thread_capacity,
+                                                 schedule->thread_count, sizeof *grown)
+                                  : NULL;
+    schedule->threads = grown ? grown : schedule->threads;
+    struct thread *thread = grown ? malloc(sizeof *thread) : NULL;
+    if (!thread) {
         schedule->failed |= address != 0;
         return NULL;
     }
-    schedule->threads = grown;
-    struct thread *thread = &grown[schedule->thread_count++];
+    grown[schedule->thread_count++] = thread;
     *thread = (struct thread){.board = (uint8_t)(schedule->board - schedule->boards),
                               .now = {.from = schedule->start, .thread = address},
                               .is_idle = is_idle_thread(schedule, address),
                               .priority = first_priority(schedule, address)};
     *index = (uint32_t)schedule->thread_count;
-    remember_thread(schedule, address, *index);
-    return thread;
+    return remember_thread(schedule, address, *index);
 }
 
 static void send_state(const struct schedule *schedule, const struct extract_state *state)
@@ -605,20 +604,6 @@ static void add_exit(struct schedule *schedule, const struct extract_event *even
 
 // ---- events ----
 
-// Notes a call that may begin a wait of a thread.
-static void note_call(struct thread *thread, const struct extract_event *event,
-                      const struct extract_role_fields *role)
-{
-    thread->call = (enum extract_wait)role->begins;
-    thread->call_object = extract_role_field(event, role->object);
-    thread->call_timeout = extract_role_field(event, role->timeout);
-    thread->call_flags = extract_role_field(event, role->flags);
-    thread->call_wants_one = role->all_flags && !(extract_role_field(event, role->all_flags) & 2);
-    thread->call_is_send = role->is_send;
-    thread->call_has_timeout = role->timeout != 0;
-    thread->call_holder = extract_role_field(event, role->owner);
-}
-
 static void note_priority(struct schedule *schedule, const struct extract_event *event,
                           const struct extract_role_fields *role)
 {
@@ -628,28 +613,9 @@ static void note_priority(struct schedule *schedule, const struct extract_event 
         extract_role_set_priority(event, role, &thread->priority, &thread->is_inherited);
 }
 
-void threads_add_event(struct schedule *schedule, const struct extract_event *event,
-                       const struct extract_role_fields *role, struct service *service)
+void threads_add_role(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role, struct service *service)
 {
-    struct thread *caller =
-        event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
-    bool is_move = (role->role == EXTRACT_ROLE_RESUME || role->role == EXTRACT_ROLE_SUSPEND) &&
-                   extract_role_field(event, role->state) == EXTRACT_WAIT_PRIORITY;
-
-    if (caller && caller->released && !is_move && role->role != EXTRACT_ROLE_RESUME)
-        mutexes_hand_over(schedule, caller, 0, event->ticks);
-    if (role->begins && caller) {
-        bool is_suspension =
-            (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_LOCK_WAIT) &&
-            role->thread;
-        struct thread *waiter =
-            is_suspension ? schedule_thread(schedule, extract_role_field(event, role->thread))
-                          : caller;
-        if (waiter)
-            note_call(waiter, event, role);
-    }
-    if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL) // as most events
-        return;
     if (role->priority)
         note_priority(schedule, event, role);
     switch (role->role) {
@@ -708,12 +674,19 @@ void threads_add_event(struct schedule *schedule, const struct extract_event *ev
     }
 }
 
+void threads_free(struct schedule *schedule)
+{
+    for (size_t i = 0; i < schedule->thread_count; i++)
+        free(schedule->threads[i]);
+    schedule->thread_count = 0;
+}
+
 void threads_end(struct schedule *schedule, uint64_t at)
 {
     mutexes_end(schedule, at);
     schedule_locks_end(schedule, at);
     for (size_t i = 0; i < schedule->thread_count; i++) {
-        struct thread *thread = &schedule->threads[i];
+        struct thread *thread = schedule->threads[i];
         if (thread->is_idle)
             continue;
         schedule_choose_board(schedule, thread->board);
@@ -726,8 +699,8 @@ void threads_end(struct schedule *schedule, uint64_t at)
         if (thread->held.from < thread->held.to)
             send_state(schedule, &thread->held);
     }
+    threads_free(schedule);
     extract_map_free(&schedule->thread_map);
     schedule->failed |= !extract_map_init(&schedule->thread_map, 64);
-    schedule->thread_count = 0;
     memset(schedule->recent, 0, sizeof schedule->recent);
 }

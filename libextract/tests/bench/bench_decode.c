@@ -218,15 +218,18 @@ static const struct {
 
 enum { MEASURES = sizeof measures / sizeof *measures };
 
-// The best of several runs: what else the machine does can only slow one down.
-static double best_rate(struct bench *b, size_t i)
+// Fills in the best rate of each measure. The measures take turns, so that a slow moment of the
+// machine does not fall on one of them alone, and what else the machine does can only slow one
+// down.
+static void find_best_rates(struct bench *b, double rates[])
 {
-    double best = 0;
-    for (int run = 0; run < measures[i].runs; run++) {
-        double start = now(), count = measures[i].run(b), rate = count / (now() - start);
-        best = rate > best ? rate : best;
-    }
-    return best / 1e6;
+    for (int run = 0; run < RUNS; run++)
+        for (size_t i = 0; i < MEASURES; i++) {
+            if (run >= measures[i].runs)
+                continue;
+            double start = now(), count = measures[i].run(b), rate = count / (now() - start) / 1e6;
+            rates[i] = rate > rates[i] ? rate : rates[i];
+        }
 }
 
 static void print_table(const double rates[])
@@ -337,7 +340,7 @@ int main(int argc, char **argv)
 {
     struct bench b = {.elf = argc > 2 ? argv[2] : "/proc/self/exe", .null = -1};
     uint64_t events = 1000000;
-    double rates[MEASURES];
+    double rates[MEASURES] = {0};
 
     if ((argc > 1 && !extract_number_parse(argv[1], &events)) || events < 1 || events > 4000000) {
         fprintf(stderr, "usage: bench_decode [EVENTS (up to 4000000) [ELF]]\n");
@@ -348,8 +351,7 @@ int main(int argc, char **argv)
     if (ready) {
         printf("%u events, %zu symbols, best of %d\n", b.events, extract_symbols_count(b.symbols),
                RUNS);
-        for (size_t i = 0; i < MEASURES; i++)
-            rates[i] = best_rate(&b, i);
+        find_best_rates(&b, rates);
         print_table(rates);
         printf("(checksum %llx)\n", (unsigned long long)b.sum);
     } else {
