@@ -188,8 +188,6 @@ static struct estimate rate_of(const struct side *side, const struct activity *a
 {
     double span = side->out->span;
 
-    if (span <= 0)
-        return (struct estimate){.value = 0};
     if (!activity)
         return (struct estimate){.error = 1.5 / span};
     const struct moments *gap = &activity->gap;
@@ -296,8 +294,6 @@ static bool find_load(struct comparison *c)
             continue;
         struct estimate a = rate_of(&c->a, pair->a), b = rate_of(&c->b, pair->b);
         double difference = fabs(b.value - a.value);
-        if (a.value == 0 || b.value == 0) // no rate without a span of time
-            continue;
         if (difference < AGREEMENT * a.value || difference < ERRORS * hypot(a.error, b.error) ||
             is_late(c, pair->thread, a.value, b.value))
             continue;
@@ -551,7 +547,7 @@ static double delay_of(const struct side *side, size_t victim, size_t culprit)
 {
     const struct activities *found = &side->found;
 
-    if (!found->delays || victim == SIZE_MAX || culprit == SIZE_MAX || side->out->span <= 0)
+    if (!found->delays || victim == SIZE_MAX || culprit == SIZE_MAX)
         return 0;
     return found->delays[victim * found->thread_count + culprit] * side->unit / side->out->span;
 }
@@ -854,7 +850,8 @@ static enum extract_code explain_worse(struct comparison *c, struct extract_erro
 
 // ---- all of it ----
 
-static enum extract_code read_side(struct side *side, struct extract_error *error)
+// `name` is that of the side in messages.
+static enum extract_code read_side(struct side *side, const char *name, struct extract_error *error)
 {
     const struct extract_trace *trace = side->out->trace;
     struct extract_view *view = NULL;
@@ -863,9 +860,14 @@ static enum extract_code read_side(struct side *side, struct extract_error *erro
     code = code ? code : extract_view_new(&view, NULL, trace, side->out->hz, error);
     code = code ? code : extract_stats_new(&side->out->stats, view, trace, error);
     extract_view_free(view);
-    if (!code)
-        side->out->span = (double)side->out->stats->span_ticks * side->unit;
-    return code;
+    if (code)
+        return code;
+    side->out->span = (double)side->out->stats->span_ticks * side->unit;
+    if (side->out->span <= 0)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, name,
+                                 "compare traces that have events at two or more times",
+                                 "the trace lasts no time, so that nothing in it has a rate");
+    return EXTRACT_OK;
 }
 
 static enum extract_code compare(struct comparison *c, struct extract_error *error)
@@ -901,8 +903,8 @@ enum extract_code extract_diff_new(struct extract_diff **diff, const struct extr
     struct comparison c = {.diff = d,
                            .a = {.out = &d->a, .unit = d->has_seconds ? 1 / (double)hz_a : 1},
                            .b = {.out = &d->b, .unit = d->has_seconds ? 1 / (double)hz_b : 1}};
-    enum extract_code code = read_side(&c.a, error);
-    code = code ? code : read_side(&c.b, error);
+    enum extract_code code = read_side(&c.a, "trace A", error);
+    code = code ? code : read_side(&c.b, "trace B", error);
     code = code ? code : compare(&c, error);
     activities_free(&c.a.found);
     activities_free(&c.b.found);

@@ -52,7 +52,7 @@ struct thread_times {
 struct open_wait {
     struct extract_inversion inversion; // as it would be reported
     uint64_t third_ticks;               // how long inversion.third ran
-    uint16_t priority;                  // of the waiter
+    uint64_t owner;                     // the present one of the mutex; 0: it is free
     bool is_unsure;                     // it is not known whether such a thread ran
 };
 
@@ -187,6 +187,8 @@ static inline void lists_add_event(struct analysis *analysis, const struct extra
         lists_add_role(analysis, event, role);
 }
 void lists_add_step(struct analysis *analysis, const struct schedule_step *step);
+// Notes the owner of a mutex from now on, if it is known.
+void lists_set_owner(struct analysis *analysis, uint64_t mutex, uint64_t owner, bool is_known);
 void lists_add_wait(struct analysis *analysis, const struct extract_state *state);
 void lists_add_gap(struct analysis *analysis);
 void lists_end(struct analysis *analysis);

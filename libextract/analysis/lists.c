@@ -206,7 +206,6 @@ static void begin_wait(struct analysis *analysis, const struct extract_event *ev
 {
     uint64_t thread = thread_of(event, role);
     size_t i = analysis_thread(analysis, thread);
-    uint16_t priority = analysis_priority(analysis, thread);
     struct extract_inversion inversion = {
         .from = event->ticks, .from_seq = event->seq, .waiter = thread};
 
@@ -217,12 +216,12 @@ static void begin_wait(struct analysis *analysis, const struct extract_event *ev
         inversion.holder = analysis->times[i].holder;
         inversion.mutex = analysis->times[i].mutex;
     }
-    if (!inversion.holder || priority == EXTRACT_NO_PRIORITY ||
+    if (!inversion.holder || analysis_priority(analysis, thread) == EXTRACT_NO_PRIORITY ||
         analysis->open_wait_count == MAX_OPEN_WAITS)
         analysis->stats->inversions_unsure++;
     else
         analysis->open_waits[analysis->open_wait_count++] =
-            (struct open_wait){.priority = priority, .inversion = inversion};
+            (struct open_wait){.owner = inversion.holder, .inversion = inversion};
 }
 
 // Keeps an inversion if it is one of the longest.
@@ -271,6 +270,7 @@ static void close_wait(struct analysis *analysis, size_t i, uint64_t ticks, uint
     analysis->open_waits[i] = analysis->open_waits[--analysis->open_wait_count];
     wait.inversion.to = ticks;
     wait.inversion.to_seq = seq;
+    wait.inversion.is_least = wait.is_unsure;
     if (wait.inversion.ticks)
         name_inversion(analysis, &wait.inversion);
     else
@@ -284,6 +284,17 @@ static void end_wait(struct analysis *analysis, const struct extract_event *even
             close_wait(analysis, i, event->ticks, event->seq);
             return;
         }
+}
+
+void lists_set_owner(struct analysis *analysis, uint64_t mutex, uint64_t owner, bool is_known)
+{
+    for (size_t i = 0; i < analysis->open_wait_count; i++) {
+        struct open_wait *wait = &analysis->open_waits[i];
+        if (wait->inversion.mutex != mutex)
+            continue;
+        wait->owner = owner;
+        wait->is_unsure |= !is_known;
+    }
 }
 
 void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
@@ -308,22 +319,25 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
     uint16_t priority = analysis_priority(analysis, interval->thread);
     for (size_t i = 0; i < analysis->open_wait_count; i++) {
         struct open_wait *wait = &analysis->open_waits[i];
-        uint16_t holder = analysis_priority(analysis, wait->inversion.holder);
-        if (interval->thread == wait->inversion.holder ||
+        if (!wait->owner || interval->thread == wait->owner ||
             interval->thread == wait->inversion.waiter)
             continue;
-        if (priority == EXTRACT_NO_PRIORITY || holder == EXTRACT_NO_PRIORITY) {
+        uint16_t owner = analysis_priority(analysis, wait->owner);
+        uint16_t waiter = analysis_priority(analysis, wait->inversion.waiter);
+        if (priority == EXTRACT_NO_PRIORITY || owner == EXTRACT_NO_PRIORITY ||
+            waiter == EXTRACT_NO_PRIORITY) {
             wait->is_unsure = true;
             continue;
         }
-        unsigned waiter = extract_trace_urgency(trace, wait->priority);
-        if (extract_trace_urgency(trace, priority) <= waiter ||
-            extract_trace_urgency(trace, holder) <= waiter)
+        unsigned urgency = extract_trace_urgency(trace, waiter);
+        if (extract_trace_urgency(trace, priority) <= urgency ||
+            extract_trace_urgency(trace, owner) <= urgency)
             continue;
         wait->inversion.ticks += ticks;
         if (ticks > wait->third_ticks) {
             wait->third_ticks = ticks;
             wait->inversion.third = interval->thread;
+            wait->inversion.holder = wait->owner;
         }
     }
 }

@@ -55,14 +55,6 @@ size_t analysis_find_thread(struct analysis *analysis, uint64_t address)
     return i ? i - 1 : SIZE_MAX;
 }
 
-// Returns the statistics of the thread at an address; NULL: unknown.
-static struct extract_thread_stats *find_thread(struct analysis *analysis, uint64_t address)
-{
-    size_t i = analysis_thread(analysis, address);
-
-    return i == SIZE_MAX ? NULL : thread_at(analysis, i);
-}
-
 // Notes the free stack that an event reports, in those fields whose bits are set.
 static void note_stack(struct extract_thread_stats *thread, const struct extract_event *event,
                        uint32_t fields)
@@ -92,11 +84,14 @@ static void note_priority(struct extract_thread_stats *thread, uint16_t priority
 // The priority is the last one that an event reported, or the one that the thread had before.
 uint16_t analysis_priority(struct analysis *analysis, uint64_t address)
 {
-    struct extract_thread_stats *thread = find_thread(analysis, address);
+    size_t i = analysis_thread(analysis, address);
 
-    if (!thread || thread->last_priority != EXTRACT_NO_PRIORITY || analysis->gaps)
-        return thread ? thread->last_priority : EXTRACT_NO_PRIORITY;
-    return thread->thread->priority;
+    if (i == SIZE_MAX)
+        return EXTRACT_NO_PRIORITY;
+    const struct extract_thread_stats *thread = thread_at(analysis, i);
+    bool is_first = thread->last_priority == EXTRACT_NO_PRIORITY && !analysis->gaps &&
+                    !analysis->times[i].is_inherited;
+    return is_first ? thread->thread->priority : thread->last_priority;
 }
 
 // Updates a thread of whose priority an event reports.
@@ -314,6 +309,11 @@ static void add_step(void *context, const struct schedule_step *step)
         lists_add_step(analysis, step);
 }
 
+static void set_owner(void *context, uint64_t mutex, uint64_t thread, bool is_known)
+{
+    lists_set_owner(context, mutex, thread, is_known);
+}
+
 static void add_switch(void *context, enum extract_switch_kind kind, uint8_t core, uint64_t thread,
                        uint8_t standing)
 {
@@ -381,6 +381,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
                                                .event = add_event,
                                                .gap = add_gap,
                                                .step = add_step,
+                                               .owned = set_owner,
                                                .switched = add_switch};
     struct extract_schedule_sink sink = analysis_sink;
 

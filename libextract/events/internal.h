@@ -98,6 +98,8 @@ struct extract_trace {
     bool has_switches;    // a change of the thread of a core is an event
     bool has_moves;       // an event suspends or resumes a thread
     bool needs_moves;     // several threads ran, or one has slept
+    bool has_sleep_calls; // of threads
+    unsigned sleeps;      // waits of threads that a suspension says are sleeps
     bool has_isr_entries; // entries to interrupts, and exits, are events
     enum extract_priority_order priority_order;
     struct extract_reader start, end; // readers at the first event and after the last
@@ -134,7 +136,8 @@ uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanosecond
 // ---- trace.c ----
 
 // Sets a thread's priority to that which an event states. `is_inherited`: it had inherited the one
-// before. If another one is set then, it is not known which of the two is in force.
+// before. If another one is set then, it is not known which of the two is in force; nor if it may
+// have inherited it, and the new one is not as urgent.
 static inline void extract_role_set_priority(const struct extract_event *event,
                                              const struct extract_role_fields *role,
                                              uint16_t *priority, bool *is_inherited)
@@ -143,6 +146,8 @@ static inline void extract_role_set_priority(const struct extract_event *event,
     bool is_known =
         role->role == EXTRACT_ROLE_CREATE || role->is_own || role->is_inherited || !*is_inherited;
 
+    if (role->may_inherit)
+        is_known = *priority != EXTRACT_NO_PRIORITY && number <= *priority;
     *priority = is_known && number < EXTRACT_NO_PRIORITY ? (uint16_t)number : EXTRACT_NO_PRIORITY;
     *is_inherited = is_known ? role->is_inherited : true;
 }

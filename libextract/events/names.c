@@ -620,6 +620,10 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     build->trace->has_switches |= role->role == EXTRACT_ROLE_SWITCH;
     build->trace->has_moves |=
         role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RESUME;
+    bool is_suspend = role->role == EXTRACT_ROLE_SUSPEND;
+    build->trace->has_sleep_calls |= !is_suspend && role->begins == EXTRACT_WAIT_SLEEP;
+    build->trace->sleeps +=
+        is_suspend && role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_SLEEP;
     if (event->context == EXTRACT_THREAD && !extract_event_is_mark(event)) {
         build->first_thread = build->first_thread ? build->first_thread : event->thread;
         build->trace->needs_moves |=

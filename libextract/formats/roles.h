@@ -117,6 +117,7 @@ struct extract_role_fields {
     uint8_t takes;     // enum extract_wait: the call has taken what such a wait is for
     bool is_inherited; // PRIORITY: `thread` has it as long as it owns a mutex
     bool is_own;       // PRIORITY: `thread` inherits none any more
+    bool may_inherit;  // PRIORITY: no event shows what `thread` inherits; a low number is urgent
     bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
     bool is_front;     // the message that is sent is put before all others
     bool keeps_order;  // it is known where in the queue the message that is sent is put

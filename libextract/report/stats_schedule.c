@@ -281,7 +281,9 @@ static void put_inversions(struct extract_text *text, const struct extract_stats
         put_object_cell(&table, NULL, inversion->third_object, inversion->third);
         text_table_put_number(&table, inversion->from);
         text_table_put_number(&table, inversion->to);
-        text_table_put_number(&table, inversion->ticks);
+        extract_text_printf(&table.cells, "%s%llu", inversion->is_least ? ">=" : "",
+                            (unsigned long long)inversion->ticks);
+        text_table_end_cell(&table);
         extract_text_printf(&table.cells, "#%llu..#%llu", (unsigned long long)inversion->from_seq,
                             (unsigned long long)inversion->to_seq);
         text_table_end_cell(&table);
@@ -455,6 +457,7 @@ static void put_inversions_json(struct kv_writer *kv, const struct extract_stats
         kv_put_number(&object, "holder", inversion->holder);
         kv_put_number(&object, "ran instead", inversion->third);
         kv_put_number(&object, "ticks", inversion->ticks);
+        kv_put_bool(&object, "at least", inversion->is_least);
         kv_close_object(&object);
     }
     extract_text_putc(text, ']');

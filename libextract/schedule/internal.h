@@ -32,6 +32,7 @@ struct thread {
     struct extract_state now;  // the present one; `to` is not used
     struct service service;    // that it called
     enum extract_wait wait;    // that its newest suspension began
+    enum extract_wait aborted; // that a call is ending; NONE: no wait
     // Its newest call that may begin a wait:
     enum extract_wait call;
     uint64_t call_object, call_timeout, call_holder;
@@ -51,7 +52,8 @@ struct thread {
     bool has_waited;      // when it lost the core, for something that no event shows
     bool is_gone;         // it was deleted
     uint64_t mutex_since; // time since which it may own the mutex that it waited for last
-    uint64_t released;    // mutex that it has just released, and may hand over; 0: none
+    uint64_t released;    // mutex that it has just released (also that of a thread which it has
+                          // terminated), and may hand over; 0: none
     uint64_t released_at; // time
     uint64_t spins_on;    // lock that it tries to get without giving up the core; 0: none
     // Of an active object:
@@ -70,6 +72,7 @@ struct mutex {
     struct extract_ownership now; // `to` is not used
     bool is_known;                // `now` is valid
     uint64_t since;               // when one at its address was created or deleted; 0: not seen
+    struct thread *releaser;      // that has released it and may hand it over; NULL: none
 };
 
 // A thread, or the interrupts of a core, which use locks like one thread.
@@ -179,6 +182,7 @@ struct schedule {
     bool lacks_context;       // events need not state who had the core
     bool lacks_waits;         // no event shows that a thread waits
     bool lacks_moves;         // suspensions and resumptions of threads were left out
+    bool lacks_thread_calls;  // calls by which threads yield, stop and end were left out
     bool has_steps;           // threads are active objects
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice
@@ -256,6 +260,13 @@ static inline struct thread *schedule_thread(struct schedule *schedule, uint64_t
     if (recent->thread && recent->address == address)
         return recent->thread;
     return address ? schedule_find_thread(schedule, address) : NULL;
+}
+// Returns whether the thread at an address has ended; false for address 0.
+static inline bool thread_has_ended(struct schedule *schedule, uint64_t address)
+{
+    const struct thread *thread = schedule_thread(schedule, address);
+
+    return thread && thread->now.state >= EXTRACT_STATE_COMPLETED;
 }
 // Changes a thread's state. `before` is what the event proves the thread was in before, if that was
 // not known; NULL: nothing.

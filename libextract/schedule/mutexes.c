@@ -44,6 +44,20 @@ static void send_owner(const struct schedule *schedule, const struct mutex *mute
         schedule->sink->owner(schedule->sink->context, &owner);
 }
 
+// Notes the owner of a mutex from a time on; 0: it is free, or the owner is not known.
+static void change_owner(struct schedule *schedule, struct mutex *mutex, uint64_t thread,
+                         uint64_t at, bool is_known)
+{
+    const struct schedule_observer *observer = schedule->observer;
+
+    mutex->now.from = at;
+    mutex->now.thread = thread;
+    mutex->is_known = is_known;
+    mutex->releaser = NULL;
+    if (observer->owned)
+        observer->owned(observer->context, mutex->now.mutex, thread, is_known);
+}
+
 static void set_owner(struct schedule *schedule, uint64_t address, uint64_t thread, uint64_t at)
 {
     struct mutex *mutex = find_mutex(schedule, address);
@@ -51,14 +65,12 @@ static void set_owner(struct schedule *schedule, uint64_t address, uint64_t thre
     if (!mutex || (mutex->is_known && mutex->now.thread == thread))
         return;
     send_owner(schedule, mutex, at);
-    mutex->now.from = at;
-    mutex->now.thread = thread;
-    mutex->is_known = true;
+    change_owner(schedule, mutex, thread, at, true);
 }
 
 // Notes who owns a mutex by a call that did not change it. If the owner was not known, nobody else
 // has had the mutex since the start. If another was, a change was not recorded, and what was known
-// is not sent.
+// is not sent. In both cases, it was not known until now.
 static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t thread, uint64_t at)
 {
     struct mutex *mutex = find_mutex(schedule, address);
@@ -69,9 +81,10 @@ static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t 
     uint64_t since =
         owner && owner->mutex_since > schedule->start ? owner->mutex_since : schedule->start;
     since = since > mutex->since ? since : mutex->since;
-    mutex->now.from = mutex->is_known || schedule->lacks_moves ? at : since;
-    mutex->now.thread = thread;
-    mutex->is_known = true;
+    if (mutex->is_known || schedule->lacks_moves)
+        since = at;
+    change_owner(schedule, mutex, 0, since, false);
+    change_owner(schedule, mutex, thread, since, true);
 }
 
 static void forget_owner(struct schedule *schedule, uint64_t address, uint64_t at)
@@ -81,26 +94,42 @@ static void forget_owner(struct schedule *schedule, uint64_t address, uint64_t a
     if (!mutex)
         return;
     send_owner(schedule, mutex, at);
-    mutex->is_known = false;
-}
-
-void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at)
-{
-    if (!from->released)
-        return;
-    set_owner(schedule, from->released, to, to ? at : from->released_at);
-    from->released = 0;
+    change_owner(schedule, mutex, 0, at, false);
 }
 
 // Returns the thread that has released a mutex and may hand it over; NULL: none.
 static struct thread *find_releaser(struct schedule *schedule, uint64_t address)
 {
     const struct mutex *mutex = find_mutex(schedule, address);
-    uint32_t index =
-        mutex && mutex->is_known ? extract_map_get(&schedule->thread_map, mutex->now.thread) : 0;
-    struct thread *owner = index ? schedule->threads[index - 1] : NULL;
+    struct thread *releaser = mutex ? mutex->releaser : NULL;
 
-    return owner && owner->released == address ? owner : NULL;
+    return releaser && releaser->released == address ? releaser : NULL;
+}
+
+void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at)
+{
+    if (find_releaser(schedule, from->released) == from) // nothing else has happened to it
+        set_owner(schedule, from->released, to, to ? at : from->released_at);
+    from->released = 0;
+}
+
+// Notes that a thread has released a mutex of its own, or one of a thread that has ended. Nobody
+// else can release it.
+static void release(struct schedule *schedule, const struct extract_event *event, uint64_t address,
+                    uint64_t owner)
+{
+    struct thread *thread = schedule_thread(schedule, event->thread);
+    struct mutex *mutex = find_mutex(schedule, address);
+
+    if (!thread || !mutex || (owner != event->thread && !thread_has_ended(schedule, owner)))
+        return;
+    if (schedule->lacks_moves) {
+        forget_owner(schedule, address, event->ticks);
+        return;
+    }
+    thread->released = address;
+    thread->released_at = event->ticks;
+    mutex->releaser = thread;
 }
 
 void mutexes_add_call(struct schedule *schedule, const struct extract_event *event,
@@ -116,7 +145,7 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
         return;
     struct thread *releaser =
         !count || schedule->has_silent_switches ? find_releaser(schedule, address) : NULL;
-    if (releaser && count && owner != releaser->now.thread)
+    if (releaser && count && owner != find_mutex(schedule, address)->now.thread)
         return;             // another core is handing it over
     if (releaser && !count) // it is free
         mutexes_hand_over(schedule, releaser, 0, event->ticks);
@@ -130,15 +159,8 @@ void mutexes_add_call(struct schedule *schedule, const struct extract_event *eve
         set_owner(schedule, address, 0, event->ticks);
         return;
     }
-    struct thread *thread = schedule_thread(schedule, event->thread);
-    if (!thread || count != 1 || owner != event->thread)
-        return;
-    if (schedule->lacks_moves) {
-        forget_owner(schedule, address, event->ticks);
-        return;
-    }
-    thread->released = address;
-    thread->released_at = event->ticks;
+    if (count == 1)
+        release(schedule, event, address, owner);
 }
 
 void mutexes_add_life(struct schedule *schedule, const struct extract_event *event,
@@ -148,10 +170,12 @@ void mutexes_add_life(struct schedule *schedule, const struct extract_event *eve
 
     if (!mutex)
         return;
+    const struct thread *releaser = find_releaser(schedule, mutex->now.mutex);
+    if (releaser) // whether it has handed the mutex over will not be known
+        forget_owner(schedule, mutex->now.mutex, releaser->released_at);
     send_owner(schedule, mutex, event->ticks);
-    mutex->now.from = mutex->since = event->ticks;
-    mutex->now.thread = 0;
-    mutex->is_known = role->role == EXTRACT_ROLE_MUTEX_CREATE;
+    mutex->since = event->ticks;
+    change_owner(schedule, mutex, 0, event->ticks, role->role == EXTRACT_ROLE_MUTEX_CREATE);
 }
 
 void mutexes_add_wait(struct schedule *schedule, const struct extract_event *event,
@@ -168,7 +192,8 @@ void mutexes_end(struct schedule *schedule, uint64_t at)
     // Whether a mutex that was released last is handed over will not be known.
     for (size_t i = 0; i < schedule->thread_count; i++) {
         const struct thread *thread = schedule->threads[i];
-        forget_owner(schedule, thread->released, thread->released_at);
+        if (find_releaser(schedule, thread->released) == thread)
+            forget_owner(schedule, thread->released, thread->released_at);
     }
     for (size_t i = 0; i < schedule->mutex_count; i++)
         send_owner(schedule, &schedule->mutexes[i], at);

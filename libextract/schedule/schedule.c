@@ -89,7 +89,8 @@ void schedule_add_step(const struct schedule *schedule, struct core *core)
 
     if (schedule->is_past && interval->to > schedule->to) // the range ends within it
         interval->to = interval->from > schedule->to ? interval->from : schedule->to;
-    if (schedule->lacks_moves && interval->runner) // any thread may have run in between
+    bool lacks_switches = schedule->lacks_moves || schedule->lacks_thread_calls;
+    if (lacks_switches && interval->runner) // any thread may have run in between
         interval->is_unsure = true;
     if (schedule->observer->step)
         schedule->observer->step(schedule->observer->context, &core->step);
@@ -187,7 +188,9 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
         core->way = EXTRACT_SWITCH_PREEMPTED;
         core->states_way = false;
     }
-    if (owner.runner == EXTRACT_RUNNER_THREAD)
+    // A thread that has ended has its core for a while, to release what it owned.
+    bool is_ending = is_same_holder(core->owner, owner) && thread_has_ended(schedule, owner.thread);
+    if (owner.runner == EXTRACT_RUNNER_THREAD && !is_ending)
         thread_run(schedule, owner.thread, at, number,
                    core->has_last && !schedule->lacks_waits && !schedule->has_steps);
     core->owner = owner;
@@ -200,6 +203,24 @@ static bool is_still_running(const struct schedule *schedule, const struct core 
     return caller && core->owner.runner == EXTRACT_RUNNER_THREAD &&
            caller->now.thread == core->owner.thread && schedule->board->moves == core->moves &&
            caller->now.state == EXTRACT_STATE_RUNNING && caller->now.core == number;
+}
+
+// Marks what a thread does since a change of owners as unsure until the event that shows the
+// change: when it happened is not known.
+static void doubt_change(struct schedule *schedule, struct holder holder,
+                         const struct extract_interval *interval)
+{
+    struct thread *thread =
+        holder.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, holder.thread) : NULL;
+
+    if (!thread || thread->now.from != interval->from || interval->from == interval->to)
+        return;
+    struct extract_state state = thread->now;
+    bool is_ready_unsure = thread->is_ready_unsure, is_stop_unsure = thread->is_stop_unsure;
+    thread->now.is_unsure = true;
+    thread_set(schedule, thread, interval->to, &state, NULL);
+    thread->is_ready_unsure = is_ready_unsure;
+    thread->is_stop_unsure = is_stop_unsure;
 }
 
 // If a part began inside an interrupt, adds the time of that interrupt, whose number is not known.
@@ -276,8 +297,13 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     // any event, if switches are events.
     bool shows_run = event && event->context == EXTRACT_THREAD &&
                      (!schedule->has_switches || schedule->has_steps);
+    struct holder before = core->owner;
     if (!event || shows_run || changes || !is_waiting(schedule, owner))
         schedule_change_owner(schedule, core, owner, interval->from, number);
+    if (interval->is_unsure) {
+        doubt_change(schedule, before, interval);
+        doubt_change(schedule, owner, interval);
+    }
     interval->runner = owner.runner;
     interval->thread = owner.thread;
     schedule_add_step(schedule, core);
@@ -738,6 +764,14 @@ static bool lacks_moves(const struct extract_trace *trace)
     return trace->snapshot->ring.format->kernel->roles && trace->needs_moves && !trace->has_moves;
 }
 
+// Returns whether calls about threads were left out, by which threads yield, stop and end. Threads
+// sleep, but none calls for it. The call for the first sleep may have come before the trace.
+static bool lacks_thread_calls(const struct extract_trace *trace)
+{
+    return trace->snapshot->ring.format->kernel->roles && trace->sleeps > 1 &&
+           !trace->has_sleep_calls;
+}
+
 bool schedule_shows_waits(const struct extract_trace *trace)
 {
     const struct extract_ring *ring = &trace->snapshot->ring;
@@ -792,6 +826,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
                              schedule.kernel->lacks_context(&trace->snapshot->ring);
     schedule.lacks_waits = !schedule_shows_waits(trace);
     schedule.lacks_moves = schedule.has_roles && lacks_moves(trace);
+    schedule.lacks_thread_calls = schedule.has_roles && lacks_thread_calls(trace);
     schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);

@@ -175,6 +175,7 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     }
     if (thread->now.state == EXTRACT_STATE_UNKNOWN && before) {
         thread->now = *before;
+        thread->now.is_unsure |= schedule->lacks_thread_calls;
         thread->now.from = from;
         thread->now.thread = address;
     }
@@ -184,7 +185,9 @@ void thread_set(struct schedule *schedule, struct thread *thread, uint64_t at,
     thread->now = *state;
     thread->now.from = at;
     thread->now.thread = address;
-    thread->now.is_unsure |= schedule->lacks_moves && state->state == EXTRACT_STATE_RUNNING;
+    thread->now.is_unsure |=
+        (schedule->lacks_moves && state->state == EXTRACT_STATE_RUNNING) ||
+        (schedule->lacks_thread_calls && state->state != EXTRACT_STATE_UNKNOWN);
 }
 
 // Ends a wait of a thread that can run, of which nothing was recorded when it could run again. If
@@ -414,6 +417,9 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
 
     if (!thread || wait == EXTRACT_WAIT_PRIORITY || (role->state && wait == EXTRACT_WAIT_NONE))
         return;
+    if (wait == EXTRACT_WAIT_SUSPENDED && thread->aborted > EXTRACT_WAIT_SUSPENDED)
+        wait = thread->aborted;
+    thread->aborted = EXTRACT_WAIT_NONE;
     if (thread->is_ready_unsure && wait == EXTRACT_WAIT_SUSPENDED)
         thread->now.state = EXTRACT_STATE_SUSPENDED;
     // A thread is also resumed while it is still being suspended: then it has not waited.
@@ -436,7 +442,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     bool may_be_stopped = schedule->may_have_missed && wait != EXTRACT_WAIT_SUSPENDED &&
                           thread->now.state == EXTRACT_STATE_UNKNOWN;
     bool may_be_stopping = thread->now.state == EXTRACT_STATE_UNKNOWN && cores_may_run(schedule);
-    wake.is_unsure = may_be_stopped && !thread->is_stopped;
+    wake.is_unsure = (may_be_stopped && !thread->is_stopped) || schedule->lacks_thread_calls;
     if (!may_be_stopping)
         send_wake(schedule, event, thread, service, wake);
     if (!thread->is_placed)
@@ -532,6 +538,16 @@ static void add_stop(struct schedule *schedule, const struct extract_event *even
     if (thread->now.state == EXTRACT_STATE_UNKNOWN)
         thread_set(schedule, thread, thread->now.from, &waits, NULL);
     thread->is_stopped = true;
+}
+
+// Notes which wait of a thread is ended. The resumption that follows may not state it any more.
+static void add_abort(struct schedule *schedule, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
+
+    if (thread && role->state)
+        thread->aborted = (enum extract_wait)extract_role_field(event, role->state);
 }
 
 // Notes that a thread ends. It has the core until another one gets it.
@@ -648,6 +664,9 @@ void threads_add_role(struct schedule *schedule, const struct extract_event *eve
         break;
     case EXTRACT_ROLE_STOP:
         add_stop(schedule, event, role);
+        break;
+    case EXTRACT_ROLE_ABORT:
+        add_abort(schedule, event, role);
         break;
     case EXTRACT_ROLE_CONTINUE: {
         struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));

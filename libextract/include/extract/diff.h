@@ -108,7 +108,7 @@ struct extract_diff {
 
 // Compares two traces, which must outlive *diff; the caller frees it with extract_diff_free. A rate
 // (ticks per second) may be 0: not known. Errors: NOMEM; UNSUPPORTED (a trace does not show a
-// schedule).
+// schedule, or all of its events have the same time).
 enum extract_code extract_diff_new(struct extract_diff **diff, const struct extract_trace *a,
                                    uint64_t hz_a, const struct extract_trace *b, uint64_t hz_b,
                                    struct extract_error *error);

@@ -218,8 +218,9 @@ struct extract_level_stats {
 struct extract_inversion {
     uint64_t from, to; // the wait, or the part of it before a loss or the end of the range
     uint64_t from_seq, to_seq;
-    uint64_t waiter, holder, mutex, third;                      // addresses; `third` ran longest
-    uint64_t ticks;                                             // how long such threads ran
+    uint64_t waiter, holder, mutex, third; // addresses; `third` ran longest
+    uint64_t ticks;                        // how long such threads ran
+    bool is_least; // they may have run for longer: a priority, an owner or what ran is not known
     const struct extract_object *waiter_object, *holder_object; // NULL: not in the trace
     const struct extract_object *mutex_object, *third_object;
 };

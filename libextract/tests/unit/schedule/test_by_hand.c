@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// unit: schedules of small ThreadX rings, of which each says what a thread, a core or a mutex did.
+//
+// Truth: by hand, from what the kernel does between the calls that the entries show. A resumption
+// is recorded before the kernel changes threads, so that the next thread has the core from there
+// on.
+#include "tests/unit/ring_builder.h"
+#include <extract/schedule.h>
+#include <extract/stats.h>
+
+enum { A = 0x20004000, B = 0x20004200, C = 0x20004400, MUTEX = 0x20004600, QUEUE = 0x20004700 };
+enum { RESUME = 1, SUSPEND, ISR_ENTER, ISR_EXIT, MUTEX_CREATE = 50, MUTEX_DELETE, MUTEX_GET };
+enum { MUTEX_PUT = 57, QUEUE_SEND = 69, SLEEP = 112, TERMINATE = 115, ABORT = 117, USER = 4096 };
+enum { FOREVER = 0xFFFFFFFF, MAX_PARTS = 64 };
+
+static struct ring_image image;
+static struct look look;
+static struct extract_interval intervals[MAX_PARTS];
+static struct extract_state states[MAX_PARTS];
+static struct extract_ownership owners[MAX_PARTS];
+static size_t interval_count, state_count, owner_count;
+
+static void begin(void)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    struct ring_spec spec = ring_plain;
+
+    spec.entries = 32;
+    ring_build(&image, &spec);
+    for (unsigned i = 0; i < 3; i++)
+        ring_register(&image, i,
+                      &(struct ring_object){0, 1, 0, 0, A + 0x200 * i, 0x20005000 + 0x1000 * i,
+                                            1024, names[i]});
+}
+
+// Adds an entry of a thread, or of an interrupt that a thread's word follows.
+static void add(uint64_t stamp, uint64_t thread, uint64_t id, uint64_t i1, uint64_t i2, uint64_t i3,
+                uint64_t i4)
+{
+    static const unsigned priorities[] = {20, 15, 5};
+    uint64_t own = priorities[(thread - A) / 0x200 % 3];
+    uint64_t word = thread == RING_IN_ISR ? 0 : UINT64_C(1) << 31 | own << 16 | own;
+
+    ring_insert(&image, &(struct ring_entry){thread, word, id, stamp, {i1, i2, i3, i4}});
+}
+
+// Adds an interrupt during which a thread of the last entry becomes ready and gets the core.
+static void add_wake(uint64_t stamp, uint64_t interrupted, uint64_t thread, uint64_t was)
+{
+    const struct ring_entry entries[] = {
+        {RING_IN_ISR, interrupted, ISR_ENTER, stamp, {0, 7, 1, 0}},
+        {RING_IN_ISR, interrupted, RESUME, stamp + 2, {thread, was, 0, thread}},
+        {RING_IN_ISR, interrupted, ISR_EXIT, stamp + 4, {0, 7, 1, 0}}};
+
+    for (size_t i = 0; i < 3; i++)
+        ring_insert(&image, &entries[i]);
+}
+
+static void add_interval(void *context, const struct extract_interval *interval)
+{
+    (void)context;
+    assert_true(interval_count < MAX_PARTS);
+    intervals[interval_count++] = *interval;
+}
+
+static void add_state(void *context, const struct extract_state *state)
+{
+    (void)context;
+    assert_true(state_count < MAX_PARTS);
+    states[state_count++] = *state;
+}
+
+static void add_owner(void *context, const struct extract_ownership *owner)
+{
+    (void)context;
+    assert_true(owner_count < MAX_PARTS);
+    owners[owner_count++] = *owner;
+}
+
+static void end(void)
+{
+    const struct extract_schedule_sink sink = {
+        .interval = add_interval, .state = add_state, .owner = add_owner};
+
+    interval_count = state_count = owner_count = 0;
+    look_open(&look, &image);
+    assert_int_equal(extract_schedule_run(NULL, look.trace, &sink, NULL), EXTRACT_OK);
+}
+
+static const struct extract_state *state_at(uint64_t thread, uint64_t at)
+{
+    for (size_t i = 0; i < state_count; i++)
+        if (states[i].thread == thread && states[i].from <= at && at < states[i].to)
+            return &states[i];
+    fail_msg("no state of 0x%llx at %llu", (unsigned long long)thread, (unsigned long long)at);
+    return NULL;
+}
+
+static const struct extract_interval *interval_at(uint64_t at)
+{
+    for (size_t i = 0; i < interval_count; i++)
+        if (intervals[i].from <= at && at < intervals[i].to)
+            return &intervals[i];
+    fail_msg("nothing has the core at %llu", (unsigned long long)at);
+    return NULL;
+}
+
+enum { UNKNOWN_OWNER = 1 };
+
+// Returns the owner of the mutex; 0: nobody.
+static uint64_t owner_at(uint64_t at)
+{
+    uint64_t owner = UNKNOWN_OWNER;
+
+    for (size_t i = 0; i < owner_count; i++) {
+        if (owners[i].mutex != MUTEX || owners[i].from > at || at >= owners[i].to)
+            continue;
+        assert_int_equal(owner, UNKNOWN_OWNER); // it has one owner at a time
+        owner = owners[i].thread;
+    }
+    return owner;
+}
+
+// A has released the mutex, and is interrupted before its next entry. Meanwhile, C deletes the
+// mutex, and creates and gets one at the same address.
+static void test_mutex_is_deleted_after_a_release(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+    add(100, A, MUTEX_PUT, MUTEX, A, 1, 0);
+    add_wake(110, A, C, 3);
+    add(200, C, MUTEX_DELETE, MUTEX, 0, 0, 0);
+    add(210, C, MUTEX_CREATE, MUTEX, 0, 0, 0);
+    add(300, C, MUTEX_GET, MUTEX, 0, 0, 0);
+    add(600, C, SLEEP, 5, 0, 0, 0);
+    add(601, C, SUSPEND, C, 4, 0, A);
+    add(700, A, USER, 1, 0, 0, 0);
+    add(1100, A, USER, 2, 0, 0, 0);
+    end();
+    assert_int_equal(owner_at(99), A);
+    assert_int_equal(owner_at(150), UNKNOWN_OWNER); // a thread of which nothing is seen may wait
+    assert_int_equal(owner_at(250), 0);
+    assert_int_equal(owner_at(300), C);
+    assert_int_equal(owner_at(1099), C);
+    look_close(&look);
+}
+
+// B terminates A, which sleeps; the kernel releases A's mutex in the context of B.
+static void test_termination_releases_a_mutex(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+    add(50, A, SLEEP, 5, 0, 0, 0);
+    add(51, A, SUSPEND, A, 4, 0, B);
+    add(60, B, TERMINATE, A, 4, 0, 0);
+    add(62, B, MUTEX_PUT, MUTEX, A, 1, 0);
+    add(100, B, USER, 1, 0, 0, 0);
+    add(200, B, USER, 2, 0, 0, 0);
+    end();
+    assert_int_equal(owner_at(61), A);
+    assert_int_equal(owner_at(62), 0);
+    assert_int_equal(owner_at(199), 0);
+    assert_int_equal(state_at(A, 150)->state, EXTRACT_STATE_TERMINATED);
+    look_close(&look);
+}
+
+// B puts a mutex that A owns: that fails, and changes nothing.
+static void test_only_the_owner_releases_a_mutex(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+    add(50, A, SLEEP, 5, 0, 0, 0);
+    add(51, A, SUSPEND, A, 4, 0, B);
+    add(62, B, MUTEX_PUT, MUTEX, A, 1, 0);
+    add(100, B, USER, 1, 0, 0, 0);
+    add(200, B, USER, 2, 0, 0, 0);
+    end();
+    assert_int_equal(owner_at(199), A);
+    look_close(&look);
+}
+
+// A terminates itself. It still has the core while the kernel hands its mutex over to B.
+static void test_thread_ends_with_a_mutex(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+    add(50, A, SLEEP, 5, 0, 0, 0);
+    add(51, A, SUSPEND, A, 4, 0, B);
+    add(60, B, MUTEX_GET, MUTEX, FOREVER, A, 1);
+    add(61, B, SUSPEND, B, 13, 0, 0);
+    add_wake(100, 0, A, 4);
+    add(200, A, TERMINATE, A, 0, 0, 0);
+    add(201, A, SUSPEND, A, 2, 0, 0);
+    add(202, A, MUTEX_PUT, MUTEX, A, 1, 0);
+    add(203, A, RESUME, B, 13, 0, B);
+    add(300, B, USER, 1, 0, 0, 0);
+    add(400, B, USER, 2, 0, 0, 0);
+    end();
+    assert_int_equal(interval_at(202)->thread, A);
+    assert_int_equal(state_at(A, 202)->state, EXTRACT_STATE_TERMINATED);
+    assert_int_equal(state_at(A, 399)->state, EXTRACT_STATE_TERMINATED);
+    assert_int_equal(state_at(B, 202)->state, EXTRACT_STATE_BLOCKED);
+    assert_int_equal(owner_at(202), A);
+    assert_int_equal(owner_at(203), B);
+    look_close(&look);
+}
+
+// A sends to a queue for which nobody waits, and yields later by a call that is not recorded. When
+// B got the core is not known before B's entry.
+static void test_switch_without_an_entry(void **state)
+{
+    (void)state;
+    begin();
+    add(0, C, SUSPEND, C, 3, 0, A);
+    add(50, A, USER, 1, 0, 0, 0);
+    add(100, A, QUEUE_SEND, QUEUE, 0, 0, 0);
+    add(900, B, USER, 2, 0, 0, 0);
+    add(1000, B, USER, 3, 0, 0, 0);
+    end();
+    assert_false(interval_at(99)->is_unsure);
+    assert_true(interval_at(100)->is_unsure);
+    assert_false(interval_at(900)->is_unsure);
+    assert_true(state_at(A, 500)->is_unsure);
+    assert_true(state_at(B, 500)->is_unsure);
+    assert_int_equal(state_at(B, 950)->state, EXTRACT_STATE_RUNNING);
+    assert_false(state_at(B, 950)->is_unsure);
+    assert_false(state_at(A, 950)->is_unsure);
+    look_close(&look);
+}
+
+// Threads sleep, but no call for it is recorded: other calls about threads are missing, too.
+static void test_calls_about_threads_are_left_out(void **state)
+{
+    (void)state;
+    for (int has_calls = 0; has_calls < 2; has_calls++) {
+        begin();
+        for (unsigned i = 0; i < 3; i++) {
+            add(100 * i, A, USER, 1, 0, 0, 0);
+            if (has_calls)
+                add(100 * i + 1, A, SLEEP, 5, 0, 0, 0);
+            add(100 * i + 2, A, SUSPEND, A, 4, 0, B);
+            add(100 * i + 40, B, USER, 1, 0, 0, 0);
+            add_wake(100 * i + 50, B, A, 4);
+        }
+        end();
+        assert_int_equal(interval_at(130)->is_unsure, !has_calls);
+        assert_int_equal(state_at(A, 130)->is_unsure, !has_calls);
+        assert_int_equal(state_at(A, 130)->state, EXTRACT_STATE_SLEEPING);
+        look_close(&look);
+    }
+}
+
+// The ring begins while B waits for a queue. The call that ends the wait states it; the resumption
+// that follows does not.
+static void test_wait_is_ended_by_a_call(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, USER, 1, 0, 0, 0);
+    add(900, A, ABORT, B, 5, 0, 0);
+    add(905, A, RESUME, B, 3, 0, B);
+    add(1000, B, USER, 1, 0, 0, 0);
+    end();
+    assert_int_equal(state_at(B, 500)->state, EXTRACT_STATE_BLOCKED);
+    assert_string_equal(state_at(B, 500)->wait, "queue");
+    look_close(&look);
+}
+
+// A (20) owns the mutex, for which B (15) and then C (5) wait. A hands it over to B.
+static void add_two_waiters(uint64_t third_runs)
+{
+    begin();
+    add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+    add_wake(10, A, B, 3);
+    add(20, B, MUTEX_GET, MUTEX, FOREVER, A, 1);
+    add(21, B, SUSPEND, B, 13, 0, A);
+    add_wake(30, A, C, 3);
+    add(40, C, MUTEX_GET, MUTEX, FOREVER, A, 1);
+    add(41, C, SUSPEND, C, 13, 0, A);
+    add(100, A, MUTEX_PUT, MUTEX, A, 1, 0);
+    add(101, A, RESUME, B, 13, 0, B);
+    if (third_runs) {
+        add(600, B, SLEEP, 1, 0, 0, 0);
+        add(601, B, SUSPEND, B, 4, 0, A);
+        add_wake(601 + third_runs, A, B, 4);
+    }
+    add(1100, B, MUTEX_PUT, MUTEX, B, 1, 0);
+    add(1101, B, RESUME, C, 13, 0, C);
+    add(1200, C, USER, 1, 0, 0, 0);
+    add(1300, C, USER, 2, 0, 0, 0);
+}
+
+// The thread that a mutex is handed over to owns it: that it runs is no inversion. That A runs
+// while B has the mutex is one.
+static void test_inversion_follows_the_owner(void **state)
+{
+    enum { RUNS = 80 };
+    struct extract_view *view;
+    struct extract_stats *stats;
+
+    (void)state;
+    for (unsigned runs = 0; runs <= RUNS; runs += RUNS) {
+        add_two_waiters(runs);
+        end();
+        assert_int_equal(owner_at(100), A);
+        assert_int_equal(owner_at(101), B);
+        assert_int_equal(extract_view_new(&view, NULL, look.trace, 0, NULL), EXTRACT_OK);
+        assert_int_equal(extract_stats_new(&stats, view, look.trace, NULL), EXTRACT_OK);
+        assert_int_equal(stats->inversion_count, runs ? 1 : 0);
+        if (runs) {
+            assert_int_equal(stats->inversions[0].ticks, RUNS);
+            assert_int_equal(stats->inversions[0].waiter, C);
+            assert_int_equal(stats->inversions[0].holder, B);
+            assert_int_equal(stats->inversions[0].third, A);
+        }
+        extract_stats_free(stats);
+        extract_view_free(view);
+        look_close(&look);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mutex_is_deleted_after_a_release),
+        cmocka_unit_test(test_termination_releases_a_mutex),
+        cmocka_unit_test(test_only_the_owner_releases_a_mutex),
+        cmocka_unit_test(test_thread_ends_with_a_mutex),
+        cmocka_unit_test(test_switch_without_an_entry),
+        cmocka_unit_test(test_calls_about_threads_are_left_out),
+        cmocka_unit_test(test_wait_is_ended_by_a_call),
+        cmocka_unit_test(test_inversion_follows_the_owner),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
