@@ -29,7 +29,7 @@ enum export_counter_kind {
     EXPORT_COUNTER_INSTANCES,  // how many times the semaphore `object` can be had, likewise
     EXPORT_COUNTER_STACK,      // bytes of its stack that the thread `object` uses
     EXPORT_COUNTER_LOAD,       // per mille of the known time in which the core `object` was not
-                               // idle, in a window that ends at `at`
+                               // idle, in a window whose known time begins at `at`
     EXPORT_COUNTERS
 };
 

@@ -46,6 +46,7 @@ struct export_loads {
     uint64_t ticks; // length of a window
     struct core_load {
         uint64_t window; // its number
+        uint64_t from;   // the begin of its known time
         uint64_t busy, known;
     } core[MAX_CORES];
 };
@@ -264,11 +265,9 @@ static void put_stack(struct export_run *run, const struct extract_event *event)
 static void end_window(struct export_run *run, unsigned core)
 {
     struct core_load *load = &run->loads->core[core];
-    uint64_t ticks = run->loads->ticks;
-    uint64_t end = load->window < UINT64_MAX / ticks ? (load->window + 1) * ticks : UINT64_MAX;
 
     if (load->known)
-        put_counter(run, EXPORT_COUNTER_LOAD, end, core,
+        put_counter(run, EXPORT_COUNTER_LOAD, load->from, core,
                     (uint64_t)((unsigned __int128)load->busy * 1000 / load->known));
     load->busy = load->known = 0;
 }
@@ -297,8 +296,10 @@ static void add_load(struct export_run *run, const struct extract_interval *slic
         if (window != load->window)
             end_window(run, slice->core);
         load->window = window;
-        if (slice->runner != EXTRACT_RUNNER_UNKNOWN)
+        if (slice->runner != EXTRACT_RUNNER_UNKNOWN) {
+            load->from = load->known ? load->from : at;
             load->known += part;
+        }
         if (slice->runner != EXTRACT_RUNNER_UNKNOWN && slice->runner != EXTRACT_RUNNER_IDLE)
             load->busy += part;
         at += part;
