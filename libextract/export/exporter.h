@@ -124,8 +124,9 @@ const char *export_counter_name(enum export_counter_kind kind);
 // the next call. "" if memory is short, which is a failure of the run.
 const char *export_event_text(struct export_run *run, const struct extract_event *event,
                               size_t *length);
-// Returns the name of what an event reports, escaped for a terminal: of a user event the name of
-// its own type, such as "temperature", if it is known. Valid until the next call.
+// Returns the name of what an event reports, escaped for a terminal: of a user event its own name,
+// such as "temperature", and of a hook word the label of its template, if there is one; otherwise
+// that of its type, as event->type->name itself. Valid until the next call.
 const char *export_event_name(struct export_run *run, const struct extract_event *event);
 // Returns what executed when an event was recorded: a thread's name, "interrupt" and so on. Valid
 // until the next call.

@@ -95,6 +95,7 @@ enum track_kind {
     TRACK_COUNTER_OF, // + enum export_counter_kind
     TRACK_RECORDER = TRACK_COUNTER_OF + EXPORT_COUNTERS,
     NAME_TYPE,
+    NAME_EVENT, // of its own
     NAME_THREAD,
     NAME_ISR,
     NAME_RUNNER,
@@ -505,9 +506,11 @@ static void put_event(struct export_run *run, const struct extract_event *event)
     for (unsigned i = 0; i < fields; i++)
         if (type->field[i].kind != EXTRACT_KIND_NONE)
             labels[i] = label_iid(run, number * EXTRACT_FIELDS_MAX + i, type->field[i].label);
+    const char *name = export_event_name(run, event);
     struct event instant = {.type = INSTANT,
                             .at = event->ticks,
-                            .name = name_iid(run, number, NAME_TYPE, type->name),
+                            .name = name == type->name ? name_iid(run, number, NAME_TYPE, name)
+                                                       : name_iid(run, event->id, NAME_EVENT, name),
                             .flow = perfetto->wake.flow};
     if (by_thread) {
         size_t thread_number;

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "export/exporter.h"
+#include "formats/format.h"
+#include "templates/program.h"
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
@@ -165,13 +167,35 @@ const char *export_event_text(struct export_run *run, const struct extract_event
     return outcome.text;
 }
 
+// Returns the name that the trace, the firmware or a file of the user gives to a user event, or to
+// an event of a type that stands for many ids; NULL: none.
+static const char *own_name(struct export_run *run, const struct extract_event *event)
+{
+    const struct extract_event_type *type = event->type;
+    const struct extract_describing_entries *describing = run->names.ring->format->describing;
+    const struct extract_template *chosen = NULL;
+    const char *name = NULL;
+    uint32_t number;
+
+    if (type->class_ != EXTRACT_APPL && !type->range)
+        return NULL;
+    if (event->fields && type->fields && type->field[0].kind == EXTRACT_KIND_USER_EVENT)
+        name = value_names_find(&run->names, EXTRACT_KIND_USER_EVENT, event->field[0]);
+    else if (describing && !extract_event_is_mark(event) &&
+             describing->items(event, NULL, NULL, &number))
+        name = value_names_find(&run->names, EXTRACT_KIND_USER_EVENT, number);
+    if (!name && type->range && run->templates && open_builder(run))
+        chosen = entry_builder_find_template(run->builder, event);
+    if (chosen && !template_is_builtin(chosen))
+        name = chosen->label;
+    return name && *name ? name : NULL;
+}
+
 const char *export_event_name(struct export_run *run, const struct extract_event *event)
 {
     const struct extract_event_type *type = event->type;
-    const char *name = NULL;
+    const char *name = own_name(run, event);
 
-    if (event->fields && type->fields && type->field[0].kind == EXTRACT_KIND_USER_EVENT)
-        name = value_names_find(&run->names, EXTRACT_KIND_USER_EVENT, event->field[0]);
     if (!name)
         return type->name;
     run->event_name.used = 0;

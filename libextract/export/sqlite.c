@@ -313,7 +313,7 @@ static void put_event(struct export_run *run, const struct extract_event *event)
     put_optional(sqlite, report_has_priority(event), event->priority);
     put_string(sqlite, extract_class_name(event->type->class_));
     put_number(sqlite, event->id);
-    put_string(sqlite, event->type->name);
+    put_string(sqlite, export_event_name(run, event));
     put_bytes(sqlite, text, length);
     close_row(run);
     put_fields(run, event);

@@ -220,6 +220,37 @@ if [ -e "$smp" ]; then
         "$("$ringside" report --json --from 100000000 --to 200000000 "$smp" 2>err | wc -l)"
 fi
 
+# ---- names of events ----
+
+# Names of user events that the firmware has, a file of the user has, and templates for hook words.
+zcat "$(dirname "$demo")/rkh/firmware.elf.gz" >rkh.elf
+zcat "$(dirname "$demo")/rkh/stream.bin.gz" >rkh.bin
+printf 'Start\n4097,pump on,AB,0,0,0,0,0,0,int,x,y,z\nEnd\n' >user.trxc
+printf '101 1.0 L=APPL "take lock" $D1%%X4\n' >own.fmt
+names_of() { # NAME ID OPTION-AND-INPUT...
+    local name=$1 id=$2
+    shift 2
+    for kind in jsonl chrome sqlite csv perfetto; do
+        rm -f "names.$kind"
+        "$ringside" export -q --to $kind "$@" -o "names.$kind" 2>err
+    done
+    is "$name: jsonl" "$(jq -r "select(.type == \"event\" and .id == $id) | .name" names.jsonl |
+        sort -u)" "$name"
+    is "$name: sqlite" \
+        "$(sqlite3 names.sqlite "SELECT DISTINCT name FROM event WHERE id = $id")" "$name"
+    is "$name: chrome" "$(jq -r '.traceEvents[] | select(.ph == "i") | .name' names.chrome |
+        grep -cFx "$name")" "$(sqlite3 names.sqlite "SELECT count(*) FROM event WHERE id = $id")"
+    is "$name: csv" "$(sqlite3 :memory: '.import --csv names.csv e' \
+        "SELECT DISTINCT event FROM e WHERE id = $id")" "$name"
+    is "$name: perfetto" "$(protoc -I "$(dirname "$demo")/export" --decode perfetto.protos.Trace \
+        perfetto.proto <names.perfetto | grep -cF "name: \"$name\"")" 1
+}
+names_of USR_SAMPLE 192 --elf rkh.elf rkh.bin
+names_of "pump on" 4097 --user-events user.trxc "$demo"
+names_of "take lock" 4112 --templates own.fmt "$(dirname "$demo")/hooks.bin"
+is "the text is that of the template" \
+    "$(sqlite3 names.sqlite 'SELECT text FROM event WHERE id = 4112 LIMIT 1')" "take lock 20004638"
+
 # ---- hostile names ----
 
 # The demo with a name that is a formula, closes a script, and has a quote and invalid UTF-8.
