@@ -101,16 +101,6 @@ extern const struct exporter export_ctf, export_ctf_lttng, export_html;
 void export_fail(struct export_run *run, enum extract_code code, const char *what, const char *why);
 // Returns the nanoseconds of a time: its ticks if the clock's rate is unknown.
 uint64_t export_ns(const struct export_run *run, uint64_t ticks);
-// Returns whether a field of an event is a number that means something: not the pool of an event
-// that comes from no pool, nor the number by which a text is found.
-static inline bool export_field_is_number(const struct extract_event *event, unsigned i)
-{
-    enum extract_kind kind =
-        i < event->type->fields ? event->type->field[i].kind : EXTRACT_KIND_NONE;
-
-    return kind != EXTRACT_KIND_TEXT &&
-           (kind != EXTRACT_KIND_POOL || event->field[i] != EXTRACT_NO_POOL);
-}
 // Returns how many events were lost at a time that is not known, so that no marker reports them.
 uint64_t export_lost_sometime(const struct export_run *run);
 // Returns the name of a thread or object, which is escaped for a terminal; its address, written to

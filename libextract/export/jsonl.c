@@ -199,7 +199,7 @@ static void put_fields(struct export_run *run, const struct extract_event *event
     for (unsigned i = 0; i < count; i++)
         if (!plan->key[i])
             continue;
-        else if (export_field_is_number(event, i))
+        else if (report_field_is_number(event, i))
             put_number(writer, plan->key[i], event->field[i]);
         else
             put_word(run, plan->key[i], event->type->field[i].kind, event->field[i]);

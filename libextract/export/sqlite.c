@@ -285,7 +285,7 @@ static void put_fields(struct export_run *run, const struct extract_event *event
         put_number(sqlite, event->seq);
         put_number(sqlite, i + 1);
         put_string(sqlite, type->label);
-        if (export_field_is_number(event, i))
+        if (report_field_is_number(event, i))
             put_number(sqlite, event->field[i]);
         else
             put_null(sqlite);
