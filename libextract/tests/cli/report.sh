@@ -270,7 +270,7 @@ check "and that of a process" 0 out ' from a process$' no-err .
 # ---- texts ----
 
 # The number by which a text is found means nothing outside.
-gunzip -c "$(dirname "$trx")/log-version-1/hook.log.gz" >"$work/hook.log"
+gunzip -c "$(dirname "$0")/../data/log-version-1/hook.log.gz" >"$work/hook.log"
 run report --json "$work/hook.log"
 check "a text has no number" '0 3' \
     out '"RINGSIDE_START".*"fields":{"text":null},"names":{"text":"hook ring at .*"info":\[null\]'
