@@ -81,6 +81,11 @@ compare filtered "$demo" --class SVC --thread 'w*'
 gunzip -c "$here/../data/rkh/stream.bin.gz" >stream.bin
 compare rkh stream.bin
 compare hook "$here/../data/hooks.bin"
+# A lock without a name is called by its address.
+printf '101 lock-get lock=D1 thread=D1\n' >locks.roles
+run export --roles locks.roles "$here/../data/hooks.bin" -o locks.sqlite
+is "a lock without a name" \
+    "$(sqlite3 locks.sqlite 'SELECT mutex FROM held ORDER BY start_ticks LIMIT 1')" 0x20004638
 for log in threadx-append rkh posix-append hook; do
     gunzip -c "$here/../data/log-version-1/$log.log.gz" >$log.log
     compare $log.log $log.log
