@@ -356,8 +356,14 @@ function chainPanel(pane: Pane, chain: Chain, isUnfolded: boolean): string {
         .join(', ');
     const name = esc(trace.threadName(chain.thread));
     const rows = chainRows(chain, pane, isUnfolded);
+    // Numbers are whole, so the columns are as wide as the longest one.
+    const digits = Math.max(
+        ...[all, ...chain.segments.flatMap(s => [s.from - chain.from, s.to - s.from])].map(
+            time => clock.length(time).length + 1,
+        ),
+    );
     return (
-        `<div class="why"><div class="wh"><b>${name} ${chain.waiting ? 'still waits, since' : 'took'} ${esc(
+        `<div class="why" style="--digits:${digits}"><div class="wh"><b>${name} ${chain.waiting ? 'still waits, since' : 'took'} ${esc(
             clock.length(all),
         )}</b><span>${esc(clock.at(chain.from))} to ${esc(clock.at(chain.to))}${
             chain.waiting ? ', the end of the trace' : ', from ready to its next wait'
