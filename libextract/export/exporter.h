@@ -99,7 +99,8 @@ extern const struct exporter export_ctf, export_ctf_lttng, export_html;
 
 // Notes a failure, which ends the run. Only the first is kept.
 void export_fail(struct export_run *run, enum extract_code code, const char *what, const char *why);
-// Returns the nanoseconds of a time: its ticks if the clock's rate is unknown.
+// Returns the nanoseconds of a time: its ticks if the clock's rate is unknown; UINT64_MAX if they
+// are more than that.
 uint64_t export_ns(const struct export_run *run, uint64_t ticks);
 // Returns how many events were lost at a time that is not known, so that no marker reports them.
 uint64_t export_lost_sometime(const struct export_run *run);

@@ -103,7 +103,10 @@ static void fail_for_memory(struct export_run *run)
 
 uint64_t export_ns(const struct export_run *run, uint64_t ticks)
 {
-    return run->hz ? (uint64_t)((unsigned __int128)ticks * 1000000000 / run->hz) : ticks;
+    const unsigned __int128 ns =
+        run->hz ? (unsigned __int128)ticks * 1000000000 / run->hz : (unsigned __int128)ticks;
+
+    return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
 uint64_t export_lost_sometime(const struct export_run *run)

@@ -120,7 +120,11 @@ struct sqlite {
 
 static void fail_with(struct export_run *run, const char *why)
 {
-    export_fail(run, EXTRACT_IO, run->path, why);
+    const struct sqlite *sqlite = run->state;
+    bool is_full = sqlite->database && sqlite3_errcode(sqlite->database) == SQLITE_FULL;
+
+    export_fail(run, EXTRACT_IO, run->options->path,
+                is_full ? "no space left; free some space, or use a file on another disk" : why);
 }
 
 static void execute(struct export_run *run, const char *sql)
@@ -171,18 +175,26 @@ static void put_bytes(struct sqlite *sqlite, const char *bytes, size_t length)
     sqlite3_bind_text(sqlite->row, sqlite->column++, bytes, (int)length, SQLITE_STATIC);
 }
 
+// More than 292 years, which a slow clock may show, are NULL.
+static void put_ns(struct export_run *run, uint64_t ticks, bool is_known)
+{
+    uint64_t ns = export_ns(run, ticks);
+
+    put_optional(run->state, is_known && run->hz && ns <= INT64_MAX, ns);
+}
+
 static void put_time(struct export_run *run, uint64_t ticks, bool is_known)
 {
     put_optional(run->state, is_known, ticks);
-    put_optional(run->state, is_known && run->hz, export_ns(run, ticks));
+    put_ns(run, ticks, is_known);
 }
 
 static void put_span(struct export_run *run, uint64_t from, uint64_t to)
 {
     put_number(run->state, from);
     put_number(run->state, to);
-    put_optional(run->state, run->hz, export_ns(run, from));
-    put_optional(run->state, run->hz, export_ns(run, to));
+    put_ns(run, from, true);
+    put_ns(run, to, true);
 }
 
 static void put_certainty(struct sqlite *sqlite, bool is_likely)
