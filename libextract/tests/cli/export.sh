@@ -150,8 +150,8 @@ compare_schedule() { # NAME TRACE
         any(.ts <= $flow.ts and $flow.ts <= .ts + .dur + 0.0005)] | all' "$1.json")" true
 }
 
-# After a round trip through FST, each core's signal has the intervals of the schedule, and is unknown
-# after them. An interval with the same value as the one before it is no change in FST.
+# After a round trip through FST, each core's signal has the intervals of the schedule, and is
+# unknown after them. An interval with the same value as the one before it is no change in FST.
 compare_vcd() { # NAME TRACE
     run export "$2" --hz 1000000000 -o "$1.vcd"
     check "$1: vcd" '0 3'
@@ -164,11 +164,12 @@ compare_vcd() { # NAME TRACE
             (.[] | "\(.from) \(if .kind == "thread" then .thread_name |
             gsub("[^A-Za-z0-9_.+-]"; "_") elif .kind == "isr" and .isr != null then
             "\(.kind)_\(.isr)" else .kind end)"),
-            (map(.to) | max | select(. < $last) | "\(.) unknown")' | awk '$2 != last {print; last = $2}' | md5sum)"
+            (map(.to) | max | select(. < $last) | "\(.) unknown")' |
+            awk '$2 != last {print; last = $2}' | md5sum)"
 }
 
-# A signal keeps its value until the next change, so the times of the states of each thread show that
-# it becomes unknown where the schedule has no state. Unknown times are left out.
+# A signal keeps its value until the next change, so the times of the states of each thread show
+# that it becomes unknown where the schedule has no state. Unknown times are left out.
 compare_vcd_states() { # NAME TRACE
     run export "$2" --hz 1000000000 -o "$1.vcd"
     is "$1: vcd has the times of states" "$(awk '
@@ -185,7 +186,9 @@ compare_vcd_states() { # NAME TRACE
             .state != "unknown") | "\(.thread_name | gsub("[^A-Za-z0-9_.+-]"; "_")) \(.state) " +
             "\(.to - .from)"' | sum_times)"
 }
-sum_times() { awk '{sum[$1 " " $2] += $3} END {for (i in sum) if (sum[i]) print i, sum[i]}' | sort; }
+sum_times() {
+    awk '{sum[$1 " " $2] += $3} END {for (i in sum) if (sum[i]) print i, sum[i]}' | sort
+}
 
 compare_csv demo "$demo"
 compare_csv filtered "$demo" --class SVC --thread 'w*'
