@@ -489,8 +489,9 @@ const struct command commands[] = {
      EXTRA_NOTHING, run_same_command},
     {"timeline", "[FILTER...]", "Draw who ran and who waited.",
      "Draws a line for each core, interrupt and thread. A column shows the state that lasts\n"
-     "longest in its time. --from, --to and --last choose the time, and --thread the threads.\n",
-     EXTRA_NOTHING, run_same_command},
+     "longest in its time. --from, --to and --last choose the time, and --thread the threads.\n"
+     "The picture is as wide as `set width` says, and 80 columns if that is unlimited.\n",
+     EXTRA_WIDTH, run_same_command},
     {"why", "[THREAD] [--worst N | --at TIME | --from TIME --to TIME] [--span DEFINITION]",
      "Explain why a thread was late.",
      "Explains the longest response of the thread: from when it became ready to its next wait for\n"
@@ -590,6 +591,8 @@ static void put_body(const struct command *command, const char *with, struct ext
         extract_text_printf(script, "%s_ringside-add-hooks\n", with);
     if (command->extra == EXTRA_REGISTERS)
         extract_text_printf(script, "%s_ringside-add-registers\n", with);
+    if (command->extra == EXTRA_WIDTH)
+        extract_text_printf(script, "%s_ringside-add-width\n", with);
     extract_text_printf(script, "%s_ringside-run\n", with);
 }
 

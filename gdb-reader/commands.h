@@ -19,8 +19,9 @@ struct call {
 // What else a request must hold.
 enum command_extra {
     EXTRA_NOTHING,
-    EXTRA_HOOKS,    // GDB's user-defined commands
-    EXTRA_REGISTERS // the registers of the selected thread
+    EXTRA_HOOKS,     // GDB's user-defined commands
+    EXTRA_REGISTERS, // the registers of the selected thread
+    EXTRA_WIDTH      // GDB's setting `width`
 };
 
 struct command {

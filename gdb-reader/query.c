@@ -104,7 +104,7 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .spans = options->spans,
         .span_count = options->span_count,
         .no_header = options->no_header,
-        .width = extract_report_terminal_width(),
+        .width = query->width ? query->width : extract_report_terminal_width(),
         .ascii = extract_report_needs_ascii(),
         .may_continue = templates_may_continue,
         .context = query,
@@ -155,7 +155,8 @@ enum extract_code query_open_memory(struct query *query, struct state *state,
 {
     char path[4096];
 
-    *query = (struct query){.state = state, .target = target, .files = request->files};
+    *query = (struct query){
+        .state = state, .target = target, .files = request->files, .width = request->width};
     if (!target_exists(target))
         return extract_error_set(error, EXTRACT_UNREADABLE, "no target memory",
                                  "connect with `target remote`, or load a core with `core-file`",

@@ -105,6 +105,15 @@ test_schedule() {
     has '^alpha +\?+$'
 }
 
+# The picture is as wide as a line of GDB, also if numbers are read as hexadecimal.
+test_timeline_width() {
+    at_checkpoint 'set width 31' 'ringside timeline --from 0 --to 100' 'set input-radix 16' \
+        'set width 0x78' 'ringside timeline --from 0 --to 100' 'set width 0' \
+        'ringside timeline --from 0 --to 100'
+    awk '/^core 0 /{print length($0)}' "$out" >"$work/widths"
+    printf '%s\n' 31 120 80 | same 'the widths' "$work/widths" -
+}
+
 # Event n has the time 10 n. Thread alpha has the even events.
 test_spans() {
     at_checkpoint "ringside stats --span 'x: 4096 && info1 == 4 .. info1 == 9'" \

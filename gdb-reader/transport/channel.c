@@ -3,7 +3,8 @@
 //
 // The commands of ringside.gdb write a request as fields that end in NUL:
 //     command, arguments …, ["\3", output of `show user`],
-//     ["\4", output of `info registers`], "\1", output of `info files` + "\2"
+//     ["\4", output of `info registers`], ["\5" + columns of a line],
+//     "\1", output of `info files` + "\2"
 // Here it is split into a struct request. The answer is a script that GDB sources.
 // Source: memfd_create(2); proc(5) for /proc/self/fd.
 #define _GNU_SOURCE
@@ -21,6 +22,7 @@ enum {
     MARKER_END = 2,
     MARKER_HOOKS = 3,
     MARKER_REGISTERS = 4,
+    MARKER_WIDTH = 5,
     // Longer output of `info files` is truncated: only its first lines matter.
     MAX_REQUEST_BYTES = 1 << 20
 };
@@ -152,6 +154,8 @@ enum extract_code channel_take(const struct channel *channel, struct request *re
             request->hooks = next_field(&at, end);
         } else if (is_marker(field, MARKER_REGISTERS)) {
             request->registers = next_field(&at, end);
+        } else if (*field == MARKER_WIDTH) {
+            request->width = (unsigned)strtoul(field + 1, NULL, 10);
         } else if (*field && request->argument_count == CHANNEL_MAX_ARGUMENTS) {
             return extract_error_set(error, EXTRACT_LIMIT, request->command, NULL,
                                      "more than %d arguments", CHANNEL_MAX_ARGUMENTS);

@@ -22,6 +22,7 @@ struct request {
     const char *command;
     char *arguments[CHANNEL_MAX_ARGUMENTS]; // quotes removed
     size_t argument_count;
+    unsigned width;        // columns of a line in GDB; 0: unlimited, or not asked for
     const char *registers; // output of GDB's `info registers`; NULL: not asked for
     const char *files;     // output of GDB's `info files`
     const char *hooks;     // output of GDB's `show user`; NULL if the command did not send it

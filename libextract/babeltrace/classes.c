@@ -208,8 +208,10 @@ static bt_field_class *make_payload(struct source *source, struct event_class *c
         if (kind == EXTRACT_KIND_NONE)
             continue;
         make_name(class->type->field[i].label, name);
-        is_made = add_member(payload, name, make_value(source, kind, seq));
-        make_name_of_string(class->type, name);
+        if (kind != EXTRACT_KIND_TEXT) { // whose number means nothing
+            is_made = add_member(payload, name, make_value(source, kind, seq));
+            make_name_of_string(class->type, name);
+        }
         if (is_made && class->field[i].has_name)
             is_made = add_string(source, payload, name);
     }

@@ -293,7 +293,8 @@ static bool set_payload(const struct iterator *it, const struct event_class *cla
         enum extract_kind kind = class->field[i].kind;
         if (kind == EXTRACT_KIND_NONE)
             continue;
-        put_number(&to, value);
+        if (kind != EXTRACT_KIND_TEXT)
+            put_number(&to, value);
         if (!class->field[i].has_name)
             continue;
         const char *name = extract_value_name(it->source->names, event->seq, kind, value);

@@ -7,6 +7,7 @@
 //
 // Standard: the documentation of libbabeltrace2 2.0, "Plugin development".
 #include "babeltrace/source.h"
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +128,22 @@ static const char *read_parameter(const struct parameter *parameter, const bt_va
     }
 }
 
+// Reports why something failed, to whom babeltrace2 called.
+__attribute__((format(printf, 2, 3))) static void append_cause(const struct source *source,
+                                                               const char *format, ...)
+{
+    char cause[1024];
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(cause, sizeof cause, format, list);
+    va_end(list);
+    if (source->self)
+        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(source->self, "%s", cause);
+    else
+        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT_CLASS(source->self_class, "%s", cause);
+}
+
 struct reading {
     struct source *source;
     struct source_options *options;
@@ -142,11 +159,10 @@ take_parameter(const char *key, const bt_value *value, void *context)
         i++;
     const char *wanted = i < count ? read_parameter(&parameters[i], value, reading->options) : NULL;
     if (i == count)
-        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
-            reading->source->self, "%s: unknown parameter; ringside-babeltrace(7) lists them", key);
+        append_cause(reading->source, "%s: unknown parameter; ringside-babeltrace(7) lists them",
+                     key);
     else if (wanted)
-        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
-            reading->source->self, "parameter %s: the value must be %s", key, wanted);
+        append_cause(reading->source, "parameter %s: the value must be %s", key, wanted);
     return i == count || wanted ? BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_ERROR
                                 : BT_VALUE_MAP_FOREACH_ENTRY_CONST_FUNC_STATUS_OK;
 }
@@ -159,8 +175,7 @@ static bool read_parameters(struct source *source, const bt_value *values,
     if (bt_value_map_foreach_entry_const(values, take_parameter, &reading))
         return false;
     if (!options->input_count)
-        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(
-            source->self, "parameter inputs is missing; use inputs=[\"FILE\"]");
+        append_cause(source, "parameter inputs is missing; use inputs=[\"FILE\"]");
     return options->input_count;
 }
 
@@ -175,7 +190,8 @@ static void free_source(struct source *source)
     free(source);
 }
 
-// Opens the input and makes its classes. Returns false after an error, which was reported.
+// Opens the input and, for a component, makes its classes. Returns false after an error, which was
+// reported.
 static bool open_source(struct source *source, const struct source_options *options)
 {
     struct extract_error error;
@@ -190,7 +206,7 @@ static bool open_source(struct source *source, const struct source_options *opti
         code = extract_value_names_new(&source->names, source->trace, &error);
     }
     source->name = code ? NULL : strdup(options->inputs[0]);
-    if (!code && source->name && source_classes_new(source, options))
+    if (!code && source->name && (!source->self || source_classes_new(source, options)))
         return true;
     if (code)
         extract_error_format(&error, message, sizeof message);
@@ -198,9 +214,8 @@ static bool open_source(struct source *source, const struct source_options *opti
         snprintf(message, sizeof message, "%s: out of memory", options->inputs[0]);
     // An error that does not name the file is about the first input.
     bool names_file = !code || strstr(message, options->inputs[0]);
-    BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT(source->self, "%s%s%s",
-                                                        names_file ? "" : options->inputs[0],
-                                                        names_file ? "" : ": ", message);
+    append_cause(source, "%s%s%s", names_file ? "" : options->inputs[0], names_file ? "" : ": ",
+                 message);
     return false;
 }
 
@@ -216,7 +231,7 @@ initialize(bt_self_component_source *self, bt_self_component_source_configuratio
         return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
     source->self = bt_self_component_source_as_self_component(self);
     bool is_open = read_parameters(source, values, &options) && open_source(source, &options) &&
-                   bt_self_component_source_add_output_port(self, "out", NULL, NULL) == 0;
+                   bt_self_component_source_add_output_port(self, SOURCE_PORT, NULL, NULL) == 0;
     free(options.inputs);
     free(options.roles);
     if (!is_open) {
@@ -232,28 +247,60 @@ static void finalize(bt_self_component_source *self)
     free_source(bt_self_component_get_data(bt_self_component_source_as_self_component(self)));
 }
 
+// ---- queries ----
+
 // Answers babeltrace.support-info: with it, babeltrace2 finds the plug-in for a file by itself.
+static const bt_value *query_support(const struct source *source, const bt_value *values)
+{
+    const bool is_map = bt_value_is_map(values);
+    const bt_value *input = is_map ? bt_value_map_borrow_entry_value_const(values, "input") : NULL;
+    const bt_value *type = is_map ? bt_value_map_borrow_entry_value_const(values, "type") : NULL;
+
+    if (input && type && bt_value_is_string(input) && bt_value_is_string(type))
+        return bt_value_real_create_init(
+            source_input_weight(bt_value_string_get(input), bt_value_string_get(type)));
+    append_cause(source,
+                 "babeltrace.support-info: the parameters must be the strings input and type");
+    return NULL;
+}
+
+// Answers babeltrace.trace-infos, whose parameters are those of a component.
+static const bt_value *query_ranges(bt_self_component_class *self_class, const bt_value *values)
+{
+    struct source *source = calloc(1, sizeof *source);
+    struct source_options options = {.hz = 0};
+    const bt_value *result = NULL;
+
+    if (!source)
+        return NULL;
+    source->self_class = self_class;
+    if (!bt_value_is_map(values))
+        append_cause(source, "babeltrace.trace-infos: the parameters must be a map");
+    else if (read_parameters(source, values, &options) && open_source(source, &options))
+        result = source_make_ranges(source, &options);
+    free(options.inputs);
+    free(options.roles);
+    free_source(source);
+    return result;
+}
+
 static bt_component_class_query_method_status query(bt_self_component_class_source *self,
                                                     bt_private_query_executor *executor,
                                                     const char *object, const bt_value *values,
                                                     void *data, const bt_value **result)
 {
+    const struct source source = {.self_class =
+                                      bt_self_component_class_source_as_self_component_class(self)};
+
     (void)executor, (void)data;
-    if (strcmp(object, "babeltrace.support-info") != 0)
+    if (strcmp(object, "babeltrace.support-info") == 0)
+        *result = query_support(&source, values);
+    else if (strcmp(object, "babeltrace.trace-infos") == 0)
+        *result = query_ranges(source.self_class, values);
+    else
         return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_UNKNOWN_OBJECT;
-    const bool is_map = bt_value_is_map(values);
-    const bt_value *input = is_map ? bt_value_map_borrow_entry_value_const(values, "input") : NULL;
-    const bt_value *type = is_map ? bt_value_map_borrow_entry_value_const(values, "type") : NULL;
-    if (!input || !type || !bt_value_is_string(input) || !bt_value_is_string(type)) {
-        BT_CURRENT_THREAD_ERROR_APPEND_CAUSE_FROM_COMPONENT_CLASS(
-            bt_self_component_class_source_as_self_component_class(self),
-            "babeltrace.support-info: the parameters must be the strings input and type");
-        return BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_ERROR;
-    }
-    *result = bt_value_real_create_init(
-        source_input_weight(bt_value_string_get(input), bt_value_string_get(type)));
     return *result ? BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_OK
-                   : BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_MEMORY_ERROR;
+                   : BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_ERROR;
 }
 
 // ---- the plug-in ----

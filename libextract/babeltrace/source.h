@@ -2,8 +2,9 @@
 // babeltrace: what the files of the plug-in share.
 //
 //   parameters ─► input.c ─► the trace ─► messages.c ─► messages of babeltrace's graph
-//                                             │
-//                               classes.c: classes of traces, streams, events and fields
+//                               │             │
+//                               │ classes.c: classes of traces, streams, events and fields
+//                               └─► ranges.c: times of streams, for --stream-intersection
 //
 // A component is a struct source. Its classes, streams and names serve all of its message
 // iterators, of which only one is used at a time.
@@ -82,8 +83,12 @@ struct event_class {
 
 enum { EVENT_CLASS_SLOTS = 1024 };
 
+// The name of the only output port.
+#define SOURCE_PORT "out"
+
 struct source {
-    bt_self_component *self;
+    bt_self_component *self;             // NULL in a query, which has no component
+    bt_self_component_class *self_class; // in a query
     struct source_input input;
     const struct extract_trace *trace;
     struct extract_value_names *names;
@@ -113,6 +118,12 @@ static inline unsigned source_field_count(const struct extract_event *event)
 {
     return event->fields < event->type->fields ? event->fields : event->type->fields;
 }
+
+// ---- ranges.c ----
+
+// Answers babeltrace.trace-infos: when the events of each core begin and end. The source needs no
+// classes. Returns NULL if memory is short.
+bt_value *source_make_ranges(const struct source *source, const struct source_options *options);
 
 // ---- messages.c ----
 

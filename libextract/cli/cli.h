@@ -119,7 +119,8 @@ enum {
     CLI_REGISTERS = 65536,
     CLI_SERVE = 131072,
     CLI_HTML = 262144,
-    CLI_TIMELINE = 524288
+    CLI_TIMELINE = 524288,
+    CLI_TEMPLATES = 1048576
 };
 
 // Headings of the overview under which commands are listed.

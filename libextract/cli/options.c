@@ -242,7 +242,7 @@ enum option_group { GENERAL, RUNNING, REPORT, WHY, MERGE, FILTER, GROUPS };
 static const char *const headings[GROUPS] = {
     "Options",
     "Options of top, record and periodic",
-    "Options of report and last",
+    "Options of report, last, export and view",
     "Options of stats, why, diff and assert",
     "Options of merge",
     ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
@@ -340,11 +340,11 @@ static const struct option_row rows[] = {
     {RUNNING, CLI_RECORD, 0, "sync", NULL, "Flush each block to disk before reading the next.",
      FLAG(recording.sync)},
 
-    {REPORT, CLI_REPORT, 't', "templates", "FILE",
+    {REPORT, CLI_TEMPLATES, 't', "templates", "FILE",
      "Print events by these templates; may be repeated.", .set = add_template},
-    {REPORT, CLI_REPORT, 0, "templates-only", NULL, "Leave out the templates of Ringside.",
+    {REPORT, CLI_TEMPLATES, 0, "templates-only", NULL, "Leave out the templates of Ringside.",
      FLAG(session.only_templates)},
-    {REPORT, CLI_REPORT, 0, "dialect", "SETTINGS", "Choose how templates are read.",
+    {REPORT, CLI_TEMPLATES, 0, "dialect", "SETTINGS", "Choose how templates are read.",
      .set = set_dialect},
     {REPORT, CLI_REPORT, 'O', NULL, "KEY[=VALUE],...", "Choose columns and layout.",
      .set = add_setting},

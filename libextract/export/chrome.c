@@ -131,7 +131,7 @@ static void put_event(struct export_run *run, const struct extract_event *event)
         return;
     put_line(run);
     extract_text_puts(run->text, "{\"ph\":\"i\",\"s\":\"t\",\"name\":");
-    extract_text_json(run->text, event->type->name);
+    extract_text_json(run->text, export_event_name(run, event));
     put_track(run, THREADS, track);
     put_time(run, ",\"ts\":", event->ticks);
     put_arguments(run, event);

@@ -106,7 +106,7 @@ static void put_line(struct export_run *run, const struct extract_event *event)
         return;
     for (unsigned i = 0; i < EXTRACT_FIELDS_MAX; i++) {
         text_writer_char(writer, ',');
-        if (i < event->fields && export_field_is_number(event, i))
+        if (i < event->fields && report_field_is_number(event, i))
             text_writer_dec(writer, event->field[i]);
     }
     TEXT_WRITER_LITERAL(writer, "\r\n");

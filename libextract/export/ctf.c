@@ -158,6 +158,10 @@ static void put_value_declaration(struct ctf *ctf, struct identifiers *used, con
     const char *label = class_->type->field[class_->value[i].field].label;
     const char *bits = class_->is_wide ? "64" : "32";
 
+    if (kind == EXTRACT_KIND_TEXT) { // its number means nothing
+        extract_text_printf(&ctf->declarations, "        string %s;\n", identifier);
+        return;
+    }
     if (is_enumeration(kind))
         extract_text_printf(&ctf->declarations, "        enum%u_%s_t", (unsigned)kind, bits);
     else
@@ -377,13 +381,15 @@ static void put_values(struct export_run *run, struct ctf_stream *stream,
         ctf_put32(stream, event->id);
     for (unsigned i = 0; i < class_->count; i++) {
         uint64_t value = event->field[class_->value[i].field];
-        if (class_->is_wide)
+        enum extract_kind kind = (enum extract_kind)class_->value[i].kind;
+        if (kind == EXTRACT_KIND_TEXT)
+            ; // only the string
+        else if (class_->is_wide)
             ctf_put64(stream, value);
         else
             ctf_put32(stream, (uint32_t)value);
         if (!class_->value[i].has_name)
             continue;
-        enum extract_kind kind = (enum extract_kind)class_->value[i].kind;
         const struct text_cache_entry *name =
             text_cache_find(&ctf->names, value, TEXT_CACHE_VALUE + (uint32_t)kind);
         put_name(ctf, stream, name ? name : make_value_name(run, kind, value));

@@ -29,7 +29,7 @@ enum export_counter_kind {
     EXPORT_COUNTER_INSTANCES,  // how many times the semaphore `object` can be had, likewise
     EXPORT_COUNTER_STACK,      // bytes of its stack that the thread `object` uses
     EXPORT_COUNTER_LOAD,       // per mille of the known time in which the core `object` was not
-                               // idle, in a window that ends at `at`
+                               // idle, in a window whose known time begins at `at`
     EXPORT_COUNTERS
 };
 
@@ -99,18 +99,9 @@ extern const struct exporter export_ctf, export_ctf_lttng, export_html;
 
 // Notes a failure, which ends the run. Only the first is kept.
 void export_fail(struct export_run *run, enum extract_code code, const char *what, const char *why);
-// Returns the nanoseconds of a time: its ticks if the clock's rate is unknown.
+// Returns the nanoseconds of a time: its ticks if the clock's rate is unknown; UINT64_MAX if they
+// are more than that.
 uint64_t export_ns(const struct export_run *run, uint64_t ticks);
-// Returns whether a field of an event is a number that means something: not the pool of an event
-// that comes from no pool, nor the number by which a text is found.
-static inline bool export_field_is_number(const struct extract_event *event, unsigned i)
-{
-    enum extract_kind kind =
-        i < event->type->fields ? event->type->field[i].kind : EXTRACT_KIND_NONE;
-
-    return kind != EXTRACT_KIND_TEXT &&
-           (kind != EXTRACT_KIND_POOL || event->field[i] != EXTRACT_NO_POOL);
-}
 // Returns how many events were lost at a time that is not known, so that no marker reports them.
 uint64_t export_lost_sometime(const struct export_run *run);
 // Returns the name of a thread or object, which is escaped for a terminal; its address, written to
@@ -124,8 +115,9 @@ const char *export_counter_name(enum export_counter_kind kind);
 // the next call. "" if memory is short, which is a failure of the run.
 const char *export_event_text(struct export_run *run, const struct extract_event *event,
                               size_t *length);
-// Returns the name of what an event reports, escaped for a terminal: of a user event the name of
-// its own type, such as "temperature", if it is known. Valid until the next call.
+// Returns the name of what an event reports, escaped for a terminal: of a user event its own name,
+// such as "temperature", and of a hook word the label of its template, if there is one; otherwise
+// that of its type, as event->type->name itself. Valid until the next call.
 const char *export_event_name(struct export_run *run, const struct extract_event *event);
 // Returns what executed when an event was recorded: a thread's name, "interrupt" and so on. Valid
 // until the next call.

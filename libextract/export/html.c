@@ -252,6 +252,17 @@ static bool says_only(const char *text, size_t length, const char *name, const c
     return at == end && !*plain;
 }
 
+// Removes a name and the blank after it from the begin of a text, unless nothing would be left.
+static void skip_word(const char **text, size_t *length, const char *name)
+{
+    size_t skip = strlen(name) + 1;
+
+    if (*length > skip && (*text)[skip - 1] == ' ' && memcmp(*text, name, skip - 1) == 0) {
+        *text += skip;
+        *length -= skip;
+    }
+}
+
 // Writes the fields in words, as "label\tvalue\n". If a report says more than that of the event,
 // that text follows as "\ttext".
 static void put_fields(struct export_run *run, const struct extract_event *event)
@@ -286,11 +297,12 @@ static void put_fields(struct export_run *run, const struct extract_event *event
     const char *name = export_event_name(run, event);
     bool is_plain = !html->plain.code && says_only(text, length, name, html->plain.data);
     if (!is_plain) {
-        size_t skip = strlen(name) + 1; // the page shows the name before the text
-        bool has_name = length > skip && text[skip - 1] == ' ' && memcmp(text, name, skip - 1) == 0;
+        // The page shows the name before the text.
+        if (name != event->type->name)
+            skip_word(&text, &length, event->type->name);
+        skip_word(&text, &length, name);
         extract_text_putc(&html->fields, '\t');
-        extract_text_put(&html->fields, has_name ? text + skip : text,
-                         has_name ? length - skip : length);
+        extract_text_put(&html->fields, text, length);
     }
 }
 

@@ -12,6 +12,7 @@ enum { NUMBERS = 6 * TEXT_WRITER_NUMBER + 160, PLAN_BITS = 9, PLAN_SLOTS = 1 << 
 struct plan {
     const struct extract_event_type *type; // NULL: the slot is free
     uint32_t id;
+    char *name;                    // of events with a name of their own; owned; NULL: of the type
     char *head;                    // `,"id":…,"fields":{`; owned
     char *key[EXTRACT_FIELDS_MAX]; // `"label":`, with a comma unless it is the first; owned
 };
@@ -82,6 +83,7 @@ static char *make_key(struct extract_text *scratch, const char *label, bool is_f
 
 static void free_plan(struct plan *plan)
 {
+    free(plan->name);
     free(plan->head);
     for (unsigned i = 0; i < EXTRACT_FIELDS_MAX; i++)
         free(plan->key[i]);
@@ -93,21 +95,24 @@ static const struct plan *find_plan(struct export_run *run, const struct extract
     struct jsonl *jsonl = run->state;
     struct plan *plan = &jsonl->plans[event->id * UINT32_C(0x9E3779B1) >> (32 - PLAN_BITS)];
     const struct extract_event_type *type = event->type;
-    bool is_first = true;
+    const char *name = export_event_name(run, event);
+    bool is_first = true, has_own = name != type->name;
 
-    if (plan->type == type && plan->id == event->id)
+    if (plan->type == type && plan->id == event->id && has_own == (plan->name != NULL) &&
+        (!has_own || strcmp(name, plan->name) == 0))
         return plan;
     free_plan(plan);
     jsonl->scratch.used = 0;
     extract_text_printf(&jsonl->scratch, ",\"id\":%u,\"event\":", event->id);
     extract_text_json(&jsonl->scratch, type->symbol);
     extract_text_puts(&jsonl->scratch, ",\"name\":");
-    extract_text_json(&jsonl->scratch, type->name);
+    extract_text_json(&jsonl->scratch, name);
     extract_text_printf(&jsonl->scratch, ",\"class\":\"%s\",\"fields\":{",
                         extract_class_name(type->class_));
     extract_text_putc(&jsonl->scratch, 0);
     plan->head = jsonl->scratch.code ? NULL : strdup(jsonl->scratch.data);
-    bool is_made = plan->head;
+    plan->name = has_own ? strdup(name) : NULL;
+    bool is_made = plan->head && (plan->name || !has_own);
     for (unsigned i = 0; i < type->fields && is_made; i++)
         if (type->field[i].kind != EXTRACT_KIND_NONE) {
             plan->key[i] = make_key(&jsonl->scratch, type->field[i].label, is_first);
@@ -194,7 +199,7 @@ static void put_fields(struct export_run *run, const struct extract_event *event
     for (unsigned i = 0; i < count; i++)
         if (!plan->key[i])
             continue;
-        else if (export_field_is_number(event, i))
+        else if (report_field_is_number(event, i))
             put_number(writer, plan->key[i], event->field[i]);
         else
             put_word(run, plan->key[i], event->type->field[i].kind, event->field[i]);

@@ -95,6 +95,7 @@ enum track_kind {
     TRACK_COUNTER_OF, // + enum export_counter_kind
     TRACK_RECORDER = TRACK_COUNTER_OF + EXPORT_COUNTERS,
     NAME_TYPE,
+    NAME_EVENT, // of its own
     NAME_THREAD,
     NAME_ISR,
     NAME_RUNNER,
@@ -119,6 +120,7 @@ struct perfetto {
     struct extract_text scratch;
     uint64_t flows;  // number of them
     uint64_t newest; // time of the newest event
+    uint64_t last;   // the latest end of a slice or state
     uint64_t oldest; // time of the first event; valid if has_oldest
     bool has_oldest;
     size_t losses; // slices of losses that no event has ended yet
@@ -504,9 +506,11 @@ static void put_event(struct export_run *run, const struct extract_event *event)
     for (unsigned i = 0; i < fields; i++)
         if (type->field[i].kind != EXTRACT_KIND_NONE)
             labels[i] = label_iid(run, number * EXTRACT_FIELDS_MAX + i, type->field[i].label);
+    const char *name = export_event_name(run, event);
     struct event instant = {.type = INSTANT,
                             .at = event->ticks,
-                            .name = name_iid(run, number, NAME_TYPE, type->name),
+                            .name = name == type->name ? name_iid(run, number, NAME_TYPE, name)
+                                                       : name_iid(run, event->id, NAME_EVENT, name),
                             .flow = perfetto->wake.flow};
     if (by_thread) {
         size_t thread_number;
@@ -595,6 +599,8 @@ static void put_slice(struct export_run *run, const struct extract_interval *sli
     }
     put_event_of(run, &event);
     put_event_of(run, &(struct event){.type = SLICE_END, .at = slice->to, .track = event.track});
+    if (slice->to > perfetto->last)
+        perfetto->last = slice->to;
 }
 
 // Writes a state for Perfetto's own view of the scheduler.
@@ -647,38 +653,52 @@ static uint64_t state_iid(struct export_run *run, const struct extract_state *st
     return name->code ? 0 : name_iid(run, object << 8 | wait, kind, name->data);
 }
 
-static void put_state(struct export_run *run, const struct extract_state *state)
+// Writes a state to its track and for Perfetto's own view.
+static void put_state_of(struct export_run *run, const struct extract_state *state, size_t number)
 {
-    struct extract_state unknown = {.thread = state->thread};
-    size_t number;
-    struct perfetto_thread *thread = find_thread(run, state->thread, &number);
     char buffer[EXPORT_NAME_BYTES];
-
-    if (!thread)
-        return;
     struct track track = {
         .kind = TRACK_STATES, .name = "states", .parent = root_track(run), .rank = 1001};
+
     track = (struct track){.number = number,
                            .kind = TRACK_STATES_OF,
                            .name = export_name(run, true, state->thread, buffer),
                            .parent = track_uuid(run, &track),
                            .rank = number};
-    struct event event = {.type = STATE, .track = track_uuid(run, &track)};
-    thread = &perfetto_of(run)->known[number];
-    if (thread->has_states && thread->states_to < state->from) {
-        unknown.from = event.at = thread->states_to;
-        event.name = state_iid(run, &unknown);
-        put_event_of(run, &event);
-        put_task(run, &unknown, number);
-    }
-    event.at = state->from;
-    event.name = state_iid(run, state);
-    event.is_likely = state->is_unsure;
-    put_event_of(run, &event);
+    put_event_of(run, &(struct event){.type = STATE,
+                                      .at = state->from,
+                                      .name = state_iid(run, state),
+                                      .track = track_uuid(run, &track),
+                                      .is_likely = state->is_unsure});
     put_task(run, state, number);
-    thread = &perfetto_of(run)->known[number];
-    thread->states_to = state->to;
-    thread->has_states = true;
+}
+
+// Perfetto draws a state until the next one, so the time from its end to `to` becomes unknown.
+static void put_gap(struct export_run *run, size_t number, uint64_t to)
+{
+    const struct perfetto *perfetto = perfetto_of(run);
+    const struct perfetto_thread *thread = &perfetto->known[number];
+
+    if (thread->has_states && thread->states_to < to)
+        put_state_of(run,
+                     &(struct extract_state){.thread = perfetto->threads.keys[number],
+                                             .from = thread->states_to},
+                     number);
+}
+
+static void put_state(struct export_run *run, const struct extract_state *state)
+{
+    struct perfetto *perfetto = perfetto_of(run);
+    size_t number;
+
+    if (!find_thread(run, state->thread, &number))
+        return;
+    put_gap(run, number, state->from);
+    put_state_of(run, state, number);
+    perfetto->known[number].states_to = state->to;
+    perfetto->known[number].has_states = true;
+    if (state->to > perfetto->last)
+        perfetto->last = state->to;
 }
 
 static void put_wake(struct export_run *run, const struct extract_wake *wake)
@@ -758,9 +778,13 @@ static void put_lost_sometime(struct export_run *run)
 
 static void end(struct export_run *run)
 {
+    struct perfetto *perfetto = perfetto_of(run);
+
     flush_wake(run);
     put_lost_sometime(run);
-    end_losses(run, perfetto_of(run)->newest);
+    end_losses(run, perfetto->newest);
+    for (size_t number = 0; number < perfetto->threads.count; number++)
+        put_gap(run, number, perfetto->last);
 }
 
 static void close_perfetto(struct export_run *run)

@@ -7,6 +7,8 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "export/exporter.h"
+#include "formats/format.h"
+#include "templates/program.h"
 #include <errno.h>
 #include <ftw.h>
 #include <limits.h>
@@ -46,6 +48,7 @@ struct export_loads {
     uint64_t ticks; // length of a window
     struct core_load {
         uint64_t window; // its number
+        uint64_t from;   // the begin of its known time
         uint64_t busy, known;
     } core[MAX_CORES];
 };
@@ -100,7 +103,10 @@ static void fail_for_memory(struct export_run *run)
 
 uint64_t export_ns(const struct export_run *run, uint64_t ticks)
 {
-    return run->hz ? (uint64_t)((unsigned __int128)ticks * 1000000000 / run->hz) : ticks;
+    const unsigned __int128 ns =
+        run->hz ? (unsigned __int128)ticks * 1000000000 / run->hz : (unsigned __int128)ticks;
+
+    return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
 uint64_t export_lost_sometime(const struct export_run *run)
@@ -164,13 +170,35 @@ const char *export_event_text(struct export_run *run, const struct extract_event
     return outcome.text;
 }
 
+// Returns the name that the trace, the firmware or a file of the user gives to a user event, or to
+// an event of a type that stands for many ids; NULL: none.
+static const char *own_name(struct export_run *run, const struct extract_event *event)
+{
+    const struct extract_event_type *type = event->type;
+    const struct extract_describing_entries *describing = run->names.ring->format->describing;
+    const struct extract_template *chosen = NULL;
+    const char *name = NULL;
+    uint32_t number;
+
+    if (type->class_ != EXTRACT_APPL && !type->range)
+        return NULL;
+    if (event->fields && type->fields && type->field[0].kind == EXTRACT_KIND_USER_EVENT)
+        name = value_names_find(&run->names, EXTRACT_KIND_USER_EVENT, event->field[0]);
+    else if (describing && !extract_event_is_mark(event) &&
+             describing->items(event, NULL, NULL, &number))
+        name = value_names_find(&run->names, EXTRACT_KIND_USER_EVENT, number);
+    if (!name && type->range && run->templates && open_builder(run))
+        chosen = entry_builder_find_template(run->builder, event);
+    if (chosen && !template_is_builtin(chosen))
+        name = chosen->label;
+    return name && *name ? name : NULL;
+}
+
 const char *export_event_name(struct export_run *run, const struct extract_event *event)
 {
     const struct extract_event_type *type = event->type;
-    const char *name = NULL;
+    const char *name = own_name(run, event);
 
-    if (event->fields && type->fields && type->field[0].kind == EXTRACT_KIND_USER_EVENT)
-        name = value_names_find(&run->names, EXTRACT_KIND_USER_EVENT, event->field[0]);
     if (!name)
         return type->name;
     run->event_name.used = 0;
@@ -264,11 +292,9 @@ static void put_stack(struct export_run *run, const struct extract_event *event)
 static void end_window(struct export_run *run, unsigned core)
 {
     struct core_load *load = &run->loads->core[core];
-    uint64_t ticks = run->loads->ticks;
-    uint64_t end = load->window < UINT64_MAX / ticks ? (load->window + 1) * ticks : UINT64_MAX;
 
     if (load->known)
-        put_counter(run, EXPORT_COUNTER_LOAD, end, core,
+        put_counter(run, EXPORT_COUNTER_LOAD, load->from, core,
                     (uint64_t)((unsigned __int128)load->busy * 1000 / load->known));
     load->busy = load->known = 0;
 }
@@ -297,8 +323,10 @@ static void add_load(struct export_run *run, const struct extract_interval *slic
         if (window != load->window)
             end_window(run, slice->core);
         load->window = window;
-        if (slice->runner != EXTRACT_RUNNER_UNKNOWN)
+        if (slice->runner != EXTRACT_RUNNER_UNKNOWN) {
+            load->from = load->known ? load->from : at;
             load->known += part;
+        }
         if (slice->runner != EXTRACT_RUNNER_UNKNOWN && slice->runner != EXTRACT_RUNNER_IDLE)
             load->busy += part;
         at += part;

@@ -70,7 +70,10 @@ static const char end_sql[] =
     " UNION SELECT thread, printf('0x%08x', thread) FROM state WHERE thread NOT IN"
     " (SELECT address FROM object WHERE is_thread);"
     "CREATE VIEW named AS SELECT address, name FROM ("
-    " SELECT address, name, max(in_use * 2 + NOT is_thread) FROM object GROUP BY address);"
+    " SELECT address, name, max(in_use * 2 + NOT is_thread) FROM object GROUP BY address)"
+    " UNION SELECT address, printf('0x%08x', address) FROM"
+    " (SELECT mutex AS address FROM owner UNION SELECT object FROM state WHERE object IS NOT NULL)"
+    " WHERE address NOT IN (SELECT address FROM object);"
     "CREATE VIEW thread_time AS SELECT thread.name AS thread, state, count(*) AS count,"
     " sum(end_ticks - start_ticks) AS ticks, max(end_ticks - start_ticks) AS longest"
     " FROM state JOIN thread ON thread.address = state.thread GROUP BY state.thread, state;"
@@ -117,7 +120,11 @@ struct sqlite {
 
 static void fail_with(struct export_run *run, const char *why)
 {
-    export_fail(run, EXTRACT_IO, run->path, why);
+    const struct sqlite *sqlite = run->state;
+    bool is_full = sqlite->database && sqlite3_errcode(sqlite->database) == SQLITE_FULL;
+
+    export_fail(run, EXTRACT_IO, run->options->path,
+                is_full ? "no space left; free some space, or use a file on another disk" : why);
 }
 
 static void execute(struct export_run *run, const char *sql)
@@ -168,18 +175,26 @@ static void put_bytes(struct sqlite *sqlite, const char *bytes, size_t length)
     sqlite3_bind_text(sqlite->row, sqlite->column++, bytes, (int)length, SQLITE_STATIC);
 }
 
+// More than 292 years, which a slow clock may show, are NULL.
+static void put_ns(struct export_run *run, uint64_t ticks, bool is_known)
+{
+    uint64_t ns = export_ns(run, ticks);
+
+    put_optional(run->state, is_known && run->hz && ns <= INT64_MAX, ns);
+}
+
 static void put_time(struct export_run *run, uint64_t ticks, bool is_known)
 {
     put_optional(run->state, is_known, ticks);
-    put_optional(run->state, is_known && run->hz, export_ns(run, ticks));
+    put_ns(run, ticks, is_known);
 }
 
 static void put_span(struct export_run *run, uint64_t from, uint64_t to)
 {
     put_number(run->state, from);
     put_number(run->state, to);
-    put_optional(run->state, run->hz, export_ns(run, from));
-    put_optional(run->state, run->hz, export_ns(run, to));
+    put_ns(run, from, true);
+    put_ns(run, to, true);
 }
 
 static void put_certainty(struct sqlite *sqlite, bool is_likely)
@@ -285,7 +300,7 @@ static void put_fields(struct export_run *run, const struct extract_event *event
         put_number(sqlite, event->seq);
         put_number(sqlite, i + 1);
         put_string(sqlite, type->label);
-        if (export_field_is_number(event, i))
+        if (report_field_is_number(event, i))
             put_number(sqlite, event->field[i]);
         else
             put_null(sqlite);
@@ -313,7 +328,7 @@ static void put_event(struct export_run *run, const struct extract_event *event)
     put_optional(sqlite, report_has_priority(event), event->priority);
     put_string(sqlite, extract_class_name(event->type->class_));
     put_number(sqlite, event->id);
-    put_string(sqlite, event->type->name);
+    put_string(sqlite, export_event_name(run, event));
     put_bytes(sqlite, text, length);
     close_row(run);
     put_fields(run, event);

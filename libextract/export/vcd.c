@@ -18,9 +18,11 @@ struct vcd {
     struct export_order order;
     struct export_numbers tracks; // kind << 56 | key: core, thread, or number of `counters`
     struct export_numbers counters[EXPORT_COUNTERS]; // keys: objects
-    struct export_numbers texts;                     // see text_key
-    struct extract_text scratch;
-    uint64_t at; // time of the last change that was written
+    struct export_numbers texts;                     // keys: threads, objects, interrupts + 1; 0
+    uint64_t *ends; // by number of `tracks`: where its last span ends; 0: none. Owned
+    size_t ends_capacity, ends_count;
+    uint64_t last; // the latest time of all spans and counters
+    uint64_t at;   // time of the last change that was written
     bool has_time;
     unsigned scale; // time units per tick, or 0: nanoseconds
 };
@@ -42,6 +44,53 @@ static void add(struct export_run *run, size_t track, uint32_t kind, uint64_t at
         run->code = code;
 }
 
+// Returns where the last span of a track ends; NULL: memory is short, which is a failure of the
+// run.
+static uint64_t *end_of(struct export_run *run, size_t track)
+{
+    struct vcd *vcd = run->state;
+
+    while (vcd->ends_count <= track && track != SIZE_MAX) {
+        uint64_t *ends =
+            extract_grow(vcd->ends, &vcd->ends_capacity, vcd->ends_count, sizeof *ends);
+        if (!ends) {
+            export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+            return NULL;
+        }
+        vcd->ends = ends;
+        vcd->ends[vcd->ends_count++] = 0;
+    }
+    return track < vcd->ends_count ? &vcd->ends[track] : NULL;
+}
+
+// The value of a track in a time for which there is no span.
+static uint64_t unknown_value(struct export_run *run, uint32_t kind)
+{
+    struct vcd *vcd = run->state;
+
+    return (uint64_t)export_number(run, &vcd->texts, 0) << 8 |
+           (kind == CORE ? (uint64_t)EXTRACT_RUNNER_UNKNOWN : (uint64_t)EXTRACT_STATE_UNKNOWN);
+}
+
+// Adds the value that a track has for a time. A signal keeps its value until the next change, so
+// the time since the span before, such as that of a loss, becomes unknown.
+static void add_span(struct export_run *run, uint32_t kind, uint64_t key, uint64_t from,
+                     uint64_t to, uint64_t value)
+{
+    struct vcd *vcd = run->state;
+    size_t track = track_of(run, kind, key);
+    uint64_t *end = end_of(run, track);
+
+    if (!end)
+        return;
+    if (*end && *end < from)
+        add(run, track, kind, *end, unknown_value(run, kind));
+    add(run, track, kind, from, value);
+    *end = to;
+    if (to > vcd->last)
+        vcd->last = to;
+}
+
 static void put_slice(struct export_run *run, const struct extract_interval *slice)
 {
     struct vcd *vcd = run->state;
@@ -50,8 +99,7 @@ static void put_slice(struct export_run *run, const struct extract_interval *sli
                                                                               : 0;
     uint64_t text = export_number(run, &vcd->texts, what);
 
-    add(run, track_of(run, CORE, slice->core), CORE, slice->from,
-        text << 8 | (uint64_t)slice->runner);
+    add_span(run, CORE, slice->core, slice->from, slice->to, text << 8 | (uint64_t)slice->runner);
 }
 
 static void put_state(struct export_run *run, const struct extract_state *state)
@@ -60,8 +108,7 @@ static void put_state(struct export_run *run, const struct extract_state *state)
     size_t thread = export_number(run, &vcd->texts, state->thread);
     uint64_t object = export_number(run, &vcd->texts, state->object);
 
-    add(run, track_of(run, THREAD, thread), THREAD, state->from,
-        object << 8 | (uint64_t)state->state);
+    add_span(run, THREAD, thread, state->from, state->to, object << 8 | (uint64_t)state->state);
 }
 
 static void put_counter(struct export_run *run, const struct export_counter *counter)
@@ -71,6 +118,20 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
 
     add(run, track_of(run, COUNTER, (uint64_t)counter->kind << 48 | number), COUNTER, counter->at,
         counter->value);
+    if (counter->at > vcd->last)
+        vcd->last = counter->at;
+}
+
+// Adds the time after the last spans of tracks that end before the others.
+static void end_tracks(struct export_run *run)
+{
+    struct vcd *vcd = run->state;
+
+    for (size_t track = 0; track < vcd->ends_count; track++) {
+        uint32_t kind = (uint32_t)(vcd->tracks.keys[track] >> 56);
+        if (vcd->ends[track] && vcd->ends[track] < vcd->last)
+            add(run, track, kind, vcd->ends[track], unknown_value(run, kind));
+    }
 }
 
 // ---- output ----
@@ -230,9 +291,12 @@ static void end(struct export_run *run)
         extract_text_puts(run->text, "$upscope $end\n");
     }
     extract_text_puts(run->text, "$enddefinitions $end\n");
+    end_tracks(run);
     enum extract_code code = export_order_run(&vcd->order, put_change, run, run->error);
     if (code && !run->code)
         run->code = code;
+    if (vcd->has_time && vcd->at < vcd->last) // until then, the last values hold
+        put_time(run, vcd->last);
 }
 
 static void close_vcd(struct export_run *run)
@@ -242,6 +306,7 @@ static void close_vcd(struct export_run *run)
     export_order_free(&vcd->order);
     export_numbers_free(&vcd->tracks);
     export_numbers_free(&vcd->texts);
+    free(vcd->ends);
     for (size_t i = 0; i < EXPORT_COUNTERS; i++)
         export_numbers_free(&vcd->counters[i]);
 }

@@ -262,12 +262,10 @@ static bool put_label(struct text_writer *writer, const struct part *label, bool
     return put_padded(writer, label->bytes, label->length);
 }
 
-// Writes a field as a number, or null for the pool of an event that comes from no pool.
+// Writes a field as a number, or null if the number means nothing.
 static void put_field(struct text_writer *writer, const struct extract_event *event, unsigned i)
 {
-    bool is_pool = i < event->type->fields && event->type->field[i].kind == EXTRACT_KIND_POOL;
-
-    put_optional(writer, event->field[i], !is_pool || event->field[i] != EXTRACT_NO_POOL);
+    put_optional(writer, event->field[i], report_field_is_number(event, i));
 }
 
 static bool put_fields(struct json_report *report, const struct plan *plan,

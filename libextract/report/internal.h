@@ -14,6 +14,17 @@ static inline unsigned report_fields(const struct extract_event *event)
     return event->fields < event->type->fields ? event->fields : event->type->fields;
 }
 
+// Returns whether a field of an event is a number that means something: not the pool of an event
+// that comes from no pool, nor the number by which a text is found.
+static inline bool report_field_is_number(const struct extract_event *event, unsigned i)
+{
+    enum extract_kind kind =
+        i < event->type->fields ? event->type->field[i].kind : EXTRACT_KIND_NONE;
+
+    return kind != EXTRACT_KIND_TEXT &&
+           (kind != EXTRACT_KIND_POOL || event->field[i] != EXTRACT_NO_POOL);
+}
+
 // Only a thread has a priority and a preemption threshold, and not every format records them.
 static inline bool report_has_priority(const struct extract_event *event)
 {

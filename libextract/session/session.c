@@ -426,13 +426,13 @@ static enum extract_code run_timeline(struct extract_session *session, struct ex
                                       struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code found =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
     enum extract_code code =
-        view ? extract_report_timeline(text, view, session->trace, &session->report, error) : found;
+        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
 
+    if (!code) // a picture without the threads that were asked for would mislead
+        code = extract_report_timeline(text, view, session->trace, &session->report, error);
     extract_view_free(view);
-    return code ? code : found;
+    return code;
 }
 
 static enum extract_code run_stats(struct extract_session *session, struct extract_text *text,

@@ -245,6 +245,6 @@ const struct cli_command cli_export = {
             "  ctf-lttng  DIRECTORY     the schedule as LTTng's events, for Trace Compass\n"
             "FILE appears when it is complete. -o - writes to standard output. See\n"
             "ringside-export(1).\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_ROLES | CLI_DIFF,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_TEMPLATES | CLI_ROLES | CLI_DIFF,
     .run = run_export,
 };

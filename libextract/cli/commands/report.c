@@ -97,7 +97,7 @@ const struct cli_command cli_report = {
     .help = "Print columns and texts as templates define them: ringside-report(1). With --json, "
             "print one\n"
             "object per line.\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT | CLI_ROLES,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT | CLI_TEMPLATES | CLI_ROLES,
     .run = run_report,
 };
 
@@ -107,6 +107,6 @@ const struct cli_command cli_last = {
     .arguments = "N [FILTER...] INPUT...",
     .summary = "show the newest N events",
     .help = "Do the same as report --last N.\n",
-    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT | CLI_ROLES,
+    .takes = CLI_FILTERS | CLI_OUTPUT | CLI_REPORT | CLI_TEMPLATES | CLI_ROLES,
     .run = run_last,
 };

@@ -133,6 +133,6 @@ const struct cli_command cli_view = {
     .help = "Write the page of ringside export --to html to the cache ($XDG_CACHE_HOME/ringside,\n"
             "or ~/.cache/ringside), open it with xdg-open, and print its path. Two traces are\n"
             "shown one above the other. The page needs no network.\n",
-    .takes = CLI_FILTERS | CLI_ROLES | CLI_DIFF,
+    .takes = CLI_FILTERS | CLI_TEMPLATES | CLI_ROLES | CLI_DIFF,
     .run = run_view,
 };

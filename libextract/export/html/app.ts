@@ -3,7 +3,7 @@
 // trace's clock; a pane converts them from and to the ticks of its own trace.
 import type { Chain } from './data';
 import { Shape, Spans, Trace } from './trace';
-import { Clock } from './words';
+import { Clock, count } from './words';
 
 export type LaneKind = 'head' | 'core' | 'interrupt' | 'thread' | 'mutex' | 'all';
 
@@ -81,7 +81,7 @@ export class App {
     hover: number | null = null; // pixels from the left of the lanes
     marks: number[] = [];
     selection: Selection | null = null;
-    chain: { pane: Pane; chain: Chain } | null = null;
+    chain: { pane: Pane; chain: Chain; isUnfolded?: boolean } | null = null;
     active = 0; // the pane that the table shows and the search reads
     query = '';
     found: number[] = []; // rows of the active pane
@@ -198,7 +198,7 @@ export class App {
                 'interrupt',
                 isr,
                 isr ? `interrupt ${isr - 1}` : 'interrupt',
-                `${spans.length} slices`,
+                count(trace.executions(spans).length, 'time'),
                 spans,
                 scaled(isCompact ? 20 : 22),
             );

@@ -111,11 +111,18 @@ export class Table {
         let at = 16 + this.columns.length * 16;
         this.columns.forEach((column, c) => {
             const width = view.getUint32(16 + c * 16, true);
-            const base = Number(view.getBigUint64(24 + c * 16, true));
+            const exact = view.getBigUint64(24 + c * 16, true),
+                base = Number(exact);
             const to = column.subarray(this.added, this.added + rows);
             const from = numbers(bytes, at, width, rows);
-            if (this.steps.includes(c)) this.last[c] = addUp(to, from, base, this.last[c]!);
-            else fill(to, from, base);
+            if (!this.steps.includes(c)) fill(to, from, base);
+            else if (width < 8 && base <= 2 ** 52)
+                this.last[c] = addUp(to, from, base, this.last[c]!);
+            else {
+                const codes =
+                    width < 8 ? from : new BigUint64Array(bytes.slice(at, at + rows * 8).buffer);
+                this.last[c] = addUpExactly(to, codes, exact, this.last[c]!);
+            }
             at += (rows * width + 7) & ~7;
         });
         this.texts.push(new Texts(bytes.slice(at)));
@@ -179,6 +186,22 @@ function addUp(to: Column, from: Numbers, start: number, last: number): number {
         for (let i = 0; i < to.length; i++) to[i] = last += unzigzag(start + from[i]!);
     }
     return last;
+}
+
+// As addUp, for codes above 2^53, whose lowest bit a number would not have: it is the sign.
+function addUpExactly(
+    to: Column,
+    codes: Numbers | BigUint64Array,
+    start: bigint,
+    last: number,
+): number {
+    let sum = BigInt(last);
+    for (let i = 0; i < to.length; i++) {
+        const code = start + BigInt(codes?.[i] ?? 0);
+        sum += code & 1n ? -((code + 1n) >> 1n) : code >> 1n;
+        to[i] = Number(sum);
+    }
+    return Number(sum);
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {

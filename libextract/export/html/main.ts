@@ -834,7 +834,7 @@ class Page {
     private follow(target: HTMLElement): void {
         const app = this.app;
         const found = target.closest<HTMLElement>(
-            '[data-event],[data-key],[data-chain],[data-response],[data-tab],[data-segment],[data-lane],#align',
+            '[data-event],[data-key],[data-chain],[data-response],[data-tab],[data-segment],[data-fold],[data-lane],#align',
         );
         if (!found) return;
         const data = found.dataset,
@@ -854,7 +854,10 @@ class Page {
                 data.response.split(',').map(Number) as [number, number, number],
             );
         else if (data.segment) this.openSegment(Number(data.segment));
-        else if (data.lane) {
+        else if (data.fold !== undefined && app.chain) {
+            app.chain.isUnfolded = !app.chain.isUnfolded;
+            this.selectTab('why');
+        } else if (data.lane) {
             const lane = pane.lanes[Number(data.lane)]!;
             const span = Math.min(lane.spans.length - 1, lane.spans.after(pane.toTrace(app.from)));
             this.selectSpan(pane, lane, span);

@@ -310,7 +310,8 @@ function coreHad({ pane, from, to }: Selection): string {
 // ---- why late ----
 
 export function whyPanel(app: App): string {
-    if (app.chain) return chainPanel(app.chain.pane, app.chain.chain);
+    if (app.chain)
+        return chainPanel(app.chain.pane, app.chain.chain, app.chain.isUnfolded ?? false);
     const list: [Pane, number, Chain][] = app.panes.flatMap(pane =>
         pane.trace.facts.why.map((chain, i) => [pane, i, chain] as [Pane, number, Chain]),
     );
@@ -339,7 +340,7 @@ function share(part: number, all: number): string {
     return `${rounded || (part ? '<1' : 0)} %`;
 }
 
-function chainPanel(pane: Pane, chain: Chain): string {
+function chainPanel(pane: Pane, chain: Chain, isUnfolded: boolean): string {
     const trace = pane.trace,
         clock = trace.clock,
         all = chain.to - chain.from;
@@ -354,9 +355,15 @@ function chainPanel(pane: Pane, chain: Chain): string {
         .map(([name, time]) => `${name} ${esc(share(time, all))}`)
         .join(', ');
     const name = esc(trace.threadName(chain.thread));
-    const rows = chainRows(chain, pane);
+    const rows = chainRows(chain, pane, isUnfolded);
+    // Numbers are whole, so the columns are as wide as the longest one.
+    const digits = Math.max(
+        ...[all, ...chain.segments.flatMap(s => [s.from - chain.from, s.to - s.from])].map(
+            time => clock.length(time).length + 1,
+        ),
+    );
     return (
-        `<div class="why"><div class="wh"><b>${name} ${chain.waiting ? 'still waits, since' : 'took'} ${esc(
+        `<div class="why" style="--digits:${digits}"><div class="wh"><b>${name} ${chain.waiting ? 'still waits, since' : 'took'} ${esc(
             clock.length(all),
         )}</b><span>${esc(clock.at(chain.from))} to ${esc(clock.at(chain.to))}${
             chain.waiting ? ', the end of the trace' : ', from ready to its next wait'
@@ -384,7 +391,7 @@ function piece(chain: Chain, s: Segment, pane: Pane, hasText: boolean): string {
     }%" title="${esc(s.text)}, ${esc(clock.length(s.to - s.from))}">${text}</i>`;
 }
 
-function chainRows(chain: Chain, pane: Pane): string {
+function chainRows(chain: Chain, pane: Pane, isUnfolded: boolean): string {
     const all = chain.to - chain.from,
         clock = pane.trace.clock,
         segments = chain.segments;
@@ -397,7 +404,7 @@ function chainRows(chain: Chain, pane: Pane): string {
         const hasParts = (segments[i + 1]?.depth ?? 0) > s.depth;
         if (s.depth === 0 && !hasParts && s.to - s.from < all * FOLDED) {
             folded.push(s);
-            return;
+            if (!isUnfolded) return;
         }
         rows.push(
             `<button class="wr${s.depth ? ' nest' : ''}" data-segment="${i}"><span class="num">+${esc(
@@ -411,11 +418,15 @@ function chainRows(chain: Chain, pane: Pane): string {
     if (folded.length) {
         const time = folded.reduce((sum, s) => sum + s.to - s.from, 0);
         rows.push(
-            `<div class="wr"><span></span><span class="num">${esc(clock.length(time))}</span><span class="num">${esc(
-                share(time, all),
-            )}</span><span class="tx">${folded.length} more, each below 2 %</span><span class="tr">${folded
-                .map(s => piece(chain, s, pane, false))
-                .join('')}</span></div>`,
+            `<button class="wr fold" data-fold="" aria-expanded="${isUnfolded}"><span></span><span class="num">${
+                isUnfolded ? '' : esc(clock.length(time))
+            }</span><span class="num">${isUnfolded ? '' : esc(share(time, all))}</span><span class="tx">${
+                isUnfolded
+                    ? `▾ hide what is below 2 %: ${folded.length}`
+                    : `▸ ${folded.length} more, each below 2 %`
+            }</span><span class="tr">${
+                isUnfolded ? '' : folded.map(s => piece(chain, s, pane, false)).join('')
+            }</span></button>`,
         );
     }
     return rows.join('');
@@ -482,7 +493,7 @@ function statistics(pane: Pane): string {
         );
     });
     for (const [isr, spans] of [...trace.interrupts].sort((a, b) => a[0] - b[0])) {
-        const lengths = Float64Array.from(spans.to, (to, i) => to - spans.from[i]!).sort();
+        const lengths = trace.executions(spans).slice().sort();
         const sum = lengths.reduce((x, y) => x + y, 0);
         rows.push(
             `<tr><td>${isr ? `interrupt ${isr - 1}` : 'interrupt'}</td><td></td><td class="l"><div class="bar"><i class="st-interrupt" style="width:${
@@ -506,7 +517,7 @@ function threeDigits(value: number): string {
 }
 
 // A change in points of a share: more time blocked is worse.
-function points(a: number, b: number, isWorse: boolean): string {
+export function points(a: number, b: number, isWorse: boolean): string {
     const change = (b - a) * 100;
     if (Math.abs(change) < 0.001) return '0';
     const isMarked = isWorse && Math.abs(change) >= 1;
@@ -515,7 +526,7 @@ function points(a: number, b: number, isWorse: boolean): string {
     )} pt${!isMarked ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
 }
 
-function times(a: number, b: number): string {
+export function times(a: number, b: number): string {
     if (!a || !b) return '–';
     const change = ((b - a) / a) * 100,
         isSmall = Math.abs(change) < 5;
@@ -527,17 +538,31 @@ function times(a: number, b: number): string {
     return `<span class="${isSmall ? '' : change > 0 ? 'worse' : 'better'}">${text}${isSmall ? '' : change > 0 ? ' ▲' : ' ▼'}</span>`;
 }
 
+// Threads of both traces by their names. Of several threads with one name, the first of A is that of
+// B, and so on. 0: not there.
+export function matchThreads(a: Trace, b: Trace): { name: string; threads: [number, number] }[] {
+    const pairs = new Map<string, { name: string; threads: [number, number] }>();
+    [a, b].forEach((trace, side) => {
+        const counts = new Map<string, number>();
+        for (const thread of trace.threadOrder()) {
+            const name = trace.threadName(thread),
+                n = counts.get(name) ?? 0,
+                key = `${n} ${name}`;
+            counts.set(name, n + 1);
+            const pair = pairs.get(key) ?? { name, threads: [0, 0] };
+            pair.threads[side] = thread;
+            pairs.set(key, pair);
+        }
+    });
+    return [...pairs.values()];
+}
+
 function comparison(app: App): string {
     const [a, b] = [app.panes[0]!, app.panes[1]!];
-    const names = new Map<string, [number, number]>();
-    for (const thread of a.trace.threadOrder()) names.set(a.trace.threadName(thread), [thread, 0]);
-    for (const thread of b.trace.threadOrder()) {
-        const name = b.trace.threadName(thread);
-        names.set(name, [names.get(name)?.[0] ?? 0, thread]);
-    }
+    const pairs = matchThreads(a.trace, b.trace);
     const all = [a, b].map(pane => recorded(pane.trace)),
         ran = [a, b].map(pane => ranTimes(pane.trace));
-    const rows = [...names].map(([name, threads]) => {
+    const rows = pairs.map(({ name, threads }) => {
         const sums = [a, b].map((pane, i) => totals(pane.trace.threads.get(threads[i]!)));
         const longest = [a, b].map(
             (pane, i) => pane.trace.responses(threads[i]!).sorted.at(-1) ?? 0,

@@ -291,6 +291,8 @@ export class Trace {
     readonly hasStates: boolean; // lanes of threads are states, and not slices
     readonly begin: number;
     readonly end: number;
+    private executed = new Map<Spans, Float64Array>();
+    private resumed: Uint8Array | undefined; // by row of slices; see isResumed
     private wakesOf: Map<number, Uint32Array> | undefined;
     private manyIds = new Set<string>(); // names that several types share
 
@@ -569,6 +571,60 @@ export class Trace {
         for (; low < this.event.rows && this.seq(low) === seq; low++)
             if (!this.isMark(low)) return low;
         return -1;
+    }
+
+    // ---- interrupts ----
+
+    // Whether a slice continues an interrupt after one that was nested in it, and does not begin one:
+    // the slice before it is that of another interrupt, and no event at its begin is of its own.
+    private isResumed(row: number): boolean {
+        if (!this.resumed) {
+            this.resumed = new Uint8Array(this.slice.rows);
+            for (const [core, spans] of this.cores)
+                for (let i = 1; i < spans.length; i++) {
+                    const isNested =
+                        spans.shape[i] === Shape.Interrupt &&
+                        spans.shape[i - 1] === Shape.Interrupt &&
+                        spans.to[i - 1] === spans.from[i];
+                    if (isNested && !this.beginsInterrupt(core, spans.from[i]!, spans.row[i]!))
+                        this.resumed[spans.row[i]!] = 1;
+                }
+        }
+        return this.resumed[row] !== 0;
+    }
+
+    // Whether an event at a time shows that the interrupt of a slice begins, or there is no event.
+    private beginsInterrupt(core: number, time: number, slice: number): boolean {
+        const isr = this.slice.columns[SliceColumn.Isr]![slice]!;
+        let isShown = false;
+        for (
+            let row = this.eventAt(time);
+            row < this.event.rows && this.time(row) === time;
+            row++
+        ) {
+            if (this.coreOf(row) !== core || this.isMark(row)) continue;
+            if (this.interruptOf(row) === isr) return true;
+            isShown = true;
+        }
+        return !isShown;
+    }
+
+    // How long each execution of an interrupt took, without interrupts that were nested in it.
+    executions(spans: Spans): Float64Array {
+        const known = this.executed.get(spans);
+        if (known) return known;
+        const lengths: number[] = [],
+            newest = new Map<number, number>(); // by core
+        for (let i = 0; i < spans.length; i++) {
+            const core = this.slice.columns[SliceColumn.Core]![spans.row[i]!]!,
+                length = spans.to[i]! - spans.from[i]!,
+                begun = newest.get(core);
+            if (begun !== undefined && this.isResumed(spans.row[i]!)) lengths[begun]! += length;
+            else newest.set(core, lengths.push(length) - 1);
+        }
+        const all = Float64Array.from(lengths);
+        this.executed.set(spans, all);
+        return all;
     }
 
     // ---- wake-ups ----

@@ -46,5 +46,6 @@ def of_babeltrace: . as $e | .["event.context"] as $c | (.["event.fields"] // {}
     names: ($f | with_entries(
         (select(.value | type == "object" and .word != null) | .value |= .word),
         (select(is_name and (.value | type == "string" and (is_number | not))) |
-            .key |= sub("_name(_2)?$"; "")))),
+            .key |= sub("_name(_2)?$"; "")),
+        select((is_name | not) and (.value | type == "string")))),
     data: (if $f.data then $f.data | map(number) else [] end)};

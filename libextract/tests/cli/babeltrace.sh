@@ -239,6 +239,25 @@ check "symbols that are no ELF file" 1 err 'text.txt'
 bt "${explicit[@]}" --params "inputs=[\"$demo\",\"$demo\"]"
 check "two dumps in one component" 1 err 'use it as the only input'
 
+# ---- the time that all streams cover ----
+
+smp=$data/threadx/a35smp_spin.trx
+if [ -e "$smp" ]; then
+    bt --stream-intersection "$smp"
+    is "the intersection of streams" "$(wc -l <out) $(tail -n 1 out | grep -o 'seq = [0-9]*')" \
+        "$("$ringside" report --json "$smp" 2>err | jq -s -r 'group_by(.core) |
+            (map(map(.ticks) | min) | max) as $from | (map(map(.ticks) | max) | min) as $to |
+            flatten | map(select(.ticks >= $from and .ticks <= $to)) |
+            "\(length) seq = \(map(.seq) | max)"')"
+else
+    echo "skip the intersection of streams: no such trace"
+fi
+plugged query source.ringside.trace babeltrace.trace-infos --params \
+    "inputs=[\"$demo\"],clock-class-offset-s=-2,hz=1000000" >out 2>err
+is "the range of a stream" "$(awk '/begin:|end:/ {print $2}' out | xargs)" "-2000000000 6490846000"
+plugged query source.ringside.trace babeltrace.trace-infos --params 'inputs=["none.trx"]' >out 2>err
+is "the range of no file" "$? $(grep -c 'none.trx: No such file' err)" "1 1"
+
 # ---- memory ----
 
 for input in "$demo" interrupt.log stream.rkh; do

@@ -44,7 +44,8 @@ def payload:
         elif $m.key == "text" and $m.value.string then .text = $m.value.string
         elif $m.value.string then
             .fields[$base] as $number |
-            if $m.value.string | is_number($number) then .
+            if $base == $m.key then .names[$m.key] = $m.value.string | .fields[$m.key] = null
+            elif $m.value.string | is_number($number) then .
             else .names[$base] = $m.value.string end
         else
             .fields[$m.key] = $m.value.number |
@@ -65,16 +66,22 @@ def event:
      thread: (if $c.context.word == "thread" or $c.context.word == "isr" then $c.thread.number
               else null end),
      thread_name: ($c.thread.number as $thread | $c.thread_name.string |
-                   if $c.context.word != "thread" or is_number($thread) then null else . end)} + ((.rest // "") | members | payload);
+                   if $c.context.word != "thread" or is_number($thread) then null else . end)} +
+    ((.rest // "") | members | payload) |
+    if .text and (.event | startswith("RINGSIDE_")) then
+        .names.text = .text | .fields.text = null | del(.text) else . end;
 
 def plain: with_entries(.key |= gsub("[^A-Za-z0-9]"; "_"));
 
-# An event of a report. The pool of an event that is from no pool has no number in JSON.
+# An event of a report. In JSON, the pool of an event that is from no pool ("static") has no number,
+# and a text has none either.
 def expected:
     {at: .ticks, core, event, seq, raw: .raw_stamp, context, flags, priority, threshold,
      thread: (if .context == "thread" then .thread elif .context == "isr" then .interrupted // 0
               else null end),
-     thread_name, fields: (.fields | plain | map_values(. // 18446744073709551615)),
+     thread_name, fields: (.names as $names | .fields | with_entries(
+         if .value != null or ($names[.key] // "static") != "static" then .
+         else .value = 18446744073709551615 end) | plain),
      names: (.names | plain), id} + (if .data then {data} else {} end);
 
 # Compares two lists of events, of which the first is that of babeltrace2. Readers merge the streams

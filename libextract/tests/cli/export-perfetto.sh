@@ -96,6 +96,16 @@ done
 
 # ---- losses, filters, names ----
 
+# Perfetto draws the last state of a thread until the end of the trace.
+run export threadx-append.log -o end.pftrace
+decode end "last states"
+"$ringside" schedule --json threadx-append.log >schedule.json 2>err
+is "threads are unknown after their last states" "$(jq -s 'map(select(.type == "state")) |
+    group_by(.track) | map(select(last.name == "unknown")) | length' end.jsonl)" \
+    "$(jq -s 'map(select(.type == "state" or .type == "interval")) | (map(.to) | max) as $last |
+        map(select(.type == "state")) | group_by(.thread) |
+        map(select((map(.to) | max) < $last)) | length' schedule.json)"
+
 # 8 entries are overwritten, so that they are damaged.
 cp "$demo" damaged.trx
 offset=$(($(od -An -tu4 -j24 -N4 "$demo") - $(od -An -tu4 -j8 -N4 "$demo") + 100 * 32))

@@ -81,6 +81,28 @@ compare filtered "$demo" --class SVC --thread 'w*'
 gunzip -c "$here/../data/rkh/stream.bin.gz" >stream.bin
 compare rkh stream.bin
 compare hook "$here/../data/hooks.bin"
+# Two hook words, 1 and 2^60 ticks after 0, of a clock with 1 Hz: 2^60 s are too many nanoseconds.
+words() { # NUMBER...: 32 bits each, lowest byte first
+    local w
+    for w in "$@"; do
+        printf '%b' "$(printf '\\x%02x' $((w & 255)) $((w >> 8 & 255)) \
+            $((w >> 16 & 255)) $((w >> 24)))"
+    done
+}
+{
+    printf HOOK
+    words 1 64 64 1 1 64 48 0 3 0 0 4 1 0 0
+    words 0x140010 0x12390000 0 0 0x140010 0x12390000 1 0 0x140010 0x12390000 0 0x10000000 0 0 0 0
+} >slow.bin
+run export slow.bin -o slow.sqlite
+is "a time that is too long for nanoseconds" \
+    "$(sqlite3 slow.sqlite 'SELECT ticks, ns FROM event' | xargs)" \
+    "0|0 1|1000000000 1152921504606846976|"
+# A lock without a name is called by its address.
+printf '101 lock-get lock=D1 thread=D1\n' >locks.roles
+run export --roles locks.roles "$here/../data/hooks.bin" -o locks.sqlite
+is "a lock without a name" \
+    "$(sqlite3 locks.sqlite 'SELECT mutex FROM held ORDER BY start_ticks LIMIT 1')" 0x20004638
 for log in threadx-append rkh posix-append hook; do
     gunzip -c "$here/../data/log-version-1/$log.log.gz" >$log.log
     compare $log.log $log.log

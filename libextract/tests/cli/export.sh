@@ -150,8 +150,8 @@ compare_schedule() { # NAME TRACE
         any(.ts <= $flow.ts and $flow.ts <= .ts + .dur + 0.0005)] | all' "$1.json")" true
 }
 
-# After a round trip through FST, each core's signal has the intervals of the schedule. An interval
-# with the same value as the one before it is no change in FST.
+# After a round trip through FST, each core's signal has the intervals of the schedule, and is
+# unknown after them. An interval with the same value as the one before it is no change in FST.
 compare_vcd() { # NAME TRACE
     run export "$2" --hz 1000000000 -o "$1.vcd"
     check "$1: vcd" '0 3'
@@ -159,10 +159,35 @@ compare_vcd() { # NAME TRACE
     is "$1: vcd round trip" "$(awk '$1 == "$var" && $5 == "core_0" {code = $4}
         /^#/ {at = substr($0, 2)} /^s/ && $2 == code && $1 != last {print at, substr($1, 2)
         last = $1}' back.vcd | md5sum)" \
-        "$("$ringside" export --to jsonl "$2" -o - 2>err | jq -r 'select(.type == "slice" and
-            .core == 0) | "\(.from) \(if .kind == "thread" then .thread_name |
+        "$("$ringside" export --to jsonl "$2" -o - 2>err | jq -s -r 'map(select(.type == "slice")) |
+            (map(.to) | max) as $last | map(select(.core == 0)) |
+            (.[] | "\(.from) \(if .kind == "thread" then .thread_name |
             gsub("[^A-Za-z0-9_.+-]"; "_") elif .kind == "isr" and .isr != null then
-            "\(.kind)_\(.isr)" else .kind end)"' | awk '$2 != last {print; last = $2}' | md5sum)"
+            "\(.kind)_\(.isr)" else .kind end)"),
+            (map(.to) | max | select(. < $last) | "\(.) unknown")' |
+            awk '$2 != last {print; last = $2}' | md5sum)"
+}
+
+# A signal keeps its value until the next change, so the times of the states of each thread show
+# that it becomes unknown where the schedule has no state. Unknown times are left out.
+compare_vcd_states() { # NAME TRACE
+    run export "$2" --hz 1000000000 -o "$1.vcd"
+    is "$1: vcd has the times of states" "$(awk '
+        function add() {
+            sub(/:.*/, "", value[code])
+            if (value[code] && value[code] != "unknown")
+                print name[code], value[code], at - since[code]
+        }
+        $1 == "$scope" {is_thread = $3 == "threads"} $1 == "$var" && is_thread {name[$4] = $5}
+        /^#/ {at = substr($0, 2)}
+        /^s/ && $2 in name {code = $2; add(); value[code] = substr($1, 2); since[code] = at}
+        END {for (code in name) add()}' "$1.vcd" | sum_times)" \
+        "$("$ringside" export --to jsonl "$2" -o - 2>err | jq -r 'select(.type == "state" and
+            .state != "unknown") | "\(.thread_name | gsub("[^A-Za-z0-9_.+-]"; "_")) \(.state) " +
+            "\(.to - .from)"' | sum_times)"
+}
+sum_times() {
+    awk '{sum[$1 " " $2] += $3} END {for (i in sum) if (sum[i]) print i, sum[i]}' | sort
 }
 
 compare_csv demo "$demo"
@@ -170,6 +195,9 @@ compare_csv filtered "$demo" --class SVC --thread 'w*'
 compare_jsonl demo "$demo"
 compare_schedule demo "$demo"
 compare_vcd demo "$demo"
+compare_vcd_states demo "$demo"
+gunzip -c "$(dirname "$demo")/log-version-1/threadx-append.log.gz" >append.log
+compare_vcd_states losses append.log
 for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
     trace=$data/threadx/$name.trx
     [ -e "$trace" ] || { echo "skip $name: no such trace"; continue; }
@@ -178,6 +206,10 @@ for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
     compare_schedule "$name" "$trace"
     compare_vcd "$name" "$trace"
 done
+
+# A load is that of the time from its window's begin, so it is within the trace.
+is "the load begins and ends with the trace" "$(jq -s -c 'map(select(.type == "counter" and
+    .counter == "load") | .at) | [min, max < 8490846]' demo.jsonl)" '[0,true]'
 
 # The schedule of a time is that of all cores, up to its ends.
 smp=$data/threadx/a35smp_spin.trx
@@ -190,6 +222,37 @@ if [ -e "$smp" ]; then
     is "a range: events" "$(grep -c '"type":"event"' part.jsonl)" \
         "$("$ringside" report --json --from 100000000 --to 200000000 "$smp" 2>err | wc -l)"
 fi
+
+# ---- names of events ----
+
+# Names of user events that the firmware has, a file of the user has, and templates for hook words.
+zcat "$(dirname "$demo")/rkh/firmware.elf.gz" >rkh.elf
+zcat "$(dirname "$demo")/rkh/stream.bin.gz" >rkh.bin
+printf 'Start\n4097,pump on,AB,0,0,0,0,0,0,int,x,y,z\nEnd\n' >user.trxc
+printf '101 1.0 L=APPL "take lock" $D1%%X4\n' >own.fmt
+names_of() { # NAME ID OPTION-AND-INPUT...
+    local name=$1 id=$2
+    shift 2
+    for kind in jsonl chrome sqlite csv perfetto; do
+        rm -f "names.$kind"
+        "$ringside" export -q --to $kind "$@" -o "names.$kind" 2>err
+    done
+    is "$name: jsonl" "$(jq -r "select(.type == \"event\" and .id == $id) | .name" names.jsonl |
+        sort -u)" "$name"
+    is "$name: sqlite" \
+        "$(sqlite3 names.sqlite "SELECT DISTINCT name FROM event WHERE id = $id")" "$name"
+    is "$name: chrome" "$(jq -r '.traceEvents[] | select(.ph == "i") | .name' names.chrome |
+        grep -cFx "$name")" "$(sqlite3 names.sqlite "SELECT count(*) FROM event WHERE id = $id")"
+    is "$name: csv" "$(sqlite3 :memory: '.import --csv names.csv e' \
+        "SELECT DISTINCT event FROM e WHERE id = $id")" "$name"
+    is "$name: perfetto" "$(protoc -I "$(dirname "$demo")/export" --decode perfetto.protos.Trace \
+        perfetto.proto <names.perfetto | grep -cF "name: \"$name\"")" 1
+}
+names_of USR_SAMPLE 192 --elf rkh.elf rkh.bin
+names_of "pump on" 4097 --user-events user.trxc "$demo"
+names_of "take lock" 4112 --templates own.fmt "$(dirname "$demo")/hooks.bin"
+is "the text is that of the template" \
+    "$(sqlite3 names.sqlite 'SELECT text FROM event WHERE id = 4112 LIMIT 1')" "take lock 20004638"
 
 # ---- hostile names ----
 

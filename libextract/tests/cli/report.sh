@@ -267,4 +267,11 @@ check "what a FIFO gives late is taken" 0 out ' late$' no-err .
 run report "$trx" -t <(sleep 0.2; printf '045 1.0 L=SVC "from a process"\n')
 check "and that of a process" 0 out ' from a process$' no-err .
 
+# ---- texts ----
+
+# The number by which a text is found means nothing outside.
+gunzip -c "$(dirname "$0")/../data/log-version-1/hook.log.gz" >"$work/hook.log"
+run report --json "$work/hook.log"
+check "a text has no number" '0 3' \
+    out '"RINGSIDE_START".*"fields":{"text":null},"names":{"text":"hook ring at .*"info":\[null\]'
 finish

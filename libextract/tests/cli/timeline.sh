@@ -90,6 +90,7 @@ is "threads with chosen events" \
     "$("$ringside" report --json --event 'queue*' "$demo" | jq -r .thread_name | sort -u | xargs)"
 run timeline --thread nobody "$demo"
 check "no such thread" 1 err 'nobody'
+is "no such thread: no picture" "$(wc -c <out)" 0
 
 # ---- names, losses, other formats ----
 

@@ -884,6 +884,16 @@ async function showStates(trace) {
         ],
         [name, true],
     );
+    const follow = async selector => (await page.$(selector)).evaluate(e => e.click());
+    await follow('[data-chain=none]');
+    await follow('.choice .link');
+    const folded = await page.$$eval('#p-why [data-segment]', list => list.length);
+    await follow('[data-fold]');
+    const parts = await page.$$eval('#p-why [data-segment]', list => list.length);
+    const cut = await page.$$eval('#p-why .num', list =>
+        list.some(e => e.scrollWidth > e.clientWidth || e.clientHeight > 24),
+    );
+    is('why: all parts, with whole numbers', [parts > folded, cut], [true, false]);
     const session = await page.createCDPSession();
     const features = [{ name: 'forced-colors', value: 'active' }];
     await session.send('Emulation.setEmulatedMedia', { features });

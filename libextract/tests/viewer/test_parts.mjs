@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// test_parts.mjs: tests parts of the viewer without a browser: columns of large numbers, figures of a
+// comparison, threads of the same name. Prints "ok NAME" or "not ok NAME: why". Exit status 1 if any
+// failed. Reads BUILD; the modules are in BUILD/node.
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url)),
+    build = resolve(process.env.BUILD ?? 'build');
+let failures = 0;
+
+function is(name, got, expected) {
+    const isSame = String(got) === String(expected);
+    failures += Number(!isSame);
+    console.log(isSame ? `ok ${name}` : `not ok ${name}: ${got} instead of ${expected}`);
+}
+
+const esbuild = createRequire(join(build, 'node/package.json'))('esbuild');
+async function load(name) {
+    const { outputFiles } = esbuild.buildSync({
+        entryPoints: [join(here, '../../export/html', name)],
+        bundle: true,
+        format: 'esm',
+        write: false,
+    });
+    return import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
+
+// ---- columns ----
+
+const { Table } = await load('data.ts');
+
+// A block with one column of differences, as export/html_blocks.h describes it.
+function differences(width, base, codes) {
+    const bytes = new Uint8Array(32 + ((codes.length * width + 7) & ~7)),
+        view = new DataView(bytes.buffer);
+    view.setUint32(0, codes.length, true);
+    view.setUint32(12, bytes.length, true);
+    view.setUint32(16, width, true);
+    view.setBigUint64(24, base, true);
+    codes.forEach((code, i) =>
+        width === 8
+            ? view.setBigUint64(32 + 8 * i, code, true)
+            : view.setUint32(32 + 4 * i, Number(code), true),
+    );
+    return bytes;
+}
+function decode(...blocks) {
+    const rows = blocks.reduce((sum, block) => sum + block[2].length, 0),
+        table = new Table({ rows, most: [2 ** 62] }, [0]);
+    for (const block of blocks) table.add(differences(...block));
+    return [...table.columns[0]].join(' ');
+}
+const zigzag = step => (step < 0n ? -step * 2n - 1n : step * 2n);
+const steps = [2n ** 58n, -(2n ** 57n), 3n, -(2n ** 57n) + 4096n];
+is('large steps', decode([8, 0n, steps.map(zigzag)]), [2 ** 58, 2 ** 57, 2 ** 57, 4099].join(' '));
+const back = zigzag(-(2n ** 56n));
+is(
+    'steps from a large base',
+    decode([8, 0n, [zigzag(2n ** 58n)]], [4, back, [0n, 0n, 2n]]),
+    [2 ** 58, 2 ** 58 - 2 ** 56, 2 ** 57, 2 ** 58 - 3 * 2 ** 56].join(' '),
+);
+is('small steps', decode([4, 0n, [zigzag(7n), zigzag(-3n)]], [8, 0n, [zigzag(-1n)]]), '7 4 3');
+
+// ---- comparisons ----
+
+const { matchThreads, points, times, whyPanel } = await load('panels.ts');
+const plain = html => html.replace(/<[^>]*>/g, '');
+is('ratios', [times(2, 7000), times(1, 123456), times(10, 31), times(10, 29)].map(plain), [
+    '× 3500 ▲',
+    '× 123456 ▲',
+    '× 3.10 ▲',
+    '+190 % ▲',
+]);
+is('small ratios', [times(7000, 2), times(100, 101), times(5, 5), times(0, 5)].map(plain), [
+    '−100 % ▼',
+    '+1.00 %',
+    '0',
+    '–',
+]);
+is('points', [points(0.1, 0.35, true), points(0.35, 0.1, false)].map(plain), [
+    '+25.0 pt ▲',
+    '−25.0 pt',
+]);
+
+const trace = names => ({
+    threadOrder: () => names.map((_, i) => i + 1),
+    threadName: thread => names[thread - 1],
+});
+is(
+    'threads of one name',
+    matchThreads(trace(['w', 'w', 'x']), trace(['y', 'w', 'w', 'w']))
+        .map(({ name, threads }) => `${name}:${threads.join('-')}`)
+        .join(' '),
+    'w:1-2 w:2-3 x:3-0 y:0-1 w:0-4',
+);
+
+// ---- why late ----
+
+const chain = {
+    thread: 1,
+    from: 0,
+    to: 1000,
+    waiting: false,
+    segments: [0, 10, 15, 700].map((from, i, all) => ({
+        from,
+        to: all[i + 1] ?? 1000,
+        depth: 0,
+        kind: 'ran',
+        text: `part ${i}`,
+    })),
+};
+const clock = new (await load('words.ts')).Clock(0),
+    pane = { letter: 'A', trace: { ...trace(['w']), clock } };
+const rowsOf = isUnfolded =>
+    [...whyPanel({ chain: { pane, chain, isUnfolded } }).matchAll(/data-segment="(\d+)"/g)]
+        .map(match => match[1])
+        .join('');
+is('short parts are folded, and can be shown', [rowsOf(false), rowsOf(true)], ['23', '0123']);
+
+// ---- interrupts ----
+
+// Interrupt 6 is nested in 5 from 20 to 30, and follows 5 at 60, when 5 has ended: there it has an
+// event of its own.
+const { Trace } = await load('trace.ts');
+function table(rows, width) {
+    const columns = Array.from({ length: width }, (_, c) =>
+        Float64Array.from(rows, row => row[c] ?? 0),
+    );
+    return { rows: rows.length, columns, text: () => '' };
+}
+const none = table([], 11);
+const slices = [10, 20, 30, 40, 50, 60, 70].map((to, i) => [to, 10, 0, [0, 1, 1, 1, 0, 1, 1][i]]);
+[0, 5, 6, 5, 0, 5, 6].forEach((isr, i) => (slices[i][5] = isr && isr + 1));
+const events = [10, 20, 30, 50, 60].map((at, i) => [i, at, 0, 1, 0, 1]);
+[5, 6, 6, 5, 6].forEach((isr, i) => (events[i][9] = isr + 1));
+const nested = new Trace({
+    facts: {
+        hz: 0,
+        runners: ['thread', 'isr'],
+        states: [],
+        threads: [],
+        objects: [],
+        types: [{ id: 1, name: 'event', class: 'INT' }],
+    },
+    tables: {
+        slice: table(slices, 8),
+        event: table(events, 11),
+        ...{ state: none, wake: none, owner: none, response: none },
+    },
+});
+is(
+    'executions of interrupts',
+    [6, 7].map(isr => [...nested.executions(nested.interrupts.get(isr))].join(' ')),
+    ['20 10', '10 10'],
+);
+process.exit(failures ? 1 : 0);
