@@ -29,6 +29,7 @@ struct assert_figure {
     bool is_likely; // of spans that are likely, not certain
     double shown;   // of a TRUTH that is_events, the number of events
     bool is_events;
+    char order[64]; // of an order, what is printed instead of a number; "": a number is printed
     expression_number value, low, high;
 };
 
@@ -494,18 +495,27 @@ static enum extract_code find_order(const struct extract_assertions *assertions,
 {
     struct matches matches = {.is_kept = true};
     enum extract_code code = EXTRACT_OK;
-    bool holds = true;
+    size_t right = 0; // events
 
     figure->lacks = "none of these events is in the trace";
     for (; matches.index < call->count && !code; matches.index++)
         code = find_matches(assertions, call->argument[matches.index], NULL, 0, &matches, error);
     if (!code && matches.kept)
         qsort(matches.items, matches.kept, sizeof *matches.items, compare_matches);
-    for (size_t i = 1; !code && i < matches.kept; i++)
-        holds &= matches.items[i].index == (matches.items[i - 1].index + 1) % call->count;
-    free(matches.items);
+    while (right < matches.kept &&
+           (!right ||
+            matches.items[right].index == (matches.items[right - 1].index + 1) % call->count))
+        right++;
+    bool holds = right == matches.kept;
     if (!code && matches.kept)
         set_number(assertions, figure, holds, EITHER_WAY);
+    if (holds)
+        snprintf(figure->order, sizeof figure->order, "%zu event%s in order", right,
+                 right == 1 ? "" : "s");
+    else
+        snprintf(figure->order, sizeof figure->order, "#%llu is out of order",
+                 (unsigned long long)matches.items[right].seq);
+    free(matches.items);
     return code;
 }
 
@@ -630,6 +640,8 @@ static void put_values(const struct extract_assertions *assertions, char *text, 
         int length =
             !figure->has_value
                 ? snprintf(text + used, size - used, "%s%s has no value", comma, figure->name)
+            : *figure->order
+                ? snprintf(text + used, size - used, "%s%s: %s", comma, figure->name, figure->order)
                 : snprintf(text + used, size - used, "%s%s = %.*f%s%s", comma, figure->name,
                            is_percent ? 3 : 0, figure->shown, unit,
                            figure->is_likely ? " (likely)" : "");

@@ -148,9 +148,15 @@ check "a name with a comma" 0 out '^ok 1'
 # main has two events of queues, an interrupt, and an event of a semaphore.
 ring_files
 run assert 'order(queue_send, queue_receive, isr_enter, semaphore_put)' "$trx"
-check "an order" 0 out '^ok 1'
+check "an order" 0 out '^ok 1' out ' events in order$'
 run assert 'order(isr_enter, queue_receive, queue_send)' "$trx"
 check "the opposite order" 4 out '^not ok 1'
+# The first one of these events after which another one than the next of the order comes.
+broken=$("$ringside" report --json "$trx" | jq -s '
+    ["TX_TRACE_ISR_ENTER", "TX_TRACE_QUEUE_RECEIVE", "TX_TRACE_QUEUE_SEND"] as $order |
+    [.[] | .at = (.event as $event | $order | index($event)) | select(.at != null)] |
+    [range(1; length) as $i | select(.[$i].at != (.[$i - 1].at + 1) % 3) | .[$i].seq][0]')
+is "where it breaks" "$(grep -o '#[0-9]* is out of order' out)" "#$broken is out of order"
 run assert 'count(queue_send) == 1' 'never(isr_enter) || load(main) > 50%' "$trx"
 check "counts and loads" 0 no-out '^not ok'
 
