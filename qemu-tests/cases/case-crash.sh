@@ -84,6 +84,14 @@ same_in_gdb() {
     grep -q '^#0 .* execute_garbage ' "$work/out" &&
         grep -q '^\* .*"culprit".* execute_garbage ' "$work/out" || { cat "$work/out"; return 1; }
 }
+# A core has the registers of the cores as they were: its page is that of the dump.
+same_from_core() {
+    rm -f "$work"/again.core*
+    "$ringside" core -q "${input[@]}" -o "$work/again.core" || return 1
+    "$ringside" crash -q "${input[@]}" >"$work/text"
+    "$ringside" crash -q --elf "$elf" "$work/again.core" >"$work/out" 2>&1
+    diff "$work/text" "$work/out"
+}
 # GDB unwinds through the exception, with FPU registers in its frame or not.
 served() {
     local command
@@ -245,6 +253,8 @@ second_core() {
         (.cause.text | test("0xcccccccc")) and .thread.name == "right" and
         .thread.certainty == "certain" and .place.function == "right_work" and
         (.findings | length == 1) and .place.line == '"$line" || return 1
+    input=(--elf "$elf" --registers "$work/registers.txt" "${images[@]}")
+    same_from_core || return 1
     live --remote "$socket"
 }
 
@@ -371,6 +381,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: an address that is not aligned" dies 3 "usage fault" culprit store_sample
     check "$port: an illegal instruction" dies 4 "illegal instruction" culprit execute_garbage \
         "$frames"
+    check "$port: ... and the same page from a core of the dump" same_from_core
     if [ "$port" = cortex-m3 ]; then
         check "$port: ... and the same page and core in GDB" same_in_gdb
         check "$port: ... and from a crash folder" folder
