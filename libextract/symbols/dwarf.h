@@ -126,6 +126,7 @@ struct extract_unwound {
     uint64_t known; // bit i: value[i] is known
     uint64_t value[EXTRACT_UNWOUND];
     uint64_t pc;
+    bool is_interrupted; // pc is not a return address: the frame before is one of a signal
 };
 // Reads a number of the target's memory.
 struct extract_unwind_memory {
@@ -139,6 +140,10 @@ struct extract_unwind_memory {
 bool extract_symbols_caller(struct extract_symbols *symbols,
                             const struct extract_unwind_memory *memory, unsigned sp, bool is_first,
                             struct extract_unwound *frame);
+
+// Returns whether the rules for an address are those of the frame of a signal. A handler returns to
+// the first instruction of such code, before which there is no call. False in a build without libdw.
+bool extract_symbols_is_signal_frame(struct extract_symbols *symbols, uint64_t address);
 
 // Copies up to `length` bytes at a target address from the ELF file, out of its code and constants
 // (read-only allocated sections). Returns the number of bytes copied, or 0 if the file has none
