@@ -142,7 +142,8 @@ bool extract_symbols_caller(struct extract_symbols *symbols,
                             struct extract_unwound *frame);
 
 // Returns whether the rules for an address are those of the frame of a signal. A handler returns to
-// the first instruction of such code, before which there is no call. False in a build without libdw.
+// the first instruction of such code, before which there is no call. In a build without libdw, it
+// does not.
 bool extract_symbols_is_signal_frame(struct extract_symbols *symbols, uint64_t address);
 
 // Copies up to `length` bytes at a target address from the ELF file, out of its code and constants

@@ -75,8 +75,12 @@ check "another build of the program" 0 no-out '^where .*(certain)' \
 check "... and the checked one" 0 no-out unchecked
 # Without the segments that cannot be written, as coredump_filter may leave them out (PT_NULL).
 cp fault.core headless.core
-LC_ALL=C readelf -lW fault.core | awk '/^ +(LOAD|NOTE) / {if (/ R( E)? +0x[0-9a-f]+$/ && $1 == "LOAD")
-    print 64 + 56 * count; count++}' >places
+LC_ALL=C readelf -lW fault.core |
+    awk '/^ +(LOAD|NOTE) / {
+        if (/^ +LOAD .* R( E)? +0x[0-9a-f]+$/)
+            print 64 + 56 * count
+        count++
+    }' >places
 while read -r place; do
     printf '\0' | dd of=headless.core bs=1 seek="$place" conv=notrunc status=none
 done <places
