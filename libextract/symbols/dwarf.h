@@ -62,6 +62,10 @@ uint32_t extract_symbols_flags(const struct extract_symbols *symbols);
 // in the ELF file.
 bool extract_symbols_has_libraries(const struct extract_symbols *symbols);
 
+// Returns what to do to have the debug information, if the file shows that it is in another file or
+// in a form that is not read; NULL: the file does not show that.
+const char *extract_symbols_debug_hint(const struct extract_symbols *symbols);
+
 // Finds the build id: its address in the memory of the program, and its bytes, of which at most
 // `size` are copied. Returns how many there are; 0: the program has none.
 size_t extract_symbols_build_id(const struct extract_symbols *symbols, uint64_t *address,

@@ -57,11 +57,11 @@ dies() {
 dies_in_loop() {
     dies "$@" || dies "$@" || dies "$@"
 }
-dies_in_interrupt() {
+dies_in_interrupt() { # KIND CONTEXT
     die 13 || { cat "$work/err"; return 1; }
-    says '.cause.kind == "bus fault" and .place.function == "store_sample" and
-        (.context | test("^interrupt [0-9]+, then HardFault$")) and
-        (.frames | map(.function) | .[1] == "board_device_interrupt")'
+    says ".cause.kind == \"$1\" and .place.function == \"store_sample\" and
+        (.context | test(\"^$2\$\"))" &&
+        says '(.frames | map(.function) | .[1] == "board_device_interrupt")'
 }
 line_of() { grep -n -m 1 -F "$1" qemu-tests/images/deaths.c | cut -d: -f1; }
 
@@ -364,6 +364,18 @@ entry_ends_stack() {
     done
 }
 
+# A file whose debug information is elsewhere, or compressed in the old way: the way out is named.
+without_debug() {
+    cp "$elf" "$work/whole.debug"
+    arm-none-eabi-objcopy --strip-debug --add-gnu-debuglink="$work/whole.debug" "$elf" \
+        "$work/stripped.elf" || return 1
+    arm-none-eabi-objcopy --compress-debug-sections=zlib-gnu "$elf" "$work/old-form.elf" || return 1
+    ! "$ringside" threads --elf "$work/stripped.elf" "${images[@]}" 2>"$work/err" >"$work/out" &&
+        grep -q 'no debug information .*; merge it .*eu-unstrip' "$work/err" || return 1
+    ! "$ringside" threads --elf "$work/old-form.elf" "${images[@]}" 2>"$work/err" >"$work/out" &&
+        grep -q 'no debug information .*; decompress it' "$work/err"
+}
+
 for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     elf=$firmware/deaths-$port.elf
     memory="memory fault"
@@ -393,7 +405,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         sum_deep "$overflow"
     # The thread that was interrupted is not the culprit, and may be any.
     case $port in
-    cortex-m*) check "$port: a bad pointer in an interrupt" dies_in_interrupt ;;
+    cortex-m*) check "$port: a bad pointer in an interrupt" dies_in_interrupt "$memory" \
+        'interrupt [0-9]+, then HardFault' ;;
+    rv64) check "$port: a bad pointer in an interrupt" dies_in_interrupt "$memory" \
+        'interrupt, then trap' ;;
     esac
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
@@ -419,6 +434,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         "$waits"
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
+    [ "$port" = cortex-m3 ] && check "$port: an ELF file without its debug information" without_debug
 done
 check "the entry function of a thread is the end of its stack" entry_ends_stack
 check "rv64: the second core of two dies" second_core
