@@ -28,17 +28,17 @@ static void take_siginfo(struct extract_cursor c, const struct register_machine 
         register_set(registers, FAULT_SIGNAL_ADDRESS, address);
 }
 
-// Reads the notes of `ringside core`, one per core of the target. Returns how many there are; 0 if
-// none of them has a register of the machine.
-static size_t read_own(const struct extract_core *core, const struct register_machine *machine,
-                       struct extract_registers *registers, size_t most)
+size_t register_notes_of_cores(const struct extract_memory *memory,
+                               const struct register_machine *machine,
+                               struct extract_registers *registers, size_t most)
 {
+    const struct extract_core *core = extract_core_of(memory);
     struct register_values *values = malloc(sizeof *values);
     struct extract_core_note note = {.index = 0};
     size_t count = 0;
-    bool has_any = false;
+    bool has_any = false, is_core = core && core->elf.machine == machine->elf_machine;
 
-    while (values && count < most && extract_core_next_note(core, &note)) {
+    while (values && is_core && count < most && extract_core_next_note(core, &note)) {
         if (note.type != EXTRACT_CORE_REGISTERS)
             continue;
         if (register_values_parse(values, EXTRACT_CORE_OWNER, note.bytes, note.length, NULL))
@@ -60,7 +60,7 @@ size_t register_notes_read(const struct extract_memory *memory,
     if (!core || core->elf.machine != machine->elf_machine)
         return 0;
     // A core that Ringside wrote has a note for each thread, too, which are not cores.
-    if ((count = read_own(core, machine, registers, most)) != 0)
+    if ((count = register_notes_of_cores(memory, machine, registers, most)) != 0)
         return count;
     while (count < most && extract_core_next_note(core, &note)) {
         struct extract_cursor c =

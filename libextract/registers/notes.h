@@ -13,5 +13,10 @@
 size_t register_notes_read(const struct extract_memory *memory,
                            const struct register_machine *machine,
                            struct extract_registers *registers, size_t most);
+// Reads only those notes in which `ringside core` keeps the registers of cores. Returns how many
+// there are; 0 for another core.
+size_t register_notes_of_cores(const struct extract_memory *memory,
+                               const struct register_machine *machine,
+                               struct extract_registers *registers, size_t most);
 
 #endif
