@@ -157,13 +157,6 @@ static inline bool extract_cursor_find(struct extract_cursor *c, uint32_t a, uin
     return false;
 }
 
-// Returns the upper half of a word as this host reads it. Compilers know how to do this with
-// several words at once, other than swapping all bytes of a word.
-EXTRACT_INLINED static uint32_t extract_upper_half(uint32_t raw, bool swap)
-{
-    return swap ? (raw & 0xFF) << 8 | (raw >> 8 & 0xFF) : raw >> 16;
-}
-
 // Tests a word as this host reads it, and the word after it, without branches. `swap`: their byte
 // order is not the host's.
 typedef bool extract_words_test(uint32_t raw, uint32_t next, bool swap);

@@ -57,12 +57,17 @@ struct found_ring {
 // before it copied the data.
 EXTRACT_INLINED static bool may_begin(uint32_t raw, uint32_t next, bool swap)
 {
-    enum { LEAST = 20 + 4, MOST = HEAD_MOST + 4 + 3, CUT = 1 << 12 };
-    uint32_t first = extract_upper_half(raw, swap), data = extract_upper_half(next, swap);
-    uint32_t bytes = (first & 0xFFF) * 4;
+    enum { LEAST = 20 + 4, MOST = HEAD_MOST + 4 + 3, CUT = 1 << 28, STATE_AT = 30, DATA_AT = 16 };
+    // Bytes are taken out one by one if they have to be swapped. Subtracting each of them is what
+    // compilers do for several words at once; they would swap the bytes of single words.
+    uint32_t bytes = swap ? (raw & 0xF) << 10 | (raw >> 8 & 0xFF) << 2 : (raw >> 16 & 0xFFF) << 2;
+    uint32_t more =
+        swap ? bytes - ((next & 0xFF) << 8) - (next >> 8 & 0xFF) : bytes - (next >> DATA_AT);
+    uint32_t states = swap ? raw >> 7 ^ raw >> 6 : raw >> (STATE_AT + 1) ^ raw >> STATE_AT;
+    uint32_t cut = swap ? __builtin_bswap32(CUT) : CUT, data = swap ? 0xFFFF : 0xFFFFu << DATA_AT;
 
-    return ((first >> 15 ^ first >> 14) & 1) &
-           ((bytes - data - LEAST <= MOST - LEAST) | (!((first & CUT) ^ CUT) & !data));
+    return (states & 1) &
+           ((more - LEAST <= MOST - LEAST) | (((raw & cut) != 0) & ((next & data) == 0)));
 }
 
 // Returns the words of a record whose first and last word agree; 0: it is none. Its other words may
