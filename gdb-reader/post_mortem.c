@@ -3,6 +3,7 @@
 // writes an ELF core of it.
 #include "commands.h"
 #include "query.h"
+#include "registers/notes.h"
 #include "registers/text.h"
 #include <extract/report.h>
 #include <extract/serve.h>
@@ -13,8 +14,31 @@
 struct halted {
     struct query query;
     struct extract_remains remains;
-    struct extract_registers core;
+    struct extract_registers *cores; // EXTRACT_CORES of them
 };
+
+// Reads the registers of the cores from the core file that GDB has, if Ringside wrote it: GDB shows
+// those of threads only, and none of a fault. Returns how many cores there are; 0: it is another
+// file. `files` is the output of `info files`, with the line: `PATH', file type elf32-littlearm.
+static size_t read_core_file(const char *files, const struct register_machine *machine,
+                             struct extract_registers *cores)
+{
+    static const char head[] = "Local core dump file:\n\t`", tail[] = "', file type ";
+    const char *start = strstr(files, head), *end = start ? strstr(start, tail) : NULL;
+    struct extract_memory *memory;
+    size_t count = 0;
+
+    if (!end)
+        return 0;
+    start += strlen(head);
+    char *path = strndup(start, (size_t)(end - start));
+    if (path && !extract_memory_open_core(&memory, path, NULL)) {
+        count = register_notes_of_cores(memory, machine, cores, EXTRACT_CORES);
+        extract_memory_close(memory);
+    }
+    free(path);
+    return count;
+}
 
 // Takes the registers that GDB has printed into the request. Without a thread, it has printed an
 // error instead.
@@ -24,14 +48,18 @@ static enum extract_code take_registers(struct call *call, struct halted *halted
     const struct register_machine *machine = register_machine_of(call->state->symbols);
     struct register_values *values = malloc(sizeof *values);
 
-    if (!values)
+    halted->cores = calloc(EXTRACT_CORES, sizeof *halted->cores);
+    if (!values || !halted->cores) {
+        free(values);
         return extract_error_set(&call->answer->error, EXTRACT_NOMEM, "registers", NULL,
                                  "out of memory");
-    bool has_core = text && machine &&
-                    !register_values_parse(values, "registers", text, strlen(text), NULL) &&
-                    register_values_general(values, machine, &halted->core);
-    halted->remains.cores = &halted->core;
-    halted->remains.core_count = has_core;
+    }
+    size_t count = machine ? read_core_file(call->request->files, machine, halted->cores) : 0;
+    if (!count && text && machine &&
+        !register_values_parse(values, "registers", text, strlen(text), NULL))
+        count = register_values_general(values, machine, halted->cores);
+    halted->remains.cores = halted->cores;
+    halted->remains.core_count = count;
     free(values);
     return EXTRACT_OK;
 }
@@ -57,13 +85,16 @@ static enum extract_code open_halted(struct call *call, struct halted *halted)
     // A program without a kernel has the registers of its core.
     if (!code && extract_remains_read_kernel(&halted->remains, &without) == EXTRACT_NOMEM)
         code = extract_error_set(error, EXTRACT_NOMEM, "kernel", NULL, "out of memory");
-    if (code)
+    if (code) {
+        free(halted->cores);
         query_discard(&halted->query);
+    }
     return code;
 }
 
 static void close_halted(struct halted *halted)
 {
+    free(halted->cores);
     extract_kernel_free(halted->remains.kernel);
     query_discard(&halted->query);
 }

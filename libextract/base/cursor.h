@@ -116,47 +116,94 @@ static inline uint64_t extract_cursor_number(struct extract_cursor *c, unsigned 
     }
 }
 
+// For what loops over words call: only without a call, compilers test several words at once.
+#define EXTRACT_INLINED __attribute__((always_inline)) inline
+
+// Searches look at blocks of this many words. The loop over a block has no branches, so that
+// compilers test several words at once.
+enum { EXTRACT_BLOCK_WORDS = 64 };
+
+// Returns a word of bytes as this host reads it.
+EXTRACT_INLINED static uint32_t extract_raw_word(const uint8_t *bytes)
+{
+    uint32_t word;
+
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
 // Moves to the next word, at a multiple of 4 bytes, that is one of two values in either byte order.
 // Returns false at the end.
 static inline bool extract_cursor_find(struct extract_cursor *c, uint32_t a, uint32_t b)
 {
     const uint32_t swapped_a = __builtin_bswap32(a), swapped_b = __builtin_bswap32(b);
+    const size_t block = 4 * EXTRACT_BLOCK_WORDS;
+    uint32_t found = 0;
 
+    for (; extract_cursor_left(c) >= block; c->at += block) {
+        const uint8_t *from = c->bytes + c->at;
+        for (unsigned i = 0; i < EXTRACT_BLOCK_WORDS; i++) {
+            uint32_t v = extract_raw_word(from + 4 * (size_t)i);
+            found |= (v == a) | (v == b) | (v == swapped_a) | (v == swapped_b);
+        }
+        if (found)
+            break;
+    }
     for (; extract_cursor_left(c) >= 4; c->at += 4) {
-        uint32_t v;
-        memcpy(&v, c->bytes + c->at, sizeof v);
+        uint32_t v = extract_raw_word(c->bytes + c->at);
         if (v == a || v == b || v == swapped_a || v == swapped_b)
             return true;
     }
     return false;
 }
 
-// Moves to the next word, at a multiple of 4 bytes, that a test accepts with the word after it. Two
-// words of 0 are passed over. Returns false at the end.
-static inline bool extract_cursor_find_words(struct extract_cursor *c,
-                                             bool (*test)(uint32_t word, uint32_t next))
-{
-    uint32_t word, next;
-    uint64_t both;
+// Tests a word as this host reads it, and the word after it, without branches. `swap`: their byte
+// order is not the host's.
+typedef bool extract_words_test(uint32_t raw, uint32_t next, bool swap);
 
-    for (; extract_cursor_left(c) >= 8; c->at += both ? 4 : 8) {
-        memcpy(&both, c->bytes + c->at, sizeof both);
-        memcpy(&word, c->bytes + c->at, sizeof word);
-        memcpy(&next, c->bytes + c->at + 4, sizeof next);
-        if (both && test(c->swap ? __builtin_bswap32(word) : word,
-                         c->swap ? __builtin_bswap32(next) : next))
-            return true;
+// Moves to the next word, at a multiple of 4 bytes, that a test accepts with the word after it.
+// Returns false at the end.
+EXTRACT_INLINED static bool extract_find_words(struct extract_cursor *c, extract_words_test *test,
+                                               bool swap)
+{
+    const size_t block = 4 * EXTRACT_BLOCK_WORDS;
+    uint32_t found = 0;
+
+    for (; extract_cursor_left(c) >= block + 4; c->at += block) {
+        const uint8_t *from = c->bytes + c->at;
+        for (unsigned i = 0; i < EXTRACT_BLOCK_WORDS; i++)
+            found |= test(extract_raw_word(from + 4 * (size_t)i),
+                          extract_raw_word(from + 4 * (size_t)i + 4), swap);
+        if (found)
+            break;
     }
+    for (; extract_cursor_left(c) >= 8; c->at += 4)
+        if (test(extract_raw_word(c->bytes + c->at), extract_raw_word(c->bytes + c->at + 4), swap))
+            return true;
     return false;
+}
+
+// Does the same in the byte order of the cursor: each order has a loop of its own.
+EXTRACT_INLINED static bool extract_cursor_find_words(struct extract_cursor *c,
+                                                      extract_words_test *test)
+{
+    return c->swap ? extract_find_words(c, test, true) : extract_find_words(c, test, false);
 }
 
 // Moves past words of 8 bytes that are 0.
 static inline void extract_cursor_skip_zeros(struct extract_cursor *c)
 {
-    for (; extract_cursor_left(c) >= 8; c->at += 8) {
-        uint64_t v;
-        memcpy(&v, c->bytes + c->at, sizeof v);
-        if (v)
+    enum { WORDS = 8 };
+    uint64_t v[WORDS];
+
+    for (; extract_cursor_left(c) >= sizeof v; c->at += sizeof v) {
+        memcpy(v, c->bytes + c->at, sizeof v);
+        if (v[0] | v[1] | v[2] | v[3] | v[4] | v[5] | v[6] | v[7])
+            break;
+    }
+    for (; extract_cursor_left(c) >= sizeof *v; c->at += sizeof *v) {
+        memcpy(v, c->bytes + c->at, sizeof *v);
+        if (*v)
             return;
     }
 }

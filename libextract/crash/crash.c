@@ -4,6 +4,7 @@
 #include "base/grow.h"
 #include "crash/crash.h"
 #include "symbols/dwarf.h"
+#include <elf.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,12 +217,17 @@ static void choose_cause(struct crash_build *build)
         return;
     }
     // That nothing was found is knowledge only if the registers were there to look at.
+    uint64_t cause;
     bool is_known = crash->machine && crash->kernel;
-    crash->kind = is_known ? "none" : "unknown";
+    bool has_no_trap = is_known && crash->machine->elf_machine == EM_RISCV &&
+                       !register_get(&crash->registers, FAULT_MCAUSE, &cause);
+    crash->kind = is_known && !has_no_trap ? "none" : "unknown";
     crash->certainty = EXTRACT_CRASH_POSSIBLE;
     crash->source = crash->machine ? "registers" : "memory";
     snprintf(crash->text, sizeof crash->text, "%s",
-             is_known
+             has_no_trap ? "nothing shows a deadlock or an overflow; mcause, mepc and mtval, which "
+                           "show a trap, are missing"
+             : is_known
                  ? "nothing shows a fault, a deadlock or an overflow"
                  : "the registers of the core or the control blocks of the kernel are missing");
 }

@@ -417,6 +417,16 @@ static void read_riscv(struct crash_build *build)
         crash_set_origin(build, &origin, certainty, NULL);
         return;
     }
+    const struct extract_remains *remains = build->remains;
+    struct extract_registers origin;
+    if (remains->symbols &&
+        extract_kernel_trap_in_interrupt(remains->kernel, remains->memory, remains->symbols,
+                                         build->crash->core, registers, &origin)) {
+        snprintf(build->crash->context, sizeof build->crash->context, "interrupt, then trap");
+        find_bad_call(build, &origin, certainty);
+        crash_set_origin(build, &origin, certainty, NULL);
+        return;
+    }
     if (register_get(registers, FAULT_MEPC, &pc))
         crash_set_place(build, pc, certainty);
 }

@@ -37,7 +37,8 @@ static uint64_t compare(struct crash_build *build, struct extract_region region,
     return common;
 }
 
-static void check_constants(struct crash_build *build)
+// Returns whether the memory has some of the constants.
+static bool check_constants(struct crash_build *build)
 {
     struct extract_region region;
     uint64_t common = 0, different = 0, first = 0;
@@ -45,13 +46,14 @@ static void check_constants(struct crash_build *build)
     for (size_t i = 0; extract_memory_region(build->remains->memory, i, &region); i++)
         common += compare(build, region, &different, &first);
     if (!different)
-        return;
+        return common != 0;
     crash_find(build, "other program", "memory",
                different * 100 > common ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
                "%llu of %llu bytes of code and constants differ from the ELF file, the first at "
                "0x%08llx: another program ran, or its code was overwritten",
                (unsigned long long)different, (unsigned long long)common,
                (unsigned long long)first);
+    return true;
 }
 
 // The entry function of a thread is one of the program, or of a module that was loaded apart.
@@ -174,7 +176,8 @@ static void put_hex(char *text, const uint8_t *bytes, size_t length)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
-static void check_build_id(struct crash_build *build)
+// Returns whether the build id of the program is in the memory.
+static bool check_build_id(struct crash_build *build)
 {
     enum { MOST = 32 };
     uint8_t file[MOST], memory[MOST];
@@ -182,15 +185,28 @@ static void check_build_id(struct crash_build *build)
     uint64_t address;
     size_t got, length = extract_symbols_build_id(build->remains->symbols, &address, file, MOST);
 
-    if (!length ||
-        extract_memory_read(build->remains->memory, address, memory, length, &got, NULL) ||
-        memcmp(file, memory, length) == 0)
-        return;
+    if (!length || extract_memory_read(build->remains->memory, address, memory, length, &got, NULL))
+        return false;
+    if (memcmp(file, memory, length) == 0)
+        return true;
     put_hex(of_file, file, length);
     put_hex(of_memory, memory, length);
     crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
                "the build id of the ELF file is %s, but the memory has %s in its place", of_file,
                of_memory);
+    return true;
+}
+
+// Linux leaves the first page of a program out of its core if bit 4 of coredump_filter is not set.
+static void note_unchecked(struct crash_build *build)
+{
+    const struct extract_core *core = extract_core_of(build->remains->memory);
+    uint64_t entry;
+
+    if (core && extract_core_entry(core, &entry))
+        crash_find(build, "unchecked", "memory", EXTRACT_CRASH_CERTAIN,
+                   "the core has neither the build id of the program nor its code: that the ELF "
+                   "file is the one that ran is not checked");
 }
 
 // Linux notes where it loaded the entry point: at a multiple of a page from that of the file.
@@ -303,8 +319,9 @@ void crash_check_program(struct crash_build *build)
         return;
     check_machine(build);
     check_entry_point(build);
-    check_build_id(build);
-    check_constants(build);
+    bool has_build_id = check_build_id(build);
+    if (!check_constants(build) && !has_build_id)
+        note_unchecked(build);
     check_vectors(build);
     check_entries(build);
     check_threads(build);

@@ -25,7 +25,7 @@ const char *extract_ring_suffix(const struct extract_ring *ring)
     return ring->format ? ring->format->suffix : "none";
 }
 
-enum { MOST_MAGICS = 16, BLOCK_WORDS = 64 };
+enum { MOST_MAGICS = 16 };
 
 struct scan {
     struct extract_memory *memory;
@@ -63,12 +63,11 @@ static bool is_magic_of(const struct extract_format *format, uint32_t word)
 // has no branches, so that several are compared at once.
 static bool has_magic(const struct scan *scan, const uint8_t *bytes)
 {
-    uint32_t words[BLOCK_WORDS], found = 0;
+    uint32_t found = 0;
 
-    memcpy(words, bytes, sizeof words);
     for (size_t i = 0; i < scan->magic_count; i++)
-        for (size_t k = 0; k < BLOCK_WORDS; k++)
-            found |= words[k] == scan->magics[i];
+        for (size_t k = 0; k < EXTRACT_BLOCK_WORDS; k++)
+            found |= extract_raw_word(bytes + 4 * k) == scan->magics[i];
     return found;
 }
 
@@ -101,7 +100,7 @@ static void scan_word(struct scan *scan, const uint8_t *bytes, size_t left, size
 // Tests the words of the chunk from `i` to `end`; `got` bytes of it were read.
 static void scan_chunk(struct scan *scan, size_t i, size_t end, size_t got, uint64_t address)
 {
-    const size_t block = BLOCK_WORDS * SCAN_STEP;
+    const size_t block = EXTRACT_BLOCK_WORDS * SCAN_STEP;
 
     while (i + SCAN_STEP <= end && !scan->stopped) {
         size_t stop = end - i < block ? end : i + block;

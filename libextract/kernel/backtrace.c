@@ -12,10 +12,10 @@ static bool read_word(void *context, uint64_t address, unsigned bytes, uint64_t 
     return kernel_read_number(reader, address, bytes, value);
 }
 
-static void name_frame(struct extract_symbols *symbols, struct extract_frame *frame, bool is_first)
+static void name_frame(struct extract_symbols *symbols, struct extract_frame *frame, bool is_return)
 {
     struct extract_symbol symbol;
-    uint64_t pc = frame->pc - !is_first; // of a caller: the call, not what comes after it
+    uint64_t pc = frame->pc - is_return; // of a caller: the call, not what comes after it
 
     frame->function =
         extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) && symbol.function
@@ -36,15 +36,35 @@ static bool is_start(struct extract_symbols *symbols, uint64_t address)
            symbol.function && !offset;
 }
 
-// Returns whether a return address is in a part of the stack. A function that does not return need
-// not save its own: then the rules give the one into it again.
+// Returns a return address of AArch64 without the code that signs it, which is in the bits above
+// those of addresses, except for bit 55. How many bits addresses have is not known: 36 to 52.
+// Source: Arm Architecture Reference Manual for A-profile, D8.10 (pointer authentication).
+static uint64_t without_signature(struct extract_symbols *symbols, uint64_t pc)
+{
+    enum { LEAST_BITS = 36, MOST_BITS = 52, UPPER_HALF = 55 };
+    struct extract_symbol symbol;
+    uint64_t found = pc;
+
+    for (unsigned bits = MOST_BITS + 1; bits >= LEAST_BITS; bits--) {
+        if (extract_symbols_by_address(symbols, found, &symbol, NULL, NULL) && symbol.function)
+            return found;
+        uint64_t signature = ~UINT64_C(0) << (bits - 1);
+        found = pc >> UPPER_HALF & 1 ? pc | signature : pc & ~signature;
+    }
+    return pc;
+}
+
+// Returns whether a return address is in the upper part of a frame. A function that does not return
+// need not save its own: then the rules give the one into it again.
 static bool is_saved(struct kernel_reader *reader, const struct register_machine *machine,
                      uint64_t from, uint64_t to, uint64_t pc)
 {
     enum { MOST = 4096 };
     uint64_t value, thumb = machine->elf_machine == EM_ARM;
 
-    for (uint64_t at = from; at < to && at - from < MOST; at += machine->word_bytes)
+    if (to > from && to - from > MOST)
+        from = to - MOST;
+    for (uint64_t at = from; at < to; at += machine->word_bytes)
         if (kernel_read_number(reader, at, machine->word_bytes, &value) &&
             (value | thumb) == (pc | thumb))
             return true;
@@ -71,18 +91,23 @@ size_t extract_kernel_backtrace(struct extract_memory *memory, struct extract_sy
     while (frame.pc && count < most) {
         uint64_t sp = frame.value[machine->sp];
         frames[count] = (struct extract_frame){.pc = frame.pc};
-        name_frame(symbols, &frames[count], count == 0);
+        bool is_return =
+            count && !frame.is_interrupted &&
+            !(is_start(symbols, frame.pc) && extract_symbols_is_signal_frame(symbols, frame.pc));
+        name_frame(symbols, &frames[count], is_return);
         // What is not a function is shown if the core was there, but nothing is known of a caller.
         if (!frames[count].function)
             return count ? count : 1;
-        frames[count].is_impossible = count && kernel_is_no_return(symbols, frame.pc);
+        frames[count].is_impossible = is_return && kernel_is_no_return(symbols, frame.pc);
         if (frames[count].is_impossible && is_start(symbols, frame.pc))
             break;
         count++;
-        if (!extract_symbols_caller(symbols, &source, machine->sp, count == 1, &frame))
+        if (!extract_symbols_caller(symbols, &source, machine->sp, !is_return, &frame))
             break;
         if (machine->elf_machine == EM_ARM)
             frame.pc &= ~UINT64_C(1); // the bit of Thumb
+        else if (machine->elf_machine == EM_AARCH64)
+            frame.pc = without_signature(symbols, frame.pc);
         if (frame.pc == frames[count - 1].pc &&
             !is_saved(&reader, machine, sp, frame.value[machine->sp], frame.pc))
             break;

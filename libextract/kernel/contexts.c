@@ -298,7 +298,8 @@ bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool 
 
     (void)has_fpu;
     open_frame(&frame, reader, saved);
-    if (reader->machine == EM_ARM)
+    // The frames of Arm's A- and R-profile are others, which are not known.
+    if (reader->machine == EM_ARM && reader->registers && reader->registers->is_m_profile)
         is_frame = arm_either(&frame, reader, saved);
     else if (reader->machine == EM_RISCV)
         is_frame = riscv_freertos(&frame);

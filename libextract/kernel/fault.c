@@ -291,39 +291,85 @@ static bool is_from_code(struct extract_symbols *symbols, const struct extract_r
            (register_get(frame, machine->lr, &lr) && is_code(symbols, lr));
 }
 
+// A search for the frame that a trap of RISC-V has pushed: its pc is the core's mepc.
+struct trap {
+    struct kernel_reader reader;
+    const struct kernel_description *description;
+    uint64_t mepc;
+};
+
+static bool begin_trap(struct trap *trap, struct extract_kernel *kernel,
+                       struct extract_memory *memory, struct extract_symbols *symbols,
+                       const struct extract_registers *core)
+{
+    *trap = (struct trap){.description = kernel_detect(symbols),
+                          .reader = {.kernel = kernel,
+                                     .memory = memory,
+                                     .symbols = symbols,
+                                     .order = extract_symbols_byte_order(symbols),
+                                     .word_bytes = extract_symbols_pointer_bytes(symbols),
+                                     .machine = extract_symbols_machine(symbols),
+                                     .elf_flags = extract_symbols_flags(symbols),
+                                     .registers = register_machine_of(symbols)}};
+    return trap->description && trap->reader.registers &&
+           register_get(core, FAULT_MEPC, &trap->mepc);
+}
+
+static bool find_trap(struct trap *trap, uint64_t from, uint64_t to,
+                      struct extract_registers *found)
+{
+    const struct register_machine *machine = trap->reader.registers;
+    uint64_t pc;
+
+    for (uint64_t at = from; at < to && at - from < STACK_MOST; at += trap->reader.word_bytes)
+        if (trap->description->context(&trap->reader, at, false, found) &&
+            register_get(found, machine->pc, &pc) && pc == trap->mepc &&
+            is_from_code(trap->reader.symbols, found, machine))
+            return true;
+    return false;
+}
+
 bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extract_memory *memory,
                                      struct extract_symbols *symbols, unsigned core,
                                      const struct extract_registers *registers)
 {
-    const struct kernel_description *description = kernel_detect(symbols);
-    struct kernel_reader reader = {.kernel = kernel,
-                                   .memory = memory,
-                                   .symbols = symbols,
-                                   .order = extract_symbols_byte_order(symbols),
-                                   .word_bytes = extract_symbols_pointer_bytes(symbols),
-                                   .machine = extract_symbols_machine(symbols),
-                                   .elf_flags = extract_symbols_flags(symbols),
-                                   .registers = register_machine_of(symbols)};
-    uint64_t mepc, pc;
+    struct extract_registers found;
+    struct trap trap;
 
-    if (!description || !reader.registers || !register_get(registers, FAULT_MEPC, &mepc))
+    if (!begin_trap(&trap, kernel, memory, symbols, registers))
         return false;
     for (size_t i = 0; i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];
-        if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start)
+        if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start ||
+            !find_trap(&trap, thread->stack_start, thread->stack_end, &found))
             continue;
-        uint64_t from = thread->stack_start, end = thread->stack_end;
-        for (uint64_t at = from; at < end && at - from < STACK_MOST; at += reader.word_bytes) {
-            struct extract_registers found;
-            if (!description->context(&reader, at, false, &found) ||
-                !register_get(&found, reader.registers->pc, &pc) || pc != mepc ||
-                !is_from_code(symbols, &found, reader.registers))
-                continue;
-            kernel_set_context(&reader, thread, &found);
-            return true;
-        }
+        kernel_set_context(&trap.reader, thread, &found);
+        return true;
     }
     return false;
+}
+
+bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extract_memory *memory,
+                                      struct extract_symbols *symbols, unsigned core,
+                                      const struct extract_registers *registers,
+                                      struct extract_registers *found)
+{
+    enum { NEAR = 1024 }; // a handler may begin at the top of its stack again
+    bool has_thread = false;
+    struct trap trap;
+    uint64_t sp;
+
+    if (!kernel || !begin_trap(&trap, kernel, memory, symbols, registers) ||
+        !register_get(registers, trap.reader.registers->sp, &sp) || sp < NEAR)
+        return false;
+    sp -= sp % trap.reader.word_bytes;
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (sp >= thread->stack_start && sp < thread->stack_end)
+            return false;
+        has_thread |= thread->has_core && thread->core == core && !thread->has_pc;
+    }
+    return has_thread && find_trap(&trap, sp - NEAR, sp + NEAR, found);
 }
 
 enum extract_code extract_remains_read_kernel(struct extract_remains *remains,

@@ -313,9 +313,11 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
         return extract_error_set(error, EXTRACT_NOTFOUND, path,
                                  "use the ELF file of a program with ThreadX or FreeRTOS",
                                  "the program contains no kernel that is known");
+    const char *hint = extract_symbols_debug_hint(symbols);
     if (!extract_symbols_type_size(symbols, description->type, &size))
         return extract_error_set(
-            error, EXTRACT_UNSUPPORTED, path, "build the kernel with -g, and do not strip the file",
+            error, EXTRACT_UNSUPPORTED, path,
+            hint ? hint : "build the kernel with -g, and do not strip the file",
             "no debug information describes %s of %s", description->type, description->name);
     struct kernel_reader *reader = calloc(1, sizeof *reader);
     struct extract_kernel *result = calloc(1, sizeof *result);

@@ -305,12 +305,16 @@ const struct extract_core *extract_core_of(const struct extract_memory *memory)
     return images ? images->core : NULL;
 }
 
-// Reads the note at the cursor: its bytes, and its type if Linux wrote it, else 0. Returns false at
-// the end of the notes.
+static bool is_named(const uint8_t *name, uint32_t length, const char *owner)
+{
+    return length == strlen(owner) + 1 && memcmp(name, owner, length) == 0;
+}
+
+// Reads the note at the cursor: its bytes, and its type if it is of a known owner, else 0. Returns
+// false at the end of the notes.
 static bool read_note(struct extract_cursor *c, uint32_t *type, const uint8_t **bytes,
                       uint32_t *length)
 {
-    static const char linux_name[] = "CORE";
     uint32_t name_bytes = extract_cursor_u32(c);
 
     *length = extract_cursor_u32(c);
@@ -321,7 +325,8 @@ static bool read_note(struct extract_cursor *c, uint32_t *type, const uint8_t **
     if (c->failed)
         return false;
     extract_cursor_span(c, -*length & 3);
-    if (name_bytes != sizeof linux_name || memcmp(name, linux_name, sizeof linux_name) != 0)
+    bool is_ours = *type == EXTRACT_CORE_REGISTERS;
+    if (!is_named(name, name_bytes, is_ours ? EXTRACT_CORE_OWNER : "CORE"))
         *type = 0;
     return true;
 }

@@ -40,9 +40,14 @@ const struct extract_core *extract_core_of(const struct extract_memory *memory);
 
 void extract_core_free(struct extract_core *core);
 
-// A note that Linux or GDB wrote, and where the next one begins. Initialize with zeros.
+// The owner and the type of the note in which `ringside core` keeps the registers of a core, as a
+// text with one register per line. NT_PRSTATUS has those of threads, without the ones of faults.
+#define EXTRACT_CORE_OWNER "RINGSIDE"
+enum { EXTRACT_CORE_REGISTERS = 0x52530001 };
+
+// A note that Linux, GDB or Ringside wrote, and where the next one begins. Initialize with zeros.
 struct extract_core_note {
-    uint32_t type;        // NT_*
+    uint32_t type;        // NT_* or EXTRACT_CORE_REGISTERS
     uint32_t length;      // bytes
     const uint8_t *bytes; // inside of the memory's file
     size_t index;         // of the span

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// registers: reads NT_PRSTATUS notes (notes.h).
+// registers: reads the notes of a core that have registers (notes.h).
 #include "registers/notes.h"
 #include "base/cursor.h"
 #include "memory/core.h"
+#include "registers/text.h"
 #include <elf.h>
 #include <signal.h>
+#include <stdlib.h>
 
 enum { SIGNAL_AT = 12 };
 
@@ -26,6 +28,27 @@ static void take_siginfo(struct extract_cursor c, const struct register_machine 
         register_set(registers, FAULT_SIGNAL_ADDRESS, address);
 }
 
+size_t register_notes_of_cores(const struct extract_memory *memory,
+                               const struct register_machine *machine,
+                               struct extract_registers *registers, size_t most)
+{
+    const struct extract_core *core = extract_core_of(memory);
+    struct register_values *values = malloc(sizeof *values);
+    struct extract_core_note note = {.index = 0};
+    size_t count = 0;
+    bool has_any = false, is_core = core && core->elf.machine == machine->elf_machine;
+
+    while (values && is_core && count < most && extract_core_next_note(core, &note)) {
+        if (note.type != EXTRACT_CORE_REGISTERS)
+            continue;
+        if (register_values_parse(values, EXTRACT_CORE_OWNER, note.bytes, note.length, NULL))
+            values->count = 0;
+        has_any |= register_values_general(values, machine, &registers[count++]);
+    }
+    free(values);
+    return has_any ? count : 0;
+}
+
 size_t register_notes_read(const struct extract_memory *memory,
                            const struct register_machine *machine,
                            struct extract_registers *registers, size_t most)
@@ -36,6 +59,9 @@ size_t register_notes_read(const struct extract_memory *memory,
 
     if (!core || core->elf.machine != machine->elf_machine)
         return 0;
+    // A core that Ringside wrote has a note for each thread, too, which are not cores.
+    if ((count = register_notes_of_cores(memory, machine, registers, most)) != 0)
+        return count;
     while (count < most && extract_core_next_note(core, &note)) {
         struct extract_cursor c =
             extract_cursor_make(note.bytes, note.length, core->elf.byte_order);

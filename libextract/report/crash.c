@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: why a target stopped (extract/crash.h), as one page of text or one JSON object.
 #include "base/file.h"
+#include "kernel/kernel.h"
 #include "report/crash_html.h"
 #include "report/internal.h"
 #include "report/text_table.h"
@@ -254,9 +255,9 @@ static void put_context(struct extract_text *text, const struct extract_crash *c
         if (crash->core_count > 1)
             extract_text_printf(text, ", of %zu", crash->core_count);
     } else if (crash->thread) {
-        extract_text_puts(text, "thread \"");
-        extract_text_escaped(text, crash->thread->name);
-        extract_text_printf(text, "\" (%s)", extract_crash_certainty_name(crash->thread_certainty));
+        extract_text_puts(text, "thread ");
+        kernel_put_name(text, crash->thread->name, crash->thread->address);
+        extract_text_printf(text, " (%s)", extract_crash_certainty_name(crash->thread_certainty));
         if (*crash->context)
             extract_text_printf(text, ", interrupted by %s", crash->context);
     } else {

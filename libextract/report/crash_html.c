@@ -97,7 +97,10 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
         extract_text_printf(text, "<p>Thread %llu</p>\n", (unsigned long long)crash->lwp);
     if (crash->thread) {
         extract_text_puts(text, "<p>Thread <code>");
-        put_escaped(text, crash->thread->name);
+        if (*crash->thread->name)
+            put_escaped(text, crash->thread->name);
+        else
+            extract_text_hex(text, crash->thread->address, 8);
         extract_text_puts(text, "</code>");
         put_certainty(text, crash->thread_certainty);
         extract_text_puts(text, "</p>\n");

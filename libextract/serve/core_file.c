@@ -4,9 +4,11 @@
 //     ELF header | program headers | notes | memory
 //
 // Standard: System V ABI (gABI) 4.1, chapters 4 and 5; notes as GDB reads them for bare metal:
-// NT_PRSTATUS per thread, and NT_GDB_TDESC with the target description for Arm's M-profile.
+// NT_PRSTATUS per thread, and NT_GDB_TDESC with the target description for Arm's M-profile. A note
+// per core, which GDB skips, has all its registers as text: Ringside reads the core with them.
 #include "base/file.h"
 #include "base/grow.h"
+#include "memory/core.h"
 #include "memory/hooks.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
@@ -130,6 +132,31 @@ static void put_description_note(struct writer *w, const struct register_machine
     if (xml.code)
         w->text.code = xml.code;
     extract_text_free(&xml);
+}
+
+// Writes the registers of a core, with those of a fault, as --registers reads them. A stack pointer
+// that was found by search is left out: it would be read as known.
+static void put_core_note(struct writer *w, const struct register_machine *machine,
+                          const struct extract_registers *core, bool psp_is_likely)
+{
+    struct extract_text lines;
+    uint64_t value;
+
+    extract_text_init(&lines, NULL, NULL);
+    for (unsigned i = 0; i < FAULT_END; i++) {
+        const char *name = i < machine->count   ? machine->names[i]
+                           : i >= EXTRACT_FAULT ? register_fault_name(i)
+                                                : NULL;
+        bool is_found = machine->is_m_profile && psp_is_likely && (i == ARM_MSP || i == ARM_PSP);
+        if (name && !is_found && register_get(core, i, &value))
+            extract_text_printf(&lines, "%s 0x%llx\n", name, (unsigned long long)value);
+    }
+    put_note_header(w, EXTRACT_CORE_OWNER, lines.used, EXTRACT_CORE_REGISTERS);
+    extract_text_put(&w->text, lines.data ? lines.data : "", lines.used);
+    extract_text_pad(&w->text, 0, -lines.used & (NOTE_ALIGN - 1));
+    if (lines.code)
+        w->text.code = lines.code;
+    extract_text_free(&lines);
 }
 
 // ---- threads ----
@@ -283,6 +310,8 @@ static void put_core(struct extract_text *text, const struct extract_remains *re
         put_thread_note(&notes, machine, &threads->list[i]);
     if (machine->is_m_profile)
         put_description_note(&notes, machine);
+    for (size_t i = 0; i < remains->core_count; i++)
+        put_core_note(&notes, machine, &remains->cores[i], remains->psp_is_likely);
     bool is_wide = head.word_bytes == 8;
     uint64_t headers = (is_wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) +
                        (ranges->count + 1) * (is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));

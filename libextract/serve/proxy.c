@@ -152,7 +152,8 @@ static bool read_list(struct extract_proxy *proxy, bool is_brief)
     extract_kernel_free(proxy->kernel);
     proxy->kernel = NULL;
     // A kernel that has not started has no lists yet: then there are the cores alone.
-    if (stale_check(&proxy->stale, proxy->memory, proxy->symbols))
+    unsigned stopped = proxy->cores.stopped;
+    if (stale_check(&proxy->stale, proxy->memory, proxy->symbols, stopped, &registers[stopped]))
         ;
     else if (is_brief)
         (void)extract_kernel_read_states(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
@@ -183,15 +184,15 @@ static bool read_threads(struct extract_proxy *proxy)
 // that was not seen before: each step of GDB asks for it.
 static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
 {
-    const struct core *read;
     uint64_t address;
     size_t i;
 
     if (proxy->current[core])
         return proxy->current[core];
     proxy->current[core] = core + 1;
-    if (!stale_check(&proxy->stale, proxy->memory, proxy->symbols) &&
-        (read = read_core(proxy, core)) &&
+    const struct core *read = read_core(proxy, core);
+    if (read &&
+        !stale_check(&proxy->stale, proxy->memory, proxy->symbols, core, &read->registers) &&
         kernel_read_current(proxy->memory, proxy->symbols, core, &address) && address) {
         i = find_id(proxy, address);
         if (i == MOST_IDS && read_list(proxy, true))
@@ -333,6 +334,7 @@ static bool set_breakpoint(struct extract_proxy *proxy, bool is_set)
 static bool resume(struct extract_proxy *proxy, const char *request, enum proxy_state state)
 {
     forget(proxy);
+    stale_continue(&proxy->stale);
     proxy->state = state;
     return upstream_tell(&proxy->upstream, request, strlen(request));
 }
@@ -763,6 +765,8 @@ static bool do_resume(struct extract_proxy *proxy)
 
 static bool do_continue(struct extract_proxy *proxy)
 {
+    if (proxy->input.data[0] == 'c' || proxy->input.data[0] == 'C')
+        stale_continue(&proxy->stale);
     forget(proxy);
     proxy->state = PROXY_RUNNING;
     return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);

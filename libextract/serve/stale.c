@@ -2,20 +2,18 @@
 // serve: notices that a program was started again (stale.h). A kernel that runs changes the control
 // blocks of its threads all the time.
 #include "serve/stale.h"
+#include "serve/threads.h"
 #include <string.h>
 #include <strings.h>
 
 // Returns a checksum of the control blocks of threads; 0 if there are none.
-static uint64_t sum_of(struct extract_memory *memory, struct extract_symbols *symbols)
+static uint64_t sum_of(const struct extract_kernel *kernel, struct extract_memory *memory)
 {
     enum { THREADS = 16, BYTES = 256 };
-    struct extract_kernel *kernel;
     uint8_t bytes[BYTES];
     uint64_t sum = 0;
     size_t got;
 
-    if (extract_kernel_read_states(&kernel, memory, symbols, NULL))
-        return 0;
     for (size_t i = 0; i < kernel->thread_count && i < THREADS; i++) {
         (void)extract_memory_read(memory, kernel->threads[i].address, bytes, sizeof bytes, &got,
                                   NULL);
@@ -23,21 +21,59 @@ static uint64_t sum_of(struct extract_memory *memory, struct extract_symbols *sy
             sum = (sum ^ bytes[k]) * UINT64_C(0x100000001B3); // FNV-1a
         sum += kernel->threads[i].address;
     }
-    extract_kernel_free(kernel);
     return sum;
 }
 
 void stale_begin(struct stale *stale, struct extract_memory *memory,
                  struct extract_symbols *symbols)
 {
-    if (!stale->is_stale)
-        *stale = (struct stale){.is_stale = true, .sum = sum_of(memory, symbols)};
+    struct extract_kernel *kernel;
+
+    stale->has_continued = false;
+    if (stale->is_stale)
+        return;
+    *stale = (struct stale){.is_stale = true};
+    if (extract_kernel_read_states(&kernel, memory, symbols, NULL))
+        return;
+    stale->sum = sum_of(kernel, memory);
+    extract_kernel_free(kernel);
+}
+
+void stale_continue(struct stale *stale)
+{
+    stale->has_continued = true;
+}
+
+// Returns whether a core uses the stack of its thread. Where a stack ends may be unknown; then it
+// is not known whether it is start-up code that runs.
+static bool is_in_thread(const struct extract_kernel *kernel, unsigned core,
+                         const struct register_machine *machine,
+                         const struct extract_registers *registers)
+{
+    for (size_t i = 0; machine && i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (thread->has_core && thread->core == core && thread->stack_end)
+            return serve_has_core(thread, machine, registers);
+    }
+    return false;
 }
 
 bool stale_check(struct stale *stale, struct extract_memory *memory,
-                 struct extract_symbols *symbols)
+                 struct extract_symbols *symbols, unsigned core,
+                 const struct extract_registers *registers)
 {
-    stale->is_stale = stale->is_stale && sum_of(memory, symbols) == stale->sum;
+    struct extract_kernel *kernel;
+
+    if (!stale->is_stale)
+        return false;
+    if (extract_kernel_read_states(&kernel, memory, symbols, NULL)) {
+        stale->is_stale = !stale->sum;
+        return stale->is_stale;
+    }
+    stale->is_stale = sum_of(kernel, memory) == stale->sum &&
+                      !(stale->has_continued && registers &&
+                        is_in_thread(kernel, core, register_machine_of(symbols), registers));
+    extract_kernel_free(kernel);
     return stale->is_stale;
 }
 

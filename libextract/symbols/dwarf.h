@@ -62,6 +62,10 @@ uint32_t extract_symbols_flags(const struct extract_symbols *symbols);
 // in the ELF file.
 bool extract_symbols_has_libraries(const struct extract_symbols *symbols);
 
+// Returns what to do to have the debug information, if the file shows that it is in another file or
+// in a form that is not read; NULL: the file does not show that.
+const char *extract_symbols_debug_hint(const struct extract_symbols *symbols);
+
 // Finds the build id: its address in the memory of the program, and its bytes, of which at most
 // `size` are copied. Returns how many there are; 0: the program has none.
 size_t extract_symbols_build_id(const struct extract_symbols *symbols, uint64_t *address,
@@ -126,6 +130,7 @@ struct extract_unwound {
     uint64_t known; // bit i: value[i] is known
     uint64_t value[EXTRACT_UNWOUND];
     uint64_t pc;
+    bool is_interrupted; // pc is not a return address: the frame before is one of a signal
 };
 // Reads a number of the target's memory.
 struct extract_unwind_memory {
@@ -139,6 +144,11 @@ struct extract_unwind_memory {
 bool extract_symbols_caller(struct extract_symbols *symbols,
                             const struct extract_unwind_memory *memory, unsigned sp, bool is_first,
                             struct extract_unwound *frame);
+
+// Returns whether the rules for an address are those of the frame of a signal. A handler returns to
+// the first instruction of such code, before which there is no call. In a build without libdw, it
+// does not.
+bool extract_symbols_is_signal_frame(struct extract_symbols *symbols, uint64_t address);
 
 // Copies up to `length` bytes at a target address from the ELF file, out of its code and constants
 // (read-only allocated sections). Returns the number of bytes copied, or 0 if the file has none

@@ -165,6 +165,23 @@ uint32_t extract_symbols_flags(const struct extract_symbols *symbols)
     return symbols->file.flags;
 }
 
+const char *extract_symbols_debug_hint(const struct extract_symbols *symbols)
+{
+    static const struct {
+        const char *section, *hint;
+    } hints[] = {{".gnu_debuglink", "merge it with its file of debug information: eu-unstrip "
+                                    "STRIPPED DEBUG -o WHOLE"},
+                 {".gnu_debugaltlink", "build the file without dwz"},
+                 {".zdebug_info", "decompress it: objcopy --decompress-debug-sections FILE"},
+                 {".debug_gnu_pubnames", "build it without -gsplit-dwarf"}};
+
+    for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+        for (uint32_t k = 0; k < symbols->file.section_count; k++)
+            if (strcmp(symbols->file.sections[k].name, hints[i].section) == 0)
+                return hints[i].hint;
+    return NULL;
+}
+
 size_t extract_symbols_count(const struct extract_symbols *symbols)
 {
     return symbols->table.count;

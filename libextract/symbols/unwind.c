@@ -29,7 +29,8 @@ static uint64_t narrowed(const struct unwinding *u, uint64_t value)
     return u->symbols->file.word == 4 ? (uint32_t)value : value;
 }
 
-// Computes an expression of one register and an offset, or of the CFA and an offset.
+// Computes an expression of one register and an offset, or of the CFA and an offset, or what is
+// saved there. No operation uses more than the top of the stack: what is below it does not matter.
 static bool compute(const struct unwinding *u, const struct extract_unwound *from,
                     const Dwarf_Op *ops, size_t count, const uint64_t *cfa, uint64_t *value,
                     bool *is_value)
@@ -39,11 +40,11 @@ static bool compute(const struct unwinding *u, const struct extract_unwound *fro
         uint8_t atom = ops[i].atom;
         if (i == 0 && atom == DW_OP_call_frame_cfa && cfa) {
             *value = *cfa;
-        } else if (i == 0 && atom == DW_OP_bregx) {
+        } else if (atom == DW_OP_bregx) {
             if (!get(from, ops[i].number, value))
                 return false;
             *value += ops[i].number2;
-        } else if (i == 0 && atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
+        } else if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31) {
             if (!get(from, atom - DW_OP_breg0, value))
                 return false;
             *value += ops[i].number;
@@ -54,6 +55,10 @@ static bool compute(const struct unwinding *u, const struct extract_unwound *fro
                 return false;
         } else if (i && atom == DW_OP_plus_uconst) {
             *value += ops[i].number;
+        } else if (i && atom == DW_OP_deref) { // of a signal frame: the stack pointer was saved
+            if (!u->memory->read(u->memory->context, narrowed(u, *value), u->symbols->file.word,
+                                 value))
+                return false;
         } else if (i && atom == DW_OP_stack_value) {
             *is_value = true;
         } else {
@@ -89,8 +94,8 @@ static bool apply(struct unwinding *u, Dwarf_Frame *rules, unsigned sp)
     uint64_t cfa, value, before;
     Dwarf_Op *ops;
     size_t count;
-    bool is_value, is_undefined;
-    int link = dwarf_frame_info(rules, NULL, NULL, NULL);
+    bool is_value, is_undefined, is_signal = false;
+    int link = dwarf_frame_info(rules, NULL, NULL, &is_signal);
 
     if (link < 0 || link >= EXTRACT_UNWOUND || dwarf_frame_cfa(rules, &ops, &count) ||
         !compute(u, u->frame, ops, count, NULL, &cfa, &is_value) || !get(u->frame, sp, &before) ||
@@ -108,6 +113,7 @@ static bool apply(struct unwinding *u, Dwarf_Frame *rules, unsigned sp)
         return false;
     caller.known |= UINT64_C(1) << sp;
     caller.value[sp] = cfa;
+    caller.is_interrupted = is_signal;
     *u->frame = caller;
     return true;
 }
@@ -129,18 +135,51 @@ static bool apply_section(struct question *question, Dwarf_CFI *cfi)
     return is_found;
 }
 
-static bool find_caller(void *context)
+static bool is_of_signal(struct question *question, Dwarf_CFI *cfi)
 {
-    struct question *question = context;
+    const struct unwinding *u = &question->unwinding;
+    Dwarf_Frame *rules = NULL;
+    bool is_signal = false;
+    bool is_found = cfi &&
+                    !dwarf_cfi_addrframe(cfi, u->frame->pc - u->symbols->load_bias, &rules) &&
+                    dwarf_frame_info(rules, NULL, NULL, &is_signal) >= 0;
+
+    free(rules);
+    return is_found && is_signal;
+}
+
+// Tries .debug_frame and then .eh_frame, until one has the answer.
+static bool try_sections(struct question *question,
+                         bool (*try)(struct question *question, Dwarf_CFI *cfi))
+{
     struct extract_symbols *symbols = question->unwinding.symbols;
 
-    if (apply_section(question, dwarf_getcfi(symbols->types.dwarf->dw)))
+    if (try(question, dwarf_getcfi(symbols->types.dwarf->dw)))
         return true;
-    Dwarf_CFI *cfi = dwarf_getcfi_elf(symbols->file.elf); // .eh_frame
-    bool is_found = apply_section(question, cfi);
+    Dwarf_CFI *cfi = dwarf_getcfi_elf(symbols->file.elf);
+    bool is_found = try(question, cfi);
     if (cfi)
         dwarf_cfi_end(cfi);
     return is_found;
+}
+
+static bool find_caller(void *context)
+{
+    return try_sections(context, apply_section);
+}
+
+static bool find_signal(void *context)
+{
+    return try_sections(context, is_of_signal);
+}
+
+bool extract_symbols_is_signal_frame(struct extract_symbols *symbols, uint64_t address)
+{
+    struct extract_unwound frame = {.pc = address};
+    struct question question = {{symbols, NULL, &frame, true}, 0};
+
+    return extract_types_dwarf(symbols) &&
+           extract_dwarf_run(&symbols->types.dwarf, find_signal, &question);
 }
 
 bool extract_symbols_caller(struct extract_symbols *symbols,

@@ -85,6 +85,13 @@ bool extract_symbols_inner(struct extract_symbols *symbols, uint64_t address, co
     return false;
 }
 
+bool extract_symbols_is_signal_frame(struct extract_symbols *symbols, uint64_t address)
+{
+    (void)symbols;
+    (void)address;
+    return false;
+}
+
 bool extract_symbols_caller(struct extract_symbols *symbols,
                             const struct extract_unwind_memory *memory, unsigned sp, bool is_first,
                             struct extract_unwound *frame)

@@ -57,11 +57,11 @@ dies() {
 dies_in_loop() {
     dies "$@" || dies "$@" || dies "$@"
 }
-dies_in_interrupt() {
+dies_in_interrupt() { # KIND CONTEXT
     die 13 || { cat "$work/err"; return 1; }
-    says '.cause.kind == "bus fault" and .place.function == "store_sample" and
-        (.context | test("^interrupt [0-9]+, then HardFault$")) and
-        (.frames | map(.function) | .[1] == "board_device_interrupt")'
+    says ".cause.kind == \"$1\" and .place.function == \"store_sample\" and
+        (.context | test(\"^$2\$\"))" &&
+        says '(.frames | map(.function) | .[1] == "board_device_interrupt")'
 }
 line_of() { grep -n -m 1 -F "$1" qemu-tests/images/deaths.c | cut -d: -f1; }
 
@@ -83,6 +83,19 @@ same_in_gdb() {
         "$elf" "$work/gdb.core" >"$work/out" 2>&1 </dev/null || return 1
     grep -q '^#0 .* execute_garbage ' "$work/out" &&
         grep -q '^\* .*"culprit".* execute_garbage ' "$work/out" || { cat "$work/out"; return 1; }
+}
+# A core has the registers of the cores as they were: its page is that of the dump.
+same_from_core() {
+    rm -f "$work"/again.core*
+    "$ringside" core -q "${input[@]}" -o "$work/again.core" || return 1
+    "$ringside" crash -q "${input[@]}" >"$work/text"
+    "$ringside" crash -q --elf "$elf" "$work/again.core" >"$work/out" 2>&1
+    diff "$work/text" "$work/out" || return 1
+    [ "$port" = coldfire ] && return 0 # see ringside-core(1)
+    timeout 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -x "$script" \
+        -ex 'echo crash\n' -ex 'ringside crash' "$elf" "$work/again.core" 2>&1 </dev/null |
+        sed '1,/^crash$/d; /^no trace: /d' >"$work/out"
+    diff "$work/text" "$work/out"
 }
 # GDB unwinds through the exception, with FPU registers in its frame or not.
 served() {
@@ -245,6 +258,8 @@ second_core() {
         (.cause.text | test("0xcccccccc")) and .thread.name == "right" and
         .thread.certainty == "certain" and .place.function == "right_work" and
         (.findings | length == 1) and .place.line == '"$line" || return 1
+    input=(--elf "$elf" --registers "$work/registers.txt" "${images[@]}")
+    same_from_core || return 1
     live --remote "$socket"
 }
 
@@ -354,6 +369,18 @@ entry_ends_stack() {
     done
 }
 
+# A file whose debug information is elsewhere, or compressed in the old way: the way out is named.
+without_debug() {
+    cp "$elf" "$work/whole.debug"
+    arm-none-eabi-objcopy --strip-debug --add-gnu-debuglink="$work/whole.debug" "$elf" \
+        "$work/stripped.elf" || return 1
+    arm-none-eabi-objcopy --compress-debug-sections=zlib-gnu "$elf" "$work/old-form.elf" || return 1
+    ! "$ringside" threads --elf "$work/stripped.elf" "${images[@]}" 2>"$work/err" >"$work/out" &&
+        grep -q 'no debug information .*; merge it .*eu-unstrip' "$work/err" || return 1
+    ! "$ringside" threads --elf "$work/old-form.elf" "${images[@]}" 2>"$work/err" >"$work/out" &&
+        grep -q 'no debug information .*; decompress it' "$work/err"
+}
+
 for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     elf=$firmware/deaths-$port.elf
     memory="memory fault"
@@ -371,6 +398,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: an address that is not aligned" dies 3 "usage fault" culprit store_sample
     check "$port: an illegal instruction" dies 4 "illegal instruction" culprit execute_garbage \
         "$frames"
+    check "$port: ... and the same page from a core of the dump" same_from_core
     if [ "$port" = cortex-m3 ]; then
         check "$port: ... and the same page and core in GDB" same_in_gdb
         check "$port: ... and from a crash folder" folder
@@ -382,7 +410,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         sum_deep "$overflow"
     # The thread that was interrupted is not the culprit, and may be any.
     case $port in
-    cortex-m*) check "$port: a bad pointer in an interrupt" dies_in_interrupt ;;
+    cortex-m*) check "$port: a bad pointer in an interrupt" dies_in_interrupt "$memory" \
+        'interrupt [0-9]+, then HardFault' ;;
+    rv64) check "$port: a bad pointer in an interrupt" dies_in_interrupt "$memory" \
+        'interrupt, then trap' ;;
     esac
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
@@ -408,6 +439,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         "$waits"
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
+    [ "$port" = cortex-m3 ] && check "$port: an ELF file without types" without_debug
 done
 check "the entry function of a thread is the end of its stack" entry_ends_stack
 check "rv64: the second core of two dies" second_core

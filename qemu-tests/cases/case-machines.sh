@@ -83,12 +83,38 @@ all() { # NAME BOARD CONTEXTS COMPILER CODE DATA FLAG...
     check "$1: all threads of a core in GDB" cores
 }
 
+# Return addresses on the stack of AArch64 are signed. The link script is that of the image before.
+signed_returns() {
+    elf=$work/signed.elf
+    cat >"$work/signed.c" <<'C'
+static unsigned long stack[512] __attribute__((aligned(16), used));
+static volatile int turns;
+__asm__(".pushsection .first,\"ax\",%progbits\n.globl _start\n_start: ldr x0, =stack + 4096\n"
+        "mov sp, x0\nmov x29, #0\nldr x0, =0x0123456789abcdef\nmsr apiakeylo_el1, x0\n"
+        "msr apiakeyhi_el1, x0\nmrs x0, sctlr_el1\norr x0, x0, #1 << 31\nmsr sctlr_el1, x0\nisb\n"
+        "bl image_main\nb .\n.popsection");
+__attribute__((noinline)) void turn(void) { while (turns++ != -5); }
+__attribute__((noinline)) int open_valve(int way) { turn(); return way + turns; }
+__attribute__((noinline)) int close_valve(int way) { return open_valve(way) + turns; }
+int image_main(void) { return close_valve(3) + 1; }
+C
+    aarch64-linux-gnu-gcc -std=gnu11 -g -O1 -ffreestanding -fno-pie -static -nostdlib -no-pie \
+        -mgeneral-regs-only -march=armv8.3-a -mbranch-protection=pac-ret -Wl,--build-id=none \
+        -Wl,--no-warn-rwx-segments -T "$work/link.ld" "$work/signed.c" -o "$elf" || return 1
+    takes 'virt -cpu max -nic none' || return 1
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" "${images[@]}" \
+        >"$work/out"
+    [ "$(jq -r '.frames | map(.function) | join(" ")' "$work/out")" = \
+        "turn open_valve close_valve image_main _start" ] || { cat "$work/out"; return 1; }
+}
+
 threadx=-DKERNEL='"threadx.h"' freertos=-DKERNEL='"freertos.h"'
 waits=sleeping
 all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000 "$threadx" \
     -march=rv32imac_zicsr -mabi=ilp32 -mcmodel=medany
 all aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 0x40090000 \
     "$threadx" -mgeneral-regs-only -mstrict-align
+check "aarch64: signed return addresses" signed_returns
 all armv8m mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$threadx" -DTHREADX \
     -mcpu=cortex-m33 -mthumb
 waits='blocked on queue "pressure"'

@@ -17,7 +17,8 @@ enum {
     CPUS = 16,              // processors that are believed without a control block
     MOST_BUFFER = 16 << 20, // bytes of a buffer that is rebuilt
     MOST_CHECKED = 1 << 20, // bytes of a buffer whose records are all compared with the head
-    WINDOW = 256 * 1024     // bytes that are searched at once
+    WINDOW = 256 * 1024,    // bytes that are searched at once
+    FIRST_BYTES = WINDOW + EXTRACT_HOOKS_HEADER // a window, and a control block that begins in it
 };
 
 // A buffer, and a chain of records in it.
@@ -292,13 +293,13 @@ static bool rebuild_block(struct extract_ring *ring, struct extract_memory *memo
 
 // ---- a ring without a control block ----
 
-// Returns whether two words may begin a record: a quick test that few other words pass.
-static bool may_begin(uint32_t frame, uint32_t hook)
+// Returns whether a word and the next one may begin a record: a quick test that few other words
+// pass. The upper bits of the processor, the bit of a board and the lower bits of the length are 0.
+EXTRACT_INLINED static bool may_begin(uint32_t raw, uint32_t next, bool swap)
 {
-    uint32_t length = frame & 0xFFFF;
+    const uint32_t zeros = ~(CPUS - 1u) << 24 | HOOK_FRAME_BOARD | 3;
 
-    (void)hook;
-    return (frame >> 24 < CPUS) & (length % 4 == 0) & (length != 4);
+    return !(raw & (swap ? __builtin_bswap32(zeros) : zeros)) & ((raw | next) != 0);
 }
 
 // Returns the bytes of a chain that is credible without a control block; 0: there is none.
@@ -323,66 +324,37 @@ static size_t chain_at(const uint8_t *bytes, size_t length, enum extract_byte_or
     return records >= CREDIBLE_ALONE && stamped > records / 2 ? at : 0;
 }
 
-// Finds the only chain of records in a memory that is credible by its length and by timestamps
-// that ascend.
-static bool find_alone(struct extract_memory *memory, const struct extract_rebuild *where,
-                       enum extract_byte_order order, uint64_t *start, uint64_t *end)
-{
-    uint8_t *bytes = malloc(WINDOW + HOOK_MAX_RECORD);
-    unsigned found = 0;
+// A search for the chains of records of one byte order that are credible by their length and by
+// timestamps that ascend.
+struct search {
+    enum extract_byte_order order;
+    uint64_t start, end; // of the newest chain
+    unsigned found;      // chains
+    uint64_t next;       // address from which the search goes on
+};
 
-    for (uint64_t at = where->from; bytes && at < where->to;) {
-        uint64_t data = extract_memory_skip_holes(memory, at, where->to);
-        at += (data - at) / 4 * 4;
-        size_t got = 0, most = WINDOW + HOOK_MAX_RECORD, i = 0;
-        size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
-        (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
-        while (i < got && i < WINDOW) {
-            struct extract_cursor c = extract_cursor_make(bytes + i, got - i, order);
-            bool is_begin = extract_cursor_find_words(&c, may_begin);
-            i += c.at;
-            if (!is_begin || i >= WINDOW)
-                break;
-            size_t length = chain_at(bytes + i, got - i, order);
-            if (length && found && *end == at + i) { // continued from the window before
-                *end += length;
-            } else if (length) {
-                *start = at + i;
-                *end = at + i + length;
-                found++;
-            }
-            i += length ? length : 4;
-        }
-        if (got < wanted || !i) // a hole, or the end
+// Continues a search in a window of memory that begins at an address.
+static void search_window(struct search *search, const uint8_t *bytes, size_t got, uint64_t at)
+{
+    size_t i = search->next > at ? (size_t)(search->next - at) : 0;
+
+    while (i < got && i < WINDOW) {
+        struct extract_cursor c = extract_cursor_make(bytes + i, got - i, search->order);
+        bool is_begin = extract_cursor_find_words(&c, may_begin);
+        i += c.at;
+        if (!is_begin || i >= WINDOW)
             break;
-        at += i;
+        size_t length = chain_at(bytes + i, got - i, search->order);
+        if (length && search->found && search->end == at + i) { // continued from the window before
+            search->end += length;
+        } else if (length) {
+            search->start = at + i;
+            search->end = at + i + length;
+            search->found++;
+        }
+        i += length ? length : 4;
     }
-    free(bytes);
-    return found == 1;
-}
-
-// A single chain is a ring that has not wrapped: its buffer is as long as the chain, at least.
-static bool rebuild_alone(struct extract_ring *ring, struct extract_memory *memory,
-                          const struct extract_rebuild *where, enum extract_byte_order order,
-                          unsigned pointer_bytes)
-{
-    struct block block = {.order = order};
-    struct buffer buffer = {.size = HOOK_MIN_BUFFER, .order = order, .limits = {CPUS, false}};
-    uint64_t end = 0;
-
-    if (!find_alone(memory, where, order, &buffer.start, &end) || end - buffer.start > MOST_BUFFER)
-        return false;
-    while (buffer.size < end - buffer.start)
-        buffer.size *= 2;
-    uint32_t size = buffer.size;
-    buffer.size = (uint32_t)(end - buffer.start);
-    if (buffer.start < EXTRACT_HOOKS_HEADER || !load(&buffer, memory))
-        return false;
-    buffer.length = follow(&buffer, 0, buffer.size, &buffer.records);
-    sum_up(&buffer);
-    buffer.size = size;
-    free(buffer.bytes);
-    return write_block(ring, &block, &buffer, pointer_bytes);
+    search->next = at + i;
 }
 
 // Returns whether a word at `at` is the version or the size of a control block of which at most one
@@ -403,29 +375,66 @@ static bool is_block_around(const uint8_t *bytes, size_t length, size_t at, stru
     return false;
 }
 
-// Finds a control block of which one word is damaged. Returns false if there is none.
-static bool find_block(struct extract_memory *memory, const struct extract_rebuild *where,
-                       struct block *block)
+// Finds a control block of which one word is damaged in a window of memory.
+static bool find_block(const uint8_t *bytes, size_t length, struct block *block)
 {
-    uint8_t *bytes = malloc(WINDOW);
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+
+    for (; extract_cursor_find(&c, EXTRACT_HOOKS_VERSION, EXTRACT_HOOKS_HEADER); c.at += 4)
+        if (is_block_around(bytes, length, c.at, block))
+            return true;
+    return false;
+}
+
+// Finds a control block of which one word is damaged, or else the chains of each byte order. The
+// memory is read once. Returns false if there is no such block.
+static bool find_remains(struct extract_memory *memory, const struct extract_rebuild *where,
+                         struct block *block, struct search *searches, unsigned count)
+{
+    uint8_t *bytes = malloc(WINDOW + HOOK_MAX_RECORD);
     bool is_found = false;
 
-    for (uint64_t at = where->from; bytes && !is_found && at < where->to;) {
+    for (uint64_t at = where->from; bytes && at < where->to; at += WINDOW) {
         uint64_t data = extract_memory_skip_holes(memory, at, where->to);
         at += (data - at) / 4 * 4;
-        size_t got = 0, wanted = where->to - at < WINDOW ? (size_t)(where->to - at) : WINDOW;
+        size_t got = 0, most = WINDOW + HOOK_MAX_RECORD;
+        size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
         (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
-        struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
-        for (; !is_found && extract_cursor_find(&c, EXTRACT_HOOKS_VERSION, EXTRACT_HOOKS_HEADER);
-             c.at += 4)
-            is_found = is_block_around(bytes, got, c.at, block);
-        block->address += at;
-        if (got < WINDOW)
+        // The bytes after the window are those of blocks that begin in it.
+        is_found = find_block(bytes, got < FIRST_BYTES ? got : FIRST_BYTES, block);
+        block->address += is_found ? at : 0;
+        for (unsigned i = 0; i < count && !is_found; i++)
+            search_window(&searches[i], bytes, got, at);
+        if (is_found || got < wanted || wanted < most) // a hole, or the end
             break;
-        at += WINDOW - EXTRACT_HOOKS_HEADER + 4;
     }
     free(bytes);
     return is_found;
+}
+
+// A single chain is a ring that has not wrapped: its buffer is as long as the chain, at least.
+static bool rebuild_alone(struct extract_ring *ring, struct extract_memory *memory,
+                          const struct search *search, unsigned pointer_bytes)
+{
+    struct block block = {.order = search->order};
+    struct buffer buffer = {.start = search->start,
+                            .size = HOOK_MIN_BUFFER,
+                            .order = search->order,
+                            .limits = {CPUS, false}};
+
+    if (search->found != 1 || search->end - search->start > MOST_BUFFER)
+        return false;
+    while (buffer.size < search->end - search->start)
+        buffer.size *= 2;
+    uint32_t size = buffer.size;
+    buffer.size = (uint32_t)(search->end - search->start);
+    if (buffer.start < EXTRACT_HOOKS_HEADER || !load(&buffer, memory))
+        return false;
+    buffer.length = follow(&buffer, 0, buffer.size, &buffer.records);
+    sum_up(&buffer);
+    buffer.size = size;
+    free(buffer.bytes);
+    return write_block(ring, &block, &buffer, pointer_bytes);
 }
 
 // ---- members of extract_format ----
@@ -457,13 +466,19 @@ bool hook_rebuild(struct extract_ring *ring, struct extract_memory *memory,
     unsigned pointer_bytes = symbols ? extract_symbols_pointer_bytes(symbols) : 0;
     struct block block = {.address = where->from};
 
-    if (where->is_header || find_block(memory, where, &block))
-        return rebuild_at(ring, memory, &block, where->to, known, pointer_bytes);
+    struct search searches[2] = {0};
+    unsigned count = 0;
+
     for (unsigned i = 0; i < 2; i++) {
         enum extract_byte_order order = i ? EXTRACT_BIG : EXTRACT_LITTLE;
-        if ((!known || known == order) && rebuild_alone(ring, memory, where, order, pointer_bytes))
-            return true;
+        if (!known || known == order)
+            searches[count++].order = order;
     }
+    if (where->is_header || find_remains(memory, where, &block, searches, count))
+        return rebuild_at(ring, memory, &block, where->to, known, pointer_bytes);
+    for (unsigned i = 0; i < count; i++)
+        if (rebuild_alone(ring, memory, &searches[i], pointer_bytes))
+            return true;
     return false;
 }
 

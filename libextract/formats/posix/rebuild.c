@@ -40,6 +40,7 @@ struct search {
     uint32_t heads[HEAD_MOST / 4 + 1]; // records, by the words before their data
     struct run list[RUNS];
     size_t count;
+    uint64_t next; // address from which the search goes on
 };
 
 // The ring that the runs belong to.
@@ -50,21 +51,34 @@ struct found_ring {
 
 // ---- records ----
 
-// Returns whether a record may begin with two words: a quick test that few other words pass. Bits
-// are compared without branches, which would be mispredicted.
-static bool may_begin(uint32_t first, uint32_t second)
+// Returns whether a record may begin at a word: a quick test that few other words pass. Between its
+// first two words, which hold its length and that of its data, and its data are 20 to 40 bytes and,
+// after the data, padding and the last word. The writer of a record that is cut may have died
+// before it copied the data.
+EXTRACT_INLINED static bool may_begin(uint32_t raw, uint32_t next, bool swap)
 {
-    return ((first >> 31 ^ first >> 30) & 1) & (second >> 16 <= (first >> 16 & 0xFFF) * 4);
+    enum { LEAST = 20 + 4, MOST = HEAD_MOST + 4 + 3, CUT = 1 << 28, STATE_AT = 30, DATA_AT = 16 };
+    // Bytes are taken out one by one if they have to be swapped. Subtracting each of them is what
+    // compilers do for several words at once; they would swap the bytes of single words.
+    uint32_t bytes = swap ? (raw & 0xF) << 10 | (raw >> 8 & 0xFF) << 2 : (raw >> 16 & 0xFFF) << 2;
+    uint32_t more =
+        swap ? bytes - ((next & 0xFF) << 8) - (next >> 8 & 0xFF) : bytes - (next >> DATA_AT);
+    uint32_t states = swap ? raw >> 7 ^ raw >> 6 : raw >> (STATE_AT + 1) ^ raw >> STATE_AT;
+    uint32_t cut = swap ? __builtin_bswap32(CUT) : CUT, data = swap ? 0xFFFF : 0xFFFFu << DATA_AT;
+
+    return (states & 1) &
+           ((more - LEAST <= MOST - LEAST) | (((raw & cut) != 0) & ((next & data) == 0)));
 }
 
-// Returns the words of a record whose first and last word agree; 0: it is none.
+// Returns the words of a record whose first and last word agree; 0: it is none. Its other words may
+// be damaged.
 static uint32_t tied_words(const uint8_t *bytes, size_t length, enum extract_byte_order order)
 {
     struct extract_cursor c = extract_cursor_make(bytes, length, order);
     uint32_t first = extract_cursor_u32(&c), second = extract_cursor_u32(&c);
-    uint32_t words = may_begin(first, second) ? posix_record_words(first, first) : 0;
+    uint32_t words = posix_record_words(first, first);
 
-    if (words < LEAST_WORDS || (size_t)words * 4 > length)
+    if (words < LEAST_WORDS || second >> 16 > words * 4 || (size_t)words * 4 > length)
         return 0;
     extract_cursor_seek(&c, (uint64_t)(words - 1) * 4);
     uint32_t last = extract_cursor_u32(&c);
@@ -106,37 +120,96 @@ static void note_record(struct search *search, const uint8_t *bytes, uint64_t ad
             .address = address, .end = address + (uint64_t)words * 4, position, .records = 1};
 }
 
-// Finds the records in a part of the memory. Returns false if memory is short.
-static bool find_runs(struct search *search, uint64_t from, uint64_t to)
+// Returns where the records begin that end at an offset, not before `from`: those whose second word
+// is damaged. Their last word has their length.
+static size_t step_back(const uint8_t *bytes, size_t from, size_t at, enum extract_byte_order order)
 {
-    uint8_t *bytes = malloc(WINDOW + POSIX_MAX_RECORD);
+    while (at - from >= 4 * LEAST_WORDS) {
+        uint32_t words = word_at(bytes + at - 4, order) >> 16 & 0xFFF;
+        size_t length = (size_t)words * 4;
+        if (!words || length > at - from || tied_words(bytes + at - length, length, order) != words)
+            break;
+        at -= length;
+    }
+    return at;
+}
 
-    if (!bytes)
-        return false;
-    for (uint64_t at = from; at < to;) {
-        uint64_t data = extract_memory_skip_holes(search->memory, at, to);
-        at += (data - at) / 4 * 4;
-        size_t got = 0, most = WINDOW + POSIX_MAX_RECORD;
-        size_t wanted = to - at < most ? (size_t)(to - at) : most, i = 0;
-        if (wanted)
-            (void)extract_memory_read(search->memory, at, bytes, wanted, &got, NULL);
-        while (i < got && i < WINDOW) {
-            struct extract_cursor c = extract_cursor_make(bytes + i, got - i, search->order);
+// Continues a search in a window of memory that begins at an address.
+static void search_window(struct search *search, const uint8_t *bytes, size_t length,
+                          uint64_t address)
+{
+    size_t i = search->next > address ? (size_t)(search->next - address) : 0;
+
+    while (i < length && i < WINDOW) {
+        uint32_t words = tied_words(bytes + i, length - i, search->order);
+        if (!words) {
+            struct extract_cursor c = extract_cursor_make(bytes + i, length - i, search->order);
+            c.at = length - i < 4 ? length - i : 4;
             bool is_found = extract_cursor_find_words(&c, may_begin);
-            i += c.at;
+            size_t at = is_found ? step_back(bytes, i, i + c.at, search->order) : i + c.at;
+            i = at;
             if (!is_found || i >= WINDOW)
                 break;
-            uint32_t words = tied_words(bytes + i, got - i, search->order);
-            if (words)
-                note_record(search, bytes + i, at + i, words);
-            i += words ? (size_t)words * 4 : 4;
+            words = tied_words(bytes + i, length - i, search->order);
         }
-        if (got < wanted || !i) // a hole, or the end
+        if (words)
+            note_record(search, bytes + i, address + i, words);
+        i += (size_t)words * 4;
+    }
+    search->next = address + i;
+}
+
+// Finds an object in a window of memory by its process block, or by the block of a stream,
+// whichever is intact. Returns false if there is none.
+static bool find_object(const uint8_t *bytes, size_t length, uint64_t at, uint64_t *address)
+{
+    struct extract_cursor c = extract_cursor_make(bytes, length, EXTRACT_LITTLE);
+    struct posix_block block;
+    struct posix_stream stream;
+    uint64_t start = 0;
+    bool is_found = false;
+
+    while (!is_found && extract_cursor_find(&c, POSIX_PROCESS_MAGIC, POSIX_STREAM_MAGIC) &&
+           extract_cursor_left(&c) >= POSIX_HEADER) {
+        size_t i = c.at;
+        start = at + i;
+        if (posix_block_read(&block, bytes + i, length - i)) {
+            is_found = !posix_block_check(&block, at + i, NULL);
+        } else if (posix_stream_read(&stream, bytes + i, length - i)) {
+            is_found = !posix_stream_check(&stream, at + i, NULL);
+            start -= stream.back;
+        }
+        c.at += 4;
+    }
+    *address = is_found ? start : *address;
+    return is_found;
+}
+
+// Finds the records in a part of the memory, or, if `object` is not NULL, the first object, at
+// which the search ends. The memory is read once. Returns false at an object, or if memory is
+// short.
+static bool find_runs(struct extract_memory *memory, struct search *searches, unsigned count,
+                      const struct extract_rebuild *where, uint64_t *object)
+{
+    enum { FIRST_BYTES = WINDOW + POSIX_HEADER }; // a window, and a block that begins in it
+    uint8_t *bytes = malloc(WINDOW + POSIX_MAX_RECORD);
+    bool is_found = false, is_searched = bytes != NULL;
+
+    for (uint64_t at = where->from; is_searched && at < where->to; at += WINDOW) {
+        uint64_t data = extract_memory_skip_holes(memory, at, where->to);
+        at += (data - at) / 4 * 4;
+        size_t got = 0, most = WINDOW + POSIX_MAX_RECORD;
+        size_t wanted = where->to - at < most ? (size_t)(where->to - at) : most;
+        if (wanted)
+            (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
+        is_found = object && find_object(bytes, got < FIRST_BYTES ? got : FIRST_BYTES, at, object);
+        for (unsigned i = 0; i < count && !is_found; i++)
+            search_window(&searches[i], bytes, got, at);
+        if (is_found || got < wanted || wanted < most) // a hole, or the end
             break;
-        at += i;
     }
     free(bytes);
-    return true;
+    return is_searched && !is_found;
 }
 
 // Returns how many records a run must have to be no coincidence: fewer if there are only short
@@ -524,8 +597,6 @@ static bool rebuild_object(struct extract_ring *ring, struct search *search, str
     struct found_ring found;
     uint32_t head, tail;
 
-    if (!find_runs(search, object->address, object->end))
-        return false;
     drop_other_rings(search, object);
     if (least_records(search) == UINT32_MAX ||
         !find_layout(search, object->has_layout ? &object->layout : NULL, pointer_bytes, &layout) ||
@@ -633,48 +704,16 @@ static bool find_stream_block(struct extract_ring *ring, struct extract_memory *
     return is_found;
 }
 
-// Finds an object by its process block, or by the block of a stream, whichever is intact. Returns
-// false if there is none.
-static bool find_object(struct extract_memory *memory, const struct extract_rebuild *where,
-                        uint64_t *address)
-{
-    uint8_t *bytes = malloc(WINDOW);
-    struct posix_block block;
-    struct posix_stream stream;
-    bool is_found = false;
-
-    for (uint64_t at = where->from; bytes && !is_found && at < where->to;) {
-        uint64_t data = extract_memory_skip_holes(memory, at, where->to);
-        at += (data - at) / 4 * 4;
-        size_t got = 0, wanted = where->to - at < WINDOW ? (size_t)(where->to - at) : WINDOW;
-        (void)extract_memory_read(memory, at, bytes, wanted, &got, NULL);
-        struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
-        while (!is_found && extract_cursor_find(&c, POSIX_PROCESS_MAGIC, POSIX_STREAM_MAGIC) &&
-               extract_cursor_left(&c) >= POSIX_HEADER) {
-            size_t i = c.at;
-            *address = at + i;
-            if (posix_block_read(&block, bytes + i, got - i)) {
-                is_found = !posix_block_check(&block, at + i, NULL);
-            } else if (posix_stream_read(&stream, bytes + i, got - i)) {
-                is_found = !posix_stream_check(&stream, at + i, NULL);
-                *address -= stream.back;
-            }
-            c.at += 4;
-        }
-        if (got < WINDOW)
-            break;
-        at += WINDOW - POSIX_HEADER + 4;
-    }
-    free(bytes);
-    return is_found;
-}
-
+// Rebuilds a ring. If `intact` is not NULL, an object with an intact block ends the search: then
+// false is returned, and its address is in *intact.
 static bool rebuild_in(struct extract_ring *ring, struct extract_memory *memory,
-                       struct extract_symbols *symbols, const struct extract_rebuild *where)
+                       struct extract_symbols *symbols, const struct extract_rebuild *where,
+                       uint64_t *intact)
 {
-    struct search *search = calloc(1, sizeof *search);
+    struct search *searches = calloc(2, sizeof *searches); // one per byte order
     struct object object = {.address = where->from, .end = where->to, .is_known = where->is_header};
     uint8_t bytes[POSIX_HEADER];
+    unsigned count = 0;
     bool is_done = false;
 
     if (where->is_header) {
@@ -685,7 +724,7 @@ static bool rebuild_in(struct extract_ring *ring, struct extract_memory *memory,
         if (posix_stream_read(&stream, bytes, POSIX_HEADER) && stream.back <= where->from)
             object.address = where->from - stream.back;
         if (!object.has_block && find_stream_block(ring, memory, &object)) {
-            free(search);
+            free(searches);
             return true;
         }
     }
@@ -696,28 +735,39 @@ static bool rebuild_in(struct extract_ring *ring, struct extract_memory *memory,
         learn_stream(&object, memory, ring->posix.wanted, known);
         object.end = where->from + object.block.total_bytes;
     }
-    for (unsigned i = 0; search && !is_done && i < 2; i++) {
-        *search = (struct search){.memory = memory, .order = i ? EXTRACT_BIG : EXTRACT_LITTLE};
-        if (!known || known == search->order)
-            is_done = rebuild_object(ring, search, &object,
-                                     symbols ? extract_symbols_pointer_bytes(symbols) : 0);
+    for (unsigned i = 0; searches && i < 2; i++) {
+        enum extract_byte_order order = i ? EXTRACT_BIG : EXTRACT_LITTLE;
+        if (known && known != order)
+            continue;
+        searches[count].memory = memory;
+        searches[count++].order = order;
     }
-    free(search);
+    const struct extract_rebuild whole = {.from = object.address, .to = object.end};
+    if (searches && find_runs(memory, searches, count, &whole, intact))
+        for (unsigned i = 0; !is_done && i < count; i++)
+            is_done = rebuild_object(ring, &searches[i], &object,
+                                     symbols ? extract_symbols_pointer_bytes(symbols) : 0);
+    free(searches);
     return is_done;
 }
 
 bool posix_rebuild(struct extract_ring *ring, struct extract_memory *memory,
                    struct extract_symbols *symbols, const struct extract_rebuild *where)
 {
-    struct extract_rebuild object = {.to = where->to, .is_header = true};
+    const uint64_t none = UINT64_MAX;
     const struct extract_ring settings = *ring;
+    uint64_t intact = none;
 
-    if (where->is_header || !find_object(memory, where, &object.from))
-        return rebuild_in(ring, memory, symbols, where);
-    if (rebuild_in(ring, memory, symbols, &object))
+    if (rebuild_in(ring, memory, symbols, where, where->is_header ? NULL : &intact))
+        return true;
+    if (intact == none)
+        return false;
+    const struct extract_rebuild object = {.from = intact, .to = where->to, .is_header = true};
+    *ring = settings;
+    if (rebuild_in(ring, memory, symbols, &object, NULL))
         return true;
     *ring = settings;
-    return rebuild_in(ring, memory, symbols, where);
+    return rebuild_in(ring, memory, symbols, where, NULL);
 }
 
 // Returns whether a block contradicts its records or the process block.

@@ -28,6 +28,9 @@ enum {
 };
 enum { OVERLAP = (CREDIBLE + 1) * ENTRY_MOST }; // bytes that two windows have in common
 
+// Bits that are 0 in the word of an entry with two priorities.
+#define NO_PRIORITY UINT64_C(0xFFFFFFFF7C00FC00)
+
 struct shape {
     enum extract_byte_order order;
     unsigned word;
@@ -41,16 +44,17 @@ struct entries {
 // A search for entries of one shape.
 struct search {
     struct shape shape;
-    struct entries entries; // of the newest run
-    unsigned found;         // runs
-    uint64_t next;          // address from which the search goes on
+    uint64_t zeros, isr, init; // as this host reads them: NO_PRIORITY, and the words of no thread
+    struct entries entries;    // of the newest run
+    unsigned found;            // runs
+    uint64_t next;             // address from which the search goes on
 };
 
 // ---- entries ----
 
 static bool is_priority(uint64_t word)
 {
-    return !(word & 0xFFFFFFFF7C00FC00);
+    return !(word & NO_PRIORITY);
 }
 
 static bool is_entry(const uint8_t *bytes, const struct shape *shape)
@@ -81,16 +85,59 @@ static uint64_t stamp_of(const uint8_t *bytes, const struct shape *shape)
     return extract_cursor_word(&c, shape->word);
 }
 
+// Returns a word of a memory as this host reads it.
+static uint64_t as_on_host(uint64_t value, const struct shape *shape)
+{
+    struct extract_cursor c;
+    uint8_t bytes[8];
+
+    extract_store(bytes, value, shape->word, shape->order);
+    c = extract_cursor_make(bytes, shape->word, EXTRACT_HOST_BIG ? EXTRACT_BIG : EXTRACT_LITTLE);
+    return extract_cursor_word(&c, shape->word);
+}
+
+static struct search search_for(struct shape shape)
+{
+    return (struct search){.shape = shape,
+                           .zeros = as_on_host(NO_PRIORITY, &shape),
+                           .isr = as_on_host(THREADX_IN_ISR, &shape),
+                           .init = as_on_host(THREADX_IN_INIT, &shape)};
+}
+
+// Returns whether no entry begins in the bytes of one entry, by the bits of priorities alone, or by
+// the words that replace a thread: a quick test that few words pass.
+static bool is_without_entries(const struct search *search, const uint8_t *bytes)
+{
+    enum { STARTS_4 = 8, STARTS_8 = 16 }; // where an entry may begin, every 4 bytes
+    uint64_t zeros = search->zeros, isr = search->isr, init = search->init;
+    unsigned may_be = 0;
+
+    for (unsigned i = 0; search->shape.word == 4 && i < STARTS_4; i++) {
+        uint32_t words[2];
+        memcpy(words, bytes + (size_t)4 * i, sizeof words);
+        may_be |= !(words[1] & (uint32_t)zeros) | (words[0] == (uint32_t)isr) |
+                  (words[0] == (uint32_t)init);
+    }
+    for (unsigned i = 0; search->shape.word == 8 && i < STARTS_8; i++) {
+        uint64_t words[2];
+        memcpy(words, bytes + (size_t)4 * i, sizeof words);
+        may_be |= !(words[1] & zeros) | (words[0] == isr) | (words[0] == init);
+    }
+    return !may_be;
+}
+
 // Returns whether no run of CREDIBLE entries begins in the next CREDIBLE * size bytes: each of them
 // would have an entry in the last `size` ones.
-static bool is_without_runs(const uint8_t *bytes, size_t length, const struct shape *shape)
+static bool is_without_runs(const struct search *search, const uint8_t *bytes, size_t length)
 {
-    uint32_t size = threadx_entry_bytes(shape->word);
+    uint32_t size = threadx_entry_bytes(search->shape.word);
     size_t last = (CREDIBLE - 1) * size, at = last;
 
     if (length < last + 2 * size)
         return false;
-    while (at < last + size && !is_entry(bytes + at, shape))
+    if (is_without_entries(search, bytes + last))
+        return true;
+    while (at < last + size && !is_entry(bytes + at, &search->shape))
         at += 4;
     return at == last + size;
 }
@@ -110,7 +157,7 @@ static void search_window(struct search *search, const uint8_t *bytes, size_t le
         i += c.at;
         // Continued from the window before:
         bool is_more = search->found && entries->end == address + i;
-        if (!is_more && is_without_runs(bytes + i, length - i, shape)) {
+        if (!is_more && is_without_runs(search, bytes + i, length - i)) {
             i += CREDIBLE * size;
             continue;
         }
@@ -287,7 +334,7 @@ bool threadx_rebuild(struct extract_ring *ring, struct extract_memory *memory,
     for (unsigned i = 0; i < SHAPES; i++) {
         const struct shape shape = {i & 1 ? EXTRACT_BIG : EXTRACT_LITTLE, i & 2 ? 8 : 4};
         if (!known || known == shape.order)
-            searches[count++].shape = shape;
+            searches[count++] = search_for(shape);
     }
     find_entries(memory, where, searches, count);
     for (unsigned i = 0; i < count; i++) {

@@ -160,6 +160,14 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
                                      struct extract_symbols *symbols, unsigned core,
                                      const struct extract_registers *registers);
 
+// Finds the registers of an interrupt handler that a trap of a RISC-V core has interrupted, if the
+// core's mepc is known: the frame with that address is on the stack on which the core is, which is
+// not that of a thread, although a thread has the core. Returns false if there is no such frame.
+bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extract_memory *memory,
+                                      struct extract_symbols *symbols, unsigned core,
+                                      const struct extract_registers *registers,
+                                      struct extract_registers *found);
+
 // Gets the registers of the thread that an exception has interrupted. On Arm's M-profile, they are
 // in the frame at psp, and r4 to r11 are those of the core. On ColdFire, the frame is at the stack
 // pointer, as long as the handler has pushed nothing. Returns false if the core is not in an

@@ -26,7 +26,8 @@ C
 # take NAME [ARGUMENT]: a core of the program at its death, and GDB's stack.
 take() {
     timeout 60 "$gdb" -nx -batch -ex 'set startup-with-shell off' -ex 'set debuginfod enabled off' \
-        -ex "run ${*:2}" -ex "generate-core-file $work/$1.core" -ex bt \
+        -ex 'handle SIGUSR1 nostop pass' -ex "run ${*:2}" \
+        -ex "generate-core-file $work/$1.core" -ex bt \
         "$work/dies" >"$work/$1.gdb" 2>&1 </dev/null
     [ -s "$work/$1.core" ] && return 0
     echo "skip crash: gdb runs no program here"
@@ -71,6 +72,21 @@ cc -std=gnu11 -g -O0 -fPIE -pie -Wl,--build-id newer.c -o newer || exit 1
 run crash --elf newer fault.core
 check "another build of the program" 0 no-out '^where .*(certain)' \
     out '^certain *memory *other program: the build id of the ELF file is [0-9a-f]\{40\}, but '
+check "... and the checked one" 0 no-out unchecked
+# Without the segments that cannot be written, as coredump_filter may leave them out (PT_NULL).
+cp fault.core headless.core
+LC_ALL=C readelf -lW fault.core |
+    awk '/^ +(LOAD|NOTE) / {
+        if (/^ +LOAD .* R( E)? +0x[0-9a-f]+$/)
+            print 64 + 56 * count
+        count++
+    }' >places
+while read -r place; do
+    printf '\0' | dd of=headless.core bs=1 seek="$place" conv=notrunc status=none
+done <places
+run crash --elf newer headless.core
+check "another build, and a core without the build id" 0 no-out '^certain .*other program' \
+    out '^certain *memory *unchecked: the core has neither the build id'
 run crash -q --elf "$(command -v cat)" fault.core
 check "a program that was loaded elsewhere" 0 no-out '^where .*(certain)' \
     out "^certain *memory *other program: the program's entry point was at 0x[0-9a-f]*, where"
@@ -90,6 +106,34 @@ mkfifo folder/pipe
 printf 'ringside-crash 1\nram: pipe 0x20000000 0x400\n' >folder/manifest.txt
 run crash --elf dies folder
 check "an image that is a pipe" 2 no-out . err 'pipe: not a regular file'
+
+# A handler returns to code before which there is no call; a caller may be far up the stack.
+cat >signal.c <<'C'
+#include <signal.h>
+static void handler(int number) { *(volatile int *)8 = number; }
+__attribute__((noinline)) int deep(int left)
+{
+    volatile char room[9000];
+    room[0] = 1;
+    if (!left)
+        raise(SIGUSR1);
+    return left ? deep(left - 1) + room[0] : room[0];
+}
+int main(void)
+{
+    signal(SIGUSR1, handler);
+    return deep(3);
+}
+C
+if cc -std=gnu11 -g -O0 -static signal.c -o dies 2>/dev/null; then
+    take signal
+    run crash -q --elf dies signal.core
+    is "a stack through a signal" \
+        "$(sed -n 's/^#[0-9]* .* \([a-z_]*\) at signal.c:.*/\1/p' out | xargs)" \
+        "handler deep deep deep deep main"
+    check "... whose addresses are those of the program" 0 out '^#1 .* __restore_rt$' \
+        no-out 'other program'
+fi
 run crash fault.core
 check "no program" 1 no-out . err 'use --elf FILE'
 run serve --elf dies fault.core

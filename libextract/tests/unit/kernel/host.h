@@ -46,7 +46,7 @@ static void host_close(struct host *host)
     extract_symbols_close(host->symbols);
 }
 
-static struct extract_kernel *host_kernel(struct host *host)
+__attribute__((unused)) static struct extract_kernel *host_kernel(struct host *host)
 {
     struct extract_kernel *kernel;
     struct extract_error error;
@@ -55,8 +55,8 @@ static struct extract_kernel *host_kernel(struct host *host)
     return kernel;
 }
 
-static const struct extract_kernel_thread *host_thread(const struct extract_kernel *kernel,
-                                                       const char *name)
+__attribute__((unused)) static const struct extract_kernel_thread *
+host_thread(const struct extract_kernel *kernel, const char *name)
 {
     for (size_t i = 0; i < kernel->thread_count; i++)
         if (strcmp(kernel->threads[i].name, name) == 0)
@@ -66,7 +66,8 @@ static const struct extract_kernel_thread *host_thread(const struct extract_kern
 }
 
 // Checks that a problem contains a text.
-static void host_expect_problem(const struct extract_kernel *kernel, const char *text)
+__attribute__((unused)) static void host_expect_problem(const struct extract_kernel *kernel,
+                                                        const char *text)
 {
     for (size_t i = 0; i < kernel->problem_count; i++)
         if (strstr(kernel->problems[i], text))

@@ -167,6 +167,9 @@ static void arm_classic(void **state)
                    other[][2] = {{0, 2}, {1, 0x1F}, END};
     expect_none(reader, kernel_context_threadx, no_mode);
     expect_none(reader, kernel_context_threadx, other);
+    // What would be a frame of FreeRTOS on Arm's M-profile.
+    const uint64_t m3[][2] = {{14, 0x8004}, {15, 0x01000000}, END};
+    expect_none(reader, kernel_context_freertos, m3);
     struct extract_registers registers;
     put_frame(&reader, solicited);
     assert_false(kernel_context_threadx(&reader, BASE, true, &registers));
