@@ -183,6 +183,7 @@ struct schedule {
     bool lacks_waits;         // no event shows that a thread waits
     bool lacks_moves;         // suspensions and resumptions of threads were left out
     bool lacks_thread_calls;  // calls by which threads yield, stop and end were left out
+    bool lacks_switches;      // so that a thread may have run without an event
     bool has_steps;           // threads are active objects
     bool word_is_interrupted; // an interrupt's word names the interrupted thread
     bool resume_names_next;   // `next` of a resumption was filled in after the choice

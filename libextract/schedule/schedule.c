@@ -89,8 +89,7 @@ void schedule_add_step(const struct schedule *schedule, struct core *core)
 
     if (schedule->is_past && interval->to > schedule->to) // the range ends within it
         interval->to = interval->from > schedule->to ? interval->from : schedule->to;
-    bool lacks_switches = schedule->lacks_moves || schedule->lacks_thread_calls;
-    if (lacks_switches && interval->runner) // any thread may have run in between
+    if (schedule->lacks_switches && interval->runner) // any thread may have run in between
         interval->is_unsure = true;
     if (schedule->observer->step)
         schedule->observer->step(schedule->observer->context, &core->step);
@@ -196,11 +195,11 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
     core->owner = owner;
 }
 
-// Returns whether an event is one more of the thread that had its core before.
+// Returns whether an event is one more of the thread that had its core before, and nothing changed.
 static bool is_still_running(const struct schedule *schedule, const struct core *core,
                              uint8_t number, const struct thread *caller)
 {
-    return caller && core->owner.runner == EXTRACT_RUNNER_THREAD &&
+    return caller && core->inside == NOT_INSIDE && core->owner.runner == EXTRACT_RUNNER_THREAD &&
            caller->now.thread == core->owner.thread && schedule->board->moves == core->moves &&
            caller->now.state == EXTRACT_STATE_RUNNING && caller->now.core == number;
 }
@@ -252,10 +251,10 @@ static bool add_inside(struct schedule *schedule, struct core *core,
 }
 
 // Adds what had the core from its last event to `event` (NULL: to the end, which is then its last
-// event), which `caller` recorded (NULL: no thread).
+// event).
 static void close_interval(struct schedule *schedule, struct core *core, uint8_t number,
                            const struct extract_event *event,
-                           const struct extract_role_fields *role, const struct thread *caller)
+                           const struct extract_role_fields *role)
 {
     uint64_t from = core->last_ticks, to = event ? event->ticks : from;
     struct extract_interval *interval = &core->step.interval;
@@ -270,12 +269,6 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
         interval->isr_known = core->depth <= MAX_NESTING && core->isr_known[core->depth - 1];
         interval->isr = interval->isr_known ? core->isr[core->depth - 1] : 0;
         interval->lock = core->spins_on[nesting_slot(core)];
-        schedule_add_step(schedule, core);
-        return;
-    }
-    if (event && is_still_running(schedule, core, number, caller)) { // nothing has changed
-        interval->runner = EXTRACT_RUNNER_THREAD;
-        interval->thread = event->thread;
         schedule_add_step(schedule, core);
         return;
     }
@@ -309,6 +302,20 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     schedule_add_step(schedule, core);
 }
 
+// Adds what had the core from its last event to one more event of the thread that has it.
+static void continue_interval(struct schedule *schedule, struct core *core,
+                              const struct extract_event *event)
+{
+    uint64_t from = core->last_ticks;
+
+    core->step.interval = (struct extract_interval){.from = from,
+                                                    .to = event->ticks < from ? from : event->ticks,
+                                                    .thread = event->thread,
+                                                    .runner = EXTRACT_RUNNER_THREAD,
+                                                    .core = event->core};
+    schedule_add_step(schedule, core);
+}
+
 // ---- events ----
 
 // Notes an entry to, or an exit from, an interrupt. Any event of a thread ends all interrupts,
@@ -318,7 +325,8 @@ static void count_nesting(struct core *core, const struct extract_event *event,
 {
     if (event->context != EXTRACT_ISR) {
         core->depth = 0;
-        core->service[0] = (struct service){.is_known = true};
+        if (core->service[0].role || !core->service[0].is_known)
+            core->service[0] = (struct service){.is_known = true};
         core->spins_on[0] = 0;
     } else if (role->role == EXTRACT_ROLE_ISR_ENTER) {
         if (core->depth < MAX_NESTING) {
@@ -435,9 +443,6 @@ static void derive_way(struct schedule *schedule, struct core *core,
 static void note_way(struct schedule *schedule, struct core *core,
                      const struct extract_event *event, const struct extract_role_fields *role)
 {
-    bool is_own = core->owner.runner == EXTRACT_RUNNER_THREAD &&
-                  extract_role_field(event, role->thread) == core->owner.thread;
-
     core->states_way = role->role == EXTRACT_ROLE_SWITCH && role->ready;
     if (core->states_way)
         core->way = extract_role_field(event, role->ready) ? EXTRACT_SWITCH_PREEMPTED
@@ -446,7 +451,9 @@ static void note_way(struct schedule *schedule, struct core *core,
         derive_way(schedule, core, event, role);
     if (role->role == EXTRACT_ROLE_SWITCH)
         return;
-    if ((role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_STEP_END) && is_own)
+    bool is_stop = role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_STEP_END;
+    if (is_stop && core->owner.runner == EXTRACT_RUNNER_THREAD &&
+        extract_role_field(event, role->thread) == core->owner.thread)
         core->way = EXTRACT_SWITCH_GAVE_UP;
     else if (role->role == EXTRACT_ROLE_RELINQUISH)
         core->way = EXTRACT_SWITCH_YIELDED;
@@ -564,8 +571,10 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
     unsigned depth = core->depth;
 
-    if (core->has_last)
-        close_interval(schedule, core, event->core, event, role, caller);
+    if (core->has_last && is_still_running(schedule, core, event->core, caller))
+        continue_interval(schedule, core, event);
+    else if (core->has_last)
+        close_interval(schedule, core, event->core, event, role);
     else
         begin_core(schedule, core, event, role);
     count_nesting(core, event, role, schedule->may_have_missed);
@@ -607,7 +616,7 @@ static void end_part(struct schedule *schedule)
         struct core *core = &schedule->cores[i];
         schedule_choose_board(schedule, schedule->board_of[i]);
         if (core->has_last)
-            close_interval(schedule, core, (uint8_t)i, NULL, NULL, NULL);
+            close_interval(schedule, core, (uint8_t)i, NULL, NULL);
         flush_interval(schedule, core);
     }
     threads_end(schedule, schedule->highest);
@@ -827,6 +836,7 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     schedule.lacks_waits = !schedule_shows_waits(trace);
     schedule.lacks_moves = schedule.has_roles && lacks_moves(trace);
     schedule.lacks_thread_calls = schedule.has_roles && lacks_thread_calls(trace);
+    schedule.lacks_switches = schedule.lacks_moves || schedule.lacks_thread_calls;
     schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
