@@ -286,6 +286,13 @@ static void end_wait(struct analysis *analysis, const struct extract_event *even
         }
 }
 
+// Returns whether a priority is known to be as urgent as that of a thread that waits, or more.
+static bool is_as_urgent(const struct extract_trace *trace, uint16_t priority, uint16_t waiter)
+{
+    return priority != EXTRACT_NO_PRIORITY && waiter != EXTRACT_NO_PRIORITY &&
+           extract_trace_urgency(trace, priority) <= extract_trace_urgency(trace, waiter);
+}
+
 void lists_set_owner(struct analysis *analysis, uint64_t mutex, uint64_t owner, bool is_known)
 {
     for (size_t i = 0; i < analysis->open_wait_count; i++) {
@@ -324,15 +331,13 @@ void lists_add_step(struct analysis *analysis, const struct schedule_step *step)
             continue;
         uint16_t owner = analysis_priority(analysis, wait->owner);
         uint16_t waiter = analysis_priority(analysis, wait->inversion.waiter);
+        if (is_as_urgent(trace, owner, waiter) || is_as_urgent(trace, priority, waiter))
+            continue;
         if (priority == EXTRACT_NO_PRIORITY || owner == EXTRACT_NO_PRIORITY ||
             waiter == EXTRACT_NO_PRIORITY) {
             wait->is_unsure = true;
             continue;
         }
-        unsigned urgency = extract_trace_urgency(trace, waiter);
-        if (extract_trace_urgency(trace, priority) <= urgency ||
-            extract_trace_urgency(trace, owner) <= urgency)
-            continue;
         wait->inversion.ticks += ticks;
         if (ticks > wait->third_ticks) {
             wait->third_ticks = ticks;

@@ -9,10 +9,12 @@
 // Doubles the length of the parts of the load, so that there is space for as much time again.
 static void double_load_parts(struct analysis *analysis)
 {
-    uint64_t *load = analysis->stats->load;
+    struct extract_stats *stats = analysis->stats;
+    uint64_t *load = stats->load;
 
     for (size_t i = 0; i < EXTRACT_LOAD_PARTS; i++)
         load[i] = i < EXTRACT_LOAD_PARTS / 2 ? load[2 * i] + load[2 * i + 1] : 0;
+    stats->load_part_count = (stats->load_part_count + 1) / 2;
     analysis->load_part_log2++;
 }
 

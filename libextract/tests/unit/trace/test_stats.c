@@ -59,6 +59,9 @@ static void check_sum(void)
     for (size_t i = 0; i < stats->thread_count; i++)
         sum += stats->threads[i].ticks;
     assert_int_equal(sum, stats->span_ticks);
+    // The load has no part after the end.
+    uint64_t parts = stats->load_part_count * stats->load_part_ticks;
+    assert_true(parts < stats->span_ticks + stats->load_part_ticks);
 }
 
 static void count_filtered(const struct extract_filter *filter)
