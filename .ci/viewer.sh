@@ -22,4 +22,5 @@ wc -l "$source"/*.ts libextract/tests/viewer/*.mjs |
 grep -n resolved "$source/package-lock.json" | verdict "no registry in the list of modules"
 node libextract/tests/viewer/test_losses.mjs
 node libextract/tests/viewer/test_parts.mjs
+node libextract/tests/viewer/test_search.mjs
 node libextract/tests/viewer/test_viewer.mjs

@@ -252,7 +252,9 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     put_track(run, is_load ? CORES : THREADS, 0);
     put_time(run, ",\"ts\":", counter->at);
     extract_text_puts(run->text, ",\"args\":{\"value\":");
-    if (is_load)
+    if (counter->is_unknown)
+        extract_text_printf(run->text, "%d", EXPORT_UNKNOWN_LOAD);
+    else if (is_load)
         extract_text_printf(run->text, "%u.%u", (unsigned)(counter->value / 10),
                             (unsigned)(counter->value % 10));
     else

@@ -28,16 +28,21 @@ enum export_counter_kind {
     EXPORT_COUNTER_LEFT,       // blocks or bytes that the pool `object` has left, likewise
     EXPORT_COUNTER_INSTANCES,  // how many times the semaphore `object` can be had, likewise
     EXPORT_COUNTER_STACK,      // bytes of its stack that the thread `object` uses
-    EXPORT_COUNTER_LOAD,       // per mille of the known time in which the core `object` was not
-                               // idle, in a window whose known time begins at `at`
+    EXPORT_COUNTER_LOAD, // per mille of the time from `at` to the next value in which the core
+                         // `object` was not idle
     EXPORT_COUNTERS
 };
+
+// The percentage that stands for an unknown load in formats that have numbers only, and in which a
+// counter cannot end. No load has it.
+enum { EXPORT_UNKNOWN_LOAD = -1 };
 
 struct export_counter {
     enum export_counter_kind kind;
     uint64_t at; // ticks
     uint64_t object;
     uint64_t value;
+    bool is_unknown; // a load: what had the core is not known from `at` to the next value
 };
 
 struct exporter;

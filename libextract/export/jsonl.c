@@ -364,7 +364,10 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
                counter->object);
     if (counter->kind != EXPORT_COUNTER_LOAD)
         put_names(run, ",\"object_name\":", counter->kind == EXPORT_COUNTER_STACK, counter->object);
-    put_number(writer, ",\"value\":", counter->value);
+    if (counter->is_unknown)
+        put_string(writer, ",\"value\":null");
+    else
+        put_number(writer, ",\"value\":", counter->value);
     put_string(writer, "}\n");
 }
 

@@ -744,7 +744,8 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     struct event event = {.type = COUNTER, .at = counter->at, .track = track_uuid(run, &track)};
     struct proto *proto = open_event(run, &event, &packet, &begin);
     if (is_load)
-        proto_double(proto, EVENT_FRACTION, (double)counter->value / 10);
+        proto_double(proto, EVENT_FRACTION,
+                     counter->is_unknown ? EXPORT_UNKNOWN_LOAD : (double)counter->value / 10);
     else
         proto_uint(proto, EVENT_COUNT, counter->value);
     close_event(run, packet, begin);

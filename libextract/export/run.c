@@ -43,12 +43,14 @@ static const struct exporter *const exporters[] = {
 };
 // clang-format on
 
-// The load of a core in the present window.
+// The load of a core in the present window. A window ends early where the known time ends.
 struct export_loads {
     uint64_t ticks; // length of a window
+    uint64_t last;  // the latest end of a slice
     struct core_load {
         uint64_t window; // its number
         uint64_t from;   // the begin of its known time
+        uint64_t to;     // the end of the known time of this and earlier windows; 0: there is none
         uint64_t busy, known;
     } core[MAX_CORES];
 };
@@ -299,6 +301,20 @@ static void end_window(struct export_run *run, unsigned core)
     load->busy = load->known = 0;
 }
 
+// Ends the known time of a core if the next one begins later. Most formats draw a value until the
+// next one, which a loss would otherwise lengthen.
+static void end_known(struct export_run *run, unsigned core, uint64_t next)
+{
+    struct core_load *load = &run->loads->core[core];
+
+    if (!load->to || load->to >= next)
+        return;
+    end_window(run, core);
+    const struct export_counter counter = {
+        .kind = EXPORT_COUNTER_LOAD, .at = load->to, .object = core, .is_unknown = true};
+    run->exporter->counter(run, &counter);
+}
+
 // Doubles the windows until there are not too many up to a time. If timestamps step back, the time
 // of the last event, from which the size of windows follows, may be far from the latest.
 static void widen_windows(struct export_loads *loads, uint64_t to)
@@ -324,13 +340,17 @@ static void add_load(struct export_run *run, const struct extract_interval *slic
             end_window(run, slice->core);
         load->window = window;
         if (slice->runner != EXTRACT_RUNNER_UNKNOWN) {
+            end_known(run, slice->core, at);
             load->from = load->known ? load->from : at;
             load->known += part;
+            load->to = at + part;
         }
         if (slice->runner != EXTRACT_RUNNER_UNKNOWN && slice->runner != EXTRACT_RUNNER_IDLE)
             load->busy += part;
         at += part;
     }
+    if (slice->to > run->loads->last)
+        run->loads->last = slice->to;
 }
 
 // ---- the walk ----
@@ -446,8 +466,10 @@ static void walk_schedule(struct export_run *run)
 
     if (code && !run->code)
         run->code = code;
-    for (unsigned core = 0; core < MAX_CORES && run->exporter->counter && !run->code; core++)
+    for (unsigned core = 0; core < MAX_CORES && run->exporter->counter && !run->code; core++) {
         end_window(run, core);
+        end_known(run, core, run->loads->last);
+    }
 }
 
 static bool needs_schedule(const struct exporter *exporter)

@@ -417,7 +417,7 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     put_string(sqlite, export_counter_name(counter->kind));
     put_optional(sqlite, !is_load, counter->object);
     put_optional(sqlite, is_load, counter->object);
-    put_number(sqlite, counter->value);
+    put_optional(sqlite, !counter->is_unknown, counter->value);
     close_row(run);
 }
 

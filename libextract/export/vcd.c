@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// What a track shows.
-enum { CORE = 0, THREAD, COUNTER };
+// What a track shows. A change of a counter may be to UNKNOWN_COUNTER.
+enum { CORE = 0, THREAD, COUNTER, UNKNOWN_COUNTER };
 
 // Bits of the value of a change. CORE: the runner, and the thread or interrupt in `texts`.
 // THREAD: the state, and the object that it waits for.
@@ -116,8 +116,8 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     struct vcd *vcd = run->state;
     size_t number = export_number(run, &vcd->counters[counter->kind], counter->object);
 
-    add(run, track_of(run, COUNTER, (uint64_t)counter->kind << 48 | number), COUNTER, counter->at,
-        counter->value);
+    add(run, track_of(run, COUNTER, (uint64_t)counter->kind << 48 | number),
+        counter->is_unknown ? UNKNOWN_COUNTER : COUNTER, counter->at, counter->value);
     if (counter->at > vcd->last)
         vcd->last = counter->at;
 }
@@ -202,11 +202,13 @@ static void put_change(void *context, const struct export_change *change)
         put_time(run, change->at);
     vcd->has_time = true;
     vcd->at = change->at;
-    extract_text_putc(run->text, change->kind == COUNTER ? 'b' : 's');
+    extract_text_putc(run->text, change->kind >= COUNTER ? 'b' : 's');
     if (change->kind == CORE) {
         put_core_value(run, change);
     } else if (change->kind == THREAD) {
         put_state_value(run, change);
+    } else if (change->kind == UNKNOWN_COUNTER) {
+        extract_text_putc(run->text, 'x');
     } else {
         unsigned bits = 64u - (unsigned)__builtin_clzll(change->value | 1);
         for (unsigned i = bits; i-- > 0;)

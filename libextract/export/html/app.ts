@@ -18,7 +18,18 @@ export interface Lane {
     above: number; // height of the name above the lane
 }
 
+// What a lane is about. Compact lanes leave out objects.
+export interface Owner {
+    kind: 'core' | 'interrupt' | 'thread' | 'mutex';
+    key: number; // as in Lane
+    name: string;
+    note: string;
+    what: string; // "thread", or the kind of the object
+    spans: Spans;
+}
+
 export class Pane {
+    readonly owners: Owner[];
     lanes: Lane[] = [];
     height = 0;
     offset = 0; // of the trace's times
@@ -27,7 +38,9 @@ export class Pane {
         readonly trace: Trace,
         readonly letter: string,
         readonly scale: number,
-    ) {}
+    ) {
+        this.owners = findOwners(trace);
+    }
 
     // From the trace's times to those of the page.
     toPage(time: number): number {
@@ -68,8 +81,9 @@ export interface Selection {
     lane: Lane;
     from: number; // of the trace
     to: number;
-    span: number; // its index in the lane's spans; -1: an event is selected
-    event: number; // row: of the event, or of the one near the begin of the span; -1: there is none
+    span: number; // its index in the lane's spans; -1: an event or a lane is selected
+    event: number; // row: of the event, or of the one near the begin of the span; -1: there is none,
+    // and if there is no span, the lane is selected
 }
 
 export class App {
@@ -84,7 +98,7 @@ export class App {
     chain: { pane: Pane; chain: Chain; isUnfolded?: boolean } | null = null;
     active = 0; // the pane that the table shows and the search reads
     query = '';
-    found: number[] = []; // rows of the active pane
+    found: number[] = []; // rows of the active pane; ~i: its owner i
     foundAt = -1;
     compact = false;
     narrow = false; // the window has no room for names beside the lanes
@@ -157,8 +171,8 @@ export class App {
 
     private layOutPane(pane: Pane, factor: number): void {
         const trace = pane.trace,
-            empty = new Spans(0);
-        const isCompact = this.compact;
+            empty = new Spans(0),
+            isCompact = this.compact;
         pane.lanes = [];
         pane.height = 0;
         const add = (
@@ -178,67 +192,66 @@ export class App {
             if (!isCompact) add('head', pane.lanes.length, name, note, empty, HEAD);
         };
         const scaled = (height: number) => Math.round(height * factor);
-        const cores = [...trace.cores.keys()].sort((a, b) => a - b);
-        if (cores.length)
-            head(cores.length > 1 ? 'Cores' : 'Core', cores.length > 1 ? String(cores.length) : '');
-        for (const core of cores)
-            add(
-                'core',
-                core,
-                `Core ${core}`,
-                '',
-                trace.cores.get(core)!,
-                scaled(isCompact ? 26 : 32),
-            );
-        const interrupts = [...trace.interrupts.keys()].sort((a, b) => a - b);
-        if (interrupts.length) head('Interrupts', String(interrupts.length));
-        for (const isr of interrupts) {
-            const spans = trace.interrupts.get(isr)!;
-            add(
-                'interrupt',
-                isr,
-                isr ? `interrupt ${isr - 1}` : 'interrupt',
-                count(trace.executions(spans).length, 'time'),
-                spans,
-                scaled(isCompact ? 20 : 22),
-            );
+        for (const kind of ['core', 'interrupt', 'thread', 'mutex'] as const) {
+            const own = pane.owners.filter(owner => owner.kind === kind);
+            if (kind === 'mutex' && isCompact) break;
+            if (own.length) head(...headOf(kind, own, trace));
+            for (const { key, name, note, spans } of own)
+                add(kind, key, name, note, spans, scaled(HEIGHTS[kind][isCompact ? 1 : 0]));
         }
-        const threads = trace.threadOrder();
-        const isByPriority = threads.some(thread => trace.priorities.has(thread));
-        if (threads.length)
-            head('Threads', `${threads.length}${isByPriority ? ', by priority' : ''}`);
-        for (const thread of threads) {
-            const priority = trace.priorities.get(thread);
-            add(
-                'thread',
-                thread,
-                trace.threadName(thread),
-                priority === undefined ? '' : `prio ${priority}`,
-                trace.threads.get(thread) ?? empty,
-                scaled(isCompact ? 28 : 38),
-            );
-        }
-        if (isCompact) return;
-        const mutexes = [...trace.mutexes.keys()].sort((a, b) => a - b);
-        const areMutexes = mutexes.every(mutex => trace.objectKind(mutex) === 'mutex');
-        if (mutexes.length)
-            head(
-                areMutexes ? 'Mutexes' : 'Owned objects',
-                `${mutexes.length} of ${trace.facts.objects.length} objects`,
-            );
-        for (const mutex of mutexes)
-            add(
-                'mutex',
-                mutex,
-                trace.objectName(mutex),
-                trace.objectKind(mutex) === 'object' ? '' : trace.objectKind(mutex),
-                trace.mutexes.get(mutex)!,
-                scaled(24),
-            );
     }
 }
 
+// Heights of lanes, and of compact ones.
+const HEIGHTS = { core: [32, 26], interrupt: [22, 20], thread: [38, 28], mutex: [24, 24] } as const;
 const HEAD = 22; // height of the head of a group
 const NAME = 13; // of a name above its lane
+
+// Finds all that a lane can be about.
+function findOwners(trace: Trace): Owner[] {
+    const empty = new Spans(0),
+        sorted = (map: Map<number, Spans>) => [...map].sort(([a], [b]) => a - b);
+    return [
+        ...sorted(trace.cores).map(([key, spans]): Owner => {
+            return { kind: 'core', key, name: `Core ${key}`, note: '', what: 'core', spans };
+        }),
+        ...sorted(trace.interrupts).map(([key, spans]): Owner => {
+            const name = key ? `interrupt ${key - 1}` : 'interrupt',
+                note = count(trace.executions(spans).length, 'time');
+            return { kind: 'interrupt', key, name, note, what: 'interrupt', spans };
+        }),
+        ...trace.threadOrder().map((key): Owner => {
+            const name = trace.threadName(key),
+                priority = trace.priorities.get(key),
+                note = priority === undefined ? '' : `prio ${priority}`,
+                spans = trace.threads.get(key) ?? empty;
+            return { kind: 'thread', key, name, note, what: 'thread', spans };
+        }),
+        ...sorted(trace.mutexes).map(([key, spans]): Owner => {
+            const name = trace.objectName(key),
+                what = trace.objectKind(key),
+                note = what === 'object' ? '' : what;
+            return { kind: 'mutex', key, name, note, what, spans };
+        }),
+    ];
+}
+
+// The head of a group of lanes, and a note.
+function headOf(kind: Owner['kind'], own: Owner[], trace: Trace): [string, string] {
+    const all = String(own.length);
+    switch (kind) {
+        case 'core':
+            return own.length > 1 ? ['Cores', all] : ['Core', ''];
+        case 'interrupt':
+            return ['Interrupts', all];
+        case 'thread':
+            return ['Threads', all + (own.some(owner => owner.note) ? ', by priority' : '')];
+        case 'mutex':
+            return [
+                own.every(owner => owner.what === 'mutex') ? 'Mutexes' : 'Owned objects',
+                `${all} of ${trace.facts.objects.length} objects`,
+            ];
+    }
+}
 
 export { Shape };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page: builds its elements, and connects keys, mouse and touch with the state (app.ts), the
 // picture and the panels.
-import { App, Lane, Pane } from './app';
+import { App, Lane, Owner, Pane } from './app';
 import { Chain, readPage } from './data';
 import {
     buildLegend,
@@ -154,7 +154,9 @@ class Page {
         if (app.selection) {
             const { pane, lane, span, event } = app.selection;
             app.selection.lane =
-                span < 0 ? pane.laneOf(event) : (pane.lane(lane.kind, lane.key) ?? lane);
+                span < 0 && event >= 0
+                    ? pane.laneOf(event)
+                    : (pane.lane(lane.kind, lane.key) ?? lane);
         }
     }
 
@@ -245,9 +247,12 @@ class Page {
         const app = this.app,
             s = app.selection,
             parts = [`${Math.round(app.from)}-${Math.round(app.to)}`];
+        if (app.isTwo) parts.push(`offset=${app.panes[1]!.offset}`);
         if (s)
             parts.push(
-                s.span < 0 ? `event=${s.event}` : `slice=${s.lane.kind}.${s.lane.key}.${s.span}`,
+                s.span < 0 && s.event >= 0
+                    ? `event=${s.event}`
+                    : `slice=${s.lane.kind}.${s.lane.key}.${s.span}`,
                 `pane=${s.pane.letter}`,
             );
         try {
@@ -262,6 +267,8 @@ class Page {
             [view = '', ...rest] = decodeHash().split('&');
         const range = /^(-?\d+)-(-?\d+)$/.exec(view),
             values = new Map(rest.map(part => part.split('=') as [string, string]));
+        const offset = Number(values.get('offset') || NaN);
+        if (Number.isFinite(offset)) this.placeB(offset); // first, since it changes what there is
         if (range) app.show(Number(range[1]), Number(range[2]));
         const pane = app.panes.find(p => p.letter === values.get('pane')) ?? app.panes[0]!;
         const [kind, key, span] = (values.get('slice') ?? '').split('.');
@@ -269,6 +276,7 @@ class Page {
         const event = Number(values.get('event') ?? -1);
         if (lane && Number(span) < lane.spans.length && Number(span) >= 0)
             this.selectSpan(pane, lane, Number(span));
+        else if (lane && span === '-1') this.selectEmpty(pane, lane);
         else if (Number.isInteger(event)) this.selectEvent(pane, event, false);
     }
 
@@ -283,6 +291,40 @@ class Page {
         this.revealLane(pane, lane);
         if (this.tab === 'events' && event >= 0) this.events.reveal(event);
         this.changed();
+    }
+
+    // Selects of a lane what is in the visible time or nearest after it.
+    private selectLane(pane: Pane, lane: Lane): void {
+        const { spans } = lane,
+            { app } = this;
+        const span = Math.min(spans.length - 1, spans.after(pane.toTrace(app.from)));
+        if (span < 0) {
+            this.selectEmpty(pane, lane);
+            return;
+        }
+        this.selectSpan(pane, lane, span);
+        const from = pane.toPage(spans.from[span]!);
+        if (from > app.to || pane.toPage(spans.to[span]!) < app.from) this.reveal(from);
+    }
+
+    // Selects a lane that has no spans.
+    private selectEmpty(pane: Pane, lane: Lane): void {
+        const { begin, end } = pane.trace;
+        if (lane.kind === 'head' || lane.spans.length) return;
+        this.app.selection = { pane, lane, from: begin, to: end, span: -1, event: -1 };
+        this.activate(pane);
+        this.revealLane(pane, lane);
+        this.changed();
+    }
+
+    // Selects the lane of an owner. Objects have none while the lanes are compact.
+    private selectOwner(pane: Pane, { kind, key }: Owner): void {
+        if (!pane.lane(kind, key)) {
+            this.app.compact = false;
+            this.keepFocus(() => this.build());
+        }
+        const lane = pane.lane(kind, key);
+        if (lane) this.selectLane(pane, lane);
     }
 
     // Makes a pane the one of the table. The hits of a search are those of a pane.
@@ -358,12 +400,11 @@ class Page {
             this.reveal(s.pane.toPage(s.lane.spans.from[next]!));
             return;
         }
-        this.nextEvent(
-            direction,
-            (trace, row, from) =>
-                from < 0 ||
-                (trace.threadOf(row) === trace.threadOf(from) &&
-                    trace.interruptOf(row) === trace.interruptOf(from)),
+        this.nextEvent(direction, (trace, row, from) =>
+            from < 0
+                ? s?.lane.kind !== 'thread' || trace.threadOf(row) === s.lane.key
+                : trace.threadOf(row) === trace.threadOf(from) &&
+                  trace.interruptOf(row) === trace.interruptOf(from),
         );
     }
 
@@ -465,7 +506,7 @@ class Page {
         hint.innerHTML = !app.query
             ? 'Press <kbd>/</kbd> and type, for example a name of an object, <b>queue send</b> or <b>#930</b>.'
             : isDone
-              ? `No event contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.`
+              ? `No event and no lane contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.`
               : 'Searching …';
         element('hits').hidden = !app.found.length;
     }
@@ -475,7 +516,7 @@ class Page {
         app.query = text.trim().toLowerCase();
         app.foundAt = -1;
         let isFirst = isShown;
-        void this.search.run(app.pane.trace, app.query, (rows, isDone) => {
+        void this.search.run(app.pane, app.query, (rows, isDone) => {
             app.found = [...rows];
             this.selectTab(isFirst ? 'search' : this.tab);
             isFirst = false; // the user may have chosen another tab since
@@ -490,7 +531,9 @@ class Page {
         if (!all) return;
         app.foundAt =
             app.foundAt < 0 && direction < 0 ? all - 1 : (app.foundAt + direction + all) % all;
-        this.selectEvent(app.pane, app.found[app.foundAt]!);
+        const row = app.found[app.foundAt]!;
+        if (row < 0) this.selectOwner(app.pane, app.pane.owners[~row]!);
+        else this.selectEvent(app.pane, row);
         if (this.tab === 'search') this.hits.reveal(app.foundAt);
     }
 
@@ -834,13 +877,14 @@ class Page {
     private follow(target: HTMLElement): void {
         const app = this.app;
         const found = target.closest<HTMLElement>(
-            '[data-event],[data-key],[data-chain],[data-response],[data-tab],[data-segment],[data-fold],[data-lane],#align',
+            '[data-event],[data-key],[data-chain],[data-response],[data-tab],[data-segment],[data-fold],[data-lane],[data-owner],#align',
         );
         if (!found) return;
         const data = found.dataset,
             pane = app.panes.find(p => p.letter === data.pane) ?? app.panes[0]!;
         if (found.id === 'align') this.align();
         else if (data.event !== undefined) this.selectEvent(pane, Number(data.event));
+        else if (data.owner) this.selectOwner(pane, pane.owners[Number(data.owner)]!);
         else if (data.tab) this.selectTab(data.tab as Tab);
         else if (data.key) this.keys[data.key]?.();
         else if (data.chain) {
@@ -858,11 +902,7 @@ class Page {
             app.chain.isUnfolded = !app.chain.isUnfolded;
             this.selectTab('why');
         } else if (data.lane) {
-            const lane = pane.lanes[Number(data.lane)]!;
-            const span = Math.min(lane.spans.length - 1, lane.spans.after(pane.toTrace(app.from)));
-            this.selectSpan(pane, lane, span);
-            if (span >= 0 && pane.toPage(lane.spans.from[span]!) > app.to)
-                this.reveal(pane.toPage(lane.spans.from[span]!));
+            this.selectLane(pane, pane.lanes[Number(data.lane)]!);
         }
     }
 
@@ -923,14 +963,20 @@ class Page {
     }
 
     private moveB(offset: number): void {
-        const app = this.app;
-        app.panes[1]!.offset = offset;
+        this.placeB(offset);
+        this.changed();
+    }
+
+    private placeB(offset: number): void {
+        const app = this.app,
+            pane = app.panes[1];
+        if (!pane) return;
+        pane.offset = offset;
         this.findRange();
         app.show(app.from, app.to);
         this.picture.forget();
         const input = document.getElementById('offset') as HTMLInputElement | null;
         if (input) input.value = this.offsetText();
-        this.changed();
     }
 }
 

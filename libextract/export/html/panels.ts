@@ -113,7 +113,17 @@ export function selectionPanel(app: App): string {
     const selection = app.selection;
     if (!selection)
         return `<h2>Nothing selected</h2><p class="sub">Click a slice or an event, or press <kbd>]</kbd> for the next event.</p>`;
-    return selection.span < 0 ? eventPanel(selection) : spanPanel(selection);
+    if (selection.span >= 0) return spanPanel(selection);
+    return selection.event < 0 ? lanePanel(selection) : eventPanel(selection);
+}
+
+// A lane without slices.
+function lanePanel({ lane }: Selection): string {
+    return `<h2>${esc(lane.name)}</h2><p class="sub">${esc(lane.note ? `${lane.kind}, ${lane.note}` : lane.kind)}: the events show no states</p>${
+        lane.kind === 'thread'
+            ? '<div class="acts"><button data-key="]" title="Next event of this thread (])">Same thread ▶</button></div>'
+            : ''
+    }`;
 }
 
 function sincePrevious(trace: Trace, event: number): string {

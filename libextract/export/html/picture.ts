@@ -689,6 +689,7 @@ export class Picture {
         g.fillStyle = c.ready;
         let last = -9;
         for (const row of app.found) {
+            if (row < 0) continue; // a lane
             const at = x(pane.toPage(pane.trace.time(row)));
             if (at - last >= 1) g.fillRect(at - 0.5, 0, 1.5, 5);
             last = at - last >= 1 ? at : last;
@@ -824,7 +825,7 @@ function blockedText(pane: Pane, row: number): string {
 export function selectedWakes(selection: Selection): number[] {
     const { pane, lane, span } = selection,
         trace = pane.trace;
-    if (span < 0) return trace.wakesOfEvent(selection.event);
+    if (span < 0) return selection.event < 0 ? [] : trace.wakesOfEvent(selection.event);
     if (lane.kind !== 'thread') return [];
     const spans = lane.spans,
         shape = spans.shape[span]!;

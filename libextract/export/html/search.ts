@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The search in events: what contains the words of the query in its name, context or fields; or
-// the number of an event, as "#930". A long trace is searched in parts, so that the page answers.
+// The search: lanes whose names contain the words of the query, and events that contain them in
+// their name, context or fields; or the number of an event, as "#930". A long trace is searched in
+// parts, so that the page answers.
+import type { Owner, Pane } from './app';
 import { eventLine } from './table';
-import { EventColumn, Trace } from './trace';
+import { EventColumn } from './trace';
 
 const PART = 40_000; // events between two answers to the user
+
+function isNamed({ what, name }: Owner, query: string): boolean {
+    return [name, `${what} ${name}`].some(text => text.toLowerCase().includes(query));
+}
 
 export class Search {
     private running = 0;
@@ -13,14 +19,14 @@ export class Search {
         this.running++;
     }
 
-    // Passes the rows that match, and false while there may be more.
+    // Passes what matches, as in App.found, and false while there may be more.
     async run(
-        trace: Trace,
+        { trace, owners }: Pane,
         query: string,
         put: (rows: number[], isDone: boolean) => void,
     ): Promise<void> {
         const own = ++this.running,
-            found: number[] = [];
+            found = owners.flatMap((owner, i) => (query && isNamed(owner, query) ? [~i] : []));
         const number = /^#\s*(\d+)$/.exec(query);
         if (!query || number) {
             const row = number ? trace.rowOf(Number(number[1])) : -1;

@@ -31,7 +31,7 @@ export class EventTable {
     private first = -1; // the row of the trace at the top
     private shown = '';
 
-    // `rows` maps a place in the table to a row of the trace; null: all rows.
+    // `rows` maps a place in the table to a row of the trace, as in App.found; null: all rows.
     constructor(
         private app: App,
         private scroller: HTMLElement,
@@ -95,7 +95,7 @@ export class EventTable {
             end = Math.min(count, first + this.capacity + 10);
         let isIn = ''; // of each row: whether its time is visible
         for (let i = first; i < end; i++) isIn += this.isIn(list ? list[i]! : i) ? 1 : 0;
-        const state = `${app.active} ${first} ${count} ${isIn} ${app.query} ${app.selection?.event} ${app.selection?.span} ${app.foundAt}`;
+        const state = `${app.active} ${first} ${count} ${isIn} ${app.query} ${app.selection?.event} ${app.selection?.span} ${app.selection?.lane.kind} ${app.selection?.lane.key} ${app.foundAt}`;
         if (first === this.first && state === this.shown) return;
         this.first = first;
         this.shown = state;
@@ -109,11 +109,35 @@ export class EventTable {
             (head, i) => `<span role="columnheader"${i < 3 ? ' class="num"' : ''}>${head}</span>`,
         ).join('')}</div>`;
         for (let i = first; i < end; i++)
-            html += this.row(list ? list[i]! : i, i, offset + (i - first + 1) * ROW);
+            html += this.hit(list ? list[i]! : i, i, offset + (i - first + 1) * ROW);
         this.grid.innerHTML = html;
     }
 
+    // A row of the trace, or ~i for the owner i of a lane.
+    private hit(row: number, place: number, top: number): string {
+        return row < 0 ? this.owner(~row, place, top) : this.row(row, place, top);
+    }
+
+    private owner(i: number, place: number, top: number): string {
+        const { pane, app } = this,
+            { kind, key, name, note, what } = pane.owners[i]!,
+            s = app.selection;
+        const isSelected =
+            s?.pane === pane &&
+            s.lane.kind === kind &&
+            s.lane.key === key &&
+            (s.span >= 0 || s.event < 0);
+        return (
+            `<div class="row" role="row" aria-rowindex="${place + 2}" aria-selected="${isSelected}" data-owner="${i}" data-pane="${pane.letter}" style="top:${top}px">` +
+            '<span role="gridcell"></span>'.repeat(4) +
+            `<span role="gridcell" class="cls">${esc(what)}</span><span role="gridcell" title="${esc(
+                name,
+            )}">${highlight(name, app.query)}</span><span role="gridcell">lane${note && note !== what ? `, ${esc(note)}` : ''}</span></div>`
+        );
+    }
+
     private isIn(row: number): boolean {
+        if (row < 0) return true;
         const time = this.pane.toPage(this.pane.trace.time(row));
         return time >= this.app.from && time <= this.app.to;
     }

@@ -190,6 +190,37 @@ sum_times() {
     awk '{sum[$1 " " $2] += $3} END {for (i in sum) if (sum[i]) print i, sum[i]}' | sort
 }
 
+# The load of core 0 is known for as long as the schedule knows what had it: a value is that of the
+# time to the next one, so a loss must end it. Prints the sum of "TIME VALUE" lines without "null".
+known_time() { # END
+    awk -v end="$1" 'value != "" && value != "null" {sum += $1 - at} {at = $1; value = $2}
+        END {print sum + (value == "null" ? 0 : end - at)}'
+}
+compare_loads() { # NAME TRACE
+    local name=$1 trace=$2 end known
+    for kind in jsonl chrome vcd sqlite; do
+        rm -f "loads.$kind"
+        "$ringside" export -q --to $kind --hz 1000000000 "$trace" -o "loads.$kind" 2>err
+    done
+    "$ringside" schedule --json --hz 1000000000 "$trace" >schedule.json 2>err
+    end=$(jq -s 'map(select(.type == "interval") | .to) | max' schedule.json)
+    known=$(jq -s 'map(select(.type == "interval" and .core == 0 and .kind != "unknown") |
+        .to - .from) | add' schedule.json)
+    is "$name: jsonl has no load of unknown time" "$(jq -r 'select(.counter == "load" and
+        .core == 0) | "\(.at) \(.value)"' loads.jsonl | known_time "$end")" "$known"
+    is "$name: chrome has no load of unknown time" "$(jq -r '.traceEvents[] |
+        select(.ph == "C" and .name == "load" and .id == "core 0") | "\(.ts * 1000 | round) " +
+        "\(.args.value | if . == -1 then null else . end)"' loads.chrome | known_time "$end")" \
+        "$known"
+    is "$name: vcd has no load of unknown time" "$(awk '$1 == "$scope" {is_counter = \
+        $3 == "counters"} is_counter && $5 == "load.core_0" {code = $4} /^#/ {at = substr($0, 2)}
+        /^b/ && $2 == code {print at, $1 == "bx" ? "null" : $1}' loads.vcd |
+        known_time "$end")" "$known"
+    is "$name: sqlite has no load of unknown time" "$(sqlite3 -separator ' ' -nullvalue null \
+        loads.sqlite "SELECT ticks, value FROM counter WHERE counter = 'load' AND core = 0
+            ORDER BY rowid" | known_time "$end")" "$known"
+}
+
 compare_csv demo "$demo"
 compare_csv filtered "$demo" --class SVC --thread 'w*'
 compare_jsonl demo "$demo"
@@ -198,6 +229,8 @@ compare_vcd demo "$demo"
 compare_vcd_states demo "$demo"
 gunzip -c "$(dirname "$demo")/log-version-1/threadx-append.log.gz" >append.log
 compare_vcd_states losses append.log
+compare_loads demo "$demo"
+compare_loads losses append.log
 for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
     trace=$data/threadx/$name.trx
     [ -e "$trace" ] || { echo "skip $name: no such trace"; continue; }

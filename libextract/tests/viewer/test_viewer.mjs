@@ -1,113 +1,12 @@
 // SPDX-License-Identifier: MIT
 // test_viewer.mjs: opens pages of `ringside export --to html` in Chromium, and compares what they
 // show with the reports of `ringside` as JSON. Prints "ok NAME" or "not ok NAME", and then "# why".
-// Exit status 1 if any failed. Reads BUILD, RINGSIDE_DATA and CHROMIUM; the modules are in
-// BUILD/node.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Exit status 1 if any failed. Reads what browser.mjs does.
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-
-const here = dirname(fileURLToPath(import.meta.url)),
-    tests = dirname(here);
-const build = resolve(process.env.BUILD ?? 'build'),
-    ringside = join(build, 'ringside');
-const data = resolve(process.env.RINGSIDE_DATA ?? '../shared/data');
-const puppeteer = createRequire(join(build, 'node/package.json'))('puppeteer-core');
-const work = mkdtempSync(join(tmpdir(), 'viewer-'));
-let failures = 0;
-
-function is(name, got, expected) {
-    const [a, b] = [got, expected].map(value => JSON.stringify(value));
-    if (a === b) {
-        console.log(`ok ${name}`);
-        return;
-    }
-    failures++;
-    console.log(`not ok ${name}\n# got      ${a?.slice(0, 400)}\n# expected ${b?.slice(0, 400)}`);
-}
-
-function run(...words) {
-    try {
-        return execFileSync(ringside, words, {
-            encoding: 'utf8',
-            maxBuffer: 1 << 30,
-            stdio: ['ignore', 'pipe', 'pipe'],
-        });
-    } catch (error) {
-        if (error.status === 3) return error.stdout; // losses
-        throw error;
-    }
-}
-
-const lines = (...words) =>
-    run(...words)
-        .split('\n')
-        .filter(Boolean)
-        .map(line => JSON.parse(line));
-
-function makePage(name, ...words) {
-    const path = join(work, `${name}.html`);
-    run('export', ...words, '-o', path);
-    return path;
-}
-
-const browser = await puppeteer.launch({
-    executablePath:
-        process.env.CHROMIUM ??
-        execFileSync('/bin/sh', ['-c', 'command -v chromium'], { encoding: 'utf8' }).trim(),
-    headless: true,
-    args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-dev-shm-usage',
-        '--force-device-scale-factor=1',
-    ],
-});
-
-// Opens a page and counts what it must not do.
-async function openPage(path, size = { width: 1600, height: 1000 }, dark = false, hash = '') {
-    const page = await browser.newPage();
-    page.faults = [];
-    await page.setViewport(size);
-    await page.emulateMediaFeatures([
-        { name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' },
-    ]);
-    page.on('pageerror', error => page.faults.push(`error: ${error.message}`));
-    page.on(
-        'console',
-        message => message.type() === 'error' && page.faults.push(`console: ${message.text()}`),
-    );
-    page.on('dialog', dialog => {
-        page.faults.push('dialog');
-        void dialog.dismiss();
-    });
-    page.on('request', request => {
-        if (!/^(file|data|blob):/.test(request.url()))
-            page.faults.push(`request: ${request.url()}`);
-    });
-    await page.goto(`file://${path}${hash}`);
-    await page.waitForSelector('html[data-ready]', { timeout: 60_000 });
-    return page;
-}
-
-// Lets the page draw.
-const settle = page =>
-    page.evaluate(
-        () =>
-            new Promise(done =>
-                requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))),
-            ),
-    );
-const press = async (page, ...keys) => {
-    for (const key of keys) await page.keyboard.press(key);
-    await settle(page);
-};
-const text = (page, selector) => page.$eval(selector, element => element.textContent.trim());
-const view = page => page.evaluate(() => [ringside.app.from, ringside.app.to]);
+import { data, finish, is, lines, makePage, openPage } from './browser.mjs';
+import { press, run, settle, tests, text, view, work } from './browser.mjs';
 
 // The place of a time in the lane of a thread, in pixels of the window.
 const placeOf = (page, kind, name, time, pane = 0) =>
@@ -993,6 +892,4 @@ is(
     statSync(join(tests, '../export/html/viewer.html')).size <= 100_000,
     true,
 );
-await browser.close();
-rmSync(work, { recursive: true });
-process.exit(failures ? 1 : 0);
+await finish();

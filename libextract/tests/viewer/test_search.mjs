@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// test_search.mjs: the search for lanes by their names, and the offset in the address of a page of two
+// traces. Prints "ok NAME" or "not ok NAME", and then "# why". Exit status 1 if any failed. Reads
+// what browser.mjs does.
+import { join } from 'node:path';
+import {
+    finish,
+    is,
+    makePage,
+    openPage,
+    press,
+    settle,
+    tests,
+    text,
+    view,
+    work,
+} from './browser.mjs';
+
+const demo = join(tests, 'data/demo.trx');
+
+// Types a query, and waits until the search has ended.
+async function find(page, query) {
+    await press(page, '/');
+    await page.keyboard.type(query);
+    await page.waitForFunction(() => /hit/.test(document.getElementById('live').textContent));
+    await settle(page);
+}
+// What each row of the hits shows: its class, its name and its fields.
+const hits = page =>
+    page.$$eval('#hits .row:not(.hd)', rows =>
+        rows.map(row => [4, 5, 6].map(i => row.children[i].textContent).join('|')),
+    );
+const selected = page =>
+    page.evaluate(() => {
+        const { selection } = ringside.app;
+        return selection && [selection.lane.kind, selection.lane.name, selection.event];
+    });
+// Whether the name of the selected lane is within the visible part of the lanes.
+const isVisible = page =>
+    page.evaluate(() => {
+        const [box, name] = ['#panes', '.ln.on'].map(selector =>
+            document.querySelector(selector).getBoundingClientRect(),
+        );
+        return name.top >= box.top - 1 && name.bottom <= box.bottom + 1;
+    });
+
+// A page with the events of one thread, in a window so low that the last lanes are out of sight.
+const few = await openPage(makePage('few', '--thread', 'sensor', demo), {
+    width: 1200,
+    height: 620,
+});
+for (const [query, row, lane] of [
+    ['logger', 'thread|logger|lane, prio ', ['thread', 'logger']],
+    ['Screen', 'mutex|screen|lane', ['mutex', 'screen']],
+    ['interrupt 25', 'interrupt|interrupt 25|lane, 7 times', ['interrupt', 'interrupt 25']],
+]) {
+    await find(few, query);
+    const rows = await hits(few);
+    is(`search for ${query}: the lane is first`, rows[0]?.replace(/prio \d+/, 'prio '), row);
+    await few.click('#hits .row:not(.hd)');
+    await settle(few);
+    is(`search for ${query}: the lane is selected`, (await selected(few)).slice(0, 2), lane);
+    is(`search for ${query}: the lane is visible`, await isVisible(few), true);
+    is(
+        `search for ${query}: its row is marked`,
+        await few.$$eval('#hits [aria-selected=true]', list => list.map(e => e.dataset.owner)),
+        [
+            await few.evaluate(
+                name => String(ringside.app.pane.owners.findIndex(o => o.name === name)),
+                lane[1],
+            ),
+        ],
+    );
+    await few.focus('#query');
+    await press(few, 'Escape');
+}
+await find(few, 'no such name');
+is(
+    'search for what is not there',
+    await text(few, '#no-hits'),
+    'No event and no lane contains “no such name”. Check the spelling, or clear the search with Esc.',
+);
+is('search: nothing but its file', few.faults, []);
+await few.close();
+
+// Lanes without slices: they are selected as a whole, and have a next event.
+const plain = await openPage(makePage('plain', join(tests, 'data/hooks.bin')));
+await find(plain, '0x20005468');
+await press(plain, 'Enter');
+is('a lane without slices', await selected(plain), ['thread', '0x20005468', -1]);
+is(
+    'a lane without slices: the panel',
+    await text(plain, '#det .sub'),
+    'thread: the events show no states',
+);
+const address = await plain.evaluate(() => location.hash);
+await plain.click('#det [data-key="]"]');
+await settle(plain);
+is(
+    'a lane without slices: its next event',
+    await plain.evaluate(() => {
+        const { pane, event } = ringside.app.selection;
+        return pane.trace.threadName(pane.trace.threadOf(event));
+    }),
+    '0x20005468',
+);
+await plain.close();
+const again = await openPage(join(work, 'plain.html'), undefined, false, address);
+is('a lane without slices: in the address', await selected(again), ['thread', '0x20005468', -1]);
+await again.close();
+
+// Compact lanes leave out objects, which the search shows.
+const path = makePage('two', '--hz', '1000000', demo, demo),
+    two = await openPage(path);
+await find(two, 'screen');
+await press(two, 'Enter');
+is('two traces: an object that has no compact lane', (await selected(two)).slice(0, 2), [
+    'mutex',
+    'screen',
+]);
+await two.$eval('#offset', input => {
+    input.value = '12.5';
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+});
+await press(two, 's', 's');
+const hash = await two.evaluate(() => location.hash),
+    before = await view(two);
+await two.close();
+const kept = await openPage(path, undefined, false, hash);
+is(
+    'two traces: the address keeps the offset',
+    [
+        await kept.$eval('#offset', input => input.value),
+        await kept.evaluate(() => ringside.app.panes[1].offset),
+        (await view(kept)).map(Math.round),
+    ],
+    ['12.5', 12500, before.map(Math.round)],
+);
+await kept.close();
+for (const strange of ['#0-1000&offset=', '#0-1000&offset=x', '#offset=1e999']) {
+    const page = await openPage(path, undefined, false, strange);
+    is(
+        `address ${strange}`,
+        [page.faults, await page.evaluate(() => ringside.app.panes[1].offset)],
+        [[], 0],
+    );
+    await page.close();
+}
+await finish();
