@@ -33,8 +33,8 @@ enum export_counter_kind {
     EXPORT_COUNTERS
 };
 
-// The percentage that stands for an unknown load in formats that have numbers only, and in which a
-// counter cannot end. No load has it.
+// The percentage of an unknown load in formats that have numbers only, and in which a counter
+// cannot end. No load has it.
 enum { EXPORT_UNKNOWN_LOAD = -1 };
 
 struct export_counter {

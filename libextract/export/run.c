@@ -250,8 +250,7 @@ void export_numbers_free(struct export_numbers *numbers)
 static void put_counter(struct export_run *run, enum export_counter_kind kind, uint64_t at,
                         uint64_t object, uint64_t value)
 {
-    run->exporter->counter(
-        run, &(struct export_counter){.kind = kind, .at = at, .object = object, .value = value});
+    run->exporter->counter(run, &(struct export_counter){kind, at, object, value, false});
 }
 
 // Sends the levels that a call states.

@@ -296,7 +296,8 @@ export type Wide = (i: number, x: number, width: number) => void;
 // takes time.
 export class Columns {
     private image = new ImageData(1, 1);
-    private words = new Uint32Array(1);
+    private words = new Uint32Array(1); // its pixels
+    private stride = 1; // its width
     private context = newCanvas(1, 1);
     private used = new Uint32Array(0); // bit i: band i of the lane has pixels
     private colors = new Uint32Array(Shape.Count);
@@ -309,6 +310,7 @@ export class Columns {
         if (this.image.width !== width || this.image.height < rows) {
             this.image = new ImageData(Math.max(1, width), rows);
             this.words = new Uint32Array(this.image.data.buffer);
+            this.stride = this.image.width;
             this.context = newCanvas(width, rows);
         } else {
             this.used.forEach((bands, lane) => {
@@ -384,15 +386,16 @@ export class Columns {
             end = bands.end[shape]!,
             color = this.colors[shape]!,
             edges = bands.edges,
-            stride = this.image.width;
+            words = this.words,
+            stride = this.stride;
         const top = edges[first]! + left * (edges[end]! - edges[first]!);
-        let at = (lane * MOST_BANDS + end - 1) * stride + pixel;
-        for (let band = end - 1; band >= first; band--) {
-            if (band < end - 1 && edges[band + 1]! <= top) break;
-            this.words[at] = color;
-            this.used[lane]! |= 1 << band;
+        let band = end - 1,
+            at = (lane * MOST_BANDS + band) * stride + pixel;
+        do {
+            words[at] = color;
             at -= stride;
-        }
+        } while (--band >= first && edges[band + 1]! > top);
+        this.used[lane]! |= (1 << end) - (1 << (band + 1));
     }
 
     // Gives the image to the canvas, after all lanes were added.

@@ -96,7 +96,7 @@ const ID_LOST = 0xffffff01; // other markers of losses are for damage
 export const IN_THREAD = 0,
     IN_ISR = 1; // EventColumn.Context
 
-const GROUP_BITS = 4; // spans that are added up in advance
+const GROUP_BITS = 4; // of the number of spans that are added up in advance
 
 // Spans in order of time. They do not overlap.
 export class Spans {
@@ -105,7 +105,7 @@ export class Spans {
     readonly row: Uint32Array; // in its table
     readonly shape: Uint8Array;
     readonly length: number;
-    private sums: Float32Array | undefined; // time of each shape, per group
+    private sums: Float64Array | undefined; // time of each shape before each group
 
     constructor(length: number) {
         this.length = length;
@@ -154,26 +154,33 @@ export class Spans {
     // Adds the time of each shape in the spans from `first` on, before `end`, to `sums`.
     addTimes(first: number, end: number, sums: Float64Array): void {
         const size = 1 << GROUP_BITS,
-            groups = end - first > size ? this.groups() : null;
-        const { from, to, shape } = this;
-        for (let i = first; i < end;) {
-            if (!groups || i & (size - 1) || i + size > end) {
-                sums[shape[i]!]! += to[i]! - from[i]!;
-                i++;
-                continue;
-            }
-            const at = (i >> GROUP_BITS) * Shape.Count;
-            for (let s = 0; s < Shape.Count; s++) sums[s]! += groups[at + s]!;
-            i += size;
+            low = Math.min(end, (first + size - 1) & ~(size - 1)), // what whole groups begin with
+            high = Math.max(low, end & ~(size - 1));
+        this.addEach(first, low, sums);
+        if (high > low) {
+            const groups = this.groups(),
+                before = (low >> GROUP_BITS) * Shape.Count,
+                after = (high >> GROUP_BITS) * Shape.Count;
+            for (let s = 0; s < Shape.Count; s++)
+                sums[s]! += groups[after + s]! - groups[before + s]!;
         }
+        this.addEach(high, end, sums);
     }
 
-    private groups(): Float32Array {
+    private addEach(first: number, end: number, sums: Float64Array): void {
+        const { from, to, shape } = this;
+        for (let i = first; i < end; i++) sums[shape[i]!]! += to[i]! - from[i]!;
+    }
+
+    private groups(): Float64Array {
         if (!this.sums) {
-            this.sums = new Float32Array(((this.length >> GROUP_BITS) + 1) * Shape.Count);
-            for (let i = 0; i < this.length; i++)
-                this.sums[(i >> GROUP_BITS) * Shape.Count + this.shape[i]!]! +=
-                    this.to[i]! - this.from[i]!;
+            const groups = this.length >> GROUP_BITS,
+                sums = new Float64Array(Shape.Count);
+            this.sums = new Float64Array((groups + 1) * Shape.Count);
+            for (let group = 0; group < groups; group++) {
+                this.addEach(group << GROUP_BITS, (group + 1) << GROUP_BITS, sums);
+                this.sums.set(sums, (group + 1) * Shape.Count);
+            }
         }
         return this.sums;
     }

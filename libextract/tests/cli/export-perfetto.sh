@@ -68,14 +68,14 @@ compare() { # NAME TRACE [OPTION...]
         "$(jq -c '.threads | map(select(.ticks > 0)) | group_by(.name) |
             map([.[0].name, (map(.ticks) | add)])' stats.json)"
     # A value of the load is that of the time to the next one; -1 is an unknown load.
+    local end known
     end=$(jq -s 'map(select(.type == "interval") | .to) | max // 0' schedule.json)
+    known=$(jq -s 'map(select(.type == "interval" and .core == 0 and .kind != "unknown") |
+        .to - .from) | add // 0' schedule.json)
     is "$name: no load of unknown time" "$(jq -r 'select(.type == "counter" and
             .track == "load of core 0") | "\(.at) \(.value)"' trace.jsonl |
-            awk -v end="$end" \
-                'NR > 1 && value >= 0 {sum += $1 - at} {at = $1; value = $2}
-                END {print sum + (NR && value >= 0 ? end - at : 0)}')" \
-        "$(jq -s 'map(select(.type == "interval" and .core == 0 and .kind != "unknown") |
-            .to - .from) | add // 0' schedule.json)"
+        awk -v end="$end" 'NR > 1 && value >= 0 {sum += $1 - at} {at = $1; value = $2}
+            END {print sum + (NR && value >= 0 ? end - at : 0)}')" "$known"
     # A queue has the most messages when a call finds them.
     is "$name: the most messages of a queue" "$(jq -s -c 'map(select(.type == "counter" and
             (.track | startswith("queued: ")))) | group_by(.track) |

@@ -123,7 +123,7 @@ is('short parts are folded, and can be shown', [rowsOf(false), rowsOf(true)], ['
 
 // Interrupt 6 is nested in 5 from 20 to 30, and follows 5 at 60, when 5 has ended: there it has an
 // event of its own.
-const { Trace } = await load('trace.ts');
+const { Shape, Spans, Trace } = await load('trace.ts');
 function table(rows, width) {
     const columns = Array.from({ length: width }, (_, c) =>
         Float64Array.from(rows, row => row[c] ?? 0),
@@ -155,4 +155,25 @@ is(
     [6, 7].map(isr => [...nested.executions(nested.interrupts.get(isr))].join(' ')),
     ['20 10', '10 10'],
 );
+
+// ---- times of spans ----
+
+// Span i has i + 1 ticks, so each sum has only one set of spans.
+const spans = new Spans(50);
+for (let i = 0, at = 2 ** 50; i < 50; at += ++i) {
+    spans.from[i] = at;
+    spans.to[i] = at + i + 1;
+    spans.shape[i] = i % 3 ? Shape.Ready : Shape.Running;
+}
+const wrong = [];
+for (let first = 0; first <= 50; first++)
+    for (let end = first; end <= 50; end++) {
+        const sums = new Float64Array(Shape.Count),
+            expected = [0, 0];
+        spans.addTimes(first, end, sums);
+        for (let i = first; i < end; i++) expected[i % 3 ? 1 : 0] += i + 1;
+        if (sums[Shape.Running] !== expected[0] || sums[Shape.Ready] !== expected[1])
+            wrong.push(`${first}-${end}`);
+    }
+is('the times of all runs of spans', wrong.slice(0, 9).join(' '), '');
 process.exit(failures ? 1 : 0);
