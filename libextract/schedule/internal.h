@@ -265,9 +265,9 @@ static inline struct thread *schedule_thread(struct schedule *schedule, uint64_t
 // Returns whether the thread at an address has ended; false for address 0.
 static inline bool thread_has_ended(struct schedule *schedule, uint64_t address)
 {
-    const struct thread *thread = schedule_thread(schedule, address);
+    uint32_t index = address ? extract_map_get(&schedule->thread_map, address) : 0;
 
-    return thread && thread->now.state >= EXTRACT_STATE_COMPLETED;
+    return index && schedule->threads[index - 1]->now.state >= EXTRACT_STATE_COMPLETED;
 }
 // Changes a thread's state. `before` is what the event proves the thread was in before, if that was
 // not known; NULL: nothing.

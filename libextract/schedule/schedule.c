@@ -212,7 +212,10 @@ static void doubt_change(struct schedule *schedule, struct holder holder,
     struct thread *thread =
         holder.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, holder.thread) : NULL;
 
-    if (!thread || thread->now.from != interval->from || interval->from == interval->to)
+    bool has_changed = thread && thread->now.from == interval->from &&
+                       (thread->now.state == EXTRACT_STATE_RUNNING ||
+                        thread->now.state == EXTRACT_STATE_READY); // others are from an event
+    if (!has_changed || interval->from == interval->to)
         return;
     struct extract_state state = thread->now;
     bool is_ready_unsure = thread->is_ready_unsure, is_stop_unsure = thread->is_stop_unsure;

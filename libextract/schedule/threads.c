@@ -417,9 +417,10 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
 
     if (!thread || wait == EXTRACT_WAIT_PRIORITY || (role->state && wait == EXTRACT_WAIT_NONE))
         return;
-    if (wait == EXTRACT_WAIT_SUSPENDED && thread->aborted > EXTRACT_WAIT_SUSPENDED)
+    bool is_aborted =
+        service->role && service->role->role == EXTRACT_ROLE_ABORT && service->thread == address;
+    if (is_aborted && wait == EXTRACT_WAIT_SUSPENDED && thread->aborted > EXTRACT_WAIT_SUSPENDED)
         wait = thread->aborted;
-    thread->aborted = EXTRACT_WAIT_NONE;
     if (thread->is_ready_unsure && wait == EXTRACT_WAIT_SUSPENDED)
         thread->now.state = EXTRACT_STATE_SUSPENDED;
     // A thread is also resumed while it is still being suspended: then it has not waited.

@@ -232,6 +232,23 @@ static void test_switch_without_an_entry(void **state)
     look_close(&look);
 }
 
+// An interrupt suspends A. Which thread has the core then is not known, but A is suspended.
+static void test_suspension_is_certain(void **state)
+{
+    const struct ring_entry suspension = {RING_IN_ISR, A, SUSPEND, 100, {A, 3, 0, B}};
+
+    (void)state;
+    begin();
+    add(0, A, USER, 1, 0, 0, 0);
+    ring_insert(&image, &suspension);
+    add(900, C, USER, 2, 0, 0, 0);
+    add(1000, C, USER, 3, 0, 0, 0);
+    end();
+    assert_int_equal(state_at(A, 500)->state, EXTRACT_STATE_SUSPENDED);
+    assert_false(state_at(A, 500)->is_unsure);
+    look_close(&look);
+}
+
 // Threads sleep, but no call for it is recorded: other calls about threads are missing, too.
 static void test_calls_about_threads_are_left_out(void **state)
 {
@@ -267,6 +284,24 @@ static void test_wait_is_ended_by_a_call(void **state)
     end();
     assert_int_equal(state_at(B, 500)->state, EXTRACT_STATE_BLOCKED);
     assert_string_equal(state_at(B, 500)->wait, "queue");
+    look_close(&look);
+}
+
+// A call to end a wait is followed by no resumption in its context: that of an interrupt is another
+// one, which states what it ends.
+static void test_call_that_ends_no_wait(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, USER, 1, 0, 0, 0);
+    add(10, A, ABORT, B, 5, 0, 0);
+    add(20, A, SLEEP, 5, 0, 0, 0);
+    add(21, A, SUSPEND, A, 4, 0, 0);
+    add_wake(30, 0, B, 3);
+    add(100, B, USER, 1, 0, 0, 0);
+    add(200, B, USER, 2, 0, 0, 0);
+    end();
+    assert_int_equal(state_at(B, 5)->state, EXTRACT_STATE_SUSPENDED);
     look_close(&look);
 }
 
@@ -333,6 +368,8 @@ int main(void)
         cmocka_unit_test(test_switch_without_an_entry),
         cmocka_unit_test(test_calls_about_threads_are_left_out),
         cmocka_unit_test(test_wait_is_ended_by_a_call),
+        cmocka_unit_test(test_call_that_ends_no_wait),
+        cmocka_unit_test(test_suspension_is_certain),
         cmocka_unit_test(test_inversion_follows_the_owner),
     };
 
