@@ -20,7 +20,6 @@ wc -l "$source"/*.ts libextract/tests/viewer/*.mjs |
 { node "$source/bundle.mjs" build/node "$made" && cmp "$made" "$source/viewer.html"; } 2>&1 |
     sed '$s/$/; run make viewer/' | verdict "the viewer's bundle is that of its sources"
 grep -n resolved "$source/package-lock.json" | verdict "no registry in the list of modules"
-node libextract/tests/viewer/test_losses.mjs
 node libextract/tests/viewer/test_parts.mjs
 node libextract/tests/viewer/test_search.mjs
 node libextract/tests/viewer/test_viewer.mjs

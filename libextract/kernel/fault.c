@@ -303,14 +303,7 @@ static bool begin_trap(struct trap *trap, struct extract_kernel *kernel,
                        const struct extract_registers *core)
 {
     *trap = (struct trap){.description = kernel_detect(symbols),
-                          .reader = {.kernel = kernel,
-                                     .memory = memory,
-                                     .symbols = symbols,
-                                     .order = extract_symbols_byte_order(symbols),
-                                     .word_bytes = extract_symbols_pointer_bytes(symbols),
-                                     .machine = extract_symbols_machine(symbols),
-                                     .elf_flags = extract_symbols_flags(symbols),
-                                     .registers = register_machine_of(symbols)}};
+                          .reader = kernel_reader_make(kernel, memory, symbols)};
     return trap->description && trap->reader.registers &&
            register_get(core, FAULT_MEPC, &trap->mepc);
 }

@@ -48,6 +48,11 @@ struct kernel_reader {
     bool failed;   // out of memory
 };
 
+// Returns a reader that adds what it finds to a kernel; NULL: it only reads.
+struct kernel_reader kernel_reader_make(struct extract_kernel *kernel,
+                                        struct extract_memory *memory,
+                                        struct extract_symbols *symbols);
+
 // A copy of a control block.
 struct kernel_block {
     const char *type;

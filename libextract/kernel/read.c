@@ -283,15 +283,26 @@ const struct kernel_description *kernel_detect(struct extract_symbols *symbols)
     return NULL;
 }
 
+struct kernel_reader kernel_reader_make(struct extract_kernel *kernel,
+                                        struct extract_memory *memory,
+                                        struct extract_symbols *symbols)
+{
+    return (struct kernel_reader){.kernel = kernel,
+                                  .memory = memory,
+                                  .symbols = symbols,
+                                  .order = extract_symbols_byte_order(symbols),
+                                  .word_bytes = extract_symbols_pointer_bytes(symbols),
+                                  .machine = extract_symbols_machine(symbols),
+                                  .elf_flags = extract_symbols_flags(symbols),
+                                  .registers = register_machine_of(symbols)};
+}
+
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
                          unsigned core, uint64_t *address)
 {
     const struct kernel_description *description = kernel_detect(symbols);
     struct extract_symbol variable;
-    struct kernel_reader reader = {.memory = memory,
-                                   .symbols = symbols,
-                                   .order = extract_symbols_byte_order(symbols),
-                                   .word_bytes = extract_symbols_pointer_bytes(symbols)};
+    struct kernel_reader reader = kernel_reader_make(NULL, memory, symbols);
 
     for (size_t i = 0; description && i < KERNEL_CURRENTS && description->current[i]; i++)
         if (extract_symbols_by_name(symbols, description->current[i], &variable))
@@ -326,16 +337,9 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
         free(result);
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     }
-    *reader = (struct kernel_reader){.kernel = result,
-                                     .is_brief = is_brief,
-                                     .memory = memory,
-                                     .symbols = symbols,
-                                     .order = extract_symbols_byte_order(symbols),
-                                     .word_bytes = extract_symbols_pointer_bytes(symbols),
-                                     .machine = extract_symbols_machine(symbols),
-                                     .elf_flags = extract_symbols_flags(symbols),
-                                     .fill = description->fill};
-    reader->registers = register_machine_of(symbols);
+    *reader = kernel_reader_make(result, memory, symbols);
+    reader->is_brief = is_brief;
+    reader->fill = description->fill;
     result->name = description->name;
     result->prefixes = description->prefixes;
     bool is_read = description->read(reader);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_parts.mjs: tests parts of the viewer without a browser: columns of large numbers, figures of a
-// comparison, threads of the same name. Prints "ok NAME" or "not ok NAME: why". Exit status 1 if any
+// comparison, threads of the same name, where losses are drawn. Prints "ok NAME" or "not ok NAME: why". Exit status 1 if any
 // failed. Reads BUILD; the modules are in BUILD/node.
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -176,4 +176,21 @@ for (let first = 0; first <= 50; first++)
             wrong.push(`${first}-${end}`);
     }
 is('the times of all runs of spans', wrong.slice(0, 9).join(' '), '');
+// ---- losses ----
+
+const { lossBands } = await load('losses.ts');
+
+// How many of 1000 columns are in bands, if there is a loss every `step` pixels.
+const covered = (step, length) => {
+    const losses = Array.from({ length: 1000 / step }, (_, i) => ({
+        from: i * step,
+        to: i * step + length,
+    }));
+    const columns = new Set();
+    for (const band of lossBands(losses, time => time, 1000).filter(band => !band.isLine))
+        for (let x = Math.floor(band.from); x < band.to; x++) columns.add(x);
+    return columns.size;
+};
+is('losses: most of the time', [covered(2.5, 2.4), covered(0.5, 0.4)], [1000, 1000]);
+is('losses: long stretches between', [covered(5, 0.1), covered(100, 0.1)], [4, 40]);
 process.exit(failures ? 1 : 0);
