@@ -864,9 +864,10 @@ static enum extract_code read_side(struct side *side, const char *name, struct e
         return code;
     side->out->span = (double)side->out->stats->span_ticks * side->unit;
     if (side->out->span <= 0)
-        return extract_error_set(error, EXTRACT_UNSUPPORTED, name,
-                                 "compare traces that have events at two or more times",
-                                 "the trace lasts no time, so that nothing in it has a rate");
+        return extract_error_set(
+            error, EXTRACT_UNSUPPORTED, name,
+            "compare traces that have events at two or more times",
+            "all of its events have the same time, so that there are no rates");
     return EXTRACT_OK;
 }
 

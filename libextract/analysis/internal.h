@@ -45,6 +45,7 @@ struct thread_times {
     uint64_t last_wake;     // that began a response; see has_wake
     bool has_wake;          // since the last gap
     bool is_inherited;      // its newest priority
+    uint16_t stored;        // priority that its newest own event states, for TraceX's figures
     uint64_t mutex, holder; // of its newest call to get a mutex, and its owner then
 };
 
@@ -105,7 +106,7 @@ struct analysis {
     size_t recent_interrupt;                         // index of the last one that was found
     uint32_t recent_levels[RECENT_LEVELS]; // by a few bits of the objects' addresses: index + 1
     size_t interrupt_capacity, duration_capacity, wait_capacity, level_capacity;
-    struct extract_interval added; // steps that are not counted yet; from == to: none
+    struct extract_interval added; // steps of one core that are not counted yet; from == to: none
     unsigned load_part_log2;       // length of a part of the load: log2 of its ticks
     bool has_load;                 // stats->load_from is valid
     struct open_wait open_waits[MAX_OPEN_WAITS];
@@ -187,8 +188,8 @@ static inline void lists_add_event(struct analysis *analysis, const struct extra
         lists_add_role(analysis, event, role);
 }
 void lists_add_step(struct analysis *analysis, const struct schedule_step *step);
-// Notes the owner of a mutex from now on, if it is known.
-void lists_set_owner(struct analysis *analysis, uint64_t mutex, uint64_t owner, bool is_known);
+// Notes the owner of a mutex from now on (schedule/walk.h, owned).
+void lists_set_owner(struct analysis *analysis, uint64_t mutex, uint64_t owner, bool is_certain);
 void lists_add_wait(struct analysis *analysis, const struct extract_state *state);
 void lists_add_gap(struct analysis *analysis);
 void lists_end(struct analysis *analysis);

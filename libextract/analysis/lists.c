@@ -293,14 +293,14 @@ static bool is_as_urgent(const struct extract_trace *trace, uint16_t priority, u
            extract_trace_urgency(trace, priority) <= extract_trace_urgency(trace, waiter);
 }
 
-void lists_set_owner(struct analysis *analysis, uint64_t mutex, uint64_t owner, bool is_known)
+void lists_set_owner(struct analysis *analysis, uint64_t mutex, uint64_t owner, bool is_certain)
 {
     for (size_t i = 0; i < analysis->open_wait_count; i++) {
         struct open_wait *wait = &analysis->open_waits[i];
         if (wait->inversion.mutex != mutex)
             continue;
         wait->owner = owner;
-        wait->is_unsure |= !is_known;
+        wait->is_unsure |= !is_certain;
     }
 }
 

@@ -31,13 +31,13 @@
 
 // ---- threads ----
 
-// Returns the statistics of the i-th thread. A priority from before a gap is forgotten.
+// Returns the statistics of the i-th thread. Priorities from before a gap are forgotten.
 static struct extract_thread_stats *thread_at(struct analysis *analysis, size_t i)
 {
     struct extract_thread_stats *thread = &analysis->stats->threads[i];
 
     if (analysis->gaps_at[i] != analysis->gaps)
-        thread->last_priority = EXTRACT_NO_PRIORITY;
+        thread->last_priority = analysis->times[i].stored = EXTRACT_NO_PRIORITY;
     analysis->gaps_at[i] = analysis->gaps;
     return thread;
 }
@@ -94,6 +94,19 @@ uint16_t analysis_priority(struct analysis *analysis, uint64_t address)
     return is_first ? thread->thread->priority : thread->last_priority;
 }
 
+// Returns the priority of a thread as TraceX takes it: that of the thread's newest own event,
+// whatever calls have set since then.
+static uint16_t tracex_priority(struct analysis *analysis, uint64_t address)
+{
+    size_t i = analysis_thread(analysis, address);
+
+    if (i == SIZE_MAX)
+        return EXTRACT_NO_PRIORITY;
+    const struct extract_thread_stats *thread = thread_at(analysis, i);
+    uint16_t stored = analysis->times[i].stored;
+    return stored != EXTRACT_NO_PRIORITY || analysis->gaps ? stored : thread->thread->priority;
+}
+
 // Updates a thread of whose priority an event reports.
 static void set_priority(struct analysis *analysis, const struct extract_role_fields *role,
                          const struct extract_event *event, bool is_counted)
@@ -129,12 +142,12 @@ static void add_to_thread(struct analysis *analysis, const struct extract_role_f
         note_priority(thread, event->priority);
     }
     if (event->priority != EXTRACT_NO_PRIORITY)
-        thread->last_priority = event->priority;
+        thread->last_priority = analysis->times[i].stored = event->priority;
     bool is_get = role->role == EXTRACT_ROLE_MUTEX_GET;
     if (!analysis->stats->has_tracex || (!is_get && !analysis->inversions.open_count))
         return;
     if (is_get)
-        owner = analysis_priority(analysis, extract_role_field(event, role->owner));
+        owner = tracex_priority(analysis, extract_role_field(event, role->owner));
     extract_inversions_add_event(&analysis->inversions, role, event, owner, is_counted);
 }
 
@@ -309,9 +322,9 @@ static void add_step(void *context, const struct schedule_step *step)
         lists_add_step(analysis, step);
 }
 
-static void set_owner(void *context, uint64_t mutex, uint64_t thread, bool is_known)
+static void set_owner(void *context, uint64_t mutex, uint64_t thread, bool is_certain)
 {
-    lists_set_owner(context, mutex, thread, is_known);
+    lists_set_owner(context, mutex, thread, is_certain);
 }
 
 static void add_switch(void *context, enum extract_switch_kind kind, uint8_t core, uint64_t thread,
@@ -434,6 +447,8 @@ static bool prepare(struct analysis *analysis)
     stats->cores = calloc(analysis->core_count, sizeof *stats->cores);
     if (!analysis->times || !stats->cores)
         return false;
+    for (size_t i = 0; i < stats->thread_count; i++)
+        analysis->times[i].stored = EXTRACT_NO_PRIORITY;
     for (; stats->core_count < analysis->core_count; stats->core_count++) {
         uint64_t *ticks = calloc(stats->thread_count + 1, sizeof *ticks);
         if (!ticks)

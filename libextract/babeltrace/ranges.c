@@ -40,7 +40,7 @@ static int64_t nanoseconds(const struct source *source, const struct source_opti
     __int128 sum = (__int128)options->offset_s * giga + options->offset_ns +
                    (__int128)(ns > INT64_MAX ? INT64_MAX : ns);
 
-    return sum > INT64_MAX ? INT64_MAX : (int64_t)sum;
+    return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }
 
 bt_value *source_make_ranges(const struct source *source, const struct source_options *options)

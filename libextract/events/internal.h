@@ -94,13 +94,12 @@ struct extract_trace {
     // By numbers of user events (extract_named_types); NULL: none.
     const void *named_types[EXTRACT_NAMED_TYPES];
     bool has_named_types;
-    bool has_roles;       // an event concerns the scheduler
-    bool has_switches;    // a change of the thread of a core is an event
-    bool has_moves;       // an event suspends or resumes a thread
-    bool needs_moves;     // several threads ran, or one has slept
-    bool has_sleep_calls; // of threads
-    unsigned sleeps;      // waits of threads that a suspension says are sleeps
-    bool has_isr_entries; // entries to interrupts, and exits, are events
+    bool has_roles;         // an event concerns the scheduler
+    bool has_switches;      // a change of the thread of a core is an event
+    bool has_moves;         // an event suspends or resumes a thread
+    bool needs_moves;       // several threads ran, or one has slept
+    bool has_silent_sleeps; // a thread goes to sleep without a call for it
+    bool has_isr_entries;   // entries to interrupts, and exits, are events
     enum extract_priority_order priority_order;
     struct extract_reader start, end; // readers at the first event and after the last
     struct extract_run *runs;         // for RKH only

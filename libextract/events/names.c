@@ -49,6 +49,8 @@ struct build {
     size_t capacity;              // objects that fit
     size_t max_objects;           // damaged entries must not fill the memory with threads
     uint64_t first_thread;        // address of the first one that recorded an event; 0: none yet
+    uint64_t last_thread; // that recorded the newest event outside of interrupts; 0: none, or a gap
+    bool has_called_sleep; // by that event
 };
 
 // Appends a string to the storage and returns its offset.
@@ -603,6 +605,26 @@ static void note_priority(struct build *build, const struct extract_event *event
         trace->objects[i].priority = (uint16_t)priority;
 }
 
+// Notes whether a thread goes to sleep without a call for it: the event before is also its own, and
+// another call. Nothing else is between such a call and the suspension, except for interrupts.
+static void note_sleep(struct build *build, const struct extract_event *event,
+                       const struct extract_role_fields *role)
+{
+    bool is_mark = extract_event_is_mark(event);
+    bool is_suspend = role->role == EXTRACT_ROLE_SUSPEND;
+
+    if (is_mark || event->flags & EXTRACT_FLAG_GAP)
+        build->last_thread = 0;
+    if (is_mark || event->context != EXTRACT_THREAD)
+        return;
+    if (is_suspend && role->state && event->thread == build->last_thread &&
+        extract_role_field(event, role->thread) == event->thread &&
+        extract_role_field(event, role->state) == EXTRACT_WAIT_SLEEP)
+        build->trace->has_silent_sleeps |= !build->has_called_sleep;
+    build->last_thread = event->thread;
+    build->has_called_sleep = !is_suspend && role->begins == EXTRACT_WAIT_SLEEP;
+}
+
 // Adds the threads that an event names: its own or the interrupted one, the one that runs next, and
 // in a format without a registry of threads also the one that it is about.
 static bool add_threads(struct build *build, const struct extract_event *event)
@@ -620,10 +642,7 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     build->trace->has_switches |= role->role == EXTRACT_ROLE_SWITCH;
     build->trace->has_moves |=
         role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RESUME;
-    bool is_suspend = role->role == EXTRACT_ROLE_SUSPEND;
-    build->trace->has_sleep_calls |= !is_suspend && role->begins == EXTRACT_WAIT_SLEEP;
-    build->trace->sleeps +=
-        is_suspend && role->state && extract_role_field(event, role->state) == EXTRACT_WAIT_SLEEP;
+    note_sleep(build, meant, role);
     if (event->context == EXTRACT_THREAD && !extract_event_is_mark(event)) {
         build->first_thread = build->first_thread ? build->first_thread : event->thread;
         build->trace->needs_moves |=

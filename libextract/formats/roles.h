@@ -117,16 +117,17 @@ struct extract_role_fields {
     uint8_t takes;     // enum extract_wait: the call has taken what such a wait is for
     bool is_inherited; // PRIORITY: `thread` has it as long as it owns a mutex
     bool is_own;       // PRIORITY: `thread` inherits none any more
-    bool may_inherit;  // PRIORITY: no event shows what `thread` inherits; a low number is urgent
-    bool is_send;      // a message is sent; otherwise, a call that waits for a queue receives one
-    bool is_front;     // the message that is sent is put before all others
-    bool keeps_order;  // it is known where in the queue the message that is sent is put
-    bool hands_over;   // what is put goes to a thread that waits, and does not lie in `object`
-    bool wakes_one;    // the call ends the wait of one thread at most
-    bool frees;        // a mutex that is put is free, even if threads wait for it
-    bool has_name;     // the event's data are the name of `thread`; of EXEC, also of its process
-    bool may_switch;   // another thread may run after it, although it names none
-    bool dispatches;   // SWITCH: the dispatcher runs until the next event
+    bool may_inherit; // PRIORITY: no event shows what `thread` inherits. For kernels in which a low
+                      // number is urgent.
+    bool is_send;     // a message is sent; otherwise, a call that waits for a queue receives one
+    bool is_front;    // the message that is sent is put before all others
+    bool keeps_order; // it is known where in the queue the message that is sent is put
+    bool hands_over;  // what is put goes to a thread that waits, and does not lie in `object`
+    bool wakes_one;   // the call ends the wait of one thread at most
+    bool frees;       // a mutex that is put is free, even if threads wait for it
+    bool has_name;    // the event's data are the name of `thread`; of EXEC, also of its process
+    bool may_switch;  // another thread may run after it, although it names none
+    bool dispatches;  // SWITCH: the dispatcher runs until the next event
     bool second_level; // ISR_ENTER: a second-level handler of the interrupt that has begun
 };
 

@@ -49,13 +49,14 @@ static void change_owner(struct schedule *schedule, struct mutex *mutex, uint64_
                          uint64_t at, bool is_known)
 {
     const struct schedule_observer *observer = schedule->observer;
+    bool was_known = mutex->is_known;
 
     mutex->now.from = at;
     mutex->now.thread = thread;
     mutex->is_known = is_known;
     mutex->releaser = NULL;
     if (observer->owned)
-        observer->owned(observer->context, mutex->now.mutex, thread, is_known);
+        observer->owned(observer->context, mutex->now.mutex, thread, was_known && is_known);
 }
 
 static void set_owner(struct schedule *schedule, uint64_t address, uint64_t thread, uint64_t at)
@@ -70,7 +71,7 @@ static void set_owner(struct schedule *schedule, uint64_t address, uint64_t thre
 
 // Notes who owns a mutex by a call that did not change it. If the owner was not known, nobody else
 // has had the mutex since the start. If another was, a change was not recorded, and what was known
-// is not sent. In both cases, it was not known until now.
+// is not sent.
 static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t thread, uint64_t at)
 {
     struct mutex *mutex = find_mutex(schedule, address);
@@ -83,7 +84,7 @@ static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t 
     since = since > mutex->since ? since : mutex->since;
     if (mutex->is_known || schedule->lacks_moves)
         since = at;
-    change_owner(schedule, mutex, 0, since, false);
+    mutex->is_known = false; // until now
     change_owner(schedule, mutex, thread, since, true);
 }
 
@@ -114,16 +115,20 @@ void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t 
 }
 
 // Notes that a thread has released a mutex of its own, or one of a thread that has ended. Nobody
-// else can release it.
+// else can release it. If calls about threads were left out, it is not known which threads have
+// ended.
 static void release(struct schedule *schedule, const struct extract_event *event, uint64_t address,
                     uint64_t owner)
 {
     struct thread *thread = schedule_thread(schedule, event->thread);
     struct mutex *mutex = find_mutex(schedule, address);
 
-    if (!thread || !mutex || (owner != event->thread && !thread_has_ended(schedule, owner)))
+    bool is_own = owner == event->thread;
+    bool is_of_ended = !is_own && thread_has_ended(schedule, owner);
+    bool may_have_ended = !is_own && schedule->lacks_thread_calls;
+    if (!thread || !mutex || !(is_own || is_of_ended || may_have_ended))
         return;
-    if (schedule->lacks_moves) {
+    if (schedule->lacks_moves || (may_have_ended && !is_of_ended)) {
         forget_owner(schedule, address, event->ticks);
         return;
     }
@@ -192,8 +197,11 @@ void mutexes_end(struct schedule *schedule, uint64_t at)
     // Whether a mutex that was released last is handed over will not be known.
     for (size_t i = 0; i < schedule->thread_count; i++) {
         const struct thread *thread = schedule->threads[i];
-        if (find_releaser(schedule, thread->released) == thread)
-            forget_owner(schedule, thread->released, thread->released_at);
+        struct mutex *mutex = find_mutex(schedule, thread->released);
+        if (find_releaser(schedule, thread->released) != thread)
+            continue;
+        send_owner(schedule, mutex, thread->released_at);
+        mutex->is_known = false;
     }
     for (size_t i = 0; i < schedule->mutex_count; i++)
         send_owner(schedule, &schedule->mutexes[i], at);

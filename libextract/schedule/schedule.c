@@ -776,14 +776,6 @@ static bool lacks_moves(const struct extract_trace *trace)
     return trace->snapshot->ring.format->kernel->roles && trace->needs_moves && !trace->has_moves;
 }
 
-// Returns whether calls about threads were left out, by which threads yield, stop and end. Threads
-// sleep, but none calls for it. The call for the first sleep may have come before the trace.
-static bool lacks_thread_calls(const struct extract_trace *trace)
-{
-    return trace->snapshot->ring.format->kernel->roles && trace->sleeps > 1 &&
-           !trace->has_sleep_calls;
-}
-
 bool schedule_shows_waits(const struct extract_trace *trace)
 {
     const struct extract_ring *ring = &trace->snapshot->ring;
@@ -838,7 +830,9 @@ static enum extract_code walk(const struct extract_view *view, const struct time
                              schedule.kernel->lacks_context(&trace->snapshot->ring);
     schedule.lacks_waits = !schedule_shows_waits(trace);
     schedule.lacks_moves = schedule.has_roles && lacks_moves(trace);
-    schedule.lacks_thread_calls = schedule.has_roles && lacks_thread_calls(trace);
+    // A filter that left out the calls to sleep left out all calls about threads.
+    schedule.lacks_thread_calls =
+        schedule.has_roles && schedule.kernel->roles && trace->has_silent_sleeps;
     schedule.lacks_switches = schedule.lacks_moves || schedule.lacks_thread_calls;
     schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;

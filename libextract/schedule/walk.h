@@ -44,8 +44,10 @@ struct schedule_observer {
     // Called for each marker, after `gap`.
     void (*marker)(void *context, const struct extract_event *marker, uint8_t standing);
     void (*step)(void *context, const struct schedule_step *step);
-    // The owner of a mutex from now on; 0: nobody, or, if it is not known, anybody.
-    void (*owned)(void *context, uint64_t mutex, uint64_t thread, bool is_known);
+    // Called when what is known of the owner of a mutex changes. `thread` owns it from now on; 0:
+    // nobody does, or it is not known. Not certain: the owner until now was not known, or the one
+    // from now on is not.
+    void (*owned)(void *context, uint64_t mutex, uint64_t thread, bool is_certain);
     // Another thread, or idle, gets a core after the event with this standing. `thread` had it
     // before; 0: it was idle.
     void (*switched)(void *context, enum extract_switch_kind kind, uint8_t core, uint64_t thread,

@@ -100,7 +100,7 @@ for pair in "still.trx $base" "$base still.trx" "still.trx still.trx"; do
     still=A
     [ "$a" = still.trx ] || still=B
     run diff "$a" "$b"
-    check "${pair//$base/base}" 2 err "trace $still: the trace lasts no time"
+    check "${pair//$base/base}" 2 err "trace $still: all of its events have the same time"
 done
 # Between two events are about 127 * 2^24 ticks.
 with_stamps "$base" '$16 = sprintf("%03o", NR * 127 % 256)' >fast.trx

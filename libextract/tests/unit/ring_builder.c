@@ -136,6 +136,19 @@ void ring_run(struct ring_image *image, unsigned count, uint64_t *stamp, uint64_
     }
 }
 
+void ring_build_threads(struct ring_image *image)
+{
+    static const char *const names[RING_THREADS] = {"a", "b", "c"};
+    struct ring_spec spec = ring_plain;
+
+    spec.entries = 32;
+    ring_build(image, &spec);
+    for (unsigned i = 0; i < RING_THREADS; i++)
+        ring_register(image, i,
+                      &(struct ring_object){0, 1, 0, 0, RING_FIRST_THREAD + RING_THREAD_BYTES * i,
+                                            0x20005000 + 0x1000 * i, 1024, names[i]});
+}
+
 void ring_register(struct ring_image *image, unsigned slot, const struct ring_object *object)
 {
     size_t at = registry_offset(image, slot);

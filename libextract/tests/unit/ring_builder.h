@@ -89,6 +89,11 @@ void ring_insert(struct ring_image *image, const struct ring_entry *entry);
 // `step`.
 void ring_run(struct ring_image *image, unsigned count, uint64_t *stamp, uint64_t step);
 void ring_register(struct ring_image *image, unsigned slot, const struct ring_object *object);
+
+enum { RING_THREADS = 3, RING_FIRST_THREAD = 0x20004000, RING_THREAD_BYTES = 0x200 };
+// Builds a ring with 32 slots and the threads a, b and c, whose control blocks follow each other.
+// They have stacks of 1 KiB at 0x20005000, 0x20006000 and 0x20007000.
+void ring_build_threads(struct ring_image *image);
 // Registers objects from slot 0 on, and inserts entries.
 void ring_fill(struct ring_image *image, const struct ring_object *objects, size_t object_count,
                const struct ring_entry *entries, size_t entry_count);

@@ -8,9 +8,11 @@
 #include <extract/schedule.h>
 #include <extract/stats.h>
 
-enum { A = 0x20004000, B = 0x20004200, C = 0x20004400, MUTEX = 0x20004600, QUEUE = 0x20004700 };
+enum { A = RING_FIRST_THREAD, B = A + RING_THREAD_BYTES, C = B + RING_THREAD_BYTES };
+enum { MUTEX = 0x20004600, QUEUE = 0x20004700 };
 enum { RESUME = 1, SUSPEND, ISR_ENTER, ISR_EXIT, MUTEX_CREATE = 50, MUTEX_DELETE, MUTEX_GET };
-enum { MUTEX_PUT = 57, QUEUE_SEND = 69, SLEEP = 112, TERMINATE = 115, ABORT = 117, USER = 4096 };
+enum { MUTEX_PUT = 57, QUEUE_SEND = 69, CHANGE_PRIORITY = 108, SLEEP = 112, TERMINATE = 115 };
+enum { ABORT = 117, USER = 4096 };
 enum { FOREVER = 0xFFFFFFFF, MAX_PARTS = 64 };
 
 static struct ring_image image;
@@ -22,15 +24,7 @@ static size_t interval_count, state_count, owner_count;
 
 static void begin(void)
 {
-    static const char *const names[] = {"a", "b", "c"};
-    struct ring_spec spec = ring_plain;
-
-    spec.entries = 32;
-    ring_build(&image, &spec);
-    for (unsigned i = 0; i < 3; i++)
-        ring_register(&image, i,
-                      &(struct ring_object){0, 1, 0, 0, A + 0x200 * i, 0x20005000 + 0x1000 * i,
-                                            1024, names[i]});
+    ring_build_threads(&image);
 }
 
 // Adds an entry of a thread, or of an interrupt that a thread's word follows.
@@ -249,24 +243,29 @@ static void test_suspension_is_certain(void **state)
     look_close(&look);
 }
 
-// Threads sleep, but no call for it is recorded: other calls about threads are missing, too.
+// A thread sleeps, but no call for it is recorded: other calls about threads are missing, too. If
+// another thread comes between, nothing shows what the thread called last.
 static void test_calls_about_threads_are_left_out(void **state)
 {
     (void)state;
-    for (int has_calls = 0; has_calls < 2; has_calls++) {
+    enum { CALL, NO_CALL, OTHER_BETWEEN };
+    for (int kind = CALL; kind <= OTHER_BETWEEN; kind++) {
         begin();
-        for (unsigned i = 0; i < 3; i++) {
-            add(100 * i, A, USER, 1, 0, 0, 0);
-            if (has_calls)
-                add(100 * i + 1, A, SLEEP, 5, 0, 0, 0);
-            add(100 * i + 2, A, SUSPEND, A, 4, 0, B);
-            add(100 * i + 40, B, USER, 1, 0, 0, 0);
-            add_wake(100 * i + 50, B, A, 4);
-        }
+        add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+        if (kind == CALL)
+            add(1, A, SLEEP, 5, 0, 0, 0);
+        if (kind == OTHER_BETWEEN)
+            add(1, B, USER, 1, 0, 0, 0);
+        add(2, A, SUSPEND, A, 4, 0, B);
+        add(40, B, USER, 1, 0, 0, 0);
+        add(50, B, MUTEX_PUT, MUTEX, A, 1, 0); // it fails, unless A was terminated
+        add(60, B, USER, 1, 0, 0, 0);
         end();
-        assert_int_equal(interval_at(130)->is_unsure, !has_calls);
-        assert_int_equal(state_at(A, 130)->is_unsure, !has_calls);
-        assert_int_equal(state_at(A, 130)->state, EXTRACT_STATE_SLEEPING);
+        assert_int_equal(interval_at(45)->is_unsure, kind == NO_CALL);
+        assert_int_equal(state_at(A, 45)->is_unsure, kind == NO_CALL);
+        assert_int_equal(state_at(A, 45)->state, EXTRACT_STATE_SLEEPING);
+        assert_int_equal(owner_at(45), A);
+        assert_int_equal(owner_at(55), kind == NO_CALL ? UNKNOWN_OWNER : A);
         look_close(&look);
     }
 }
@@ -329,13 +328,23 @@ static void add_two_waiters(uint64_t third_runs)
     add(1300, C, USER, 2, 0, 0, 0);
 }
 
+// Returns the statistics of the ring, which the caller frees.
+static struct extract_stats *count(void)
+{
+    struct extract_view *view;
+    struct extract_stats *stats;
+
+    assert_int_equal(extract_view_new(&view, NULL, look.trace, 0, NULL), EXTRACT_OK);
+    assert_int_equal(extract_stats_new(&stats, view, look.trace, NULL), EXTRACT_OK);
+    extract_view_free(view);
+    return stats;
+}
+
 // The thread that a mutex is handed over to owns it: that it runs is no inversion. That A runs
 // while B has the mutex is one.
 static void test_inversion_follows_the_owner(void **state)
 {
     enum { RUNS = 80 };
-    struct extract_view *view;
-    struct extract_stats *stats;
 
     (void)state;
     for (unsigned runs = 0; runs <= RUNS; runs += RUNS) {
@@ -343,19 +352,97 @@ static void test_inversion_follows_the_owner(void **state)
         end();
         assert_int_equal(owner_at(100), A);
         assert_int_equal(owner_at(101), B);
-        assert_int_equal(extract_view_new(&view, NULL, look.trace, 0, NULL), EXTRACT_OK);
-        assert_int_equal(extract_stats_new(&stats, view, look.trace, NULL), EXTRACT_OK);
+        struct extract_stats *stats = count();
         assert_int_equal(stats->inversion_count, runs ? 1 : 0);
         if (runs) {
             assert_int_equal(stats->inversions[0].ticks, RUNS);
             assert_int_equal(stats->inversions[0].waiter, C);
             assert_int_equal(stats->inversions[0].holder, B);
             assert_int_equal(stats->inversions[0].third, A);
+            assert_false(stats->inversions[0].is_least);
         }
         extract_stats_free(stats);
-        extract_view_free(view);
         look_close(&look);
     }
+}
+
+// C (5) waits for the mutex of A (20), and B (15) runs for 50 ticks and then for 30. In between, B
+// gives A a priority. A less urgent one need not be in force, since A may have inherited another.
+static void test_priority_changes_during_a_wait(void **state)
+{
+    static const struct {
+        uint64_t priority, ticks;
+        bool is_least;
+    } changes[] = {{25, 50, true}, {10, 80, false}, {4, 50, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        begin();
+        add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+        add_wake(10, A, B, 3);
+        add(16, B, USER, 1, 0, 0, 0);
+        add_wake(18, B, C, 3);
+        add(28, C, MUTEX_GET, MUTEX, FOREVER, A, 1);
+        add(29, C, SUSPEND, C, 13, 0, B);
+        add(79, B, CHANGE_PRIORITY, A, changes[i].priority, 20, 0);
+        add(109, B, SUSPEND, B, 3, 0, A);
+        add(110, A, MUTEX_PUT, MUTEX, A, 1, 0);
+        add(111, A, RESUME, C, 13, 0, C);
+        add(120, C, USER, 1, 0, 0, 0);
+        end();
+        struct extract_stats *stats = count();
+        assert_int_equal(stats->inversion_count, 1);
+        assert_int_equal(stats->inversions[0].ticks, changes[i].ticks);
+        assert_int_equal(stats->inversions[0].is_least, changes[i].is_least);
+        extract_stats_free(stats);
+        look_close(&look);
+    }
+}
+
+// TraceX compares the priorities that events were recorded with, whatever a call has set since.
+static void test_tracex_takes_recorded_priorities(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+    add_wake(10, A, B, 3);
+    add(20, B, CHANGE_PRIORITY, A, 25, 20, 0);
+    add_wake(30, B, C, 3);
+    add(40, C, MUTEX_GET, MUTEX, FOREVER, A, 1);
+    add(41, C, SUSPEND, C, 13, 0, B);
+    add(60, B, SUSPEND, B, 3, 0, A);
+    add(70, A, MUTEX_PUT, MUTEX, A, 1, 0);
+    add(71, A, RESUME, C, 13, 0, C);
+    add(80, C, USER, 1, 0, 0, 0);
+    end();
+    struct extract_stats *stats = count();
+    assert_int_equal(stats->inversions_deterministic + stats->inversions_undeterministic, 1);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
+// C (5) waits for the mutex of A (20). A call of B (15) shows that B owns it: the hand-over was not
+// recorded, so that it is not known who owned the mutex before.
+static void test_owner_is_unknown_during_a_wait(void **state)
+{
+    (void)state;
+    begin();
+    add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+    add_wake(10, A, B, 3);
+    add(16, B, USER, 1, 0, 0, 0);
+    add_wake(18, B, C, 3);
+    add(28, C, MUTEX_GET, MUTEX, FOREVER, A, 1);
+    add(29, C, SUSPEND, C, 13, 0, B);
+    add(60, B, MUTEX_GET, MUTEX, FOREVER, B, 1);
+    add(70, B, SUSPEND, B, 3, 0, A);
+    add(100, A, USER, 1, 0, 0, 0);
+    add(110, A, USER, 2, 0, 0, 0);
+    end();
+    struct extract_stats *stats = count();
+    assert_int_equal(stats->inversion_count, 1);
+    assert_true(stats->inversions[0].is_least);
+    extract_stats_free(stats);
+    look_close(&look);
 }
 
 int main(void)
@@ -371,6 +458,9 @@ int main(void)
         cmocka_unit_test(test_call_that_ends_no_wait),
         cmocka_unit_test(test_suspension_is_certain),
         cmocka_unit_test(test_inversion_follows_the_owner),
+        cmocka_unit_test(test_priority_changes_during_a_wait),
+        cmocka_unit_test(test_tracex_takes_recorded_priorities),
+        cmocka_unit_test(test_owner_is_unknown_during_a_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

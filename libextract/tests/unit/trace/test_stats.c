@@ -31,17 +31,9 @@ static uint64_t priority(unsigned value)
     return UINT64_C(1) << PRIORITY_BIT | value << 16 | value;
 }
 
-// Three threads with stacks of 1 KiB at 0x20005000, 0x20006000 and 0x20007000.
 static void begin(void)
 {
-    static const char *const names[] = {"a", "b", "c"};
-    struct ring_spec spec = ring_plain;
-    spec.entries = 32;
-    ring_build(&image, &spec);
-    for (unsigned i = 0; i < 3; i++)
-        ring_register(&image, i,
-                      &(struct ring_object){0, 1, 0, 0, A + 0x200 * i, 0x20005000 + 0x1000 * i,
-                                            1024, names[i]});
+    ring_build_threads(&image);
 }
 
 static void add(uint64_t stamp, uint64_t thread, uint64_t word, uint64_t id, uint64_t i1,
