@@ -121,6 +121,16 @@ split_coldfire() {
         -ex "core-file $work/split.core" -ex bt >"$work/out" 2>&1 </dev/null
     is_split || { cat "$work/out"; return 1; }
 }
+# On the live target, the exception has the core, and the thread the registers of its frame.
+split_live() {
+    timeout 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' \
+        -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" --remote \"$socket\"" \
+        -ex 'info threads' -ex 'thread find culprit' -ex 'thread apply all -q bt' -ex stepi \
+        -ex 'info threads' -ex detach "$elf" >"$work/out" 2>&1 </dev/null
+    [ "$(grep -c '^\* [0-9].*"exception" (on the core) .*unexpected_entry ' "$work/out")" = 2 ] &&
+        [ "$(grep -c '"culprit" (running, interrupted, registers likely.*execute_garbage' \
+            "$work/out")" = 2 ] && is_split || { cat "$work/out"; return 1; }
+}
 is_split() {
     grep -q '^#0 .*execute_garbage ' "$work/out" && grep -q ' culprit_entry ' "$work/out"
 }
@@ -404,7 +414,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: ... and from a crash folder" folder
     fi
     [ "$port" = coldfire ] || check "$port: ... and a core that is not at code" wild_core
-    [ "$port" = coldfire ] && check "$port: ... and GDB's stack of a dump" split_coldfire
+    if [ "$port" = coldfire ]; then
+        check "$port: ... and GDB's stack of a dump" split_coldfire
+        check "$port: ... and of the live target" split_live
+    fi
     check "$port: ... and an old ELF file of the program is noticed" old_program
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"

@@ -170,8 +170,9 @@ bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extr
 
 // Gets the registers of the thread that an exception has interrupted. On Arm's M-profile, they are
 // in the frame at psp, and r4 to r11 are those of the core. On ColdFire, the frame is at the stack
-// pointer, as long as the handler has pushed nothing. Returns false if the core is not in an
-// exception, if the frame is on the main stack, or if it cannot be read.
+// pointer, as long as the handler has pushed nothing; the core has to be in the function to which
+// the vector table leads. Returns false if the core is not in an exception, if the frame is on the
+// main stack, or if it cannot be read.
 bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
                                 const struct extract_registers *core,
                                 struct extract_registers *interrupted);
