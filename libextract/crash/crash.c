@@ -207,8 +207,9 @@ static void choose_cause(struct crash_build *build)
 
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         const struct extract_finding *found = find_kind(crash, causes[i]);
-        if (!found || (strcmp(causes[i], "stack overflow") == 0 &&
-                       found->certainty < EXTRACT_CRASH_CERTAIN && !explains_fault(build)))
+        if (!found ||
+            (strcmp(causes[i], "stack overflow") == 0 && found->certainty < EXTRACT_CRASH_CERTAIN &&
+             !build->is_stack_access && !explains_fault(build)))
             continue;
         crash->kind = found->kind;
         crash->certainty = found->certainty;

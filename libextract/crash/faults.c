@@ -531,6 +531,7 @@ static void read_signal(struct crash_build *build)
     crash_set_origin(build, registers, EXTRACT_CRASH_CERTAIN, NULL);
     if (build->crash->place.is_known && !build->crash->place.function)
         place_outside(build, number == 11);
+    crash_read_overflow(build);
 }
 
 // ---- assertions ----
