@@ -52,6 +52,9 @@ void crash_set_origin(struct crash_build *build, const struct extract_registers 
 const struct extract_kernel_thread *crash_stack_below(const struct extract_kernel *kernel,
                                                       const struct extract_kernel_thread *thread);
 
+// Lowers a certainty to another one.
+void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most);
+
 void crash_read_faults(struct crash_build *build);   // faults.c
 void crash_read_overflow(struct crash_build *build); // overflow.c; the frames are known
 void crash_read_threads(struct crash_build *build);  // threads.c

@@ -336,6 +336,8 @@ enum extract_code extract_remains_read_kernel(struct extract_remains *remains,
     enum extract_code code =
         extract_kernel_read(&remains->kernel, remains->memory, remains->symbols, error);
 
+    if (!code)
+        kernel_choose_cores(remains);
     for (unsigned i = 0; !code && i < remains->core_count; i++) {
         struct extract_registers *core = &remains->cores[i];
         (void)extract_kernel_find_interrupted(remains->kernel, remains->memory, remains->symbols, i,

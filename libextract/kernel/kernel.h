@@ -5,7 +5,8 @@
 // A kernel is one file, which knows names: of variables, types, members and states. It reads its
 // lists with the functions here, which find the offsets and check each address. read.c has the
 // functions that all kernels use, contexts.c the frames in which ports save registers, coldfire.c
-// that of an exception, calls.c the instructions that call functions, and stacks.c measures stacks.
+// that of an exception, cores.c which notes of a core file are those of cores, calls.c the
+// instructions that call functions, and stacks.c measures stacks.
 //
 //     kernel_kernels[] ── detect ──> read: lists ──> blocks ──> threads, objects
 //                                                       │
@@ -82,6 +83,8 @@ const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
 // Reads the address of the thread that has a core, or 0. Returns false if it is not known.
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
                          unsigned core, uint64_t *address);
+// Returns how many cores the kernel schedules; 1 if its variables do not show it.
+size_t kernel_count_cores(struct extract_symbols *symbols);
 
 // Reads an unsigned number of 1, 2, 4 or 8 bytes. Returns false if it cannot be read.
 bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t bytes,
@@ -144,6 +147,12 @@ bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_o
 // Sets the registers of a thread, and the function and the line of its pc.
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers);
+
+// ---- cores.c ----
+
+// If the registers of the cores are those of a core file with a note for each thread, chooses the
+// notes that are those of a core.
+void kernel_choose_cores(struct extract_remains *remains);
 
 // ---- coldfire.c ----
 

@@ -132,10 +132,14 @@ struct extract_remains {
     struct extract_registers *cores; // of the cores; NULL: not known
     size_t core_count;               // number of them
     bool psp_is_likely;              // psp of a core was found by search (extract_kernel_find_psp)
+    // Notes of a core file that has one for each thread, so that the cores' were chosen by the
+    // stacks, and are likely; core_count is 0 if that was not possible. 0: each note is one of a
+    // core.
+    size_t thread_notes;
 };
 // Reads the kernel, and finds what the registers of the cores lack: psp, and the registers of the
 // thread that a trap has interrupted. Sets `kernel`, which the caller frees with
-// extract_kernel_free, the cores and psp_is_likely. Errors: as extract_kernel_read; a program
+// extract_kernel_free, the cores and what is likely. Errors: as extract_kernel_read; a program
 // without a kernel still has the registers of its cores.
 enum extract_code extract_remains_read_kernel(struct extract_remains *remains,
                                               struct extract_error *error);
