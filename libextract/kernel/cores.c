@@ -16,10 +16,16 @@
 // What a note shows; the greatest is the best evidence of a core.
 enum evidence { OF_THREAD, ON_OTHER, ON_RUNNING, OUTSIDE, IN_EXCEPTION };
 
+struct note {
+    struct extract_registers registers;
+    enum evidence evidence;
+    unsigned core; // ON_RUNNING: that of the thread
+};
+
 struct notes {
     const struct extract_remains *remains;
     const struct register_machine *machine;
-    struct extract_registers *list;
+    struct note *list;
     size_t count;
 };
 
@@ -58,46 +64,41 @@ static bool is_in_exception(const struct notes *notes, const struct extract_regi
                                       &interrupted);
 }
 
-// Returns what a note shows. *core becomes the number of the core, if the note is on the stack of
-// the thread that runs there.
-static enum evidence judge(const struct notes *notes, const struct extract_registers *note,
-                           unsigned *core)
+// Finds out what a note shows.
+static void judge(const struct notes *notes, struct note *note)
 {
     const struct extract_kernel *kernel = notes->remains->kernel;
-    enum evidence found = OUTSIDE;
     uint64_t sp;
 
-    if (is_saved(notes, note) || !register_get(note, notes->machine->sp, &sp) || !sp)
-        return OF_THREAD; // or GDB has written 0 for what it did not know
-    if (is_in_exception(notes, note))
-        return IN_EXCEPTION;
-    for (size_t i = 0; i < kernel->thread_count; i++) {
+    note->evidence = OF_THREAD;
+    if (is_saved(notes, &note->registers) ||
+        !register_get(&note->registers, notes->machine->sp, &sp) || !sp)
+        return; // GDB has written 0 for what it did not know
+    note->evidence = OUTSIDE;
+    for (size_t i = 0; i < kernel->thread_count && note->evidence != ON_RUNNING; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
         if (!is_on_stack(thread, sp))
             continue;
-        if (thread->has_core) {
-            *core = thread->core;
-            return ON_RUNNING;
-        }
-        found = thread->has_pc ? ON_OTHER : OF_THREAD;
+        note->evidence = thread->has_core ? ON_RUNNING : thread->has_pc ? ON_OTHER : OF_THREAD;
+        note->core = thread->core;
     }
-    return found;
+    if (is_in_exception(notes, &note->registers))
+        note->evidence = IN_EXCEPTION;
 }
 
 // Finds the only note with the best evidence. Returns NULL if there are several, or none.
-static const struct extract_registers *find_best(const struct notes *notes)
+static const struct note *find_best(const struct notes *notes)
 {
-    const struct extract_registers *best = NULL;
+    const struct note *best = NULL;
     enum evidence most = OF_THREAD;
-    unsigned core = 0;
 
     for (size_t i = 0; i < notes->count; i++) {
-        enum evidence found = judge(notes, &notes->list[i], &core);
-        if (found > most)
-            best = &notes->list[i];
-        else if (found == most)
+        const struct note *note = &notes->list[i];
+        if (note->evidence > most)
+            best = note;
+        else if (note->evidence == most)
             best = NULL;
-        most = found > most ? found : most;
+        most = note->evidence > most ? note->evidence : most;
     }
     return best;
 }
@@ -106,19 +107,17 @@ static const struct extract_registers *find_best(const struct notes *notes)
 static size_t set_running(const struct notes *notes, struct extract_registers *cores, size_t count)
 {
     size_t found = 0;
-    unsigned core;
 
     for (size_t k = 0; k < count; k++) {
-        const struct extract_registers *only = NULL;
+        const struct note *only = NULL;
         size_t candidates = 0;
         for (size_t i = 0; i < notes->count; i++) {
-            core = (unsigned)count;
-            if (judge(notes, &notes->list[i], &core) != ON_RUNNING || core != k)
+            if (notes->list[i].evidence != ON_RUNNING || notes->list[i].core != k)
                 continue;
             only = &notes->list[i];
             candidates++;
         }
-        cores[k] = candidates == 1 ? *only : (struct extract_registers){.known = 0};
+        cores[k] = candidates == 1 ? only->registers : (struct extract_registers){.known = 0};
         found += candidates == 1;
     }
     return found;
@@ -128,8 +127,10 @@ static void choose(const struct notes *notes, struct extract_remains *remains, s
 {
     bool has_threads = notes->count > cores;
 
-    for (size_t i = 0; i < notes->count; i++)
-        has_threads |= is_saved(notes, &notes->list[i]);
+    for (size_t i = 0; i < notes->count; i++) {
+        judge(notes, &notes->list[i]);
+        has_threads |= is_saved(notes, &notes->list[i].registers);
+    }
     if (!has_threads)
         return; // each is one of a core
     remains->thread_notes = notes->count;
@@ -137,10 +138,10 @@ static void choose(const struct notes *notes, struct extract_remains *remains, s
         remains->core_count = set_running(notes, remains->cores, cores) ? cores : 0;
         return;
     }
-    const struct extract_registers *best = find_best(notes);
+    const struct note *best = find_best(notes);
     remains->core_count = best ? 1 : 0;
     if (best)
-        remains->cores[0] = *best;
+        remains->cores[0] = best->registers;
 }
 
 void kernel_choose_cores(struct extract_remains *remains)
@@ -156,11 +157,15 @@ void kernel_choose_cores(struct extract_remains *remains)
     for (size_t i = 0; i < remains->core_count; i++)
         if (!register_get(&remains->cores[i], FAULT_LWP, &lwp))
             return; // not from such notes
-    notes.list = calloc(EXTRACT_KERNEL_MOST, sizeof *notes.list);
-    if (notes.list)
+    struct extract_registers *registers = calloc(EXTRACT_KERNEL_MOST, sizeof *registers);
+    if (registers)
         notes.count =
-            register_notes_read(remains->memory, notes.machine, notes.list, EXTRACT_KERNEL_MOST);
-    if (notes.count)
+            register_notes_read(remains->memory, notes.machine, registers, EXTRACT_KERNEL_MOST);
+    notes.list = calloc(notes.count + 1, sizeof *notes.list);
+    for (size_t i = 0; notes.list && i < notes.count; i++)
+        notes.list[i].registers = registers[i];
+    if (notes.list && notes.count)
         choose(&notes, remains, cores < remains->core_count ? cores : remains->core_count);
     free(notes.list);
+    free(registers);
 }
