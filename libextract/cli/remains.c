@@ -57,6 +57,10 @@ static enum extract_code read_kernel(struct extract_remains *remains,
     if (remains->psp_is_likely)
         cli_print_note(options->elf,
                        "psp is unknown; the frame of the exception was found by search");
+    if (remains->thread_notes)
+        cli_print_note(extract_memory_name(remains->memory),
+                       "has notes of %zu threads; those of the core are %s", remains->thread_notes,
+                       remains->core_count ? "likely" : "unknown");
     for (size_t i = 0; !code && i < remains->kernel->problem_count; i++)
         cli_print_note(extract_memory_name(remains->memory), "%s", remains->kernel->problems[i]);
     return EXTRACT_OK;

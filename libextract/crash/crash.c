@@ -207,8 +207,9 @@ static void choose_cause(struct crash_build *build)
 
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
         const struct extract_finding *found = find_kind(crash, causes[i]);
-        if (!found || (strcmp(causes[i], "stack overflow") == 0 &&
-                       found->certainty < EXTRACT_CRASH_CERTAIN && !explains_fault(build)))
+        if (!found ||
+            (strcmp(causes[i], "stack overflow") == 0 && found->certainty < EXTRACT_CRASH_CERTAIN &&
+             !build->is_stack_access && !explains_fault(build)))
             continue;
         crash->kind = found->kind;
         crash->certainty = found->certainty;
@@ -230,6 +231,28 @@ static void choose_cause(struct crash_build *build)
              : is_known
                  ? "nothing shows a fault, a deadlock or an overflow"
                  : "the registers of the core or the control blocks of the kernel are missing");
+}
+
+void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most)
+{
+    if (*certainty > most)
+        *certainty = most;
+}
+
+// Registers that are likely those of the core make nothing certain.
+static void limit_core(struct crash_build *build)
+{
+    struct extract_crash *crash = build->crash;
+
+    if (!build->remains->thread_notes)
+        return;
+    crash_limit(&crash->place.certainty, EXTRACT_CRASH_LIKELY);
+    crash_limit(&crash->thread_certainty, EXTRACT_CRASH_LIKELY);
+    if (strcmp(crash->source, "registers") == 0)
+        crash_limit(&crash->certainty, EXTRACT_CRASH_LIKELY);
+    for (size_t i = 0; i < crash->finding_count; i++)
+        if (strcmp(crash->findings[i].source, "registers") == 0)
+            crash_limit(&crash->findings[i].certainty, EXTRACT_CRASH_LIKELY);
 }
 
 static int compare_findings(const void *a, const void *b)
@@ -261,6 +284,12 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
             crash_find(&build, "psp", "stack", EXTRACT_CRASH_LIKELY,
                        "psp is unknown; the frame of the exception was found by "
                        "search on the stack of the running thread");
+        if (remains->thread_notes)
+            crash_find(&build, "core", "memory", EXTRACT_CRASH_CERTAIN,
+                       "the core file has notes of %zu threads, and not of cores: %s",
+                       remains->thread_notes,
+                       remains->core_count ? "what the registers show is likely"
+                                           : "none shows which one the core was in");
         crash_read_faults(&build);
         crash_read_threads(&build);
         crash_read_history(&build);
@@ -272,6 +301,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
     choose_cause(&build);
     place_cause(&build);
     crash_check_program(&build);
+    limit_core(&build);
     if (build.failed) {
         extract_crash_free(made);
         return extract_error_set(error, EXTRACT_NOMEM, "crash", NULL, "out of memory");

@@ -2,7 +2,7 @@
 // crash: finds out why a target stopped. In: registers, memory, the threads of a kernel, a trace.
 // Out: a cause, a place, a thread, and findings (extract/crash.h).
 //
-//     registers ──> faults.c:  what the machine says of the fault, and where
+//     registers ──> faults.c:  what the machine says of the fault, and where; overflow.c: Linux
 //     kernel    ──> threads.c: overflows, deadlocks          ──> findings ──> crash.c: the cause
 //     trace     ──> history.c: storms, starvation, clock
 //     memory    ──> program.c: is this the program that ran?
@@ -25,7 +25,8 @@ struct crash_build {
     bool is_interrupted;
     bool has_foreign_fault;                       // a fault that wrong memory may have led to
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
-    bool failed;                                  // out of memory
+    bool is_stack_access; // the access that Linux refused was one below a stack
+    bool failed;          // out of memory
 };
 
 // Adds a finding. The text is cut if it is too long.
@@ -51,7 +52,11 @@ void crash_set_origin(struct crash_build *build, const struct extract_registers 
 const struct extract_kernel_thread *crash_stack_below(const struct extract_kernel *kernel,
                                                       const struct extract_kernel_thread *thread);
 
+// Lowers a certainty to another one.
+void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most);
+
 void crash_read_faults(struct crash_build *build);   // faults.c
+void crash_read_overflow(struct crash_build *build); // overflow.c; the frames are known
 void crash_read_threads(struct crash_build *build);  // threads.c
 void crash_read_history(struct crash_build *build);  // history.c
 void crash_check_program(struct crash_build *build); // program.c

@@ -447,23 +447,30 @@ static const struct meaning vectors[] = {
     {24, "trap", "an interrupt was spurious"},
 };
 
-// The core is taken to be in an exception if the top of its stack looks like the frame of one.
+// The core is in an exception if the top of its stack is the frame of one, and pc in its handler.
+// Without a vector table, the frame may be other data: then the core's own place remains.
 static void read_m68k(struct crash_build *build)
 {
     struct kernel_coldfire_frame frame;
 
-    if (!kernel_read_coldfire_frame(build->remains->memory, &build->crash->registers, &frame))
+    if (!kernel_read_coldfire_frame(build->remains->memory, build->remains->symbols,
+                                    &build->crash->registers, &frame))
         return;
     const struct meaning *meaning =
         meaning_of(vectors, sizeof vectors / sizeof *vectors, frame.vector);
-    if (!meaning || !build->remains->symbols)
+    if (!meaning)
         return;
-    build->has_foreign_fault |= meaning->number != 5 && meaning->number != 9; // division, trace
-    crash_find(build, meaning->kind, "stack", EXTRACT_CRASH_LIKELY,
+    bool is_entered = frame.handler == KERNEL_HANDLER_ENTERED;
+    enum extract_crash_certainty certainty =
+        is_entered ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_POSSIBLE;
+    crash_find(build, meaning->kind, "stack", certainty,
                "%s (vector %u, format %u, fault status %u)", meaning->text, frame.vector,
                frame.format, frame.fault_status);
-    find_bad_call(build, &frame.registers, EXTRACT_CRASH_LIKELY);
-    crash_set_origin(build, &frame.registers, EXTRACT_CRASH_LIKELY, NULL);
+    if (!is_entered)
+        return;
+    build->has_foreign_fault |= meaning->number != 5 && meaning->number != 9; // division, trace
+    find_bad_call(build, &frame.registers, certainty);
+    crash_set_origin(build, &frame.registers, certainty, NULL);
 }
 
 // ---- Linux ----
@@ -524,6 +531,7 @@ static void read_signal(struct crash_build *build)
     crash_set_origin(build, registers, EXTRACT_CRASH_CERTAIN, NULL);
     if (build->crash->place.is_known && !build->crash->place.function)
         place_outside(build, number == 11);
+    crash_read_overflow(build);
 }
 
 // ---- assertions ----

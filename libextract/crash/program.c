@@ -285,12 +285,6 @@ static void check_vectors(struct crash_build *build)
 
 // ---- what follows ----
 
-static void limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most)
-{
-    if (*certainty > most)
-        *certainty = most;
-}
-
 // What symbols and control blocks show is not more certain than that they are those of the program.
 static void limit_certainty(struct crash_build *build)
 {
@@ -302,14 +296,14 @@ static void limit_certainty(struct crash_build *build)
         enum extract_crash_certainty most = crash->findings[i].certainty == EXTRACT_CRASH_POSSIBLE
                                                 ? EXTRACT_CRASH_LIKELY
                                                 : EXTRACT_CRASH_POSSIBLE;
-        limit(&crash->place.certainty, most);
-        limit(&crash->thread_certainty, most);
+        crash_limit(&crash->place.certainty, most);
+        crash_limit(&crash->thread_certainty, most);
         if (strcmp(crash->source, "registers") != 0)
-            limit(&crash->certainty, most);
+            crash_limit(&crash->certainty, most);
         for (size_t k = 0; k < crash->finding_count; k++)
             if (strcmp(crash->findings[k].source, "control block") == 0 &&
                 strcmp(crash->findings[k].kind, "other program") != 0)
-                limit(&crash->findings[k].certainty, most);
+                crash_limit(&crash->findings[k].certainty, most);
     }
 }
 

@@ -5,8 +5,7 @@
 // The exception has pushed a frame onto the stack of the thread that it interrupted. At the first
 // instructions of the handler, the registers in the frame are still those of the core, and handlers
 // of faults pass the address of the frame on.
-// Sources: Arm v7-M Architecture Reference Manual, B1.5.6 to B1.5.8; ColdFire Family Programmer's
-// Reference Manual, 11.1.
+// Source: Arm v7-M Architecture Reference Manual, B1.5.6 to B1.5.8.
 #include "base/cursor.h"
 #include "kernel/kernel.h"
 #include "symbols/dwarf.h"
@@ -213,47 +212,6 @@ bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols
     return is_found;
 }
 
-bool kernel_read_coldfire_frame(struct extract_memory *memory, const struct extract_registers *core,
-                                struct kernel_coldfire_frame *frame)
-{
-    enum { FRAME = 8, LEAST_FORMAT = 4, MOST_FORMAT = 7, LEAST_VECTOR = 2 };
-    enum { SUPERVISOR = 0x2000, RESERVED = 0x48E0 }; // of the status register
-    uint8_t bytes[FRAME];
-    uint64_t sp, ps;
-    size_t got;
-
-    if (!register_get(core, M68K_SP, &sp) || !register_get(core, M68K_PS, &ps) ||
-        !(ps & SUPERVISOR) || extract_memory_read(memory, sp, bytes, sizeof bytes, &got, NULL))
-        return false;
-    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_BIG);
-    uint32_t word = extract_cursor_u32(&c), pc = extract_cursor_u32(&c);
-    *frame = (struct kernel_coldfire_frame){.format = word >> 28,
-                                            .vector = word >> 18 & 0xFF,
-                                            .fault_status = (word >> 24 & 0xC) | (word >> 16 & 3),
-                                            .registers = *core};
-    register_set(&frame->registers, M68K_PC, pc);
-    register_set(&frame->registers, M68K_PS, word & 0xFFFF);
-    register_set(&frame->registers, M68K_SP, sp + FRAME + frame->format - LEAST_FORMAT);
-    return frame->format >= LEAST_FORMAT && frame->format <= MOST_FORMAT &&
-           frame->vector >= LEAST_VECTOR && !(word & RESERVED);
-}
-
-// Gets the registers of what an exception of a ColdFire core has interrupted: of code, unless it is
-// a fault, which may be a jump to any address.
-static bool is_interrupted_coldfire(struct extract_memory *memory, struct extract_symbols *symbols,
-                                    const struct extract_registers *core,
-                                    struct extract_registers *interrupted)
-{
-    enum { LAST_FAULT = 11 };
-    struct kernel_coldfire_frame frame;
-
-    if (!kernel_read_coldfire_frame(memory, core, &frame) ||
-        (frame.vector > LAST_FAULT && !is_code(symbols, frame.registers.value[M68K_PC])))
-        return false;
-    *interrupted = frame.registers;
-    return true;
-}
-
 bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
                                 const struct extract_registers *core,
                                 struct extract_registers *interrupted)
@@ -264,7 +222,7 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
     uint64_t psr, psp, lr = 0, value;
 
     if (machine && machine->elf_machine == EM_68K)
-        return is_interrupted_coldfire(memory, symbols, core, interrupted);
+        return kernel_interrupted_coldfire(memory, symbols, core, interrupted);
     if (!machine || !machine->is_m_profile || !register_get(core, ARM_PSR, &psr) ||
         !(psr & EXCEPTION) || !register_get(core, ARM_PSP, &psp))
         return false;
@@ -371,6 +329,8 @@ enum extract_code extract_remains_read_kernel(struct extract_remains *remains,
     enum extract_code code =
         extract_kernel_read(&remains->kernel, remains->memory, remains->symbols, error);
 
+    if (!code)
+        kernel_choose_cores(remains);
     for (unsigned i = 0; !code && i < remains->core_count; i++) {
         struct extract_registers *core = &remains->cores[i];
         (void)extract_kernel_find_interrupted(remains->kernel, remains->memory, remains->symbols, i,

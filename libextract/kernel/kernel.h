@@ -4,7 +4,8 @@
 //
 // A kernel is one file, which knows names: of variables, types, members and states. It reads its
 // lists with the functions here, which find the offsets and check each address. read.c has the
-// functions that all kernels use, contexts.c the frames in which ports save registers, calls.c the
+// functions that all kernels use, contexts.c the frames in which ports save registers, coldfire.c
+// that of an exception, cores.c which notes of a core file are those of cores, calls.c the
 // instructions that call functions, and stacks.c measures stacks.
 //
 //     kernel_kernels[] ── detect ──> read: lists ──> blocks ──> threads, objects
@@ -87,6 +88,8 @@ const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
 // Reads the address of the thread that has a core, or 0. Returns false if it is not known.
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
                          unsigned core, uint64_t *address);
+// Returns how many cores the kernel schedules; 1 if its variables do not show it.
+size_t kernel_count_cores(struct extract_symbols *symbols);
 
 // Reads an unsigned number of 1, 2, 4 or 8 bytes. Returns false if it cannot be read.
 bool kernel_read_number(struct kernel_reader *reader, uint64_t address, uint64_t bytes,
@@ -150,17 +153,33 @@ bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_o
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers);
 
-// ---- fault.c ----
+// ---- cores.c ----
+
+// If the registers of the cores are those of a core file with a note for each thread, chooses the
+// notes that are those of a core.
+void kernel_choose_cores(struct extract_remains *remains);
+
+// ---- coldfire.c ----
+
+// Whether a core is in the handler of an exception. OTHER: the vector table leads elsewhere;
+// UNKNOWN: no vector table is known.
+enum kernel_handler { KERNEL_HANDLER_UNKNOWN, KERNEL_HANDLER_OTHER, KERNEL_HANDLER_ENTERED };
 
 // The frame of an exception on the stack of a ColdFire core.
 struct kernel_coldfire_frame {
     unsigned format, vector, fault_status;
+    enum kernel_handler handler;        // UNKNOWN: the words may be other data
     struct extract_registers registers; // of what was interrupted
 };
 // Reads the frame at the stack pointer, where it is until a handler pushes something. Returns false
 // if there is none.
-bool kernel_read_coldfire_frame(struct extract_memory *memory, const struct extract_registers *core,
+bool kernel_read_coldfire_frame(struct extract_memory *memory, struct extract_symbols *symbols,
+                                const struct extract_registers *core,
                                 struct kernel_coldfire_frame *frame);
+// Gets the registers of what an exception has interrupted, if the core is in its handler.
+bool kernel_interrupted_coldfire(struct extract_memory *memory, struct extract_symbols *symbols,
+                                 const struct extract_registers *core,
+                                 struct extract_registers *interrupted);
 
 // ---- calls.c ----
 

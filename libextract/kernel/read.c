@@ -311,6 +311,18 @@ bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *
     return false;
 }
 
+size_t kernel_count_cores(struct extract_symbols *symbols)
+{
+    const struct kernel_description *description = kernel_detect(symbols);
+    unsigned word_bytes = extract_symbols_pointer_bytes(symbols);
+    struct extract_symbol variable;
+
+    for (size_t i = 0; description && i < KERNEL_CURRENTS && description->current[i]; i++)
+        if (extract_symbols_by_name(symbols, description->current[i], &variable))
+            return variable.size > word_bytes ? (size_t)(variable.size / word_bytes) : 1;
+    return 1;
+}
+
 static enum extract_code read_kernel(struct extract_kernel **kernel, struct extract_memory *memory,
                                      struct extract_symbols *symbols, bool is_brief,
                                      struct extract_error *error)

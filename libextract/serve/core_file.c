@@ -191,7 +191,7 @@ static enum extract_code list_threads(const struct extract_remains *remains,
         if (threads->list[i].registers.known)
             threads->list[kept++] = threads->list[i];
     threads->count = kept;
-    if (!kept || serve_threads_split(threads, remains->memory, remains->symbols))
+    if (!kept || serve_threads_split(threads, remains->memory, remains->symbols, true))
         return EXTRACT_OK;
     serve_threads_free(threads);
     return no_memory(remains, error);

@@ -399,7 +399,7 @@ enum extract_code extract_server_new(struct extract_server **server,
         !serve_threads_build(&made->threads, remains->kernel, machine, remains->cores,
                              remains->core_count) ||
         (!machine->is_m_profile &&
-         !serve_threads_split(&made->threads, remains->memory, symbols))) {
+         !serve_threads_split(&made->threads, remains->memory, symbols, true))) {
         if (made)
             serve_threads_free(&made->threads);
         free(made);

@@ -160,7 +160,9 @@ static bool read_list(struct extract_proxy *proxy, bool is_brief)
     else
         (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
     if (!serve_threads_build(&proxy->threads, proxy->kernel, proxy->machine, registers,
-                             proxy->cores.count))
+                             proxy->cores.count) ||
+        (!proxy->machine->is_m_profile &&
+         !serve_threads_split(&proxy->threads, proxy->memory, proxy->symbols, false)))
         return false;
     find_interrupted(proxy);
     for (size_t i = 0; i < proxy->threads.count; i++) {
@@ -200,7 +202,8 @@ static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
         const struct extract_kernel_thread thread = {
             .stack_start = i < MOST_IDS ? proxy->ids[i].stack_start : 0,
             .stack_end = i < MOST_IDS ? proxy->ids[i].stack_end : 0};
-        if (i < MOST_IDS && serve_has_core(&thread, proxy->machine, &read->registers))
+        if (i < MOST_IDS && serve_has_core(&thread, proxy->machine, &read->registers) &&
+            !serve_is_split(proxy->machine, proxy->memory, proxy->symbols, &read->registers))
             proxy->current[core] = id_at(proxy, i);
     }
     return proxy->current[core];

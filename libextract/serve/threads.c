@@ -112,7 +112,7 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
 }
 
 bool serve_threads_split(struct serve_threads *threads, struct extract_memory *memory,
-                         struct extract_symbols *symbols)
+                         struct extract_symbols *symbols, bool keeps_core)
 {
     size_t count = threads->count;
     struct serve_thread *grown = realloc(threads->list, 2 * count * sizeof *grown);
@@ -131,8 +131,19 @@ bool serve_threads_split(struct serve_threads *threads, struct extract_memory *m
                                                       .registers = grown[i].registers};
         threads->count++;
         grown[i].registers = interrupted;
+        grown[i].on_core = keeps_core;
+        grown[i].is_likely = !keeps_core;
     }
     return true;
+}
+
+bool serve_is_split(const struct register_machine *machine, struct extract_memory *memory,
+                    struct extract_symbols *symbols, const struct extract_registers *registers)
+{
+    struct extract_registers interrupted;
+
+    return !machine->is_m_profile &&
+           extract_kernel_interrupted(memory, symbols, registers, &interrupted);
 }
 
 void serve_threads_free(struct serve_threads *threads)

@@ -34,15 +34,21 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
                          const struct extract_registers *cores, size_t core_count);
 // Moves the thread that an exception interrupted out of the core, where GDB cannot unwind through
 // the exception: the thread gets the registers of the frame, and the exception becomes a thread of
-// its own. Returns false if memory is short.
+// its own. With `keeps_core`, the thread still counts as the one on the core, which GDB selects
+// first; otherwise the exception does. Returns false if memory is short.
 bool serve_threads_split(struct serve_threads *threads, struct extract_memory *memory,
-                         struct extract_symbols *symbols);
+                         struct extract_symbols *symbols, bool keeps_core);
 void serve_threads_free(struct serve_threads *threads);
 
 // Returns whether a thread that the kernel has for running has the core with these registers.
 bool serve_has_core(const struct extract_kernel_thread *thread,
                     const struct register_machine *machine,
                     const struct extract_registers *registers);
+
+// Returns whether serve_threads_split moves a thread out of the core with these registers, where no
+// register shows GDB the frame of the exception, as Arm's M-profile does.
+bool serve_is_split(const struct register_machine *machine, struct extract_memory *memory,
+                    struct extract_symbols *symbols, const struct extract_registers *registers);
 
 // Returns the thread with an id; NULL: there is none.
 const struct serve_thread *serve_thread_find(const struct serve_threads *threads, uint64_t id);

@@ -121,6 +121,32 @@ split_coldfire() {
         -ex "core-file $work/split.core" -ex bt >"$work/out" 2>&1 </dev/null
     is_split || { cat "$work/out"; return 1; }
 }
+# On the live target, the exception has the core, and the thread the registers of its frame.
+split_live() {
+    timeout 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' \
+        -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" --remote \"$socket\"" \
+        -ex 'info threads' -ex 'thread find culprit' -ex 'thread apply all -q bt' -ex stepi \
+        -ex 'info threads' -ex detach "$elf" >"$work/out" 2>&1 </dev/null
+    [ "$(grep -c '^\* [0-9].*"exception" (on the core) .*unexpected_entry ' "$work/out")" = 2 ] &&
+        [ "$(grep -c '"culprit" (running, interrupted, registers likely.*execute_garbage' \
+            "$work/out")" = 2 ] && is_split || { cat "$work/out"; return 1; }
+}
+# GDB's own core of a session with threads has a note for each. Whichever thread was selected, the
+# one that is the core's is found, and nothing that it shows is certain.
+gdb_core() { # KIND FUNCTION
+    rm -f "$work/threads.core"
+    timeout 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' \
+        -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" --remote \"$socket\"" \
+        -ex 'info threads' -ex 'thread 7' -ex "gcore $work/threads.core" -ex detach "$elf" \
+        >"$work/out" 2>&1 </dev/null
+    [ -s "$work/threads.core" ] || { cat "$work/out"; return 1; }
+    "$ringside" crash --json --elf "$elf" "$work/threads.core" >"$work/crash.json" 2>"$work/err"
+    grep -q 'threads.core: has notes of [0-9]* threads; those of the core are likely' \
+        "$work/err" || { cat "$work/err"; return 1; }
+    says ".cause.kind == \"$1\" and .place.function == \"$2\" and .thread.name == \"culprit\" and
+        .place.certainty == \"likely\" and .thread.certainty == \"likely\" and
+        (.findings | all(.source != \"registers\" or .certainty != \"certain\"))"
+}
 is_split() {
     grep -q '^#0 .*execute_garbage ' "$work/out" && grep -q ' culprit_entry ' "$work/out"
 }
@@ -390,6 +416,8 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
     [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
     [ "$port" = coldfire ] || check "$port: ... and the same page from the live target" live_remote
+    [[ $port = cortex-m* ]] &&
+        check "$port: ... and from GDB's own core" gdb_core "hard fault" store_sample
     case $port in
     cortex-m*) check "$port: a division by zero" dies 2 "usage fault" culprit divide_sample ;;
     coldfire) check "$port: a division by zero" dies 2 trap culprit divide_sample ;;
@@ -404,7 +432,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: ... and from a crash folder" folder
     fi
     [ "$port" = coldfire ] || check "$port: ... and a core that is not at code" wild_core
-    [ "$port" = coldfire ] && check "$port: ... and GDB's stack of a dump" split_coldfire
+    if [ "$port" = coldfire ]; then
+        check "$port: ... and GDB's stack of a dump" split_coldfire
+        check "$port: ... and of the live target" split_live
+    fi
     check "$port: ... and an old ELF file of the program is noticed" old_program
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"

@@ -132,10 +132,14 @@ struct extract_remains {
     struct extract_registers *cores; // of the cores; NULL: not known
     size_t core_count;               // number of them
     bool psp_is_likely;              // psp of a core was found by search (extract_kernel_find_psp)
+    // Notes of a core file that has one for each thread, so that the cores' were chosen by the
+    // stacks, and are likely; core_count is 0 if that was not possible. 0: each note is one of a
+    // core.
+    size_t thread_notes;
 };
 // Reads the kernel, and finds what the registers of the cores lack: psp, and the registers of the
 // thread that a trap has interrupted. Sets `kernel`, which the caller frees with
-// extract_kernel_free, the cores and psp_is_likely. Errors: as extract_kernel_read; a program
+// extract_kernel_free, the cores and what is likely. Errors: as extract_kernel_read; a program
 // without a kernel still has the registers of its cores.
 enum extract_code extract_remains_read_kernel(struct extract_remains *remains,
                                               struct extract_error *error);
@@ -170,8 +174,9 @@ bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extr
 
 // Gets the registers of the thread that an exception has interrupted. On Arm's M-profile, they are
 // in the frame at psp, and r4 to r11 are those of the core. On ColdFire, the frame is at the stack
-// pointer, as long as the handler has pushed nothing. Returns false if the core is not in an
-// exception, if the frame is on the main stack, or if it cannot be read.
+// pointer, as long as the handler has pushed nothing; the core has to be in the function to which
+// the vector table leads. Returns false if the core is not in an exception, if the frame is on the
+// main stack, or if it cannot be read.
 bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_symbols *symbols,
                                 const struct extract_registers *core,
                                 struct extract_registers *interrupted);

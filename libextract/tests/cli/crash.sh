@@ -107,6 +107,92 @@ printf 'ringside-crash 1\nram: pipe 0x20000000 0x400\n' >folder/manifest.txt
 run crash --elf dies folder
 check "an image that is a pipe" 2 no-out . err 'pipe: not a regular file'
 
+# A stack that is full: of the program, and of a thread; by many frames, and by one that goes beyond
+# the guard at once. An access below a stack, but not at its pointer, is none of them, nor
+# is one above.
+cat >full.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+volatile int sink;
+__attribute__((noinline)) int deep(int n)
+{
+    volatile char local[200];
+    local[0] = (char)n;
+    return n < 0 ? 0 : deep(n + 1) + local[0];
+}
+__attribute__((noinline)) int large(int n)
+{
+    volatile char local[24 << 20];
+    local[n] = 1;
+    return local[n];
+}
+static void *thread(void *way) { sink = deep((int)(long)way); return 0; }
+static void *hit(void *way)
+{
+    char local[16384];
+    pthread_attr_t attributes;
+    void *start;
+    size_t size;
+    pthread_getattr_np(pthread_self(), &attributes);
+    pthread_attr_getstack(&attributes, &start, &size);
+    sink = local[(long)way];
+    *((volatile char *)start - 8) = 1;
+    return 0;
+}
+static void *over(void *way)
+{
+    volatile char local[16];
+    for (long i = 0; (long)way; i++)
+        sink = local[i];
+    pause();
+    return 0;
+}
+int main(int argc, char **argv)
+{
+    const struct rlimit limit = {1 << 20, 1 << 20};
+    pthread_attr_t attributes;
+    pthread_t id;
+    (void)argv;
+    setrlimit(RLIMIT_STACK, &limit);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 18);
+    if (argc == 1)
+        sink = deep(argc);
+    if (argc == 2)
+        sink = large(argc);
+    if (argc == 5)
+        pthread_create(&id, &attributes, over, 0);
+    pthread_create(&id, &attributes, argc == 3 ? thread : argc == 4 ? hit : over, (void *)1);
+    pthread_join(id, 0);
+    return 0;
+}
+C
+cp dies dies.before
+cc -std=gnu11 -g -O0 -D_GNU_SOURCE -fno-stack-clash-protection -pthread full.c -o dies || exit 1
+take deep
+take large 1
+take thread 1 2
+take hit 1 2 3
+take over 1 2 3 4
+cp dies full
+cp dies.before dies
+for name in deep thread; do
+    run crash -q --elf full "$name.core"
+    check "a full stack ($name)" 0 \
+        out '^cause   stack overflow: the access at 0x[0-9a-f]*, where sp is 0x[0-9a-f]*, ' \
+        out ' bytes below the stack, .*; it is full of frames of deep (certain, registers)$' \
+        out '^where   deep+[0-9]* at full.c:' out 'signal: SIGSEGV at address 0x'
+done
+run crash -q --elf full large.core
+check "a frame beyond the guard" 0 \
+    out '^cause   stack overflow: .* bytes below the stack, .* (likely' out '^where   large+'
+for name in hit over; do
+    run crash -q --elf full "$name.core"
+    check "an access next to a stack ($name)" 0 out '^cause   signal: SIGSEGV' no-out 'overflow'
+done
+
 # A handler returns to code before which there is no call; a caller may be far up the stack.
 cat >signal.c <<'C'
 #include <signal.h>

@@ -3,6 +3,7 @@
 // words of the registers are made by hand from the manuals of the machines.
 #include "crash/crash.h"
 #include "kernel/kernel.h"
+#include <extract/report.h>
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -224,6 +225,53 @@ static void deadlock_with_a_free_mutex(void **state)
     extract_memory_close(remains.memory);
 }
 
+// Names of threads are bytes of the target: markup, and characters that control a terminal or
+// change the direction of what follows. None of them gets onto a page as it is.
+static void hostile_names(void **state)
+{
+    static const char *const names[] = {"</pre><script>alert('1')</script>&",
+                                        "\"\n\r\t\033[2J\x7F\xC2\x9B"
+                                        "31m\xE2\x80\xAE\xFF\\"};
+    static const char *const control[] = {"\r",       "\t",           "\033", "\x7F",
+                                          "\xC2\x9B", "\xE2\x80\xAE", "\xFF"};
+    const struct extract_report_options forms[] = {{.size = sizeof *forms},
+                                                   {.size = sizeof *forms, .json = true},
+                                                   {.size = sizeof *forms, .html = true}};
+    struct extract_kernel_thread threads[2];
+    struct extract_kernel kernel = {.name = "ThreadX", .threads = threads, .thread_count = 2};
+    struct extract_remains remains = {.memory = empty_memory(), .kernel = &kernel};
+    struct extract_crash *crash;
+    (void)state;
+
+    for (size_t i = 0; i < 2; i++) {
+        threads[i] = (struct extract_kernel_thread){.address = 0x1000 + 0x100 * i,
+                                                    .object = SIZE_MAX,
+                                                    .wait = "mutex",
+                                                    .state = EXTRACT_KERNEL_BLOCKED,
+                                                    .holder = 0x1100 - 0x100 * i};
+        strcpy(threads[i].name, names[i]);
+    }
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+    assert_string_equal(crash->kind, "deadlock");
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        struct extract_text text;
+        extract_text_init(&text, NULL, NULL);
+        assert_int_equal(extract_report_crash(&text, crash, NULL, &forms[form]), EXTRACT_OK);
+        extract_text_putc(&text, 0);
+        for (size_t i = 0; i < sizeof control / sizeof *control; i++)
+            assert_null(strstr(text.data, control[i]));
+        assert_null(strstr(text.data, "\"\n\\"));
+        assert_non_null(strstr(text.data, forms[form].html ? "&lt;script&gt;" : "<script>"));
+        if (forms[form].html)
+            assert_null(strstr(text.data, "<script"));
+        if (forms[form].json)
+            assert_non_null(strstr(text.data, "\"\\\"\\u000a\\u000d\\u0009\\u001b[2J"));
+        extract_text_free(&text);
+    }
+    extract_crash_free(crash);
+    extract_memory_close(remains.memory);
+}
+
 // The registers of the core show that the thread that runs is below its stack. One that is far from
 // it is damaged.
 static void running_below_its_stack(void **state)
@@ -352,6 +400,7 @@ int main(void)
                                        cmocka_unit_test(deadlocks),
                                        cmocka_unit_test(circle_with_a_limit),
                                        cmocka_unit_test(deadlock_with_a_free_mutex),
+                                       cmocka_unit_test(hostile_names),
                                        cmocka_unit_test(overflow_and_fault),
                                        cmocka_unit_test(running_below_its_stack),
                                        cmocka_unit_test(overflows),
