@@ -3,8 +3,11 @@
 //
 // The keys are stable and have no blanks. ringside-export(1) documents them.
 // Standard: RFC 8259; the lines end as in https://jsonlines.org.
+#include "base/printable.h"
 #include "export/exporter.h"
 #include <stdlib.h>
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 enum { NUMBERS = 6 * TEXT_WRITER_NUMBER + 160, PLAN_BITS = 9, PLAN_SLOTS = 1 << PLAN_BITS };
 
@@ -28,13 +31,14 @@ static struct text_writer *writer_of(struct export_run *run)
     return &((struct jsonl *)run->state)->writer;
 }
 
-static inline void put_bytes(struct text_writer *writer, const char *bytes, size_t length)
+static ALWAYS_INLINE void put_bytes(struct text_writer *writer, const char *bytes, size_t length)
 {
-    if (text_writer_need(writer, length + TEXT_WRITER_NUMBER))
+    if (text_writer_need(writer, length))
         text_writer_copy(writer, bytes, length);
 }
 
-static inline void put_string(struct text_writer *writer, const char *string)
+// Writes a string, which is most often a literal: its length is then known to the compiler.
+static ALWAYS_INLINE void put_string(struct text_writer *writer, const char *string)
 {
     put_bytes(writer, string, strlen(string));
 }
@@ -44,7 +48,17 @@ static void put_json(struct export_run *run, const char *string)
 {
     struct extract_text *scratch = &((struct jsonl *)run->state)->scratch;
     struct extract_text *escaped = &((struct jsonl *)run->state)->escaped;
+    struct text_writer *writer = writer_of(run);
+    size_t length = extract_plain(string);
 
+    if (!string[length]) {
+        if (!text_writer_need(writer, length + 2))
+            return;
+        text_writer_char(writer, '"');
+        text_writer_copy(writer, string, length);
+        text_writer_char(writer, '"');
+        return;
+    }
     scratch->used = escaped->used = 0;
     extract_text_escaped(escaped, string);
     extract_text_putc(escaped, 0);
@@ -52,10 +66,10 @@ static void put_json(struct export_run *run, const char *string)
     if (scratch->code || escaped->code)
         export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
     else
-        put_bytes(writer_of(run), scratch->data, scratch->used);
+        put_bytes(writer, scratch->data, scratch->used);
 }
 
-static inline void put_number(struct text_writer *writer, const char *key, uint64_t value)
+static ALWAYS_INLINE void put_number(struct text_writer *writer, const char *key, uint64_t value)
 {
     put_string(writer, key);
     if (text_writer_need(writer, TEXT_WRITER_NUMBER))
