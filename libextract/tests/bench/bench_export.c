@@ -196,9 +196,11 @@ static double run(const char *const *words, double *mib)
 static struct command *add_command(struct bench *b, const char *title, const char *output)
 {
     struct command *command = &b->commands[b->count++];
+    char folder[sizeof b->folder];
 
+    memcpy(folder, b->folder, sizeof folder);
     snprintf(command->title, sizeof command->title, "%s", title);
-    snprintf(command->output, sizeof command->output, "%s/%s", b->folder, output);
+    snprintf(command->output, sizeof command->output, "%s/%s", folder, output);
     command->rounds = FEW_ROUNDS;
     return command;
 }
@@ -219,8 +221,8 @@ static void add_ctf_sink(struct bench *b, const char *title, const char *input, 
 {
     struct command *command = add_babeltrace(b, title, "sink.ctf.fs", input, output);
 
-    snprintf(command->parameters, sizeof command->parameters, "quiet=yes,path=\"%s/%s\"", b->folder,
-             output);
+    snprintf(command->parameters, sizeof command->parameters, "quiet=yes,path=\"%s\"",
+             command->output);
     command->rounds = ROUNDS;
 }
 
