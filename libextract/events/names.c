@@ -562,10 +562,12 @@ static bool apply_name(struct build *build, uint64_t seq, const struct extract_n
 static bool note_name_entry(struct build *build, const struct extract_event *event)
 {
     const struct extract_format *format = build->trace->snapshot->ring.format;
-    struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
 
     build->begins_run = false;
-    if (!format->entry_name || !format->entry_name(event, &entry))
+    if (!format->entry_name)
+        return true;
+    struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
+    if (!format->entry_name(event, &entry))
         return true;
     build->begins_run = entry.restarted;
     if (entry.restarted && !begin_run(build, event->seq))
