@@ -14,12 +14,10 @@ struct service {
     const struct extract_role_fields *role; // NULL: none was called, or it is not known
     const struct extract_event_type *type;
     uint64_t seq;
-    uint64_t object, thread; // of its event; 0: none
-    uint64_t flags;          // event flags that it sets
-    bool is_known;           // since the start, nothing that the context called is missing
-    bool wakes_nobody;       // nobody waited when it was called
-    bool is_spent;           // it has woken the one thread that it can wake
-    bool may_be_spent;       // it is not known whether it has
+    uint64_t field[EXTRACT_FIELDS_MAX]; // of its event; what they mean is needed for few of them
+    bool is_known;     // since the start, nothing that the context called is missing
+    bool is_spent;     // it has woken the one thread that it can wake
+    bool may_be_spent; // it is not known whether it has
 };
 
 // A thread, from its first event on.

@@ -390,26 +390,6 @@ static struct service *service_of(struct schedule *schedule, struct core *core,
     return thread ? &thread->service : NULL;
 }
 
-// Returns the object of a service's event: that of its role, or else its first field.
-static uint64_t object_of(const struct extract_event *event, const struct extract_role_fields *role)
-{
-    bool has_object = event->type->fields && event->type->field[0].kind == EXTRACT_KIND_OBJECT;
-
-    return role->object ? extract_role_field(event, role->object)
-           : has_object ? event->field[0]
-                        : 0;
-}
-
-// Returns whether an event shows that nobody waits for its service: it states how many do, or a
-// queue has messages, for which nobody waits then.
-static bool wakes_nobody(const struct extract_event *event, const struct extract_role_fields *role)
-{
-    bool has_messages =
-        role->queued && role->is_send && extract_role_field(event, role->queued) != 0;
-
-    return has_messages || (role->waiting && !extract_role_field(event, role->waiting));
-}
-
 // Notes how a thread loses the core to another one, if no event before showed that it waits or
 // yields. A thread that waits for something that no event shows loses the core to a less
 // urgent one, or to none.
@@ -517,15 +497,14 @@ static void note_service(struct schedule *schedule, struct core *core,
 {
     struct service *kept = service_of(schedule, core, event, caller);
 
-    if (kept)
-        *kept = (struct service){.role = role,
-                                 .type = event->type,
-                                 .seq = event->seq,
-                                 .object = object_of(event, role),
-                                 .thread = extract_role_field(event, role->thread),
-                                 .flags = extract_role_field(event, role->flags),
-                                 .is_known = true,
-                                 .wakes_nobody = wakes_nobody(event, role)};
+    if (!kept)
+        return;
+    kept->role = role;
+    kept->type = event->type;
+    kept->seq = event->seq;
+    kept->is_known = true;
+    kept->is_spent = kept->may_be_spent = false;
+    memcpy(kept->field, event->field, sizeof kept->field);
 }
 
 // Notes a call that may begin a wait of a thread.
@@ -561,8 +540,11 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
         note_call(waiter, event, role);
     if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL)
         return;
-    struct service none = {.role = NULL};
-    struct service *service = is_resume ? service_of(schedule, core, event, caller) : NULL;
+    struct service none, *service = is_resume ? service_of(schedule, core, event, caller) : NULL;
+    if (!service) {
+        none.role = NULL;
+        none.is_known = none.is_spent = none.may_be_spent = false;
+    }
     threads_add_role(schedule, event, role, service ? service : &none);
 }
 

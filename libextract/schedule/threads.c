@@ -298,27 +298,67 @@ static bool is_without_roles(enum extract_wait wait)
     return wait >= EXTRACT_WAIT_IO && wait <= EXTRACT_WAIT_TCP_IP;
 }
 
+// Returns a field of a service by its number; 0 if the service does not have it.
+static uint64_t field_of(const struct service *service, uint8_t number)
+{
+    return number ? service->field[number - 1] : 0;
+}
+
+// Returns the object of a service: that of its role, or else its first field; 0: none.
+static uint64_t object_of(const struct service *service)
+{
+    const struct extract_event_type *type = service->type;
+
+    if (!service->role)
+        return 0;
+    if (service->role->object)
+        return field_of(service, service->role->object);
+    return type->fields && type->field[0].kind == EXTRACT_KIND_OBJECT ? service->field[0] : 0;
+}
+
+// Returns the thread that a service names; 0: none.
+static uint64_t thread_of(const struct service *service)
+{
+    return service->role ? field_of(service, service->role->thread) : 0;
+}
+
+// Returns the event flags that a service sets; 0: none.
+static uint64_t flags_of(const struct service *service)
+{
+    return service->role ? field_of(service, service->role->flags) : 0;
+}
+
+// Returns whether a service shows that nobody waits for it: it states how many do, or a queue has
+// messages, for which nobody waits then.
+static bool wakes_nobody(const struct service *service)
+{
+    const struct extract_role_fields *role = service->role;
+    bool has_messages = role->queued && role->is_send && field_of(service, role->queued) != 0;
+
+    return has_messages || (role->waiting && !field_of(service, role->waiting));
+}
+
 // Returns whether a service ends the wait of a thread. Of waits without roles, the newest service
 // of the context that ends it is taken.
 static bool is_cause(const struct service *service, const struct thread *thread,
                      enum extract_wait wait)
 {
-    if (!service->role || service->is_spent || service->wakes_nobody)
+    if (!service->role || service->is_spent || wakes_nobody(service))
         return false;
     if (service->role->role == EXTRACT_ROLE_ABORT)
-        return service->thread == thread->now.thread;
+        return thread_of(service) == thread->now.thread;
     if (is_without_roles(wait))
         return true;
     if (service->role->ends != wait)
         return false;
-    if (service->thread)
-        return service->thread == thread->now.thread;
-    if (thread->call == wait && service->flags && !(service->flags & thread->call_flags))
+    if (thread_of(service))
+        return thread_of(service) == thread->now.thread;
+    if (thread->call == wait && flags_of(service) && !(flags_of(service) & thread->call_flags))
         return false;
     if (thread->call == wait && service->role->begins == wait &&
         service->role->is_send == thread->call_is_send)
         return false; // a message to a full queue ends no wait to send another one
-    return !thread->now.object || service->object == thread->now.object;
+    return !thread->now.object || object_of(service) == thread->now.object;
 }
 
 static bool is_timer_thread(const struct schedule *schedule, uint64_t address, uint64_t seq)
@@ -336,7 +376,7 @@ static uint64_t object_of_wait(const struct service *service, const struct threa
 {
     bool is_abort = service->role->role == EXTRACT_ROLE_ABORT;
 
-    return thread->now.object || is_abort ? thread->now.object : service->object;
+    return thread->now.object || is_abort ? thread->now.object : object_of(service);
 }
 
 // Returns whether a service gives a thread all that it waits for. Event flags that are set may be
@@ -346,8 +386,8 @@ static bool wants_no_more(const struct service *service, const struct thread *th
 {
     bool is_known = thread->call == wait;
 
-    return !service->flags ||
-           (is_known && (thread->call_wants_one || !(thread->call_flags & ~service->flags)));
+    return !flags_of(service) ||
+           (is_known && (thread->call_wants_one || !(thread->call_flags & ~flags_of(service))));
 }
 
 // Returns why a wait ends. If the trace begins in the middle of a service, the reason is not known.
@@ -418,7 +458,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     if (!thread || wait == EXTRACT_WAIT_PRIORITY || (role->state && wait == EXTRACT_WAIT_NONE))
         return;
     bool is_aborted =
-        service->role && service->role->role == EXTRACT_ROLE_ABORT && service->thread == address;
+        service->role && service->role->role == EXTRACT_ROLE_ABORT && thread_of(service) == address;
     if (is_aborted && wait == EXTRACT_WAIT_SUSPENDED && thread->aborted > EXTRACT_WAIT_SUSPENDED)
         wait = thread->aborted;
     if (thread->is_ready_unsure && wait == EXTRACT_WAIT_SUSPENDED)
@@ -498,7 +538,7 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
     thread->wait = wait;
     bool has_call = thread->call == wait;
     uint64_t object = has_call                 ? thread->call_object
-                      : is_without_roles(wait) ? thread->service.object
+                      : is_without_roles(wait) ? object_of(&thread->service)
                                                : 0;
     struct extract_state state = waiting_state(wait, object);
     if (has_call && wait == EXTRACT_WAIT_MUTEX)
