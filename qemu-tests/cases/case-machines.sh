@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Machines and kernels that no port of qemu-tests has: ThreadX's contexts on RV32, AArch64 and
-# Armv8-M, and FreeRTOS with and without an FPU. The image parked.c has two threads in them; its
+# Armv8-M, and FreeRTOS's on Cortex-M with and without an FPU, Armv8-M with and without a secure
+# side, Cortex-A and AArch64. The image parked.c has two threads in them; its
 # source is the oracle for their stacks. QEMU runs it, and a dump of its RAM is shown by GDB,
 # through `ringside serve` and as a core.
 # shellcheck source=lib.sh
@@ -122,4 +123,14 @@ all freertos-m3 mps2-an385 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -mcpu=c
     -mthumb
 all freertos-m4f mps2-an386 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -DWITH_RETURN \
     -mcpu=cortex-m4 -mthumb
+for side in '' -DWITH_SECURE; do
+    all "freertos-armv8m$side" mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$freertos" \
+        -DWITH_LIMIT -DLIMIT_AT=48 $side -mcpu=cortex-m33 -mthumb
+done
+for fpu in '' -DWITH_FLAG; do
+    all "freertos-armv7a$fpu" 'virt -cpu cortex-a15 -nic none' armv7a arm-none-eabi- 0x40010000 \
+        0x40020000 "$freertos" $fpu -mcpu=cortex-a15 -marm
+done
+all freertos-aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 \
+    0x40090000 "$freertos" -DFREERTOS -mgeneral-regs-only -mstrict-align
 finish
