@@ -127,13 +127,15 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         seen[at] = true;
         if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
             limited = thread;
-        extract_text_printf(&words, "%s\"%s\" waits for %s \"%s\"", deadlock->count > 1 ? ", " : "",
+        extract_text_printf(&words, "%s\"%s\" waits for %s", deadlock->count > 1 ? ", " : "",
                             crash_name(thread->name, thread->address, name),
-                            thread->wait ? thread->wait : "an object",
-                            crash_name(thread->object < kernel->object_count
-                                           ? kernel->objects[thread->object].name
-                                           : "",
-                                       thread->waiting_for, object));
+                            thread->wait ? thread->wait : "an object");
+        if (thread->object < kernel->object_count || thread->waiting_for)
+            extract_text_printf(&words, " \"%s\"",
+                                crash_name(thread->object < kernel->object_count
+                                               ? kernel->objects[thread->object].name
+                                               : "",
+                                           thread->waiting_for, object));
         at = index_of(kernel, thread->holder);
     } while (at != first);
     char name[24];

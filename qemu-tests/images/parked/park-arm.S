@@ -7,8 +7,8 @@
 //     (WITH_SECURE); the limit of the stack, EXC_RETURN, r4 to r11; s16 to s31, as in that of
 //     park_called; r0 to r3, r12, lr, pc, xpsr; s0 to s15, fpscr and a word, as in the same.
 //   FreeRTOS on others: r4 to r11; EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12,
-//     lr, pc, xpsr. In that of park_interrupted, the stack was not aligned to 8 bytes, and the frame
-//     has a word more.
+//     lr, pc, xpsr. In that of park_interrupted, the stack was not aligned to 8 bytes, and the
+//     frame has a word more.
     .syntax unified
     .thumb
     .section .first, "ax"
