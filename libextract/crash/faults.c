@@ -576,6 +576,36 @@ static void read_assertion(struct crash_build *build)
                      is_passed);
 }
 
+// ---- Arm, A- and R-profile ----
+
+enum { ARM_MODE = 0x1F, ARM_ABORT = 0x17, ARM_UNDEFINED = 0x1B };
+
+// The mode shows which exceptions the core has taken, unless the handler has changed it; what the
+// fault was is in registers of the coprocessor, which debuggers do not list.
+// Source: Arm Architecture Reference Manual for Armv7-A, B1.8 (the preferred return addresses).
+static void read_classic_arm(struct crash_build *build)
+{
+    const struct extract_registers *registers = &build->crash->registers;
+    char link[80] = "";
+    uint64_t status, lr;
+
+    if (!register_get(registers, ARM_PSR, &status))
+        return;
+    bool is_abort = (status & ARM_MODE) == ARM_ABORT;
+    if (!is_abort && (status & ARM_MODE) != ARM_UNDEFINED)
+        return;
+    if (register_get(registers, ARM_LR, &lr))
+        snprintf(link, sizeof link,
+                 is_abort ? "; at the begin of the handler, lr (0x%08llx) is 8 or 4 after it"
+                          : "; at the begin of the handler, lr (0x%08llx) is after it",
+                 (unsigned long long)lr);
+    crash_find(build, is_abort ? "trap" : "illegal instruction", "registers", EXTRACT_CRASH_LIKELY,
+               is_abort ? "the core is in abort mode: an access to data, or to an instruction, has "
+                          "failed%s"
+                        : "the core is in undefined mode: an instruction was not one%s",
+               link);
+}
+
 // ---- several cores ----
 
 // Returns whether a core is in a handler of faults.
@@ -586,8 +616,10 @@ static bool has_fault(const struct register_machine *machine,
 
     if (machine->elf_machine == EM_RISCV)
         return riscv_exception(machine, registers, &cause) && !riscv_traps_are_open(registers);
-    if (!machine->is_m_profile || !register_get(registers, ARM_PSR, &psr))
+    if (machine->elf_machine != EM_ARM || !register_get(registers, ARM_PSR, &psr))
         return false;
+    if (!machine->is_m_profile)
+        return (psr & ARM_MODE) == ARM_ABORT || (psr & ARM_MODE) == ARM_UNDEFINED;
     const struct meaning *exception =
         meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, psr & EXCEPTION);
     return exception && exception->kind;
@@ -649,6 +681,8 @@ void crash_read_faults(struct crash_build *build)
     crash->machine = build->machine;
     if (build->machine->is_m_profile)
         read_arm(build);
+    else if (build->machine->elf_machine == EM_ARM)
+        read_classic_arm(build);
     else if (build->machine->elf_machine == EM_RISCV)
         read_riscv(build);
     else if (build->machine->elf_machine == EM_68K)

@@ -59,22 +59,60 @@ expected() {
     printf '%s\n' 'wait_for_pressure open_valve valve_entry' 'turn_pump pump_entry' \
         'idle image_main _start' | sort
 }
+# serves [INPUT...]: instead of the images and their registers.
 serves() {
-    local input=()
-    mapfile -t input < <(printf '"%s" ' --elf "$elf" --registers "$work/registers.txt" \
-        "${images[@]}")
+    local input=(--registers "$work/registers.txt" "${images[@]}")
+    [ $# = 0 ] || input=("$@")
+    mapfile -t input < <(printf '"%s" ' --elf "$elf" "${input[@]}")
     gdb -ex "target remote | \"$ringside\" serve -q ${input[*]}" -ex 'info threads' \
         -ex 'thread apply all bt' "$elf"
     grep -q "\"valve\" ($waits, priority 5)" "$work/out" &&
         diff <(expected) <(stacks) || { cat "$work/out"; return 1; }
 }
 cores() {
+    local input=(--registers "$work/registers.txt" "${images[@]}")
+    [ $# = 0 ] || input=("$@")
     rm -f "$work"/core "$work"/core.gdb
-    "$ringside" core -q --elf "$elf" --registers "$work/registers.txt" "${images[@]}" \
-        -o "$work/core" || return 1
+    "$ringside" core -q --elf "$elf" "${input[@]}" -o "$work/core" || return 1
     gdb -x "$work/core.gdb" -ex 'info threads' -ex 'thread apply all bt' "$elf" "$work/core"
     grep -q 'LWP [0-9]* "pump"' "$work/out" &&
         diff <(expected) <(stacks) ||
+        { cat "$work/out"; return 1; }
+}
+# The directory of OpenOCD's `ringside crash`, which has the registers of all modes of a Cortex-A.
+folder() { # BANK: that of sp and lr
+    local image file address
+    rm -rf "$work/folder"
+    mkdir "$work/folder"
+    awk -v bank="$1" 'BEGIN {print "sp_svc 0x40", "\nlr_svc 0x44", "\nsp_fiq 0x48", "\nr8_fiq 0x4c"}
+        $1 == "sp" || $1 == "lr" {$1 = $1 "_" bank} {print $1, $2}' "$work/registers.txt" \
+        >"$work/folder/registers.txt"
+    {
+        printf '%s\n' 'ringside-crash 1' 'target: chip.cpu' 'type: cortex_a' 'byte-order: little' \
+            'state: halted' 'reason: on request' 'registers: registers.txt'
+        for image in "${images[@]}"; do
+            file=${image%@*} address=${image##*@}
+            cp "$file" "$work/folder/ram-$address.bin"
+            printf 'ram: ram-%s.bin %s 0x%x\n' "$address" "$address" "$(stat -c %s "$file")"
+        done
+    } >"$work/folder/manifest.txt"
+}
+folders() {
+    folder usr
+    serves "$work/folder" && cores "$work/folder" || return 1
+    "$ringside" threads --json --elf "$elf" "$work/folder" | jq -s -e '(map(.function) | sort) ==
+        [null, "turn_pump", "wait_for_pressure"]' >/dev/null || return 1
+    "$ringside" crash -q --json --elf "$elf" "$work/folder" >"$work/out"
+    jq -e '.cause.kind == "none" and .place.function == "idle" and .thread.name == "IDLE" and
+        (.frames | map(.function)) == ["idle", "image_main", "_start"]' "$work/out" >/dev/null ||
+        { cat "$work/out"; return 1; }
+    # The same core in abort mode: something has failed, and sp is another one.
+    sed -i 's/^cpsr .*/cpsr 0x1d7/' "$work/folder/registers.txt"
+    echo 'lr_abt 0x40010104' >>"$work/folder/registers.txt"
+    "$ringside" crash -q --json --elf "$elf" "$work/folder" >"$work/out"
+    jq -e '.cause.kind == "trap" and .cause.certainty == "likely" and
+        .thread.name == "IDLE" and .thread.certainty == "likely" and
+        (.cause.text | test("abort mode.*0x40010104"))' "$work/out" >/dev/null ||
         { cat "$work/out"; return 1; }
 }
 all() { # NAME BOARD CONTEXTS COMPILER CODE DATA FLAG...
@@ -130,6 +168,7 @@ done
 for fpu in '' -DWITH_FLAG; do
     all "freertos-armv7a$fpu" 'virt -cpu cortex-a15 -nic none' armv7a arm-none-eabi- 0x40010000 \
         0x40020000 "$freertos" $fpu -mcpu=cortex-a15 -marm
+    check "freertos-armv7a$fpu: OpenOCD's directory of a crash" folders
 done
 all freertos-aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 \
     0x40090000 "$freertos" -DFREERTOS -mgeneral-regs-only -mstrict-align

@@ -101,6 +101,19 @@ static void arm(void **state)
     expect(EM_ARM, 4, true, switching, NULL, NULL);
 }
 
+static void arm_classic(void **state)
+{
+    (void)state;
+    const uint64_t aborted[][2] = {{ARM_PSR, 0x600001D7}, {ARM_LR, 0x40010128}, END};
+    expect(EM_ARM, 4, false, aborted, "trap", "lr (0x40010128) is 8 or 4 after it");
+    const uint64_t undefined[][2] = {{ARM_PSR, 0x1DB}, END};
+    expect(EM_ARM, 4, false, undefined, "illegal instruction", "undefined mode");
+    const uint64_t running[][2] = {{ARM_PSR, 0x6000001F}, END};
+    expect(EM_ARM, 4, false, running, NULL, NULL);
+    const uint64_t interrupted[][2] = {{ARM_PSR, 0x92}, END};
+    expect(EM_ARM, 4, false, interrupted, NULL, NULL);
+}
+
 static void riscv(void **state)
 {
     (void)state;
@@ -399,6 +412,7 @@ int main(void)
                                        cmocka_unit_test(riscv),
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
+                                       cmocka_unit_test(arm_classic),
                                        cmocka_unit_test(circle_with_a_limit),
                                        cmocka_unit_test(deadlock_with_a_free_mutex),
                                        cmocka_unit_test(hostile_names),

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -142,9 +143,46 @@ static void cores(void **state)
     assert_false(register_values_general(&values, risc, registers));
 }
 
+// OpenOCD lists the registers of all modes of an Arm core; those of the core's mode are its own.
+static void banks(void **state)
+{
+    const struct register_machine *arm = register_machine_find(EM_ARM, 4, false);
+    static const char text[] =
+        "r8 8\nsp_usr 1\nlr_usr 2\npc 3\nr8_fiq 4\nsp_fiq 5\nlr_fiq 6\nsp_abt 7\nlr_abt 9\n"
+        "sp_hyp 10\ncpsr %s\nspsr_abt 0x1F\n";
+    static const struct {
+        const char *status;
+        uint64_t r8, sp, lr;
+    } cases[] = {{"0x1F", 8, 1, 2},
+                 {"0x60000010", 8, 1, 2},
+                 {"0x11", 4, 5, 6},
+                 {"0x1D7", 8, 7, 9},
+                 {"0x1A", 8, 10, 2}};
+    struct extract_registers registers[2];
+    char both[512], one[256];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(one, sizeof one, text, cases[i].status);
+        snprintf(both, sizeof both, "core 0\npc 1\ncore 1\n%s", one);
+        struct register_values values = parse(both);
+        assert_int_equal(register_values_cores(&values, arm, registers, 2), 2);
+        assert_int_equal(registers[0].known, 1 << ARM_PC);
+        assert_int_equal(registers[1].value[8], cases[i].r8);
+        assert_int_equal(registers[1].value[ARM_SP], cases[i].sp);
+        assert_int_equal(registers[1].value[ARM_LR], cases[i].lr);
+    }
+    // A mode that is none, or an unknown one: of no bank.
+    struct register_values values = parse("pc 1\nsp_usr 2\ncpsr 0x15\ncore 1\npc 1\nsp_usr 2\n");
+    assert_int_equal(register_values_cores(&values, arm, registers, 2), 2);
+    assert_int_equal(registers[0].known, 1 << ARM_PC | 1 << ARM_PSR);
+    assert_int_equal(registers[1].known, 1 << ARM_PC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(debuggers), cmocka_unit_test(hostile),
-                                       cmocka_unit_test(names), cmocka_unit_test(cores)};
+                                       cmocka_unit_test(names), cmocka_unit_test(cores),
+                                       cmocka_unit_test(banks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
