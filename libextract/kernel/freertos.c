@@ -295,6 +295,19 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
     kernel_read_context(reader, thread, false, kernel_context_freertos);
 }
 
+// Returns whether an item is one of the two in the control block of a task. The first has another
+// name in releases before 9.
+static bool is_item_of(struct kernel_reader *reader, uint64_t item, uint64_t task)
+{
+    const struct kernel_member *state = kernel_member(reader, TASK, "xStateListItem");
+    const struct kernel_member *event = kernel_member(reader, TASK, "xEventListItem");
+
+    if (!state)
+        state = kernel_member(reader, TASK, "xGenericListItem");
+    return (!state && !event) || (state && item == task + state->offset) ||
+           (event && item == task + event->offset);
+}
+
 static bool visit_item(struct kernel_reader *reader, uint64_t item, void *context)
 {
     const struct walk *walk = context;
@@ -307,6 +320,11 @@ static bool visit_item(struct kernel_reader *reader, uint64_t item, void *contex
         kernel_add_problem(reader, "the item at 0x%llx of %s has no task", (unsigned long long)item,
                            walk->list->symbol);
         return false;
+    }
+    if (!is_item_of(reader, item, task)) {
+        kernel_add_problem(reader, "the item at 0x%llx of %s is not one of the task at 0x%llx",
+                           (unsigned long long)item, walk->list->symbol, (unsigned long long)task);
+        return true;
     }
     // A task that an interrupt made ready while the scheduler was suspended is in two lists: the
     // first one holds.

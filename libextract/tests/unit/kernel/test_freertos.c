@@ -269,11 +269,26 @@ static void damage_ends_one_list_only(void **state)
     extract_kernel_free(kernel);
 }
 
+// An owner that is another address is no task, and the rest of the list is read.
+static void an_item_belongs_to_its_task(void **state)
+{
+    tasks[4].xStateListItem.pvOwner = stacks[1];
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    host_expect_problem(kernel, "of xSuspendedTaskList is not one of the task at 0x");
+    assert_int_equal(kernel->thread_count, TASKS - 1);
+    assert_int_equal(host_thread(kernel, "putter")->state, EXTRACT_KERNEL_BLOCKED);
+    extract_kernel_free(kernel);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
-    const struct CMUnitTest tests[] = {
-        TEST(tasks_are_read), TEST(queues_are_read), TEST(registers_may_be_in_the_block),
-        TEST(an_event_group_is_no_queue), TEST(damage_ends_one_list_only)};
+    const struct CMUnitTest tests[] = {TEST(tasks_are_read),
+                                       TEST(queues_are_read),
+                                       TEST(registers_may_be_in_the_block),
+                                       TEST(an_event_group_is_no_queue),
+                                       TEST(damage_ends_one_list_only),
+                                       TEST(an_item_belongs_to_its_task)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
