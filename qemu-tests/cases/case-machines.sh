@@ -154,8 +154,10 @@ all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000
 all aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 0x40090000 \
     "$threadx" -mgeneral-regs-only -mstrict-align
 check "aarch64: signed return addresses" signed_returns
-all armv8m mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$threadx" -DTHREADX \
-    -mcpu=cortex-m33 -mthumb
+for extended in '' -DEXTENDED; do
+    all "armv8m$extended" mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$threadx" \
+        -DTHREADX $extended -mcpu=cortex-m33 -mthumb
+done
 waits='blocked on queue "pressure"'
 all freertos-m3 mps2-an385 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -mcpu=cortex-m3 \
     -mthumb
