@@ -186,6 +186,26 @@ static void set_banked(struct extract_registers *core, const struct register_mac
         register_set(core, index, value->value);
 }
 
+// Sets a register of an AArch64 core that shows its exception from one of an exception level, such
+// as ESR_EL1, if the core is in that level.
+static void set_of_level(struct extract_registers *core, const struct register_machine *machine,
+                         const struct register_value *value)
+{
+    static const char end[] = "_el";
+    size_t length = strlen(value->name), tail = sizeof end; // with the digit of the level
+    char name[REGISTER_NAME];
+    uint64_t status;
+
+    if (length <= tail || strncasecmp(value->name + length - tail, end, sizeof end - 1) != 0 ||
+        !register_get(core, AARCH64_PSTATE, &status))
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(length - tail), value->name);
+    unsigned index = register_index(machine, name);
+    if (index >= FAULT_ESR && index <= FAULT_FAR &&
+        value->name[length - 1] == (char)('0' + (status >> 2 & 3)))
+        register_set(core, index, value->value);
+}
+
 // Reads which core the registers after a line are of, if that is what the line shows.
 static void take_core(const struct register_value *value, uint64_t *core)
 {
@@ -214,12 +234,14 @@ size_t register_values_cores(const struct register_values *values,
         if (index < EXTRACT_FAULT && core >= count)
             count = (size_t)core + 1;
     }
+    // The mode of a core may follow.
     core = 0;
-    for (size_t i = 0;
-         machine->elf_machine == EM_ARM && !machine->is_m_profile && i < values->count; i++) {
+    for (size_t i = 0; i < values->count; i++) {
         take_core(&values->list[i], &core);
-        if (core < most)
+        if (core < most && machine->elf_machine == EM_ARM && !machine->is_m_profile)
             set_banked(&registers[core], machine, &values->list[i]);
+        else if (core < most && machine->elf_machine == EM_AARCH64)
+            set_of_level(&registers[core], machine, &values->list[i]);
     }
     return count;
 }

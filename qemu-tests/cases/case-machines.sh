@@ -147,6 +147,33 @@ C
         "turn open_valve close_valve image_main _start" ] || { cat "$work/out"; return 1; }
 }
 
+# A core that is in the handler of an exception shows it in the registers of its level.
+exception() {
+    elf=$work/fault.elf
+    cat >"$work/fault.c" <<'C'
+static unsigned long stack[512] __attribute__((aligned(16), used));
+volatile int result;
+__asm__(".pushsection .first,\"ax\",%progbits\n.globl _start\n_start: ldr x0, =stack + 4096\n"
+        "mov sp, x0\nldr x0, =vectors\nmsr vbar_el1, x0\nisb\nbl image_main\nb .\n"
+        ".balign 2048\nvectors: .rept 16\n.balign 128\nb .\n.endr\n.popsection");
+__attribute__((noinline)) void store(volatile int *place) { *place = 1; }
+int image_main(void)
+{
+    store((int *)0xCCCCCCCCCCCC);
+    return ++result;
+}
+C
+    aarch64-linux-gnu-gcc -std=gnu11 -g -O1 -ffreestanding -fno-pie -static -nostdlib -no-pie \
+        -mgeneral-regs-only -Wl,--build-id=none -Wl,--no-warn-rwx-segments -T "$work/link.ld" \
+        "$work/fault.c" -o "$elf" || return 1
+    takes 'virt -cpu cortex-a53 -nic none' || return 1
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" "${images[@]}" \
+        >"$work/out"
+    jq -e '.cause.kind == "memory fault" and .cause.certainty == "likely" and
+        (.cause.text | test("address 0xcccccccccccc ")) and .place.function == "store" and
+        .place.certainty == "likely"' "$work/out" >/dev/null || { cat "$work/out"; return 1; }
+}
+
 threadx=-DKERNEL='"threadx.h"' freertos=-DKERNEL='"freertos.h"'
 waits=sleeping
 all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000 "$threadx" \
@@ -154,6 +181,7 @@ all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000
 all aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 0x40090000 \
     "$threadx" -mgeneral-regs-only -mstrict-align
 check "aarch64: signed return addresses" signed_returns
+check "aarch64: an exception" exception
 for extended in '' -DEXTENDED; do
     all "armv8m$extended" mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$threadx" \
         -DTHREADX $extended -mcpu=cortex-m33 -mthumb

@@ -114,6 +114,27 @@ static void arm_classic(void **state)
     expect(EM_ARM, 4, false, interrupted, NULL, NULL);
 }
 
+static void aarch64(void **state)
+{
+    (void)state;
+    const uint64_t data[][2] = {{AARCH64_PSTATE, 0x600003C5},
+                                {FAULT_ESR, 0x96000045},
+                                {FAULT_FAR, 0xCCCC},
+                                {FAULT_ELR, 0x40080100},
+                                END};
+    expect(EM_AARCH64, 8, false, data, "memory fault", "address 0xcccc (ESR 0x96000045)");
+    const uint64_t unknown[][2] = {
+        {AARCH64_PSTATE, 0x3C5}, {FAULT_ESR, 0}, {FAULT_ELR, 0x40080100}, END};
+    expect(EM_AARCH64, 8, false, unknown, "illegal instruction", "(ESR 0x0)");
+    // Interrupts are open, a call of the kernel, and no exception since the reset.
+    const uint64_t open[][2] = {{AARCH64_PSTATE, 0x345}, {FAULT_ESR, 0x96000045}, END};
+    expect(EM_AARCH64, 8, false, open, "earlier trap", "(ESR");
+    const uint64_t call[][2] = {{AARCH64_PSTATE, 0x3C5}, {FAULT_ESR, 0x56000000}, END};
+    expect(EM_AARCH64, 8, false, call, NULL, NULL);
+    const uint64_t none[][2] = {{AARCH64_PSTATE, 0x3C5}, {FAULT_ESR, 0}, {FAULT_ELR, 0}, END};
+    expect(EM_AARCH64, 8, false, none, NULL, NULL);
+}
+
 static void riscv(void **state)
 {
     (void)state;
@@ -413,6 +434,7 @@ int main(void)
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
                                        cmocka_unit_test(arm_classic),
+                                       cmocka_unit_test(aarch64),
                                        cmocka_unit_test(circle_with_a_limit),
                                        cmocka_unit_test(deadlock_with_a_free_mutex),
                                        cmocka_unit_test(hostile_names),

@@ -179,10 +179,29 @@ static void banks(void **state)
     assert_int_equal(registers[1].known, 1 << ARM_PC);
 }
 
+// Of the registers of AArch64's exception levels, those of the core's own are taken.
+static void levels(void **state)
+{
+    const struct register_machine *wide = register_machine_find(EM_AARCH64, 8, false);
+    struct extract_registers registers;
+    (void)state;
+
+    struct register_values values =
+        parse("pc 1\nESR_EL1 0x96000045\nESR_EL2 2\nFAR_EL1 3\nELR_EL1 4\nESR_EL12 9\n_EL1 5\n"
+              "cpsr 0x3C5\n");
+    assert_true(register_values_general(&values, wide, &registers));
+    assert_int_equal(registers.value[FAULT_ESR], 0x96000045);
+    assert_int_equal(registers.value[FAULT_FAR], 3);
+    assert_int_equal(registers.value[FAULT_ELR], 4);
+    values = parse("pc 1\nESR_EL1 1\ncpsr 0\n");
+    assert_true(register_values_general(&values, wide, &registers));
+    assert_int_equal(registers.known, UINT64_C(1) << AARCH64_PC | UINT64_C(1) << AARCH64_PSTATE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(debuggers), cmocka_unit_test(hostile),
-                                       cmocka_unit_test(names), cmocka_unit_test(cores),
-                                       cmocka_unit_test(banks)};
+                                       cmocka_unit_test(names),     cmocka_unit_test(cores),
+                                       cmocka_unit_test(banks),     cmocka_unit_test(levels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
