@@ -38,9 +38,11 @@ enum { SLICE, STATE, EVENT, WAKE, OWNER, RESPONSE, TABLES };
 
 static const struct html_table tables[TABLES] = {
     [SLICE] = {.name = "slice", .columns = SLICE_COLUMNS, .steps = 1 << SLICE_TO},
-    [STATE] = {.name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO},
-    [EVENT] = {.name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT},
-    [WAKE] = {.name = "wake", .columns = WAKE_COLUMNS,
+    [STATE] = {.name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO,
+               .has_texts = true},
+    [EVENT] = {.name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT,
+               .has_texts = true},
+    [WAKE] = {.name = "wake", .columns = WAKE_COLUMNS, .has_texts = true,
               .steps = 1 << WAKE_AT | 1 << WAKE_SEQ | 1 << WAKE_CAUSE},
     [OWNER] = {.name = "owner", .columns = OWNER_COLUMNS, .steps = 1 << OWNER_TO},
     [RESPONSE] = {.name = "response", .columns = RESPONSE_COLUMNS, .steps = 1 << RESPONSE_TO},

@@ -5,8 +5,10 @@ import { App, Lane, Owner, Pane } from './app';
 import { Chain, readPage } from './data';
 import {
     buildLegend,
+    decodeHash,
     element,
     fillHead,
+    lanesHtml,
     paintLegend,
     paneHead,
     paneNote,
@@ -33,16 +35,6 @@ const TAB_NAMES: Record<Tab, string> = {
 };
 const OVERVIEW_HEIGHT = 75;
 
-// The address after "#"; what is not well formed stays as it is.
-function decodeHash(): string {
-    const hash = location.hash.slice(1);
-    try {
-        return decodeURIComponent(hash);
-    } catch {
-        return hash;
-    }
-}
-
 // The thread that a segment is about: that of the response, or the holder of the segment that it is
 // nested in.
 function threadOf(chain: Chain, i: number): number {
@@ -60,6 +52,7 @@ class Page {
     private hits: EventTable;
     private tab: Tab = 'events';
     private frame = 0;
+    private built = ''; // the size for which the lanes were built
     private boxes: {
         pane: Pane;
         canvas: HTMLCanvasElement;
@@ -99,14 +92,36 @@ class Page {
         app.from = app.begin;
         app.to = app.end;
         fillHead(this.app);
+        buildLegend(this.picture.palette); // first, since it takes some of the height of the lanes
         this.build();
-        buildLegend(this.picture.palette);
         this.wire();
         this.readHash();
         this.selectTab(this.tab);
         this.changed();
         this.moved();
+        await this.whenDrawn();
+        document.documentElement.dataset.drawn = '1';
+        await Promise.all(traces.map(trace => trace.readRest()));
+        this.completed();
         document.documentElement.dataset.ready = '1';
+    }
+
+    // Waits until the browser has shown the first picture. It does not draw in a hidden tab.
+    private whenDrawn(): Promise<void> {
+        return new Promise(done => {
+            if (document.hidden) done();
+            else requestAnimationFrame(() => setTimeout(done));
+        });
+    }
+
+    // Shows again what may have been shown before all data were there.
+    private completed(): void {
+        this.picture.forget();
+        this.events.forget();
+        this.hits.forget();
+        this.selectTab(this.tab);
+        this.changed();
+        if (this.app.query) this.find(this.app.query, false);
     }
 
     private findRange(): void {
@@ -117,10 +132,16 @@ class Page {
 
     // ---- elements ----
 
+    private size(): string {
+        const { clientWidth, clientHeight } = element('panes');
+        return `${clientWidth} ${clientHeight}`;
+    }
+
     // Builds the lanes' names and canvases.
     private build(): void {
         const app = this.app,
             panes = element('panes');
+        this.built = this.size();
         app.narrow = matchMedia('(max-width: 639px)').matches;
         app.layOut(panes.clientHeight);
         panes.innerHTML = '';
@@ -128,21 +149,7 @@ class Page {
             const root = document.createElement('div');
             root.className = 'pane';
             root.innerHTML =
-                (app.isTwo ? paneHead(app, pane, this.offsetText()) : '') +
-                `<div class="gut">${pane.lanes
-                    .map((lane, i) =>
-                        lane.kind === 'head'
-                            ? `<div class="gh">${esc(lane.name)}<span>${esc(lane.note)}</span></div>`
-                            : `<button class="ln" style="height:${lane.above + lane.height}px" data-lane="${i}" data-pane="${pane.letter}" title="${esc(
-                                  lane.name,
-                              )}${lane.note ? `, ${esc(lane.note)}` : ''}"><span class="n">${esc(lane.name)}</span><span class="p">${esc(
-                                  lane.note,
-                              )}</span></button>`,
-                    )
-                    .join('')}</div>` +
-                `<div class="cv" style="height:${pane.height}px"><canvas tabindex="0" role="img" aria-label="Lanes of ${esc(
-                    pane.trace.facts.title,
-                )}. The table of events has the same as text."></canvas></div>`;
+                (app.isTwo ? paneHead(app, pane, this.offsetText()) : '') + lanesHtml(pane);
             panes.insertAdjacentHTML('beforeend', paneNote(pane));
             panes.append(root);
             const canvas = root.querySelector('canvas')!,
@@ -822,6 +829,7 @@ class Page {
             this.moved();
         });
         new ResizeObserver(() => {
+            if (this.built === this.size()) return; // it also comes at the begin
             this.build();
             this.changed();
         }).observe(element('panes'));

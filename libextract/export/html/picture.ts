@@ -483,7 +483,10 @@ export class Picture {
                 g.textAlign = 'center';
                 g.fillText('◊', (x + end) / 2, 12);
             }
-            const text = band.count > 1 ? `events lost in ${band.count} gaps` : band.loss.text,
+            const text =
+                    band.count > 1
+                        ? `events lost in ${band.count} gaps`
+                        : pane.trace.lossText(band.loss),
                 size = g.measureText(text).width;
             if (end - x <= size + 30) continue;
             const middle = (Math.max(0, x) + Math.min(width, end)) / 2,

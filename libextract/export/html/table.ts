@@ -31,6 +31,11 @@ export class EventTable {
     private first = -1; // the row of the trace at the top
     private shown = '';
 
+    // Draws all rows again the next time.
+    forget(): void {
+        this.first = -1;
+    }
+
     // `rows` maps a place in the table to a row of the trace, as in App.found; null: all rows.
     constructor(
         private app: App,
@@ -155,7 +160,7 @@ export class EventTable {
                 : row
                   ? '–'
                   : '';
-        const line = eventLine(trace, row),
+        const line = trace.event.hasTexts(row) ? eventLine(trace, row) : '…',
             context = trace.contextName(row),
             name = trace.eventName(row);
         const isSelected = app.isEvent(row);

@@ -268,7 +268,6 @@ const STATE_SHAPES: Record<string, Shape> = {
 export interface Loss {
     from: number;
     to: number;
-    text: string;
     row: number;
     isDamage: boolean;
 }
@@ -303,7 +302,7 @@ export class Trace {
     private wakesOf: Map<number, Uint32Array> | undefined;
     private manyIds = new Set<string>(); // names that several types share
 
-    constructor(content: Content) {
+    constructor(private content: Content) {
         this.facts = content.facts;
         this.clock = new Clock(content.facts.hz);
         const tables = content.tables;
@@ -338,6 +337,12 @@ export class Trace {
         for (const type of this.facts.types)
             if (names.has(type.name)) this.manyIds.add(type.name);
             else names.add(type.name);
+    }
+
+    // Reads what the first picture does not need.
+    async readRest(): Promise<void> {
+        await this.content.readRest();
+        this.wakesOf = undefined;
     }
 
     private sliceShapes(): Uint8Array {
@@ -418,7 +423,6 @@ export class Trace {
                 to: after,
                 row: i,
                 isDamage: this.isDamage(i),
-                text: this.extraText(i) || this.typeOf(i).name,
             });
         }
     }
@@ -542,6 +546,10 @@ export class Trace {
         const text = this.event.text(row, EventColumn.Text);
         const at = text[0] === '\t' ? 0 : text.indexOf('\n\t') + 1;
         return text[at] === '\t' ? text.slice(at + 1) : '';
+    }
+
+    lossText(loss: Loss): string {
+        return this.extraText(loss.row) || this.typeOf(loss.row).name;
     }
 
     // The text of an event in one line.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_search.mjs: the search for lanes by their names, and the offset in the address of a page of two
-// traces. Prints "ok NAME" or "not ok NAME", and then "# why". Exit status 1 if any failed. Reads
+// test_search.mjs: the search for lanes by their names, the offset in the address of a page of two
+// traces, and what a long trace shows before all of it is read. Prints "ok NAME" or "not ok NAME", and then "# why". Exit status 1 if any failed. Reads
 // what browser.mjs does.
 import { join } from 'node:path';
 import {
@@ -15,6 +15,7 @@ import {
     view,
     work,
 } from './browser.mjs';
+import { makeLongTrace } from './long_trace.mjs';
 
 const demo = join(tests, 'data/demo.trx');
 
@@ -144,6 +145,45 @@ for (const strange of ['#0-1000&offset=', '#0-1000&offset=x', '#offset=1e999']) 
         [page.faults, await page.evaluate(() => ringside.app.panes[1].offset)],
         [[], 0],
     );
+    await page.close();
+}
+
+// The first picture of a long trace does not wait for wake-ups.
+const long = join(work, 'long.trx');
+makeLongTrace(demo, long, 40_000);
+for (const hash of ['', '#event=39000']) {
+    const page = await openPage(makePage('long', long), undefined, false, hash, () => {
+        const note = key => {
+            const { trace } = ringside.app.panes[0];
+            window[key] = {
+                first: trace.event.hasTexts(0),
+                wakes: trace.wake.columns[0].at(-1) > 0,
+                picture: ringside.picture.drawn.frames > 0,
+                rows: document.querySelectorAll('#grid .row:not(.hd)').length > 5,
+            };
+        };
+        new MutationObserver(() =>
+            note('drawn' in document.documentElement.dataset && !window.early ? 'early' : 'late'),
+        ).observe(document, {
+            attributes: true,
+            subtree: true,
+            attributeFilter: ['data-drawn', 'data-ready'],
+        });
+    });
+    const all = { first: true, wakes: true, picture: true, rows: true };
+    is(`long${hash}: the first picture`, await page.evaluate(() => window.early), {
+        ...all,
+        wakes: false,
+    });
+    is(`long${hash}: in the end`, await page.evaluate(() => window.late), all);
+    is(
+        `long${hash}: the table has the texts`,
+        await page.$$eval('#grid .row:not(.hd)', rows =>
+            rows.every(row => row.lastChild.textContent !== '…'),
+        ),
+        true,
+    );
+    is(`long${hash}: no faults`, page.faults, []);
     await page.close();
 }
 await finish();
