@@ -117,6 +117,18 @@ static uint64_t type_number(struct export_run *run, const struct extract_event *
 
 // ---- rows ----
 
+// Gives each object a number, so that the page finds also what no event is about. Numbers of
+// signals and the like are no addresses.
+static void put_object(struct export_run *run, const struct extract_object *object)
+{
+    if (object->number_kind || object->shadowed)
+        return;
+    if (object->thread)
+        thread_number(run, object->address);
+    else
+        object_number(run, object->address);
+}
+
 static void put_slice(struct export_run *run, const struct extract_interval *slice)
 {
     struct html *html = html_of(run);
@@ -644,6 +656,7 @@ const struct exporter export_html = {
     .state_bytes = sizeof(struct html),
     .takes_two = true,
     .begin = begin,
+    .object = put_object,
     .event = put_event,
     .slice = put_slice,
     .state = put_state,

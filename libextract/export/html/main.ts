@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The page: builds its elements, and connects keys, mouse and touch with the state (app.ts), the
 // picture and the panels.
-import { App, Lane, Owner, Pane } from './app';
+import { App, Lane, LaneKind, Owner, Pane } from './app';
 import { Chain, readPage } from './data';
 import {
     buildLegend,
@@ -279,7 +279,7 @@ class Page {
         if (range) app.show(Number(range[1]), Number(range[2]));
         const pane = app.panes.find(p => p.letter === values.get('pane')) ?? app.panes[0]!;
         const [kind, key, span] = (values.get('slice') ?? '').split('.');
-        const lane = pane.lanes.find(l => l.kind === kind && l.key === Number(key));
+        const lane = pane.laneOfOwner(kind as LaneKind, Number(key));
         const event = Number(values.get('event') ?? -1);
         if (lane && Number(span) < lane.spans.length && Number(span) >= 0)
             this.selectSpan(pane, lane, Number(span));
@@ -326,11 +326,11 @@ class Page {
 
     // Selects the lane of an owner. Objects have none while the lanes are compact.
     private selectOwner(pane: Pane, { kind, key }: Owner): void {
-        if (!pane.lane(kind, key)) {
+        if (!pane.laneOfOwner(kind, key)) {
             this.app.compact = false;
             this.keepFocus(() => this.build());
         }
-        const lane = pane.lane(kind, key);
+        const lane = pane.laneOfOwner(kind, key);
         if (lane) this.selectLane(pane, lane);
     }
 
@@ -513,7 +513,7 @@ class Page {
         hint.innerHTML = !app.query
             ? 'Press <kbd>/</kbd> and type, for example a name of an object, <b>queue send</b> or <b>#930</b>.'
             : isDone
-              ? `No event and no lane contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.`
+              ? `No event, thread or object contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.`
               : 'Searching …';
         element('hits').hidden = !app.found.length;
     }
@@ -613,12 +613,12 @@ class Page {
     }
 
     private sameObject(direction: 1 | -1): void {
-        this.nextEvent(
-            direction,
-            (trace, row, from) =>
-                trace.objectOf(row) !== 0 &&
-                (from < 0 || !trace.objectOf(from) || trace.objectOf(row) === trace.objectOf(from)),
-        );
+        const lane = this.app.selection?.lane;
+        this.nextEvent(direction, (trace, row, from) => {
+            const object = trace.objectOf(row),
+                own = from >= 0 ? trace.objectOf(from) : lane?.kind === 'object' ? lane.key : 0;
+            return object !== 0 && (!own || object === own);
+        });
     }
 
     private sameKind(direction: 1 | -1): void {

@@ -9,6 +9,7 @@ import {
     makePage,
     openPage,
     press,
+    run,
     settle,
     tests,
     text,
@@ -79,10 +80,54 @@ await find(few, 'no such name');
 is(
     'search for what is not there',
     await text(few, '#no-hits'),
-    'No event and no lane contains “no such name”. Check the spelling, or clear the search with Esc.',
+    'No event, thread or object contains “no such name”. Check the spelling, or clear the search with Esc.',
 );
 is('search: nothing but its file', few.faults, []);
 await few.close();
+
+// Objects without a lane, of which no event is left, and one with events.
+{
+    const alone = await openPage(makePage('alone', '--event', 'TX_TRACE_USER*', demo));
+    for (const [query, row, lane] of [
+        ['watchdog', 'timer|watchdog|no lane', ['object', 'watchdog', -1]],
+        ['queue samples', 'queue|samples|no lane', ['object', 'samples', -1]],
+    ]) {
+        await find(alone, query);
+        is(`search for ${query}`, await hits(alone), [row]);
+        await alone.click('#hits .row:not(.hd)');
+        await settle(alone);
+        is(`search for ${query}: selected`, await selected(alone), lane);
+        is(
+            `search for ${query}: its panel`,
+            await text(alone, '#det .sub'),
+            `${row.split('|')[0]}, which has no lane`,
+        );
+        const own = await alone.evaluate(() => location.hash);
+        const again = await openPage(join(work, 'alone.html'), undefined, false, own);
+        is(`search for ${query}: in the address`, await selected(again), lane);
+        await again.close();
+    }
+    is('objects without a lane: no faults', alone.faults, []);
+    await alone.close();
+    const all = await openPage(makePage('all', demo));
+    await find(all, 'queue samples');
+    await press(all, 'Enter');
+    const events = JSON.parse(
+        `[${run('report', '--json', demo).trim().split('\n').join(',')}]`,
+    ).filter(e => e.names?.queue === 'samples').length;
+    is('an object with events', await text(all, '#det .sub'), `queue: ${events} events`);
+    await all.click('#det [data-key="}"]');
+    await settle(all);
+    is(
+        'an object with events: the next one',
+        await all.evaluate(() => {
+            const { pane, event } = ringside.app.selection;
+            return pane.trace.objectName(pane.trace.objectOf(event));
+        }),
+        'samples',
+    );
+    await all.close();
+}
 
 // Lanes without slices: they are selected as a whole, and have a next event.
 const plain = await openPage(makePage('plain', join(tests, 'data/hooks.bin')));
