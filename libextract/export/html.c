@@ -320,15 +320,25 @@ static void put_fields(struct export_run *run, const struct extract_event *event
     }
 }
 
-// Returns the object that an event is about, such as the queue of a send; 0: none, or not known.
+// Returns the object that an event is about, such as the queue of a send: that of its role in the
+// schedule, or the first object in its fields that is no thread; 0: none, or not known.
 static uint64_t object_of(const struct export_run *run, const struct extract_event *event)
 {
     struct extract_event scratch;
+    const struct extract_event *own = event;
 
-    if (!run->has_schedule || extract_event_is_mark(event))
+    if (extract_event_is_mark(event))
         return 0;
-    const struct extract_role_fields *role = extract_trace_role(run->trace, &event, &scratch);
-    return role->object ? extract_role_field(event, role->object) : 0;
+    const struct extract_role_fields *role =
+        run->has_schedule ? extract_trace_role(run->trace, &own, &scratch) : NULL;
+    if (role && role->object)
+        return extract_role_field(own, role->object);
+    for (unsigned i = 0; i < report_fields(event); i++)
+        if (event->type->field[i].kind == EXTRACT_KIND_OBJECT && event->field[i] &&
+            extract_trace_object(run->trace, event->field[i]) &&
+            !extract_trace_thread(run->trace, event->field[i]))
+            return event->field[i];
+    return 0;
 }
 
 static void put_row(struct export_run *run, const struct extract_event *event)

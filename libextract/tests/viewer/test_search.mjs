@@ -126,6 +126,15 @@ await few.close();
         }),
         'samples',
     );
+    // A timer, with which no thread waits.
+    await find(all, 'timer watchdog');
+    await press(all, 'Enter');
+    is('a timer with events', await text(all, '#det .sub'), 'timer: 2 events');
+    await all.click('#det [data-key="}"]');
+    await settle(all);
+    is('a timer with events: the next one', (await selected(all))[2], 274);
+    await press(all, '}');
+    is('a timer with events: the one after it', (await selected(all))[2], 275);
     await all.close();
 }
 
