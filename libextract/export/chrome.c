@@ -253,7 +253,7 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     put_time(run, ",\"ts\":", counter->at);
     extract_text_puts(run->text, ",\"args\":{\"value\":");
     if (counter->is_unknown)
-        extract_text_printf(run->text, "%d", EXPORT_UNKNOWN_LOAD);
+        extract_text_printf(run->text, "%d", EXPORT_UNKNOWN);
     else if (is_load)
         extract_text_printf(run->text, "%u.%u", (unsigned)(counter->value / 10),
                             (unsigned)(counter->value % 10));

@@ -33,16 +33,17 @@ enum export_counter_kind {
     EXPORT_COUNTERS
 };
 
-// The percentage of an unknown load in formats that have numbers only, and in which a counter
-// cannot end. No load has it.
-enum { EXPORT_UNKNOWN_LOAD = -1 };
+// What is unknown in formats that have numbers only, and in which a counter cannot end. No counter
+// has that value.
+enum { EXPORT_UNKNOWN = -1 };
 
 struct export_counter {
     enum export_counter_kind kind;
     uint64_t at; // ticks
     uint64_t object;
     uint64_t value;
-    bool is_unknown; // a load: what had the core is not known from `at` to the next value
+    bool is_unknown; // from `at` to the next value: what had the core is not known, or events that
+                     // are lost may have changed a level
 };
 
 struct exporter;
@@ -72,6 +73,7 @@ struct export_run {
     struct entry_builder *builder;       // NULL until a text is needed
     struct extract_formatter *formatter; // likewise
     struct export_loads *loads;
+    struct export_levels *levels;
     struct open_interrupts *interrupts; // that the present event is in; NULL: no schedule
     uint64_t done;                      // events that were walked
     struct extract_text event_name;     // scratch of export_event_name

@@ -38,9 +38,11 @@ enum { SLICE, STATE, EVENT, WAKE, OWNER, RESPONSE, TABLES };
 
 static const struct html_table tables[TABLES] = {
     [SLICE] = {.name = "slice", .columns = SLICE_COLUMNS, .steps = 1 << SLICE_TO},
-    [STATE] = {.name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO},
-    [EVENT] = {.name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT},
-    [WAKE] = {.name = "wake", .columns = WAKE_COLUMNS,
+    [STATE] = {.name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO,
+               .has_texts = true},
+    [EVENT] = {.name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT,
+               .has_texts = true},
+    [WAKE] = {.name = "wake", .columns = WAKE_COLUMNS, .has_texts = true,
               .steps = 1 << WAKE_AT | 1 << WAKE_SEQ | 1 << WAKE_CAUSE},
     [OWNER] = {.name = "owner", .columns = OWNER_COLUMNS, .steps = 1 << OWNER_TO},
     [RESPONSE] = {.name = "response", .columns = RESPONSE_COLUMNS, .steps = 1 << RESPONSE_TO},
@@ -114,6 +116,18 @@ static uint64_t type_number(struct export_run *run, const struct extract_event *
 }
 
 // ---- rows ----
+
+// Gives each object a number, so that the page finds also what no event is about. Numbers of
+// signals and the like are no addresses.
+static void put_object(struct export_run *run, const struct extract_object *object)
+{
+    if (object->number_kind || object->shadowed)
+        return;
+    if (object->thread)
+        thread_number(run, object->address);
+    else
+        object_number(run, object->address);
+}
 
 static void put_slice(struct export_run *run, const struct extract_interval *slice)
 {
@@ -306,15 +320,25 @@ static void put_fields(struct export_run *run, const struct extract_event *event
     }
 }
 
-// Returns the object that an event is about, such as the queue of a send; 0: none, or not known.
+// Returns the object that an event is about, such as the queue of a send: that of its role in the
+// schedule, or the first object in its fields that is no thread; 0: none, or not known.
 static uint64_t object_of(const struct export_run *run, const struct extract_event *event)
 {
     struct extract_event scratch;
+    const struct extract_event *own = event;
 
-    if (!run->has_schedule || extract_event_is_mark(event))
+    if (extract_event_is_mark(event))
         return 0;
-    const struct extract_role_fields *role = extract_trace_role(run->trace, &event, &scratch);
-    return role->object ? extract_role_field(event, role->object) : 0;
+    const struct extract_role_fields *role =
+        run->has_schedule ? extract_trace_role(run->trace, &own, &scratch) : NULL;
+    if (role && role->object)
+        return extract_role_field(own, role->object);
+    for (unsigned i = 0; i < report_fields(event); i++)
+        if (event->type->field[i].kind == EXTRACT_KIND_OBJECT && event->field[i] &&
+            extract_trace_object(run->trace, event->field[i]) &&
+            !extract_trace_thread(run->trace, event->field[i]))
+            return event->field[i];
+    return 0;
 }
 
 static void put_row(struct export_run *run, const struct extract_event *event)
@@ -642,6 +666,7 @@ const struct exporter export_html = {
     .state_bytes = sizeof(struct html),
     .takes_two = true,
     .begin = begin,
+    .object = put_object,
     .event = put_event,
     .slice = put_slice,
     .state = put_state,

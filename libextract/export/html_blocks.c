@@ -9,7 +9,7 @@
 #include <zlib.h>
 #endif
 
-enum { HEAD_BYTES = 16, COLUMN_BYTES = 16, BASE64_LINE = 3 * 4096 };
+enum { HEAD_BYTES = 16, COLUMN_BYTES = 16, TEXTS_HEAD_BYTES = 4, BASE64_LINE = 3 * 4096 };
 
 static void fail_for_memory(struct export_run *run)
 {
@@ -57,7 +57,7 @@ static size_t fill_up(size_t bytes)
 static uint8_t *make_block(const struct html_table *table, size_t *length)
 {
     struct column column[HTML_COLUMNS];
-    size_t bytes = HEAD_BYTES + table->columns * COLUMN_BYTES + fill_up(table->texts.used);
+    size_t bytes = HEAD_BYTES + table->columns * COLUMN_BYTES;
 
     for (unsigned c = 0; c < table->columns; c++) {
         column[c] = measure(table->cell + (size_t)c * HTML_ROWS, table->rows);
@@ -68,7 +68,7 @@ static uint8_t *make_block(const struct html_table *table, size_t *length)
         return NULL;
     at = put_number(at, table->rows, 4);
     at = put_number(at, table->columns, 4);
-    at = put_number(at, table->texts.used, 4);
+    at = put_number(at, 0, 4);
     at = put_number(at, bytes, 4);
     for (unsigned c = 0; c < table->columns; c++) {
         at = put_number(at, column[c].bytes, 8);
@@ -81,8 +81,6 @@ static uint8_t *make_block(const struct html_table *table, size_t *length)
             at = put_number(at, cell[i] - column[c].base, column[c].bytes);
         at = end;
     }
-    if (table->texts.used)
-        memcpy(at, table->texts.data, table->texts.used);
     *length = bytes;
     return block;
 }
@@ -134,14 +132,14 @@ static struct html_packer *open_packer(void)
     return packer;
 }
 
-// Writes the next bytes of a table, and with `is_last` what the compression still holds. Returns
+// Writes the next bytes of a stream, and with `is_last` what the compression still holds. Returns
 // false: memory is short.
-static bool put_bytes(struct extract_text *text, struct html_table *table, const uint8_t *bytes,
+static bool put_bytes(struct extract_text *text, struct html_packer **own, const void *bytes,
                       size_t length, bool is_last)
 {
-    if (!table->packer)
-        table->packer = open_packer();
-    struct html_packer *packer = table->packer;
+    if (!*own)
+        *own = open_packer();
+    struct html_packer *packer = *own;
     if (!packer)
         return false;
     packer->stream.next_in = (Bytef *)bytes;
@@ -165,10 +163,10 @@ static void free_packer(struct html_packer *packer)
 
 #else
 
-static bool put_bytes(struct extract_text *text, struct html_table *table, const uint8_t *bytes,
+static bool put_bytes(struct extract_text *text, struct html_packer **own, const void *bytes,
                       size_t length, bool is_last)
 {
-    (void)table, (void)is_last;
+    (void)own, (void)is_last;
     put_base64(text, bytes, length);
     return true;
 }
@@ -182,19 +180,56 @@ static void free_packer(struct html_packer *packer)
 
 // ---- tables ----
 
-// Writes the rows of the present block; `is_last`: and the end of the table.
-static void write_block(struct export_run *run, struct html_table *table, bool is_last)
+// Begins an element with the next part of one of a table's streams.
+static void begin_element(struct export_run *run, const struct html_table *table,
+                          const char *attribute)
+{
+    extract_text_printf(run->text,
+                        "<script type=\"text/plain\" data-trace=\"%u\" data-table=\"%s\"%s>",
+                        run->part, table->name, attribute);
+}
+
+static bool write_numbers(struct export_run *run, struct html_table *table, bool is_last)
 {
     size_t length = 0;
     uint8_t *block = make_block(table, &length);
 
-    extract_text_printf(run->text,
-                        "<script type=\"text/plain\" data-trace=\"%u\" data-table=\"%s\">",
-                        run->part, table->name);
-    if (!block || !put_bytes(run->text, table, block, length, is_last))
-        fail_for_memory(run);
+    begin_element(run, table, "");
+    bool is_done = block && put_bytes(run->text, &table->packer, block, length, is_last);
     extract_text_puts(run->text, "</script>\n");
     free(block);
+    return is_done;
+}
+
+// Makes room for the number before the texts of a block, unless it is there.
+static void begin_texts(struct html_table *table)
+{
+    static const char head[TEXTS_HEAD_BYTES];
+
+    if (!table->texts.used)
+        extract_text_put(&table->texts, head, sizeof head);
+}
+
+static bool write_texts(struct export_run *run, struct html_table *table, bool is_last)
+{
+    struct extract_text *texts = &table->texts;
+
+    begin_texts(table);
+    if (texts->code)
+        return false;
+    put_number((uint8_t *)texts->data, texts->used, TEXTS_HEAD_BYTES);
+    begin_element(run, table, " data-texts");
+    bool is_done = put_bytes(run->text, &table->text_packer, texts->data, texts->used, is_last);
+    extract_text_puts(run->text, "</script>\n");
+    return is_done;
+}
+
+// Writes the rows of the present block; `is_last`: and the end of the table.
+static void write_block(struct export_run *run, struct html_table *table, bool is_last)
+{
+    if (!write_numbers(run, table, is_last) ||
+        (table->has_texts && !write_texts(run, table, is_last)))
+        fail_for_memory(run);
     table->written += table->rows;
     table->rows = table->text_count = 0;
     table->texts.used = 0;
@@ -255,6 +290,7 @@ uint64_t html_table_text(struct export_run *run, struct html_table *table, const
         if (strlen(old) == length && memcmp(old, bytes, length) == 0)
             return *place;
     }
+    begin_texts(table);
     start[table->text_count++] = table->texts.used;
     extract_text_put(&table->texts, bytes, length);
     extract_text_putc(&table->texts, 0);
@@ -277,4 +313,5 @@ void html_table_free(struct html_table *table)
     extract_text_free(&table->texts);
     extract_map_free(&table->places);
     free_packer(table->packer);
+    free_packer(table->text_packer);
 }

@@ -3,18 +3,24 @@
 //
 // A block holds some rows of a table. As bytes, in little-endian order:
 //
-//     4 × u32             rows, columns, bytes of texts, bytes of the block
+//     4 × u32             rows, columns, 0, bytes of the block
 //     per column 16       u32 bytes of a number (0, 1, 2, 4 or 8), u32 0, u64 base
 //     per column          its numbers, filled up to a multiple of 8 bytes
-//     texts               each ended by a zero byte, filled up to a multiple of 8 bytes
+//
+// Texts are apart from it, since a picture of the whole trace needs none of them. For each block,
+// in the same order:
+//
+//     u32                 bytes, with these four
+//     texts               each ended by a zero byte; a column has the number of a text, from 1 on
 //
 // A number n of a column stands for base + n. If the table says so, that is the difference to the
 // row before, zigzag-coded: 0, -1, 1, -2 … as 0, 1, 2, 3 …; before the table's first row is 0. A
 // column of 0 bytes has the base in each row. The blocks of a table are one stream (gzip, RFC 1952,
-// if zlib is there), cut into elements, each in base64 (RFC 4648, 4), and the last one may be
-// empty:
+// if zlib is there), and their texts are another one. Each is cut into elements in base64 (RFC
+// 4648, 4), and the last one may be empty:
 //
 //     <script type="text/plain" data-trace="0" data-table="state">H4sI…</script>
+//     <script type="text/plain" data-trace="0" data-table="state" data-texts>H4sI…</script>
 #ifndef EXTRACT_EXPORT_HTML_BLOCKS_H
 #define EXTRACT_EXPORT_HTML_BLOCKS_H
 
@@ -26,13 +32,15 @@ enum { HTML_COLUMNS = 12, HTML_ROWS = 16384 };
 struct html_table {
     const char *name;
     unsigned columns;
+    bool has_texts;
     uint32_t steps;              // bit i: column i holds differences
     size_t rows;                 // of the present block
     uint64_t written;            // rows of all blocks
     uint64_t most[HTML_COLUMNS]; // greatest value of each column
     uint64_t *cell;              // [columns][HTML_ROWS]; owned
     uint64_t last[HTML_COLUMNS]; // the row before
-    struct html_packer *packer;  // compresses the table's blocks; NULL: none was written; owned
+    // They compress the table's blocks and texts; NULL: none was written; owned.
+    struct html_packer *packer, *text_packer;
     // The texts of the block, each once.
     struct extract_text texts;
     struct extract_map places; // by hash: number of a text + 1

@@ -55,6 +55,13 @@ struct export_loads {
     } core[MAX_CORES];
 };
 
+// The levels that events have stated since the last gap: counters other than the load.
+struct export_levels {
+    uint64_t newest;  // the latest time of an event
+    bool is_past_gap; // what was stated is out of date, and no exporter knows that yet
+    struct export_numbers objects[EXPORT_COUNTER_LOAD]; // of each kind: whose levels are known
+};
+
 // ---- the table ----
 
 const struct extract_export_kind *extract_export_kind_at(size_t i)
@@ -260,6 +267,46 @@ static void put_counter(struct export_run *run, enum export_counter_kind kind, u
     run->exporter->counter(run, &(struct export_counter){kind, at, object, value, false});
 }
 
+static void put_level(struct export_run *run, enum export_counter_kind kind, uint64_t at,
+                      uint64_t object, uint64_t value)
+{
+    export_number(run, &run->levels->objects[kind], object);
+    if (!run->code)
+        put_counter(run, kind, at, object, value);
+}
+
+// Ends all levels at the first event after a gap. Most formats draw a value until the next one, but
+// what was lost may have changed it. It was known at the last event before the gap, so it becomes
+// unknown one tick later.
+static void end_levels(struct export_run *run, uint64_t next)
+{
+    struct export_levels *levels = run->levels;
+    struct export_counter counter = {.is_unknown = true};
+
+    counter.at = levels->newest < next ? levels->newest + 1 : next;
+    for (unsigned kind = 0; kind < EXPORT_COUNTER_LOAD; kind++) {
+        struct export_numbers *objects = &levels->objects[kind];
+        counter.kind = (enum export_counter_kind)kind;
+        for (size_t i = 0; i < objects->count && !run->code; i++) {
+            counter.object = objects->keys[i];
+            run->exporter->counter(run, &counter);
+        }
+        export_numbers_free(objects);
+    }
+    levels->is_past_gap = false;
+}
+
+// Notes the time of an event, before its levels.
+static void note_time(struct export_run *run, const struct extract_event *event)
+{
+    struct export_levels *levels = run->levels;
+
+    if (levels->is_past_gap)
+        end_levels(run, event->ticks);
+    if (event->ticks > levels->newest)
+        levels->newest = event->ticks;
+}
+
 // Sends the levels that a call states.
 static void put_levels(struct export_run *run, const struct extract_event *event,
                        const struct extract_role_fields *role)
@@ -269,14 +316,14 @@ static void put_levels(struct export_run *run, const struct extract_event *event
     if (!role->object)
         return;
     if (role->queued)
-        put_counter(run, EXPORT_COUNTER_QUEUED, event->ticks, object,
-                    extract_role_field(event, role->queued));
+        put_level(run, EXPORT_COUNTER_QUEUED, event->ticks, object,
+                  extract_role_field(event, role->queued));
     if (role->left)
-        put_counter(run, EXPORT_COUNTER_LEFT, event->ticks, object,
-                    extract_role_field(event, role->left));
+        put_level(run, EXPORT_COUNTER_LEFT, event->ticks, object,
+                  extract_role_field(event, role->left));
     if (role->instances)
-        put_counter(run, EXPORT_COUNTER_INSTANCES, event->ticks, object,
-                    extract_role_field(event, role->instances));
+        put_level(run, EXPORT_COUNTER_INSTANCES, event->ticks, object,
+                  extract_role_field(event, role->instances));
 }
 
 // Sends the use of the stack of the thread that recorded an event with its stack pointer.
@@ -293,8 +340,8 @@ static void put_stack(struct export_run *run, const struct extract_event *event)
             return;
         uint64_t free = event->field[i] - thread->param1;
         if (thread->param2 && free <= thread->param2)
-            put_counter(run, EXPORT_COUNTER_STACK, event->ticks, event->thread,
-                        thread->param2 - free);
+            put_level(run, EXPORT_COUNTER_STACK, event->ticks, event->thread,
+                      thread->param2 - free);
     }
 }
 
@@ -381,8 +428,10 @@ static void on_event(void *context, const struct extract_event *event,
 {
     struct export_run *run = context;
 
-    if (!run->code && standing != EXTRACT_OUTSIDE && run->exporter->counter)
-        put_levels(run, event, role);
+    if (run->code || standing == EXTRACT_OUTSIDE || !run->exporter->counter)
+        return;
+    note_time(run, event);
+    put_levels(run, event, role);
 }
 
 static void on_entry(void *context, const struct extract_event *event, uint8_t standing)
@@ -400,6 +449,14 @@ static void on_entry(void *context, const struct extract_event *event, uint8_t s
         put_stack(run, event);
     if (run->interrupts)
         open_interrupts_exit(run->interrupts, event);
+}
+
+static void on_gap(void *context, const struct extract_event *marker)
+{
+    struct export_run *run = context;
+
+    (void)marker;
+    run->levels->is_past_gap = true;
 }
 
 static void on_marker(void *context, const struct extract_event *marker, uint8_t standing)
@@ -467,6 +524,7 @@ static void walk_schedule(struct export_run *run)
                                                .has_standings = true,
                                                .event = on_event,
                                                .entry = on_entry,
+                                               .gap = on_gap,
                                                .marker = on_marker};
     enum extract_code code =
         schedule_walk_times(run->view, run->trace, &sink, &observer, run->error);
@@ -489,11 +547,18 @@ static bool on_events(void *context, const struct extract_event *events, size_t 
 {
     struct export_run *run = context;
 
-    for (size_t i = 0; i < count; i++)
-        if (extract_event_is_mark(&events[i]))
-            on_marker(run, &events[i], EXTRACT_LET_THROUGH);
-        else
-            on_entry(run, &events[i], EXTRACT_LET_THROUGH);
+    for (size_t i = 0; i < count; i++) {
+        const struct extract_event *event = &events[i];
+        if (extract_event_is_break(event) || event->flags & EXTRACT_FLAG_GAP)
+            on_gap(run, event);
+        if (extract_event_is_mark(event)) {
+            on_marker(run, event, EXTRACT_LET_THROUGH);
+            continue;
+        }
+        if (run->exporter->counter)
+            note_time(run, event);
+        on_entry(run, event, EXTRACT_LET_THROUGH);
+    }
     return !run->code;
 }
 
@@ -529,11 +594,12 @@ static enum extract_code run_exporter(struct export_run *run)
     run->has_waits = schedule_shows_waits(run->trace);
     run->state = calloc(1, run->exporter->state_bytes + 1);
     run->loads = calloc(1, sizeof *run->loads);
+    run->levels = calloc(1, sizeof *run->levels);
     value_names_init(&run->names, run->trace);
     extract_text_init(&run->event_name, NULL, NULL);
     if (run->has_schedule)
         run->interrupts = open_interrupts_new(run->trace);
-    if (!run->state || !run->loads || (run->has_schedule && !run->interrupts)) {
+    if (!run->state || !run->loads || !run->levels || (run->has_schedule && !run->interrupts)) {
         fail_for_memory(run);
     } else {
         run->loads->ticks = span / LOAD_WINDOWS + 1;
@@ -544,6 +610,9 @@ static enum extract_code run_exporter(struct export_run *run)
     value_names_free(&run->names);
     extract_text_free(&run->event_name);
     free(run->interrupts);
+    for (unsigned kind = 0; kind < EXPORT_COUNTER_LOAD && run->levels; kind++)
+        export_numbers_free(&run->levels->objects[kind]);
+    free(run->levels);
     free(run->loads);
     free(run->state);
     return run->code;

@@ -11,7 +11,20 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-enum table { META, OBJECT, EVENT, FIELD, SLICE, STATE, WAKE, OWNER, COUNTER, LOSS, TABLES };
+enum table {
+    META,
+    OBJECT,
+    EVENT,
+    FIELD,
+    SLICE,
+    STATE,
+    WAKE,
+    OWNER,
+    RESPONSE,
+    COUNTER,
+    LOSS,
+    TABLES
+};
 enum { MOST_COLUMNS = 12 };
 
 // The columns of each table.
@@ -32,6 +45,9 @@ static const char *const columns[TABLES] = {
              "isr INTEGER, reached TEXT",
     [OWNER] = "mutex INTEGER, start_ticks INTEGER, end_ticks INTEGER, start_ns INTEGER, "
               "end_ns INTEGER, thread INTEGER, in_isr INTEGER, isr INTEGER, core INTEGER",
+    [RESPONSE] = "thread INTEGER, start_ticks INTEGER, end_ticks INTEGER, start_ns INTEGER, "
+                 "end_ns INTEGER, ran_ticks INTEGER, ran_ns INTEGER, start_seq INTEGER, "
+                 "end_seq INTEGER",
     [COUNTER] = "ticks INTEGER, ns INTEGER, counter TEXT, object INTEGER, core INTEGER, "
                 "value INTEGER",
     [LOSS] = "seq INTEGER, ticks INTEGER, ns INTEGER, name TEXT, is_loss INTEGER, text TEXT",
@@ -41,11 +57,12 @@ static const struct {
     const char *name, *options;
     unsigned count; // of its columns
 } tables[TABLES] = {
-    [META] = {"meta", "", 2},       [OBJECT] = {"object", "", 5},
-    [EVENT] = {"event", "", 11},    [FIELD] = {"field", " WITHOUT ROWID", 5},
-    [SLICE] = {"slice", "", 9},     [STATE] = {"state", "", 12},
-    [WAKE] = {"wake", "", 12},      [OWNER] = {"owner", "", 9},
-    [COUNTER] = {"counter", "", 6}, [LOSS] = {"loss", "", 6},
+    [META] = {"meta", "", 2},         [OBJECT] = {"object", "", 5},
+    [EVENT] = {"event", "", 11},      [FIELD] = {"field", " WITHOUT ROWID", 5},
+    [SLICE] = {"slice", "", 9},       [STATE] = {"state", "", 12},
+    [WAKE] = {"wake", "", 12},        [OWNER] = {"owner", "", 9},
+    [COUNTER] = {"counter", "", 6},   [LOSS] = {"loss", "", 6},
+    [RESPONSE] = {"response", "", 9},
 };
 
 static const char begin_sql[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
@@ -60,6 +77,7 @@ static const char end_sql[] =
     "CREATE INDEX slice_thread ON slice (thread, start_ticks);"
     "CREATE INDEX state_start ON state (thread, start_ticks);"
     "CREATE INDEX wake_ticks ON wake (thread, ticks);"
+    "CREATE INDEX response_start ON response (thread, start_ticks);"
     "CREATE INDEX owner_start ON owner (mutex, start_ticks);"
     "CREATE INDEX counter_ticks ON counter (counter, object, core, ticks);"
     "CREATE INDEX object_address ON object (address);"
@@ -77,20 +95,14 @@ static const char end_sql[] =
     "CREATE VIEW thread_time AS SELECT thread.name AS thread, state, count(*) AS count,"
     " sum(end_ticks - start_ticks) AS ticks, max(end_ticks - start_ticks) AS longest"
     " FROM state JOIN thread ON thread.address = state.thread GROUP BY state.thread, state;"
-    // From a wake-up to the moment when the thread has the core, unless it is suspended before. It
-    // may wait again at once, without a time of running. A wake-up from a wait for a resource
-    // begins no response.
-    "CREATE VIEW latency AS SELECT thread.name AS thread, wake.ticks AS woken_ticks, wake.seq,"
-    " reason, running.start_ticks - wake.ticks AS ticks, running.start_ns - wake.ns AS ns"
-    " FROM wake JOIN thread ON thread.address = wake.thread"
-    " JOIN state AS running ON running.thread = wake.thread AND running.state IN"
-    " ('running', 'blocked', 'sleeping')"
-    " AND running.start_ticks = (SELECT min(start_ticks) FROM state AS later"
-    " WHERE later.thread = wake.thread AND later.state <> 'ready'"
-    " AND later.start_ticks >= wake.ticks) WHERE reached <> 'suspended'"
-    " AND NOT EXISTS (SELECT 1 FROM state AS waited WHERE waited.thread = wake.thread"
-    " AND waited.end_ticks = wake.ticks"
-    " AND waited.wait IN ('mutex', 'lock', 'block pool', 'byte pool'));"
+    // From a wake-up that begins a response to the moment when the thread first has the core. An
+    // event may show several wake-ups of a thread; then one of them has the reason.
+    "CREATE VIEW latency AS SELECT thread.name AS thread, start_ticks AS woken_ticks,"
+    " start_seq AS seq, (SELECT reason FROM wake WHERE wake.thread = response.thread"
+    " AND ticks = start_ticks AND seq = start_seq) AS reason,"
+    " ran_ticks - start_ticks AS ticks, ran_ns - start_ns AS ns"
+    " FROM response JOIN thread ON thread.address = response.thread"
+    " WHERE ran_ticks IS NOT NULL;"
     "CREATE VIEW blocked_time AS SELECT thread.name AS thread, wait, named.name AS object,"
     " holders.name AS holder, count(*) AS count, sum(end_ticks - start_ticks) AS ticks,"
     " max(end_ticks - start_ticks) AS longest FROM state"
@@ -408,6 +420,18 @@ static void put_owner(struct export_run *run, const struct extract_ownership *ow
     close_row(run);
 }
 
+static void put_response(struct export_run *run, const struct extract_response *response)
+{
+    struct sqlite *sqlite = open_row(run, RESPONSE);
+
+    put_number(sqlite, response->thread);
+    put_span(run, response->from, response->to);
+    put_time(run, response->ran_at, response->has_ran);
+    put_number(sqlite, response->from_seq);
+    put_number(sqlite, response->to_seq);
+    close_row(run);
+}
+
 static void put_counter(struct export_run *run, const struct export_counter *counter)
 {
     struct sqlite *sqlite = open_row(run, COUNTER);
@@ -439,8 +463,8 @@ static void close_sqlite(struct export_run *run)
 #define PARTS                                                                                      \
     .state_bytes = sizeof(struct sqlite), .begin = begin, .object = put_object,                    \
     .event = put_event, .slice = put_slice, .state = put_state, .wake = put_wake,                  \
-    .owner = put_owner, .counter = put_counter, .loss = put_loss, .end = end,                      \
-    .close = close_sqlite
+    .owner = put_owner, .response = put_response, .counter = put_counter, .loss = put_loss,        \
+    .end = end, .close = close_sqlite
 #else
 static const char *refuse(const struct export_run *run)
 {

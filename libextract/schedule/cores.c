@@ -228,7 +228,7 @@ bool cores_may_run(const struct schedule *schedule)
 
 void cores_begin(struct schedule *schedule, uint64_t at)
 {
-    doubt_others(schedule, schedule->start, at, true);
+    doubt_others(schedule, schedule->board->start, at, true);
 }
 
 bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t number,

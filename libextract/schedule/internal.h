@@ -150,6 +150,8 @@ static inline unsigned nesting_slot(const struct core *core)
 // common.
 struct board {
     unsigned first, end;           // numbers of its cores: from first to end - 1
+    uint64_t start;                // time since which nothing is missing
+    bool has_start;                // an event has been seen since the start or the last gap
     uint64_t newest_at, before_at; // times of its newest event, and of the one before
     uint32_t moves;                // changes of threads that may move others between cores
 };
@@ -159,14 +161,13 @@ struct recent_thread {
     struct thread *thread; // NULL: none
 };
 
-// The derivation. `start` is the time since which nothing is missing.
+// The derivation.
 struct schedule {
     const struct extract_trace *trace;
     const struct extract_scheduler *kernel;
     const struct extract_schedule_sink *sink;
     const struct schedule_observer *observer;
-    bool has_roles; // of the format's events
-    uint64_t start;
+    bool has_roles;           // of the format's events
     bool has_start;           // an event has been seen since the start or the last gap
     bool may_have_missed;     // there were events before the start
     uint64_t highest;         // time of the newest event of all cores

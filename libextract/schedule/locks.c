@@ -34,10 +34,10 @@ static struct lock *find_lock(struct schedule *schedule, uint64_t address, bool 
     }
     schedule->locks = grown;
     struct lock *lock = &grown[schedule->lock_count++];
-    *lock =
-        (struct lock){.address = address,
-                      .owned_from = schedule->start > schedule->locks_from ? schedule->start
-                                                                           : schedule->locks_from};
+    *lock = (struct lock){.address = address,
+                          .owned_from = schedule->board->start > schedule->locks_from
+                                            ? schedule->board->start
+                                            : schedule->locks_from};
     *index = (uint32_t)schedule->lock_count;
     return lock;
 }

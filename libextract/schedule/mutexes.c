@@ -79,8 +79,8 @@ static void confirm_owner(struct schedule *schedule, uint64_t address, uint64_t 
     if (!mutex || (mutex->is_known && mutex->now.thread == thread))
         return;
     const struct thread *owner = schedule_thread(schedule, thread);
-    uint64_t since =
-        owner && owner->mutex_since > schedule->start ? owner->mutex_since : schedule->start;
+    uint64_t since = owner && owner->mutex_since > schedule->board->start ? owner->mutex_since
+                                                                          : schedule->board->start;
     since = since > mutex->since ? since : mutex->since;
     if (mutex->is_known || schedule->lacks_moves)
         since = at;

@@ -617,7 +617,8 @@ static void start_after_gap(struct schedule *schedule, uint64_t at)
                                         .from = core->last_ticks, .to = at, .core = (uint8_t)i});
         *core = (struct core){.has_last = false};
     }
-    schedule->start = at;
+    for (size_t i = 0; i < schedule->board_count; i++)
+        schedule->boards[i].has_start = false;
 }
 
 // Begins a part of the trace in which nothing is missing.
@@ -626,6 +627,9 @@ static void start_part(struct schedule *schedule, uint64_t at)
     if (!schedule->has_start)
         start_after_gap(schedule, at);
     schedule->has_start = true;
+    if (!schedule->board->has_start)
+        schedule->board->start = at;
+    schedule->board->has_start = true;
 }
 
 static void add_gap(struct schedule *schedule, const struct extract_event *marker)

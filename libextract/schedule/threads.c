@@ -118,7 +118,7 @@ struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
     }
     grown[schedule->thread_count++] = thread;
     *thread = (struct thread){.board = (uint8_t)(schedule->board - schedule->boards),
-                              .now = {.from = schedule->start, .thread = address},
+                              .now = {.from = schedule->board->start, .thread = address},
                               .is_idle = is_idle_thread(schedule, address),
                               .priority = first_priority(schedule, address)};
     *index = (uint32_t)schedule->thread_count;

@@ -5,7 +5,7 @@ import type { Chain } from './data';
 import { Shape, Spans, Trace } from './trace';
 import { Clock, count } from './words';
 
-export type LaneKind = 'head' | 'core' | 'interrupt' | 'thread' | 'mutex' | 'all';
+export type LaneKind = 'head' | 'core' | 'interrupt' | 'thread' | 'mutex' | 'object' | 'all';
 
 export interface Lane {
     kind: LaneKind;
@@ -18,15 +18,19 @@ export interface Lane {
     above: number; // height of the name above the lane
 }
 
-// What a lane is about. Compact lanes leave out objects.
+// What a lane can be about. Compact lanes leave out mutexes; other objects, and threads of which the
+// trace has nothing but the name, have no lane.
 export interface Owner {
-    kind: 'core' | 'interrupt' | 'thread' | 'mutex';
+    kind: 'core' | 'interrupt' | 'thread' | 'mutex' | 'object';
+    hasLane: boolean;
     key: number; // as in Lane
     name: string;
     note: string;
     what: string; // "thread", or the kind of the object
     spans: Spans;
 }
+
+const NOWHERE = { y: 0, height: 0, above: 0 };
 
 export class Pane {
     readonly owners: Owner[];
@@ -70,9 +74,17 @@ export class Pane {
     }
 
     private allLanes(): Lane {
-        const spans = new Spans(0);
         const { height } = this;
-        return { kind: 'all', key: 0, name: '', note: '', spans, y: 0, height, above: 0 };
+        return { ...NOWHERE, kind: 'all', key: 0, name: '', note: '', spans: new Spans(0), height };
+    }
+
+    // What is selected for an owner: its lane, or a place for one that has none. Undefined: the lane
+    // is not shown.
+    laneOfOwner(kind: LaneKind, key: number): Lane | undefined {
+        const lane = this.lane(kind, key);
+        if (lane) return lane;
+        const owner = this.owners.find(o => !o.hasLane && o.kind === kind && o.key === key);
+        return owner && { ...NOWHERE, ...owner };
     }
 }
 
@@ -193,7 +205,7 @@ export class App {
         };
         const scaled = (height: number) => Math.round(height * factor);
         for (const kind of ['core', 'interrupt', 'thread', 'mutex'] as const) {
-            const own = pane.owners.filter(owner => owner.kind === kind);
+            const own = pane.owners.filter(owner => owner.hasLane && owner.kind === kind);
             if (kind === 'mutex' && isCompact) break;
             if (own.length) head(...headOf(kind, own, trace));
             for (const { key, name, note, spans } of own)
@@ -209,35 +221,60 @@ const NAME = 13; // of a name above its lane
 
 // Finds all that a lane can be about.
 function findOwners(trace: Trace): Owner[] {
-    const empty = new Spans(0),
-        sorted = (map: Map<number, Spans>) => [...map].sort(([a], [b]) => a - b);
+    const { facts } = trace,
+        empty = new Spans(0),
+        sorted = (map: Map<number, Spans>) => [...map].sort(([a], [b]) => a - b),
+        order = trace.threadOrder(),
+        shown = new Set(order);
+    const thread = (key: number): Owner => {
+        const priority = trace.priorities.get(key);
+        return {
+            kind: 'thread',
+            hasLane: shown.has(key),
+            key,
+            name: trace.threadName(key),
+            note: priority === undefined ? '' : `prio ${priority}`,
+            what: 'thread',
+            spans: trace.threads.get(key) ?? empty,
+        };
+    };
+    const object = (key: number, spans?: Spans): Owner => {
+        const what = trace.objectKind(key);
+        return {
+            kind: spans ? 'mutex' : 'object',
+            hasLane: spans !== undefined,
+            key,
+            name: trace.objectName(key),
+            note: what === 'object' ? '' : what,
+            what,
+            spans: spans ?? empty,
+        };
+    };
+    const numbers = (list: unknown[], shown: { has(key: number): boolean }) =>
+        list.map((_, i) => i + 1).filter(key => !shown.has(key));
     return [
         ...sorted(trace.cores).map(([key, spans]): Owner => {
-            return { kind: 'core', key, name: `Core ${key}`, note: '', what: 'core', spans };
+            const name = `Core ${key}`;
+            return { kind: 'core', hasLane: true, key, name, note: '', what: 'core', spans };
         }),
         ...sorted(trace.interrupts).map(([key, spans]): Owner => {
             const name = key ? `interrupt ${key - 1}` : 'interrupt',
                 note = count(trace.executions(spans).length, 'time');
-            return { kind: 'interrupt', key, name, note, what: 'interrupt', spans };
+            return { kind: 'interrupt', hasLane: true, key, name, note, what: 'interrupt', spans };
         }),
-        ...trace.threadOrder().map((key): Owner => {
-            const name = trace.threadName(key),
-                priority = trace.priorities.get(key),
-                note = priority === undefined ? '' : `prio ${priority}`,
-                spans = trace.threads.get(key) ?? empty;
-            return { kind: 'thread', key, name, note, what: 'thread', spans };
-        }),
-        ...sorted(trace.mutexes).map(([key, spans]): Owner => {
-            const name = trace.objectName(key),
-                what = trace.objectKind(key),
-                note = what === 'object' ? '' : what;
-            return { kind: 'mutex', key, name, note, what, spans };
-        }),
+        ...order.map(thread),
+        ...sorted(trace.mutexes).map(([key, spans]) => object(key, spans)),
+        ...numbers(facts.threads, shown).map(thread),
+        ...numbers(facts.objects, trace.mutexes).map(key => object(key)),
     ];
 }
 
 // The head of a group of lanes, and a note.
-function headOf(kind: Owner['kind'], own: Owner[], trace: Trace): [string, string] {
+function headOf(
+    kind: Exclude<Owner['kind'], 'object'>,
+    own: Owner[],
+    trace: Trace,
+): [string, string] {
     const all = String(own.length);
     switch (kind) {
         case 'core':

@@ -125,11 +125,20 @@ export class Table {
             }
             at += (rows * width + 7) & ~7;
         });
-        this.texts.push(new Texts(bytes.slice(at)));
         this.added += rows;
     }
 
-    // Returns the text of a row, whose number the column `column` has.
+    // Appends the texts of the next block.
+    addTexts(bytes: Uint8Array<ArrayBuffer>): void {
+        this.texts.push(new Texts(bytes.slice(4)));
+    }
+
+    // Whether the texts of a row are there.
+    hasTexts(row: number): boolean {
+        return row >> BLOCK_BITS < this.texts.length;
+    }
+
+    // Returns the text of a row, whose number the column `column` has; '' if it is not there yet.
     text(row: number, column: number): string {
         return this.texts[row >> BLOCK_BITS]?.get(this.columns[column]![row]!) ?? '';
     }
@@ -215,12 +224,17 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
     return bytes;
 }
 
-// Takes bytes as they come, and gives them to a table as whole blocks.
+// Takes bytes as they come, and passes them on as whole blocks.
 class Blocks {
+    count = 0;
     private bytes = new Uint8Array(1 << 20);
     private used = 0;
 
-    constructor(private table: Table) {}
+    // `lengthAt` is where the head of a block has its length, in bytes.
+    constructor(
+        private lengthAt: number,
+        private add: (block: Uint8Array<ArrayBuffer>) => void,
+    ) {}
 
     put(chunk: Uint8Array<ArrayBuffer>): void {
         if (this.used + chunk.length > this.bytes.length) {
@@ -232,10 +246,11 @@ class Blocks {
         this.used += chunk.length;
         const view = new DataView(this.bytes.buffer);
         let at = 0;
-        while (this.used - at >= 16) {
-            const end = at + view.getUint32(at + 12, true);
+        while (this.used - at >= this.lengthAt + 4) {
+            const end = at + view.getUint32(at + this.lengthAt, true);
             if (end > this.used) break;
-            this.table.add(this.bytes.subarray(at, end));
+            this.add(this.bytes.subarray(at, end));
+            this.count++;
             at = end;
         }
         this.bytes.copyWithin(0, at, this.used);
@@ -243,48 +258,110 @@ class Blocks {
     }
 }
 
-// Reads a table from the parts of its stream.
-async function readTable(table: Table, parts: Uint8Array<ArrayBuffer>[]): Promise<void> {
-    const blocks = new Blocks(table);
-    if (parts[0]?.[0] !== 0x1f || parts[0][1] !== 0x8b) {
-        for (const part of parts) blocks.put(part); // written without zlib
+// The bytes of a stream, from the elements that have its parts, and which are removed.
+async function* unpack(elements: HTMLElement[]): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    const take = (element: HTMLElement) => {
+        const bytes = fromBase64(element.textContent ?? '');
+        element.remove(); // its text is not needed again
+        return bytes;
+    };
+    const [first, ...others] = elements;
+    if (!first) return;
+    const start = take(first);
+    if (start[0] !== 0x1f || start[1] !== 0x8b) {
+        yield start; // written without zlib
+        for (const element of others) yield take(element);
         return;
     }
     const stream = new DecompressionStream('gzip');
     const writer = stream.writable.getWriter();
     const reader = stream.readable.getReader();
-    const writing = Promise.all([...parts.map(part => writer.write(part)), writer.close()]);
-    for (let next = await reader.read(); !next.done; next = await reader.read())
-        blocks.put(next.value);
+    const write = async () => {
+        await writer.write(start);
+        for (const element of others) await writer.write(take(element));
+        await writer.close();
+    };
+    const writing = write();
+    writing.catch(() => {}); // then the reader fails, too
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
     await writing;
+}
+
+const LONGEST = 12; // milliseconds between two pauses
+
+// A stream of blocks, which is read as far as its blocks are needed.
+class Stream {
+    private blocks: Blocks;
+    private chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>;
+
+    constructor(
+        elements: HTMLElement[],
+        lengthAt: number,
+        add: (block: Uint8Array<ArrayBuffer>) => void,
+    ) {
+        this.blocks = new Blocks(lengthAt, add);
+        this.chunks = unpack(elements);
+    }
+
+    // Reads until there are `most` blocks, or all of them. With pauses, the page draws and answers.
+    async read(most = Infinity, hasPauses = false): Promise<void> {
+        for (let start = performance.now(); this.blocks.count < most;) {
+            const next = await this.chunks.next();
+            if (next.done) return;
+            this.blocks.put(next.value);
+            if (!hasPauses || performance.now() - start < LONGEST) continue;
+            await new Promise(done => setTimeout(done));
+            start = performance.now();
+        }
+    }
 }
 
 export interface Content {
     facts: Facts;
     tables: Record<string, Table>;
+    readRest: () => Promise<void>;
 }
 
-// Reads the traces of the page. The elements are removed, since their text is not needed again.
+// The first picture does not need who woke whom, the responses, and texts of events, apart from
+// those with which the trace begins.
+const LATER: readonly string[] = ['wake', 'response'];
+
+// Reads of a trace what the first picture needs.
+async function readTrace(facts: Facts, elements: HTMLElement[]): Promise<Content> {
+    const tables: Record<string, Table> = {},
+        streams: Stream[] = [];
+    for (const [name, steps] of Object.entries(STEPS)) {
+        const table = (tables[name] = new Table(facts.tables[name]!, steps)),
+            own = elements.filter(e => e.dataset.table === name),
+            isText = (e: HTMLElement) => e.dataset.texts !== undefined;
+        const numbers = new Stream(
+            own.filter(e => !isText(e)),
+            12,
+            block => table.add(block),
+        );
+        const texts = new Stream(own.filter(isText), 0, block => table.addTexts(block));
+        streams.push(numbers, texts);
+        if (LATER.includes(name)) continue;
+        await numbers.read();
+        await texts.read(name === 'event' ? 1 : Infinity);
+    }
+    const readRest = async () => {
+        for (const stream of streams) await stream.read(Infinity, true);
+    };
+    return { facts, tables, readRest };
+}
+
+// Reads of the traces of the page what the first picture needs.
 export async function readPage(): Promise<Content[]> {
     const elements = [...document.querySelectorAll<HTMLElement>('script[data-trace]')];
-    const contents = await Promise.all(
+    return Promise.all(
         elements
             .filter(element => !element.dataset.table)
-            .map(async element => {
+            .map(element => {
                 const facts = JSON.parse(element.textContent ?? '') as Facts;
+                element.remove();
                 const own = elements.filter(e => e.dataset.trace === element.dataset.trace);
-                const tables: Record<string, Table> = {};
-                for (const [name, steps] of Object.entries(STEPS)) {
-                    const table = (tables[name] = new Table(facts.tables[name]!, steps));
-                    const parts = own.filter(e => e.dataset.table === name);
-                    await readTable(
-                        table,
-                        parts.map(e => fromBase64(e.textContent ?? '')),
-                    );
-                }
-                return { facts, tables };
+                return readTrace(facts, own);
             }),
     );
-    for (const element of elements) element.remove();
-    return contents;
 }

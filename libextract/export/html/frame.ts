@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What is around the lanes: the facts at the top, the heads of panes, the legend, the state at the
 // bottom.
-import type { App, Pane } from './app';
+import type { App, Lane, Pane } from './app';
 import { Context, Palette, drawEvent, drawShape, openCanvas } from './paint';
 import { LEGEND } from './panels';
 import { count, escapeHtml as esc, group } from './words';
@@ -31,6 +31,16 @@ const HELP: readonly [string, string][] = [
 ];
 export function element<T extends HTMLElement>(id: string): T {
     return document.getElementById(id) as T;
+}
+
+// The address after "#"; what is not well formed stays as it is.
+export function decodeHash(): string {
+    const hash = location.hash.slice(1);
+    try {
+        return decodeURIComponent(hash);
+    } catch {
+        return hash;
+    }
 }
 
 export function fillHead(app: App): void {
@@ -73,6 +83,22 @@ function rate(hz: number): string {
     const [scale, unit] =
         hz >= 1e9 ? [1e9, 'GHz'] : hz >= 1e6 ? [1e6, 'MHz'] : hz >= 1e3 ? [1e3, 'kHz'] : [1, 'Hz'];
     return `${Number((hz / (scale as number)).toFixed(3))} ${unit}`;
+}
+
+// The names of a pane's lanes, and the canvas of the lanes.
+export function lanesHtml(pane: Pane): string {
+    const name = ({ kind, name, note, above, height }: Lane, i: number) =>
+        kind === 'head'
+            ? `<div class="gh">${esc(name)}<span>${esc(note)}</span></div>`
+            : `<button class="ln" style="height:${above + height}px" data-lane="${i}" data-pane="${pane.letter}" title="${esc(
+                  name,
+              )}${note ? `, ${esc(note)}` : ''}"><span class="n">${esc(name)}</span><span class="p">${esc(note)}</span></button>`;
+    return (
+        `<div class="gut">${pane.lanes.map(name).join('')}</div>` +
+        `<div class="cv" style="height:${pane.height}px"><canvas tabindex="0" role="img" aria-label="Lanes of ${esc(
+            pane.trace.facts.title,
+        )}. The table of events has the same as text."></canvas></div>`
+    );
 }
 
 export function paneHead(app: App, pane: Pane, offset: string): string {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The page: builds its elements, and connects keys, mouse and touch with the state (app.ts), the
 // picture and the panels.
-import { App, Lane, Owner, Pane } from './app';
+import { App, Lane, LaneKind, Owner, Pane } from './app';
 import { Chain, readPage } from './data';
 import {
     buildLegend,
+    decodeHash,
     element,
     fillHead,
+    lanesHtml,
     paintLegend,
     paneHead,
     paneNote,
@@ -33,16 +35,6 @@ const TAB_NAMES: Record<Tab, string> = {
 };
 const OVERVIEW_HEIGHT = 75;
 
-// The address after "#"; what is not well formed stays as it is.
-function decodeHash(): string {
-    const hash = location.hash.slice(1);
-    try {
-        return decodeURIComponent(hash);
-    } catch {
-        return hash;
-    }
-}
-
 // The thread that a segment is about: that of the response, or the holder of the segment that it is
 // nested in.
 function threadOf(chain: Chain, i: number): number {
@@ -60,6 +52,7 @@ class Page {
     private hits: EventTable;
     private tab: Tab = 'events';
     private frame = 0;
+    private built = ''; // the size for which the lanes were built
     private boxes: {
         pane: Pane;
         canvas: HTMLCanvasElement;
@@ -99,14 +92,36 @@ class Page {
         app.from = app.begin;
         app.to = app.end;
         fillHead(this.app);
+        buildLegend(this.picture.palette); // first, since it takes some of the height of the lanes
         this.build();
-        buildLegend(this.picture.palette);
         this.wire();
         this.readHash();
         this.selectTab(this.tab);
         this.changed();
         this.moved();
+        await this.whenDrawn();
+        document.documentElement.dataset.drawn = '1';
+        await Promise.all(traces.map(trace => trace.readRest()));
+        this.completed();
         document.documentElement.dataset.ready = '1';
+    }
+
+    // Waits until the browser has shown the first picture. It does not draw in a hidden tab.
+    private whenDrawn(): Promise<void> {
+        return new Promise(done => {
+            if (document.hidden) done();
+            else requestAnimationFrame(() => setTimeout(done));
+        });
+    }
+
+    // Shows again what may have been shown before all data were there.
+    private completed(): void {
+        this.picture.forget();
+        this.events.forget();
+        this.hits.forget();
+        this.selectTab(this.tab);
+        this.changed();
+        if (this.app.query) this.find(this.app.query, false);
     }
 
     private findRange(): void {
@@ -117,10 +132,16 @@ class Page {
 
     // ---- elements ----
 
+    private size(): string {
+        const { clientWidth, clientHeight } = element('panes');
+        return `${clientWidth} ${clientHeight}`;
+    }
+
     // Builds the lanes' names and canvases.
     private build(): void {
         const app = this.app,
             panes = element('panes');
+        this.built = this.size();
         app.narrow = matchMedia('(max-width: 639px)').matches;
         app.layOut(panes.clientHeight);
         panes.innerHTML = '';
@@ -128,21 +149,7 @@ class Page {
             const root = document.createElement('div');
             root.className = 'pane';
             root.innerHTML =
-                (app.isTwo ? paneHead(app, pane, this.offsetText()) : '') +
-                `<div class="gut">${pane.lanes
-                    .map((lane, i) =>
-                        lane.kind === 'head'
-                            ? `<div class="gh">${esc(lane.name)}<span>${esc(lane.note)}</span></div>`
-                            : `<button class="ln" style="height:${lane.above + lane.height}px" data-lane="${i}" data-pane="${pane.letter}" title="${esc(
-                                  lane.name,
-                              )}${lane.note ? `, ${esc(lane.note)}` : ''}"><span class="n">${esc(lane.name)}</span><span class="p">${esc(
-                                  lane.note,
-                              )}</span></button>`,
-                    )
-                    .join('')}</div>` +
-                `<div class="cv" style="height:${pane.height}px"><canvas tabindex="0" role="img" aria-label="Lanes of ${esc(
-                    pane.trace.facts.title,
-                )}. The table of events has the same as text."></canvas></div>`;
+                (app.isTwo ? paneHead(app, pane, this.offsetText()) : '') + lanesHtml(pane);
             panes.insertAdjacentHTML('beforeend', paneNote(pane));
             panes.append(root);
             const canvas = root.querySelector('canvas')!,
@@ -272,7 +279,7 @@ class Page {
         if (range) app.show(Number(range[1]), Number(range[2]));
         const pane = app.panes.find(p => p.letter === values.get('pane')) ?? app.panes[0]!;
         const [kind, key, span] = (values.get('slice') ?? '').split('.');
-        const lane = pane.lanes.find(l => l.kind === kind && l.key === Number(key));
+        const lane = pane.laneOfOwner(kind as LaneKind, Number(key));
         const event = Number(values.get('event') ?? -1);
         if (lane && Number(span) < lane.spans.length && Number(span) >= 0)
             this.selectSpan(pane, lane, Number(span));
@@ -319,11 +326,11 @@ class Page {
 
     // Selects the lane of an owner. Objects have none while the lanes are compact.
     private selectOwner(pane: Pane, { kind, key }: Owner): void {
-        if (!pane.lane(kind, key)) {
+        if (!pane.laneOfOwner(kind, key)) {
             this.app.compact = false;
             this.keepFocus(() => this.build());
         }
-        const lane = pane.lane(kind, key);
+        const lane = pane.laneOfOwner(kind, key);
         if (lane) this.selectLane(pane, lane);
     }
 
@@ -506,7 +513,7 @@ class Page {
         hint.innerHTML = !app.query
             ? 'Press <kbd>/</kbd> and type, for example a name of an object, <b>queue send</b> or <b>#930</b>.'
             : isDone
-              ? `No event and no lane contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.`
+              ? `No event, thread or object contains “${esc(app.query)}”. Check the spelling, or clear the search with <kbd>Esc</kbd>.`
               : 'Searching …';
         element('hits').hidden = !app.found.length;
     }
@@ -606,12 +613,12 @@ class Page {
     }
 
     private sameObject(direction: 1 | -1): void {
-        this.nextEvent(
-            direction,
-            (trace, row, from) =>
-                trace.objectOf(row) !== 0 &&
-                (from < 0 || !trace.objectOf(from) || trace.objectOf(row) === trace.objectOf(from)),
-        );
+        const lane = this.app.selection?.lane;
+        this.nextEvent(direction, (trace, row, from) => {
+            const object = trace.objectOf(row),
+                own = from >= 0 ? trace.objectOf(from) : lane?.kind === 'object' ? lane.key : 0;
+            return object !== 0 && (!own || object === own);
+        });
     }
 
     private sameKind(direction: 1 | -1): void {
@@ -822,6 +829,7 @@ class Page {
             this.moved();
         });
         new ResizeObserver(() => {
+            if (this.built === this.size()) return; // it also comes at the begin
             this.build();
             this.changed();
         }).observe(element('panes'));

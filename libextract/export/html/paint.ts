@@ -44,6 +44,8 @@ export type Context = CanvasRenderingContext2D;
 export class Palette {
     readonly color = {} as Record<Token, string>;
     readonly font: string;
+    readonly plain: string; // fonts of texts in the picture
+    readonly bold: string;
     private patterns = new Map<string, CanvasPattern>();
     private pixels = new Map<Token, number>();
 
@@ -51,6 +53,8 @@ export class Palette {
         const style = getComputedStyle(document.documentElement);
         for (const token of TOKENS) this.color[token] = style.getPropertyValue(`--${token}`).trim();
         this.font = style.getPropertyValue('--font');
+        this.plain = `11px ${this.font}`;
+        this.bold = `600 ${this.plain}`;
     }
 
     // A color as a pixel of an image.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The panels beside and below the picture, as HTML: the selection, the explanation of a response,
 // statistics, and the hits of a search. All texts of the trace are escaped here.
-import { App, Pane, Selection } from './app';
+import { App, Lane, Pane, Selection } from './app';
 import type { Chain, Segment } from './data';
 import { ownerName, selectedWakes } from './picture';
 import { Shape, SliceColumn, Spans, StateColumn, Trace, WakeColumn, quantile } from './trace';
@@ -10,6 +10,11 @@ import { count, escapeHtml as esc, percent } from './words';
 const P99_FROM = 100; // values from which a 99th percentile means something
 const FOLDED = 0.02; // of a response: shorter segments are folded into one row
 const BINS = 14;
+const NEXT_OF_THREAD =
+    '<button data-key="]" title="Next event of this thread (])">Same thread ▶</button>';
+const SAME_OBJECT =
+    '<button data-key="{" title="Previous event of this object ({)">◀ Same object</button>' +
+    '<button data-key="}" title="Next event of this object (})">Same object ▶</button>';
 
 // The states in the order of their bars, with their names and classes in page.css.
 export const STATES: readonly [Shape, string][] = [
@@ -118,12 +123,19 @@ export function selectionPanel(app: App): string {
 }
 
 // A lane without slices.
-function lanePanel({ lane }: Selection): string {
+function lanePanel({ lane, pane }: Selection): string {
+    if (lane.kind === 'object') return objectPanel(lane, pane.trace);
     return `<h2>${esc(lane.name)}</h2><p class="sub">${esc(lane.note ? `${lane.kind}, ${lane.note}` : lane.kind)}: the events show no states</p>${
-        lane.kind === 'thread'
-            ? '<div class="acts"><button data-key="]" title="Next event of this thread (])">Same thread ▶</button></div>'
-            : ''
+        lane.kind === 'thread' && lane.height ? `<div class="acts">${NEXT_OF_THREAD}</div>` : ''
     }`;
+}
+
+function objectPanel({ key, name, note }: Lane, trace: Trace): string {
+    let events = 0;
+    for (let row = 0; row < trace.event.rows; row++) events += Number(trace.objectOf(row) === key);
+    return `<h2>${esc(name)}</h2><p class="sub">${esc(note || 'object')}${
+        events ? `: ${count(events, 'event')}` : ', which has no lane'
+    }</p>${events ? `<div class="acts">${SAME_OBJECT}</div>` : ''}`;
 }
 
 function sincePrevious(trace: Trace, event: number): string {
@@ -163,11 +175,8 @@ function eventPanel({ pane, event }: Selection): string {
             .join('')}</dl>`;
     return (
         `${html}<div class="acts"><button data-key="[" title="Previous event of this thread ([)">◀ Same thread</button>` +
-        `<button data-key="]" title="Next event of this thread (])">Same thread ▶</button>` +
-        (trace.objectOf(event)
-            ? `<button data-key="{" title="Previous event of this object ({)">◀ Same object</button>` +
-              `<button data-key="}" title="Next event of this object (})">Same object ▶</button>`
-            : '') +
+        NEXT_OF_THREAD +
+        (trace.objectOf(event) ? SAME_OBJECT : '') +
         `<button data-key="&lt;" title="Previous event of this kind (&lt;)">◀ Same event</button>` +
         `<button data-key="&gt;" title="Next event of this kind (&gt;)">Same event ▶</button></div>`
     );

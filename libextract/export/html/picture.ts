@@ -105,8 +105,8 @@ export class Picture {
     palette = new Palette();
     drawn = { frames: 0, last: 0 }; // for measurements: frames, and milliseconds of the last one
     private columns = new Columns();
-    private ruler = new Ruler(newCanvas(2, 2), `11px ${this.palette.font}`);
-    private boldRuler = new Ruler(newCanvas(2, 2), `600 11px ${this.palette.font}`);
+    private ruler = new Ruler(newCanvas(2, 2), this.palette.plain);
+    private boldRuler = new Ruler(newCanvas(2, 2), this.palette.bold);
     private overviews = new Map<string, { load: HTMLCanvasElement; bands: Band[] }>();
     private labels = new Map<string, string>();
 
@@ -143,7 +143,7 @@ export class Picture {
                 : app.marks.length
                   ? this.x(app.marks[0]!, width)
                   : app.hover;
-        g.font = `11px ${this.palette.font}`;
+        g.font = this.palette.plain;
         g.textBaseline = 'middle';
         g.textAlign = 'center';
         for (let i = Math.ceil(app.from / minor); i * minor <= app.to; i++) {
@@ -177,7 +177,7 @@ export class Picture {
     private tag(g: Context, time: number, text: string, color: string, width: number): void {
         const x = this.x(time, width);
         if (x < -40 || x > width + 40) return;
-        g.font = `600 11px ${this.palette.font}`;
+        g.font = this.palette.bold;
         g.textAlign = 'left';
         const size = g.measureText(text).width + 10;
         const left = Math.min(Math.max(0, x - size / 2), width - size);
@@ -206,7 +206,7 @@ export class Picture {
             shown = this.nearest(arrows);
         for (const arrow of shown) this.arrow(g, arrow, width, pane.height);
         if (arrows.length > shown.length && app.selection) {
-            g.font = `600 11px ${this.palette.font}`;
+            g.font = this.palette.bold;
             g.fillStyle = c.text;
             g.textAlign = 'left';
             g.fillText(
@@ -279,7 +279,7 @@ export class Picture {
         this.columns.draw(g, 2 * i + 1, y, h);
         for (const [, x, w] of over) drawShape(g, this.palette, Shape.Interrupt, x, w, y, h);
         const taken: [number, number][] = over.map(([, x, w]) => [x, x + w]); // what interrupts cover
-        g.font = `11px ${this.palette.font}`;
+        g.font = this.palette.plain;
         g.textBaseline = 'middle';
         g.textAlign = 'left';
         let labels = 0;
@@ -304,7 +304,7 @@ export class Picture {
             if (!text) continue;
             const left = Math.max(0, x) + 4,
                 middle = lane.y + lane.height / 2;
-            g.font = `11px ${this.palette.font}`;
+            g.font = this.palette.plain;
             g.textBaseline = 'middle';
             g.textAlign = 'left';
             g.fillStyle = this.palette.color.bg;
@@ -483,7 +483,10 @@ export class Picture {
                 g.textAlign = 'center';
                 g.fillText('◊', (x + end) / 2, 12);
             }
-            const text = band.count > 1 ? `events lost in ${band.count} gaps` : band.loss.text,
+            const text =
+                    band.count > 1
+                        ? `events lost in ${band.count} gaps`
+                        : pane.trace.lossText(band.loss),
                 size = g.measureText(text).width;
             if (end - x <= size + 30) continue;
             const middle = (Math.max(0, x) + Math.min(width, end)) / 2,
@@ -501,7 +504,7 @@ export class Picture {
 
     private outline(g: Context, pane: Pane, visible: Visible): void {
         const selection = this.app.selection;
-        if (selection?.pane !== pane) return;
+        if (selection?.pane !== pane || !selection.lane.height) return;
         const x = this.x(pane.toPage(selection.from), visible.width);
         const end = this.x(pane.toPage(selection.to), visible.width);
         g.strokeStyle = this.palette.color.text;
@@ -602,7 +605,7 @@ export class Picture {
         height: number,
     ): void {
         const c = this.palette.color;
-        g.font = `600 11px ${this.palette.font}`;
+        g.font = this.palette.bold;
         const text = this.boldRuler.fit(arrow.text, 280),
             size = this.boldRuler.width(text) + 12;
         if (!text) return;
@@ -661,7 +664,7 @@ export class Picture {
             if (!app.isTwo) return;
             g.fillStyle = c.bg;
             g.fillRect(4, top + 3, 16, 16);
-            g.font = `600 11px ${this.palette.font}`;
+            g.font = this.palette.bold;
             g.fillStyle = c.text;
             g.textBaseline = 'middle';
             g.textAlign = 'center';

@@ -31,6 +31,11 @@ export class EventTable {
     private first = -1; // the row of the trace at the top
     private shown = '';
 
+    // Draws all rows again the next time.
+    forget(): void {
+        this.first = -1;
+    }
+
     // `rows` maps a place in the table to a row of the trace, as in App.found; null: all rows.
     constructor(
         private app: App,
@@ -113,14 +118,14 @@ export class EventTable {
         this.grid.innerHTML = html;
     }
 
-    // A row of the trace, or ~i for the owner i of a lane.
+    // A row of the trace, or ~i for the owner i.
     private hit(row: number, place: number, top: number): string {
         return row < 0 ? this.owner(~row, place, top) : this.row(row, place, top);
     }
 
     private owner(i: number, place: number, top: number): string {
         const { pane, app } = this,
-            { kind, key, name, note, what } = pane.owners[i]!,
+            { kind, key, hasLane, name, note, what } = pane.owners[i]!,
             s = app.selection;
         const isSelected =
             s?.pane === pane &&
@@ -132,7 +137,7 @@ export class EventTable {
             '<span role="gridcell"></span>'.repeat(4) +
             `<span role="gridcell" class="cls">${esc(what)}</span><span role="gridcell" title="${esc(
                 name,
-            )}">${highlight(name, app.query)}</span><span role="gridcell">lane${note && note !== what ? `, ${esc(note)}` : ''}</span></div>`
+            )}">${highlight(name, app.query)}</span><span role="gridcell">${hasLane ? 'lane' : 'no lane'}${note && note !== what ? `, ${esc(note)}` : ''}</span></div>`
         );
     }
 
@@ -155,7 +160,7 @@ export class EventTable {
                 : row
                   ? '–'
                   : '';
-        const line = eventLine(trace, row),
+        const line = trace.event.hasTexts(row) ? eventLine(trace, row) : '…',
             context = trace.contextName(row),
             name = trace.eventName(row);
         const isSelected = app.isEvent(row);

@@ -268,7 +268,6 @@ const STATE_SHAPES: Record<string, Shape> = {
 export interface Loss {
     from: number;
     to: number;
-    text: string;
     row: number;
     isDamage: boolean;
 }
@@ -276,6 +275,18 @@ export interface Loss {
 export interface Field {
     label: string;
     value: string;
+}
+
+// The first number of those below `count` that is not before something; `count` if there is none.
+function firstFrom(count: number, isBefore: (i: number) => boolean): number {
+    let low = 0,
+        high = count;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (isBefore(middle)) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
 export class Trace {
@@ -303,7 +314,7 @@ export class Trace {
     private wakesOf: Map<number, Uint32Array> | undefined;
     private manyIds = new Set<string>(); // names that several types share
 
-    constructor(content: Content) {
+    constructor(private content: Content) {
         this.facts = content.facts;
         this.clock = new Clock(content.facts.hz);
         const tables = content.tables;
@@ -340,6 +351,12 @@ export class Trace {
             else names.add(type.name);
     }
 
+    // Reads what the first picture does not need.
+    async readRest(): Promise<void> {
+        await this.content.readRest();
+        this.wakesOf = undefined;
+    }
+
     private sliceShapes(): Uint8Array {
         const shapes = this.facts.runners.map(name => RUNNER_SHAPES[name] ?? Shape.Unknown);
         const kinds = this.slice.columns[SliceColumn.Kind];
@@ -365,12 +382,15 @@ export class Trace {
                 begin = Math.min(begin, spans.from[0]!);
                 end = Math.max(end, spans.to[spans.length - 1]!);
             }
-        const { At, Type, Flags } = EventColumn;
         const columns = this.event.columns;
         const isMark = this.facts.types.map(type => type.mark !== undefined);
         for (let i = 0; i < this.event.rows; i++) {
-            if (isMark[columns[Type]![i]! - 1] || columns[Flags]![i]! & UNTIMED) continue;
-            const at = columns[At]![i]!;
+            if (
+                isMark[columns[EventColumn.Type]![i]! - 1] ||
+                columns[EventColumn.Flags]![i]! & UNTIMED
+            )
+                continue;
+            const at = columns[EventColumn.At]![i]!;
             if (at < begin) begin = at;
             if (at > end) end = at;
         }
@@ -379,10 +399,9 @@ export class Trace {
 
     // Finds the events of each thread, and its newest priority.
     private sortEvents(): void {
-        const { Thread, Context, Priority } = EventColumn;
-        const threads = this.event.columns[Thread],
-            contexts = this.event.columns[Context],
-            priorities = this.event.columns[Priority];
+        const threads = this.event.columns[EventColumn.Thread],
+            contexts = this.event.columns[EventColumn.Context],
+            priorities = this.event.columns[EventColumn.Priority];
         if (threads) {
             const skips = (i: number) => contexts![i] !== IN_THREAD || !threads[i];
             const groups = new Groups(threads, this.event.rows, skips);
@@ -418,7 +437,6 @@ export class Trace {
                 to: after,
                 row: i,
                 isDamage: this.isDamage(i),
-                text: this.extraText(i) || this.typeOf(i).name,
             });
         }
     }
@@ -544,6 +562,10 @@ export class Trace {
         return text[at] === '\t' ? text.slice(at + 1) : '';
     }
 
+    lossText(loss: Loss): string {
+        return this.extraText(loss.row) || this.typeOf(loss.row).name;
+    }
+
     // The text of an event in one line.
     line(row: number): string {
         return (
@@ -556,27 +578,14 @@ export class Trace {
 
     // The first event at a time or later.
     eventAt(time: number): number {
-        let low = 0,
-            high = this.event.rows;
-        while (low < high) {
-            const middle = (low + high) >> 1;
-            if (this.time(middle) < time) low = middle + 1;
-            else high = middle;
-        }
-        return low;
+        return firstFrom(this.event.rows, row => this.time(row) < time);
     }
 
     // The row of a sequence number; -1: it is not in the page.
     rowOf(seq: number): number {
-        let low = 0,
-            high = this.event.rows;
-        while (low < high) {
-            const middle = (low + high) >> 1;
-            if (this.seq(middle) < seq) low = middle + 1;
-            else high = middle;
-        }
-        for (; low < this.event.rows && this.seq(low) === seq; low++)
-            if (!this.isMark(low)) return low;
+        let row = firstFrom(this.event.rows, other => this.seq(other) < seq);
+        for (; row < this.event.rows && this.seq(row) === seq; row++)
+            if (!this.isMark(row)) return row;
         return -1;
     }
 
@@ -655,14 +664,8 @@ export class Trace {
     wakeAt(thread: number, time: number): number {
         const rows = this.wakes(thread),
             at = this.wake.columns[WakeColumn.At]!;
-        let low = 0,
-            high = rows.length;
-        while (low < high) {
-            const middle = (low + high) >> 1;
-            if (at[rows[middle]!]! < time) low = middle + 1;
-            else high = middle;
-        }
-        return low < rows.length && at[rows[low]!] === time ? rows[low]! : -1;
+        const row = rows[firstFrom(rows.length, i => at[rows[i]!]! < time)];
+        return row !== undefined && at[row] === time ? row : -1;
     }
 
     // The wake-ups that an event shows or causes.
@@ -709,18 +712,17 @@ export class Trace {
 
     // The lengths of the responses of a thread, sorted, and the place of the longest.
     responses(thread: number): { sorted: Float64Array; longestFrom: number } {
-        const { To, Length, Thread } = ResponseColumn;
         const columns = this.response.columns,
             lengths: number[] = [];
         let longest = -1,
             longestFrom = 0;
         for (let i = 0; i < this.response.rows; i++) {
-            if (columns[Thread]![i] !== thread) continue;
-            const length = columns[Length]![i]!;
+            if (columns[ResponseColumn.Thread]![i] !== thread) continue;
+            const length = columns[ResponseColumn.Length]![i]!;
             lengths.push(length);
             if (length > longest) {
                 longest = length;
-                longestFrom = columns[To]![i]! - length;
+                longestFrom = columns[ResponseColumn.To]![i]! - length;
             }
         }
         return { sorted: Float64Array.from(lengths).sort(), longestFrom };

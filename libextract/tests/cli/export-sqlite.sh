@@ -63,16 +63,20 @@ compare() { # NAME TRACE [OPTION...]
         jq -c '.[] | [.thread, .t]')" \
         "$(jq -c '.threads | map(select(.ticks > 0)) | group_by(.name) | .[] |
             [.[0].name, (map(.ticks) | add)]' stats.json)"
+    same_figures "$name: the latency of each thread" latency latency ticks
+    same_figures "$name: the response of each thread" response \
+        'response JOIN thread ON address = thread' 'end_ticks - start_ticks' thread.name
+}
+# same_figures NAME MEMBER TABLE TICKS [THREAD]: of the rows for each thread, and in stats.json.
+same_figures() {
+    is "$1" "$(query "SELECT ${5:-thread} AS t, count(*) AS n, min($4) AS a, max($4) AS b,
+        sum($4) AS c FROM $3 GROUP BY 1" | jq -c '.[] | [.t, .n, .a, .b, .c]' | sort)" \
+        "$(jq -c --arg m "$2" '.threads | map(select(.[$m].count > 0)) | group_by(.name) | .[] |
+            [.[0].name] + (map(.[$m]) | [(map(.count) | add), (map(.min) | min),
+            (map(.max) | max), (map(.sum) | add)])' stats.json | sort)"
 }
 
 compare demo "$demo"
-is "demo: the latency of each thread" "$(query 'SELECT thread, count(*) AS n, min(ticks) AS a,
-    max(ticks) AS b, sum(ticks) AS c FROM latency GROUP BY thread ORDER BY thread' |
-    jq -c '.[] | [.thread, .n, .a, .b, .c]')" \
-    "$(jq -c '.threads | group_by(.name) | .[] | map(select(.latency.count > 0)) |
-        select(length > 0) | [.[0].name, (map(.latency.count) | add),
-        (map(.latency.min) | min), (map(.latency.max) | max), (map(.latency.sum) | add)]' \
-        stats.json)"
 is "demo: no rate, no seconds" "$(sqlite3 trace.sqlite 'SELECT count(ns) FROM event')" 0
 run export --hz 1000000 "$demo" -o trace.sqlite
 is "demo: nanoseconds" "$(sqlite3 trace.sqlite 'SELECT count(*) FROM event
@@ -107,10 +111,10 @@ for log in threadx-append rkh posix-append hook; do
     gunzip -c "$here/../data/log-version-1/$log.log.gz" >$log.log
     compare $log.log $log.log
 done
-for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
-    trace=$data/threadx/$name.trx
+for name in threadx/{demo_threadx,demo_filex,demo_netx_udp,a35smp_spin} schedule/sim{02,10}; do
+    trace=$data/$name.trx
     [ -e "$trace" ] || { echo "skip $name: no such trace"; continue; }
-    compare "$name" "$trace"
+    compare "${name#*/}" "$trace"
 done
 
 # ---- the queries of docs/sql.md ----

@@ -24,10 +24,15 @@ compare() { # NAME TRACE [OPTION...]
     check "$name: export" '0 3'
     is "$name: valid XML" "$(xmllint --noout picture.svg 2>&1)" ''
     "$ringside" schedule --json "$@" "$trace" >schedule.json 2>err
-    # A shape for each state that is at least one of the 790 pixels wide.
+    # A shape for each state that is at least one of the 790 pixels wide. No thread ends, so that
+    # they are unknown where they have no state after their first one, as around a loss.
     jq -r -s '(map(.from // empty) | min) as $from | (map(.to // empty) | max) as $to |
         def x: (. - $from) * 7900 / ($to - $from) | floor;
-        .[] | select(.type == "state" and (.to | x) - (.from | x) >= 10) |
+        map(select(.type == "state")) | group_by(.thread)[] |
+        [.[], (foreach (.[], {from: $to}) as $state ({next: .[0].from};
+            {state: "unknown", from: .next, to: $state.from, next: $state.to};
+            select(.from < .to)))] |
+        .[] | select((.to | x) - (.from | x) >= 10) |
         "\(.state) \(.to - .from) \(.from)"' schedule.json | sort >expected
     titles >got
     is "$name: the states" "$(md5sum <got)" "$(md5sum <expected)"

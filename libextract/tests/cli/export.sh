@@ -221,6 +221,40 @@ compare_loads() { # NAME TRACE
             ORDER BY rowid" | known_time "$end")" "$known"
 }
 
+# What calls state of queues, pools and semaphores, and the use of stacks, is unknown after a gap,
+# until the next call states it.
+compare_levels() { # NAME TRACE
+    local name=$1 trace=$2 kind
+    for kind in jsonl chrome vcd sqlite; do
+        rm -f "levels.$kind"
+        "$ringside" export -q --to $kind --hz 1000000000 "$trace" -o "levels.$kind" 2>err
+    done
+    # Each event after a gap must find no counter with a value that is older than the gap.
+    jq -s -c '[.[] | select(.type == "loss" or .type == "counter" and .counter != "load")] |
+        reduce .[] as $row ({known: {}, due: {}, kept: 0, ended: 0};
+        if $row.type == "loss" then .due += .known | .known = {}
+        else "\($row.counter) \($row.object)" as $key |
+            if $row.value == null then .ended += 1 else .kept += (if .due[$key] then 1 else 0 end) |
+                .known[$key] = true end | del(.due[$key]) end) |
+        [.kept, .ended > 1]' levels.jsonl >got
+    is "$name: no level is kept through a gap" "$(cat got)" '[0,true]'
+    jq -r 'select(.type == "counter" and .counter != "load") |
+        "\(.counter) \(.object_name) \(.at) \(.value)"' levels.jsonl | sort >levels
+    is "$name: levels in chrome" "$(jq -r '.traceEvents[] | select(.ph == "C" and
+        .name != "load") | "\(.name) \(.id) \(.ts * 1000 | round) " +
+        "\(.args.value | if . == -1 then null else . end)"' levels.chrome | sort | md5sum)" \
+        "$(md5sum <levels)"
+    is "$name: levels in sqlite" "$(sqlite3 -nullvalue null -separator ' ' levels.sqlite "SELECT
+        counter, coalesce((SELECT name FROM object WHERE address = counter.object),
+        printf('0x%08x', object)), ticks, value FROM counter WHERE counter <> 'load'" | sort |
+        md5sum)" \
+        "$(md5sum <levels)"
+    is "$name: levels that vcd ends" "$(awk '$1 == "$scope" {is_counter = $3 == "counters"}
+        is_counter && $5 !~ /^load/ {ours[$4]} /^bx/ && $2 in ours && (known[$2]) {n++}
+        /^b/ {known[$2] = $1 != "bx"} END {print n + 0}' levels.vcd)" \
+        "$(grep -c null levels)"
+}
+
 compare_csv demo "$demo"
 compare_csv filtered "$demo" --class SVC --thread 'w*'
 compare_jsonl demo "$demo"
@@ -231,6 +265,12 @@ gunzip -c "$(dirname "$demo")/log-version-1/threadx-append.log.gz" >append.log
 compare_vcd_states losses append.log
 compare_loads demo "$demo"
 compare_loads losses append.log
+compare_levels losses append.log
+# 8 entries are overwritten, so that they are damaged.
+cp "$demo" damaged.trx
+head -c 256 /dev/zero | dd of=damaged.trx bs=1 conv=notrunc 2>err \
+    seek="$(($(od -An -tu4 -j24 -N4 "$demo") - $(od -An -tu4 -j8 -N4 "$demo") + 400 * 32))"
+compare_levels damage damaged.trx
 for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
     trace=$data/threadx/$name.trx
     [ -e "$trace" ] || { echo "skip $name: no such trace"; continue; }

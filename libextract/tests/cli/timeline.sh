@@ -112,6 +112,8 @@ is "losses: their columns" "$(jq -c '.lost' lanes.json)" \
             .newest = $e.ticks end; .gap // empty)] |
     map(map((. - $a.from) * $a.columns / $span) | [range(.[0] | floor; .[1])]) | add |
     unique' report.json)"
+is "losses: no thread ends there" "$("$ringside" timeline --json gaps.log 2>err |
+    jq -r 'select(.lane == "thread" and any(.columns[]; . == "idle")) | .name')" ''
 gunzip -c "$here/../data/rkh/stream.bin.gz" >stream.bin
 run timeline stream.bin
 check "RKH" '0 3' out '^sampler '
@@ -122,6 +124,14 @@ if [ -e "$data/schedule/sim05.trx" ]; then
     check "two cores" 0
     is "the core whose data end first" "$("$ringside" timeline --json cores.log 2>err |
         jq -r 'select(.name == "core 1") | .columns[-1]')" unknown
+    is "the threads of that core" "$("$ringside" timeline --json cores.log 2>err |
+        jq -r 'select(.lane == "thread" and .columns[-1] == "idle") | .name')" ''
+    # A board that began later, and ended earlier.
+    run merge --offset "$data/schedule/sim05.trx=20000" "$data/schedule/sim02.trx" \
+        "$data/schedule/sim05.trx" -o boards.log
+    is "the threads of a board without data" "$("$ringside" timeline --json boards.log 2>err |
+        jq -r 'select(.lane == "thread" and (.name | startswith("sim05/"))) |
+            [.columns[0], .columns[-1]] | join(" ")' | sort -u)" 'unknown unknown'
 else
     echo "skip two cores: no such trace"
 fi

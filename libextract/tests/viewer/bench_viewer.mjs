@@ -4,11 +4,12 @@
 // and the time of JavaScript for one picture, while the view goes from all of it to a 2,000th and
 // back. Prints figures. Reads BUILD and CHROMIUM.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeLongTrace } from './long_trace.mjs';
 
 const FRAMES = 120,
     LOADS = 5;
@@ -17,33 +18,9 @@ const puppeteer = createRequire(join(build, 'node/package.json'))('puppeteer-cor
 const demo = join(dirname(fileURLToPath(import.meta.url)), '../data/demo.trx');
 const work = mkdtempSync(join(tmpdir(), 'viewer-'));
 
-// Repeats the entries of the demo, a ThreadX trace in little-endian order, with later timestamps.
-function makeTrace(path, events) {
-    const old = readFileSync(demo);
-    const [base, start, end, current] = [8, 24, 28, 32].map(at => old.readUInt32LE(at));
-    const count = (end - start) / 32;
-    const entries = Array.from({ length: count }, (_, i) => {
-        const at = start - base + ((i + (current - start) / 32) % count) * 32;
-        return old.subarray(at, at + 32);
-    }).filter(entry => entry.readUInt32LE(0));
-    const first = entries[0].readUInt32LE(12);
-    const span = (entries.at(-1).readUInt32LE(12) - first + 100) >>> 0;
-    const rounds = Math.ceil(events / entries.length);
-    const made = Buffer.concat(Array.from({ length: rounds }, () => entries).flat());
-    for (let i = 0; i < rounds * entries.length; i++) {
-        const time = made.readUInt32LE(32 * i + 12) - first + Math.floor(i / entries.length) * span;
-        made.writeUInt32LE((time % 2 ** 32) >>> 0, 32 * i + 12);
-    }
-    const head = Buffer.from(old.subarray(0, start - base));
-    head.writeUInt32LE(start + made.length, 28);
-    head.writeUInt32LE(start, 32);
-    writeFileSync(path, Buffer.concat([head, made]));
-    return rounds * entries.length;
-}
-
 const trace = join(work, 'long.trx');
 const page = join(work, 'long.html');
-const events = makeTrace(trace, Number(process.argv[2] ?? 1_000_000));
+const events = makeLongTrace(demo, trace, Number(process.argv[2] ?? 1_000_000));
 const begin = performance.now();
 execFileSync(join(build, 'ringside'), ['export', '-q', '--hz', '1000000', trace, '-o', page]);
 const written = performance.now() - begin;
@@ -60,7 +37,7 @@ async function open() {
     const tab = await browser.newPage();
     await tab.setViewport({ width: 1600, height: 1000 });
     await tab.goto(`file://${page}`);
-    await tab.waitForSelector('html[data-ready]', { timeout: 120_000 });
+    await tab.waitForSelector('html[data-drawn]', { timeout: 120_000 });
     const painted = () =>
         new Promise(done =>
             requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now()))),

@@ -65,14 +65,16 @@ const browser = await puppeteer.launch({
     ],
 });
 
-// Opens a page and counts what it must not do.
+// Opens a page and counts what it must not do. `first` is done in the page before its script.
 export async function openPage(
     path,
     size = { width: 1600, height: 1000 },
     dark = false,
     hash = '',
+    first = () => {},
 ) {
     const page = await browser.newPage();
+    await page.evaluateOnNewDocument(first);
     page.faults = [];
     await page.setViewport(size);
     await page.emulateMediaFeatures([

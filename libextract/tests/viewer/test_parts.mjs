@@ -52,6 +52,29 @@ function decode(...blocks) {
     for (const block of blocks) table.add(differences(...block));
     return [...table.columns[0]].join(' ');
 }
+{
+    const table = new Table({ rows: 16385, most: [1] }, []);
+    table.add(differences(4, 1n, Array(16384).fill(0)));
+    table.add(differences(4, 1n, [0]));
+    const texts = word => new TextEncoder().encode(`....${word}\0`);
+    table.addTexts(texts('first'));
+    is(
+        'texts of the first block',
+        [0, 16384].map(i => table.text(i, 0)),
+        ['first', ''],
+    );
+    is(
+        'which texts are there',
+        [0, 16384].map(i => table.hasTexts(i)),
+        [true, false],
+    );
+    table.addTexts(texts('second'));
+    is(
+        'texts of the next block',
+        [0, 16384].map(i => table.text(i, 0)),
+        ['first', 'second'],
+    );
+}
 const zigzag = step => (step < 0n ? -step * 2n - 1n : step * 2n);
 const steps = [2n ** 58n, -(2n ** 57n), 3n, -(2n ** 57n) + 4096n];
 is('large steps', decode([8, 0n, steps.map(zigzag)]), [2 ** 58, 2 ** 57, 2 ** 57, 4099].join(' '));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_search.mjs: the search for lanes by their names, and the offset in the address of a page of two
-// traces. Prints "ok NAME" or "not ok NAME", and then "# why". Exit status 1 if any failed. Reads
+// test_search.mjs: the search for lanes by their names, the offset in the address of a page of two
+// traces, and what a long trace shows before all of it is read. Prints "ok NAME" or "not ok NAME", and then "# why". Exit status 1 if any failed. Reads
 // what browser.mjs does.
 import { join } from 'node:path';
 import {
@@ -9,12 +9,14 @@ import {
     makePage,
     openPage,
     press,
+    run,
     settle,
     tests,
     text,
     view,
     work,
 } from './browser.mjs';
+import { makeLongTrace } from './long_trace.mjs';
 
 const demo = join(tests, 'data/demo.trx');
 
@@ -78,10 +80,63 @@ await find(few, 'no such name');
 is(
     'search for what is not there',
     await text(few, '#no-hits'),
-    'No event and no lane contains “no such name”. Check the spelling, or clear the search with Esc.',
+    'No event, thread or object contains “no such name”. Check the spelling, or clear the search with Esc.',
 );
 is('search: nothing but its file', few.faults, []);
 await few.close();
+
+// Objects without a lane, of which no event is left, and one with events.
+{
+    const alone = await openPage(makePage('alone', '--event', 'TX_TRACE_USER*', demo));
+    for (const [query, row, lane] of [
+        ['watchdog', 'timer|watchdog|no lane', ['object', 'watchdog', -1]],
+        ['queue samples', 'queue|samples|no lane', ['object', 'samples', -1]],
+    ]) {
+        await find(alone, query);
+        is(`search for ${query}`, await hits(alone), [row]);
+        await alone.click('#hits .row:not(.hd)');
+        await settle(alone);
+        is(`search for ${query}: selected`, await selected(alone), lane);
+        is(
+            `search for ${query}: its panel`,
+            await text(alone, '#det .sub'),
+            `${row.split('|')[0]}, which has no lane`,
+        );
+        const own = await alone.evaluate(() => location.hash);
+        const again = await openPage(join(work, 'alone.html'), undefined, false, own);
+        is(`search for ${query}: in the address`, await selected(again), lane);
+        await again.close();
+    }
+    is('objects without a lane: no faults', alone.faults, []);
+    await alone.close();
+    const all = await openPage(makePage('all', demo));
+    await find(all, 'queue samples');
+    await press(all, 'Enter');
+    const events = JSON.parse(
+        `[${run('report', '--json', demo).trim().split('\n').join(',')}]`,
+    ).filter(e => e.names?.queue === 'samples').length;
+    is('an object with events', await text(all, '#det .sub'), `queue: ${events} events`);
+    await all.click('#det [data-key="}"]');
+    await settle(all);
+    is(
+        'an object with events: the next one',
+        await all.evaluate(() => {
+            const { pane, event } = ringside.app.selection;
+            return pane.trace.objectName(pane.trace.objectOf(event));
+        }),
+        'samples',
+    );
+    // A timer, with which no thread waits.
+    await find(all, 'timer watchdog');
+    await press(all, 'Enter');
+    is('a timer with events', await text(all, '#det .sub'), 'timer: 2 events');
+    await all.click('#det [data-key="}"]');
+    await settle(all);
+    is('a timer with events: the next one', (await selected(all))[2], 274);
+    await press(all, '}');
+    is('a timer with events: the one after it', (await selected(all))[2], 275);
+    await all.close();
+}
 
 // Lanes without slices: they are selected as a whole, and have a next event.
 const plain = await openPage(makePage('plain', join(tests, 'data/hooks.bin')));
@@ -144,6 +199,45 @@ for (const strange of ['#0-1000&offset=', '#0-1000&offset=x', '#offset=1e999']) 
         [page.faults, await page.evaluate(() => ringside.app.panes[1].offset)],
         [[], 0],
     );
+    await page.close();
+}
+
+// The first picture of a long trace does not wait for wake-ups.
+const long = join(work, 'long.trx');
+makeLongTrace(demo, long, 40_000);
+for (const hash of ['', '#event=39000']) {
+    const page = await openPage(makePage('long', long), undefined, false, hash, () => {
+        const note = key => {
+            const { trace } = ringside.app.panes[0];
+            window[key] = {
+                first: trace.event.hasTexts(0),
+                wakes: trace.wake.columns[0].at(-1) > 0,
+                picture: ringside.picture.drawn.frames > 0,
+                rows: document.querySelectorAll('#grid .row:not(.hd)').length > 5,
+            };
+        };
+        new MutationObserver(() =>
+            note('drawn' in document.documentElement.dataset && !window.early ? 'early' : 'late'),
+        ).observe(document, {
+            attributes: true,
+            subtree: true,
+            attributeFilter: ['data-drawn', 'data-ready'],
+        });
+    });
+    const all = { first: true, wakes: true, picture: true, rows: true };
+    is(`long${hash}: the first picture`, await page.evaluate(() => window.early), {
+        ...all,
+        wakes: false,
+    });
+    is(`long${hash}: in the end`, await page.evaluate(() => window.late), all);
+    is(
+        `long${hash}: the table has the texts`,
+        await page.$$eval('#grid .row:not(.hd)', rows =>
+            rows.every(row => row.lastChild.textContent !== '…'),
+        ),
+        true,
+    );
+    is(`long${hash}: no faults`, page.faults, []);
     await page.close();
 }
 await finish();

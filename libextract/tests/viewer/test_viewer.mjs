@@ -608,7 +608,10 @@ async function useOthers(path, trace) {
     // Losses.
     const lossy = await openPage(makePage('lossy', gaps));
     const marks = lines('report', '--json', gaps).filter(e => e.event === 'RINGSIDE_LOST');
-    const losses = await lossy.evaluate(() => ringside.app.panes[0].trace.losses.map(l => l.text));
+    const losses = await lossy.evaluate(() => {
+        const { trace } = ringside.app.panes[0];
+        return trace.losses.map(loss => trace.lossText(loss));
+    });
     is('losses: how many', losses.length, marks.length);
     is(
         'losses: words',
