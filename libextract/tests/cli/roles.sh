@@ -352,7 +352,7 @@ is "the name of a process as JSON" "$(answer '.processes[0] | [.process, .name]'
 
 # ---- Ids of hooks ----
 run stats "$tree/libextract/tests/data/hooks.bin"
-check "statistics print ids as reports do" 3 out 'KERN +hook 101$' out 'KERN +hook 11F$'
+check "statistics print ids as reports do" 3 out 'KERN  *hook 101$' out 'KERN  *hook 11F$'
 run report --event 'hook 11F' --last 1 "$tree/libextract/tests/data/hooks.bin"
 check "a name of the statistics is a filter" 3 out '11F .* 011F '
 
