@@ -16,10 +16,13 @@ struct service {
     uint64_t seq;
     uint64_t object, thread; // of its event; 0: none
     uint64_t flags;          // event flags that it sets
-    bool is_known;           // since the start, nothing that the context called is missing
-    bool wakes_nobody;       // nobody waited when it was called
-    bool is_spent;           // it has woken the one thread that it can wake
-    bool may_be_spent;       // it is not known whether it has
+    // If it notifies, the service that called it for a stream buffer; `of_stream` NULL: none.
+    const struct extract_event_type *of_stream;
+    uint64_t stream, stream_seq;
+    bool is_known;     // since the start, nothing that the context called is missing
+    bool wakes_nobody; // nobody waited when it was called
+    bool is_spent;     // it has woken the one thread that it can wake
+    bool may_be_spent; // it is not known whether it has
 };
 
 // A thread, from its first event on.
@@ -282,6 +285,8 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
 // resumption, is the newest service of its context; the resumption may spend it.
 void threads_add_role(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role, struct service *service);
+// Notes that a thread that was about to wait did not: it has the core since then.
+void threads_take_back_wait(struct schedule *schedule, struct thread *thread, uint8_t core);
 // Begin and end the response of a thread.
 void thread_begin_response(struct thread *thread, const struct extract_event *event);
 void thread_end_response(const struct schedule *schedule, struct thread *thread,

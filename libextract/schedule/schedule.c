@@ -517,15 +517,23 @@ static void note_service(struct schedule *schedule, struct core *core,
 {
     struct service *kept = service_of(schedule, core, event, caller);
 
-    if (kept)
-        *kept = (struct service){.role = role,
-                                 .type = event->type,
-                                 .seq = event->seq,
-                                 .object = object_of(event, role),
-                                 .thread = extract_role_field(event, role->thread),
-                                 .flags = extract_role_field(event, role->flags),
-                                 .is_known = true,
-                                 .wakes_nobody = wakes_nobody(event, role)};
+    if (!kept)
+        return;
+    const struct service before = *kept;
+    *kept = (struct service){.role = role,
+                             .type = event->type,
+                             .seq = event->seq,
+                             .object = object_of(event, role),
+                             .thread = extract_role_field(event, role->thread),
+                             .flags = extract_role_field(event, role->flags),
+                             .is_known = true,
+                             .wakes_nobody = wakes_nobody(event, role)};
+    if (role->ends != EXTRACT_WAIT_NOTIFICATION || !before.role ||
+        before.role->ends != EXTRACT_WAIT_STREAM)
+        return;
+    kept->of_stream = before.type;
+    kept->stream = before.object;
+    kept->stream_seq = before.seq;
 }
 
 // Notes a call that may begin a wait of a thread.
@@ -557,6 +565,13 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     struct thread *waiter = caller && role->begins && is_wait
                                 ? schedule_thread(schedule, extract_role_field(event, role->thread))
                                 : caller;
+    // FreeRTOS's stream buffers wait for notifications: the wait is recorded twice.
+    bool waits_for_stream =
+        waiter && waiter->now.state == EXTRACT_STATE_BLOCKED && waiter->wait == EXTRACT_WAIT_STREAM;
+    if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION)
+        return;
+    if (waits_for_stream && !is_wait && is_service(role) && core->owner.thread == event->thread)
+        threads_take_back_wait(schedule, waiter, event->core); // it has been notified before
     if (waiter && role->begins)
         note_call(waiter, event, role);
     if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL)

@@ -309,7 +309,11 @@ static bool is_cause(const struct service *service, const struct thread *thread,
         return service->thread == thread->now.thread;
     if (is_without_roles(wait))
         return true;
-    if (service->role->ends != wait)
+    bool notifies_stream =
+        wait == EXTRACT_WAIT_STREAM && service->role->ends == EXTRACT_WAIT_NOTIFICATION;
+    if (notifies_stream && service->of_stream && thread->now.object)
+        return service->stream == thread->now.object;
+    if (service->role->ends != wait && !notifies_stream)
         return false;
     if (service->thread)
         return service->thread == thread->now.thread;
@@ -318,7 +322,7 @@ static bool is_cause(const struct service *service, const struct thread *thread,
     if (thread->call == wait && service->role->begins == wait &&
         service->role->is_send == thread->call_is_send)
         return false; // a message to a full queue ends no wait to send another one
-    return !thread->now.object || service->object == thread->now.object;
+    return notifies_stream || !thread->now.object || service->object == thread->now.object;
 }
 
 static bool is_timer_thread(const struct schedule *schedule, uint64_t address, uint64_t seq)
@@ -394,6 +398,11 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
         wake.service = service->type;
         wake.object = object_of_wait(service, thread);
         wake.is_aborted = service->role->role == EXTRACT_ROLE_ABORT;
+        if (thread->wait == EXTRACT_WAIT_STREAM && service->of_stream) {
+            wake.cause = service->stream_seq;
+            wake.service = service->of_stream;
+            wake.object = service->stream;
+        }
     }
     const struct core *core = &schedule->cores[event->core];
     if (wake.in_isr && core->depth && core->depth <= MAX_NESTING) {
@@ -480,6 +489,13 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
 }
 
 // ---- stopping ----
+
+void threads_take_back_wait(struct schedule *schedule, struct thread *thread, uint8_t core)
+{
+    const struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = core};
+
+    thread_set(schedule, thread, thread->now.from, &running, NULL);
+}
 
 static void add_suspend(struct schedule *schedule, const struct extract_event *event,
                         const struct extract_role_fields *role)
