@@ -52,8 +52,11 @@ struct thread {
     // It is suspended, since that was asked for while it waited, unless a call that was not
     // recorded took that back: known when it runs.
     bool is_stop_unsure;
-    bool has_waited;      // when it lost the core, for something that no event shows
-    bool is_gone;         // it was deleted
+    bool has_waited; // when it lost the core, for something that no event shows
+    bool is_gone;    // it was deleted
+    bool has_events; // it has recorded an event
+    // All that it has recorded are releases of mutexes, as a thread records that has ended.
+    bool may_have_ended;
     uint64_t mutex_since; // time since which it may own the mutex that it waited for last
     uint64_t released;    // mutex that it has just released (also that of a thread which it has
                           // terminated), and may hand over; 0: none

@@ -581,6 +581,24 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     threads_add_role(schedule, event, role, service ? service : &none);
 }
 
+// Notes whether a thread may have ended before the trace, or the part after a gap, began. The
+// kernel then releases its mutexes while it still has the core.
+static void note_life(const struct schedule *schedule, struct thread *thread,
+                      const struct extract_role_fields *role)
+{
+    bool is_release = role->role == EXTRACT_ROLE_MUTEX_PUT && !role->frees;
+    bool is_running = thread->now.state == EXTRACT_STATE_RUNNING;
+
+    if (!thread->has_events && is_release && schedule->may_have_missed && !thread->wake) {
+        thread->may_have_ended = true;
+        thread->now.is_unsure |= is_running;
+    } else if (thread->may_have_ended && !is_release && role->role != EXTRACT_ROLE_RESUME) {
+        thread->may_have_ended = false;
+        thread->now.is_unsure &= !is_running || schedule->lacks_switches;
+    }
+    thread->has_events = true;
+}
+
 static void add_event(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role, uint8_t standing)
 {
@@ -595,6 +613,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         close_interval(schedule, core, event->core, event, role);
     else
         begin_core(schedule, core, event, role);
+    if (caller && (!caller->has_events || caller->may_have_ended))
+        note_life(schedule, caller, role);
     count_nesting(core, event, role, schedule->may_have_missed);
     if (core->lock_holds)
         schedule_locks_end_interrupts(schedule, event, role, depth);

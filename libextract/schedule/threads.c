@@ -255,7 +255,9 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
     bool is_unsure = is_unknown_way ||
                      (schedule->has_silent_switches && cores_is_next(schedule, address, number));
     thread->has_waited = core->states_way && core->way == EXTRACT_SWITCH_GAVE_UP;
-    bool may_wait = core->states_way ? !is_ready && !is_unknown_way : schedule->lacks_waits;
+    bool may_wait = thread->may_have_ended ? true
+                    : core->states_way     ? !is_ready && !is_unknown_way
+                                           : schedule->lacks_waits;
     thread_set(schedule, thread, at, may_wait ? &unknown : is_unsure ? &unsure : &ready, NULL);
 }
 
