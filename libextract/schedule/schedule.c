@@ -499,6 +499,13 @@ static void note_service(struct schedule *schedule, struct core *core,
 
     if (!kept)
         return;
+    kept->of_stream = NULL;
+    if (role->ends == EXTRACT_WAIT_NOTIFICATION && kept->role &&
+        kept->role->ends == EXTRACT_WAIT_STREAM) {
+        kept->of_stream = kept->type;
+        kept->stream = service_object(kept);
+        kept->stream_seq = kept->seq;
+    }
     kept->role = role;
     kept->type = event->type;
     kept->seq = event->seq;
@@ -536,6 +543,13 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     struct thread *waiter = caller && role->begins && is_wait
                                 ? schedule_thread(schedule, extract_role_field(event, role->thread))
                                 : caller;
+    // FreeRTOS's stream buffers wait for notifications: the wait is recorded twice.
+    bool waits_for_stream =
+        waiter && waiter->now.state == EXTRACT_STATE_BLOCKED && waiter->wait == EXTRACT_WAIT_STREAM;
+    if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION)
+        return;
+    if (waits_for_stream && !is_wait && is_service(role) && core->owner.thread == event->thread)
+        threads_take_back_wait(schedule, waiter, event->core); // it has been notified before
     if (waiter && role->begins)
         note_call(waiter, event, role);
     if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL)
@@ -543,9 +557,28 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     struct service none, *service = is_resume ? service_of(schedule, core, event, caller) : NULL;
     if (!service) {
         none.role = NULL;
+        none.of_stream = NULL;
         none.is_known = none.is_spent = none.may_be_spent = false;
     }
     threads_add_role(schedule, event, role, service ? service : &none);
+}
+
+// Notes whether a thread may have ended before the trace, or the part after a gap, began. The
+// kernel then releases its mutexes while it still has the core.
+static void note_life(const struct schedule *schedule, struct thread *thread,
+                      const struct extract_role_fields *role)
+{
+    bool is_release = role->role == EXTRACT_ROLE_MUTEX_PUT && !role->frees;
+    bool is_running = thread->now.state == EXTRACT_STATE_RUNNING;
+
+    if (!thread->has_events && is_release && schedule->may_have_missed && !thread->wake) {
+        thread->may_have_ended = true;
+        thread->now.is_unsure |= is_running;
+    } else if (thread->may_have_ended && !is_release && role->role != EXTRACT_ROLE_RESUME) {
+        thread->may_have_ended = false;
+        thread->now.is_unsure &= !is_running || schedule->lacks_switches;
+    }
+    thread->has_events = true;
 }
 
 static void add_event(struct schedule *schedule, const struct extract_event *event,
@@ -562,6 +595,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         close_interval(schedule, core, event->core, event, role);
     else
         begin_core(schedule, core, event, role);
+    if (caller && (!caller->has_events || caller->may_have_ended))
+        note_life(schedule, caller, role);
     count_nesting(core, event, role, schedule->may_have_missed);
     if (core->lock_holds)
         schedule_locks_end_interrupts(schedule, event, role, depth);

@@ -255,7 +255,9 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
     bool is_unsure = is_unknown_way ||
                      (schedule->has_silent_switches && cores_is_next(schedule, address, number));
     thread->has_waited = core->states_way && core->way == EXTRACT_SWITCH_GAVE_UP;
-    bool may_wait = core->states_way ? !is_ready && !is_unknown_way : schedule->lacks_waits;
+    bool may_wait = thread->may_have_ended ? true
+                    : core->states_way     ? !is_ready && !is_unknown_way
+                                           : schedule->lacks_waits;
     thread_set(schedule, thread, at, may_wait ? &unknown : is_unsure ? &unsure : &ready, NULL);
 }
 
@@ -298,34 +300,16 @@ static bool is_without_roles(enum extract_wait wait)
     return wait >= EXTRACT_WAIT_IO && wait <= EXTRACT_WAIT_TCP_IP;
 }
 
-// Returns a field of a service by its number; 0 if the service does not have it.
-static uint64_t field_of(const struct service *service, uint8_t number)
-{
-    return number ? service->field[number - 1] : 0;
-}
-
-// Returns the object of a service: that of its role, or else its first field; 0: none.
-static uint64_t object_of(const struct service *service)
-{
-    const struct extract_event_type *type = service->type;
-
-    if (!service->role)
-        return 0;
-    if (service->role->object)
-        return field_of(service, service->role->object);
-    return type->fields && type->field[0].kind == EXTRACT_KIND_OBJECT ? service->field[0] : 0;
-}
-
 // Returns the thread that a service names; 0: none.
 static uint64_t thread_of(const struct service *service)
 {
-    return service->role ? field_of(service, service->role->thread) : 0;
+    return service->role ? service_field(service, service->role->thread) : 0;
 }
 
 // Returns the event flags that a service sets; 0: none.
 static uint64_t flags_of(const struct service *service)
 {
-    return service->role ? field_of(service, service->role->flags) : 0;
+    return service->role ? service_field(service, service->role->flags) : 0;
 }
 
 // Returns whether a service shows that nobody waits for it: it states how many do, or a queue has
@@ -333,9 +317,9 @@ static uint64_t flags_of(const struct service *service)
 static bool wakes_nobody(const struct service *service)
 {
     const struct extract_role_fields *role = service->role;
-    bool has_messages = role->queued && role->is_send && field_of(service, role->queued) != 0;
+    bool has_messages = role->queued && role->is_send && service_field(service, role->queued) != 0;
 
-    return has_messages || (role->waiting && !field_of(service, role->waiting));
+    return has_messages || (role->waiting && !service_field(service, role->waiting));
 }
 
 // Returns whether a service ends the wait of a thread. Of waits without roles, the newest service
@@ -349,7 +333,11 @@ static bool is_cause(const struct service *service, const struct thread *thread,
         return thread_of(service) == thread->now.thread;
     if (is_without_roles(wait))
         return true;
-    if (service->role->ends != wait)
+    bool notifies_stream =
+        wait == EXTRACT_WAIT_STREAM && service->role->ends == EXTRACT_WAIT_NOTIFICATION;
+    if (notifies_stream && service->of_stream && thread->now.object)
+        return service->stream == thread->now.object;
+    if (service->role->ends != wait && !notifies_stream)
         return false;
     if (thread_of(service))
         return thread_of(service) == thread->now.thread;
@@ -358,7 +346,7 @@ static bool is_cause(const struct service *service, const struct thread *thread,
     if (thread->call == wait && service->role->begins == wait &&
         service->role->is_send == thread->call_is_send)
         return false; // a message to a full queue ends no wait to send another one
-    return !thread->now.object || object_of(service) == thread->now.object;
+    return notifies_stream || !thread->now.object || service_object(service) == thread->now.object;
 }
 
 static bool is_timer_thread(const struct schedule *schedule, uint64_t address, uint64_t seq)
@@ -376,7 +364,7 @@ static uint64_t object_of_wait(const struct service *service, const struct threa
 {
     bool is_abort = service->role->role == EXTRACT_ROLE_ABORT;
 
-    return thread->now.object || is_abort ? thread->now.object : object_of(service);
+    return thread->now.object || is_abort ? thread->now.object : service_object(service);
 }
 
 // Returns whether a service gives a thread all that it waits for. Event flags that are set may be
@@ -434,6 +422,11 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
         wake.service = service->type;
         wake.object = object_of_wait(service, thread);
         wake.is_aborted = service->role->role == EXTRACT_ROLE_ABORT;
+        if (thread->wait == EXTRACT_WAIT_STREAM && service->of_stream) {
+            wake.cause = service->stream_seq;
+            wake.service = service->of_stream;
+            wake.object = service->stream;
+        }
     }
     const struct core *core = &schedule->cores[event->core];
     if (wake.in_isr && core->depth && core->depth <= MAX_NESTING) {
@@ -521,6 +514,13 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
 
 // ---- stopping ----
 
+void threads_take_back_wait(struct schedule *schedule, struct thread *thread, uint8_t core)
+{
+    const struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = core};
+
+    thread_set(schedule, thread, thread->now.from, &running, NULL);
+}
+
 static void add_suspend(struct schedule *schedule, const struct extract_event *event,
                         const struct extract_role_fields *role)
 {
@@ -538,7 +538,7 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
     thread->wait = wait;
     bool has_call = thread->call == wait;
     uint64_t object = has_call                 ? thread->call_object
-                      : is_without_roles(wait) ? object_of(&thread->service)
+                      : is_without_roles(wait) ? service_object(&thread->service)
                                                : 0;
     struct extract_state state = waiting_state(wait, object);
     if (has_call && wait == EXTRACT_WAIT_MUTEX)
