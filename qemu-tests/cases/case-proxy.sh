@@ -31,10 +31,12 @@ delete
 x/4i $pc
 load
 G
-# places FILE: the functions and lines that GDB shows, without threads.
+# places FILE: the functions and lines that GDB shows, without threads. How full the queue is
+# depends on the load of this host, whose time is that of the board.
 places() {
     sed -e 's/^Thread [0-9]* "[^"]*" hit //; s/^Thread [0-9.]* hit //' \
         -e '/^\[/d; /^ *$/d; /^Remote communication error/d; /received signal/d' \
+        -e 's/^\(Old value\|New value\|\$[0-9]*\) = [0-9]*$/\1/' \
         -e '/Transfer rate\|^Loading\|^Start address/d' "$1"
 }
 session() { # FILE TARGET [COMMAND...]
