@@ -7,6 +7,7 @@
 // can only be higher, a smallest one only be lower, and anything else is not known.
 #include "analysis/failed.h"
 #include "analysis/internal.h"
+#include "base/percent.h"
 #include "base/expression.h"
 #include "base/grow.h"
 #include "events/filter.h"
@@ -643,7 +644,8 @@ static void put_values(const struct extract_assertions *assertions, char *text, 
             : *figure->order
                 ? snprintf(text + used, size - used, "%s%s: %s", comma, figure->name, figure->order)
                 : snprintf(text + used, size - used, "%s%s = %.*f%s%s", comma, figure->name,
-                           is_percent ? 3 : 0, figure->shown, unit,
+                           is_percent ? 3 : 0,
+                           is_percent ? percent_cut(figure->shown) : figure->shown, unit,
                            figure->is_likely ? " (likely)" : "");
         used += (size_t)length;
     }

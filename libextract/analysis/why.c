@@ -95,6 +95,13 @@ static void note_state(void *context, const struct extract_state *state)
         search->last = *state;
 }
 
+static void note_interval(void *context, const struct extract_interval *interval)
+{
+    struct search *search = context;
+
+    search->end = interval->to > search->end ? interval->to : search->end;
+}
+
 static enum extract_code no_thread(const char *name, const char *hint, const char *why,
                                    struct extract_error *error)
 {
@@ -151,14 +158,6 @@ static struct extract_segment *add_segment(struct builder *builder, unsigned dep
                                            uint64_t to, enum extract_segment_kind kind)
 {
     struct extract_why *why = builder->why;
-    struct extract_segment *last =
-        why->segment_count > builder->first ? &why->segments[why->segment_count - 1] : NULL;
-
-    if (last && kind == EXTRACT_SEGMENT_UNKNOWN && last->kind == kind && last->depth == depth &&
-        last->to == from) {
-        last->to = to;
-        return last;
-    }
     struct extract_segment *grown =
         extract_grow(why->segments, &why->capacity, why->segment_count, sizeof *grown);
 
@@ -172,16 +171,23 @@ static struct extract_segment *add_segment(struct builder *builder, unsigned dep
     return segment;
 }
 
-// Returns the core that a thread gets next after a time; -1: not known.
-static int next_core(const struct history *history, uint64_t thread, uint64_t at)
+// Adds a time of which it is not known what happened. `is_ready`: the thread was ready.
+static void add_unknown(struct builder *builder, unsigned depth, uint64_t from, uint64_t to,
+                        bool is_ready)
 {
-    const struct extract_state *state = history_state(history, thread, at);
-    const struct extract_state *end = state ? history->states + history->state_count : NULL;
+    struct extract_why *why = builder->why;
+    struct extract_segment *last =
+        why->segment_count > builder->first ? &why->segments[why->segment_count - 1] : NULL;
 
-    for (; state && state < end && state->thread == thread; state++)
-        if (state->state == EXTRACT_STATE_RUNNING)
-            return state->core;
-    return history->has_one_core && history->interval_count ? history->intervals[0].core : -1;
+    if (last && last->kind == EXTRACT_SEGMENT_UNKNOWN && last->depth == depth && last->to == from &&
+        last->is_ready == is_ready) {
+        last->to = to;
+        return;
+    }
+    struct extract_segment *segment =
+        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+    if (segment)
+        segment->is_ready = is_ready;
 }
 
 static void add_mutex_wait(struct builder *builder, const struct extract_state *state,
@@ -205,10 +211,12 @@ static void add_interrupt_wait(struct builder *builder, const struct extract_int
             builder->why->segments[i].by_isr = true;
 }
 
-// Adds what had a core while a thread was running or ready.
-static void add_core(struct builder *builder, uint64_t thread, int core, uint64_t from, uint64_t to,
-                     unsigned depth)
+// Adds what had a core (-1: not known which one) while a thread was running or ready.
+static void add_core(struct builder *builder, const struct extract_state *of, int core,
+                     uint64_t from, uint64_t to, unsigned depth)
 {
+    bool is_ready = of->state == EXTRACT_STATE_READY;
+    uint64_t thread = of->thread;
     const struct history *history = builder->history;
     const struct extract_interval *interval =
         core < 0 ? NULL : history_interval(history, (uint8_t)core, from);
@@ -236,6 +244,12 @@ static void add_core(struct builder *builder, uint64_t thread, int core, uint64_
             kind = EXTRACT_SEGMENT_SWITCHING;
         else if (interval->runner == EXTRACT_RUNNER_THREAD)
             kind = EXTRACT_SEGMENT_PREEMPTED;
+        if (kind == EXTRACT_SEGMENT_UNKNOWN) {
+            add_unknown(builder, depth, from, stop, is_ready);
+            from = stop;
+            interval++;
+            continue;
+        }
         bool is_spinning = kind == EXTRACT_SEGMENT_RAN && state->object;
         if (is_spinning)
             add_mutex_wait(builder, state, from, stop, depth);
@@ -256,7 +270,7 @@ static void add_core(struct builder *builder, uint64_t thread, int core, uint64_
         interval++;
     }
     if (from < to)
-        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+        add_unknown(builder, depth, from, to, is_ready);
 }
 
 static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, uint64_t to,
@@ -301,7 +315,7 @@ static void add_interrupt(struct builder *builder, const struct extract_ownershi
         from = stop;
     }
     if (from < to)
-        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+        add_unknown(builder, depth, from, to, false);
 }
 
 // Adds a wait for a mutex or a lock: one segment per owner, and what the owner did during it.
@@ -379,10 +393,10 @@ static void add_state_segments(struct builder *builder, const struct extract_sta
 
     switch (is_unknown ? EXTRACT_STATE_UNKNOWN : state->state) {
     case EXTRACT_STATE_RUNNING:
-        add_core(builder, state->thread, state->core, from, to, depth);
+        add_core(builder, state, state->core, from, to, depth);
         break;
     case EXTRACT_STATE_READY:
-        add_core(builder, state->thread, next_core(builder->history, state->thread, from), from, to,
+        add_core(builder, state, history_next_core(builder->history, state->thread, from), from, to,
                  depth);
         break;
     case EXTRACT_STATE_BLOCKED:
@@ -400,7 +414,7 @@ static void add_state_segments(struct builder *builder, const struct extract_sta
         add_suspension(builder, state, from, to, depth);
         break;
     case EXTRACT_STATE_UNKNOWN:
-        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+        add_unknown(builder, depth, from, to, false);
         break;
     }
 }
@@ -417,7 +431,7 @@ static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, u
     for (; from < to && state && state < end && state->thread == thread; state++) {
         if (state->from > from) { // it was not known, or did not exist
             uint64_t stop = state->from < to ? state->from : to;
-            add_segment(builder, depth, from, stop, EXTRACT_SEGMENT_UNKNOWN);
+            add_unknown(builder, depth, from, stop, false);
             from = stop;
         }
         uint64_t stop = state->to < to ? state->to : to;
@@ -427,7 +441,7 @@ static void add_chain(struct builder *builder, uint64_t thread, uint64_t from, u
         from = stop;
     }
     if (from < to)
-        add_segment(builder, depth, from, to, EXTRACT_SEGMENT_UNKNOWN);
+        add_unknown(builder, depth, from, to, false);
 }
 
 // ---- all of it ----
@@ -485,8 +499,10 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
                                       struct extract_error *error)
 {
     struct search search = {.wanted = options->worst ? options->worst : 1, .chains = why->chains};
-    const struct extract_schedule_sink sink = {
-        .context = &search, .state = note_state, .response = add_response};
+    const struct extract_schedule_sink sink = {.context = &search,
+                                               .interval = note_interval,
+                                               .state = note_state,
+                                               .response = add_response};
     uint64_t from = 0, to = 0;
     enum extract_code code = why_find_thread(trace, options->thread, &search.thread, error);
 

@@ -107,3 +107,13 @@ size_t extract_printable(const char *string)
     size_t more = extract_utf8_decode(string + length, &selector);
     return more && is_variation_selector(selector) ? length + more : length;
 }
+
+size_t extract_plain(const char *string)
+{
+    size_t length = 0;
+
+    while (string[length] >= ' ' && string[length] <= '~' && string[length] != '"' &&
+           string[length] != '\\')
+        length++;
+    return length;
+}

@@ -16,6 +16,11 @@ enum { EXTRACT_PRINTABLE_BYTES = 8 };
 // its first byte must be escaped.
 size_t extract_printable(const char *string);
 
+// Returns how many bytes at the begin of `string` (NUL-ended) are printable ASCII characters other
+// than the quote and the backslash: what JSON and terminals take as it is. Most names are nothing
+// else.
+size_t extract_plain(const char *string);
+
 // Decodes the character at `string` (NUL-ended). Returns its length in bytes, or 0 if no valid
 // UTF-8 begins there.
 size_t extract_utf8_decode(const char *string, uint32_t *character);

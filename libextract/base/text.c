@@ -141,7 +141,9 @@ void extract_text_hex(struct extract_text *text, uint64_t value, unsigned width)
 void extract_text_escaped(struct extract_text *text, const char *string)
 {
     while (*string) {
-        size_t n = extract_printable(string);
+        size_t n = extract_plain(string);
+        if (!n)
+            n = extract_printable(string);
         if (n)
             extract_text_put(text, string, n);
         else
@@ -183,10 +185,7 @@ void extract_text_json(struct extract_text *text, const char *string)
 {
     extract_text_putc(text, '"');
     while (*string) {
-        size_t plain = 0; // most names have nothing else
-        while (string[plain] >= ' ' && string[plain] <= '~' && string[plain] != '"' &&
-               string[plain] != '\\')
-            plain++;
+        size_t plain = extract_plain(string);
         if (plain) {
             extract_text_put(text, string, plain);
             string += plain;

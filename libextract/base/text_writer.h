@@ -137,37 +137,45 @@ static inline void text_writer_dec_right(struct text_writer *writer, uint64_t va
     text_writer_fixed(writer, value, digits);
 }
 
-// Appends 0x and lower-case hexadecimal digits. Needs TEXT_WRITER_NUMBER.
-static inline void text_writer_hex(struct text_writer *writer, uint64_t value)
-{
-    unsigned nibbles = (67u - (unsigned)__builtin_clzll(value | 1)) / 4;
-    TEXT_WRITER_LITERAL(writer, "0x");
-    for (unsigned i = nibbles; i > 0; i--, value >>= 4)
-        writer->at[i - 1] = "0123456789abcdef"[value & 15];
-    writer->at += nibbles;
-}
+enum { TEXT_WRITER_UPPER = 'A' - '0' - 10, TEXT_WRITER_LOWER = 'a' - '0' - 10 };
 
-// Returns the eight upper-case hexadecimal digits of a 32-bit value, the first in the lowest byte.
-// Spreads the nibbles to one per byte, and then turns all bytes into ASCII at once.
-static inline uint64_t text_writer_upper_eight(uint32_t value)
+// Returns the eight hexadecimal digits of a 32-bit value, the first in the lowest byte. Spreads the
+// nibbles to one per byte, and then turns all bytes into ASCII at once. `gap` is UPPER or LOWER:
+// how far letters are from the character that would follow 9.
+static inline uint64_t text_writer_hex_eight(uint32_t value, unsigned gap)
 {
     uint64_t x = value;
     x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff);
     x = (x << 8 | x) & UINT64_C(0x00ff00ff00ff00ff);
     x = (x << 4 | x) & UINT64_C(0x0f0f0f0f0f0f0f0f);
     uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
-    return __builtin_bswap64(x + UINT64_C(0x3030303030303030) + letters * 7);
+    return __builtin_bswap64(x + UINT64_C(0x3030303030303030) + letters * gap);
+}
+
+// Appends exactly `digits` (1 to 16) hexadecimal digits, the value's lowest.
+static inline void text_writer_nibbles(struct text_writer *writer, uint64_t value, unsigned digits,
+                                       unsigned gap)
+{
+    unsigned low = digits < 8 ? digits : 8;
+    if (digits > 8) {
+        uint64_t high = text_writer_hex_eight((uint32_t)(value >> 32), gap);
+        text_writer_eight(writer, high >> (16 - digits) * 8, digits - 8);
+    }
+    text_writer_eight(writer, text_writer_hex_eight((uint32_t)value, gap) >> (8 - low) * 8, low);
+}
+
+// Appends 0x and lower-case hexadecimal digits. Needs TEXT_WRITER_NUMBER.
+static inline void text_writer_hex(struct text_writer *writer, uint64_t value)
+{
+    TEXT_WRITER_LITERAL(writer, "0x");
+    text_writer_nibbles(writer, value, (67u - (unsigned)__builtin_clzll(value | 1)) / 4,
+                        TEXT_WRITER_LOWER);
 }
 
 // Appends exactly `digits` (1 to 16) upper-case hexadecimal digits, the value's lowest.
 static inline void text_writer_upper(struct text_writer *writer, uint64_t value, unsigned digits)
 {
-    unsigned low = digits < 8 ? digits : 8;
-    if (digits > 8) {
-        uint64_t high = text_writer_upper_eight((uint32_t)(value >> 32));
-        text_writer_eight(writer, high >> (16 - digits) * 8, digits - 8);
-    }
-    text_writer_eight(writer, text_writer_upper_eight((uint32_t)value) >> (8 - low) * 8, low);
+    text_writer_nibbles(writer, value, digits, TEXT_WRITER_UPPER);
 }
 
 // Ticks as seconds and billionths, truncated, not rounded: two times never print in the wrong

@@ -220,17 +220,22 @@ static void choose_cause(struct crash_build *build)
     // That nothing was found is knowledge only if the registers were there to look at.
     uint64_t cause;
     bool is_known = crash->machine && crash->kernel;
-    bool has_no_trap = is_known && crash->machine->elf_machine == EM_RISCV &&
-                       !register_get(&crash->registers, FAULT_MCAUSE, &cause);
+    bool is_riscv = is_known && crash->machine->elf_machine == EM_RISCV;
+    bool has_no_trap = (is_riscv && !register_get(&crash->registers, FAULT_MCAUSE, &cause)) ||
+                       (is_known && crash->machine->elf_machine == EM_AARCH64 &&
+                        !register_get(&crash->registers, FAULT_ESR, &cause));
     crash->kind = is_known && !has_no_trap ? "none" : "unknown";
     crash->certainty = EXTRACT_CRASH_POSSIBLE;
     crash->source = crash->machine ? "registers" : "memory";
-    snprintf(crash->text, sizeof crash->text, "%s",
-             has_no_trap ? "nothing shows a deadlock or an overflow; mcause, mepc and mtval, which "
-                           "show a trap, are missing"
-             : is_known
-                 ? "nothing shows a fault, a deadlock or an overflow"
-                 : "the registers of the core or the control blocks of the kernel are missing");
+    snprintf(
+        crash->text, sizeof crash->text, "%s",
+        has_no_trap && is_riscv
+            ? "nothing shows a deadlock or an overflow; mcause, mepc and mtval, which show a "
+              "trap, are missing"
+        : has_no_trap ? "nothing shows a deadlock or an overflow; esr, elr and far, which show an "
+                        "exception, are missing"
+        : is_known    ? "nothing shows a fault, a deadlock or an overflow"
+                   : "the registers of the core or the control blocks of the kernel are missing");
 }
 
 void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most)

@@ -576,6 +576,97 @@ static void read_assertion(struct crash_build *build)
                      is_passed);
 }
 
+// ---- Arm, A- and R-profile ----
+
+enum { ARM_MODE = 0x1F, ARM_ABORT = 0x17, ARM_UNDEFINED = 0x1B };
+
+// The mode shows which exceptions the core has taken, unless the handler has changed it; what the
+// fault was is in registers of the coprocessor, which debuggers do not list.
+// Source: Arm Architecture Reference Manual for Armv7-A, B1.8 (the preferred return addresses).
+static void read_classic_arm(struct crash_build *build)
+{
+    const struct extract_registers *registers = &build->crash->registers;
+    char link[80] = "";
+    uint64_t status, lr;
+
+    if (!register_get(registers, ARM_PSR, &status))
+        return;
+    bool is_abort = (status & ARM_MODE) == ARM_ABORT;
+    if (!is_abort && (status & ARM_MODE) != ARM_UNDEFINED)
+        return;
+    if (register_get(registers, ARM_LR, &lr))
+        snprintf(link, sizeof link,
+                 is_abort ? "; at the begin of the handler, lr (0x%08llx) is 8 or 4 after it"
+                          : "; at the begin of the handler, lr (0x%08llx) is after it",
+                 (unsigned long long)lr);
+    crash_find(build, is_abort ? "trap" : "illegal instruction", "registers", EXTRACT_CRASH_LIKELY,
+               is_abort ? "the core is in abort mode: an access to data, or to an instruction, has "
+                          "failed%s"
+                        : "the core is in undefined mode: an instruction was not one%s",
+               link);
+}
+
+// ---- AArch64 ----
+
+// The classes of exceptions, in ESR.
+// Source: Arm Architecture Reference Manual for A-profile, ESR_EL1.
+static const struct meaning exception_classes[] = {
+    {0x00, "illegal instruction", "an unknown instruction was executed"},
+    {0x07, "trap", "floating point was used, which is disabled"},
+    {0x0E, "trap", "the execution state was illegal"},
+    {0x20, "memory fault", "an instruction could not be fetched, in a lower exception level"},
+    {0x21, "memory fault", "an instruction could not be fetched"},
+    {0x22, "trap", "the pc was not aligned"},
+    {0x24, "memory fault", "an access to data has failed, in a lower exception level"},
+    {0x25, "memory fault", "an access to data has failed"},
+    {0x26, "trap", "the stack pointer was not aligned"},
+    {0x2F, "bus fault", "the memory has reported an error"},
+    {0x3C, "trap", "a breakpoint instruction was executed"},
+};
+
+// Returns what the last exception of a core means; NULL: it was a call, or there was none.
+static const struct meaning *aarch64_exception(const struct extract_registers *registers,
+                                               uint64_t *syndrome)
+{
+    uint64_t pc = 0;
+
+    if (!register_get(registers, FAULT_ESR, syndrome) ||
+        (!*syndrome && (!register_get(registers, FAULT_ELR, &pc) || !pc)))
+        return NULL;
+    return meaning_of(exception_classes, sizeof exception_classes / sizeof *exception_classes,
+                      *syndrome >> 26 & 0x3F);
+}
+
+// ESR keeps its value after the exception. When a handler begins, all interrupts are masked.
+static bool aarch64_is_in_handler(const struct extract_registers *registers)
+{
+    const uint64_t masks = 0x3C0, level = 0xC;
+    uint64_t status;
+
+    return register_get(registers, AARCH64_PSTATE, &status) && (status & masks) == masks &&
+           status & level;
+}
+
+// All is likely only: a handler of interrupts does not change ESR.
+static void read_aarch64(struct crash_build *build)
+{
+    const struct extract_registers *registers = &build->crash->registers;
+    uint64_t syndrome, address, pc;
+    const struct meaning *meaning = aarch64_exception(registers, &syndrome);
+    char where[48] = "";
+
+    if (!meaning)
+        return;
+    if (strcmp(meaning->kind, "memory fault") == 0 && register_get(registers, FAULT_FAR, &address))
+        snprintf(where, sizeof where, ": address 0x%llx", (unsigned long long)address);
+    bool is_handled = aarch64_is_in_handler(registers);
+    crash_find(build, is_handled ? meaning->kind : "earlier trap", "registers",
+               EXTRACT_CRASH_LIKELY, "%s%s (ESR 0x%llx)", meaning->text, where,
+               (unsigned long long)syndrome);
+    if (is_handled && register_get(registers, FAULT_ELR, &pc))
+        crash_set_place(build, pc, EXTRACT_CRASH_LIKELY);
+}
+
 // ---- several cores ----
 
 // Returns whether a core is in a handler of faults.
@@ -586,8 +677,12 @@ static bool has_fault(const struct register_machine *machine,
 
     if (machine->elf_machine == EM_RISCV)
         return riscv_exception(machine, registers, &cause) && !riscv_traps_are_open(registers);
-    if (!machine->is_m_profile || !register_get(registers, ARM_PSR, &psr))
+    if (machine->elf_machine == EM_AARCH64)
+        return aarch64_exception(registers, &cause) && aarch64_is_in_handler(registers);
+    if (machine->elf_machine != EM_ARM || !register_get(registers, ARM_PSR, &psr))
         return false;
+    if (!machine->is_m_profile)
+        return (psr & ARM_MODE) == ARM_ABORT || (psr & ARM_MODE) == ARM_UNDEFINED;
     const struct meaning *exception =
         meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, psr & EXCEPTION);
     return exception && exception->kind;
@@ -649,6 +744,10 @@ void crash_read_faults(struct crash_build *build)
     crash->machine = build->machine;
     if (build->machine->is_m_profile)
         read_arm(build);
+    else if (build->machine->elf_machine == EM_ARM)
+        read_classic_arm(build);
+    else if (build->machine->elf_machine == EM_AARCH64)
+        read_aarch64(build);
     else if (build->machine->elf_machine == EM_RISCV)
         read_riscv(build);
     else if (build->machine->elf_machine == EM_68K)

@@ -5,6 +5,7 @@
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <extract/text.h>
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,13 +128,15 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         seen[at] = true;
         if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
             limited = thread;
-        extract_text_printf(&words, "%s\"%s\" waits for %s \"%s\"", deadlock->count > 1 ? ", " : "",
+        extract_text_printf(&words, "%s\"%s\" waits for %s", deadlock->count > 1 ? ", " : "",
                             crash_name(thread->name, thread->address, name),
-                            thread->wait ? thread->wait : "an object",
-                            crash_name(thread->object < kernel->object_count
-                                           ? kernel->objects[thread->object].name
-                                           : "",
-                                       thread->waiting_for, object));
+                            thread->wait ? thread->wait : "an object");
+        if (thread->object < kernel->object_count || thread->waiting_for)
+            extract_text_printf(&words, " \"%s\"",
+                                crash_name(thread->object < kernel->object_count
+                                               ? kernel->objects[thread->object].name
+                                               : "",
+                                           thread->waiting_for, object));
         at = index_of(kernel, thread->holder);
     } while (at != first);
     char name[24];
@@ -194,6 +197,18 @@ static void find_levels(struct crash_build *build)
 
 // ---- who had the core ----
 
+// Returns whether an Arm core of A- or R-profile is in a mode that an exception leads to: it may
+// have interrupted another exception.
+static bool is_in_exception_mode(const struct crash_build *build)
+{
+    const uint64_t modes = 1 << 0x1 | 1 << 0x2 | 1 << 0x7 | 1 << 0xB; // FIQ, IRQ, abort, undefined
+    uint64_t status;
+
+    return build->machine && build->machine->elf_machine == EM_ARM &&
+           !build->machine->is_m_profile &&
+           register_get(&build->crash->registers, ARM_PSR, &status) && modes >> (status & 0xF) & 1;
+}
+
 static void find_thread(struct crash_build *build)
 {
     const struct extract_remains *remains = build->remains;
@@ -220,7 +235,8 @@ static void find_thread(struct crash_build *build)
         if (!served->on_core || !served->thread || served->thread->core != crash->core)
             continue;
         crash->thread = served->thread;
-        crash->thread_certainty = EXTRACT_CRASH_CERTAIN;
+        crash->thread_certainty =
+            is_in_exception_mode(build) ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
     }
     serve_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs.

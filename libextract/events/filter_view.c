@@ -156,7 +156,9 @@ static bool item_is_type(const struct extract_trace *trace, const struct conditi
     if (extract_number_parse(item->value, &number))
         return number == id;
     char shown[256]; // for a range of ids, reports add the id to the name
-    snprintf(shown, sizeof shown, type->range ? "%s %u" : "%s", type->name, id);
+    char in_name[12];
+    extract_event_type_number(type, id, in_name);
+    snprintf(shown, sizeof shown, type->range ? "%s %s" : "%s", type->name, in_name);
     char joined[256]; // blanks may be written as underscores
     snprintf(joined, sizeof joined, "%s", shown);
     for (char *at = joined; *at; at++)

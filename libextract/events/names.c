@@ -432,15 +432,14 @@ static bool add_all_logged(struct build *build)
 
 // ---- threads that only events name ----
 
-// Adds a thread at an address, unless it is known.
-static bool add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
+// Adds a thread at an address other than 0, unless it is known.
+static bool add_thread_at(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     struct extract_trace *trace = build->trace;
 
-    if (!address || trace->object_count >= build->max_objects ||
-        extract_names_find(trace, true, address, seq))
+    if (trace->object_count >= build->max_objects || extract_names_find(trace, true, address, seq))
         return true;
     uint64_t block = extract_trace_registry(trace, seq);
     struct extract_epoch *epoch = trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
@@ -457,6 +456,13 @@ static bool add_thread(struct build *build, uint64_t address, uint16_t priority,
                                     .slot = UINT32_MAX};
     return add_object(build, &object, "") &&
            enter_object(trace, epoch, trace->object_count - 1, block);
+}
+
+// Most events name no thread but their own.
+static inline bool add_thread(struct build *build, uint64_t address, uint16_t priority,
+                              uint64_t seq)
+{
+    return !address || add_thread_at(build, address, priority, seq);
 }
 
 // ---- entries that give names ----
@@ -556,10 +562,12 @@ static bool apply_name(struct build *build, uint64_t seq, const struct extract_n
 static bool note_name_entry(struct build *build, const struct extract_event *event)
 {
     const struct extract_format *format = build->trace->snapshot->ring.format;
-    struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
 
     build->begins_run = false;
-    if (!format->entry_name || !format->entry_name(event, &entry))
+    if (!format->entry_name)
+        return true;
+    struct extract_name_entry entry = {.object.priority = EXTRACT_NO_PRIORITY};
+    if (!format->entry_name(event, &entry))
         return true;
     build->begins_run = entry.restarted;
     if (entry.restarted && !begin_run(build, event->seq))

@@ -48,6 +48,8 @@ struct export_counter {
 
 struct exporter;
 
+enum { EXPORT_KNOWN_BITS = 6, EXPORT_KNOWN_NAMES = 1 << EXPORT_KNOWN_BITS };
+
 // A run of an exporter.
 struct export_run {
     const struct exporter *exporter;
@@ -75,6 +77,11 @@ struct export_run {
     struct open_interrupts *interrupts; // that the present event is in; NULL: no schedule
     uint64_t done;                      // events that were walked
     struct extract_text event_name;     // scratch of export_event_name
+    struct export_known_name {
+        uint64_t address;
+        const char *name; // NULL: none yet
+        bool is_thread;
+    } known_names[EXPORT_KNOWN_NAMES]; // that export_name has found, by a hash of the address
 };
 
 struct exporter {
@@ -114,7 +121,7 @@ uint64_t export_lost_sometime(const struct export_run *run);
 // Returns the name of a thread or object, which is escaped for a terminal; its address, written to
 // `buffer`, if it has none.
 enum { EXPORT_NAME_BYTES = 24 };
-const char *export_name(const struct export_run *run, bool is_thread, uint64_t address,
+const char *export_name(struct export_run *run, bool is_thread, uint64_t address,
                         char buffer[EXPORT_NAME_BYTES]);
 // Returns what a counter counts, such as "messages in".
 const char *export_counter_name(enum export_counter_kind kind);

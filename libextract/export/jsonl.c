@@ -3,10 +3,17 @@
 //
 // The keys are stable and have no blanks. ringside-export(1) documents them.
 // Standard: RFC 8259; the lines end as in https://jsonlines.org.
+#include "base/printable.h"
 #include "export/exporter.h"
 #include <stdlib.h>
 
-enum { NUMBERS = 6 * TEXT_WRITER_NUMBER + 160, PLAN_BITS = 9, PLAN_SLOTS = 1 << PLAN_BITS };
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+// Writes a key, which is a literal, and a number, without a check of the space.
+#define PUT_NUMBER(writer, key, value)                                                             \
+    (TEXT_WRITER_LITERAL(writer, key), text_writer_dec(writer, value))
+
+enum { NUMBERS = 8 * TEXT_WRITER_NUMBER + 256, PLAN_BITS = 9, PLAN_SLOTS = 1 << PLAN_BITS };
 
 // What all events of one type share.
 struct plan {
@@ -15,6 +22,8 @@ struct plan {
     char *name;                    // of events with a name of their own; owned; NULL: of the type
     char *head;                    // `,"id":…,"fields":{`; owned
     char *key[EXTRACT_FIELDS_MAX]; // `"label":`, with a comma unless it is the first; owned
+    size_t head_length, key_length[EXTRACT_FIELDS_MAX];
+    size_t bytes; // of all of them
 };
 
 struct jsonl {
@@ -28,13 +37,14 @@ static struct text_writer *writer_of(struct export_run *run)
     return &((struct jsonl *)run->state)->writer;
 }
 
-static inline void put_bytes(struct text_writer *writer, const char *bytes, size_t length)
+static ALWAYS_INLINE void put_bytes(struct text_writer *writer, const char *bytes, size_t length)
 {
-    if (text_writer_need(writer, length + TEXT_WRITER_NUMBER))
+    if (text_writer_need(writer, length))
         text_writer_copy(writer, bytes, length);
 }
 
-static inline void put_string(struct text_writer *writer, const char *string)
+// Writes a string, which is most often a literal: its length is then known to the compiler.
+static ALWAYS_INLINE void put_string(struct text_writer *writer, const char *string)
 {
     put_bytes(writer, string, strlen(string));
 }
@@ -44,7 +54,17 @@ static void put_json(struct export_run *run, const char *string)
 {
     struct extract_text *scratch = &((struct jsonl *)run->state)->scratch;
     struct extract_text *escaped = &((struct jsonl *)run->state)->escaped;
+    struct text_writer *writer = writer_of(run);
+    size_t length = extract_plain(string);
 
+    if (!string[length]) {
+        if (!text_writer_need(writer, length + 2))
+            return;
+        text_writer_char(writer, '"');
+        text_writer_copy(writer, string, length);
+        text_writer_char(writer, '"');
+        return;
+    }
     scratch->used = escaped->used = 0;
     extract_text_escaped(escaped, string);
     extract_text_putc(escaped, 0);
@@ -52,10 +72,10 @@ static void put_json(struct export_run *run, const char *string)
     if (scratch->code || escaped->code)
         export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
     else
-        put_bytes(writer_of(run), scratch->data, scratch->used);
+        put_bytes(writer, scratch->data, scratch->used);
 }
 
-static inline void put_number(struct text_writer *writer, const char *key, uint64_t value)
+static ALWAYS_INLINE void put_number(struct text_writer *writer, const char *key, uint64_t value)
 {
     put_string(writer, key);
     if (text_writer_need(writer, TEXT_WRITER_NUMBER))
@@ -64,21 +84,21 @@ static inline void put_number(struct text_writer *writer, const char *key, uint6
 
 // ---- plans ----
 
-// Returns the label of a field without blanks, as a key. Errors: NULL.
-static char *make_key(struct extract_text *scratch, const char *label, bool is_first)
+// Makes the key of a field: its label without blanks. Returns false if memory is short.
+static bool make_key(struct extract_text *scratch, struct plan *plan, unsigned i, bool is_first)
 {
-    char *key;
-
     scratch->used = 0;
     if (!is_first)
         extract_text_putc(scratch, ',');
     size_t start = scratch->used;
-    extract_text_json(scratch, label);
-    for (size_t i = start; i < scratch->used; i++)
-        scratch->data[i] = scratch->data[i] == ' ' ? '_' : scratch->data[i];
+    extract_text_json(scratch, plan->type->field[i].label);
+    for (size_t k = start; k < scratch->used; k++)
+        scratch->data[k] = scratch->data[k] == ' ' ? '_' : scratch->data[k];
     extract_text_put(scratch, ":", 2);
-    key = scratch->code ? NULL : malloc(scratch->used);
-    return key ? memcpy(key, scratch->data, scratch->used) : NULL;
+    plan->key[i] = scratch->code ? NULL : strdup(scratch->data);
+    plan->key_length[i] = scratch->code ? 0 : scratch->used - 1;
+    plan->bytes += plan->key_length[i];
+    return plan->key[i];
 }
 
 static void free_plan(struct plan *plan)
@@ -112,43 +132,47 @@ static const struct plan *find_plan(struct export_run *run, const struct extract
     extract_text_putc(&jsonl->scratch, 0);
     plan->head = jsonl->scratch.code ? NULL : strdup(jsonl->scratch.data);
     plan->name = has_own ? strdup(name) : NULL;
+    plan->bytes = plan->head_length = plan->head ? strlen(plan->head) : 0;
+    plan->type = type;
+    plan->id = event->id;
     bool is_made = plan->head && (plan->name || !has_own);
     for (unsigned i = 0; i < type->fields && is_made; i++)
         if (type->field[i].kind != EXTRACT_KIND_NONE) {
-            plan->key[i] = make_key(&jsonl->scratch, type->field[i].label, is_first);
-            is_made = plan->key[i];
+            is_made = make_key(&jsonl->scratch, plan, i, is_first);
             is_first = false;
         }
-    if (!is_made) {
-        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
-        return NULL;
-    }
-    plan->type = type;
-    plan->id = event->id;
-    return plan;
+    if (is_made)
+        return plan;
+    free_plan(plan);
+    export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+    return NULL;
 }
 
 // ---- events ----
 
-static void put_head(struct export_run *run, const char *type, const struct extract_event *event)
+// Functions that write much write with a copy of the writer, which the compiler keeps in registers.
+
+// Writes the begin of a line and leaves space for NUMBERS. Returns false if the output has failed.
+static bool put_head(struct export_run *run, const char *type, size_t length,
+                     const struct extract_event *event)
 {
-    struct text_writer *writer = writer_of(run);
     bool is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED);
 
-    if (!text_writer_need(writer, NUMBERS))
-        return;
-    put_string(writer, type);
-    TEXT_WRITER_LITERAL(writer, ",\"seq\":");
-    text_writer_dec(writer, event->seq);
-    TEXT_WRITER_LITERAL(writer, ",\"ticks\":");
+    if (!text_writer_need(writer_of(run), 2 * NUMBERS))
+        return false;
+    struct text_writer writer = *writer_of(run);
+    text_writer_copy(&writer, type, length);
+    PUT_NUMBER(&writer, ",\"seq\":", event->seq);
     if (is_timed)
-        text_writer_dec(writer, event->ticks);
+        PUT_NUMBER(&writer, ",\"ticks\":", event->ticks);
     else
-        TEXT_WRITER_LITERAL(writer, "null");
+        TEXT_WRITER_LITERAL(&writer, ",\"ticks\":null");
     if (run->hz && is_timed) {
-        TEXT_WRITER_LITERAL(writer, ",\"seconds\":");
-        text_writer_seconds(writer, event->ticks, run->hz);
+        TEXT_WRITER_LITERAL(&writer, ",\"seconds\":");
+        text_writer_seconds(&writer, event->ticks, run->hz);
     }
+    writer_of(run)->at = writer.at;
+    return true;
 }
 
 static void put_text(struct export_run *run, const struct extract_event *event)
@@ -189,53 +213,79 @@ static void put_word(struct export_run *run, const char *key, enum extract_kind 
 
 static void put_fields(struct export_run *run, const struct extract_event *event)
 {
-    struct text_writer *writer = writer_of(run);
     const struct plan *plan = find_plan(run, event);
     unsigned count = report_fields(event);
 
-    if (!plan)
+    if (!plan || !text_writer_need(writer_of(run), plan->bytes + TEXT_WRITER_NUMBER * (count + 1)))
         return;
-    put_string(writer, plan->head);
-    for (unsigned i = 0; i < count; i++)
+    struct text_writer writer = *writer_of(run);
+    text_writer_copy(&writer, plan->head, plan->head_length);
+    for (unsigned i = 0; i < count; i++) {
         if (!plan->key[i])
             continue;
-        else if (report_field_is_number(event, i))
-            put_number(writer, plan->key[i], event->field[i]);
-        else
-            put_word(run, plan->key[i], event->type->field[i].kind, event->field[i]);
-    put_string(writer, "}");
+        if (report_field_is_number(event, i)) {
+            text_writer_copy(&writer, plan->key[i], plan->key_length[i]);
+            text_writer_dec(&writer, event->field[i]);
+            continue;
+        }
+        writer_of(run)->at = writer.at;
+        put_word(run, plan->key[i], event->type->field[i].kind, event->field[i]);
+        if (!text_writer_need(writer_of(run), plan->bytes + TEXT_WRITER_NUMBER * (count + 1)))
+            return;
+        writer = *writer_of(run);
+    }
+    text_writer_char(&writer, '}');
+    writer_of(run)->at = writer.at;
+}
+
+// Writes what executed up to the name of the thread, after put_head.
+static void put_context(struct export_run *run, const struct extract_event *event)
+{
+    const char *context = extract_context_name((enum extract_context)event->context);
+    struct text_writer writer = *writer_of(run);
+
+    PUT_NUMBER(&writer, ",\"core\":", event->core);
+    TEXT_WRITER_LITERAL(&writer, ",\"context\":\"");
+    text_writer_copy(&writer, context, strlen(context));
+    if (event->context == EXTRACT_THREAD) {
+        PUT_NUMBER(&writer, "\",\"thread\":", event->thread);
+        TEXT_WRITER_LITERAL(&writer, ",\"thread_name\":");
+    } else {
+        TEXT_WRITER_LITERAL(&writer, "\",\"thread\":null");
+    }
+    writer_of(run)->at = writer.at;
 }
 
 static void put_event(struct export_run *run, const struct extract_event *event)
 {
-    struct text_writer *writer = writer_of(run);
+    static const char type[] = "{\"type\":\"event\"";
 
-    put_head(run, "{\"type\":\"event\"", event);
-    put_number(writer, ",\"core\":", event->core);
-    put_string(writer, ",\"context\":\"");
-    put_string(writer, extract_context_name((enum extract_context)event->context));
+    if (!put_head(run, type, sizeof type - 1, event))
+        return;
+    put_context(run, event);
     if (event->context == EXTRACT_THREAD) {
-        put_number(writer, "\",\"thread\":", event->thread);
         const struct extract_object *thread =
             extract_trace_thread_at(run->trace, event->thread, event->seq);
-        put_string(writer, ",\"thread_name\":");
-        if (thread && value_name_of_object(thread))
-            put_json(run, value_name_of_object(thread));
+        const char *name = thread ? value_name_of_object(thread) : NULL;
+        if (name)
+            put_json(run, name);
         else
-            put_string(writer, "null");
-    } else {
-        put_string(writer, "\",\"thread\":null");
+            put_string(writer_of(run), "null");
     }
     if (report_has_priority(event))
-        put_number(writer, ",\"priority\":", event->priority);
+        put_number(writer_of(run), ",\"priority\":", event->priority);
     put_fields(run, event);
     put_text(run, event);
 }
 
 static void put_loss(struct export_run *run, const struct extract_event *marker)
 {
-    put_head(run, extract_id_is_loss(marker->id) ? "{\"type\":\"loss\"" : "{\"type\":\"marker\"",
-             marker);
+    static const char loss[] = "{\"type\":\"loss\"", other[] = "{\"type\":\"marker\"";
+    bool is_loss = extract_id_is_loss(marker->id);
+
+    if (!put_head(run, is_loss ? loss : other, is_loss ? sizeof loss - 1 : sizeof other - 1,
+                  marker))
+        return;
     put_fields(run, marker);
     put_text(run, marker);
 }

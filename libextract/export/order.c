@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export: an external merge sort. The parts are sorted by natural merging, which is fast because
-// most changes are already in order.
+// export: an external merge sort. The parts are sorted by insertion in short blocks, which are then
+// merged. Both are fast because most changes are in their place already.
 #include "export/order.h"
 #include "base/file.h"
 #include <stdbool.h>
@@ -10,53 +10,51 @@
 enum {
     DEFAULT_PART = 1 << 19, // changes: 12 MiB
     FIRST_CAPACITY = 1 << 10,
+    BLOCK = 32,       // changes that are sorted by insertion
     WINDOW = 1 << 10, // changes that are read of a part at once
     MAX_PARTS = 1 << 11
 };
 
 // ---- sorting ----
 
-// Returns the end of the run that begins at `start`.
-static size_t run_end(const struct export_change *items, size_t start, size_t count)
+// Sorts each block by itself.
+static void sort_blocks(struct export_change *items, size_t count)
 {
-    size_t end = start + 1;
-
-    while (end < count && items[end - 1].at <= items[end].at)
-        end++;
-    return end < count ? end : count;
+    for (size_t i = 0; i < count; i++) {
+        struct export_change change = items[i];
+        size_t to = i;
+        for (; to % BLOCK && change.at < items[to - 1].at; to--)
+            items[to] = items[to - 1];
+        if (to < i)
+            items[to] = change;
+    }
 }
 
-// Merges neighboring runs of `from` into `to`. Returns the number of runs in `to`.
-static size_t merge_runs(const struct export_change *from, struct export_change *to, size_t count)
+// Merges two neighboring sorted ranges. What is in its place already is not moved: most of both.
+static void merge(struct export_change *items, size_t start, size_t middle, size_t end,
+                  struct export_change *spare)
 {
-    size_t runs = 0;
+    size_t to = middle, a = 0, b = middle;
 
-    for (size_t start = 0; start < count; runs++) {
-        size_t middle = run_end(from, start, count);
-        size_t end = middle < count ? run_end(from, middle, count) : middle;
-        size_t a = start, b = middle, at = start;
-        while (a < middle && b < end)
-            to[at++] = from[b].at < from[a].at ? from[b++] : from[a++];
-        memcpy(&to[at], &from[a], (middle - a) * sizeof *to);
-        at += middle - a;
-        memcpy(&to[at], &from[b], (end - b) * sizeof *to);
-        start = end;
-    }
-    return runs;
+    while (to > start && items[to - 1].at > items[middle].at)
+        to--;
+    size_t count = middle - to;
+    memcpy(spare, &items[to], count * sizeof *spare);
+    while (a < count && b < end)
+        items[to++] = items[b].at < spare[a].at ? items[b++] : spare[a++];
+    memcpy(&items[to], &spare[a], (count - a) * sizeof *spare);
 }
 
 static void sort(struct export_order *order)
 {
-    for (size_t runs = 2; runs > 1 && order->count;) {
-        runs = run_end(order->items, 0, order->count) == order->count
-                   ? 1
-                   : merge_runs(order->items, order->spare, order->count) + 1;
-        if (runs == 1)
-            break;
-        struct export_change *sorted = order->spare;
-        order->spare = order->items;
-        order->items = sorted;
-    }
+    size_t count = order->count;
+
+    sort_blocks(order->items, count);
+    for (size_t width = BLOCK; width < count; width *= 2)
+        for (size_t start = 0; start + width < count; start += 2 * width) {
+            size_t end = start + 2 * width < count ? start + 2 * width : count;
+            merge(order->items, start, start + width, end, order->spare);
+        }
 }
 
 // ---- parts ----

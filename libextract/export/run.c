@@ -125,14 +125,21 @@ uint64_t export_lost_sometime(const struct export_run *run)
     return info->lost_known && !info->gaps ? info->events_lost : 0;
 }
 
-const char *export_name(const struct export_run *run, bool is_thread, uint64_t address,
+const char *export_name(struct export_run *run, bool is_thread, uint64_t address,
                         char buffer[EXPORT_NAME_BYTES])
 {
+    struct export_known_name *known =
+        &run->known_names[(address + is_thread) * UINT64_C(0x9E3779B97F4A7C15) >>
+                          (64 - EXPORT_KNOWN_BITS)];
+
+    if (known->name && known->address == address && known->is_thread == is_thread)
+        return known->name;
     const struct extract_object *object = is_thread ? extract_trace_thread(run->trace, address)
                                                     : extract_trace_object(run->trace, address);
-
-    if (object)
+    if (object) {
+        *known = (struct export_known_name){address, object->shown, is_thread};
         return object->shown;
+    }
     snprintf(buffer, EXPORT_NAME_BYTES, "0x%08llx", (unsigned long long)address);
     return buffer;
 }

@@ -12,6 +12,11 @@
 // What a track shows. A change of a counter may be to UNKNOWN_COUNTER.
 enum { CORE = 0, THREAD, COUNTER, UNKNOWN_COUNTER };
 
+// A name without blanks and without what VCD gives a meaning, in `words`. No name has length 0.
+struct word {
+    size_t at, length;
+};
+
 // Bits of the value of a change. CORE: the runner, and the thread or interrupt in `texts`.
 // THREAD: the state, and the object that it waits for.
 struct vcd {
@@ -25,6 +30,11 @@ struct vcd {
     uint64_t at;   // time of the last change that was written
     bool has_time;
     unsigned scale; // time units per tick, or 0: nanoseconds
+
+    // While changes are written:
+    struct text_writer writer;
+    struct extract_text words;
+    struct word *named; // by 2 × number of `texts`, + 1 for a thread; length 0: not yet. Owned
 };
 
 static size_t track_of(struct export_run *run, uint64_t kind, uint64_t key)
@@ -136,6 +146,8 @@ static void end_tracks(struct export_run *run)
 
 // ---- output ----
 
+enum { CHANGE_BYTES = 3 * TEXT_WRITER_NUMBER + 64 + 32 }; // of a change without its name
+
 // Appends a name without blanks and without what VCD gives a meaning.
 static void put_word(struct extract_text *text, const char *name)
 {
@@ -147,10 +159,10 @@ static void put_word(struct extract_text *text, const char *name)
 }
 
 // Appends the short name of a track: printable characters from '!' on.
-static void put_code(struct extract_text *text, uint64_t track)
+static void put_code(struct text_writer *writer, uint64_t track)
 {
     do {
-        extract_text_putc(text, (char)('!' + track % 94));
+        text_writer_char(writer, (char)('!' + track % 94));
         track /= 94;
     } while (track);
 }
@@ -159,64 +171,111 @@ static void put_time(struct export_run *run, uint64_t at)
 {
     struct vcd *vcd = run->state;
 
-    extract_text_putc(run->text, '#');
-    extract_text_dec(run->text, vcd->scale ? at * vcd->scale : export_ns(run, at));
-    extract_text_putc(run->text, '\n');
+    text_writer_char(&vcd->writer, '#');
+    text_writer_dec(&vcd->writer, vcd->scale ? at * vcd->scale : export_ns(run, at));
+    text_writer_char(&vcd->writer, '\n');
 }
 
-static void put_core_value(struct export_run *run, const struct export_change *change)
+// Appends the name of a thread or object, and leaves space for the rest of a change. Returns false
+// if memory is short or the output has failed.
+static bool put_name(struct export_run *run, bool is_thread, uint64_t number)
 {
-    const struct vcd *vcd = run->state;
+    struct vcd *vcd = run->state;
+    struct word *word = &vcd->named[2 * number + is_thread];
+    char buffer[EXPORT_NAME_BYTES];
+
+    if (!word->length) {
+        word->at = vcd->words.used;
+        put_word(&vcd->words, export_name(run, is_thread, vcd->texts.keys[number], buffer));
+        word->length = vcd->words.used - word->at;
+    }
+    if (vcd->words.code) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return false;
+    }
+    if (!text_writer_need(&vcd->writer, word->length + CHANGE_BYTES))
+        return false;
+    text_writer_copy(&vcd->writer, vcd->words.data + word->at, word->length);
+    return true;
+}
+
+static bool put_core_value(struct export_run *run, const struct export_change *change)
+{
+    struct vcd *vcd = run->state;
     enum extract_runner runner = (enum extract_runner)(change->value & 0xff);
     uint64_t what = vcd->texts.keys[change->value >> 8];
-    char buffer[EXPORT_NAME_BYTES];
+    const char *word = extract_runner_name(runner);
 
     if (runner == EXTRACT_RUNNER_THREAD)
-        put_word(run->text, export_name(run, true, what, buffer));
-    else
-        extract_text_puts(run->text, extract_runner_name(runner));
-    if (runner == EXTRACT_RUNNER_ISR && what)
-        extract_text_printf(run->text, "_%llu", (unsigned long long)(what - 1));
+        return put_name(run, true, change->value >> 8);
+    text_writer_copy(&vcd->writer, word, strlen(word));
+    if (runner == EXTRACT_RUNNER_ISR && what) {
+        text_writer_char(&vcd->writer, '_');
+        text_writer_dec(&vcd->writer, what - 1);
+    }
+    return true;
 }
 
-static void put_state_value(struct export_run *run, const struct export_change *change)
+static bool put_state_value(struct export_run *run, const struct export_change *change)
 {
-    const struct vcd *vcd = run->state;
-    uint64_t object = vcd->texts.keys[change->value >> 8];
-    char buffer[EXPORT_NAME_BYTES];
+    struct vcd *vcd = run->state;
+    const char *word = extract_thread_state_name((enum extract_thread_state)(change->value & 0xff));
 
-    extract_text_puts(run->text,
-                      extract_thread_state_name((enum extract_thread_state)(change->value & 0xff)));
-    if (object) {
-        extract_text_putc(run->text, ':');
-        put_word(run->text, export_name(run, false, object, buffer));
-    }
+    text_writer_copy(&vcd->writer, word, strlen(word));
+    if (!vcd->texts.keys[change->value >> 8])
+        return true;
+    text_writer_char(&vcd->writer, ':');
+    return put_name(run, false, change->value >> 8);
 }
 
 static void put_change(void *context, const struct export_change *change)
 {
     struct export_run *run = context;
     struct vcd *vcd = run->state;
+    struct text_writer *writer = &vcd->writer;
 
+    if (!text_writer_need(writer, CHANGE_BYTES))
+        return;
     if (!vcd->has_time || change->at != vcd->at)
         put_time(run, change->at);
     vcd->has_time = true;
     vcd->at = change->at;
-    extract_text_putc(run->text, change->kind >= COUNTER ? 'b' : 's');
+    text_writer_char(writer, change->kind >= COUNTER ? 'b' : 's');
     if (change->kind == CORE) {
-        put_core_value(run, change);
+        if (!put_core_value(run, change))
+            return;
     } else if (change->kind == THREAD) {
-        put_state_value(run, change);
+        if (!put_state_value(run, change))
+            return;
     } else if (change->kind == UNKNOWN_COUNTER) {
-        extract_text_putc(run->text, 'x');
+        text_writer_char(writer, 'x');
     } else {
         unsigned bits = 64u - (unsigned)__builtin_clzll(change->value | 1);
         for (unsigned i = bits; i-- > 0;)
-            extract_text_putc(run->text, change->value >> i & 1 ? '1' : '0');
+            text_writer_char(writer, change->value >> i & 1 ? '1' : '0');
     }
-    extract_text_putc(run->text, ' ');
-    put_code(run->text, change->track);
-    extract_text_putc(run->text, '\n');
+    text_writer_char(writer, ' ');
+    put_code(writer, change->track);
+    text_writer_char(writer, '\n');
+}
+
+// Writes the changes in order of time.
+static void put_changes(struct export_run *run)
+{
+    struct vcd *vcd = run->state;
+
+    vcd->named = calloc(2 * vcd->texts.count + 1, sizeof *vcd->named);
+    if (!vcd->named) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return;
+    }
+    text_writer_open(&vcd->writer, run->text);
+    enum extract_code code = export_order_run(&vcd->order, put_change, run, run->error);
+    if (code && !run->code)
+        run->code = code;
+    if (vcd->has_time && vcd->at < vcd->last && text_writer_need(&vcd->writer, CHANGE_BYTES))
+        put_time(run, vcd->last); // until then, the last values hold
+    text_writer_close(&vcd->writer);
 }
 
 static void put_variable(struct export_run *run, size_t track)
@@ -226,9 +285,13 @@ static void put_variable(struct export_run *run, size_t track)
     uint64_t key = vcd->tracks.keys[track] & ((UINT64_C(1) << 56) - 1);
     enum export_counter_kind counter = (enum export_counter_kind)(key >> 48);
     char buffer[EXPORT_NAME_BYTES];
+    struct text_writer writer;
 
     extract_text_puts(run->text, kind == COUNTER ? "$var integer 64 " : "$var string 1 ");
-    put_code(run->text, track);
+    text_writer_open(&writer, run->text);
+    if (text_writer_need(&writer, CHANGE_BYTES))
+        put_code(&writer, track);
+    text_writer_close(&writer);
     extract_text_putc(run->text, ' ');
     if (kind == CORE) {
         extract_text_printf(run->text, "core_%u", (unsigned)key);
@@ -294,11 +357,7 @@ static void end(struct export_run *run)
     }
     extract_text_puts(run->text, "$enddefinitions $end\n");
     end_tracks(run);
-    enum extract_code code = export_order_run(&vcd->order, put_change, run, run->error);
-    if (code && !run->code)
-        run->code = code;
-    if (vcd->has_time && vcd->at < vcd->last) // until then, the last values hold
-        put_time(run, vcd->last);
+    put_changes(run);
 }
 
 static void close_vcd(struct export_run *run)
@@ -308,6 +367,8 @@ static void close_vcd(struct export_run *run)
     export_order_free(&vcd->order);
     export_numbers_free(&vcd->tracks);
     export_numbers_free(&vcd->texts);
+    extract_text_free(&vcd->words);
+    free(vcd->named);
     free(vcd->ends);
     for (size_t i = 0; i < EXPORT_COUNTERS; i++)
         export_numbers_free(&vcd->counters[i]);

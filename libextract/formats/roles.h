@@ -131,10 +131,13 @@ struct extract_role_fields {
     bool second_level; // ISR_ENTER: a second-level handler of the interrupt that has begun
 };
 
-// Returns the value of a field by its number; 0 if the event does not have it.
+// Returns the value of a field by its number; 0 if the event does not have it. Without a branch,
+// since roles differ from event to event.
 static inline uint64_t extract_role_field(const struct extract_event *event, uint8_t number)
 {
-    return number ? event->field[number - 1] : 0;
+    uint64_t has = number != 0;
+
+    return event->field[number - has] & -has;
 }
 
 #endif

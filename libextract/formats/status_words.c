@@ -5,6 +5,8 @@
 #include "formats/format.h"
 #include <extract/event.h>
 #include <extract/snapshot.h>
+#include <inttypes.h>
+#include <stdio.h>
 
 #define WORD_OF(table, index)                                                                      \
     ((index) < sizeof(table) / sizeof *(table) ? (table)[index] : (const char *)0)
@@ -71,4 +73,15 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
     default:
         return 0;
     }
+}
+
+// A hook id hhh0 of 16 bits is written as hhh.
+void extract_event_type_number(const struct extract_event_type *type, uint32_t id, char text[12])
+{
+    if (type->range != EXTRACT_HOOK_RANGE)
+        snprintf(text, 12, "%" PRIu32, id);
+    else if (id & 0xF)
+        snprintf(text, 12, "%04" PRIX32, id);
+    else
+        snprintf(text, 12, "%03" PRIX32, id >> 4);
 }

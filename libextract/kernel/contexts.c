@@ -4,7 +4,9 @@
 // Source: the exception frames of the Arm v7-M Architecture Reference Manual, B1.5.6, and of the
 // ColdFire Family Programmer's Reference Manual, 11.1; the stack frames that the documents of
 // ThreadX's ports for Arm list, and of FreeRTOS's port for RISC-V; RISC-V Privileged Architecture
-// 1.12, 3.1.6 (mstatus). What other ports save beside them was measured on running kernels.
+// 1.12, 3.1.6 (mstatus); Arm v8-M Architecture Reference Manual (EXC_RETURN, PSPLIM); Arm
+// Architecture Reference Manual (CPSR, SPSR_EL1). What other ports save beside them was measured on
+// running kernels, or is described by users of debuggers, and is accepted only if the values fit.
 #include "base/cursor.h"
 #include "kernel/kernel.h"
 #include "symbols/dwarf.h"
@@ -135,12 +137,88 @@ static bool arm_plain(struct frame *frame)
     return take_exception_frame(frame, false);
 }
 
-static bool arm_either(struct frame *frame, struct kernel_reader *reader, uint64_t saved)
+static bool arm_bout(struct frame *frame, struct kernel_reader *reader, uint64_t saved)
 {
     if (arm_with_return(frame))
         return true;
     open_frame(frame, reader, saved);
     return arm_plain(frame);
+}
+
+// Returns whether an address is code of the program.
+static bool is_code(struct kernel_reader *reader, uint64_t address)
+{
+    struct extract_symbol symbol;
+
+    return reader->symbols &&
+           extract_symbols_by_address(reader->symbols, address, &symbol, NULL, NULL) &&
+           symbol.function;
+}
+
+// Returns whether a stack pointer is in the stack of a thread, as far as that is known.
+static bool is_in_stack(const struct kernel_saved *saved, uint64_t sp)
+{
+    return (!saved->stack_start || sp >= saved->stack_start) &&
+           (!saved->stack_end || sp <= saved->stack_end);
+}
+
+// The words that FreeRTOS's ports save below the frame of an exception: their indices, and how many
+// there are. Those of Armv8-M save the limit of the stack, which is the start of the task's stack,
+// after the address of a secure context if there is a secure side. On Armv8-M without the limit
+// register, that word has no meaning.
+enum { ABSENT = 0xFF };
+static const struct arm_layout {
+    uint8_t limit, exception_return, callee_saved, words;
+    bool has_secure;
+} arm_layouts[] = {
+    {0, 1, 2, 10, false},          {1, 2, 3, 11, true},       {ABSENT, 8, 0, 9, false},
+    {ABSENT, ABSENT, 0, 8, false}, {ABSENT, 1, 2, 10, false},
+};
+
+// Returns how well a layout fits: 0, if it is not one; 2, if the task continues in code.
+static unsigned take_arm_layout(struct frame *frame, struct kernel_reader *reader,
+                                struct kernel_saved *saved, const struct arm_layout *layout)
+{
+    const uint64_t limit_bits = ~UINT64_C(7), thread = 0xC; // on its process stack
+    const uint64_t secure = 0x40, not_thread = 0x00F001FF;  // reserved bits, and the exception
+    uint64_t words[11], exception_return = 0xFFFFFFFD;
+
+    open_frame(frame, reader, saved->sp);
+    for (unsigned i = 0; i < layout->words; i++)
+        words[i] = take_word(frame);
+    if (layout->limit != ABSENT &&
+        (!saved->stack_start || (words[layout->limit] ^ saved->stack_start) & limit_bits))
+        return 0;
+    if (layout->exception_return != ABSENT)
+        exception_return = words[layout->exception_return];
+    if (!is_exception_return(exception_return) || (exception_return & thread) != thread)
+        return 0;
+    if (layout->has_secure && exception_return & secure) {
+        saved->problem = "the task was in a secure function, whose stack has them";
+        return 0;
+    }
+    for (unsigned i = 0; i < CALLEE_WORDS; i++)
+        register_set(&frame->registers, 4 + i, words[layout->callee_saved + i]);
+    if (has_fpu_frame(exception_return))
+        skip(frame, FPU_CALLEE_WORDS);
+    if (!take_exception_frame(frame, has_fpu_frame(exception_return)) ||
+        frame->registers.value[ARM_PSR] & not_thread)
+        return 0;
+    return is_code(reader, frame->registers.value[ARM_PC]) ? 2 : 1;
+}
+
+static bool arm_freertos(struct frame *frame, struct kernel_reader *reader,
+                         struct kernel_saved *saved)
+{
+    const struct arm_layout *best = NULL;
+    unsigned most = 0;
+
+    for (size_t i = 0; i < sizeof arm_layouts / sizeof *arm_layouts && !saved->problem; i++) {
+        unsigned points = take_arm_layout(frame, reader, saved, &arm_layouts[i]);
+        best = points > most ? &arm_layouts[i] : best;
+        most = points > most ? points : most;
+    }
+    return best && !saved->problem && take_arm_layout(frame, reader, saved, best);
 }
 
 // ---- Arm, A- and R-profile ----
@@ -171,6 +249,72 @@ static bool arm_classic_threadx(struct frame *frame)
         register_set(&frame->registers, ARM_PC, frame->registers.value[ARM_LR] & ~UINT64_C(1));
     }
     return close_frame(frame, ARM_SP, 0);
+}
+
+// What is at the end of a frame of FreeRTOS on Arm's A-profile was saved by the core. What is
+// before it depends on the port and the task: the flag of a context of the FPU, if the port has a
+// variable with it, the registers of the FPU if it is set, and the depth of critical sections. So
+// each number of words before the registers is tried, and the frame is known if the values fit to
+// one of them only.
+struct arm_task {
+    const uint16_t *before; // numbers of words
+    size_t count;
+    // Reads the registers after that number of words. Returns false if the values do not fit.
+    bool (*take)(struct frame *frame, struct kernel_reader *reader,
+                 const struct kernel_saved *saved, unsigned before);
+};
+
+static bool take_only(struct frame *frame, struct kernel_reader *reader,
+                      const struct kernel_saved *saved, const struct arm_task *task)
+{
+    size_t found = 0, only = 0;
+
+    for (size_t i = 0; i < task->count; i++) {
+        open_frame(frame, reader, saved->sp);
+        if (!task->take(frame, reader, saved, task->before[i]))
+            continue;
+        found++;
+        only = i;
+    }
+    if (found != 1)
+        return false;
+    open_frame(frame, reader, saved->sp);
+    return task->take(frame, reader, saved, task->before[only]);
+}
+
+enum { DEPTH_MOST = 255 }; // of critical sections
+
+// The flag, fpscr, and d0 to d15 or to d31; the depth; r0 to r12, lr, pc, status of a task's mode.
+static bool take_arm_task(struct frame *frame, struct kernel_reader *reader,
+                          const struct kernel_saved *saved, unsigned before)
+{
+    enum { USER = 0x10, SYSTEM = 0x1F, THUMB = 0x20, MODE = 0x1F, RESERVED = 0x01F00000 };
+
+    uint64_t flag = before > 1 ? take_word(frame) : 0;
+    if (before > 2)
+        skip(frame, before - 2);
+    uint64_t depth = take_word(frame);
+    take(frame, 0, 13);
+    take(frame, ARM_LR, 2);
+    uint64_t status = take_word(frame), pc = frame->registers.value[ARM_PC];
+    register_set(&frame->registers, ARM_PSR, status);
+    return close_frame(frame, ARM_SP, 0) && flag == (before > 2) && depth <= DEPTH_MOST &&
+           ((status & MODE) == SYSTEM || (status & MODE) == USER) && !(status & RESERVED) &&
+           !(pc & (status & THUMB ? 1 : 3)) && is_code(reader, pc) &&
+           is_in_stack(saved, frame->registers.value[ARM_SP]);
+}
+
+static bool arm_classic_freertos(struct frame *frame, struct kernel_reader *reader,
+                                 const struct kernel_saved *saved)
+{
+    static const uint16_t before[] = {1}, with_flag[] = {2, 2 + 1 + 32, 2 + 1 + 64};
+    const struct arm_task plain = {before, sizeof before / sizeof *before, take_arm_task};
+    const struct arm_task fpu = {with_flag, sizeof with_flag / sizeof *with_flag, take_arm_task};
+    struct extract_symbol flag;
+    bool has_flag = reader->symbols &&
+                    extract_symbols_by_name(reader->symbols, "ulPortTaskHasFPUContext", &flag);
+
+    return take_only(frame, reader, saved, has_flag ? &fpu : &plain);
 }
 
 // ---- RISC-V ----
@@ -248,6 +392,38 @@ static bool aarch64_threadx(struct frame *frame, bool has_fpu)
     return close_frame(frame, AARCH64_SP, 0);
 }
 
+// The flag and the depth, q0 to q31 and their control registers if the flag is set; ELR, SPSR, x30,
+// 0, x28 x29, x26 x27 ... x0 x1.
+static bool take_aarch64_task(struct frame *frame, struct kernel_reader *reader,
+                              const struct kernel_saved *saved, unsigned before)
+{
+    enum { LINK = 30, PAIRS = 15 };
+    const uint64_t modes = 0x3331; // EL0t, EL1t, EL1h, EL2t, EL2h, EL3t, EL3h
+    const uint64_t aarch32 = 0x10, reserved = ~UINT64_C(0xF3EFFFFF);
+
+    uint64_t flag = take_word(frame), depth = take_word(frame);
+    skip(frame, before - 2);
+    uint64_t elr = take_word(frame), status = take_word(frame);
+    take(frame, LINK, 1);
+    uint64_t zero = take_word(frame);
+    for (unsigned i = PAIRS; i--;)
+        take(frame, 2 * i, 2);
+    register_set(&frame->registers, AARCH64_PC, elr);
+    register_set(&frame->registers, AARCH64_PSTATE, status);
+    return close_frame(frame, AARCH64_SP, 0) && flag == (before > 2) && depth <= DEPTH_MOST &&
+           !zero && !(status & (aarch32 | reserved)) && modes >> (status & 0xF) & 1 && !(elr & 3) &&
+           is_code(reader, elr) && is_in_stack(saved, frame->registers.value[AARCH64_SP]);
+}
+
+static bool aarch64_freertos(struct frame *frame, struct kernel_reader *reader,
+                             const struct kernel_saved *saved)
+{
+    static const uint16_t before[] = {2, 2 + 64, 2 + 2 + 64};
+
+    return take_only(frame, reader, saved,
+                     &(struct arm_task){before, sizeof before / sizeof *before, take_aarch64_task});
+}
+
 // ---- ColdFire ----
 
 // bout: d0 to d7, a0 to a6; the frame, whose format is 4 plus the bytes of alignment
@@ -272,50 +448,62 @@ static bool finish(const struct frame *frame, bool is_frame, struct extract_regi
     return is_frame;
 }
 
-bool kernel_context_threadx(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+static bool is_classic_arm(const struct kernel_reader *reader)
+{
+    return reader->machine == EM_ARM && reader->registers && !reader->registers->is_m_profile;
+}
+
+bool kernel_context_threadx(struct kernel_reader *reader, struct kernel_saved *saved,
                             struct extract_registers *registers)
 {
     struct frame frame;
     bool is_frame = false;
 
-    open_frame(&frame, reader, saved);
-    if (reader->machine == EM_ARM && reader->registers && !reader->registers->is_m_profile)
-        is_frame = !has_fpu && arm_classic_threadx(&frame);
+    open_frame(&frame, reader, saved->sp);
+    if (is_classic_arm(reader) && saved->has_fpu)
+        saved->problem = "they are saved with those of an FPU, in an order that is not known";
+    else if (is_classic_arm(reader))
+        is_frame = arm_classic_threadx(&frame);
     else if (reader->machine == EM_ARM)
         is_frame = arm_threadx(&frame);
     else if (reader->machine == EM_RISCV)
         is_frame = riscv_threadx(&frame, reader->elf_flags & EF_RISCV_FLOAT_ABI);
     else if (reader->machine == EM_AARCH64)
-        is_frame = aarch64_threadx(&frame, has_fpu);
+        is_frame = aarch64_threadx(&frame, saved->has_fpu);
+    else
+        saved->problem = "ThreadX's frames are not known on this machine";
     return finish(&frame, is_frame, registers);
 }
 
-bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+bool kernel_context_freertos(struct kernel_reader *reader, struct kernel_saved *saved,
                              struct extract_registers *registers)
 {
     struct frame frame;
     bool is_frame = false;
 
-    (void)has_fpu;
-    open_frame(&frame, reader, saved);
-    // The frames of Arm's A- and R-profile are others, which are not known.
-    if (reader->machine == EM_ARM && reader->registers && reader->registers->is_m_profile)
-        is_frame = arm_either(&frame, reader, saved);
+    open_frame(&frame, reader, saved->sp);
+    if (is_classic_arm(reader))
+        is_frame = arm_classic_freertos(&frame, reader, saved);
+    else if (reader->machine == EM_ARM)
+        is_frame = arm_freertos(&frame, reader, saved);
     else if (reader->machine == EM_RISCV)
         is_frame = riscv_freertos(&frame);
+    else if (reader->machine == EM_AARCH64)
+        is_frame = aarch64_freertos(&frame, reader, saved);
+    else
+        saved->problem = "FreeRTOS's frames are not known on this machine";
     return finish(&frame, is_frame, registers);
 }
 
-bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+bool kernel_context_bout(struct kernel_reader *reader, struct kernel_saved *saved,
                          struct extract_registers *registers)
 {
     struct frame frame;
     bool is_frame = false;
 
-    (void)has_fpu;
-    open_frame(&frame, reader, saved);
+    open_frame(&frame, reader, saved->sp);
     if (reader->machine == EM_ARM)
-        is_frame = arm_either(&frame, reader, saved);
+        is_frame = arm_bout(&frame, reader, saved->sp);
     else if (reader->machine == EM_RISCV)
         is_frame = riscv_bout(&frame);
     else if (reader->machine == EM_68K)
@@ -334,6 +522,26 @@ bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_o
     return finish(&frame, is_frame, registers);
 }
 
+void kernel_read_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
+                         bool has_fpu,
+                         bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
+                                         struct extract_registers *registers))
+{
+    struct kernel_saved saved = {.sp = thread->sp,
+                                 .stack_start = thread->stack_start,
+                                 .stack_end = thread->stack_end,
+                                 .has_fpu = has_fpu};
+    struct extract_registers registers;
+
+    if (reader->is_brief)
+        return;
+    if (reader->registers && context(reader, &saved, &registers))
+        kernel_set_context(reader, thread, &registers);
+    else
+        thread->no_registers =
+            saved.problem ? saved.problem : "no frame that is known is at the stack pointer";
+}
+
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers)
 {
@@ -341,6 +549,7 @@ void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thre
     struct extract_symbol symbol;
 
     thread->registers = *registers;
+    thread->no_registers = NULL;
     thread->has_sp = register_get(registers, names->sp, &thread->sp);
     thread->has_pc = register_get(registers, names->pc, &thread->pc);
     if (extract_symbols_by_address(reader->symbols, thread->pc, &symbol, NULL, NULL) &&

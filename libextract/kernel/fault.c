@@ -272,11 +272,13 @@ static bool find_trap(struct trap *trap, uint64_t from, uint64_t to,
     const struct register_machine *machine = trap->reader.registers;
     uint64_t pc;
 
-    for (uint64_t at = from; at < to && at - from < STACK_MOST; at += trap->reader.word_bytes)
-        if (trap->description->context(&trap->reader, at, false, found) &&
+    for (uint64_t at = from; at < to && at - from < STACK_MOST; at += trap->reader.word_bytes) {
+        struct kernel_saved saved = {.sp = at};
+        if (trap->description->context(&trap->reader, &saved, found) &&
             register_get(found, machine->pc, &pc) && pc == trap->mepc &&
             is_from_code(trap->reader.symbols, found, machine))
             return true;
+    }
     return false;
 }
 

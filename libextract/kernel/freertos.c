@@ -245,10 +245,10 @@ static void read_wait(struct kernel_reader *reader, const struct kernel_block *b
         return;
     if (!kernel_block_get(reader, block, "xEventListItem.pxContainer", &container))
         (void)kernel_block_get(reader, block, "xEventListItem.pvContainer", &container);
-    // The state of the first notification of the task: 1 while it waits for it.
+    // The states of the task's notifications: 1 while it waits for that one.
     const struct kernel_member *states = kernel_member(reader, TASK, "ucNotifyState");
-    if (states)
-        (void)kernel_read_number(reader, block->address + states->offset, 1, &notified);
+    for (uint64_t i = 0; states && notified != 1 && i < states->size && i < MAX_LISTS; i++)
+        (void)kernel_read_number(reader, block->address + states->offset + i, 1, &notified);
     if (container) {
         thread->state = EXTRACT_KERNEL_BLOCKED;
         thread->waiting_for = find_waited(reader, container, &thread->wait);
@@ -262,8 +262,7 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
                       const struct kernel_block *block, struct extract_kernel_thread *thread)
 {
     const struct kernel_member *name = kernel_member(reader, TASK, "pcTaskName");
-    struct extract_registers registers;
-    uint64_t top;
+    uint64_t top, block_bytes;
 
     if (name) {
         kernel_read_name(reader, block->address + name->offset, thread->name);
@@ -286,9 +285,27 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
     if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_TERMINATED ||
         !kernel_block_get(reader, block, "pxTopOfStack", &thread->sp))
         return;
+    // Ports with an MPU save the registers in the control block, and note where they end.
+    if (extract_symbols_type_size(reader->symbols, TASK, &block_bytes) &&
+        thread->sp - block->address <= block_bytes) {
+        thread->no_registers = "they are in the control block, in an order that is not known";
+        return;
+    }
     thread->has_sp = true;
-    if (!reader->is_brief && kernel_context_freertos(reader, thread->sp, false, &registers))
-        kernel_set_context(reader, thread, &registers);
+    kernel_read_context(reader, thread, false, kernel_context_freertos);
+}
+
+// Returns whether an item is one of the two in the control block of a task. The first has another
+// name in releases before 9.
+static bool is_item_of(struct kernel_reader *reader, uint64_t item, uint64_t task)
+{
+    const struct kernel_member *state = kernel_member(reader, TASK, "xStateListItem");
+    const struct kernel_member *event = kernel_member(reader, TASK, "xEventListItem");
+
+    if (!state)
+        state = kernel_member(reader, TASK, "xGenericListItem");
+    return (!state && !event) || (state && item == task + state->offset) ||
+           (event && item == task + event->offset);
 }
 
 static bool visit_item(struct kernel_reader *reader, uint64_t item, void *context)
@@ -303,6 +320,11 @@ static bool visit_item(struct kernel_reader *reader, uint64_t item, void *contex
         kernel_add_problem(reader, "the item at 0x%llx of %s has no task", (unsigned long long)item,
                            walk->list->symbol);
         return false;
+    }
+    if (!is_item_of(reader, item, task)) {
+        kernel_add_problem(reader, "the item at 0x%llx of %s is not one of the task at 0x%llx",
+                           (unsigned long long)item, walk->list->symbol, (unsigned long long)task);
+        return true;
     }
     // A task that an interrupt made ready while the scheduler was suspended is in two lists: the
     // first one holds.

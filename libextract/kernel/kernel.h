@@ -62,6 +62,14 @@ struct kernel_block {
     uint8_t bytes[KERNEL_BLOCK_BYTES];
 };
 
+// Where a kernel has saved the registers of a thread.
+struct kernel_saved {
+    uint64_t sp;                     // stack pointer in the control block
+    uint64_t stack_start, stack_end; // of the thread; 0: not known
+    bool has_fpu;                    // the control block says that registers of an FPU are there
+    const char *problem; // set where the registers are not known: why; static; NULL: damaged
+};
+
 // A kernel that is known.
 struct kernel_description {
     const char *name;
@@ -73,7 +81,7 @@ struct kernel_description {
     // What names of its functions begin with; NULL after the last.
     const char *const *prefixes;
     // Reads the frame of a thread that does not run.
-    bool (*context)(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+    bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
                     struct extract_registers *registers);
     // Reads all. Returns false if the memory does not contain the kernel's variables.
     bool (*read)(struct kernel_reader *reader);
@@ -138,17 +146,22 @@ void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_objec
 
 // ---- contexts.c ----
 
-// Read the registers of a thread that does not run, as a port saves them. Each returns false if the
-// frame at `saved`, the stack pointer in the control block, is not one.
-bool kernel_context_threadx(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+// Read the registers of a thread that does not run, as a port saves them. Each returns false if
+// there is no frame that is known at the saved stack pointer.
+bool kernel_context_threadx(struct kernel_reader *reader, struct kernel_saved *saved,
                             struct extract_registers *registers);
-bool kernel_context_bout(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+bool kernel_context_bout(struct kernel_reader *reader, struct kernel_saved *saved,
                          struct extract_registers *registers);
-bool kernel_context_freertos(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+bool kernel_context_freertos(struct kernel_reader *reader, struct kernel_saved *saved,
                              struct extract_registers *registers);
 // Reads the frame that an exception of an Arm core of M-profile has pushed.
 bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_order order,
                               uint64_t address, bool has_fpu, struct extract_registers *registers);
+// Sets the saved registers of a thread, or why they are not known. The stack of the thread is set.
+void kernel_read_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
+                         bool has_fpu,
+                         bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
+                                         struct extract_registers *registers));
 // Sets the registers of a thread, and the function and the line of its pc.
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers);

@@ -88,7 +88,7 @@ struct variant {
     // A pointer to what a thread waits for, or into it.
     const char *wait_member;
     const char *ticks_member; // time left of a wait
-    bool (*context)(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+    bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
                     struct extract_registers *registers);
 };
 
@@ -147,19 +147,16 @@ static void read_wait(struct kernel_reader *reader, const struct walk *walk,
 static void read_registers(struct kernel_reader *reader, const struct walk *walk,
                            const struct kernel_block *block, struct extract_kernel_thread *thread)
 {
-    struct extract_registers registers;
-    uint64_t saved, has_fpu = 0;
+    uint64_t has_fpu = 0;
 
     if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_COMPLETED ||
         thread->state == EXTRACT_KERNEL_TERMINATED ||
-        !kernel_block_get(reader, block, "tx_thread_stack_ptr", &saved))
+        !kernel_block_get(reader, block, "tx_thread_stack_ptr", &thread->sp))
         return;
     if (!kernel_block_get(reader, block, "tx_thread_fp_enable", &has_fpu))
         (void)kernel_block_get(reader, block, "tx_thread_vfp_enable", &has_fpu);
     thread->has_sp = true;
-    thread->sp = saved;
-    if (!reader->is_brief && walk->variant->context(reader, saved, has_fpu != 0, &registers))
-        kernel_set_context(reader, thread, &registers);
+    kernel_read_context(reader, thread, has_fpu != 0, walk->variant->context);
 }
 
 static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *context)

@@ -54,6 +54,8 @@ static void add_streams(struct traced_list *list, struct posix_target *target,
     if (posix_target_load(target) || (is_shared && target->block.pid != row.pid))
         return;
     row.started = time_of_birth(target->block.birth);
+    if (row.is_killed)
+        snprintf(row.program, sizeof row.program, "%s", target->block.program);
     for (unsigned i = 0; i < target->block.streams; i++) {
         if (posix_stream_load(target, i, &block) || !(block.state & POSIX_STATE_BOUND))
             continue;

@@ -40,6 +40,9 @@ enum {
     FAULT_SIGNAL,
     FAULT_SIGNAL_ADDRESS,
     FAULT_LWP,
+    FAULT_ESR, // AArch64: of the exception level that the core is in
+    FAULT_ELR,
+    FAULT_FAR,
     FAULT_END,
     M68K_SP = 15,
     M68K_PS = 16,

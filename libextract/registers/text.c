@@ -2,6 +2,7 @@
 // registers: reads registers as debuggers print them (text.h).
 #include "base/hex.h"
 #include "registers/text.h"
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -148,6 +149,72 @@ bool register_values_general(const struct register_values *values,
     return register_values_cores(values, machine, registers, 1) != 0;
 }
 
+// Returns what the names of the registers of an Arm core end with that it has in a mode; NULL: it
+// is not a mode. OpenOCD lists those of all modes. Source: Arm Architecture Reference Manual for
+// Armv7-A, B1.3.1 and B1.3.2.
+static const char *bank_of(uint64_t status)
+{
+    static const struct {
+        uint64_t mode;
+        const char *bank;
+    } banks[] = {{0x10, "_usr"}, {0x11, "_fiq"}, {0x12, "_irq"}, {0x13, "_svc"}, {0x16, "_mon"},
+                 {0x17, "_abt"}, {0x1A, "_hyp"}, {0x1B, "_und"}, {0x1F, "_usr"}};
+
+    for (size_t i = 0; i < sizeof banks / sizeof *banks; i++)
+        if (banks[i].mode == (status & 0x1F))
+            return banks[i].bank;
+    return NULL;
+}
+
+// Sets a register of an Arm core from one of a bank, such as sp_svc, if the core is in its mode. In
+// hypervisor mode, lr is that of user mode.
+static void set_banked(struct extract_registers *core, const struct register_machine *machine,
+                       const struct register_value *value)
+{
+    const char *suffix = strrchr(value->name, '_');
+    char name[REGISTER_NAME];
+    uint64_t status;
+
+    if (!suffix || !register_get(core, ARM_PSR, &status))
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(suffix - value->name), value->name);
+    const char *bank = bank_of(status);
+    unsigned index = register_index(machine, name);
+    if (bank && index == ARM_LR && strcmp(bank, "_hyp") == 0)
+        bank = "_usr";
+    if (bank && index < ARM_PC && strcasecmp(suffix, bank) == 0)
+        register_set(core, index, value->value);
+}
+
+// Sets a register of an AArch64 core that shows its exception from one of an exception level, such
+// as ESR_EL1, if the core is in that level.
+static void set_of_level(struct extract_registers *core, const struct register_machine *machine,
+                         const struct register_value *value)
+{
+    static const char end[] = "_el";
+    size_t length = strlen(value->name), tail = sizeof end; // with the digit of the level
+    char name[REGISTER_NAME];
+    uint64_t status;
+
+    if (length <= tail || strncasecmp(value->name + length - tail, end, sizeof end - 1) != 0 ||
+        !register_get(core, AARCH64_PSTATE, &status))
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(length - tail), value->name);
+    unsigned index = register_index(machine, name);
+    if (index >= FAULT_ESR && index <= FAULT_FAR &&
+        value->name[length - 1] == (char)('0' + (status >> 2 & 3)))
+        register_set(core, index, value->value);
+}
+
+// Reads which core the registers after a line are of, if that is what the line shows.
+static void take_core(const struct register_value *value, uint64_t *core)
+{
+    if (strcasecmp(value->name, "core") == 0)
+        *core = value->value;
+    else if (strcasecmp(value->name, "thread") == 0)
+        *core = value->value - 1; // of thread 0: none
+}
+
 size_t register_values_cores(const struct register_values *values,
                              const struct register_machine *machine,
                              struct extract_registers *registers, size_t most)
@@ -160,15 +227,21 @@ size_t register_values_cores(const struct register_values *values,
     for (size_t i = 0; i < values->count; i++) {
         const struct register_value *value = &values->list[i];
         unsigned index = register_index(machine, value->name);
-        if (strcasecmp(value->name, "core") == 0)
-            core = value->value;
-        else if (strcasecmp(value->name, "thread") == 0)
-            core = value->value - 1; // of thread 0: none
+        take_core(value, &core);
         if (index == NO_REGISTER || core >= most)
             continue;
         register_set(&registers[core], index, value->value);
         if (index < EXTRACT_FAULT && core >= count)
             count = (size_t)core + 1;
+    }
+    // The mode of a core may follow.
+    core = 0;
+    for (size_t i = 0; i < values->count; i++) {
+        take_core(&values->list[i], &core);
+        if (core < most && machine->elf_machine == EM_ARM && !machine->is_m_profile)
+            set_banked(&registers[core], machine, &values->list[i]);
+        else if (core < most && machine->elf_machine == EM_AARCH64)
+            set_of_level(&registers[core], machine, &values->list[i]);
     }
     return count;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report: what changed between two traces (extract/diff.h), as text or as one JSON object.
+#include "base/percent.h"
 #include "report/internal.h"
 #include "report/text_table.h"
 #include <extract/diff.h>
@@ -172,7 +173,7 @@ static void put_changes(struct extract_text *text, const struct extract_diff *di
 static void add_share(struct text_table *table, bool is_known, double percent)
 {
     if (is_known)
-        extract_text_printf(&table->cells, "%.3f", percent);
+        extract_text_printf(&table->cells, "%.3f", percent_cut(percent));
     else
         extract_text_putc(&table->cells, '-');
     text_table_end_cell(table);

@@ -290,7 +290,7 @@ static void put_service(struct text_table *table, const struct extract_service_s
     if (service->named)
         extract_text_printf(&table->cells, " %s", service->named->shown);
     else if (service->type->range)
-        extract_text_printf(&table->cells, " %u", service->id);
+        text_put_type_number(&table->cells, service->type, service->id);
     text_table_end_cell(table);
 }
 

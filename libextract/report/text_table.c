@@ -122,3 +122,12 @@ void text_put_time(struct extract_text *text, uint64_t ticks, uint64_t hz)
         i++;
     extract_text_printf(text, "%.1f %s", seconds * units[i].factor, units[i].unit);
 }
+
+void text_put_type_number(struct extract_text *text, const struct extract_event_type *type,
+                          uint32_t id)
+{
+    char number[12];
+
+    extract_event_type_number(type, id, number);
+    extract_text_printf(text, " %s", number);
+}

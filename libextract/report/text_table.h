@@ -39,6 +39,10 @@ void text_table_print(struct text_table *table, struct extract_text *text,
 // Writes "0.000" if `whole` is 0.
 void text_put_percent(struct extract_text *text, uint64_t part, uint64_t whole);
 
+// Writes a blank and the id of an event whose type stands for a range of ids.
+void text_put_type_number(struct extract_text *text, const struct extract_event_type *type,
+                          uint32_t id);
+
 // Writes a time: in seconds, ms, us or ns, or in ticks if `hz`, the ticks per second, is 0.
 void text_put_time(struct extract_text *text, uint64_t ticks, uint64_t hz);
 

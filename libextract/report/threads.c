@@ -72,6 +72,7 @@ void threads_put_json(struct extract_text *text, const struct extract_kernel *ke
     put_stack_json(&kv, thread);
     kv_put_optional(&kv, "sp", thread->has_sp, thread->sp);
     kv_put_optional(&kv, "pc", thread->has_pc, thread->pc);
+    put_optional_string(&kv, "registers_unknown", thread->no_registers);
     put_optional_string(&kv, "function", thread->function);
     put_optional_string(&kv, "file", thread->place.file);
     kv_put_optional(&kv, "line", thread->place.file != NULL, thread->place.line);
@@ -108,7 +109,11 @@ static void put_wait_cell(struct text_table *table, const struct extract_kernel 
 static void put_place_cell(struct text_table *table, const struct extract_kernel_thread *thread)
 {
     if (!thread->has_pc) {
-        text_table_put_string(table, "-");
+        if (thread->no_registers)
+            extract_text_printf(&table->cells, "unknown: %s", thread->no_registers);
+        else
+            extract_text_putc(&table->cells, '-');
+        text_table_end_cell(table);
         return;
     }
     if (thread->function)

@@ -58,6 +58,8 @@ static size_t put_json_segment(struct why_report *report, size_t i, size_t end)
     }
     if (segment->in_isr)
         extract_text_printf(text, ",\"isr\":true,\"core\":%u", segment->core);
+    if (segment->is_ready)
+        extract_text_puts(text, ",\"state\":\"ready\"");
     if (segment->is_spinning)
         extract_text_puts(text, ",\"spinning\":true");
     if (segment->is_cycle)
@@ -264,7 +266,8 @@ static void put_what(struct why_report *report, const struct extract_segment *se
         extract_text_puts(text, "switching");
         break;
     case EXTRACT_SEGMENT_UNKNOWN:
-        extract_text_puts(text, "unknown");
+        extract_text_puts(text,
+                          segment->is_ready ? "ready; what had its core is not known" : "unknown");
         break;
     }
 }

@@ -12,22 +12,28 @@ struct history_window {
 };
 
 struct history {
-    struct history_window *windows; // in order, without overlaps
-    size_t window_count;
+    // In order, without overlaps. With several cores, also times in which threads that were ready
+    // at the end of a window may have had a core.
+    struct history_window *windows;
+    size_t window_count, window_capacity;
     struct extract_interval *intervals; // by core and time
-    struct extract_state *states;       // by thread and time
+    struct extract_state *states;       // by thread and time; of a thread that is ready at the end
+                                        // of a window also those until it gets a core
     struct extract_ownership *owners;   // by mutex and time
     struct extract_wake *wakes;         // by thread and time; some are from before a window
     size_t interval_count, state_count, owner_count, wake_count;
     size_t interval_capacity, state_capacity, owner_capacity, wake_capacity;
-    // The newest wake-up of each thread, and the one before.
-    struct history_wakes {
-        struct extract_wake newest, older;
-    } * last;
-    size_t last_count, last_capacity;
-    struct extract_map last_map;
-    bool has_one_core; // the trace has
-    bool failed;       // out of memory
+    struct history_thread {
+        struct extract_wake newest, older; // its newest wake-up, and the one before
+        uint8_t core;                      // one of its board
+        bool has_core;                     // `core` is valid
+        bool is_ready;                     // in the newest state that was kept
+    } * threads;
+    size_t thread_count, thread_capacity;
+    struct extract_map thread_map;
+    unsigned core_count;
+    uint64_t board_starts; // as in struct extract_trace
+    bool failed;           // out of memory
 };
 
 // Reads the history of the windows, which may be in any order and overlap; history_free frees it,
@@ -44,6 +50,8 @@ const struct extract_state *history_state(const struct history *history, uint64_
                                           uint64_t at);
 const struct extract_ownership *history_owner(const struct history *history, uint64_t mutex,
                                               uint64_t at);
+// Returns the core that a thread which is ready gets next; -1: not known.
+int history_next_core(const struct history *history, uint64_t thread, uint64_t at);
 // Returns the newest wake-up of a thread at or before a time; NULL if none is known.
 const struct extract_wake *history_wake(const struct history *history, uint64_t thread,
                                         uint64_t at);

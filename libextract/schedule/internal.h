@@ -14,13 +14,32 @@ struct service {
     const struct extract_role_fields *role; // NULL: none was called, or it is not known
     const struct extract_event_type *type;
     uint64_t seq;
-    uint64_t object, thread; // of its event; 0: none
-    uint64_t flags;          // event flags that it sets
-    bool is_known;           // since the start, nothing that the context called is missing
-    bool wakes_nobody;       // nobody waited when it was called
-    bool is_spent;           // it has woken the one thread that it can wake
-    bool may_be_spent;       // it is not known whether it has
+    uint64_t field[EXTRACT_FIELDS_MAX]; // of its event; what they mean is needed for few of them
+    // If it notifies, the service that called it for a stream buffer; `of_stream` NULL: none.
+    const struct extract_event_type *of_stream;
+    uint64_t stream, stream_seq;
+    bool is_known;     // since the start, nothing that the context called is missing
+    bool is_spent;     // it has woken the one thread that it can wake
+    bool may_be_spent; // it is not known whether it has
 };
+
+// Returns a field of a service by its number; 0 if the service does not have it.
+static inline uint64_t service_field(const struct service *service, uint8_t number)
+{
+    return number ? service->field[number - 1] : 0;
+}
+
+// Returns the object of a service: that of its role, or else its first field; 0: none.
+static inline uint64_t service_object(const struct service *service)
+{
+    const struct extract_event_type *type = service->type;
+
+    if (!service->role)
+        return 0;
+    if (service->role->object)
+        return service_field(service, service->role->object);
+    return type->fields && type->field[0].kind == EXTRACT_KIND_OBJECT ? service->field[0] : 0;
+}
 
 // A thread, from its first event on.
 struct thread {
@@ -49,8 +68,11 @@ struct thread {
     // It is suspended, since that was asked for while it waited, unless a call that was not
     // recorded took that back: known when it runs.
     bool is_stop_unsure;
-    bool has_waited;      // when it lost the core, for something that no event shows
-    bool is_gone;         // it was deleted
+    bool has_waited; // when it lost the core, for something that no event shows
+    bool is_gone;    // it was deleted
+    bool has_events; // it has recorded an event
+    // All that it has recorded are releases of mutexes, as a thread records that has ended.
+    bool may_have_ended;
     uint64_t mutex_since; // time since which it may own the mutex that it waited for last
     uint64_t released;    // mutex that it has just released (also that of a thread which it has
                           // terminated), and may hand over; 0: none
@@ -283,6 +305,8 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
 // resumption, is the newest service of its context; the resumption may spend it.
 void threads_add_role(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role, struct service *service);
+// Notes that a thread that was about to wait did not: it has the core since then.
+void threads_take_back_wait(struct schedule *schedule, struct thread *thread, uint8_t core);
 // Begin and end the response of a thread.
 void thread_begin_response(struct thread *thread, const struct extract_event *event);
 void thread_end_response(const struct schedule *schedule, struct thread *thread,

@@ -390,26 +390,6 @@ static struct service *service_of(struct schedule *schedule, struct core *core,
     return thread ? &thread->service : NULL;
 }
 
-// Returns the object of a service's event: that of its role, or else its first field.
-static uint64_t object_of(const struct extract_event *event, const struct extract_role_fields *role)
-{
-    bool has_object = event->type->fields && event->type->field[0].kind == EXTRACT_KIND_OBJECT;
-
-    return role->object ? extract_role_field(event, role->object)
-           : has_object ? event->field[0]
-                        : 0;
-}
-
-// Returns whether an event shows that nobody waits for its service: it states how many do, or a
-// queue has messages, for which nobody waits then.
-static bool wakes_nobody(const struct extract_event *event, const struct extract_role_fields *role)
-{
-    bool has_messages =
-        role->queued && role->is_send && extract_role_field(event, role->queued) != 0;
-
-    return has_messages || (role->waiting && !extract_role_field(event, role->waiting));
-}
-
 // Notes how a thread loses the core to another one, if no event before showed that it waits or
 // yields. A thread that waits for something that no event shows loses the core to a less
 // urgent one, or to none.
@@ -517,15 +497,21 @@ static void note_service(struct schedule *schedule, struct core *core,
 {
     struct service *kept = service_of(schedule, core, event, caller);
 
-    if (kept)
-        *kept = (struct service){.role = role,
-                                 .type = event->type,
-                                 .seq = event->seq,
-                                 .object = object_of(event, role),
-                                 .thread = extract_role_field(event, role->thread),
-                                 .flags = extract_role_field(event, role->flags),
-                                 .is_known = true,
-                                 .wakes_nobody = wakes_nobody(event, role)};
+    if (!kept)
+        return;
+    kept->of_stream = NULL;
+    if (role->ends == EXTRACT_WAIT_NOTIFICATION && kept->role &&
+        kept->role->ends == EXTRACT_WAIT_STREAM) {
+        kept->of_stream = kept->type;
+        kept->stream = service_object(kept);
+        kept->stream_seq = kept->seq;
+    }
+    kept->role = role;
+    kept->type = event->type;
+    kept->seq = event->seq;
+    kept->is_known = true;
+    kept->is_spent = kept->may_be_spent = false;
+    memcpy(kept->field, event->field, sizeof kept->field);
 }
 
 // Notes a call that may begin a wait of a thread.
@@ -557,13 +543,42 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     struct thread *waiter = caller && role->begins && is_wait
                                 ? schedule_thread(schedule, extract_role_field(event, role->thread))
                                 : caller;
+    // FreeRTOS's stream buffers wait for notifications: the wait is recorded twice.
+    bool waits_for_stream =
+        waiter && waiter->now.state == EXTRACT_STATE_BLOCKED && waiter->wait == EXTRACT_WAIT_STREAM;
+    if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION)
+        return;
+    if (waits_for_stream && !is_wait && is_service(role) && core->owner.thread == event->thread)
+        threads_take_back_wait(schedule, waiter, event->core); // it has been notified before
     if (waiter && role->begins)
         note_call(waiter, event, role);
     if (role->role == EXTRACT_ROLE_NONE || role->role == EXTRACT_ROLE_CALL)
         return;
-    struct service none = {.role = NULL};
-    struct service *service = is_resume ? service_of(schedule, core, event, caller) : NULL;
+    struct service none, *service = is_resume ? service_of(schedule, core, event, caller) : NULL;
+    if (!service) {
+        none.role = NULL;
+        none.of_stream = NULL;
+        none.is_known = none.is_spent = none.may_be_spent = false;
+    }
     threads_add_role(schedule, event, role, service ? service : &none);
+}
+
+// Notes whether a thread may have ended before the trace, or the part after a gap, began. The
+// kernel then releases its mutexes while it still has the core.
+static void note_life(const struct schedule *schedule, struct thread *thread,
+                      const struct extract_role_fields *role)
+{
+    bool is_release = role->role == EXTRACT_ROLE_MUTEX_PUT && !role->frees;
+    bool is_running = thread->now.state == EXTRACT_STATE_RUNNING;
+
+    if (!thread->has_events && is_release && schedule->may_have_missed && !thread->wake) {
+        thread->may_have_ended = true;
+        thread->now.is_unsure |= is_running;
+    } else if (thread->may_have_ended && !is_release && role->role != EXTRACT_ROLE_RESUME) {
+        thread->may_have_ended = false;
+        thread->now.is_unsure &= !is_running || schedule->lacks_switches;
+    }
+    thread->has_events = true;
 }
 
 static void add_event(struct schedule *schedule, const struct extract_event *event,
@@ -580,6 +595,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         close_interval(schedule, core, event->core, event, role);
     else
         begin_core(schedule, core, event, role);
+    if (caller && (!caller->has_events || caller->may_have_ended))
+        note_life(schedule, caller, role);
     count_nesting(core, event, role, schedule->may_have_missed);
     if (core->lock_holds)
         schedule_locks_end_interrupts(schedule, event, role, depth);

@@ -255,7 +255,9 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
     bool is_unsure = is_unknown_way ||
                      (schedule->has_silent_switches && cores_is_next(schedule, address, number));
     thread->has_waited = core->states_way && core->way == EXTRACT_SWITCH_GAVE_UP;
-    bool may_wait = core->states_way ? !is_ready && !is_unknown_way : schedule->lacks_waits;
+    bool may_wait = thread->may_have_ended ? true
+                    : core->states_way     ? !is_ready && !is_unknown_way
+                                           : schedule->lacks_waits;
     thread_set(schedule, thread, at, may_wait ? &unknown : is_unsure ? &unsure : &ready, NULL);
 }
 
@@ -298,27 +300,53 @@ static bool is_without_roles(enum extract_wait wait)
     return wait >= EXTRACT_WAIT_IO && wait <= EXTRACT_WAIT_TCP_IP;
 }
 
+// Returns the thread that a service names; 0: none.
+static uint64_t thread_of(const struct service *service)
+{
+    return service->role ? service_field(service, service->role->thread) : 0;
+}
+
+// Returns the event flags that a service sets; 0: none.
+static uint64_t flags_of(const struct service *service)
+{
+    return service->role ? service_field(service, service->role->flags) : 0;
+}
+
+// Returns whether a service shows that nobody waits for it: it states how many do, or a queue has
+// messages, for which nobody waits then.
+static bool wakes_nobody(const struct service *service)
+{
+    const struct extract_role_fields *role = service->role;
+    bool has_messages = role->queued && role->is_send && service_field(service, role->queued) != 0;
+
+    return has_messages || (role->waiting && !service_field(service, role->waiting));
+}
+
 // Returns whether a service ends the wait of a thread. Of waits without roles, the newest service
 // of the context that ends it is taken.
 static bool is_cause(const struct service *service, const struct thread *thread,
                      enum extract_wait wait)
 {
-    if (!service->role || service->is_spent || service->wakes_nobody)
+    if (!service->role || service->is_spent || wakes_nobody(service))
         return false;
     if (service->role->role == EXTRACT_ROLE_ABORT)
-        return service->thread == thread->now.thread;
+        return thread_of(service) == thread->now.thread;
     if (is_without_roles(wait))
         return true;
-    if (service->role->ends != wait)
+    bool notifies_stream =
+        wait == EXTRACT_WAIT_STREAM && service->role->ends == EXTRACT_WAIT_NOTIFICATION;
+    if (notifies_stream && service->of_stream && thread->now.object)
+        return service->stream == thread->now.object;
+    if (service->role->ends != wait && !notifies_stream)
         return false;
-    if (service->thread)
-        return service->thread == thread->now.thread;
-    if (thread->call == wait && service->flags && !(service->flags & thread->call_flags))
+    if (thread_of(service))
+        return thread_of(service) == thread->now.thread;
+    if (thread->call == wait && flags_of(service) && !(flags_of(service) & thread->call_flags))
         return false;
     if (thread->call == wait && service->role->begins == wait &&
         service->role->is_send == thread->call_is_send)
         return false; // a message to a full queue ends no wait to send another one
-    return !thread->now.object || service->object == thread->now.object;
+    return notifies_stream || !thread->now.object || service_object(service) == thread->now.object;
 }
 
 static bool is_timer_thread(const struct schedule *schedule, uint64_t address, uint64_t seq)
@@ -336,7 +364,7 @@ static uint64_t object_of_wait(const struct service *service, const struct threa
 {
     bool is_abort = service->role->role == EXTRACT_ROLE_ABORT;
 
-    return thread->now.object || is_abort ? thread->now.object : service->object;
+    return thread->now.object || is_abort ? thread->now.object : service_object(service);
 }
 
 // Returns whether a service gives a thread all that it waits for. Event flags that are set may be
@@ -346,8 +374,8 @@ static bool wants_no_more(const struct service *service, const struct thread *th
 {
     bool is_known = thread->call == wait;
 
-    return !service->flags ||
-           (is_known && (thread->call_wants_one || !(thread->call_flags & ~service->flags)));
+    return !flags_of(service) ||
+           (is_known && (thread->call_wants_one || !(thread->call_flags & ~flags_of(service))));
 }
 
 // Returns why a wait ends. If the trace begins in the middle of a service, the reason is not known.
@@ -394,6 +422,11 @@ static void send_wake(const struct schedule *schedule, const struct extract_even
         wake.service = service->type;
         wake.object = object_of_wait(service, thread);
         wake.is_aborted = service->role->role == EXTRACT_ROLE_ABORT;
+        if (thread->wait == EXTRACT_WAIT_STREAM && service->of_stream) {
+            wake.cause = service->stream_seq;
+            wake.service = service->of_stream;
+            wake.object = service->stream;
+        }
     }
     const struct core *core = &schedule->cores[event->core];
     if (wake.in_isr && core->depth && core->depth <= MAX_NESTING) {
@@ -418,7 +451,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     if (!thread || wait == EXTRACT_WAIT_PRIORITY || (role->state && wait == EXTRACT_WAIT_NONE))
         return;
     bool is_aborted =
-        service->role && service->role->role == EXTRACT_ROLE_ABORT && service->thread == address;
+        service->role && service->role->role == EXTRACT_ROLE_ABORT && thread_of(service) == address;
     if (is_aborted && wait == EXTRACT_WAIT_SUSPENDED && thread->aborted > EXTRACT_WAIT_SUSPENDED)
         wait = thread->aborted;
     if (thread->is_ready_unsure && wait == EXTRACT_WAIT_SUSPENDED)
@@ -481,6 +514,13 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
 
 // ---- stopping ----
 
+void threads_take_back_wait(struct schedule *schedule, struct thread *thread, uint8_t core)
+{
+    const struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = core};
+
+    thread_set(schedule, thread, thread->now.from, &running, NULL);
+}
+
 static void add_suspend(struct schedule *schedule, const struct extract_event *event,
                         const struct extract_role_fields *role)
 {
@@ -498,7 +538,7 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
     thread->wait = wait;
     bool has_call = thread->call == wait;
     uint64_t object = has_call                 ? thread->call_object
-                      : is_without_roles(wait) ? thread->service.object
+                      : is_without_roles(wait) ? service_object(&thread->service)
                                                : 0;
     struct extract_state state = waiting_state(wait, object);
     if (has_call && wait == EXTRACT_WAIT_MUTEX)

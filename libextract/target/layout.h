@@ -37,7 +37,8 @@ struct ringside_process {
     uint32_t magic, version, header_bytes, total_bytes, generation, active;
     uint32_t streams, stream_bytes, streams_at;
     uint32_t names_at, name_bytes, names_room, names_used, names_claimed;
-    uint32_t layout, clock_hz, ids, pid, birth[2], lock, unused[5], entry[2], unused_2[4];
+    uint32_t layout, clock_hz, ids, pid, birth[2], lock, unused[5], entry[2];
+    char program[16]; // file name, cut, padded with zeros
 };
 
 // Members that a port adds to the memory and to each stream's block, and the alignment of rings in

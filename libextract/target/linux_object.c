@@ -441,12 +441,26 @@ void ringside_object_dump(struct ringside_memory *m, uint32_t streams)
     errno = saved;
 }
 
+// Notes the file name of the program, by which it is known after it was killed.
+static void describe_program(struct ringside_memory *m, pid_t pid)
+{
+    char target[1024];
+    ssize_t length =
+        readlink(path_of("/proc/", (uint32_t)pid, "/exe").text, target, sizeof target - 1);
+    if (length <= 0)
+        return;
+    target[length] = '\0';
+    const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+    memcpy(m->process.program, name, strnlen(name, sizeof m->process.program - 1));
+}
+
 static void describe(struct ringside_memory *m, int file, pid_t pid, uint64_t birth)
 {
     struct stat status;
     ringside_core_make(m, (uint32_t)pid);
     m->process.birth[0] = (uint32_t)birth;
     m->process.birth[1] = (uint32_t)(birth >> 32);
+    describe_program(m, pid);
     if (!fstat(file, &status)) {
         m->device = status.st_dev;
         m->inode = status.st_ino;

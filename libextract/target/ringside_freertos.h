@@ -163,11 +163,17 @@ static inline void ringside_freertos_enter(void *task)
 
 // ---- stream and message buffers ----
 
+// They wait for a notification, which is recorded, too. Tools take the two as one wait.
+
 #define traceSTREAM_BUFFER_CREATE(stream, ...)       RINGSIDE_RTOS_STREAM_CREATE(stream)
 #define traceSTREAM_BUFFER_DELETE(stream)            RINGSIDE_RTOS_STREAM_DELETE(stream)
 #define traceSTREAM_BUFFER_SEND(stream, bytes)       RINGSIDE_RTOS_STREAM_SEND(stream, bytes)
 #define traceSTREAM_BUFFER_SEND_FROM_ISR(stream, bytes)                                            \
     RINGSIDE_RTOS_STREAM_SEND(stream, bytes)
+#define traceBLOCKING_ON_STREAM_BUFFER_SEND(stream)                                                \
+    RINGSIDE_RTOS_STREAM_BLOCK(stream, ringside_freertos_thread, 1)
+#define traceBLOCKING_ON_STREAM_BUFFER_RECEIVE(stream)                                             \
+    RINGSIDE_RTOS_STREAM_BLOCK(stream, ringside_freertos_thread, 0)
 #define traceSTREAM_BUFFER_RECEIVE(stream, bytes)    RINGSIDE_RTOS_STREAM_RECEIVE(stream, bytes)
 #define traceSTREAM_BUFFER_RECEIVE_FROM_ISR(stream, bytes)                                         \
     RINGSIDE_RTOS_STREAM_RECEIVE(stream, bytes)

@@ -256,6 +256,32 @@ stops_ticking() {
 
 # ---- several cores ----
 
+# The same from the directory that OpenOCD writes of a chip with two cores, and all threads in GDB.
+same_from_folder() {
+    local image file address
+    rm -rf "$work/folder"
+    mkdir "$work/folder"
+    {
+        printf '%s\n' 'ringside-crash 1' 'target: chip.cpu0' 'type: riscv' 'byte-order: little' \
+            'state: halted' 'reason: on request' 'registers: registers.txt'
+        for image in "${images[@]}"; do
+            file=${image%@*} address=${image##*@}
+            cp "$file" "$work/folder/ram-$address.bin"
+            printf 'ram: ram-%s.bin %s 0x%x\n' "$address" "$address" "$(stat -c %s "$file")"
+        done
+    } >"$work/folder/manifest.txt"
+    awk '$1 == "Thread" {print "core", $2 - 1} $2 ~ /^0x/ {print $1, $2}' "$work/registers.txt" \
+        >"$work/folder/registers.txt"
+    "$ringside" crash -q --json --elf "$elf" "$work/folder" >"$work/folder.json" 2>"$work/err"
+    diff <(jq -S . "$work/crash.json") <(jq -S . "$work/folder.json") || return 1
+    timeout -k 5 60 gdb-multiarch -nx -q -batch \
+        -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" \"$work/folder\"" \
+        -ex 'info threads' "$elf" >"$work/gdb.log" 2>&1 </dev/null
+    grep -q '^\* [0-9]* *Thread [0-9]* "right" (running, priority 7) *smp_trap' "$work/gdb.log" &&
+        grep -q ' "left" (running, priority 5) .* in left_work' "$work/gdb.log" ||
+        { cat "$work/gdb.log"; return 1; }
+}
+
 # The thread of core 1 dies (images/smp): the same page from the live target and from its dump, for
 # which GDB printed the registers of both cores.
 second_core() {
@@ -286,6 +312,7 @@ second_core() {
         (.findings | length == 1) and .place.line == '"$line" || return 1
     input=(--elf "$elf" --registers "$work/registers.txt" "${images[@]}")
     same_from_core || return 1
+    same_from_folder || return 1
     live --remote "$socket"
 }
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Machines and kernels that no port of qemu-tests has: ThreadX's contexts on RV32, AArch64 and
-# Armv8-M, and FreeRTOS with and without an FPU. The image parked.c has two threads in them; its
+# Armv8-M, and FreeRTOS's on Cortex-M with and without an FPU, Armv8-M with and without a secure
+# side, Cortex-A and AArch64. The image parked.c has two threads in them; its
 # source is the oracle for their stacks. QEMU runs it, and a dump of its RAM is shown by GDB,
 # through `ringside serve` and as a core.
 # shellcheck source=lib.sh
@@ -58,22 +59,60 @@ expected() {
     printf '%s\n' 'wait_for_pressure open_valve valve_entry' 'turn_pump pump_entry' \
         'idle image_main _start' | sort
 }
+# serves [INPUT...]: instead of the images and their registers.
 serves() {
-    local input=()
-    mapfile -t input < <(printf '"%s" ' --elf "$elf" --registers "$work/registers.txt" \
-        "${images[@]}")
+    local input=(--registers "$work/registers.txt" "${images[@]}")
+    [ $# = 0 ] || input=("$@")
+    mapfile -t input < <(printf '"%s" ' --elf "$elf" "${input[@]}")
     gdb -ex "target remote | \"$ringside\" serve -q ${input[*]}" -ex 'info threads' \
         -ex 'thread apply all bt' "$elf"
     grep -q "\"valve\" ($waits, priority 5)" "$work/out" &&
         diff <(expected) <(stacks) || { cat "$work/out"; return 1; }
 }
 cores() {
+    local input=(--registers "$work/registers.txt" "${images[@]}")
+    [ $# = 0 ] || input=("$@")
     rm -f "$work"/core "$work"/core.gdb
-    "$ringside" core -q --elf "$elf" --registers "$work/registers.txt" "${images[@]}" \
-        -o "$work/core" || return 1
+    "$ringside" core -q --elf "$elf" "${input[@]}" -o "$work/core" || return 1
     gdb -x "$work/core.gdb" -ex 'info threads' -ex 'thread apply all bt' "$elf" "$work/core"
     grep -q 'LWP [0-9]* "pump"' "$work/out" &&
         diff <(expected) <(stacks) ||
+        { cat "$work/out"; return 1; }
+}
+# The directory of OpenOCD's `ringside crash`, which has the registers of all modes of a Cortex-A.
+folder() { # BANK: that of sp and lr
+    local image file address
+    rm -rf "$work/folder"
+    mkdir "$work/folder"
+    awk -v bank="$1" 'BEGIN {print "sp_svc 0x40", "\nlr_svc 0x44", "\nsp_fiq 0x48", "\nr8_fiq 0x4c"}
+        $1 == "sp" || $1 == "lr" {$1 = $1 "_" bank} {print $1, $2}' "$work/registers.txt" \
+        >"$work/folder/registers.txt"
+    {
+        printf '%s\n' 'ringside-crash 1' 'target: chip.cpu' 'type: cortex_a' 'byte-order: little' \
+            'state: halted' 'reason: on request' 'registers: registers.txt'
+        for image in "${images[@]}"; do
+            file=${image%@*} address=${image##*@}
+            cp "$file" "$work/folder/ram-$address.bin"
+            printf 'ram: ram-%s.bin %s 0x%x\n' "$address" "$address" "$(stat -c %s "$file")"
+        done
+    } >"$work/folder/manifest.txt"
+}
+folders() {
+    folder usr
+    serves "$work/folder" && cores "$work/folder" || return 1
+    "$ringside" threads --json --elf "$elf" "$work/folder" | jq -s -e '(map(.function) | sort) ==
+        [null, "turn_pump", "wait_for_pressure"]' >/dev/null || return 1
+    "$ringside" crash -q --json --elf "$elf" "$work/folder" >"$work/out"
+    jq -e '.cause.kind == "none" and .place.function == "idle" and .thread.name == "IDLE" and
+        (.frames | map(.function)) == ["idle", "image_main", "_start"]' "$work/out" >/dev/null ||
+        { cat "$work/out"; return 1; }
+    # The same core in abort mode: something has failed, and sp is another one.
+    sed -i 's/^cpsr .*/cpsr 0x1d7/' "$work/folder/registers.txt"
+    echo 'lr_abt 0x40010104' >>"$work/folder/registers.txt"
+    "$ringside" crash -q --json --elf "$elf" "$work/folder" >"$work/out"
+    jq -e '.cause.kind == "trap" and .cause.certainty == "likely" and
+        .thread.name == "IDLE" and .thread.certainty == "likely" and
+        (.cause.text | test("abort mode.*0x40010104"))' "$work/out" >/dev/null ||
         { cat "$work/out"; return 1; }
 }
 all() { # NAME BOARD CONTEXTS COMPILER CODE DATA FLAG...
@@ -108,6 +147,33 @@ C
         "turn open_valve close_valve image_main _start" ] || { cat "$work/out"; return 1; }
 }
 
+# A core that is in the handler of an exception shows it in the registers of its level.
+exception() {
+    elf=$work/fault.elf
+    cat >"$work/fault.c" <<'C'
+static unsigned long stack[512] __attribute__((aligned(16), used));
+volatile int result;
+__asm__(".pushsection .first,\"ax\",%progbits\n.globl _start\n_start: ldr x0, =stack + 4096\n"
+        "mov sp, x0\nldr x0, =vectors\nmsr vbar_el1, x0\nisb\nbl image_main\nb .\n"
+        ".balign 2048\nvectors: .rept 16\n.balign 128\nb .\n.endr\n.popsection");
+__attribute__((noinline)) void store(volatile int *place) { *place = 1; }
+int image_main(void)
+{
+    store((int *)0xCCCCCCCCCCCC);
+    return ++result;
+}
+C
+    aarch64-linux-gnu-gcc -std=gnu11 -g -O1 -ffreestanding -fno-pie -static -nostdlib -no-pie \
+        -mgeneral-regs-only -Wl,--build-id=none -Wl,--no-warn-rwx-segments -T "$work/link.ld" \
+        "$work/fault.c" -o "$elf" || return 1
+    takes 'virt -cpu cortex-a53 -nic none' || return 1
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" "${images[@]}" \
+        >"$work/out"
+    jq -e '.cause.kind == "memory fault" and .cause.certainty == "likely" and
+        (.cause.text | test("address 0xcccccccccccc ")) and .place.function == "store" and
+        .place.certainty == "likely"' "$work/out" >/dev/null || { cat "$work/out"; return 1; }
+}
+
 threadx=-DKERNEL='"threadx.h"' freertos=-DKERNEL='"freertos.h"'
 waits=sleeping
 all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000 "$threadx" \
@@ -115,11 +181,25 @@ all riscv32 'virt -bios none' riscv32 riscv64-unknown-elf- 0x80000000 0x80010000
 all aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 0x40090000 \
     "$threadx" -mgeneral-regs-only -mstrict-align
 check "aarch64: signed return addresses" signed_returns
-all armv8m mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$threadx" -DTHREADX \
-    -mcpu=cortex-m33 -mthumb
+check "aarch64: an exception" exception
+for extended in '' -DEXTENDED; do
+    all "armv8m$extended" mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$threadx" \
+        -DTHREADX $extended -mcpu=cortex-m33 -mthumb
+done
 waits='blocked on queue "pressure"'
 all freertos-m3 mps2-an385 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -mcpu=cortex-m3 \
     -mthumb
 all freertos-m4f mps2-an386 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -DWITH_RETURN \
     -mcpu=cortex-m4 -mthumb
+for side in '' -DWITH_SECURE; do
+    all "freertos-armv8m$side" mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$freertos" \
+        -DWITH_LIMIT -DLIMIT_AT=48 $side -mcpu=cortex-m33 -mthumb
+done
+for fpu in '' -DWITH_FLAG; do
+    all "freertos-armv7a$fpu" 'virt -cpu cortex-a15 -nic none' armv7a arm-none-eabi- 0x40010000 \
+        0x40020000 "$freertos" $fpu -mcpu=cortex-a15 -marm
+    check "freertos-armv7a$fpu: OpenOCD's directory of a crash" folders
+done
+all freertos-aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 \
+    0x40090000 "$freertos" -DFREERTOS -mgeneral-regs-only -mstrict-align
 finish

@@ -207,7 +207,7 @@ static void put_type_cell(struct text_table *table, const struct extract_event_t
     if (named)
         extract_text_printf(&table->cells, " %s", named->shown);
     else if (type && type->range)
-        extract_text_printf(&table->cells, " %u", id);
+        text_put_type_number(&table->cells, type, id);
     text_table_end_cell(table);
 }
 

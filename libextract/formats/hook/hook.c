@@ -17,7 +17,7 @@ static const struct extract_event_type hook_event = {
     .name = "hook",
     .class_ = EXTRACT_KERN,
     .fields = HOOK_MAX_FIELDS,
-    .range = true,
+    .range = EXTRACT_HOOK_RANGE,
     .field = {DATA_WORD("D1"), DATA_WORD("D2"), DATA_WORD("D3"), DATA_WORD("D4"), DATA_WORD("D5"),
               DATA_WORD("D6"), DATA_WORD("D7"), DATA_WORD("D8")}};
 

@@ -3,6 +3,7 @@
 //
 // Source: docs/formats/posix-ring.md, "The process block", "A stream block".
 #include "formats/posix/posix.h"
+#include <string.h>
 
 enum { UNUSED_BYTES = 20 }; // of the process block, before its entry
 enum byte_of_layout {
@@ -73,6 +74,9 @@ bool posix_block_read(struct posix_block *b, const uint8_t *bytes, size_t length
     b->lock = extract_cursor_u32(&c);
     extract_cursor_span(&c, UNUSED_BYTES);
     b->entry = read_pair(&c);
+    const uint8_t *program = extract_cursor_span(&c, sizeof b->program - 1);
+    if (program)
+        memcpy(b->program, program, sizeof b->program - 1);
     b->layout = layout_of(b->layout_word, order);
     return true;
 }

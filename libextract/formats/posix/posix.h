@@ -102,7 +102,8 @@ struct posix_block {
     uint32_t layout_word, clock_hz, ids, pid;
     uint64_t birth;
     uint32_t lock;
-    uint64_t entry; // address of the program's entry point; 0: not known
+    uint64_t entry;   // address of the program's entry point; 0: not known
+    char program[17]; // its file name, cut to 15 bytes; "": not known
 };
 
 // A stream block, without its name and its filters, which follow it.

@@ -67,13 +67,17 @@ struct extract_field_type {
     enum extract_kind kind;
 };
 
+// `range` of an event type whose ids are hook ids, which are written in hexadecimal.
+enum { EXTRACT_HOOK_RANGE = 2 };
+
 struct extract_event_type {
     uint32_t id;
     const char *symbol; // "TX_TRACE_QUEUE_SEND"
     const char *name;   // "queue send"
     enum extract_class class_;
     uint8_t fields; // number of fields; a field of kind NONE has no meaning for this type
-    bool range;     // the type stands for a range of ids: the id is part of the name
+    // 1 or EXTRACT_HOOK_RANGE: the type stands for a range of ids, and the id is part of the name.
+    uint8_t range;
     struct extract_field_type field[EXTRACT_FIELDS_MAX];
 };
 
@@ -141,6 +145,8 @@ static inline bool extract_id_is_loss(uint32_t id)
 }
 
 const char *extract_class_name(enum extract_class c); // "APPL" …
+// Writes the id of an event whose type stands for a range, as it follows the type's name.
+void extract_event_type_number(const struct extract_event_type *type, uint32_t id, char text[12]);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

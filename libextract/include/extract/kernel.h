@@ -71,6 +71,7 @@ struct extract_kernel_thread {
     uint64_t stack_start, stack_end;    // lowest address, and the one after the highest; 0: unknown
     bool has_sp, has_pc;                // its registers are saved in memory, and were understood
     uint64_t sp, pc;                    // where it continues
+    const char *no_registers;           // why they are not known; static; NULL: nothing to say
     struct extract_registers registers; // saved ones
     const char *function;               // that contains pc; of the symbols; NULL: unknown
     struct extract_place place;         // of pc; file NULL: unknown

@@ -11,10 +11,10 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum {
-    EXTRACT_REGISTERS = 56,
+    EXTRACT_REGISTERS = 60,
     EXTRACT_FAULT = 40, // cfsr, hfsr, dfsr, mmfar, bfar, afsr, sfsr, sfar (Arm M-profile); mcause,
                         // mepc, mtval, mstatus (RISC-V); signal, signal_address, and lwp, the
-                        // number of the thread (Linux)
+                        // number of the thread (Linux); esr, elr, far (AArch64, of its level)
     EXTRACT_CORES = 64  // most cores of a target, or threads of a Linux core
 };
 

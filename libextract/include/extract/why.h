@@ -58,6 +58,7 @@ struct extract_segment {
     enum extract_segment_kind kind;
     unsigned depth; // 0: of the response itself
     bool has_who;
+    bool is_ready;    // UNKNOWN: the thread was ready, but who had its core is not known
     bool has_ended;   // SUSPENDED: the thread has completed, or was terminated
     bool is_spinning; // BLOCKED: it had the core, and tried again and again to get the lock
     bool is_cycle;    // BLOCKED: `who` waits for a thread of this chain: a deadlock

@@ -3,6 +3,7 @@
 // and its labels. extract_report_chart lets a collector fill it, and draws it.
 #include "report/chart/chart.h"
 #include "events/internal.h"
+#include "report/text_table.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -266,7 +267,7 @@ static void put_call(struct chart *chart, const struct chart_row *row, struct ex
     else
         extract_text_puts(text, row->kind == CHART_WAIT ? "waits" : "timeout");
     if (is_named && row->type->range && row->id)
-        extract_text_printf(text, " %" PRIu32, row->id);
+        text_put_type_number(text, row->type, row->id);
     if (row->value) {
         extract_text_puts(text, ": ");
         value_names_put(&chart->names, EXTRACT_KIND_OBJECT, row->value, text);

@@ -8,6 +8,7 @@
 #include "formats/format.h"
 #include "templates/program.h"
 #include "events/internal.h"
+#include "report/text_table.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -385,7 +386,7 @@ static struct entry_builder_text type_text(struct entry_builder *builder,
     out->used = 0;
     extract_text_escaped(out, event->type->name);
     if (event->type->range)
-        extract_text_printf(out, " %" PRIu32, event->id);
+        text_put_type_number(out, event->type, event->id);
     return text_of(cache_scratch(builder, &builder->cache, event->id, TAG_TYPE));
 }
 

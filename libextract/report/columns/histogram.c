@@ -22,7 +22,7 @@ static void put_row(struct text_table *table, const struct extract_service_stats
     text_table_put_string(table, id);
     extract_text_escaped(&table->cells, chosen ? chosen->label : service->type->name);
     if (!chosen && service->type->range) // the type covers many ids, so print the id, too
-        extract_text_printf(&table->cells, " %u", service->id);
+        text_put_type_number(&table->cells, service->type, service->id);
     text_table_end_cell(table);
 }
 

@@ -5,7 +5,8 @@
 // In: how many events (default 1,000,000; memory is measured with ten times as many). Out: events
 // per second of processor time, the ratio to the faster of two CTF sinks (one reads the log through
 // the plug-in, the other the CTF trace that the first has written), the memory, and PASS or FAIL.
-// Reads BUILD.
+// The commands take turns, and the best time of each counts: what else the machine does meets all
+// of them, and can only slow a run down. Reads BUILD.
 #define _GNU_SOURCE // nftw, wait4
 #include "tests/bench/measure.h"
 #include "tests/bench/ring_maker.h"
@@ -20,7 +21,8 @@
 #include <unistd.h>
 
 enum {
-    RUNS = 3,
+    ROUNDS = 7,
+    FEW_ROUNDS = 2, // of commands without a required ratio
     THREADS = 8,
     BASE = 0x20000000,
     QUEUE = BASE + 0x4000,
@@ -30,18 +32,34 @@ enum {
     BLOCK = 1024, // entries of a block of the log
     LONGER = 10,  // the log for the measure of memory
     MOST_MIB = 64,
-    MAX_WORDS = 12
+    MAX_WORDS = 12,
+    MAX_COMMANDS = 24
 };
 
 extern char **environ;
+
+// A command that is measured.
+struct command {
+    char title[40];
+    char parameters[160]; // of babeltrace2's component
+    char output[96];      // is removed before each run
+    const char *words[MAX_WORDS];
+    unsigned rounds;
+    double rate;  // the best; events per second of processor time
+    double least; // ratio to the faster CTF sink that is required; 0: none
+    double mib;   // the most memory with the long log; 0: not measured
+};
+
+// The first commands: those of babeltrace2.
+enum { DUMMY, TEXT_SINK, CTF_OF_LOG, CTF_OF_CTF, FIRST_EXPORT };
 
 struct bench {
     char folder[64];
     char log[96], long_log[96], ctf[96]; // in the folder
     char program[512], plugins[512];
     uint32_t events;
-    double base; // events per second of the faster CTF sink
-    bool is_failed;
+    struct command commands[MAX_COMMANDS];
+    size_t count;
 };
 
 // ---- the logs ----
@@ -173,88 +191,39 @@ static double run(const char *const *words, double *mib)
            (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
 }
 
-// Makes the command of an export. The words borrow from the arguments.
-static void export_words(const struct bench *b, const char *name, const char *input,
-                         const char *output, const char *words[MAX_WORDS])
-{
-    const char *const all[MAX_WORDS] = {b->program, "export", "--hz", "1000000", "-q", "--to",
-                                        name,       input,    "-o",   output,    NULL};
+// ---- commands ----
 
-    memcpy(words, all, sizeof all);
+static struct command *add_command(struct bench *b, const char *title, const char *output)
+{
+    struct command *command = &b->commands[b->count++];
+    char folder[sizeof b->folder];
+
+    memcpy(folder, b->folder, sizeof folder);
+    snprintf(command->title, sizeof command->title, "%s", title);
+    snprintf(command->output, sizeof command->output, "%s/%s", folder, output);
+    command->rounds = FEW_ROUNDS;
+    return command;
 }
 
-static void babeltrace_words(const struct bench *b, const char *sink, const char *input,
-                             const char *parameters, const char *words[MAX_WORDS])
+static struct command *add_babeltrace(struct bench *b, const char *title, const char *sink,
+                                      const char *input, const char *output)
 {
-    const char *const all[MAX_WORDS] = {"babeltrace2", "--plugin-path", b->plugins,
-                                        input,         "--component",   sink,
-                                        "--params",    parameters,      NULL};
+    struct command *command = add_command(b, title, output);
+    const char *const words[MAX_WORDS] = {"babeltrace2", "--plugin-path",    b->plugins,
+                                          input,         "--component",      sink,
+                                          "--params",    command->parameters};
 
-    memcpy(words, all, sizeof all);
+    memcpy(command->words, words, sizeof words);
+    return command;
 }
 
-// ---- measures ----
-
-// Prints a row. `least` is the ratio that is required; 0: none. `mib` is 0 if it was not measured.
-static void print_row(struct bench *b, const char *name, double rate, double least, double mib)
+static void add_ctf_sink(struct bench *b, const char *title, const char *input, const char *output)
 {
-    double ratio = b->base > 0 ? rate / b->base : 0;
-    bool is_bad = rate <= 0 || ratio < least || mib > MOST_MIB;
+    struct command *command = add_babeltrace(b, title, "sink.ctf.fs", input, output);
 
-    b->is_failed |= is_bad;
-    printf("%-34s %8.2f M/s", name, rate / 1e6);
-    if (ratio > 0)
-        printf(" %6.2f times", ratio);
-    else
-        printf(" %12s", "");
-    if (mib > 0)
-        printf(" %8.1f MiB", mib);
-    printf("%s\n", is_bad ? "  FAIL" : "");
-}
-
-// Returns the best of several rates: what else the machine does can only slow a run down. What the
-// command writes to `output` is removed before each run; the last remains.
-static double best_rate(const struct bench *b, const char *const *words, const char *output)
-{
-    double best = 0, mib;
-
-    for (int i = 0; i < RUNS; i++) {
-        remove_all(output);
-        double seconds = run(words, &mib);
-        double rate = seconds > 0 ? b->events / seconds : 0;
-        best = rate > best ? rate : best;
-    }
-    return best;
-}
-
-static void measure_babeltrace(struct bench *b)
-{
-    const char *words[MAX_WORDS];
-    char parameters[160], again[128], output[128];
-    double mib = 0;
-
-    snprintf(again, sizeof again, "%s/again", b->folder);
-    snprintf(output, sizeof output, "%s/out", b->folder);
-    snprintf(parameters, sizeof parameters, "quiet=yes,path=\"%s\"", b->ctf);
-    babeltrace_words(b, "sink.ctf.fs", b->log, parameters, words);
-    double from_log = best_rate(b, words, b->ctf);
-    snprintf(parameters, sizeof parameters, "quiet=yes,path=\"%s\"", again);
-    babeltrace_words(b, "sink.ctf.fs", b->ctf, parameters, words);
-    double from_ctf = best_rate(b, words, again);
-    remove_all(again);
-    babeltrace_words(b, "sink.text.pretty", b->log, "color=\"never\"", words);
-    double text = best_rate(b, words, output);
-    babeltrace_words(b, "sink.utils.dummy", b->long_log, "", words);
-    words[6] = NULL;
-    run(words, &mib);
-    words[3] = b->log;
-    double dummy = best_rate(b, words, output);
-
-    print_row(b, "plug-in, no output", dummy, 0, mib);
-    print_row(b, "plug-in, babeltrace2's text sink", text, 0, 0);
-    b->base = from_log > from_ctf ? from_log : from_ctf;
-    print_row(b, "plug-in, babeltrace2's CTF sink", from_log, 0, 0);
-    print_row(b, "CTF trace, babeltrace2's CTF sink", from_ctf, 0, 0);
+    snprintf(command->parameters, sizeof command->parameters, "quiet=yes,path=\"%s\"",
+             command->output);
+    command->rounds = ROUNDS;
 }
 
 // Returns the ratio to the CTF sink that is required of a format; 0: none.
@@ -271,22 +240,89 @@ static double least_ratio(const char *name)
     return 0;
 }
 
-static void measure_export(struct bench *b, const char *name)
+static void add_export(struct bench *b, const char *name)
+{
+    struct command *command = add_command(b, name, "out");
+    const char *const words[MAX_WORDS] = {b->program, "export", "--hz", "1000000", "-q",
+                                          "--to",     name,     b->log, "-o",      command->output};
+
+    memcpy(command->words, words, sizeof words);
+    command->least = least_ratio(name);
+    if (command->least > 0)
+        command->rounds = ROUNDS;
+}
+
+static void add_commands(struct bench *b)
+{
+    const struct extract_export_kind *kind;
+
+    add_babeltrace(b, "plug-in, no output", "sink.utils.dummy", b->log, "out")->words[6] = NULL;
+    struct command *text =
+        add_babeltrace(b, "plug-in, babeltrace2's text sink", "sink.text.pretty", b->log, "out");
+    snprintf(text->parameters, sizeof text->parameters, "color=\"never\"");
+    add_ctf_sink(b, "plug-in, babeltrace2's CTF sink", b->log, "ctf");
+    add_ctf_sink(b, "CTF trace, babeltrace2's CTF sink", b->ctf, "again");
+    for (size_t i = 0; (kind = extract_export_kind_at(i)) && b->count < MAX_COMMANDS; i++)
+        add_export(b, kind->name);
+}
+
+// ---- measures ----
+
+// Measures one command once.
+static void measure(const struct bench *b, struct command *command)
+{
+    double mib;
+
+    remove_all(command->output);
+    double seconds = run(command->words, &mib);
+    double rate = seconds > 0 ? b->events / seconds : 0;
+    command->rate = rate > command->rate ? rate : command->rate;
+}
+
+// Measures the memory that a command needs for the long log. A ring has at most 256 MiB; the long
+// log would need more.
+static void measure_memory(const struct bench *b, struct command *command)
 {
     const char *words[MAX_WORDS];
-    char output[128];
-    double mib = 0;
 
-    snprintf(output, sizeof output, "%s/out", b->folder);
-    export_words(b, name, b->log, output, words);
-    double rate = best_rate(b, words, output);
-    remove_all(output);
-    export_words(b, name, b->long_log, output, words);
-    // A ring has at most 256 MiB; the long log would need more.
-    if (strcmp(name, "trx") != 0 && run(words, &mib) <= 0)
-        rate = 0;
-    remove_all(output);
-    print_row(b, name, rate, least_ratio(name), mib);
+    if (strcmp(command->title, "trx") == 0)
+        return;
+    for (size_t i = 0; i < MAX_WORDS; i++)
+        words[i] = command->words[i] == b->log ? b->long_log : command->words[i];
+    remove_all(command->output);
+    if (run(words, &command->mib) <= 0)
+        command->rate = 0;
+    remove_all(command->output);
+}
+
+// Prints a row. Returns whether what is required was reached.
+static bool print_row(const struct command *command, double base)
+{
+    double ratio = base > 0 ? command->rate / base : 0;
+    bool is_good = command->rate > 0 && ratio >= command->least && command->mib <= MOST_MIB;
+
+    printf("%-34s %8.2f M/s %6.2f times", command->title, command->rate / 1e6, ratio);
+    if (command->mib > 0)
+        printf(" %8.1f MiB", command->mib);
+    printf("%s\n", is_good ? "" : "  FAIL");
+    return is_good;
+}
+
+static bool measure_all(struct bench *b)
+{
+    bool is_good = true;
+
+    for (unsigned round = 0; round < ROUNDS; round++)
+        for (size_t i = 0; i < b->count; i++)
+            if (round < b->commands[i].rounds)
+                measure(b, &b->commands[i]);
+    measure_memory(b, &b->commands[DUMMY]);
+    for (size_t i = FIRST_EXPORT; i < b->count; i++)
+        measure_memory(b, &b->commands[i]);
+    double from_log = b->commands[CTF_OF_LOG].rate, from_ctf = b->commands[CTF_OF_CTF].rate;
+    for (size_t i = 0; i < b->count; i++)
+        is_good &= print_row(&b->commands[i], from_log > from_ctf ? from_log : from_ctf);
+    return is_good;
 }
 
 int main(int argc, char **argv)
@@ -294,7 +330,6 @@ int main(int argc, char **argv)
     const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
     struct bench b = {.folder = "/tmp/bench-export.XXXXXX",
                       .events = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1000000};
-    const struct extract_export_kind *kind;
 
     if (!b.events || b.events > UINT32_MAX / LONGER || !mkdtemp(b.folder)) {
         fprintf(stderr, "usage: bench_export [EVENTS]; /tmp must be writable\n");
@@ -312,10 +347,9 @@ int main(int argc, char **argv)
     }
     printf("%u events; ratios to babeltrace2's faster CTF sink; memory with %u events\n", b.events,
            b.events * LONGER);
-    measure_babeltrace(&b);
-    for (size_t i = 0; (kind = extract_export_kind_at(i)); i++)
-        measure_export(&b, kind->name);
+    add_commands(&b);
+    bool is_good = measure_all(&b);
     remove_all(b.folder);
-    puts(b.is_failed ? "FAIL" : "PASS");
-    return b.is_failed;
+    puts(is_good ? "PASS" : "FAIL");
+    return !is_good;
 }

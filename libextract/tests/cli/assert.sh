@@ -201,6 +201,8 @@ lost=$(realpath -m "${RINGSIDE_DATA:-../shared/data}/threadx/bursts/demolim.log"
 [ -e "$lost" ] || { echo "skip missing events: no recorded traces"; finish; }
 count=$("$ringside" stats -q --json "$lost" |
     jq '.services[] | select(.event == "TX_TRACE_QUEUE_SEND").count')
+run assert 'period(control).jitter > 5%' "$demo"
+check "percentages are cut as those of stats" 4 out '^  # period(control).jitter = 0.084 %$'
 run assert "count(queue_send) < $count" "$lost"
 check "a limit that is exceeded fails in spite of losses" 4 out '^not ok 1 - count[^(]*([^(]*$'
 run assert "count(queue_send) == $count" 'never(queue_flush)' 'load(idle) > 0%' "$lost"

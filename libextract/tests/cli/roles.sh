@@ -350,6 +350,12 @@ check "the name of a process" 0 out '^7 *pump *1 '
 run stats --json "${layout[@]}" --roles exec.roles named.raw
 is "the name of a process as JSON" "$(answer '.processes[0] | [.process, .name]')" '[7,"pump"]'
 
+# ---- Ids of hooks ----
+run stats "$tree/libextract/tests/data/hooks.bin"
+check "statistics print ids as reports do" 3 out 'KERN  *hook 101$' out 'KERN  *hook 11F$'
+run report --event 'hook 11F' --last 1 "$tree/libextract/tests/data/hooks.bin"
+check "a name of the statistics is a filter" 3 out '11F .* 011F '
+
 # ---- Errors ----
 run schedule "${layout[@]}" pump.raw
 check "without roles" 2 err 'no event of this trace shows a schedule'

@@ -126,33 +126,44 @@ static void check_crash(const struct extract_remains *remains)
     extract_crash_free(crash);
 }
 
-// Frames of all ports at each word.
-static void check_frames(struct extract_memory *memory, size_t words)
+// Frames of all ports at each word, also with the bounds of a stack that fit.
+static void check_frames(struct extract_memory *memory, struct extract_symbols *symbols,
+                         size_t words)
 {
+    static bool (*const contexts[])(struct kernel_reader * reader, struct kernel_saved * saved,
+                                    struct extract_registers * registers) = {
+        kernel_context_threadx, kernel_context_freertos, kernel_context_bout};
     static const struct {
         uint16_t machine;
         unsigned word_bytes;
         enum extract_byte_order order;
-    } machines[] = {{EM_ARM, 4, EXTRACT_LITTLE},
-                    {EM_RISCV, 8, EXTRACT_LITTLE},
-                    {EM_AARCH64, 8, EXTRACT_LITTLE},
-                    {EM_68K, 4, EXTRACT_BIG}};
+        bool is_m_profile;
+    } machines[] = {{EM_ARM, 4, EXTRACT_LITTLE, true},
+                    {EM_ARM, 4, EXTRACT_LITTLE, false},
+                    {EM_RISCV, 8, EXTRACT_LITTLE, false},
+                    {EM_AARCH64, 8, EXTRACT_LITTLE, false},
+                    {EM_68K, 4, EXTRACT_BIG, false}};
 
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
-        struct kernel_reader reader = {.memory = memory,
-                                       .order = machines[i].order,
-                                       .word_bytes = machines[i].word_bytes,
-                                       .machine = machines[i].machine};
+        struct kernel_reader reader = {
+            .memory = memory,
+            .symbols = symbols,
+            .order = machines[i].order,
+            .word_bytes = machines[i].word_bytes,
+            .machine = machines[i].machine,
+            .registers = register_machine_find(machines[i].machine, machines[i].word_bytes,
+                                               machines[i].is_m_profile)};
         struct extract_registers registers;
-        for (size_t at = 0; at < words && at < 32; at++) {
-            uint64_t address = BASE + at * WORD;
-            if (!kernel_context_threadx(&reader, address, at & 1, &registers))
-                check(!registers.known);
-            if (!kernel_context_freertos(&reader, address, false, &registers))
-                check(!registers.known);
-            if (!kernel_context_bout(&reader, address, false, &registers))
-                check(!registers.known);
-        }
+        for (size_t at = 0; at < words && at < 32; at++)
+            for (size_t k = 0; k < sizeof contexts / sizeof *contexts; k++) {
+                struct kernel_saved saved = {.sp = BASE + at * WORD, .has_fpu = at & 1};
+                if (at & 2)
+                    kernel_read_number(&reader, saved.sp, reader.word_bytes, &saved.stack_start);
+                if (!contexts[k](&reader, &saved, &registers))
+                    check(!registers.known);
+                else
+                    check(!saved.problem);
+            }
     }
 }
 
@@ -184,7 +195,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!code)
         check_kernel(remains.kernel);
     check_crash(&remains);
-    check_frames(memory, soup.words);
+    check_frames(memory, symbols, soup.words);
     extract_kernel_free(remains.kernel);
     extract_memory_close(memory);
     return 0;

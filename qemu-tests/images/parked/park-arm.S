@@ -3,9 +3,12 @@
 //   ThreadX on Armv8-M (THREADX): EXC_RETURN, r4 to r11, r0 to r3, r12, lr, pc, xpsr. That of
 //     park_called returns to the process stack of the secure side, that of park_interrupted to the
 //     one of the other side.
-//   FreeRTOS: r4 to r11; EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12, lr, pc,
-//     xpsr. In that of park_interrupted, the stack was not aligned to 8 bytes, and the frame has a
-//     word more.
+//   FreeRTOS on Armv8-M (WITH_LIMIT): the address of a secure context, if there is a secure side
+//     (WITH_SECURE); the limit of the stack, EXC_RETURN, r4 to r11; s16 to s31, as in that of
+//     park_called; r0 to r3, r12, lr, pc, xpsr; s0 to s15, fpscr and a word, as in the same.
+//   FreeRTOS on others: r4 to r11; EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12,
+//     lr, pc, xpsr. In that of park_interrupted, the stack was not aligned to 8 bytes, and the
+//     frame has a word more.
     .syntax unified
     .thumb
     .section .first, "ax"
@@ -30,14 +33,19 @@ run:
 
     .thumb_func
 park_called:
+#ifdef WITH_LIMIT
+    mvn r2, 0x53 // 0xffffffac
+    sub sp, 72
+#else
     mvn r2, 2 // 0xfffffffd
+#endif
     mov r1, 0x01000000
     b park
 
     .thumb_func
 park_interrupted:
     mov r1, 0x01000000
-#ifdef THREADX
+#if defined THREADX || defined WITH_LIMIT
     mvn r2, 0x43 // 0xffffffbc
 #else
     mvn r2, 2
@@ -55,9 +63,22 @@ park:
 #ifdef WITH_RETURN
     push {r2}
 #endif
+#ifdef WITH_LIMIT
+    tst r2, 0x10
+    it eq
+    subeq sp, 64
+#endif
     push {r4-r11}
-#ifdef THREADX
+#if defined THREADX || defined WITH_LIMIT
     push {r2}
+#endif
+#ifdef WITH_LIMIT
+    ldr r1, [r0, LIMIT_AT]
+    push {r1}
+#endif
+#ifdef WITH_SECURE
+    mov r1, 0
+    push {r1}
 #endif
     str sp, [r0]
     ldr r2, =main_sp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qemu-tests/images: the control blocks of parked.c for ThreadX. Source: the members are those of
-// its public header tx_api.h.
+// its public header tx_api.h. With EXTENDED, they are those of a kernel for several cores whose
+// port has extensions of the control block, and which checks stacks.
 #ifndef PARKED_THREADX_H
 #define PARKED_THREADX_H
 
@@ -8,13 +9,29 @@ typedef struct TX_THREAD_STRUCT {
     ULONG tx_thread_id, tx_thread_run_count;
     void *tx_thread_stack_ptr, *tx_thread_stack_start, *tx_thread_stack_end;
     ULONG tx_thread_stack_size;
+#ifdef EXTENDED
+    unsigned char extension_0[3];
+    long long extension_1;
+#endif
     const char *tx_thread_name;
     unsigned tx_thread_priority, tx_thread_state;
     struct TX_THREAD_STRUCT *tx_thread_created_next, *tx_thread_created_previous;
     void *tx_thread_suspend_control_block;
+#ifdef EXTENDED
+    ULONG extension_2[17];
+    unsigned tx_thread_user_priority, tx_thread_smp_core_mapped;
+    void *tx_thread_stack_highest_ptr;
+    double extension_3;
+#endif
 } TX_THREAD;
 
-TX_THREAD *_tx_thread_created_ptr, *_tx_thread_current_ptr;
+#ifdef EXTENDED
+enum { CORES = 4 };
+TX_THREAD *_tx_thread_current_ptr[CORES];
+#else
+TX_THREAD *_tx_thread_current_ptr;
+#endif
+TX_THREAD *_tx_thread_created_ptr;
 ULONG _tx_thread_created_count;
 
 static TX_THREAD blocks[THREADS];

@@ -33,7 +33,8 @@ struct extract_traced {
     uint64_t recorded;     // events since the stream was bound or cleared
     uint64_t memory_bytes; // of all streams of the program
     int64_t started; // when the program was started, in seconds since 1970 (UTC); 0: not known
-    char program[EXTRACT_TRACED_PROGRAM]; // path of the executable; "": not known
+    // Path of the executable; if it was killed, the first 15 bytes of its file name. "": not known.
+    char program[EXTRACT_TRACED_PROGRAM];
 };
 
 // Lists the bound streams of all programs whose memory the caller may read, by process id. The

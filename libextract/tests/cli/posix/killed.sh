@@ -110,9 +110,10 @@ die "" fork
         "$objects.$killed"
 
 die kill
+name=$(basename "$program" | cut -c-15)
 run list
 check "others do not delete what is left" 0 \
-    out "^ *$killed  killed *0  boiler .* -  *$(date -u +%Y-%m-%d)T[0-9:]*Z  -$" \
+    out "^ *$killed  killed *0  boiler .* -  *$(date -u +%Y-%m-%d)T[0-9:]*Z  $name$" \
     out "^ *$pid  killed "
 for ((k = 0; k < 20; k++)); do die kill; done
 await

@@ -101,6 +101,40 @@ static void arm(void **state)
     expect(EM_ARM, 4, true, switching, NULL, NULL);
 }
 
+static void arm_classic(void **state)
+{
+    (void)state;
+    const uint64_t aborted[][2] = {{ARM_PSR, 0x600001D7}, {ARM_LR, 0x40010128}, END};
+    expect(EM_ARM, 4, false, aborted, "trap", "lr (0x40010128) is 8 or 4 after it");
+    const uint64_t undefined[][2] = {{ARM_PSR, 0x1DB}, END};
+    expect(EM_ARM, 4, false, undefined, "illegal instruction", "undefined mode");
+    const uint64_t running[][2] = {{ARM_PSR, 0x6000001F}, END};
+    expect(EM_ARM, 4, false, running, NULL, NULL);
+    const uint64_t interrupted[][2] = {{ARM_PSR, 0x92}, END};
+    expect(EM_ARM, 4, false, interrupted, NULL, NULL);
+}
+
+static void aarch64(void **state)
+{
+    (void)state;
+    const uint64_t data[][2] = {{AARCH64_PSTATE, 0x600003C5},
+                                {FAULT_ESR, 0x96000045},
+                                {FAULT_FAR, 0xCCCC},
+                                {FAULT_ELR, 0x40080100},
+                                END};
+    expect(EM_AARCH64, 8, false, data, "memory fault", "address 0xcccc (ESR 0x96000045)");
+    const uint64_t unknown[][2] = {
+        {AARCH64_PSTATE, 0x3C5}, {FAULT_ESR, 0}, {FAULT_ELR, 0x40080100}, END};
+    expect(EM_AARCH64, 8, false, unknown, "illegal instruction", "(ESR 0x0)");
+    // Interrupts are open, a call of the kernel, and no exception since the reset.
+    const uint64_t open[][2] = {{AARCH64_PSTATE, 0x345}, {FAULT_ESR, 0x96000045}, END};
+    expect(EM_AARCH64, 8, false, open, "earlier trap", "(ESR");
+    const uint64_t call[][2] = {{AARCH64_PSTATE, 0x3C5}, {FAULT_ESR, 0x56000000}, END};
+    expect(EM_AARCH64, 8, false, call, NULL, NULL);
+    const uint64_t none[][2] = {{AARCH64_PSTATE, 0x3C5}, {FAULT_ESR, 0}, {FAULT_ELR, 0}, END};
+    expect(EM_AARCH64, 8, false, none, NULL, NULL);
+}
+
 static void riscv(void **state)
 {
     (void)state;
@@ -158,6 +192,7 @@ static void expect_deadlocks(const size_t holds[THREADS], size_t deadlocks, size
     if (deadlocks)
         assert_int_equal(crash->deadlocks[0].count, in_first);
     assert_string_equal(crash->kind, deadlocks ? "deadlock" : "unknown");
+    assert_null(strstr(crash->text, "0x00000000")); // the addresses of the mutexes are not known
     extract_crash_free(crash);
     extract_memory_close(memory);
 }
@@ -398,6 +433,8 @@ int main(void)
                                        cmocka_unit_test(riscv),
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
+                                       cmocka_unit_test(arm_classic),
+                                       cmocka_unit_test(aarch64),
                                        cmocka_unit_test(circle_with_a_limit),
                                        cmocka_unit_test(deadlock_with_a_free_mutex),
                                        cmocka_unit_test(hostile_names),

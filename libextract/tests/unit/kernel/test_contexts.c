@@ -42,8 +42,14 @@ static void put_frame(struct kernel_reader *reader, const uint64_t set[][2])
                      EXTRACT_OK);
 }
 
-typedef bool context_function(struct kernel_reader *reader, uint64_t saved, bool has_fpu,
+typedef bool context_function(struct kernel_reader *reader, struct kernel_saved *saved,
                               struct extract_registers *registers);
+
+static bool read_frame(struct kernel_reader *reader, context_function *function, bool has_fpu,
+                       struct extract_registers *registers)
+{
+    return function(reader, &(struct kernel_saved){.sp = BASE, .has_fpu = has_fpu}, registers);
+}
 
 static void expect_register(const struct extract_registers *registers, unsigned index,
                             uint64_t expected)
@@ -62,7 +68,7 @@ static void expect_places(struct kernel_reader reader, context_function *functio
     struct extract_registers registers;
 
     put_frame(&reader, set);
-    assert_true(function(&reader, BASE, has_fpu, &registers));
+    assert_true(read_frame(&reader, function, has_fpu, &registers));
     assert_int_equal(registers.known, known);
     for (size_t i = 0; places[i][1] < WORDS; i++)
         expect_register(&registers, places[i][0], 0x100 + places[i][1]);
@@ -75,7 +81,7 @@ static void expect(struct kernel_reader reader, context_function *function, bool
     struct extract_registers registers;
 
     put_frame(&reader, set);
-    assert_true(function(&reader, BASE, has_fpu, &registers));
+    assert_true(read_frame(&reader, function, has_fpu, &registers));
     expect_register(&registers, reader.registers->pc, pc);
     expect_register(&registers, reader.registers->sp, BASE + words * reader.word_bytes);
     extract_memory_close(reader.memory);
@@ -87,7 +93,7 @@ static void expect_none(struct kernel_reader reader, context_function *function,
     struct extract_registers registers;
 
     put_frame(&reader, set);
-    assert_false(function(&reader, BASE, false, &registers));
+    assert_false(read_frame(&reader, function, false, &registers));
     assert_int_equal(registers.known, 0);
     extract_memory_close(reader.memory);
 }
@@ -172,7 +178,7 @@ static void arm_classic(void **state)
     expect_none(reader, kernel_context_freertos, m3);
     struct extract_registers registers;
     put_frame(&reader, solicited);
-    assert_false(kernel_context_threadx(&reader, BASE, true, &registers));
+    assert_false(read_frame(&reader, kernel_context_threadx, true, &registers));
     extract_memory_close(reader.memory);
 }
 
@@ -191,6 +197,147 @@ static void riscv_freertos(void **state)
         expect_places(reader, kernel_context_freertos, false, now, 0x1FFFFFFE6, places);
         expect_none(reader, kernel_context_freertos, none);
     }
+}
+
+// ---- FreeRTOS: what fits is taken ----
+
+// A function of this executable. Its symbols are at the addresses of the file, which are short.
+__attribute__((noinline, used, aligned(16))) static void parked(void)
+{
+    __asm__ volatile("nop\n nop\n nop\n nop");
+}
+
+static struct extract_symbol open_code(struct kernel_reader *reader)
+{
+    struct extract_symbol symbol;
+
+    (void)parked;
+    assert_int_equal(extract_symbols_open(&reader->symbols, "/proc/self/exe", NULL), EXTRACT_OK);
+    assert_true(extract_symbols_by_name(reader->symbols, "parked", &symbol));
+    return symbol;
+}
+
+// Checks where a task continues and its stack pointer; 0 words: the frame is not one. The stack
+// has the words, and no more.
+static const char *expect_task(struct kernel_reader *reader, const uint64_t set[][2], uint64_t pc,
+                               uint64_t words)
+{
+    struct kernel_saved saved = {
+        .sp = BASE, .stack_start = BASE, .stack_end = BASE + WORDS * reader->word_bytes};
+    struct extract_registers registers;
+
+    put_frame(reader, set);
+    assert_int_equal(kernel_context_freertos(reader, &saved, &registers), words != 0);
+    if (words) {
+        expect_register(&registers, reader->registers->pc, pc);
+        expect_register(&registers, reader->registers->sp, BASE + words * reader->word_bytes);
+    }
+    extract_memory_close(reader->memory);
+    return saved.problem;
+}
+
+// Armv8-M: the limit is the start of the stack, BASE, before EXC_RETURN and r4.
+static void freertos_armv8m(void **state)
+{
+    struct kernel_reader reader = reader_of(EM_ARM, 4, EXTRACT_LITTLE);
+    uint64_t pc = open_code(&reader).address & ~UINT64_C(1);
+    (void)state;
+
+    const uint64_t one[][2] = {{0, BASE}, {1, 0xFFFFFFBC}, {16, pc}, {17, 0x01000000}, END};
+    assert_null(expect_task(&reader, one, pc, 18));
+    const uint64_t aligned[][2] = {{0, BASE}, {1, 0xFFFFFFFD}, {16, pc}, {17, 0x61000200}, END};
+    assert_null(expect_task(&reader, aligned, pc, 19));
+    const uint64_t fpu[][2] = {{0, BASE}, {1, 0xFFFFFFAC}, {32, pc}, {33, 0x01000000}, END};
+    assert_null(expect_task(&reader, fpu, pc, 34 + 18));
+    const uint64_t side[][2] = {{0, 0},   {1, BASE},        {2, 0xFFFFFFBC},
+                                {17, pc}, {18, 0x01000000}, END};
+    assert_null(expect_task(&reader, side, pc, 19));
+    // lr of such a frame has the bit that xpsr has, so that it looks like one of a Cortex-M3.
+    const uint64_t lr[][2] = {{0, BASE}, {1, 0xFFFFFFBC},  {15, 0x01000000},
+                              {16, pc},  {17, 0x01000000}, END};
+    assert_null(expect_task(&reader, lr, pc, 18));
+    // In a secure function: what is above is no frame, although it may look like one.
+    const uint64_t secure[][2] = {{0, 8},   {1, BASE},        {2, 0xFFFFFFFD},
+                                  {17, pc}, {18, 0x01000000}, END};
+    assert_string_equal(expect_task(&reader, secure, 0, 0),
+                        "the task was in a secure function, whose stack has them");
+    // Armv8-M without the register of the limit, where the task is in code.
+    const uint64_t no_limit[][2] = {{0, 0}, {1, 0xFFFFFFBC}, {16, pc}, {17, 0x01000000}, END};
+    assert_null(expect_task(&reader, no_limit, pc, 18));
+    // The limit of another stack, an exception in xpsr, a main stack.
+    const uint64_t other[][2] = {{0, 0},   {1, BASE + 64},   {2, 0xFFFFFFBC},
+                                 {17, pc}, {18, 0x01000000}, END};
+    expect_task(&reader, other, 0, 0);
+    const uint64_t exception[][2] = {{0, BASE}, {1, 0xFFFFFFBC}, {16, pc}, {17, 0x0100000E}, END};
+    expect_task(&reader, exception, 0, 0);
+    const uint64_t on_main[][2] = {{0, BASE}, {1, 0xFFFFFFB8}, {16, pc}, {17, 0x01000000}, END};
+    expect_task(&reader, on_main, 0, 0);
+    extract_symbols_close(reader.symbols);
+}
+
+// The port's variable, which shows that there is a flag.
+__attribute__((used)) unsigned ulPortTaskHasFPUContext;
+
+static void freertos_classic(void **state)
+{
+    struct kernel_reader reader = reader_of(EM_ARM, 4, EXTRACT_LITTLE);
+    uint64_t pc = open_code(&reader).address;
+    (void)state;
+
+    reader.registers = register_machine_find(EM_ARM, 4, false);
+    const uint64_t no_flag[][2] = {{0, 0}, {15, pc}, {16, 0x6000001F}, END};
+    expect_task(&reader, no_flag, 0, 0);
+    const uint64_t flag[][2] = {{0, 0}, {1, 1}, {16, pc + 2}, {17, 0x3F}, END};
+    expect_task(&reader, flag, pc + 2, 18);
+    const uint64_t short_fpu[][2] = {{0, 1}, {34, 0}, {49, pc}, {50, 0x1F}, END};
+    expect_task(&reader, short_fpu, pc, 51);
+    const uint64_t fpu[][2] = {{0, 1}, {66, 0}, {81, pc}, {82, 0x1F}, END};
+    expect_task(&reader, fpu, pc, 83);
+    // The mode of an exception, no code, an odd address, a depth that is none, two that fit.
+    const uint64_t mode[][2] = {{0, 0}, {1, 0}, {16, pc}, {17, 0x13}, END};
+    expect_task(&reader, mode, 0, 0);
+    const uint64_t data[][2] = {{0, 0}, {1, 0}, {16, BASE}, {17, 0x1F}, END};
+    expect_task(&reader, data, 0, 0);
+    const uint64_t odd[][2] = {{0, 0}, {1, 0}, {16, pc + 2}, {17, 0x1F}, END};
+    expect_task(&reader, odd, 0, 0);
+    const uint64_t depth[][2] = {{0, 0}, {1, 9999}, {16, pc}, {17, 0x1F}, END};
+    expect_task(&reader, depth, 0, 0);
+    const uint64_t two[][2] = {{0, 1},  {34, 0},  {49, pc},   {50, 0x1F},
+                               {66, 0}, {81, pc}, {82, 0x1F}, END};
+    expect_task(&reader, two, 0, 0);
+    extract_symbols_close(reader.symbols);
+}
+
+static void freertos_aarch64(void **state)
+{
+    struct kernel_reader reader = reader_of(EM_AARCH64, 8, EXTRACT_LITTLE);
+    uint64_t pc = open_code(&reader).address;
+    (void)state;
+
+    const uint64_t plain[][2] = {{0, 0}, {1, 0}, {2, pc}, {3, 0x6000030C}, {5, 0}, END};
+    const unsigned places[][2] = {{30, 4}, {28, 6}, {29, 7}, {0, 34}, {1, 35}, {33, 3}, {0, WORDS}};
+    expect_task(&reader, plain, pc, 36);
+    struct extract_registers registers;
+    put_frame(&reader, plain);
+    assert_true(read_frame(&reader, kernel_context_freertos, false, &registers));
+    assert_int_equal(registers.known, 0x3FFFFFFFF);
+    for (size_t i = 0; i < 5; i++)
+        expect_register(&registers, places[i][0], 0x100 + places[i][1]);
+    extract_memory_close(reader.memory);
+    const uint64_t fpu[][2] = {{0, 1}, {1, 0}, {66, pc}, {67, 5}, {69, 0}, END};
+    expect_task(&reader, fpu, pc, 100);
+    const uint64_t control[][2] = {{0, 1}, {1, 2}, {68, pc}, {69, 4}, {71, 0}, END};
+    expect_task(&reader, control, pc, 102);
+    // AArch32, a reserved mode, a register where 0 is due, a flag without the registers.
+    const uint64_t narrow[][2] = {{0, 0}, {1, 0}, {2, pc}, {3, 0x1F}, {5, 0}, END};
+    expect_task(&reader, narrow, 0, 0);
+    const uint64_t mode[][2] = {{0, 0}, {1, 0}, {2, pc}, {3, 7}, {5, 0}, END};
+    expect_task(&reader, mode, 0, 0);
+    const uint64_t zero[][2] = {{0, 0}, {1, 0}, {2, pc}, {3, 4}, END};
+    expect_task(&reader, zero, 0, 0);
+    const uint64_t flag[][2] = {{0, 1}, {1, 0}, {2, pc}, {3, 4}, {5, 0}, END};
+    expect_task(&reader, flag, 0, 0);
+    extract_symbols_close(reader.symbols);
 }
 
 static void aarch64(void **state)
@@ -262,10 +409,15 @@ static void places(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arm),         cmocka_unit_test(riscv),
-        cmocka_unit_test(arm_classic), cmocka_unit_test(riscv_freertos),
-        cmocka_unit_test(aarch64),     cmocka_unit_test(coldfire),
-        cmocka_unit_test(places)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arm),
+                                       cmocka_unit_test(riscv),
+                                       cmocka_unit_test(arm_classic),
+                                       cmocka_unit_test(riscv_freertos),
+                                       cmocka_unit_test(aarch64),
+                                       cmocka_unit_test(coldfire),
+                                       cmocka_unit_test(places),
+                                       cmocka_unit_test(freertos_armv8m),
+                                       cmocka_unit_test(freertos_classic),
+                                       cmocka_unit_test(freertos_aarch64)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ typedef struct tskTaskControlBlock {
     char pcTaskName[12];
     void *pxEndOfStack;
     unsigned long uxBasePriority;
-    uint8_t ucNotifyState[1];
+    uint8_t ucNotifyState[3];
 } TCB_t;
 typedef struct QueueDefinition {
     int8_t *pcHead, *pcWriteTo;
@@ -148,7 +148,7 @@ static int make_kernel(void **state)
     list_add(&xSuspendedTaskList, &tasks[6].xStateListItem, &tasks[6], 0);
     list_add(&flags.group.xTasksWaitingForBits, &tasks[6].xEventListItem, &tasks[6], 0);
     list_add(&xSuspendedTaskList, &tasks[7].xStateListItem, &tasks[7], 0);
-    tasks[7].ucNotifyState[0] = 1;
+    tasks[7].ucNotifyState[2] = 1;
     list_add(&xSuspendedTaskList, &tasks[8].xStateListItem, &tasks[8], 0);
     memset(xQueueRegistry, 0, sizeof xQueueRegistry);
     xQueueRegistry[1] = (QueueRegistryItem_t){"bus", &mutex};
@@ -197,7 +197,26 @@ static void tasks_are_read(void **state)
     expect_wait(kernel, "putter", "queue", &full); // which the registry does not contain
     expect_wait(kernel, "bits", "event flags", &flags.group);
     expect_wait(kernel, "told", "notification", NULL);
-    assert_int_equal(host_thread(kernel, "stopped")->state, EXTRACT_KERNEL_SUSPENDED);
+    const struct extract_kernel_thread *stopped = host_thread(kernel, "stopped");
+    assert_int_equal(stopped->state, EXTRACT_KERNEL_SUSPENDED);
+    // There are no frames of FreeRTOS on this host.
+    assert_true(stopped->has_sp && !stopped->has_pc);
+    assert_string_equal(stopped->no_registers, "FreeRTOS's frames are not known on this machine");
+    extract_kernel_free(kernel);
+}
+
+// With an MPU, the registers are in the control block, and nothing is known of the stack's pointer.
+static void registers_may_be_in_the_block(void **state)
+{
+    tasks[8].pxTopOfStack = tasks[8].pcTaskName;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    const struct extract_kernel_thread *stopped = host_thread(kernel, "stopped");
+    assert_true(!stopped->has_sp && !stopped->has_pc);
+    assert_int_equal(stopped->overflow, EXTRACT_OVERFLOW_NO);
+    assert_string_equal(stopped->no_registers,
+                        "they are in the control block, in an order that is not known");
+    assert_int_equal(kernel->problem_count, 0);
     extract_kernel_free(kernel);
 }
 
@@ -250,11 +269,26 @@ static void damage_ends_one_list_only(void **state)
     extract_kernel_free(kernel);
 }
 
+// An owner that is another address is no task, and the rest of the list is read.
+static void an_item_belongs_to_its_task(void **state)
+{
+    tasks[4].xStateListItem.pvOwner = stacks[1];
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    host_expect_problem(kernel, "of xSuspendedTaskList is not one of the task at 0x");
+    assert_int_equal(kernel->thread_count, TASKS - 1);
+    assert_int_equal(host_thread(kernel, "putter")->state, EXTRACT_KERNEL_BLOCKED);
+    extract_kernel_free(kernel);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
-    const struct CMUnitTest tests[] = {TEST(tasks_are_read), TEST(queues_are_read),
+    const struct CMUnitTest tests[] = {TEST(tasks_are_read),
+                                       TEST(queues_are_read),
+                                       TEST(registers_may_be_in_the_block),
                                        TEST(an_event_group_is_no_queue),
-                                       TEST(damage_ends_one_list_only)};
+                                       TEST(damage_ends_one_list_only),
+                                       TEST(an_item_belongs_to_its_task)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -283,6 +283,46 @@ static void test_life_of_a_mutex(void **state)
         "mutex 0-10 free\nmutex 10-20 a\nmutex 20-30 free\na 0-40 running\nb 0-40 ready\n");
 }
 
+// FreeRTOS records the wait for a stream buffer and, within it, one for a notification. The third
+// time, the notification is there before the wait.
+static void test_stream_of_freertos(void **state)
+{
+    enum { STREAM = 0x20004400 };
+    (void)state;
+    begin(&narrow);
+    put("rtos_stream_block", A, STREAM, A, 0); // 0
+    put("rtos_notify_block", A, A, 0, 0);      // 10
+    put("rtos_switch", A, A, B, 0);            // 20
+    put("rtos_stream_send", B, STREAM, 4, 0);  // 30
+    put("rtos_notify", B, 0, 0, 0);            // 40
+    put("rtos_thread_ready", B, A, 0, 0);      // 50
+    put("rtos_switch", B, B, A, 0);            // 60
+    put("rtos_notify_get", A, A, 0, 0);        // 70
+    put("rtos_stream_block", A, STREAM, A, 0); // 80
+    put("rtos_notify_get", A, A, 0, 0);        // 90
+    put("rtos_switch", A, A, B, 0);            // 100
+    check_schedule(
+        "a woken at 50: rtos_stream_send\nb 0-20 ready\na 0-50 blocked on stream buffer\n"
+        "a 50-60 ready\nb 20-60 running\na 60-100 running\nb 60-100 ready\n");
+}
+
+// An interrupt notifies before it records that it sent.
+static void test_stream_of_an_interrupt(void **state)
+{
+    enum { STREAM = 0x20004400 };
+    (void)state;
+    begin(&narrow);
+    put("rtos_stream_block", A, STREAM, A, 0);       // 0
+    put("rtos_notify_block", A, A, 0, 0);            // 10
+    put("rtos_switch", A, A, B, 0);                  // 20
+    put("rtos_isr_enter", TICK_ISR, 0, 0, 0);        // 30
+    put("rtos_notify", TICK_ISR, 0, 0, 0);           // 40
+    put("rtos_thread_ready", TICK_ISR, A, 0, 0);     // 50
+    put("rtos_stream_send", TICK_ISR, STREAM, 4, 0); // 60
+    check_schedule("a woken at 50: rtos_notify\na 0-50 blocked on stream buffer\na 50-60 ready\n"
+                   "b 0-20 ready\nb 20-60 running\n");
+}
+
 static void test_timeout(void **state)
 {
     (void)state;
@@ -587,6 +627,8 @@ int main(void)
         cmocka_unit_test(test_mutex),
         cmocka_unit_test(test_life_of_a_mutex),
         cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_stream_of_freertos),
+        cmocka_unit_test(test_stream_of_an_interrupt),
         cmocka_unit_test(test_deletion_by_itself),
         cmocka_unit_test(test_wait_without_event),
         cmocka_unit_test(test_idle_by_turns),

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -142,9 +143,65 @@ static void cores(void **state)
     assert_false(register_values_general(&values, risc, registers));
 }
 
+// OpenOCD lists the registers of all modes of an Arm core; those of the core's mode are its own.
+static void banks(void **state)
+{
+    const struct register_machine *arm = register_machine_find(EM_ARM, 4, false);
+    static const char text[] =
+        "r8 8\nsp_usr 1\nlr_usr 2\npc 3\nr8_fiq 4\nsp_fiq 5\nlr_fiq 6\nsp_abt 7\nlr_abt 9\n"
+        "sp_hyp 10\ncpsr %s\nspsr_abt 0x1F\n";
+    static const struct {
+        const char *status;
+        uint64_t r8, sp, lr;
+    } cases[] = {{"0x1F", 8, 1, 2},
+                 {"0x60000010", 8, 1, 2},
+                 {"0x11", 4, 5, 6},
+                 {"0x1D7", 8, 7, 9},
+                 {"0x1A", 8, 10, 2}};
+    struct extract_registers registers[2];
+    char both[512], one[256];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(one, sizeof one, text, cases[i].status);
+        snprintf(both, sizeof both, "core 0\npc 1\ncore 1\n%s", one);
+        struct register_values values = parse(both);
+        assert_int_equal(register_values_cores(&values, arm, registers, 2), 2);
+        assert_int_equal(registers[0].known, 1 << ARM_PC);
+        assert_int_equal(registers[1].value[8], cases[i].r8);
+        assert_int_equal(registers[1].value[ARM_SP], cases[i].sp);
+        assert_int_equal(registers[1].value[ARM_LR], cases[i].lr);
+    }
+    // A mode that is none, or an unknown one: of no bank.
+    struct register_values values = parse("pc 1\nsp_usr 2\ncpsr 0x15\ncore 1\npc 1\nsp_usr 2\n");
+    assert_int_equal(register_values_cores(&values, arm, registers, 2), 2);
+    assert_int_equal(registers[0].known, 1 << ARM_PC | 1 << ARM_PSR);
+    assert_int_equal(registers[1].known, 1 << ARM_PC);
+}
+
+// Of the registers of AArch64's exception levels, those of the core's own are taken.
+static void levels(void **state)
+{
+    const struct register_machine *wide = register_machine_find(EM_AARCH64, 8, false);
+    struct extract_registers registers;
+    (void)state;
+
+    struct register_values values =
+        parse("pc 1\nESR_EL1 0x96000045\nESR_EL2 2\nFAR_EL1 3\nELR_EL1 4\nESR_EL12 9\n_EL1 5\n"
+              "cpsr 0x3C5\n");
+    assert_true(register_values_general(&values, wide, &registers));
+    assert_int_equal(registers.value[FAULT_ESR], 0x96000045);
+    assert_int_equal(registers.value[FAULT_FAR], 3);
+    assert_int_equal(registers.value[FAULT_ELR], 4);
+    values = parse("pc 1\nESR_EL1 1\ncpsr 0\n");
+    assert_true(register_values_general(&values, wide, &registers));
+    assert_int_equal(registers.known, UINT64_C(1) << AARCH64_PC | UINT64_C(1) << AARCH64_PSTATE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(debuggers), cmocka_unit_test(hostile),
-                                       cmocka_unit_test(names), cmocka_unit_test(cores)};
+                                       cmocka_unit_test(names),     cmocka_unit_test(cores),
+                                       cmocka_unit_test(banks),     cmocka_unit_test(levels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

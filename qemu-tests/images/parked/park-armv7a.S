@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// qemu-tests/images: contexts of FreeRTOS on Arm's A-profile, from the lowest address up: with an
+// FPU (WITH_FLAG) a flag, then fpscr and d31 to d0 if it is 1 as in that of park_called; the depth
+// of critical sections, r0 to r12, lr, pc, status.
+    .syntax unified
+    .arm
+    .section .first, "ax"
+    .globl _start
+_start:
+    cps 0x1F
+    ldr sp, =main_stack_end
+    mov r11, 0
+    bl image_main
+1:  b 1b
+
+    .text
+    .globl run, park_called, park_interrupted
+run:
+    push {r4-r11, lr}
+    ldr r2, =main_sp
+    str sp, [r2]
+    mov sp, r0
+    mov lr, 0
+    bx r1
+
+    .macro save_task
+    sub sp, 8
+    str lr, [sp]
+    mrs r1, cpsr
+    str r1, [sp, 4]
+    push {r0-r12, lr}
+    mov r1, 0
+    push {r1}
+    .endm
+
+park_called:
+    save_task
+#ifdef WITH_FLAG
+    sub sp, 260
+    mov r1, 1
+    push {r1}
+#endif
+    b park
+
+park_interrupted:
+    save_task
+#ifdef WITH_FLAG
+    push {r1}
+#endif
+
+park:
+    str sp, [r0]
+    ldr r2, =main_sp
+    ldr sp, [r2]
+    pop {r4-r11, pc}
+
+    .bss
+#ifdef WITH_FLAG
+    .globl ulPortTaskHasFPUContext
+ulPortTaskHasFPUContext:
+#endif
+    .balign 16
+main_sp:
+    .skip 16
+    .globl main_stack, main_stack_end
+main_stack:
+    .skip 2048
+main_stack_end:
