@@ -117,10 +117,14 @@ struct export_inputs {
 static int open_inputs(struct export_inputs *inputs, const struct cli_options *options,
                        const struct extract_export_kind *kind)
 {
-    bool are_two = strcmp(kind->name, "html") == 0 && cli_inputs_are_two(options);
+    bool may_be_two = strcmp(kind->name, "html") == 0;
+    bool are_two = cli_inputs_are_two(options);
     int status = CLI_SUCCESS, wanted = are_two ? 2 : 1;
 
     inputs->count = 0;
+    if (are_two && !may_be_two)
+        return cli_refuse(kind->name, "use --to html for both, or merge them with ringside merge",
+                          "holds one trace only");
     if (options->elf_b && !are_two)
         return cli_refuse("--elf-b", "use --elf for the names of one trace",
                           "only for two traces in a page of html");

@@ -55,7 +55,7 @@ run export "$demo" missing.trx -o missing.html
 check "two traces: one is missing" 2 err 'missing.trx: No such file'
 is "two traces: one is missing: no page" "$(ls missing.html 2>/dev/null)" ''
 run export --to csv "$demo" "$demo" -o two.csv
-check "two traces: not for csv" 1 err 'use it alone'
+check "two traces: not for csv" 1 err 'csv: holds one trace only; use --to html for both'
 run export --to html "$demo" -o -
 check "html to standard output" 0 out '^<!doctype html>'
 finish
