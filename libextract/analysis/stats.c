@@ -118,7 +118,7 @@ static void set_priority(struct analysis *analysis, const struct extract_role_fi
     struct extract_thread_stats *thread = thread_at(analysis, i);
     if (is_counted && !analysis->gaps && thread->last_priority == EXTRACT_NO_PRIORITY)
         note_priority(thread, thread->thread->priority);
-    extract_role_set_priority(event, role, &thread->last_priority,
+    extract_role_set_priority(analysis->trace, event, role, &thread->last_priority,
                               &analysis->times[i].is_inherited);
     if (is_counted)
         note_priority(thread, thread->last_priority);

@@ -99,6 +99,7 @@ struct extract_trace {
     bool has_moves;         // an event suspends or resumes a thread
     bool needs_moves;       // several threads ran, or one has slept
     bool has_silent_sleeps; // a thread goes to sleep without a call for it
+    bool may_inherit;       // a mutex may let threads inherit priorities
     bool has_isr_entries;   // entries to interrupts, and exits, are events
     enum extract_priority_order priority_order;
     struct extract_reader start, end; // readers at the first event and after the last
@@ -137,7 +138,8 @@ uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanosecond
 // Sets a thread's priority to that which an event states. `is_inherited`: it had inherited the one
 // before. If another one is set then, it is not known which of the two is in force; nor if it may
 // have inherited it, and the new one is not as urgent.
-static inline void extract_role_set_priority(const struct extract_event *event,
+static inline void extract_role_set_priority(const struct extract_trace *trace,
+                                             const struct extract_event *event,
                                              const struct extract_role_fields *role,
                                              uint16_t *priority, bool *is_inherited)
 {
@@ -145,7 +147,7 @@ static inline void extract_role_set_priority(const struct extract_event *event,
     bool is_known =
         role->role == EXTRACT_ROLE_CREATE || role->is_own || role->is_inherited || !*is_inherited;
 
-    if (role->may_inherit)
+    if (role->may_inherit && trace->may_inherit)
         is_known = *priority != EXTRACT_NO_PRIORITY && number <= *priority;
     *priority = is_known && number < EXTRACT_NO_PRIORITY ? (uint16_t)number : EXTRACT_NO_PRIORITY;
     *is_inherited = is_known ? role->is_inherited : true;

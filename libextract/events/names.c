@@ -635,6 +635,18 @@ static void note_sleep(struct build *build, const struct extract_event *event,
 
 // Adds the threads that an event names: its own or the interrupted one, the one that runs next, and
 // in a format without a registry of threads also the one that it is about.
+// Notes a mutex that is not in the registry any more: threads may inherit priorities by it.
+static void note_mutex(struct build *build, const struct extract_event *event,
+                       const struct extract_role_fields *role)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_object *object =
+        extract_names_find(trace, false, extract_role_field(event, role->object), event->seq);
+    uint32_t type = trace->snapshot->ring.format->kernel->mutex_type;
+
+    trace->may_inherit |= !object || !object->registered || object->type != type;
+}
+
 static bool add_threads(struct build *build, const struct extract_event *event)
 {
     const struct extract_ring *ring = &build->trace->snapshot->ring;
@@ -651,6 +663,9 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     build->trace->has_moves |=
         role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RESUME;
     note_sleep(build, meant, role);
+    if (role->role >= EXTRACT_ROLE_MUTEX_GET && role->role <= EXTRACT_ROLE_MUTEX_DELETE &&
+        !build->trace->may_inherit)
+        note_mutex(build, meant, role);
     if (event->context == EXTRACT_THREAD && !extract_event_is_mark(event)) {
         build->first_thread = build->first_thread ? build->first_thread : event->thread;
         build->trace->needs_moves |=
@@ -723,6 +738,22 @@ static void find_named_types(struct build *build)
     }
 }
 
+// Notes whether threads may inherit priorities by the mutexes of the registry, or by one that did
+// not fit in it. Kernels whose events show what is inherited have no type of mutexes.
+static void note_inheritance(struct extract_trace *trace)
+{
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    uint32_t type = ring->format->kernel ? ring->format->kernel->mutex_type : 0, used = 0;
+
+    trace->may_inherit = !type;
+    for (size_t i = 0; i < trace->object_count && type; i++) {
+        const struct extract_object *object = &trace->objects[i];
+        used += object->registered;
+        trace->may_inherit |= object->registered && object->type == type && object->param1;
+    }
+    trace->may_inherit |= used >= ring->registry.count;
+}
+
 // Walks over all events once. Finds the threads that did not fit in the registry, names that
 // entries give, and whatever else later readers need.
 static bool walk_events(struct build *build)
@@ -733,6 +764,7 @@ static bool walk_events(struct build *build)
     size_t got;
 
     find_named_types(build);
+    note_inheritance(trace);
     extract_reader_init(&reader, trace);
     if (trace->snapshots)
         extract_log_events_begin(trace);

@@ -400,6 +400,9 @@ struct extract_scheduler {
     // Name of the thread in which the kernel ends waits whose time is over; NULL: none.
     const char *timer_thread;
     enum extract_priority_order order; // of priorities; UNKNOWN: depends on the kernel
+    // Type of mutexes in registries, where their first parameter is not 0 if threads inherit
+    // priorities by them; 0: not known.
+    uint32_t mutex_type;
     // Reads the present priority of the thread at an address from its control block. Returns the
     // order of priorities; UNKNOWN: the priority is not known. NULL: it is not in control blocks.
     enum extract_priority_order (*priority)(struct extract_memory *memory,

@@ -667,7 +667,8 @@ static void note_priority(struct schedule *schedule, const struct extract_event 
     struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
 
     if (thread)
-        extract_role_set_priority(event, role, &thread->priority, &thread->is_inherited);
+        extract_role_set_priority(schedule->trace, event, role, &thread->priority,
+                                  &thread->is_inherited);
 }
 
 void threads_add_role(struct schedule *schedule, const struct extract_event *event,

@@ -167,6 +167,7 @@ static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slo
 
 static const struct extract_scheduler kernel = {.roles = threadx_roles,
                                                 .order = EXTRACT_PRIORITY_LOW_FIRST,
+                                                .mutex_type = 5,
                                                 .role_count = &threadx_role_count,
                                                 .figures = threadx_figures,
                                                 .timer_thread = "System Timer Thread",

@@ -253,7 +253,7 @@ static void test_lock_with_wake_up(void **state)
     assert_int_equal(wakes[0].reason, EXTRACT_WAKE_SERVICE);
     assert_int_equal(wakes[0].object, L);
     assert_chart(&look, "e0>e0: waits: 0x1000; # 45\n"
-                        "e1=>e0: hook 4400: 0x1000; # 85\n");
+                        "e1=>e0: hook 113: 0x1000; # 85\n");
     look_close(&look);
     extract_hook_roles_close(roles);
 }

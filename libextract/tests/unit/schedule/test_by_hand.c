@@ -28,6 +28,23 @@ static void begin(void)
     ring_build_threads(&image);
 }
 
+// Begins a ring whose registry has the threads, a mutex, and space for one more object.
+static void begin_with_mutex(uint64_t inherits)
+{
+    struct ring_spec spec = ring_plain;
+
+    spec.entries = 32;
+    spec.objects = 5;
+    ring_build(&image, &spec);
+    for (unsigned i = 0; i < RING_THREADS; i++)
+        ring_register(
+            &image, i,
+            &(struct ring_object){.type = 1, .address = A + RING_THREAD_BYTES * i, .name = ""});
+    ring_register(
+        &image, RING_THREADS,
+        &(struct ring_object){.type = 5, .address = MUTEX, .param1 = inherits, .name = "mutex"});
+}
+
 // Adds an entry of a thread, or of an interrupt that a thread's word follows.
 static void add(uint64_t stamp, uint64_t thread, uint64_t id, uint64_t i1, uint64_t i2, uint64_t i3,
                 uint64_t i4)
@@ -400,6 +417,34 @@ static void test_priority_changes_during_a_wait(void **state)
     }
 }
 
+// No mutex of the registry lets threads inherit priorities. A lower priority is then in force at
+// once.
+static void test_no_mutex_inherits(void **state)
+{
+    (void)state;
+    for (uint64_t inherits = 0; inherits < 2; inherits++) {
+        begin_with_mutex(inherits);
+        add(0, A, MUTEX_GET, MUTEX, 0, 0, 0);
+        add_wake(10, A, B, 3);
+        add(16, B, USER, 1, 0, 0, 0);
+        add_wake(18, B, C, 3);
+        add(28, C, MUTEX_GET, MUTEX, FOREVER, A, 1);
+        add(29, C, SUSPEND, C, 13, 0, B);
+        add(79, B, CHANGE_PRIORITY, A, 25, 20, 0);
+        add(109, B, SUSPEND, B, 3, 0, A);
+        add(110, A, MUTEX_PUT, MUTEX, A, 1, 0);
+        add(111, A, RESUME, C, 13, 0, C);
+        add(120, C, USER, 1, 0, 0, 0);
+        end();
+        struct extract_stats *stats = count();
+        assert_int_equal(stats->inversion_count, 1);
+        assert_int_equal(stats->inversions[0].ticks, inherits ? 50 : 80);
+        assert_int_equal(stats->inversions[0].is_least, inherits);
+        extract_stats_free(stats);
+        look_close(&look);
+    }
+}
+
 // TraceX compares the priorities that events were recorded with, whatever a call has set since.
 static void test_tracex_takes_recorded_priorities(void **state)
 {
@@ -522,6 +567,7 @@ int main(void)
         cmocka_unit_test(test_suspension_is_certain),
         cmocka_unit_test(test_inversion_follows_the_owner),
         cmocka_unit_test(test_priority_changes_during_a_wait),
+        cmocka_unit_test(test_no_mutex_inherits),
         cmocka_unit_test(test_tracex_takes_recorded_priorities),
         cmocka_unit_test(test_owner_is_unknown_during_a_wait),
         cmocka_unit_test(test_thread_may_have_ended_before),
