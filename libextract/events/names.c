@@ -433,7 +433,7 @@ static bool add_all_logged(struct build *build)
 // ---- threads that only events name ----
 
 // Adds a thread at an address other than 0, unless it is known.
-static bool add_thread_at(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
+static bool add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
@@ -456,13 +456,6 @@ static bool add_thread_at(struct build *build, uint64_t address, uint16_t priori
                                     .slot = UINT32_MAX};
     return add_object(build, &object, "") &&
            enter_object(trace, epoch, trace->object_count - 1, block);
-}
-
-// Most events name no thread but their own.
-static inline bool add_thread(struct build *build, uint64_t address, uint16_t priority,
-                              uint64_t seq)
-{
-    return !address || add_thread_at(build, address, priority, seq);
 }
 
 // ---- entries that give names ----
@@ -675,11 +668,11 @@ static bool add_threads(struct build *build, const struct extract_event *event)
         role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;
     bool is_change = role->priority || (is_translated && role->role == EXTRACT_ROLE_DELETE);
     bool is_first = is_change && !extract_names_find(build->trace, true, about, event->seq);
-    bool fits =
-        add_thread(build, event->thread, event->priority, event->seq) &&
-        add_thread(build, extract_role_field(meant, role->next), EXTRACT_NO_PRIORITY, event->seq) &&
-        add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq) &&
-        (!role->has_name || note_thread_name(build, meant, role));
+    uint64_t next = extract_role_field(meant, role->next);
+    bool fits = (!event->thread || add_thread(build, event->thread, event->priority, event->seq)) &&
+                (!next || add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq)) &&
+                (!about || add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq)) &&
+                (!role->has_name || note_thread_name(build, meant, role));
     if (fits && is_change)
         note_priority(build, meant, role, about, is_first);
     return fits;
