@@ -18,10 +18,11 @@ enum { MIN_ROOTS = 2 };
 static const double ERRORS = 3;      // standard errors that a likely change exceeds
 static const double AGREEMENT = 0.2; // loads that differ less are the same
 
-// A name that the diff owns, of an object that is not in the trace.
+// A name that the diff owns: of an object that is not in the trace, or of an event whose id is part
+// of its name.
 struct owned_name {
     struct owned_name *next;
-    char text[24];
+    char text[64];
 };
 
 // An activity in both traces; NULL: it is not in that one.
@@ -72,21 +73,47 @@ const char *extract_certainty_name(enum extract_certainty certainty)
 
 // ---- names ----
 
+// Returns space for a name that the diff owns; NULL: memory is short.
+static struct owned_name *own_name(struct comparison *c)
+{
+    struct owned_name *name = calloc(1, sizeof *name);
+
+    if (!name) {
+        c->failed = true;
+        return NULL;
+    }
+    name->next = c->diff->owned;
+    c->diff->owned = name;
+    return name;
+}
+
 // Returns what reports print for an object: its name, or its address.
 static const char *name_of(struct comparison *c, const struct extract_object *object,
                            uint64_t address)
 {
-    if (object)
-        return object->shown;
-    struct owned_name *name = malloc(sizeof *name);
-    if (!name) {
-        c->failed = true;
-        return "";
-    }
-    snprintf(name->text, sizeof name->text, "0x%llx", (unsigned long long)address);
-    name->next = c->diff->owned;
-    c->diff->owned = name;
-    return name->text;
+    struct owned_name *name = object ? NULL : own_name(c);
+
+    if (name)
+        snprintf(name->text, sizeof name->text, "0x%llx", (unsigned long long)address);
+    return object ? object->shown : name ? name->text : "";
+}
+
+// Returns what reports print for an event.
+static const char *name_of_service(struct comparison *c,
+                                   const struct extract_service_stats *service)
+{
+    const struct extract_event_type *type = service->type;
+    char number[12];
+
+    if (service->named)
+        return service->named->shown;
+    if (!type->range)
+        return type->name;
+    struct owned_name *name = own_name(c);
+    extract_event_type_number(type, service->id, number);
+    if (name)
+        snprintf(name->text, sizeof name->text, "%.48s %s", type->name, number);
+    return name ? name->text : "";
 }
 
 // Fills in the names of an activity.
@@ -755,7 +782,7 @@ static bool list_counts(struct comparison *c)
     for (unsigned s = 0; s < 2; s++)
         for (size_t i = 0; i < sides[s]->stats->service_count && sides[s]->span > 0; i++) {
             const struct extract_service_stats *service = &sides[s]->stats->services[i];
-            const char *name = service->named ? service->named->shown : service->type->name;
+            const char *name = name_of_service(c, service);
             size_t k = 0;
             while (k < diff->count_count && strcmp(diff->counts[k].name, name) != 0)
                 k++;

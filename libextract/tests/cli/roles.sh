@@ -55,6 +55,9 @@ block '$ ringside schedule' | tail -n +2 >should
 is "the page's output" "$(cat out)" "$(cat should)"
 is "the page's command" "$(block '$ ringside schedule' | head -n 1)" \
     "\$ ringside schedule ${layout[*]} --roles pump.roles pump.raw"
+run diff --json "${layout[@]}" --roles pump.roles pump.raw pump.raw
+is "diff counts each hook by itself" "$(jq -r '.counts[].event' out | sort | tr '\n' ' ')" \
+    'hook 100 hook 101 hook 104 hook 106 hook 107 hook 200 '
 # A wait whose end no event shows: when thread 17 became ready is not known.
 {
     entry 1000 17 106 17
