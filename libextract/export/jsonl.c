@@ -152,7 +152,7 @@ static const struct plan *find_plan(struct export_run *run, const struct extract
 
 // Functions that write much write with a copy of the writer, which the compiler keeps in registers.
 
-// Writes the begin of a line and leaves space for NUMBERS. Returns false if the output has failed.
+// Writes the beginning of a line; leaves space for NUMBERS. Returns false if the output has failed.
 static bool put_head(struct export_run *run, const char *type, size_t length,
                      const struct extract_event *event)
 {
