@@ -16,7 +16,7 @@ enum { EXTRACT_PRINTABLE_BYTES = 8 };
 // its first byte must be escaped.
 size_t extract_printable(const char *string);
 
-// Returns how many bytes at the begin of `string` (NUL-ended) are printable ASCII characters other
+// Returns how many bytes at the start of `string` (NUL-ended) are printable ASCII characters other
 // than the quote and the backslash: what JSON and terminals take as it is. Most names are nothing
 // else.
 size_t extract_plain(const char *string);

@@ -596,8 +596,8 @@ static void read_classic_arm(struct crash_build *build)
         return;
     if (register_get(registers, ARM_LR, &lr))
         snprintf(link, sizeof link,
-                 is_abort ? "; at the begin of the handler, lr (0x%08llx) is 8 or 4 after it"
-                          : "; at the begin of the handler, lr (0x%08llx) is after it",
+                 is_abort ? "; at the start of the handler, lr (0x%08llx) is 8 or 4 after it"
+                          : "; at the start of the handler, lr (0x%08llx) is after it",
                  (unsigned long long)lr);
     crash_find(build, is_abort ? "trap" : "illegal instruction", "registers", EXTRACT_CRASH_LIKELY,
                is_abort ? "the core is in abort mode: an access to data, or to an instruction, has "

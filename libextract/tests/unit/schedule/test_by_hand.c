@@ -491,7 +491,7 @@ static void test_owner_is_unknown_during_a_wait(void **state)
     look_close(&look);
 }
 
-// What a thread does that only releases a mutex, at the begin of a trace whose beginning is
+// What a thread does that only releases a mutex, at the start of a trace whose beginning is
 // missing, is not certain: it may have ended with the mutex. Any other event of it shows that it
 // has not.
 static void test_thread_may_have_ended_before(void **state)
