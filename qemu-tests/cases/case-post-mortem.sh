@@ -33,15 +33,17 @@ frames() { sed -n '/^#/s/^\(#[0-9]*\) *\(0x[0-9a-f]* in \)\?\([^ ]*\).*/\1 \3/p'
 # QEMU's server does not have psp: beyond an exception, GDB on the live target shows wrong callers.
 innermost() { frames "$1" | sed '/<signal/q'; }
 # One line per thread, sorted: a core begins with the thread that ran. What an exception has
-# interrupted is another thread in a core.
+# interrupted is another thread in a core. A thread that was just stopping has no registers, and is
+# not in a core.
 stacks() {
     frames "$1" | awk '/^#0 / || after {printf "%s", sep; sep = "\n"}
-        {printf "%s ", $2; after = $2 ~ /<signal/}' | sort
+        {printf "%s ", $2; after = $2 ~ /<signal/}' | sed '/^<unavailable> *$/d' | sort
 }
-# Number of threads, and of those whose stacks end in the shell of threads.
+# Number of threads, and of those whose stacks end in the shell of threads, or that were just
+# stopping: at most one.
 backtraces() { # FILE
     sed -n '/^Thread /,$p' "$1" | awk '/^Thread /{n++} / in bout_thread_shell /{ok++}
-        END {print n + 0, ok + 0}'
+        /^#0 *<unavailable>/{stops = 1} END {print n + 0, ok + stops}'
 }
 
 serves() {
