@@ -67,9 +67,39 @@ static void test_registry_changes_during_a_step(void **state)
     log_look_close(&look);
 }
 
+// What the core did before the new name belongs to the old one, although A never loses the core.
+static void test_name_changes_while_a_thread_runs(void **state)
+{
+    const struct ring_object renamed = {.type = 1, .address = A, .name = "a again"};
+    struct extract_stats *stats;
+    struct log_file log;
+    struct log_look look;
+    (void)state;
+
+    ring_build_threads(&image);
+    add(10, A, USER, 0, 0, 0);
+    add(30, A, USER, 0, 0, 0);
+    add(70, A, USER, 0, 0, 0);
+    add(150, A, USER, 0, 0, 0);
+    log_open(&log, scratch_path("renamed.log"), &image);
+    log_entries(&log, &image, 0, 2);
+    ring_register(&image, 0, &renamed);
+    log_objects(&log, &image);
+    log_entries(&log, &image, 2, 2);
+    log_close(&log);
+
+    log_look_open(&look, log.path, NULL);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, NULL), EXTRACT_OK);
+    assert_int_equal(ticks_of(stats, A, NULL), 140);
+    assert_int_equal(ticks_of(stats, A, "a again"), 80);
+    extract_stats_free(stats);
+    log_look_close(&look);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_name_changes_while_a_thread_runs),
         cmocka_unit_test(test_registry_changes_during_a_step),
     };
 
