@@ -60,6 +60,9 @@ struct thread {
     bool call_has_timeout, call_is_send;
     struct extract_response response; // that has begun, if has_response
     bool has_response;
+    // Its response ended at `response.to` if it waits for its stream buffer: it does not if it has
+    // been notified before.
+    bool response_may_end;
     // It was suspended while it waited: when the wait ends, it will not be ready.
     bool is_stopped;
     // It is ready unless a call that was not recorded suspended it while it waited: known when it
@@ -308,7 +311,8 @@ void threads_add_role(struct schedule *schedule, const struct extract_event *eve
 // Notes that a thread that was about to wait did not: it has the core since then.
 void threads_take_back_wait(struct schedule *schedule, struct thread *thread, uint8_t core);
 // Begin and end the response of a thread.
-void thread_begin_response(struct thread *thread, const struct extract_event *event);
+void thread_begin_response(const struct schedule *schedule, struct thread *thread,
+                           const struct extract_event *event);
 void thread_end_response(const struct schedule *schedule, struct thread *thread,
                          const struct extract_event *event);
 void threads_free(struct schedule *schedule);

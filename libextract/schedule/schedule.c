@@ -404,6 +404,8 @@ static void derive_way(struct schedule *schedule, struct core *core,
     const struct thread *next = schedule_thread(schedule, next_address);
     struct thread *left = has_left ? schedule_thread(schedule, core->owner.thread) : NULL;
 
+    if (left && left->response_may_end)
+        thread_end_response(schedule, left, event);
     if (!left || core->way != EXTRACT_SWITCH_PREEMPTED || schedule->lacks_waits ||
         left->now.state > EXTRACT_STATE_READY)
         return;
@@ -546,8 +548,10 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     // FreeRTOS's stream buffers wait for notifications: the wait is recorded twice.
     bool waits_for_stream =
         waiter && waiter->now.state == EXTRACT_STATE_BLOCKED && waiter->wait == EXTRACT_WAIT_STREAM;
-    if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION)
+    if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION) {
+        thread_end_response(schedule, waiter, event);
         return;
+    }
     if (waits_for_stream && !is_wait && is_service(role) && core->owner.thread == event->thread)
         threads_take_back_wait(schedule, waiter, event->core); // it has been notified before
     if (waiter && role->begins)

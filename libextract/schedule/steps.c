@@ -53,7 +53,7 @@ static void add_post(struct schedule *schedule, struct thread *thread,
     if (pending != 1)
         return;
     send_wake(schedule, thread, event, role);
-    thread_begin_response(thread, event);
+    thread_begin_response(schedule, thread, event);
 }
 
 static void begin_step(struct thread *thread, const struct extract_event *event,

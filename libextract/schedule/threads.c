@@ -270,8 +270,17 @@ static bool is_for_resource(enum extract_wait wait)
            wait == EXTRACT_WAIT_BLOCK_POOL || wait == EXTRACT_WAIT_BYTE_POOL;
 }
 
-void thread_begin_response(struct thread *thread, const struct extract_event *event)
+static void note_end(struct extract_response *response, const struct extract_event *event)
 {
+    response->to = event->ticks;
+    response->to_seq = event->seq;
+}
+
+void thread_begin_response(const struct schedule *schedule, struct thread *thread,
+                           const struct extract_event *event)
+{
+    if (thread->response_may_end)
+        thread_end_response(schedule, thread, event);
     thread->has_response = true;
     thread->response = (struct extract_response){
         .from = event->ticks, .thread = thread->now.thread, .from_seq = event->seq};
@@ -284,9 +293,9 @@ void thread_end_response(const struct schedule *schedule, struct thread *thread,
 
     if (!thread->has_response)
         return;
-    thread->has_response = false;
-    response->to = event->ticks;
-    response->to_seq = event->seq;
+    if (!thread->response_may_end)
+        note_end(response, event);
+    thread->has_response = thread->response_may_end = false;
     if (schedule->sink->response && response->from >= schedule->from &&
         response->to <= schedule->to)
         schedule->sink->response(schedule->sink->context, response);
@@ -501,7 +510,7 @@ static void add_resume(struct schedule *schedule, const struct extract_event *ev
     if (thread->is_stopped)
         thread_end_response(schedule, thread, event);
     else if (!is_for_resource(wait))
-        thread_begin_response(thread, event);
+        thread_begin_response(schedule, thread, event);
     thread->is_stopped = false;
     thread->service.is_known = true;
     // A mutex that was just released goes to the first thread that waited for it.
@@ -518,6 +527,7 @@ void threads_take_back_wait(struct schedule *schedule, struct thread *thread, ui
 {
     const struct extract_state running = {.state = EXTRACT_STATE_RUNNING, .core = core};
 
+    thread->response_may_end = false;
     thread_set(schedule, thread, thread->now.from, &running, NULL);
 }
 
@@ -549,8 +559,12 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
         state.timeout = thread->call_timeout;
         state.timeout_known = true;
     }
-    if (!is_for_resource(wait))
+    if (wait == EXTRACT_WAIT_STREAM && thread->has_response) { // if it is not notified already
+        note_end(&thread->response, event);
+        thread->response_may_end = true;
+    } else if (!is_for_resource(wait)) {
         thread_end_response(schedule, thread, event);
+    }
     // No service goes on after its thread has suspended itself for good. So a service that the
     // timer thread called at one tick is not the reason for what the timer thread does at the next
     // one.
@@ -635,7 +649,7 @@ static void add_end(struct schedule *schedule, const struct extract_event *event
     case EXTRACT_ROLE_CREATE: // it did not exist before
         if (thread->now.state == EXTRACT_STATE_UNKNOWN || thread->is_gone)
             thread->now.from = event->ticks;
-        thread->is_gone = thread->has_response = false;
+        thread->is_gone = thread->has_response = thread->response_may_end = false;
         thread->wait = EXTRACT_WAIT_SUSPENDED;
         thread_set(schedule, thread, event->ticks, &suspended, NULL);
         break;

@@ -306,6 +306,45 @@ static void test_stream_of_freertos(void **state)
         "a 50-60 ready\nb 20-60 running\na 60-100 running\nb 60-100 ready\n");
 }
 
+static void say_response(void *context, const struct extract_response *response)
+{
+    size_t used = strlen(said);
+
+    (void)context;
+    snprintf(said + used, sizeof said - used, "a from %llu to %llu\n",
+             (unsigned long long)response->from, (unsigned long long)response->to);
+}
+
+// A wait for a stream buffer ends a response only if the thread then waits: in FreeRTOS, it does
+// not if the notification is there before.
+static void test_responses_of_streams(void **state)
+{
+    enum { STREAM = 0x20004400 };
+    (void)state;
+    begin(&narrow);
+    put("rtos_notify_block", A, A, 0, 0);      // 0
+    put("rtos_switch", A, A, B, 0);            // 10
+    put("rtos_thread_ready", B, A, 0, 0);      // 20
+    put("rtos_switch", B, B, A, 0);            // 30
+    put("rtos_stream_block", A, STREAM, A, 0); // 40
+    put("rtos_notify_get", A, A, 0, 0);        // 50
+    put("rtos_stream_block", A, STREAM, A, 0); // 60
+    put("rtos_notify_block", A, A, 0, 0);      // 70
+    put("rtos_switch", A, A, B, 0);            // 80
+    put("rtos_thread_ready", B, A, 0, 0);      // 90
+    put("rtos_switch", B, B, A, 0);            // 100
+    put("rtos_stream_block", A, STREAM, A, 0); // 110
+    put("rtos_switch", A, A, B, 0);            // 120
+
+    const struct extract_schedule_sink sink = {.response = say_response};
+    struct look look;
+    *said = 0;
+    look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    assert_int_equal(extract_schedule_run(NULL, look.trace, &sink, NULL), EXTRACT_OK);
+    assert_string_equal(said, "a from 20 to 60\na from 90 to 110\n");
+    look_close(&look);
+}
+
 // An interrupt notifies before it records that it sent.
 static void test_stream_of_an_interrupt(void **state)
 {
@@ -628,6 +667,7 @@ int main(void)
         cmocka_unit_test(test_life_of_a_mutex),
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_stream_of_freertos),
+        cmocka_unit_test(test_responses_of_streams),
         cmocka_unit_test(test_stream_of_an_interrupt),
         cmocka_unit_test(test_deletion_by_itself),
         cmocka_unit_test(test_wait_without_event),
