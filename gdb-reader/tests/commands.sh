@@ -105,6 +105,11 @@ test_schedule() {
     has '^alpha +\?+$'
 }
 
+test_filters_of_schedules() {
+    at_checkpoint 'ringside schedule --event 4096'
+    has 'schedule cannot be filtered by events; use --thread, --from, --to or --last'
+}
+
 # The picture is as wide as a line of GDB, also if numbers are read as hexadecimal.
 test_timeline_width() {
     at_checkpoint 'set width 31' 'ringside timeline --from 0 --to 100' 'set input-radix 16' \

@@ -100,7 +100,7 @@ struct cli_options {
 // Groups of options beyond the common ones, as bits of cli_command.takes; and CLI_NO_INPUT for a
 // command that may run without an input.
 enum {
-    CLI_FILTERS = 1,
+    CLI_PARTS = 1, // filters by thread and time
     CLI_OUTPUT = 2,
     CLI_NO_INPUT = 4,
     CLI_REFRESH = 8,
@@ -120,7 +120,9 @@ enum {
     CLI_SERVE = 131072,
     CLI_HTML = 262144,
     CLI_TIMELINE = 524288,
-    CLI_TEMPLATES = 1048576
+    CLI_TEMPLATES = 1048576,
+    CLI_EVENTS = 2097152, // filters by what an event is
+    CLI_FILTERS = CLI_PARTS | CLI_EVENTS
 };
 
 // Headings of the overview under which commands are listed.

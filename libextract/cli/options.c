@@ -245,8 +245,7 @@ static const char *const headings[GROUPS] = {
     "Options of report, last, export and view",
     "Options of stats, why, diff and assert",
     "Options of merge",
-    ("Filters of report, last, stats, chart and top (a comma separates several values,\n"
-     "a leading ! leaves out what matches)")};
+    "Filters (a comma separates several values, a leading ! leaves out what matches)"};
 
 #define FIELD(name)  offsetof(struct cli_options, name)
 #define TEXT(name)   .set = option_set_text, .offset = FIELD(name)
@@ -403,22 +402,22 @@ static const struct option_row rows[] = {
      "Align the clocks of boards by events that both have, as\nin 'sync:info1' or "
      "'4096:info1 .. 4097:info1'.", ONCE(merging.align)},
 
-    {FILTER, CLI_FILTERS, 0, "event", "E",
+    {FILTER, CLI_EVENTS, 0, "event", "E",
      "Match an id, symbol, name or pattern; for RKH also\n"
      "group=NAME, ao=NAME, signal=NAME, all.", MATCH(EVENT)},
-    {FILTER, CLI_FILTERS, 0, "thread", "T",
+    {FILTER, CLI_PARTS, 0, "thread", "T",
      "Match an address, name or pattern; isr, init; for RKH\na priority.", MATCH(THREAD)},
-    {FILTER, CLI_FILTERS, 'p', NULL, "T", "Do the same as --thread.", MATCH(THREAD)},
-    {FILTER, CLI_FILTERS, 'T', NULL, "T", "Do the same as --thread.", MATCH(THREAD)},
-    {FILTER, CLI_FILTERS, 0, "object", "O",
+    {FILTER, CLI_PARTS, 'p', NULL, "T", "Do the same as --thread.", MATCH(THREAD)},
+    {FILTER, CLI_PARTS, 'T', NULL, "T", "Do the same as --thread.", MATCH(THREAD)},
+    {FILTER, CLI_EVENTS, 0, "object", "O",
      "Match an address, name or pattern; for RKH a signal's\nnumber.", MATCH(OBJECT)},
-    {FILTER, CLI_FILTERS, 0, "class", "C", "Match APPL, SVC, KERN or INT.", MATCH(CLASS)},
-    {FILTER, CLI_FILTERS | CLI_WHY, 0, "from", "T",
+    {FILTER, CLI_EVENTS, 0, "class", "C", "Match APPL, SVC, KERN or INT.", MATCH(CLASS)},
+    {FILTER, CLI_PARTS | CLI_WHY, 0, "from", "T",
      "Begin at T: ticks, or a time with its unit, as 1.5s,\n20ms or 7us.", MATCH(FROM)},
-    {FILTER, CLI_FILTERS | CLI_WHY, 0, "to", "T", "End at T.", MATCH(TO)},
-    {FILTER, CLI_FILTERS, 0, "where", "EXPRESSION",
+    {FILTER, CLI_PARTS | CLI_WHY, 0, "to", "T", "End at T.", MATCH(TO)},
+    {FILTER, CLI_EVENTS, 0, "where", "EXPRESSION",
      "Match an expression, as in\n'info1 == 0x5dc && object == \"queue 0\"'.", MATCH(WHERE)},
-    {FILTER, CLI_FILTERS, 0, "last", "N", "Take the newest N of what the other filters leave.",
+    {FILTER, CLI_PARTS, 0, "last", "N", "Take the newest N of what the other filters leave.",
      MATCH(LAST)},
 };
 // clang-format on

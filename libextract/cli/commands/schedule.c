@@ -14,9 +14,7 @@ const struct cli_command cli_schedule = {
     .summary = "show who ran, who waited, and who woke whom",
     .help = "Print which thread or interrupt had each core, the states of every thread, what made\n"
             "threads ready, and who held which mutex, in ticks. What the events do not prove is\n"
-            "\"unknown\". Of the filters, --from, --to, --last and --thread have an effect; others "
-            "are\n"
-            "refused. With --json, print one object per line.\n",
-    .takes = CLI_FILTERS | CLI_ROLES,
+            "\"unknown\". With --json, print one object per line.\n",
+    .takes = CLI_PARTS | CLI_ROLES,
     .run = run_schedule,
 };
