@@ -150,19 +150,21 @@ static enum extract_code run_objects(struct call *call)
 }
 
 // Parses the arguments of `why`, in which --worst, --at, --from, --to and --span choose what to
-// explain. With --span, the thread may be omitted.
+// explain. The thread may come before or after them. With --span, it may be omitted.
 static enum extract_code parse_why(struct call *call, struct extract_why_options *why,
                                    struct query_options *options)
 {
     const struct request *request = call->request;
-    bool has_thread = request->argument_count && strncmp(request->arguments[0], "--", 2) != 0;
 
     *why = (struct extract_why_options){.size = sizeof *why};
-    why->thread = has_thread ? request->arguments[0] : NULL;
-    for (size_t i = has_thread; i < request->argument_count; i += 2) {
+    for (size_t i = 0; i < request->argument_count; i++) {
         const char *key = request->arguments[i], *value = NULL;
+        if (strncmp(key, "--", 2) != 0 && !why->thread) {
+            why->thread = key;
+            continue;
+        }
         if (i + 1 < request->argument_count)
-            value = request->arguments[i + 1];
+            value = request->arguments[++i];
         const char **text = strcmp(key, "--at") == 0     ? &why->at
                             : strcmp(key, "--from") == 0 ? &why->from
                             : strcmp(key, "--to") == 0   ? &why->to
@@ -175,12 +177,12 @@ static enum extract_code parse_why(struct call *call, struct extract_why_options
             (is_worst && (!extract_number_parse(value, &why->worst) || !why->worst)))
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "use --worst N, --at TIME, --from TIME, --to TIME or "
-                                     "--span DEFINITION",
+                                     "--span DEFINITION; put a name with blanks in quotes",
                                      !text && !is_worst ? "unknown option"
                                      : value            ? "not a number"
                                                         : "value missing");
     }
-    if (!has_thread && !options->span_count)
+    if (!why->thread && !options->span_count)
         return refuse_usage(call, "name of a thread missing");
     return EXTRACT_OK;
 }

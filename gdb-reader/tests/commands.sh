@@ -96,11 +96,13 @@ test_stats() {
 # The threads of this firmware take turns, and no event shows whether they wait.
 test_schedule() {
     at_checkpoint 'ringside schedule' 'ringside why alpha --from 0 --to 100' \
-        'ringside timeline --from 0 --to 100' 'ringside why alpha --last 5'
+        'ringside timeline --from 0 --to 100' 'ringside why --from 0 --to 50 beta' \
+        'ringside why alpha --last 5'
     has '^ +0 +[0-9]+ +[0-9]+  core 0: (alpha|beta)'
     has '^alpha  100 ticks  from 0 ticks$'
     has '^ +sum +100 ticks +100%$'
     has 'ringside: --last: unknown option; use --worst N, '
+    has '^beta  50 ticks  from 0 ticks$'
     has '^core 0 \?+$' # all of it is only likely
     has '^alpha +\?+$'
 }

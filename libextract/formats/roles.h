@@ -131,6 +131,14 @@ struct extract_role_fields {
     bool second_level; // ISR_ENTER: a second-level handler of the interrupt that has begun
 };
 
+// Returns whether an event is a call of a service, as whatever ends a wait is. Within the call that
+// releases a mutex, the priority that its owner has inherited is taken back.
+static inline bool extract_role_is_service(const struct extract_role_fields *role)
+{
+    return role->role == EXTRACT_ROLE_NONE ||
+           (role->role > EXTRACT_ROLE_INTERNAL && !role->is_own && !role->is_inherited);
+}
+
 // Returns the value of a field by its number; 0 if the event does not have it. Without a branch,
 // since roles differ from event to event.
 static inline uint64_t extract_role_field(const struct extract_event *event, uint8_t number)

@@ -375,11 +375,6 @@ static struct holder next_of(struct schedule *schedule, const struct extract_eve
     }
 }
 
-static bool is_service(const struct extract_role_fields *role)
-{
-    return role->role == EXTRACT_ROLE_NONE || role->role > EXTRACT_ROLE_INTERNAL;
-}
-
 // Returns where the newest service of an event's context is kept; NULL: nowhere.
 static struct service *service_of(struct schedule *schedule, struct core *core,
                                   const struct extract_event *event, struct thread *caller)
@@ -551,8 +546,12 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION) {
         thread_end_response(schedule, waiter, event);
         return;
+    if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION) {
+        thread_end_response(schedule, waiter, event);
+        return;
     }
-    if (waits_for_stream && !is_wait && is_service(role) && core->owner.thread == event->thread)
+    if (waits_for_stream && !is_wait && extract_role_is_service(role) &&
+        core->owner.thread == event->thread)
         threads_take_back_wait(schedule, waiter, event->core); // it has been notified before
     if (waiter && role->begins)
         note_call(waiter, event, role);
@@ -605,7 +604,7 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
     if (core->lock_holds)
         schedule_locks_end_interrupts(schedule, event, role, depth);
     add_to_threads(schedule, core, event, role, caller);
-    if (is_service(role))
+    if (extract_role_is_service(role))
         note_service(schedule, core, event, role, caller);
     core->next = next_of(schedule, event, role);
     if (role->role == EXTRACT_ROLE_STEP_END) // nothing shows what the core does then

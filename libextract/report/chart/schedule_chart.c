@@ -200,11 +200,6 @@ static struct chart_row *row_of(struct collector *c, const struct call *call, en
 
 // ---- calls ----
 
-static bool is_service(const struct extract_role_fields *role)
-{
-    return role->role == EXTRACT_ROLE_NONE || role->role > EXTRACT_ROLE_INTERNAL;
-}
-
 // Returns whether a call transfers messages of a queue or bytes of a stream.
 static bool is_transfer(const struct extract_role_fields *role)
 {
@@ -588,7 +583,7 @@ static void on_event(void *context, const struct extract_event *event,
                 c->actors[i].is_asleep = true;
         }
     }
-    if (is_service(role))
+    if (extract_role_is_service(role))
         add_call(c, event, role, standing);
     if (role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_LOCK_WAIT)
         add_wait(c, event, role, standing);

@@ -269,6 +269,27 @@ static void test_mutex(void **state)
                    "b 10-40 running\nmutex 50-60 a\na 40-60 running\nb 40-60 ready\n");
 }
 
+// a waits for the mutex of b, which inherits the priority of a. Within the call that puts the
+// mutex, b gets its own priority back, and FreeRTOS reports b as ready, too.
+static void test_inheritance(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_mutex_block", A, MUTEX, A, B);     // 0
+    put("rtos_priority_inherit", A, B, 5, 0);    // 10
+    put("rtos_switch", A, A, B, 0);              // 20
+    put("rtos_mutex_put", B, MUTEX, B, 0);       // 30
+    put("rtos_priority_disinherit", B, B, 3, 0); // 40
+    put("rtos_thread_ready", B, B, 0, 0);        // 50
+    put("rtos_thread_ready", B, A, 0, 0);        // 60
+    put("rtos_switch", B, B, A, 0);              // 70
+    put("rtos_mutex_get", A, MUTEX, A, 0);       // 80
+    put("rtos_switch", A, A, B, 0);              // 90
+    check_schedule("mutex 0-30 b\na woken at 60: rtos_mutex_put\nb 0-20 ready\n"
+                   "a 0-60 blocked on mutex of b\nmutex 30-80 free\na 60-70 ready\n"
+                   "b 20-70 running\nmutex 80-90 a\na 70-90 running\nb 70-90 ready\n");
+}
+
 // A mutex is free from its creation on, and has no owner before it or after its deletion.
 static void test_life_of_a_mutex(void **state)
 {
@@ -664,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_mutex),
+        cmocka_unit_test(test_inheritance),
         cmocka_unit_test(test_life_of_a_mutex),
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_stream_of_freertos),
