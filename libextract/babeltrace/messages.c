@@ -116,6 +116,7 @@ static bool end_packet(struct iterator *it, unsigned core, uint64_t time)
 // Notes the loss that a marker reports. Losses between two events add up.
 static void note_loss(struct iterator *it, const struct extract_event *marker)
 {
+    const struct extract_log_info *log = extract_trace_info(it->source->trace)->log;
     bool is_exact = true;
     uint64_t lost = 0;
 
@@ -130,6 +131,11 @@ static void note_loss(struct iterator *it, const struct extract_event *marker)
     case EXTRACT_ID_DAMAGED:
         lost = marker->field[0];
         is_exact = lost != 0;
+        break;
+    case EXTRACT_ID_MARK + EXTRACT_MARK_FULL: // the log states whether more was to come
+        if (!log || !log->losses[EXTRACT_LOSS_LOG_FULL].gaps)
+            return;
+        is_exact = false;
         break;
     default:
         return;

@@ -314,19 +314,44 @@ enum extract_code extract_trace_image(const struct extract_trace *trace,
     return code;
 }
 
+static uint32_t slot_at(const struct extract_snapshot *snapshot, uint32_t oldest, uint32_t at)
+{
+    return (uint32_t)(((uint64_t)oldest + at) % snapshot->ring.entries.count);
+}
+
+// Returns whether damaged slots at the reader's position are reported. A writer may be at work at
+// both ends of a ring, so only those between valid entries are; a block of a log has no such ends.
+static bool must_report_slots(struct extract_reader *reader,
+                              const struct extract_snapshot *snapshot, uint32_t oldest)
+{
+    uint32_t count = snapshot->ring.entries.count;
+
+    if (!reader->started || reader->trace->snapshots)
+        return reader->started;
+    if (reader->next_valid < reader->done)
+        reader->next_valid = reader->done;
+    while (reader->next_valid < count &&
+           !is_valid_entry(snapshot, slot_at(snapshot, oldest, reader->next_valid)))
+        reader->next_valid++;
+    return reader->next_valid < count;
+}
+
 // Skips damaged entries at the reader's position that have the same verdict, and makes the marker
 // that reports them. Returns false if the next entry is not damaged.
 static bool read_damage(struct extract_reader *reader, const struct extract_snapshot *snapshot,
-                        struct extract_event *event)
+                        uint32_t oldest, struct extract_event *event)
 {
     uint32_t count = snapshot->ring.entries.count, at = reader->done;
-    uint8_t verdict = at < count ? snapshot->verdict[at] : EXTRACT_GOOD;
     uint64_t bytes = 0;
 
-    if (verdict <= EXTRACT_PROVISIONAL || verdict == EXTRACT_UNUSED)
+    if (at >= count)
         return false;
-    for (; at < count && snapshot->verdict[at] == verdict; at++)
-        bytes += snapshot->index[at].length;
+    uint8_t verdict = snapshot->verdict[slot_at(snapshot, oldest, at)];
+    if (verdict <= EXTRACT_PROVISIONAL || verdict == EXTRACT_UNUSED ||
+        (!snapshot->index && !must_report_slots(reader, snapshot, oldest)))
+        return false;
+    for (; at < count && snapshot->verdict[slot_at(snapshot, oldest, at)] == verdict; at++)
+        bytes += snapshot->index ? snapshot->index[at].length : snapshot->ring.entries.slot_bytes;
     extract_mark_broken(reader, (enum extract_verdict)verdict, at - reader->done, bytes, event);
     reader->skipped += at - reader->done;
     reader->gap |= reader->started;
@@ -342,7 +367,7 @@ static size_t next_run(struct extract_reader *reader, const struct extract_snaps
     uint32_t count = snapshot->ring.entries.count, slot = 0;
 
     for (; reader->done < count; reader->done++) {
-        slot = (uint32_t)(((uint64_t)oldest + reader->done) % count);
+        slot = slot_at(snapshot, oldest, reader->done);
         if (is_valid_entry(snapshot, slot))
             break;
         reader->gap |= reader->started && snapshot->verdict[slot] != EXTRACT_UNUSED;
@@ -468,7 +493,7 @@ size_t extract_reader_run(struct extract_reader *reader, const struct extract_sn
 
     while (total < count) {
         uint32_t slot;
-        if (snapshot->index && read_damage(reader, snapshot, &events[total])) {
+        if (read_damage(reader, snapshot, oldest, &events[total])) {
             total++;
             continue;
         }

@@ -92,8 +92,12 @@ static size_t core_track(struct export_run *run, unsigned core)
     return core;
 }
 
+static void put_loss(struct export_run *run, const struct extract_event *marker);
+
 static void begin(struct export_run *run)
 {
+    struct extract_event marker;
+
     extract_text_puts(run->text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"format\":");
     extract_text_json(run->text, extract_trace_info(run->trace)->format);
     if (extract_trace_info(run->trace)->lost_known)
@@ -105,6 +109,8 @@ static void begin(struct export_run *run)
     put_meta(run, "process_name", THREADS, 0, "threads");
     put_meta(run, "process_name", CORES, 0, "cores");
     put_meta(run, "thread_name", THREADS, 0, "interrupts and start-up");
+    if (export_mark_lost_sometime(run, &marker))
+        put_loss(run, &marker);
 }
 
 static void put_arguments(struct export_run *run, const struct extract_event *event)

@@ -132,6 +132,16 @@ static void put_line(struct export_run *run, const struct extract_event *event)
     put_rest(run, writer, event);
 }
 
+// The first line is of what was lost at an unknown time.
+static void begin_lines(struct export_run *run)
+{
+    struct extract_event marker;
+
+    begin(run);
+    if (export_mark_lost_sometime(run, &marker))
+        put_line(run, &marker);
+}
+
 static void end(struct export_run *run)
 {
     text_writer_close(&((struct csv *)run->state)->writer);
@@ -140,7 +150,7 @@ static void end(struct export_run *run)
 const struct exporter export_csv = {
     .kind = {"csv", ".csv", "a line per event, for spreadsheets", EXTRACT_EXPORT_STREAM},
     .state_bytes = sizeof(struct csv),
-    .begin = begin,
+    .begin = begin_lines,
     .event = put_line,
     .loss = put_line,
     .end = end,

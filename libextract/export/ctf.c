@@ -460,7 +460,7 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
     run->names.seq = marker->seq;
     ctf->is_marked = true;
     put_record(run, marker);
-    if (ctf_is_loss(marker))
+    if (export_is_loss(run, marker->id))
         ctf_discard(&ctf->trace, marker->core, marker->ticks, ctf_lost_events(marker));
 }
 

@@ -167,7 +167,7 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
     struct lttng *lttng = run->state;
 
     lttng->is_marked = true;
-    if (ctf_is_loss(marker))
+    if (export_is_loss(run, marker->id))
         add(run, LOSS, marker->ticks, marker->core, ctf_lost_events(marker));
 }
 

@@ -215,11 +215,6 @@ void ctf_discard(struct ctf_trace *trace, unsigned core, uint64_t ticks, uint64_
         count < UINT64_MAX - stream->to_discard ? stream->to_discard + count : UINT64_MAX;
 }
 
-bool ctf_is_loss(const struct extract_event *marker)
-{
-    return extract_id_is_loss(marker->id) || marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_FULL;
-}
-
 uint64_t ctf_lost_events(const struct extract_event *marker)
 {
     switch (marker->id) {

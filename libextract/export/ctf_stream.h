@@ -66,8 +66,7 @@ struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64
 // Counts events, but at least one, that are missing between the core's newest event and its next
 // one. `ticks` is the time of the newest event.
 void ctf_discard(struct ctf_trace *trace, unsigned core, uint64_t ticks, uint64_t count);
-// Returns whether events are missing after a marker, and how many at least.
-bool ctf_is_loss(const struct extract_event *marker);
+// Returns how many events are missing after the marker of a loss, at least.
 uint64_t ctf_lost_events(const struct extract_event *marker);
 // Writes all packets. Each stream then ends at the time of the trace's last event, or at `end` if
 // that is later. A trace without events has an empty stream of core 0.

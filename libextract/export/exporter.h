@@ -118,6 +118,11 @@ void export_fail(struct export_run *run, enum extract_code code, const char *wha
 uint64_t export_ns(const struct export_run *run, uint64_t ticks);
 // Returns how many events were lost at a time that is not known, so that no marker reports them.
 uint64_t export_lost_sometime(const struct export_run *run);
+// Makes a marker of them, which has neither a number nor a time. Returns false if there are none.
+bool export_mark_lost_sometime(const struct export_run *run, struct extract_event *marker);
+// Returns whether the marker of an id stands for events that are missing. The end of a full log does
+// if the log states that more were to come.
+bool export_is_loss(const struct export_run *run, uint32_t id);
 // Returns the name of a thread or object, which is escaped for a terminal; its address, written to
 // `buffer`, if it has none.
 enum { EXPORT_NAME_BYTES = 24 };

@@ -377,11 +377,18 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
 {
     struct extract_text *fields = &html_of(run)->fields;
     const uint64_t *field = marker->field;
+    bool is_full = marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_FULL;
+    struct extract_event lost = *marker;
 
     put_fields(run, marker);
     if (run->code)
         return;
-    if (marker->id == EXTRACT_ID_LOST) {
+    if (is_full && export_is_loss(run, marker->id)) { // the page knows losses by this id
+        fields->used = 0;
+        extract_text_puts(fields, "\tlost: an unknown number of events, since the log was full");
+        lost.id = EXTRACT_ID_LOST;
+        lost.type = extract_trace_type(run->trace, EXTRACT_ID_LOST);
+    } else if (marker->id == EXTRACT_ID_LOST) {
         fields->used = 0;
         if (field[EXTRACT_LOST_EXACT])
             extract_text_printf(fields, "\tlost: exactly %llu events",
@@ -396,7 +403,7 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
             extract_text_printf(fields, "\tlost: at least %llu events",
                                 (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);
     }
-    put_row(run, marker);
+    put_row(run, &lost);
 }
 
 // ---- facts as JSON ----

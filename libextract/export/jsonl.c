@@ -281,7 +281,7 @@ static void put_event(struct export_run *run, const struct extract_event *event)
 static void put_loss(struct export_run *run, const struct extract_event *marker)
 {
     static const char loss[] = "{\"type\":\"loss\"", other[] = "{\"type\":\"marker\"";
-    bool is_loss = extract_id_is_loss(marker->id);
+    bool is_loss = export_is_loss(run, marker->id);
 
     if (!put_head(run, is_loss ? loss : other, is_loss ? sizeof loss - 1 : sizeof other - 1,
                   marker))

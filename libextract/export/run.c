@@ -125,6 +125,29 @@ uint64_t export_lost_sometime(const struct export_run *run)
     return info->lost_known && !info->gaps ? info->events_lost : 0;
 }
 
+bool export_mark_lost_sometime(const struct export_run *run, struct extract_event *marker)
+{
+    *marker = (struct extract_event){.type = extract_trace_type(run->trace, EXTRACT_ID_LOST),
+                                     .id = EXTRACT_ID_LOST,
+                                     .fields = EXTRACT_LOST_EXACT + 1,
+                                     .priority = EXTRACT_NO_PRIORITY,
+                                     .threshold = EXTRACT_NO_PRIORITY,
+                                     .flags = EXTRACT_FLAG_UNTIMED,
+                                     .context = EXTRACT_RECORDER};
+    marker->field[EXTRACT_LOST_AT_LEAST] = export_lost_sometime(run);
+    marker->field[EXTRACT_LOST_EXACT] = true;
+    return marker->field[EXTRACT_LOST_AT_LEAST] != 0;
+}
+
+bool export_is_loss(const struct export_run *run, uint32_t id)
+{
+    const struct extract_log_info *log = extract_trace_info(run->trace)->log;
+
+    if (id == EXTRACT_ID_MARK + EXTRACT_MARK_FULL)
+        return log && log->losses[EXTRACT_LOSS_LOG_FULL].gaps;
+    return extract_id_is_loss(id);
+}
+
 const char *export_name(struct export_run *run, bool is_thread, uint64_t address,
                         char buffer[EXPORT_NAME_BYTES])
 {

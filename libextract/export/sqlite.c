@@ -346,18 +346,23 @@ static void put_event(struct export_run *run, const struct extract_event *event)
     put_fields(run, event);
 }
 
-static void put_loss(struct export_run *run, const struct extract_event *marker)
+static void put_loss_of(struct export_run *run, const struct extract_event *marker, bool has_seq)
 {
     size_t length;
     const char *text = export_event_text(run, marker, &length);
     struct sqlite *sqlite = open_row(run, LOSS);
 
-    put_number(sqlite, marker->seq);
+    put_optional(sqlite, has_seq, marker->seq);
     put_time(run, marker->ticks, !(marker->flags & EXTRACT_FLAG_UNTIMED));
     put_string(sqlite, marker->type->name);
-    put_number(sqlite, extract_id_is_loss(marker->id));
+    put_number(sqlite, export_is_loss(run, marker->id));
     put_bytes(sqlite, text, length);
     close_row(run);
+}
+
+static void put_loss(struct export_run *run, const struct extract_event *marker)
+{
+    put_loss_of(run, marker, true);
 }
 
 static void put_slice(struct export_run *run, const struct extract_interval *slice)
@@ -447,6 +452,10 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
 
 static void end(struct export_run *run)
 {
+    struct extract_event marker;
+
+    if (export_mark_lost_sometime(run, &marker))
+        put_loss_of(run, &marker, false);
     execute(run, end_sql);
 }
 

@@ -45,7 +45,7 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         "close wait", "fin wait 1", "fin wait 2", "closing",  "timed wait",   "last ack"};
     static const char *const get[] = {"or", "or clear", "and", "and clear"};
     static const char *const set[] = {"or", 0, "and"};
-    static const char *const loss[] = {"?",          "lapped",       "torn",
+    static const char *const loss[] = {"unknown",    "lapped",       "torn",
                                        "unreadable", "log full",     "refused",
                                        "numbers",    "earlier gaps", "reset"};
     static const char *const actions[] = {"effect", "entry",        "exit",
@@ -61,7 +61,7 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
     case EXTRACT_KIND_FLAGS_SET:
         return WORD_OF(set, value);
     case EXTRACT_KIND_LOSS:
-        return value ? WORD_OF(loss, value) : 0;
+        return WORD_OF(loss, value);
     case EXTRACT_KIND_ACTION:
         return WORD_OF(actions, value);
     case EXTRACT_KIND_VERDICT:

@@ -213,11 +213,12 @@ struct extract_reader {
     uint64_t seq;
     uint64_t ticks;
     uint64_t last_stamp;
-    uint32_t done;     // slots that were passed, from the oldest
-    uint32_t reported; // `done` + 1 if the loss before the next slot was reported
-    bool started;      // last_stamp is valid
-    bool gap;          // entries are missing before the next one
-    bool untimed;      // the last entry is of a run without timestamps (EXTRACT_FLAG_UNTIMED)
+    uint32_t done;       // slots that were passed, from the oldest
+    uint32_t reported;   // `done` + 1 if the loss before the next slot was reported
+    uint32_t next_valid; // no slot from `done` to here is valid; less than `done`: not known
+    bool started;        // last_stamp is valid
+    bool gap;            // entries are missing before the next one
+    bool untimed;        // the last entry is of a run without timestamps (EXTRACT_FLAG_UNTIMED)
     // For a log only:
     bool restarted;          // timestamps started again after the last entry
     bool has_expected;       // `expected` is valid

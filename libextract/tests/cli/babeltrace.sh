@@ -112,6 +112,10 @@ compare POSIX posix.ptr
 compare "POSIX in an image" posix.bin@0x20000000 'elf="posix.elf"' --elf posix.elf
 compare "hook words" "$own/hooks.bin"
 compare "a log" interrupt.log
+gunzip -c "$own/log-version-1/posix-until-full.log.gz" >full.log
+compare "a full log" full.log
+bt full.log --component sink.utils.counter
+check "a full log: what did not fit is discarded" 0 out '^ *1 Discarded event message$'
 for trace in threadx/a35smp_spin.trx threadx/demo_netx_udp.trx threadx/demo_filex.trx \
     schedule/sim02.trx threadx/bursts/demolim.log rkh/cm3_all_on.bin rkh/x86_overrun_noseq.bin; do
     [ -e "$data/$trace" ] || { echo "skip $trace: no such trace"; continue; }

@@ -123,9 +123,7 @@ run export --hz 1000000000 damaged.trx -o trace.pftrace
 check "damaged entries: export" 3
 decode trace "damaged entries"
 is "damaged entries: a slice of the recorder" \
-    "$(count 'select(.type == "slice" and .track == "recorder")')" \
-    "$("$ringside" report --json damaged.trx 2>err | jq -c 'select(.context == "recorder")' |
-        grep -c .)"
+    "$(count 'select(.type == "slice" and .track == "recorder")')" 1
 run export --event 'queue*' "$demo" -o trace.pftrace
 check "a filter: export" 0
 decode trace "a filter"

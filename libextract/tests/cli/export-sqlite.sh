@@ -39,7 +39,8 @@ compare() { # NAME TRACE [OPTION...]
         jq -c -s '[add // [] | .[] | [.seq, .label, .name]] | sort' | md5sum)" \
         "$(jq -c -s '[.[] | select(.context != "recorder") | . as $e | .fields | keys[] |
             [$e.seq, ., $e.names[.]]] | sort' report.json | md5sum)"
-    is "$name: markers" "$(sqlite3 trace.sqlite 'SELECT count(*) FROM loss')" \
+    is "$name: markers" \
+        "$(sqlite3 trace.sqlite 'SELECT count(*) FROM loss WHERE seq IS NOT NULL')" \
         "$(jq -c 'select(.context == "recorder")' report.json | grep -c .)"
     "$ringside" schedule --json "$@" "$trace" >schedule.json 2>err || return
     same "$name: slices" 'SELECT core, start_ticks, end_ticks, kind, isr, certainty FROM slice' \

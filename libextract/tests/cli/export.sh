@@ -271,6 +271,37 @@ cp "$demo" damaged.trx
 head -c 256 /dev/zero | dd of=damaged.trx bs=1 conv=notrunc 2>err \
     seek="$(($(od -An -tu4 -j24 -N4 "$demo") - $(od -An -tu4 -j8 -N4 "$demo") + 400 * 32))"
 compare_levels damage damaged.trx
+
+# What is lost or damaged is in each format, and in the reports.
+"$ringside" report --json -q damaged.trx >report.json 2>err
+is "damage: report" "$(jq -c 'select(.context == "recorder") | [.event, .fields.entries]' \
+    report.json)" '["RINGSIDE_BROKEN",8]'
+before=$(jq -s 'map(.event == "RINGSIDE_BROKEN") | index(true)' report.json)
+is "damage: between its neighbors" "$(jq -s -c --argjson at "$before" \
+    '[.[$at - 1].ticks == .[$at].ticks, .[$at + 1].flags]' report.json)" '[true,["gap"]]'
+is "damage: timeline" "$("$ringside" timeline --json -q damaged.trx | jq -s '.[0].lost != []')" true
+see_losses() { # NAME TRACE CSV JSONL CHROME SQLITE
+    local name=$1 trace=$2 kind
+    for kind in csv jsonl chrome sqlite; do
+        rm -f "seen.$kind"
+        "$ringside" export -q --to $kind "$trace" -o "seen.$kind" 2>err
+    done
+    is "$name: csv" "$(read_csv seen.csv | jq -r '.[] | select(.context == "recorder") |
+        "\(.ticks) \(.text)"')" "$3"
+    is "$name: jsonl" "$(jq -r 'select(.type == "loss") | "\(.ticks) \(.text)"' seen.jsonl)" "$4"
+    is "$name: chrome" "$(jq -r '.traceEvents[] | select(.s == "g").args.text' seen.chrome)" "$5"
+    is "$name: sqlite" "$(sqlite3 seen.sqlite 'SELECT ticks, text FROM loss WHERE is_loss')" "$6"
+}
+text='entries damaged reason=invalid entries=8 bytes=256'
+at=$(jq -s --argjson at "$before" '.[$at].ticks' report.json)
+see_losses damage damaged.trx "$at $text" "$at $text" "$text" "$at|$text"
+text='events lost reason=unknown lost_at_least=2 lost_exact=yes'
+see_losses "an unknown time" "$here/../data/hooks.bin" " $text" '' "$text" "|$text"
+is "an unknown time: jsonl" "$(jq 'select(.type == "trace").events_lost' seen.jsonl)" 2
+gunzip -c "$here/../data/log-version-1/posix-until-full.log.gz" >full.log
+see_losses "a full log" full.log '0 recording started
+75344 log full' '75344 log full' 'recording started
+log full' '75344|log full'
 for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
     trace=$data/threadx/$name.trx
     [ -e "$trace" ] || { echo "skip $name: no such trace"; continue; }

@@ -274,9 +274,11 @@ static void test_invalid_entry(void **state)
     log_close(&file);
     log_look_open(&look, file.path, NULL);
     const struct extract_event *events = log_events(&look, &count);
-    assert_int_equal(count, 4);
-    assert_int_equal(events[2].raw_stamp, 1040);
-    assert_int_equal(events[2].flags, EXTRACT_FLAG_GAP);
+    assert_int_equal(count, 5);
+    assert_int_equal(events[2].id, EXTRACT_ID_BROKEN);
+    assert_int_equal(events[2].field[1], 2);
+    assert_int_equal(events[3].raw_stamp, 1040);
+    assert_int_equal(events[3].flags, EXTRACT_FLAG_GAP);
     assert_int_equal(look.info->entries_damaged, 2);
     assert_int_equal(look.info->entries_total, 6);
     assert_line("damage", "2 recorded entries are not valid events and are not shown\n");
