@@ -107,6 +107,22 @@ served() {
         grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
         { cat "$work/out"; return 1; }
 }
+# The live target has the same stacks and states as its dump, also of what the fault interrupted.
+# The dump has no FPCAR, which GDB warns of.
+served_live() {
+    local kind place
+    for kind in dump live; do
+        place=$(printf '"%s" ' "${input[@]}")
+        [ $kind = dump ] || place="--elf \"$elf\" --remote \"$socket\""
+        timeout 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' \
+            -ex "target remote | \"$ringside\" serve -q $place" \
+            -ex 'thread apply all -ascending bt' "$elf" 2>"$work/err" </dev/null | sed -n '/^Thread/,/^\[Inferior/p' |
+            grep -v '^\[Inferior\|^warning: Could not fetch FPCAR' >"$work/served.$kind"
+    done
+    grep -q ' store_sample (' "$work/served.dump" &&
+        cmp "$work/served.dump" "$work/served.live" ||
+        { diff "$work/served.dump" "$work/served.live"; return 1; }
+}
 # In a core and in a dump, the thread that faulted has the registers of its frame.
 split_coldfire() {
     local command
@@ -442,6 +458,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     [ "$port" = coldfire ] ||
         check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
     [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
+    [ "$port" = coldfire ] || check "$port: ... and GDB's stacks of the live target" served_live
     [ "$port" = coldfire ] || check "$port: ... and the same page from the live target" live_remote
     [[ $port = cortex-m* ]] &&
         check "$port: ... and from GDB's own core" gdb_core "hard fault" store_sample
