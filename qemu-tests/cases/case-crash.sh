@@ -116,7 +116,8 @@ served_live() {
         [ $kind = dump ] || place="--elf \"$elf\" --remote \"$socket\""
         timeout 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' \
             -ex "target remote | \"$ringside\" serve -q $place" \
-            -ex 'thread apply all -ascending bt' "$elf" 2>"$work/err" </dev/null | sed -n '/^Thread/,/^\[Inferior/p' |
+            -ex 'thread apply all -ascending bt' "$elf" 2>"$work/err" </dev/null |
+            sed -n '/^Thread/,/^\[Inferior/p' |
             grep -v '^\[Inferior\|^warning: Could not fetch FPCAR' >"$work/served.$kind"
     done
     grep -q ' store_sample (' "$work/served.dump" &&
