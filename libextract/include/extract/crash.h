@@ -49,6 +49,7 @@ struct extract_crash_place {
 // What a thread did last, as the trace shows it.
 struct extract_crash_wait {
     bool is_known;
+    bool is_least;  // it may be in its state for longer: the trace has no event of it
     uint64_t ticks; // since it is in its state
 };
 
