@@ -524,6 +524,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: a system that lives" die 0
     check "$port: ... has no cause" says '.cause.kind == "none" and
         (.findings | all(.certainty != "certain"))'
+    "$ringside" crash -q "${input[@]}" >"$work/text"
+    check "$port: ... and a thread has the core, or none" grep -q \
+        '^in  *\(.*, \)\?no thread: the kernel has none for running (certain)$\|^in  *thread "' \
+        "$work/text"
     check "$port: a deadlock of three mutexes" dies 7 deadlock "philosopher 0" philosopher_entry \
         "$waits"
     check "$port: damaged memories" damage
