@@ -219,14 +219,14 @@ static void choose_cause(struct crash_build *build)
     }
     // That nothing was found is knowledge only if the registers were there to look at.
     uint64_t cause;
-    bool is_known = crash->machine && crash->kernel;
+    bool is_known = crash->core_count && crash->kernel;
     bool is_riscv = is_known && crash->machine->elf_machine == EM_RISCV;
     bool has_no_trap = (is_riscv && !register_get(&crash->registers, FAULT_MCAUSE, &cause)) ||
                        (is_known && crash->machine->elf_machine == EM_AARCH64 &&
                         !register_get(&crash->registers, FAULT_ESR, &cause));
     crash->kind = is_known && !has_no_trap ? "none" : "unknown";
     crash->certainty = EXTRACT_CRASH_POSSIBLE;
-    crash->source = crash->machine ? "registers" : "memory";
+    crash->source = crash->core_count ? "registers" : "memory";
     snprintf(
         crash->text, sizeof crash->text, "%s",
         has_no_trap && is_riscv

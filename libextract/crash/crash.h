@@ -25,6 +25,7 @@ struct crash_build {
     bool is_interrupted;
     bool has_foreign_fault;                       // a fault that wrong memory may have led to
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
+    bool is_old_status;   // the fault status may be that of an earlier fault
     bool is_stack_access; // the access that Linux refused was one below a stack
     bool failed;          // out of memory
 };

@@ -90,12 +90,27 @@ static const struct meaning *meaning_of(const struct meaning *list, size_t count
     return NULL;
 }
 
+static const uint64_t scb = 0xE000ED00; // system control block
+
+// Reads which exception is active, if a dump or a live target has it: for a core without registers.
+static bool read_active_exception(const struct crash_build *build, uint64_t *number)
+{
+    const uint64_t icsr = scb + 4;
+    uint8_t bytes[4];
+    size_t got;
+
+    if (extract_memory_read(build->remains->memory, icsr, bytes, sizeof bytes, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
+    *number = extract_cursor_u32(&c) & EXCEPTION;
+    return true;
+}
+
 // Reads the fault status registers from memory, if a dump or a live target has them.
 static void read_status(struct crash_build *build)
 {
     static const uint8_t order[] = {FAULT_CFSR,  FAULT_HFSR, FAULT_DFSR,
                                     FAULT_MMFAR, FAULT_BFAR, FAULT_AFSR};
-    const uint64_t scb = 0xE000ED00;
     struct extract_registers *registers = &build->crash->registers;
     uint8_t bytes[sizeof order * 4];
     size_t got;
@@ -116,6 +131,9 @@ static bool find_bits(struct crash_build *build, const char *name, uint64_t stat
                       const struct meaning *bits, size_t count, unsigned with_address,
                       uint64_t address)
 {
+    enum extract_crash_certainty certainty =
+        build->is_old_status ? EXTRACT_CRASH_POSSIBLE : EXTRACT_CRASH_CERTAIN;
+
     bool is_found = false;
 
     for (size_t i = 0; i < count; i++) {
@@ -124,11 +142,11 @@ static bool find_bits(struct crash_build *build, const char *name, uint64_t stat
         build->has_foreign_fault |=
             bits != cfsr_bits || (bits[i].number < OWN_FAULTS && bits[i].number != NOCP);
         if (bits[i].number == with_address)
-            crash_find(build, bits[i].kind, "registers", EXTRACT_CRASH_CERTAIN,
+            crash_find(build, bits[i].kind, "registers", certainty,
                        "%s: address 0x%08llx (%s 0x%08llx)", bits[i].text,
                        (unsigned long long)address, name, (unsigned long long)status);
         else
-            crash_find(build, bits[i].kind, "registers", EXTRACT_CRASH_CERTAIN, "%s (%s 0x%08llx)",
+            crash_find(build, bits[i].kind, "registers", certainty, "%s (%s 0x%08llx)",
                        bits[i].text, name, (unsigned long long)status);
         is_found = true;
     }
@@ -164,7 +182,8 @@ static bool find_status(struct crash_build *build)
         is_found |= find_bits(build, "SFSR", sfsr, sfsr_bits, SFSR_BITS, bit, address);
     }
     if (register_get(registers, FAULT_HFSR, &hfsr) && hfsr & UNREADABLE_VECTOR) {
-        crash_find(build, "hard fault", "registers", EXTRACT_CRASH_CERTAIN,
+        crash_find(build, "hard fault", "registers",
+                   build->is_old_status ? EXTRACT_CRASH_POSSIBLE : EXTRACT_CRASH_CERTAIN,
                    "the vector of an exception could not be read (HFSR 0x%08llx)",
                    (unsigned long long)hfsr);
         build->has_foreign_fault = is_found = true;
@@ -299,9 +318,13 @@ static void read_arm(struct crash_build *build)
     struct extract_crash *crash = build->crash;
     uint64_t psr, cfsr = 0;
 
-    if (!register_get(&crash->registers, ARM_PSR, &psr))
-        return;
     read_status(build);
+    // Without the exception, the status may be that of a fault that the program survived.
+    if (!register_get(&crash->registers, ARM_PSR, &psr) && !read_active_exception(build, &psr)) {
+        build->is_old_status = true;
+        (void)find_status(build);
+        return;
+    }
     unsigned number = psr & EXCEPTION;
     const struct meaning *exception =
         meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
@@ -738,9 +761,10 @@ void crash_read_faults(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
 
-    if (!build->machine || !build->remains->core_count)
+    if (!build->machine || (!build->remains->core_count && !build->machine->is_m_profile))
         return;
-    choose_core(build);
+    if (build->remains->core_count)
+        choose_core(build);
     crash->machine = build->machine;
     if (build->machine->is_m_profile)
         read_arm(build);

@@ -19,7 +19,9 @@ struct history {
     struct crash_build *build;
     uint64_t end; // time of the newest event
     uint64_t begin;
+    bool has_gap;               // events are missing
     struct extract_state *last; // of each thread of the kernel
+    uint64_t *ran;              // ticks for which each of them had a core
     uint64_t isr_ticks, window_from;
     struct pulse pulses[MOST_PULSES]; // of the first interrupts that the trace has
     size_t pulse_count;
@@ -66,7 +68,12 @@ static void note_pulse(struct history *history, const struct extract_interval *i
 static void take_interval(void *context, const struct extract_interval *interval)
 {
     struct history *history = context;
+    const struct extract_kernel *kernel = history->build->remains->kernel;
 
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++)
+        if (interval->runner == EXTRACT_RUNNER_THREAD &&
+            kernel->threads[i].address == interval->thread)
+            history->ran[i] += interval->to - interval->from;
     if (interval->runner == EXTRACT_RUNNER_ISR && interval->isr_known)
         note_pulse(history, interval);
     if (interval->runner == EXTRACT_RUNNER_ISR && interval->to > history->window_from)
@@ -85,7 +92,8 @@ static enum extract_kernel_state kernel_state(enum extract_thread_state state)
     return states[state];
 }
 
-// Notes how long each thread is in the state that its control block has, too.
+// Notes how long each thread is in the state that its control block has, too. A thread of which the
+// trace has no event is in it since before the oldest one, if no event is missing.
 static void note_waits(struct history *history)
 {
     struct crash_build *build = history->build;
@@ -93,6 +101,11 @@ static void note_waits(struct history *history)
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
         const struct extract_state *last = &history->last[i];
+        enum extract_kernel_state state = kernel->threads[i].state;
+        if (!last->to && !history->has_gap && !history->ran[i] && history->end > history->begin &&
+            state != EXTRACT_KERNEL_UNKNOWN && state != EXTRACT_KERNEL_RUNNING)
+            build->crash->waits[i] = (struct extract_crash_wait){
+                .is_known = true, .is_least = true, .ticks = history->end - history->begin};
         if (!last->to || last->to != history->end ||
             kernel_state(last->state) != kernel->threads[i].state)
             continue;
@@ -101,6 +114,7 @@ static void note_waits(struct history *history)
     }
 }
 
+// Returns a thread that has a core; NULL: none.
 static const struct extract_kernel_thread *running(const struct extract_kernel *kernel)
 {
     for (size_t i = 0; i < kernel->thread_count; i++)
@@ -109,7 +123,8 @@ static const struct extract_kernel_thread *running(const struct extract_kernel *
     return NULL;
 }
 
-// A thread that is ready for half of the trace or longer, while another one has the core.
+// A thread that is ready for half of the trace or longer, while another one has the core. If it is
+// ready since before the oldest event, the other one has had the core for half of the trace.
 static void find_starvation(struct history *history)
 {
     struct crash_build *build = history->build;
@@ -122,13 +137,14 @@ static void find_starvation(struct history *history)
         const struct extract_crash_wait *wait = &build->crash->waits[i];
         char name[24], with[24];
         if (thread->state != EXTRACT_KERNEL_READY || !wait->is_known || wait->ticks < span / 2 ||
-            !wait->ticks)
+            !wait->ticks || (wait->is_least && history->ran[other - kernel->threads] < span / 2))
             continue;
-        crash_find(build, "starvation", "trace", EXTRACT_CRASH_LIKELY,
-                   "\"%s\" is ready for %llu ticks, %llu %% of the trace, and \"%s\" has the core",
-                   crash_name(thread->name, thread->address, name), (unsigned long long)wait->ticks,
-                   (unsigned long long)(wait->ticks * 100 / span),
-                   crash_name(other->name, other->address, with));
+        crash_find(
+            build, "starvation", "trace", EXTRACT_CRASH_LIKELY,
+            "\"%s\" is ready for %llu ticks%s, %llu %% of the trace, and \"%s\" has the core",
+            crash_name(thread->name, thread->address, name), (unsigned long long)wait->ticks,
+            wait->is_least ? " or longer" : "", (unsigned long long)(wait->ticks * 100 / span),
+            crash_name(other->name, other->address, with));
     }
 }
 
@@ -148,6 +164,8 @@ static void read_newest(struct history *history, struct newest *newest)
     extract_reader_init(&reader, history->build->trace);
     while ((got = extract_reader_next(&reader, events, sizeof events / sizeof *events)) > 0)
         for (size_t i = 0; i < got; i++) {
+            history->has_gap |=
+                events[i].flags & EXTRACT_FLAG_GAP || events[i].id >= EXTRACT_ID_MARKS;
             if (extract_event_is_mark(&events[i]))
                 continue;
             newest->ticks[newest->count % WINDOW] = events[i].ticks;
@@ -236,11 +254,14 @@ void crash_read_history(struct crash_build *build)
         .context = &history, .interval = take_interval, .state = take_state};
     struct newest *newest = calloc(1, sizeof *newest);
 
-    history.last = calloc(kernel ? kernel->thread_count + 1 : 1, sizeof *history.last);
-    if (!build->trace || !newest || !history.last) {
-        build->failed |= !newest || !history.last;
+    size_t threads = kernel ? kernel->thread_count : 0;
+    history.last = calloc(threads + 1, sizeof *history.last);
+    history.ran = calloc(threads + 1, sizeof *history.ran);
+    if (!build->trace || !newest || !history.last || !history.ran) {
+        build->failed |= !newest || !history.last || !history.ran;
         free(newest);
         free(history.last);
+        free(history.ran);
         return;
     }
     read_newest(&history, newest);
@@ -257,4 +278,5 @@ void crash_read_history(struct crash_build *build)
     find_reset(&history, newest);
     free(newest);
     free(history.last);
+    free(history.ran);
 }

@@ -2,6 +2,7 @@
 // crash: what the control blocks of the kernel show: stacks that have overflowed and whose memory
 // they hit, threads that wait for each other, and objects that are full or empty.
 #include "crash/crash.h"
+#include "kernel/kernel.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <extract/text.h>
@@ -214,6 +215,7 @@ static void find_thread(struct crash_build *build)
     const struct extract_remains *remains = build->remains;
     struct serve_threads threads;
     struct extract_crash *crash = build->crash;
+    uint64_t sp, address;
 
     if (!remains->core_count || !build->machine) {
         for (size_t i = 0; i < remains->kernel->thread_count; i++)
@@ -236,7 +238,9 @@ static void find_thread(struct crash_build *build)
             continue;
         crash->thread = served->thread;
         crash->thread_certainty =
-            is_in_exception_mode(build) ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
+            is_in_exception_mode(build) || !register_get(&crash->registers, build->machine->sp, &sp)
+                ? EXTRACT_CRASH_LIKELY
+                : EXTRACT_CRASH_CERTAIN;
     }
     serve_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs.
@@ -246,6 +250,11 @@ static void find_thread(struct crash_build *build)
             crash->thread = &remains->kernel->threads[i];
             crash->thread_certainty = EXTRACT_CRASH_LIKELY;
         }
+    if (!crash->thread &&
+        kernel_read_current(remains->memory, remains->symbols, crash->core, &address) && !address) {
+        crash->has_no_thread = true;
+        crash->thread_certainty = EXTRACT_CRASH_CERTAIN;
+    }
 }
 
 void crash_read_threads(struct crash_build *build)

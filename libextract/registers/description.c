@@ -93,6 +93,15 @@ bool description_next_include(const char *xml, size_t length, size_t *at, char *
     return false;
 }
 
+const struct described_register *description_find(const struct description *description,
+                                                  unsigned index)
+{
+    for (size_t i = 0; i < description->count; i++)
+        if (description->list[i].index == index)
+            return &description->list[i];
+    return NULL;
+}
+
 bool described_value(const struct described_register *reg, const char *digits,
                      enum extract_byte_order order, uint64_t *value)
 {

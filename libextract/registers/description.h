@@ -25,6 +25,10 @@ void description_add(struct description *description, const struct register_mach
 // Finds the file that a document includes next, after *at. Returns false after the last one.
 bool description_next_include(const char *xml, size_t length, size_t *at, char *name, size_t size);
 
+// Finds a register by its index of registers.h. Returns NULL if it is not described.
+const struct described_register *description_find(const struct description *description,
+                                                  unsigned index);
+
 // Reads the value of a register from its two digits per byte. Returns false if it is not known
 // ("xx"), or too long.
 bool described_value(const struct described_register *reg, const char *digits,

@@ -260,6 +260,10 @@ static void put_context(struct extract_text *text, const struct extract_crash *c
         extract_text_printf(text, " (%s)", extract_crash_certainty_name(crash->thread_certainty));
         if (*crash->context)
             extract_text_printf(text, ", interrupted by %s", crash->context);
+    } else if (crash->has_no_thread) {
+        extract_text_printf(text, "%s%sno thread: the kernel has none for running (%s)",
+                            crash->context, *crash->context ? ", " : "",
+                            extract_crash_certainty_name(crash->thread_certainty));
     } else {
         extract_text_puts(text, *crash->context ? crash->context : "unknown");
     }

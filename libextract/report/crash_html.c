@@ -105,6 +105,11 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
         put_certainty(text, crash->thread_certainty);
         extract_text_puts(text, "</p>\n");
     }
+    if (!crash->thread && crash->has_no_thread) {
+        extract_text_puts(text, "<p>No thread: the kernel has none for running");
+        put_certainty(text, crash->thread_certainty);
+        extract_text_puts(text, "</p>\n");
+    }
     if (*crash->context)
         extract_text_printf(text, "<p>The core was in %s.</p>\n", crash->context);
 }

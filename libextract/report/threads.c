@@ -76,8 +76,10 @@ void threads_put_json(struct extract_text *text, const struct extract_kernel *ke
     put_optional_string(&kv, "function", thread->function);
     put_optional_string(&kv, "file", thread->place.file);
     kv_put_optional(&kv, "line", thread->place.file != NULL, thread->place.line);
-    if (wait)
-        kv_put_optional(&kv, "state_ticks", wait->is_known, wait->ticks);
+    if (wait) {
+        kv_put_optional(&kv, "state_ticks", wait->is_known && !wait->is_least, wait->ticks);
+        kv_put_optional(&kv, "state_ticks_at_least", wait->is_known, wait->ticks);
+    }
     kv_close_object(&kv);
 }
 
@@ -142,6 +144,7 @@ static void put_thread_row(struct text_table *table, const struct extract_kernel
         extract_text_printf(&table->cells, " on core %u", thread->core);
     text_table_end_cell(table);
     if (wait && wait->is_known) {
+        extract_text_puts(&table->cells, wait->is_least ? ">= " : "");
         text_put_time(&table->cells, wait->ticks, hz);
         text_table_end_cell(table);
     } else if (wait) {

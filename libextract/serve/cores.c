@@ -115,7 +115,27 @@ struct core *cores_read(struct cores *cores, struct upstream *upstream, unsigned
     read->registers.known = 0;
     description_take(&cores->description, read->text, read->length, order, &read->registers);
     read->is_read = true;
+    read->is_searched = read->psp_is_found = false;
     return read;
+}
+
+bool cores_read_register(struct cores *cores, struct upstream *upstream, unsigned core,
+                         unsigned index, enum extract_byte_order order,
+                         struct extract_registers *registers)
+{
+    const struct described_register *reg = description_find(&cores->description, index);
+    const struct packets *p = &upstream->packets;
+    char request[16];
+    uint64_t value;
+
+    if (!reg || !cores_select(cores, upstream, core))
+        return false;
+    snprintf(request, sizeof request, "p%x", reg->number);
+    if (!upstream_ask_text(upstream, request) || p->used != 2 * (size_t)reg->bytes ||
+        !described_value(reg, (const char *)p->body, order, &value))
+        return false;
+    register_set(registers, index, value);
+    return true;
 }
 
 bool cores_step(struct cores *cores, struct upstream *upstream, unsigned core, bool others_run)

@@ -14,7 +14,8 @@
 enum { CORES_MOST = 16, CORE_TEXT = 8192 };
 
 struct core {
-    bool is_read; // the members below are valid
+    bool is_read;                   // the members below are valid
+    bool is_searched, psp_is_found; // of Arm's M-profile: the frame of an exception
     struct extract_registers registers;
     size_t length;
     char text[CORE_TEXT]; // the server's answer to g
@@ -47,6 +48,11 @@ bool cores_select(struct cores *cores, struct upstream *upstream, unsigned core)
 // server refuses.
 struct core *cores_read(struct cores *cores, struct upstream *upstream, unsigned core,
                         enum extract_byte_order order);
+// Adds the value of a register that g need not have, such as one of traps. Returns false if it is
+// not described, or after a fault or a refusal.
+bool cores_read_register(struct cores *cores, struct upstream *upstream, unsigned core,
+                         unsigned index, enum extract_byte_order order,
+                         struct extract_registers *registers);
 // Lets a core make one step, and the others run if `others_run`. Returns false after a fault.
 bool cores_step(struct cores *cores, struct upstream *upstream, unsigned core, bool others_run);
 

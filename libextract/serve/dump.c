@@ -405,6 +405,10 @@ enum extract_code extract_server_new(struct extract_server **server,
         free(made);
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     }
+    for (size_t i = 0; i < made->threads.count; i++) {
+        struct serve_thread *thread = &made->threads.list[i];
+        thread->psp_is_likely = thread->thread && thread->on_core && remains->psp_is_likely;
+    }
     made->memory = remains->memory;
     made->symbols = symbols;
     made->machine = machine;

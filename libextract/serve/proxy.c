@@ -11,9 +11,12 @@
 //        └───────────> COMING ────────────────────────────┘
 //                         its saved pc is reached: one step
 #include "kernel/kernel.h"
+#include "serve/banks.h"
 #include "serve/cores.h"
+#include "serve/features.h"
 #include "serve/packet.h"
 #include "serve/proxy.h"
+#include "serve/seen.h"
 #include "serve/stale.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
@@ -22,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_IDS = 4096, PACKET_MOST = PACKET_SENT - 1, PATIENCE = 30, MOST_READ = 1024 };
+enum { PACKET_MOST = PACKET_SENT - 1, PATIENCE = 30, MOST_READ = 1024 };
 
 enum proxy_state { PROXY_HALTED, PROXY_RUNNING, PROXY_COMING };
 
@@ -38,6 +41,7 @@ struct extract_proxy {
 
     // What is known of the target at this stop.
     struct cores cores;
+    struct banks banks;            // of an Arm core of M-profile
     struct extract_kernel *kernel; // NULL: not read
     struct serve_threads threads;  // of this kernel
     bool has_threads, is_brief;    // `is_brief`: without registers
@@ -46,10 +50,7 @@ struct extract_proxy {
 
     // A core on which no thread runs has its number, from 1, as its id. The ids of threads follow:
     // those that were ever seen, in this order.
-    struct {
-        uint64_t address, stack_start, stack_end;
-    } ids[MOST_IDS];
-    size_t id_count;
+    struct seen seen;
     uint64_t selected;             // id of the thread that GDB asks about
     uint64_t waited_id, waited_pc; // COMING: the thread to be stepped, and where it continues
 };
@@ -82,15 +83,6 @@ static void forget(struct extract_proxy *proxy)
     memset(proxy->current, 0, sizeof proxy->current);
 }
 
-// Returns the index of a thread, MOST_IDS if it has not been seen.
-static size_t find_id(const struct extract_proxy *proxy, uint64_t address)
-{
-    for (size_t i = 0; i < proxy->id_count; i++)
-        if (proxy->ids[i].address == address)
-            return i;
-    return MOST_IDS;
-}
-
 static uint64_t id_at(const struct extract_proxy *proxy, size_t index)
 {
     return proxy->cores.count + 1 + index;
@@ -99,34 +91,59 @@ static uint64_t id_at(const struct extract_proxy *proxy, size_t index)
 // Returns the id of a thread, which it keeps as long as the session lasts; 0: there are too many.
 static uint64_t id_of(struct extract_proxy *proxy, const struct extract_kernel_thread *thread)
 {
-    size_t i = find_id(proxy, thread->address);
+    size_t i = seen_add(&proxy->seen, thread);
 
-    if (i == MOST_IDS && proxy->id_count == MOST_IDS)
-        return 0;
-    if (i == MOST_IDS)
-        i = proxy->id_count++;
-    proxy->ids[i].address = thread->address;
-    proxy->ids[i].stack_start = thread->stack_start;
-    proxy->ids[i].stack_end = thread->stack_end;
-    return id_at(proxy, i);
+    return i < SEEN_MOST ? id_at(proxy, i) : 0;
+}
+
+// Searches psp of a core in an exception, in the stack of the thread that runs on it.
+static bool find_psp(struct extract_proxy *proxy, unsigned core,
+                     struct extract_registers *registers)
+{
+    uint64_t address;
+
+    if (stale_check(&proxy->stale, proxy->memory, proxy->symbols, core, registers) ||
+        !kernel_read_current(proxy->memory, proxy->symbols, core, &address) || !address)
+        return false;
+    const struct extract_kernel_thread thread = seen_stack(&proxy->seen, address);
+    return banks_find(proxy->memory, proxy->symbols, core, thread.stack_start ? &thread : NULL,
+                      registers);
 }
 
 static struct core *read_core(struct extract_proxy *proxy, unsigned core)
 {
-    return cores_read(&proxy->cores, &proxy->upstream, core,
-                      extract_symbols_byte_order(proxy->symbols));
+    enum extract_byte_order order = extract_symbols_byte_order(proxy->symbols);
+    struct core *read = cores_read(&proxy->cores, &proxy->upstream, core, order);
+
+    if (!read || read->is_searched || !proxy->machine->is_m_profile ||
+        !description_find(&proxy->cores.description, ARM_PSP))
+        return read;
+    read->is_searched = true;
+    read->psp_is_found = find_psp(proxy, core, &read->registers);
+    if (read->psp_is_found)
+        banks_put(&proxy->cores.description, read, order);
+    return read;
 }
 
-// If the server does not show psp, as QEMU 7.2, the thread that an exception interrupted has the
-// registers of the exception's frame, which is searched for in its stack.
+// The thread that an exception interrupted has the registers of the exception's frame, which is
+// searched for in its stack: on RISC-V; and on Arm's M-profile, if GDB is not told psp.
 static void find_interrupted(struct extract_proxy *proxy)
 {
+    enum extract_byte_order order = extract_symbols_byte_order(proxy->symbols);
+
     for (size_t i = 0; i < proxy->threads.count; i++) {
         struct serve_thread *served = &proxy->threads.list[i];
         const struct extract_kernel_thread *thread = served->thread;
+        if (thread && served->on_core)
+            served->psp_is_likely = proxy->cores.list[thread->core].psp_is_found;
         if (!thread || !thread->has_core || served->on_core || thread->core >= proxy->cores.count)
             continue;
         struct extract_registers core = proxy->cores.list[thread->core].registers;
+        if (cores_read_register(&proxy->cores, &proxy->upstream, thread->core, FAULT_MEPC, order,
+                                &core) &&
+            extract_kernel_find_interrupted(proxy->kernel, proxy->memory, proxy->symbols,
+                                            thread->core, &core))
+            served->registers = thread->registers;
         if (extract_kernel_find_psp(proxy->kernel, proxy->memory, proxy->symbols, thread->core,
                                     &core))
             served->is_likely = extract_kernel_interrupted(proxy->memory, proxy->symbols, &core,
@@ -177,11 +194,6 @@ static bool read_list(struct extract_proxy *proxy, bool is_brief)
     return true;
 }
 
-static bool read_threads(struct extract_proxy *proxy)
-{
-    return read_list(proxy, false);
-}
-
 // Returns the id of the thread that has a core. The list of threads is read only if it is a thread
 // that was not seen before: each step of GDB asks for it.
 static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
@@ -196,13 +208,11 @@ static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
     if (read &&
         !stale_check(&proxy->stale, proxy->memory, proxy->symbols, core, &read->registers) &&
         kernel_read_current(proxy->memory, proxy->symbols, core, &address) && address) {
-        i = find_id(proxy, address);
-        if (i == MOST_IDS && read_list(proxy, true))
-            i = find_id(proxy, address);
-        const struct extract_kernel_thread thread = {
-            .stack_start = i < MOST_IDS ? proxy->ids[i].stack_start : 0,
-            .stack_end = i < MOST_IDS ? proxy->ids[i].stack_end : 0};
-        if (i < MOST_IDS && serve_has_core(&thread, proxy->machine, &read->registers) &&
+        i = seen_find(&proxy->seen, address);
+        if (i == SEEN_MOST && read_list(proxy, true))
+            i = seen_find(&proxy->seen, address);
+        const struct extract_kernel_thread thread = seen_stack(&proxy->seen, address);
+        if (i < SEEN_MOST && serve_has_core(&thread, proxy->machine, &read->registers) &&
             !serve_is_split(proxy->machine, proxy->memory, proxy->symbols, &read->registers))
             proxy->current[core] = id_at(proxy, i);
     }
@@ -235,7 +245,7 @@ static const struct serve_thread *waiting_thread(struct extract_proxy *proxy, un
     const struct serve_thread *found = NULL;
 
     *core = core_of(proxy, proxy->selected);
-    if (*core == CORES_MOST && read_threads(proxy))
+    if (*core == CORES_MOST && read_list(proxy, false))
         found = serve_thread_find(&proxy->threads, proxy->selected);
     if (!found)
         *core = *core < CORES_MOST ? *core : proxy->cores.stopped;
@@ -264,6 +274,19 @@ static void answer_body(struct extract_proxy *proxy)
 static void answer_made(struct extract_proxy *proxy)
 {
     answer(proxy, proxy->answer.used ? proxy->answer.data : "", proxy->answer.used);
+}
+
+// Answers with a part of a document.
+static void answer_part(struct extract_proxy *proxy, const struct extract_text *document,
+                        size_t offset, size_t length)
+{
+    offset = offset < document->used ? offset : document->used;
+    size_t left = document->used - offset, most = PACKET_MOST / 2;
+    length = length < most ? length : most; // escapes may double the data
+    proxy->answer.used = 0;
+    extract_text_putc(&proxy->answer, left > length ? 'm' : 'l');
+    extract_text_put(&proxy->answer, document->data + offset, left < length ? left : length);
+    answer_made(proxy);
 }
 
 // Passes the packet at hand to the server, and its answer to GDB.
@@ -392,59 +415,20 @@ static bool arrive(struct extract_proxy *proxy)
 // Each returns false if the server has failed.
 static bool do_features(struct extract_proxy *proxy)
 {
-    static const char *const ours[] = {"multiprocess+", "fork-events+", "vfork-events+",
-                                       "exec-events+", "QThreadEvents+"};
-    static const char *const dropped[] = {"QStartNoAckMode",    "multiprocess",  "QNonStop",
-                                          "qXfer:threads:read", "PacketSize=",   "vContSupported",
-                                          "QThreadEvents",      "fork-events",   "vfork-events",
-                                          "exec-events",        "QCatchSyscalls"};
-    const struct packets *p = &proxy->upstream.packets;
-    struct extract_text *text = &proxy->answer;
-    bool is_quiet = false, has_description = false;
+    struct features features;
 
-    text->used = 0;
-    for (char *word = strtok(proxy->input.data, ";"); word; word = strtok(NULL, ";")) {
-        bool is_dropped = false;
-        for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-            is_dropped |= strstr(word, ours[i]) != NULL && strncmp(word, "qSupported", 10) != 0;
-        if (strncmp(word, "qSupported:", 11) == 0 && strstr(word, "multiprocess+"))
-            word = (char *)"qSupported:swbreak+"; // the first feature follows the name
-        if (is_dropped)
-            continue;
-        if (text->used)
-            extract_text_putc(text, ';');
-        extract_text_puts(text, word);
-    }
-    if (!upstream_ask(&proxy->upstream, text->data, text->used))
+    features_put_request(&proxy->answer, proxy->input.data);
+    if (!upstream_ask(&proxy->upstream, proxy->answer.data, proxy->answer.used))
         return false;
-    text->used = 0;
-    extract_text_puts(text, "qXfer:threads:read+;QStartNoAckMode+;vContSupported+");
-    size_t size = 400;
-    for (size_t at = 0; at < p->used;) {
-        const char *word = (const char *)p->body + at;
-        const char *end = memchr(word, ';', p->used - at);
-        size_t length = end ? (size_t)(end - word) : p->used - at;
-        bool is_dropped = false;
-        for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
-            is_dropped |= strncmp(word, dropped[i], strlen(dropped[i])) == 0;
-        is_quiet |= length == 16 && strncmp(word, "QStartNoAckMode+", 16) == 0;
-        has_description |= length >= 20 && strncmp(word, "qXfer:features:read+", 20) == 0;
-        if (length > 11 && strncmp(word, "PacketSize=", 11) == 0)
-            size = strtoul(word + 11, NULL, 16);
-        if (!is_dropped && length) {
-            extract_text_putc(text, ';');
-            extract_text_put(text, word, length);
-        }
-        at += length + 1;
-    }
-    proxy->upstream.packet_size = size < 64 ? 64 : size < PACKET_MOST ? size : PACKET_MOST;
-    extract_text_printf(text, ";PacketSize=%zx", proxy->upstream.packet_size);
-    if (is_quiet) {
+    features = features_put_reply(&proxy->answer, (const char *)proxy->upstream.packets.body,
+                                  proxy->upstream.packets.used, PACKET_MOST);
+    proxy->upstream.packet_size = features.packet_size;
+    if (features.is_quiet) {
         if (!upstream_ask_text(&proxy->upstream, "QStartNoAckMode"))
             return false;
         proxy->upstream.packets.acks = !upstream_is(&proxy->upstream, "OK");
     }
-    if (has_description && !proxy->cores.description.count)
+    if (features.has_description && !proxy->cores.description.count)
         cores_describe(&proxy->cores, &proxy->upstream, proxy->machine);
     answer_made(proxy);
     return true;
@@ -491,7 +475,7 @@ static bool do_alive(struct extract_proxy *proxy)
     uint64_t id = strtoull(proxy->input.data + 1, NULL, 16);
 
     bool is_there = core_of(proxy, id) != CORES_MOST ||
-                    (read_threads(proxy) && serve_thread_find(&proxy->threads, id));
+                    (read_list(proxy, false) && serve_thread_find(&proxy->threads, id));
     answer_text(proxy, is_there ? "OK" : "E01");
     return true;
 }
@@ -533,14 +517,38 @@ static bool do_thread_list(struct extract_proxy *proxy)
     }
     extract_text_init(&list, NULL, NULL);
     serve_put_thread_list(&list, &proxy->threads);
-    offset = offset < list.used ? offset : list.used;
-    size_t left = list.used - offset, most = PACKET_MOST / 2;
-    length = length < most ? length : most; // escapes may double the data
-    proxy->answer.used = 0;
-    extract_text_putc(&proxy->answer, left > length ? 'm' : 'l');
-    extract_text_put(&proxy->answer, list.data + offset, left < length ? left : length);
+    answer_part(proxy, &list, offset, length);
     extract_text_free(&list);
-    answer_made(proxy);
+    return true;
+}
+
+// Chooses, when a client asks for the registers, whether msp and psp are among them: what they are
+// is known only while the core is in an exception.
+static void choose_banks(struct extract_proxy *proxy)
+{
+    struct description *description = &proxy->cores.description;
+    const struct core *core;
+
+    proxy->banks.is_chosen = true;
+    if (!proxy->machine->is_m_profile || !description->count ||
+        description_find(description, ARM_PSP) || !(core = read_core(proxy, 0)))
+        return;
+    struct extract_registers registers = core->registers;
+    if (find_psp(proxy, 0, &registers) &&
+        banks_describe(&proxy->banks, description, &proxy->upstream, proxy->machine))
+        forget(proxy);
+}
+
+static bool do_description(struct extract_proxy *proxy)
+{
+    unsigned long offset, length;
+
+    if (!proxy->banks.is_chosen)
+        choose_banks(proxy);
+    if (!proxy->banks.is_added ||
+        sscanf(proxy->input.data, "qXfer:features:read:target.xml:%lx,%lx", &offset, &length) != 2)
+        return proxy->upstream.connection.fault == CONNECTION_GOOD && pass(proxy);
+    answer_part(proxy, &proxy->banks.target_xml, offset, length);
     return true;
 }
 
@@ -585,10 +593,17 @@ static bool do_register(struct extract_proxy *proxy)
         if (description->list[i].number == number)
             reg = &description->list[i];
     // GDB needs both stack pointers of Arm's M-profile to unwind: msp is that of the core.
-    if (!thread || !reg || (proxy->machine->is_m_profile && reg->index == ARM_MSP))
+    struct extract_registers registers = {.known = 0};
+    const struct core *on = read_core(proxy, thread ? proxy->cores.stopped : core);
+    bool is_bank = reg && proxy->machine->is_m_profile &&
+                   (reg->index == ARM_MSP || (reg->index == ARM_PSP && !thread));
+    if (is_bank && on && (proxy->banks.is_added || on->psp_is_found))
+        registers = banks_registers(&proxy->banks, on);
+    else if (!thread || !reg || is_bank)
         return pass_to_core(proxy, thread ? proxy->cores.stopped : core);
-    struct extract_registers registers = thread->registers;
-    if (proxy->machine->is_m_profile && register_get(&registers, ARM_SP, &sp))
+    else
+        registers = thread->registers;
+    if (thread && !is_bank && register_get(&registers, ARM_SP, &sp) && proxy->machine->is_m_profile)
         register_set(&registers, ARM_PSP, sp);
     proxy->answer.used = 0;
     put_described(proxy, reg, &registers);
@@ -656,22 +671,9 @@ static void make_stale(struct extract_proxy *proxy)
     proxy->selected = proxy->cores.stopped + 1;
 }
 
-// Returns whether a packet writes code, and not just a breakpoint: `load` does.
-static bool is_load(const struct extract_proxy *proxy)
-{
-    enum { LONGEST_BREAKPOINT = 8 };
-    unsigned long long address;
-    unsigned long length;
-    uint8_t byte;
-
-    return sscanf(proxy->input.data + 1, "%llx,%lx", &address, &length) == 2 &&
-           length > LONGEST_BREAKPOINT &&
-           extract_symbols_read_constant(proxy->symbols, address, &byte, sizeof byte);
-}
-
 static bool do_change(struct extract_proxy *proxy)
 {
-    if (is_load(proxy))
+    if (stale_is_load(proxy->input.data, proxy->symbols))
         make_stale(proxy);
     forget_contents(proxy);
     return pass(proxy);
@@ -722,7 +724,7 @@ static bool step_thread(struct extract_proxy *proxy, uint64_t id, bool others_ru
     const struct serve_thread *thread = NULL;
     unsigned core = core_of(proxy, id);
 
-    if (core == CORES_MOST && read_threads(proxy))
+    if (core == CORES_MOST && read_list(proxy, false))
         thread = serve_thread_find(&proxy->threads, id);
     if (!thread)
         return resume_step(proxy, core < CORES_MOST ? core : proxy->cores.stopped, others_run);
@@ -808,6 +810,7 @@ static const struct {
     {"qSupported", do_features},
     {"QStartNoAckMode", do_no_acks},
     {"qXfer:threads:read::", do_thread_list},
+    {"qXfer:features:read:target.xml:", do_description},
     {"qfThreadInfo", do_thread_ids},
     {"qsThreadInfo", do_no_more_ids},
     {"qCRC", NULL},
@@ -957,6 +960,7 @@ enum extract_code proxy_open(struct extract_proxy **proxy, const char *place,
     extract_text_init(&made->answer, NULL, NULL);
     extract_text_init(&made->last, NULL, NULL);
     extract_text_init(&made->output, NULL, NULL);
+    extract_text_init(&made->banks.target_xml, NULL, NULL);
     made->upstream.connection.fd = -1;
     enum extract_code code = extract_memory_new(&made->memory, &source, error);
     if (!code && !upstream_open(&made->upstream, place, dial, context, timeout_ms, cancel)) {
@@ -990,5 +994,6 @@ void extract_proxy_close(struct extract_proxy *proxy)
     extract_text_free(&proxy->answer);
     extract_text_free(&proxy->last);
     extract_text_free(&proxy->output);
+    extract_text_free(&proxy->banks.target_xml);
     free(proxy);
 }

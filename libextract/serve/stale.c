@@ -3,6 +3,8 @@
 // blocks of its threads all the time.
 #include "serve/stale.h"
 #include "serve/threads.h"
+#include "symbols/dwarf.h"
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -93,4 +95,15 @@ bool stale_is_reset(const char *packet)
             return true;
     }
     return false;
+}
+
+bool stale_is_load(const char *packet, struct extract_symbols *symbols)
+{
+    enum { LONGEST_BREAKPOINT = 8 };
+    unsigned long long address;
+    unsigned long length;
+    uint8_t byte;
+
+    return sscanf(packet + 1, "%llx,%lx", &address, &length) == 2 && length > LONGEST_BREAKPOINT &&
+           extract_symbols_read_constant(symbols, address, &byte, sizeof byte);
 }

@@ -28,5 +28,7 @@ bool stale_check(struct stale *stale, struct extract_memory *memory,
 // Returns whether a qRcmd packet resets the target: the first word of its command, in hexadecimal,
 // is one that QEMU or OpenOCD has for that.
 bool stale_is_reset(const char *packet);
+// Returns whether a packet (M or X) writes code, and not just a breakpoint: `load` does.
+bool stale_is_load(const char *packet, struct extract_symbols *symbols);
 
 #endif

@@ -132,7 +132,7 @@ bool serve_threads_split(struct serve_threads *threads, struct extract_memory *m
         threads->count++;
         grown[i].registers = interrupted;
         grown[i].on_core = keeps_core;
-        grown[i].is_likely = !keeps_core;
+        grown[i].is_likely = true;
     }
     return true;
 }
@@ -173,10 +173,12 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
         return;
     }
     extract_text_puts(text, extract_kernel_state_name(thread->state));
-    if (thread->state == EXTRACT_KERNEL_RUNNING && !served->on_core)
-        extract_text_puts(text, served->is_likely         ? ", interrupted, registers likely"
-                                : served->registers.known ? ", interrupted"
-                                                          : ", registers unknown");
+    if (thread->state == EXTRACT_KERNEL_RUNNING && served->is_likely)
+        extract_text_puts(text, ", interrupted, registers likely");
+    else if (thread->state == EXTRACT_KERNEL_RUNNING && !served->on_core)
+        extract_text_puts(text, served->registers.known ? ", interrupted" : ", registers unknown");
+    else if (served->psp_is_likely)
+        extract_text_puts(text, ", psp likely");
     if (thread->state == EXTRACT_KERNEL_BLOCKED) {
         extract_text_printf(text, " on %s", thread->wait ? thread->wait : "unknown");
         if (thread->waiting_for) {

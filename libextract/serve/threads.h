@@ -16,7 +16,8 @@ struct serve_thread {
     const struct extract_kernel_thread *thread; // NULL: a core with the kernel or an interrupt
     const char *name;                           // as in memory; not NULL
     bool on_core;                               // its registers are those of a core
-    bool is_likely; // an exception interrupted it, and its registers were searched for
+    bool is_likely;     // an exception interrupted it, and its registers were searched for
+    bool psp_is_likely; // an exception interrupted it, and its frame was searched for
     struct extract_registers registers;
 };
 

@@ -6,13 +6,14 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# The session: the image runs, is told to die, and is looked at a second later.
+# The session: the image runs, is told to die, and is looked at after this time, in seconds.
+after=0.9
 samples() { # ELF DEATH
     local from to
     connect "$1"
     run_for 0.4
     echo "set var death = $2"
-    run_for 0.9
+    run_for "$after"
     save_registers
     into_file "$work/gdb.text" 'ringside crash'
     echo "ringside core $work/gdb.core"
@@ -63,6 +64,16 @@ dies_in_interrupt() { # KIND CONTEXT
         (.context | test(\"^$2\$\"))" &&
         says '(.frames | map(.function) | .[1] == "board_device_interrupt")'
 }
+# The ring has no event of the threads that are starved.
+starves_long() {
+    after=6
+    dies_in_loop 8 starvation culprit spin_forever '.threads |
+        map(select(.name == "philosopher 0" or .name == "weak")) | length == 2 and
+            all(.state_ticks == null and .state_ticks_at_least > 0)'
+    local status=$?
+    after=0.9
+    return $status
+}
 line_of() { grep -n -m 1 -F "$1" qemu-tests/images/deaths.c | cut -d: -f1; }
 
 deadlock='.deadlocks | length == 1 and (.[0] | sort) == ["philosopher 0", "philosopher 1",
@@ -73,7 +84,8 @@ frames='.frames | map(.function) | .[1:] == ["die", "culprit_entry", "bout_threa
 bad_pointer=".place.line == $(line_of '*at = 1;') and ($frames) and
     (.cause.text | test(\"0xcccccccc\"))"
 asserted=".place.line == $(line_of 'assert_failed();')"
-waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock)"
+waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock) and
+    (.threads | map(select(.state == \"blocked\")) | all(.state_ticks_at_least > 0))"
 
 # The same page in GDB, and a core of the same target. QEMU's server for GDB does not read the
 # registers of traps of RISC-V.
@@ -106,6 +118,23 @@ served() {
     grep -q '^#0 .* HardFault_Handler ' "$work/out" && grep -q '^#2 .*store_sample ' "$work/out" &&
         grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
         { cat "$work/out"; return 1; }
+}
+# The live target has the same stacks and states as its dump, also of what the fault interrupted.
+# The dump has no FPCAR, which GDB warns of.
+served_live() {
+    local kind place
+    for kind in dump live; do
+        place=$(printf '"%s" ' "${input[@]}")
+        [ $kind = dump ] || place="--elf \"$elf\" --remote \"$socket\""
+        timeout 120 gdb-multiarch -nx -q -batch -ex 'set pagination off' \
+            -ex "target remote | \"$ringside\" serve -q $place" \
+            -ex 'thread apply all -ascending bt' "$elf" 2>"$work/err" </dev/null |
+            sed -n '/^Thread/,/^\[Inferior/p' |
+            grep -v '^\[Inferior\|^warning: Could not fetch FPCAR' >"$work/served.$kind"
+    done
+    grep -q ' store_sample (' "$work/served.dump" &&
+        cmp "$work/served.dump" "$work/served.live" ||
+        { diff "$work/served.dump" "$work/served.live"; return 1; }
 }
 # In a core and in a dump, the thread that faulted has the registers of its frame.
 split_coldfire() {
@@ -442,6 +471,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     [ "$port" = coldfire ] ||
         check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
     [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
+    [ "$port" = coldfire ] || check "$port: ... and GDB's stacks of the live target" served_live
     [ "$port" = coldfire ] || check "$port: ... and the same page from the live target" live_remote
     [[ $port = cortex-m* ]] &&
         check "$port: ... and from GDB's own core" gdb_core "hard fault" store_sample
@@ -475,6 +505,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     esac
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
+    [ "$port" = cortex-m3 ] && check "$port: ... for longer than the trace" starves_long
     if [ "$port" != coldfire ]; then
         check "$port: a storm of interrupts" storms
     fi
@@ -493,6 +524,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: a system that lives" die 0
     check "$port: ... has no cause" says '.cause.kind == "none" and
         (.findings | all(.certainty != "certain"))'
+    "$ringside" crash -q "${input[@]}" >"$work/text"
+    check "$port: ... and a thread has the core, or none" grep -q \
+        '^in  *\(.*, \)\?no thread: the kernel has none for running (certain)$\|^in  *thread "' \
+        "$work/text"
     check "$port: a deadlock of three mutexes" dies 7 deadlock "philosopher 0" philosopher_entry \
         "$waits"
     check "$port: damaged memories" damage

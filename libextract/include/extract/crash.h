@@ -49,6 +49,7 @@ struct extract_crash_place {
 // What a thread did last, as the trace shows it.
 struct extract_crash_wait {
     bool is_known;
+    bool is_least;  // it may be in its state for longer: the trace has no event of it
     uint64_t ticks; // since it is in its state
 };
 
@@ -71,7 +72,8 @@ struct extract_crash {
     const struct register_machine *machine;     // the names of the registers; NULL: unknown
     const struct extract_kernel *kernel;        // NULL: none
     const struct extract_kernel_thread *thread; // that had the core; NULL: none, or unknown
-    enum extract_crash_certainty thread_certainty;
+    bool has_no_thread; // the kernel has no thread for running: it idles, or has not started
+    enum extract_crash_certainty thread_certainty; // of either
     char
         context[64]; // "HardFault" or "interrupt 5": what the core was in; "": a thread, or unknown
     struct extract_frame frames[EXTRACT_CRASH_FRAMES]; // that led to the cause, the innermost first

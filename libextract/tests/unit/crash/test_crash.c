@@ -101,6 +101,55 @@ static void arm(void **state)
     expect(EM_ARM, 4, true, switching, NULL, NULL);
 }
 
+// A dump with the system control block, but without the registers of the core: ICSR has the
+// exception. Without it, the status may be an old one.
+static size_t read_scb(void *context, uint64_t address, void *buffer, size_t length)
+{
+    const uint32_t *scb = context;
+    const uint64_t begin = 0xE000ED00;
+    uint64_t from = scb[0] ? begin : begin + 0x28, end = begin + 0x40;
+
+    if (address < from || address >= end)
+        return 0;
+    length = length < end - address ? length : (size_t)(end - address);
+    memcpy(buffer, (const uint8_t *)scb + (address - begin), length);
+    return length;
+}
+
+static void arm_without_registers(void **state)
+{
+    uint32_t scb[16] = {1, [10] = 0x8200, [14] = 0xCCCCCCCC};
+    const struct extract_memory_source source = {.read = read_scb, .context = scb};
+    const struct {
+        uint32_t has_icsr, icsr;
+        bool is_found;
+        enum extract_crash_certainty certainty;
+    } cases[] = {{1, 0x803, true, EXTRACT_CRASH_CERTAIN}, // HardFault
+                 {1, 0, false, 0},
+                 {1, PENDSV, false, 0},
+                 {0, 0, true, EXTRACT_CRASH_POSSIBLE}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct extract_crash crash;
+        struct extract_remains remains = {.core_count = 0};
+        assert_int_equal(extract_memory_new(&remains.memory, &source, NULL), EXTRACT_OK);
+        struct crash_build build =
+            build_of(register_machine_find(EM_ARM, 4, true), &remains, &crash);
+        scb[0] = cases[i].has_icsr;
+        scb[1] = cases[i].icsr;
+        crash_read_faults(&build);
+        assert_int_equal(crash.finding_count, cases[i].is_found);
+        if (cases[i].is_found) {
+            assert_string_equal(crash.findings[0].kind, "bus fault");
+            assert_non_null(strstr(crash.findings[0].text, "address 0xcccccccc"));
+            assert_int_equal(crash.findings[0].certainty, cases[i].certainty);
+        }
+        free(crash.findings);
+        extract_memory_close(remains.memory);
+    }
+}
+
 static void arm_classic(void **state)
 {
     (void)state;
@@ -433,6 +482,7 @@ int main(void)
                                        cmocka_unit_test(riscv),
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
+                                       cmocka_unit_test(arm_without_registers),
                                        cmocka_unit_test(arm_classic),
                                        cmocka_unit_test(aarch64),
                                        cmocka_unit_test(circle_with_a_limit),
