@@ -89,6 +89,9 @@ struct exporter {
     size_t state_bytes;
     bool takes_two; // writes two traces to one file: begin to close of each, one after the other
     bool is_of_schedule; // refuses a trace whose events show no schedule
+    // Unknown slices and states pass also for times of which the trace has no data of a core or
+    // thread, as pictures need them.
+    bool fills_holes;
     // Returns why it cannot write a trace; NULL: it can. NULL itself: it can write any trace.
     const char *(*refuse)(const struct export_run *run);
     void (*begin)(struct export_run *run);

@@ -672,6 +672,7 @@ const struct exporter export_html = {
     .kind = {"html", ".html", "a page that shows it in any browser", EXTRACT_EXPORT_STREAM},
     .state_bytes = sizeof(struct html),
     .takes_two = true,
+    .fills_holes = true,
     .begin = begin,
     .object = put_object,
     .event = put_event,

@@ -545,6 +545,7 @@ static void walk_schedule(struct export_run *run)
                                                    run->exporter->response ? on_response : NULL};
     const struct schedule_observer observer = {.context = run,
                                                .has_standings = true,
+                                               .fills_holes = run->exporter->fills_holes,
                                                .event = on_event,
                                                .entry = on_entry,
                                                .gap = on_gap,

@@ -51,21 +51,12 @@ static void note_range(struct lanes *lanes, uint64_t from, uint64_t to)
     lanes->to = to > lanes->to ? to : lanes->to;
 }
 
-// Notes that something is known of a lane, which may be NULL, from one time to another.
-static void note_span(struct lane *lane, uint64_t from, uint64_t to)
-{
-    if (!lane)
-        return;
-    lane->from = !lane->to || from < lane->from ? from : lane->from;
-    lane->to = to > lane->to ? to : lane->to;
-}
-
 static void note_interval(void *context, const struct extract_interval *interval)
 {
     struct lanes *lanes = context;
 
     note_range(lanes, interval->from, interval->to);
-    note_span(find_lane(lanes, LANE_CORE, interval->core), interval->from, interval->to);
+    find_lane(lanes, LANE_CORE, interval->core);
     if (interval->runner == EXTRACT_RUNNER_ISR && interval->isr_known)
         find_lane(lanes, LANE_ISR, interval->isr);
 }
@@ -75,7 +66,7 @@ static void note_state(void *context, const struct extract_state *state)
     struct lanes *lanes = context;
 
     note_range(lanes, state->from, state->to);
-    note_span(find_lane(lanes, LANE_THREAD, state->thread), state->from, state->to);
+    find_lane(lanes, LANE_THREAD, state->thread);
 }
 
 static void note_entry(void *context, const struct extract_event *event, uint8_t standing)
@@ -211,9 +202,7 @@ struct lanes_walk {
     void (*put)(void *context, size_t lane, const struct lane_part *part);
     void *context;
     uint64_t newest; // time of the newest event
-    bool is_lost;    // entries are lost behind it
-    uint64_t part;   // time of the first event after the newest gap
-    bool is_in_gap;  // there is no event after it yet
+    bool is_lost;    // entries are missing after it
 };
 
 static void put_part(struct lanes_walk *walk, enum lane_kind kind, uint64_t key,
@@ -238,8 +227,9 @@ static void put_interval(void *context, const struct extract_interval *interval)
         put_part(walk, LANE_ISR, interval->isr, &part);
 }
 
-static void put_thread(struct lanes_walk *walk, const struct extract_state *state)
+static void put_state(void *context, const struct extract_state *state)
 {
+    struct lanes_walk *walk = context;
     static const enum lane_state states[] = {
         [EXTRACT_STATE_UNKNOWN] = LANE_UNKNOWN,     [EXTRACT_STATE_RUNNING] = LANE_RUNNING,
         [EXTRACT_STATE_READY] = LANE_READY,         [EXTRACT_STATE_BLOCKED] = LANE_BLOCKED,
@@ -254,51 +244,6 @@ static void put_thread(struct lanes_walk *walk, const struct extract_state *stat
     put_part(walk, LANE_THREAD, state->thread, &part);
 }
 
-// Puts a time in which a core has no interval, or a thread has no state although it may exist: what
-// they did is unknown, and not nothing.
-static void put_unknown(struct lanes_walk *walk, const struct lane *lane, uint64_t from,
-                        uint64_t to)
-{
-    const struct extract_interval interval = {
-        .from = from, .to = to, .core = (uint8_t)lane->key, .runner = EXTRACT_RUNNER_UNKNOWN};
-    const struct extract_state state = {
-        .from = from, .to = to, .thread = lane->key, .state = EXTRACT_STATE_UNKNOWN};
-
-    if (from >= to)
-        return;
-    if (lane->kind == LANE_CORE)
-        put_interval(walk, &interval);
-    else if (lane->kind == LANE_THREAD)
-        put_thread(walk, &state);
-}
-
-// Puts a state. A thread does not exist before a state that begins within a part of the trace
-// without gaps, nor after one that ends within it; of other times, nothing is known.
-static void put_state(void *context, const struct extract_state *state)
-{
-    struct lanes_walk *walk = context;
-    uint32_t place = extract_map_get(&walk->lanes->places[LANE_THREAD], state->thread);
-
-    if (!place)
-        return;
-    struct lane *lane = &walk->lanes->list[place - 1];
-    if (lane->ends_in_gap || state->from == walk->part)
-        put_unknown(walk, lane, lane->known_to, state->from);
-    put_thread(walk, state);
-    lane->known_to = state->to;
-    lane->ends_in_gap = false;
-}
-
-static void put_gap(void *context, const struct extract_event *marker)
-{
-    struct lanes_walk *walk = context;
-
-    (void)marker;
-    for (size_t i = 0; i < walk->lanes->count; i++)
-        walk->lanes->list[i].ends_in_gap |= walk->lanes->list[i].known_to == walk->newest;
-    walk->is_in_gap = true;
-}
-
 // A loss lasts from the event before it to the next one.
 static void put_entry(void *context, const struct extract_event *event, uint8_t standing)
 {
@@ -309,9 +254,6 @@ static void put_entry(void *context, const struct extract_event *event, uint8_t 
     if (walk->is_lost && lost.from < lost.to)
         walk->put(walk->context, walk->lanes->count, &lost);
     walk->is_lost = false;
-    if (walk->is_in_gap)
-        walk->part = event->ticks;
-    walk->is_in_gap = false;
     walk->newest = event->ticks > walk->newest ? event->ticks : walk->newest;
 }
 
@@ -323,48 +265,17 @@ static void note_marker(void *context, const struct extract_event *marker, uint8
     walk->is_lost |= extract_id_is_loss(marker->id);
 }
 
-// Returns whether the first state of a thread begins with the data of a board, in a log of several
-// ones, and not with the creation of the thread.
-static bool begins_with_data(const struct lanes *lanes, const struct lane *thread)
-{
-    uint64_t first = UINT64_MAX; // of the board
-
-    for (size_t i = 0; i < lanes->count && lanes->list[i].kind == LANE_CORE; i++) {
-        const struct lane *core = &lanes->list[i];
-        bool begins_board = core->key < 64 && lanes->trace->board_starts >> core->key & 1;
-        if (begins_board && first == thread->from)
-            return true;
-        first = begins_board || core->from < first ? core->from : first;
-    }
-    return first == thread->from;
-}
-
 enum extract_code lanes_walk(struct lanes *lanes,
                              void (*put)(void *context, size_t lane, const struct lane_part *part),
                              void *context, struct extract_error *error)
 {
-    struct lanes_walk walk = {.lanes = lanes, .put = put, .context = context, .is_in_gap = true};
+    struct lanes_walk walk = {.lanes = lanes, .put = put, .context = context};
     const struct extract_schedule_sink sink = {
         .context = &walk, .interval = put_interval, .state = put_state};
     const struct schedule_observer observer = {
-        .context = &walk, .entry = put_entry, .gap = put_gap, .marker = note_marker};
+        .context = &walk, .fills_holes = true, .entry = put_entry, .marker = note_marker};
 
-    for (size_t i = 0; i < lanes->count; i++) {
-        struct lane *lane = &lanes->list[i];
-        bool has_unknown = lane->kind == LANE_CORE || begins_with_data(lanes, lane);
-        if (has_unknown)
-            put_unknown(&walk, lane, lanes->from, lane->from);
-        lane->known_to = has_unknown ? lane->from : lanes->from;
-    }
-    enum extract_code code =
-        schedule_walk_times(lanes->view, lanes->trace, &sink, &observer, error);
-    for (size_t i = 0; i < lanes->count && !code; i++) {
-        const struct lane *lane = &lanes->list[i];
-        if (lane->kind == LANE_CORE || lane->ends_in_gap)
-            put_unknown(&walk, lane, lane->kind == LANE_CORE ? lane->to : lane->known_to,
-                        lanes->to);
-    }
-    return code;
+    return schedule_walk_times(lanes->view, lanes->trace, &sink, &observer, error);
 }
 
 // ---- the axis ----

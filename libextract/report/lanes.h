@@ -32,10 +32,7 @@ struct lane {
     uint64_t key;      // number of the core or interrupt, address of the thread
     uint16_t priority; // of a thread: its newest one; EXTRACT_NO_PRIORITY: not known
     unsigned urgency;  // of this priority; low is urgent
-    uint64_t from, to; // what its intervals, or its states, span
     bool is_chosen;    // an event of the thread was let through
-    uint64_t known_to; // of a thread, in the second walk: the end of its newest state
-    bool ends_in_gap;  // likewise: that state ends with all others, and not with the thread
     char *name;        // escaped for a terminal; owned
 };
 

@@ -176,9 +176,11 @@ static inline unsigned nesting_slot(const struct core *core)
 // The cores of one target. A merged log may have several targets, whose threads have nothing in
 // common.
 struct board {
-    unsigned first, end;           // numbers of its cores: from first to end - 1
-    uint64_t start;                // time since which nothing is missing
-    bool has_start;                // an event has been seen since the start or the last gap
+    unsigned first, end; // numbers of its cores: from first to end - 1
+    uint64_t start;      // time since which nothing is missing
+    bool has_start;      // an event has been seen since the start or the last gap
+    uint64_t begin;      // time of its first event, if has_begin
+    bool has_begin;
     uint64_t newest_at, before_at; // times of its newest event, and of the one before
     uint32_t moves;                // changes of threads that may move others between cores
 };
@@ -187,6 +189,8 @@ struct recent_thread {
     uint64_t address;
     struct thread *thread; // NULL: none
 };
+
+struct holes;
 
 // The derivation.
 struct schedule {
@@ -232,7 +236,8 @@ struct schedule {
     struct lock *locks;
     uint64_t locks_from; // time up to which owners of locks were sent before the last gap
     size_t thread_count, thread_capacity, mutex_count, mutex_capacity, lock_count, lock_capacity;
-    bool failed; // out of memory
+    struct holes *holes; // NULL: the observer does not want them; owned
+    bool failed;         // out of memory
 };
 
 // ---- schedule.c ----
@@ -340,6 +345,23 @@ void mutexes_add_wait(struct schedule *schedule, const struct extract_event *eve
 void mutexes_hand_over(struct schedule *schedule, struct thread *from, uint64_t to, uint64_t at);
 // Sends all owners up to a time, and forgets them.
 void mutexes_end(struct schedule *schedule, uint64_t at);
+
+// ---- holes.c ----
+
+// Returns false if memory is short.
+bool holes_open(struct schedule *schedule);
+// Note the first event of the trace or after a gap, and the begin of a gap, before which all that
+// was known was sent.
+void holes_start_part(struct schedule *schedule, uint64_t at);
+void holes_end_part(struct schedule *schedule);
+// Send the hole before an interval or a state, and note what is sent next. Only if schedule->holes.
+void holes_before_interval(const struct schedule *schedule,
+                           const struct extract_interval *interval);
+void holes_before_state(const struct schedule *schedule, const struct extract_state *state);
+// Sends the holes at the end of the trace.
+void holes_end(struct schedule *schedule);
+// Returns false if memory was short.
+bool holes_free(struct schedule *schedule);
 
 // ---- locks.c ----
 

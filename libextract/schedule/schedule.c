@@ -52,7 +52,11 @@ const char *extract_wake_reason_name(enum extract_wake_reason reason)
 
 static void send_interval(const struct schedule *schedule, struct extract_interval interval)
 {
-    if (schedule->sink->interval && schedule_clip(schedule, &interval.from, &interval.to))
+    if (!schedule->sink->interval)
+        return;
+    if (schedule->holes)
+        holes_before_interval(schedule, &interval);
+    if (schedule_clip(schedule, &interval.from, &interval.to))
         schedule->sink->interval(schedule->sink->context, &interval);
 }
 
@@ -662,12 +666,17 @@ static void start_after_gap(struct schedule *schedule, uint64_t at)
 // Begins a part of the trace in which nothing is missing.
 static void start_part(struct schedule *schedule, uint64_t at)
 {
-    if (!schedule->has_start)
+    if (!schedule->has_start) {
+        holes_start_part(schedule, at);
         start_after_gap(schedule, at);
+    }
     schedule->has_start = true;
-    if (!schedule->board->has_start)
-        schedule->board->start = at;
-    schedule->board->has_start = true;
+    struct board *board = schedule->board;
+    if (!board->has_start)
+        board->start = at;
+    if (!board->has_begin)
+        board->begin = at;
+    board->has_start = board->has_begin = true;
 }
 
 static void add_gap(struct schedule *schedule, const struct extract_event *marker)
@@ -676,6 +685,7 @@ static void add_gap(struct schedule *schedule, const struct extract_event *marke
         return;
     if (schedule->has_roles)
         end_part(schedule);
+    holes_end_part(schedule);
     schedule->has_start = false;
     schedule->may_have_missed = true;
     if (schedule->observer->gap)
@@ -861,17 +871,20 @@ static enum extract_code walk(const struct extract_view *view, const struct time
     schedule.has_steps = schedule.has_roles && schedule.kernel->has_steps;
     schedule.core_count = extract_trace_info(trace)->cores ? extract_trace_info(trace)->cores : 1;
     schedule.cores = calloc(MAX_CORES, sizeof *schedule.cores);
-    if (schedule.cores && find_boards(&schedule) && extract_map_init(&schedule.thread_map, 64) &&
-        extract_map_init(&schedule.mutex_map, 16) && extract_map_init(&schedule.lock_map, 16)) {
+    if (schedule.cores && holes_open(&schedule) && find_boards(&schedule) &&
+        extract_map_init(&schedule.thread_map, 64) && extract_map_init(&schedule.mutex_map, 16) &&
+        extract_map_init(&schedule.lock_map, 16)) {
         if (schedule.has_roles && schedule.kernel->roles)
             study_words(&schedule);
         walk_trace(&schedule, range && !schedule.observer->has_standings ? NULL : view);
         schedule.is_over = true;
         if (schedule.has_start && schedule.has_roles)
             end_part(&schedule);
+        holes_end(&schedule);
     } else {
         schedule.failed = true;
     }
+    schedule.failed |= !holes_free(&schedule);
     free(schedule.cores);
     free(schedule.boards);
     threads_free(&schedule);

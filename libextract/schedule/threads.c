@@ -129,6 +129,8 @@ static void send_state(const struct schedule *schedule, const struct extract_sta
 {
     if (!schedule->sink->state)
         return;
+    if (schedule->holes)
+        holes_before_state(schedule, state);
     if (state->from >= schedule->from && state->to <= schedule->to) {
         schedule->sink->state(schedule->sink->context, state);
         return;

@@ -33,6 +33,9 @@ struct schedule_observer {
     void *context;
     bool has_standings; // of schedule_walk_times: events pass with their standings in the view
     bool shows_next;    // what is sent ends at the first event after a view's range, not with it
+    // The sink also gets unknown intervals and states for times of which the trace has no data of
+    // a core or thread (schedule/holes.c), as pictures need them.
+    bool fills_holes;
     // Called for each event of the target, in the order of the trace. Its fields are those of its
     // role, and what it lacks of its context is filled in.
     void (*event)(void *context, const struct extract_event *event,

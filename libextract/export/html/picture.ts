@@ -272,7 +272,6 @@ export class Picture {
         }
         g.fillStyle = c.line2;
         g.fillRect(0, y + h, width, 1);
-        if (lane.kind === 'core') this.outside(g, pane, lane, width);
         this.columns.draw(g, 2 * i, y, h);
         for (const [span, x, w] of wide)
             drawShape(g, this.palette, lane.spans.shape[span]!, x, w, y, h);
@@ -290,28 +289,6 @@ export class Picture {
                 this.label(g, pane, lane, span, left, space, taken);
         }
         if (lane.kind === 'thread') this.events(g, pane, lane, visible);
-    }
-
-    // The times before the first and after the last span of a core, of which nothing is known: the
-    // data of one core may end before those of the others.
-    private outside(g: Context, pane: Pane, lane: Lane, width: number): void {
-        for (const [from, to] of unknownEnds(pane.trace, lane.spans)) {
-            const x = Math.max(-4, this.x(pane.toPage(from), width)),
-                end = Math.min(width + 4, this.x(pane.toPage(to), width)),
-                text = this.ruler.fit('unknown: no evidence', Math.min(width, end) - x - 12);
-            if (end - x < 1) continue;
-            drawShape(g, this.palette, Shape.Unknown, x, end - x, lane.y, lane.height - 1);
-            if (!text) continue;
-            const left = Math.max(0, x) + 4,
-                middle = lane.y + lane.height / 2;
-            g.font = this.palette.plain;
-            g.textBaseline = 'middle';
-            g.textAlign = 'left';
-            g.fillStyle = this.palette.color.bg;
-            g.fillRect(left - 1, middle - 7, this.ruler.width(text) + 6, 14);
-            g.fillStyle = this.palette.color.text2;
-            g.fillText(text, left + 2, middle);
-        }
     }
 
     // The first place for a text of a width between interrupts.
@@ -753,7 +730,6 @@ export class Picture {
                             : -1;
                 if (band >= 0) add(band, core.from[i]!, core.to[i]!);
             }
-            for (const [from, to] of unknownEnds(trace, core)) add(unknown, from, to);
         }
         const g = newCanvas(width, height),
             c = this.palette.color,
@@ -786,15 +762,6 @@ export function ownerName(pane: Pane, row: number): string {
         isr = columns[OwnerColumn.Isr]![row]!;
     if (isr) return isr > 1 ? `interrupt ${isr - 2}` : 'an interrupt';
     return pane.trace.threadName(columns[OwnerColumn.Thread]![row]!);
-}
-
-// The times of a trace before and after the spans of a core.
-function unknownEnds(trace: Trace, spans: Spans): [number, number][] {
-    const ends: [number, number][] = [
-        [trace.begin, spans.from[0] ?? trace.end],
-        [spans.to[spans.length - 1] ?? trace.end, trace.end],
-    ];
-    return ends.filter(([from, to]) => from < to);
 }
 
 // What an unknown time says. At the end of a trace, no evidence is to come.
