@@ -151,7 +151,7 @@ static void write_drcr(struct cortexa *a, uint32_t value)
         a->sticky = 0;
     if (value & REQUEST_HALT && !halted)
         core_halt(&a->core);
-    else if (value & REQUEST_RESTART && halted)
+    else if (value & REQUEST_RESTART && halted && instructions_end(a))
         core_resume(&a->core, a->control & DSCR_MASKED);
 }
 

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { STATUS_MODE = 0x1F, MODE_USER = 0x10, STATUS_THUMB = 1 << 5 };
+enum { STATUS_MODE = 0x1F, MODE_USER = 0x10, MODE_SYSTEM = 0x1F, STATUS_THUMB = 1 << 5 };
 #define STATUS_INSTRUCTION_SET UINT32_C(0x0700FC20) // T, J and IT
 enum { PC = 15 };
 
@@ -43,12 +43,34 @@ static bool set(struct cortexa *a, int number, uint32_t value)
 
 static bool get_status(struct cortexa *a, uint32_t *value)
 {
-    return get(a, gdb_number(&a->core.qemu->gdb, "cpsr"), value);
+    const bool done = get(a, gdb_number(&a->core.qemu->gdb, "cpsr"), value);
+    if (a->is_user)
+        *value = (*value & ~(uint32_t)STATUS_MODE) | MODE_USER;
+    return done;
 }
 
+// The gdbstub leads out of each mode but User mode. System mode has the same registers. Returns
+// false also if the core does not have the mode.
 static bool set_status(struct cortexa *a, uint32_t value)
 {
-    return set(a, gdb_number(&a->core.qemu->gdb, "cpsr"), value);
+    const int number = gdb_number(&a->core.qemu->gdb, "cpsr");
+    uint32_t before, after;
+    if (!get(a, number, &before))
+        return false;
+    a->is_user = (value & STATUS_MODE) == MODE_USER && (before & STATUS_MODE) != MODE_USER;
+    if (a->is_user)
+        value |= MODE_SYSTEM;
+    return set(a, number, value) && get(a, number, &after) && !((value ^ after) & STATUS_MODE);
+}
+
+bool instructions_end(struct cortexa *a)
+{
+    const int number = gdb_number(&a->core.qemu->gdb, "cpsr");
+    uint32_t status;
+    if (!a->is_user)
+        return true;
+    a->is_user = false;
+    return get(a, number, &status) && set(a, number, (status & ~(uint32_t)STATUS_MODE) | MODE_USER);
 }
 
 static enum instruction_end end_of(bool done)
@@ -174,6 +196,44 @@ static enum instruction_end receive_memory(struct cortexa *a, uint32_t instructi
     return end_of(set(a, base, address + 4));
 }
 
+static int floating_point_number(const struct cortexa *a, uint32_t instruction)
+{
+    char name[GDB_NAME];
+    snprintf(name, sizeof name, "d%u", (instruction & 0xF) | (instruction >> 1 & 0x10));
+    return gdb_number(&a->core.qemu->gdb, name);
+}
+
+static enum instruction_end read_double(struct cortexa *a, uint32_t instruction)
+{
+    uint64_t value;
+    return end_of(
+        gdb_read_number(&a->core.qemu->gdb, floating_point_number(a, instruction), &value) &&
+        set(a, at_12(instruction), (uint32_t)value) &&
+        set(a, at_16(instruction), (uint32_t)(value >> 32)));
+}
+
+static enum instruction_end write_double(struct cortexa *a, uint32_t instruction)
+{
+    uint32_t low, high;
+    return end_of(get(a, at_12(instruction), &low) && get(a, at_16(instruction), &high) &&
+                  gdb_write_number(&a->core.qemu->gdb, floating_point_number(a, instruction),
+                                   (uint64_t)high << 32 | low));
+}
+
+static enum instruction_end read_fpscr(struct cortexa *a, uint32_t instruction)
+{
+    uint32_t value;
+    return end_of(get(a, gdb_number(&a->core.qemu->gdb, "fpscr"), &value) &&
+                  set(a, at_12(instruction), value));
+}
+
+static enum instruction_end write_fpscr(struct cortexa *a, uint32_t instruction)
+{
+    uint32_t value;
+    return end_of(get(a, at_12(instruction), &value) &&
+                  set(a, gdb_number(&a->core.qemu->gdb, "fpscr"), value));
+}
+
 // Puts the instruction to where the core is, and lets QEMU make a step in the Arm instruction set.
 static bool step_over(struct cortexa *a, uint32_t instruction, uint32_t at)
 {
@@ -188,12 +248,13 @@ static bool step_over(struct cortexa *a, uint32_t instruction, uint32_t at)
 
 static enum instruction_end execute_in_guest(struct cortexa *a, uint32_t instruction)
 {
+    const int number = gdb_number(&a->core.qemu->gdb, "cpsr");
     uint32_t pc, status;
-    if (!get(a, PC, &pc) || !get_status(a, &status) || (status & STATUS_MODE) == MODE_USER)
+    if (!get(a, PC, &pc) || !get(a, number, &status) || (status & STATUS_MODE) == MODE_USER)
         return INSTRUCTION_UNDEFINED;
-    bool done = set_status(a, status & ~STATUS_INSTRUCTION_SET) &&
+    bool done = set(a, number, status & ~STATUS_INSTRUCTION_SET) &&
                 step_over(a, instruction, pc & ~UINT32_C(3));
-    done = set_status(a, status) && done;
+    done = set(a, number, status) && done;
     return end_of(set(a, PC, pc) && done);
 }
 
@@ -205,6 +266,7 @@ static enum instruction_end execute_in_guest(struct cortexa *a, uint32_t instruc
 #define ANY_16   UINT32_C(0xFFF0FFFF)
 #define TRANSFER UINT32_C(0xFFF00FFF) // in both
 #define FIELDS   UINT32_C(0xFFF0FFF0) // any bytes of a status register
+#define DOUBLE   UINT32_C(0xFFF00FD0)
 // MRC and MCR of a system control register.
 #define SYSTEM(op1, n, m, op2)                                                                     \
     UINT32_C(0xFFEF0FFF), UINT32_C(0xEE000F10) | (op1) << 21 | (n) << 16 | (op2) << 5 | (m),       \
@@ -231,9 +293,15 @@ static const struct row {
     {FIELDS, 0xE120F000, write_status},     // MSR CPSR_fields, Rm
     {ANY_12, 0xE14F0000, execute_in_guest}, // MRS Rd, SPSR
     {FIELDS, 0xE160F000, execute_in_guest}, // MSR SPSR_fields, Rm
+    {DOUBLE, 0xEC500B10, read_double},      // VMOV Rt, Rt2, Dm
+    {DOUBLE, 0xEC400B10, write_double},     // VMOV Dm, Rt, Rt2
+    {ANY_12, 0xEEF10A10, read_fpscr},       // VMRS Rt, FPSCR
+    {ANY_12, 0xEEE10A10, write_fpscr},      // VMSR FPSCR, Rt
     {WHOLE, 0xE320F000, do_nothing},        // NOP
     {WHOLE, 0xF57FF04F, do_nothing},        // DSB SY
     {WHOLE, 0xF57FF06F, do_nothing},        // ISB SY
+    {ANY_12, 0xEE070F95, do_nothing},       // CP15ISB
+    {ANY_12, 0xEE070F9A, do_nothing},       // CP15DSB
     {SYSTEM(0, 0, 0, 0)},                   // MIDR
     {SYSTEM(0, 0, 0, 1)},                   // CTR
     {SYSTEM(0, 0, 0, 5)},                   // MPIDR
@@ -250,8 +318,6 @@ static const struct row {
     {SYSTEM(0, 5, 0, 1)},                   // IFSR
     {SYSTEM(0, 6, 0, 0)},                   // DFAR
     {SYSTEM(0, 6, 0, 2)},                   // IFAR
-    {SYSTEM(0, 7, 5, 4)},                   // CP15ISB
-    {SYSTEM(0, 7, 10, 4)},                  // CP15DSB
     {SYSTEM(0, 12, 0, 0)},                  // VBAR
     {SYSTEM(0, 12, 1, 0)},                  // ISR
     {SYSTEM(0, 13, 0, 1)},                  // CONTEXTIDR

@@ -14,4 +14,7 @@ enum instruction_end { INSTRUCTION_DONE, INSTRUCTION_ABORT, INSTRUCTION_UNDEFINE
 // error.
 enum instruction_end instruction_execute(struct cortexa *cortexa, uint32_t instruction);
 
+// The debugger lets the core go on: it is in the mode that was written last.
+bool instructions_end(struct cortexa *cortexa);
+
 #endif
