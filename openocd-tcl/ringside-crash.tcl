@@ -102,6 +102,27 @@ proc _ringside_register {T name} {
 	return $value
 }
 
+# What an Arm core of A- or R-profile keeps of a fault, and where its vectors are, which OpenOCD does
+# not list as registers: the operands of the instructions that read it. Cortex-R4 has no VBAR.
+set _ringside_fault_registers {
+	cortex_a {dfsr {0 5 0 0} dfar {0 6 0 0} ifsr {0 5 0 1} ifar {0 6 0 2} sctlr {0 1 0 0}
+		vbar {0 12 0 0}}
+	cortex_r4 {dfsr {0 5 0 0} dfar {0 6 0 0} ifsr {0 5 0 1} ifar {0 6 0 2} sctlr {0 1 0 0}}
+}
+
+# Returns names and values of the registers of the last fault, if the core has them.
+proc _ringside_fault_status {T} {
+	global _ringside_fault_registers
+	set type [$T cget -type]
+	set found {}
+	if {[dict exists $_ringside_fault_registers $type]} {
+		foreach {name operands} [dict get $_ringside_fault_registers $type] {
+			catch {lappend found $name [format 0x%08x [_ringside_on $T {arm mrc 15 {*}$operands}]]}
+		}
+	}
+	return $found
+}
+
 # Returns the targets that are the cores of T's chip, by their numbers: those of its type.
 proc _ringside_cores {T} {
 	set found {}
@@ -135,6 +156,7 @@ proc _ringside_crash_registers {T directory missing_name} {
 			lappend missing "$of: none could be read"
 			continue
 		}
+		lappend registers {*}[_ringside_fault_status $core]
 		if {[llength $cores] > 1} {
 			lappend lines "core $number"
 		}

@@ -603,10 +603,97 @@ static void read_assertion(struct crash_build *build)
 
 enum { ARM_MODE = 0x1F, ARM_ABORT = 0x17, ARM_UNDEFINED = 0x1B };
 
-// The mode shows which exceptions the core has taken, unless the handler has changed it; what the
-// fault was is in registers of the coprocessor, which debuggers do not list.
-// Source: Arm Architecture Reference Manual for Armv7-A, B1.8 (the preferred return addresses).
-static void read_classic_arm(struct crash_build *build)
+// The status of a fault: bits 10 and 3 to 0 of DFSR and IFSR, with short descriptors.
+enum {
+    STATUS_ALIGNMENT = 0x01,
+    STATUS_DEBUG = 0x02,
+    STATUS_FLAG = 0x03,
+    STATUS_UNMAPPED = 0x05,
+    STATUS_BUS = 0x08,
+    STATUS_TABLE = 0x0C,
+    STATUS_FORBIDDEN = 0x0D,
+    STATUS_LATE_BUS = 0x16,
+    STATUS_LATE_PARITY = 0x18,
+    STATUS_PARITY = 0x19
+};
+
+static const struct meaning fault_statuses[] = {
+    {STATUS_ALIGNMENT, "trap", "the address is not aligned"},
+    {STATUS_DEBUG, "trap", "a debug event"},
+    {STATUS_FLAG, "memory fault", "the access flag of the memory is not set"},
+    {0x04, "memory fault", "an operation on a cache failed"},
+    {STATUS_UNMAPPED, "memory fault", "the address is not mapped"},
+    {0x06, "memory fault", "the access flag of the memory is not set"},
+    {0x07, "memory fault", "the address is not mapped"},
+    {STATUS_BUS, "bus fault", "the address does not answer"},
+    {0x09, "memory fault", "the domain of the memory is closed"},
+    {0x0B, "memory fault", "the domain of the memory is closed"},
+    {STATUS_TABLE, "bus fault", "the page table does not answer"},
+    {STATUS_FORBIDDEN, "memory fault", "the memory forbids it"},
+    {0x0E, "bus fault", "the page table does not answer"},
+    {0x0F, "memory fault", "the memory forbids it"},
+    {STATUS_LATE_BUS, "bus fault", "an earlier access went to an address that does not answer"},
+    {STATUS_LATE_PARITY, "bus fault", "an earlier access met an error of parity"},
+    {STATUS_PARITY, "bus fault", "the memory has an error of parity"},
+    {0x1C, "bus fault", "the page table has an error of parity"},
+    {0x1E, "bus fault", "the page table has an error of parity"},
+};
+
+// Returns the status of a fault as with short descriptors.
+static unsigned fault_status(uint64_t word)
+{
+    static const struct {
+        uint8_t of_long, of_short;
+    } statuses[] = {
+        {0x10, STATUS_BUS},         {0x11, STATUS_LATE_BUS},  {0x18, STATUS_PARITY},
+        {0x19, STATUS_LATE_PARITY}, {0x21, STATUS_ALIGNMENT}, {0x22, STATUS_DEBUG},
+    };
+    // By the two bits above those of the level of the page table.
+    static const uint8_t levels[] = {0, STATUS_UNMAPPED, STATUS_FLAG, STATUS_FORBIDDEN,
+                                     0, STATUS_TABLE};
+    const uint64_t long_descriptors = 1 << 9;
+    const unsigned status = word & 0x3F;
+
+    if (!(word & long_descriptors))
+        return (word >> 6 & 0x10) | (word & 0xF);
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        if (statuses[i].of_long == status)
+            return statuses[i].of_short;
+    return status >> 2 < sizeof levels ? levels[status >> 2] : 0;
+}
+
+// Adds the finding for an abort: `what` could not be done.
+static void find_abort(struct crash_build *build, const char *what, const char *name,
+                       unsigned status_index, unsigned address_index,
+                       enum extract_crash_certainty certainty)
+{
+    const struct extract_registers *registers = &build->crash->registers;
+    const struct meaning *meaning = NULL;
+    uint64_t status, address;
+    char where[48] = "";
+
+    if (register_get(registers, status_index, &status))
+        meaning = meaning_of(fault_statuses, sizeof fault_statuses / sizeof *fault_statuses,
+                             fault_status(status));
+    if (!meaning) {
+        build->has_foreign_fault = true;
+        crash_find(build, "trap", "registers", certainty, "%s; why is not known", what);
+        return;
+    }
+    const bool has_address = meaning->number != STATUS_DEBUG &&
+                             meaning->number != STATUS_LATE_BUS &&
+                             meaning->number != STATUS_LATE_PARITY;
+    if (has_address && register_get(registers, address_index, &address))
+        snprintf(where, sizeof where, ": address 0x%08llx", (unsigned long long)address);
+    build->has_foreign_fault |=
+        meaning->number != STATUS_ALIGNMENT && meaning->number != STATUS_DEBUG;
+    crash_find(build, meaning->kind, "registers", certainty, "%s: %s%s (%s 0x%08llx)", what,
+               meaning->text, where, name, (unsigned long long)status);
+}
+
+// Without the registers of all modes, the mode alone shows which exceptions the core has taken,
+// unless the handler has changed it.
+static void find_mode(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
     char link[80] = "";
@@ -627,6 +714,52 @@ static void read_classic_arm(struct crash_build *build)
                           "failed%s"
                         : "the core is in undefined mode: an instruction was not one%s",
                link);
+}
+
+// Source: Arm Architecture Reference Manual for Armv7-A, B1.8 (exceptions), B3.13 (fault status).
+static void read_classic_arm(struct crash_build *build)
+{
+    const uint64_t is_write = 1 << 11;
+    struct extract_crash *crash = build->crash;
+    struct kernel_arm_frame frame;
+    const char *context = "undefined instruction";
+    uint64_t status = 0;
+
+    if (!kernel_read_arm_frame(build->remains->memory, build->remains->symbols, &crash->registers,
+                               &frame)) {
+        find_mode(build);
+        return;
+    }
+    const enum extract_crash_certainty certainty =
+        frame.is_at_start ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
+    switch (frame.exception) {
+    case KERNEL_ARM_IRQ:
+        snprintf(crash->context, sizeof crash->context, "IRQ");
+        build->is_interrupted = true;
+        build->interrupted = frame.registers;
+        return;
+    case KERNEL_ARM_UNDEFINED:
+        build->has_foreign_fault = true;
+        crash_find(build, "illegal instruction", "registers", certainty,
+                   "an undefined instruction was executed, or one whose coprocessor or FPU is "
+                   "disabled");
+        break;
+    case KERNEL_ARM_PREFETCH_ABORT:
+        context = "prefetch abort";
+        find_abort(build, "an instruction could not be fetched", "IFSR", ARM_IFSR, ARM_IFAR,
+                   certainty);
+        break;
+    case KERNEL_ARM_DATA_ABORT:
+        context = "data abort";
+        (void)register_get(&crash->registers, FAULT_DFSR, &status);
+        find_abort(build,
+                   status & is_write ? "data could not be written" : "data could not be read",
+                   "DFSR", FAULT_DFSR, ARM_DFAR, certainty);
+        break;
+    }
+    snprintf(crash->context, sizeof crash->context, "%s", context);
+    find_bad_call(build, &frame.registers, certainty);
+    crash_set_origin(build, &frame.registers, certainty, NULL);
 }
 
 // ---- AArch64 ----

@@ -282,6 +282,32 @@ static bool find_trap(struct trap *trap, uint64_t from, uint64_t to,
     return false;
 }
 
+// Gives the thread that has an Arm core of A- or R-profile the registers with which an exception
+// has interrupted it.
+static bool find_arm_thread(struct extract_kernel *kernel, struct extract_memory *memory,
+                            struct extract_symbols *symbols, unsigned core,
+                            const struct extract_registers *registers)
+{
+    const struct register_machine *machine = register_machine_of(symbols);
+    struct kernel_arm_frame frame;
+    uint64_t sp;
+
+    if (!kernel || !machine || machine->elf_machine != EM_ARM || machine->is_m_profile ||
+        !kernel_read_arm_frame(memory, symbols, registers, &frame) ||
+        !register_get(&frame.registers, ARM_SP, &sp))
+        return false;
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start ||
+            sp < thread->stack_start || sp > thread->stack_end)
+            continue;
+        struct kernel_reader reader = kernel_reader_make(kernel, memory, symbols);
+        kernel_set_context(&reader, thread, &frame.registers);
+        return true;
+    }
+    return false;
+}
+
 bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extract_memory *memory,
                                      struct extract_symbols *symbols, unsigned core,
                                      const struct extract_registers *registers)
@@ -289,6 +315,8 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
     struct extract_registers found;
     struct trap trap;
 
+    if (find_arm_thread(kernel, memory, symbols, core, registers))
+        return true;
     if (!begin_trap(&trap, kernel, memory, symbols, registers))
         return false;
     for (size_t i = 0; i < kernel->thread_count; i++) {

@@ -194,6 +194,25 @@ bool kernel_interrupted_coldfire(struct extract_memory *memory, struct extract_s
                                  const struct extract_registers *core,
                                  struct extract_registers *interrupted);
 
+// ---- arm_exception.c ----
+
+// The exceptions of an Arm core of A- or R-profile that interrupt a program.
+enum kernel_arm_exception {
+    KERNEL_ARM_UNDEFINED,
+    KERNEL_ARM_PREFETCH_ABORT,
+    KERNEL_ARM_DATA_ABORT,
+    KERNEL_ARM_IRQ
+};
+struct kernel_arm_frame {
+    enum kernel_arm_exception exception;
+    bool is_at_start;                   // the core is at the first instruction of the handler
+    struct extract_registers registers; // of what was interrupted
+};
+// Gets what an exception has interrupted, as long as the core is in the function to which the
+// vector leads. Returns false if it is not known to be, or in no exception.
+bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,
+                           const struct extract_registers *core, struct kernel_arm_frame *frame);
+
 // ---- calls.c ----
 
 // Returns whether code ends with an instruction that calls a function. For machines whose

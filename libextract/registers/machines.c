@@ -10,8 +10,10 @@ static const char *const m_profile_names[] = {"r0", "r1", "r2",   "r3",  "r4",  
                                               "r7", "r8", "r9",   "r10", "r11", "r12", "sp",
                                               "lr", "pc", "xpsr", "msp", "psp"};
 
-static const char *const arm_names[] = {"r0", "r1",  "r2",  "r3",  "r4", "r5", "r6", "r7",  "r8",
-                                        "r9", "r10", "r11", "r12", "sp", "lr", "pc", "cpsr"};
+static const char *const arm_names[] = {
+    "r0",   "r1",   "r2",   "r3",    "r4",   "r5",        "r6",       "r7",   "r8",
+    "r9",   "r10",  "r11",  "r12",   "sp",   "lr",        "pc",       "cpsr", "spsr",
+    "dfar", "ifsr", "ifar", "sctlr", "vbar", "before_sp", "before_lr"};
 
 static const char *const riscv_names[] = {"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp",
                                           "s1",   "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
@@ -64,7 +66,7 @@ static const struct register_machine machines[] = {
     {.name = "arm",
      .elf_machine = EM_ARM,
      .word_bytes = 4,
-     .count = 17,
+     .count = 25,
      .general = 16,
      .pc = ARM_PC,
      .sp = ARM_SP,

@@ -18,6 +18,14 @@ enum {
     ARM_PSR = 16, // xpsr or cpsr
     ARM_MSP = 17,
     ARM_PSP = 18,
+    ARM_SPSR = 17, // A- and R-profile, from here on: of the mode that the core is in
+    ARM_DFAR = 18,
+    ARM_IFSR = 19,
+    ARM_IFAR = 20,
+    ARM_SCTLR = 21,
+    ARM_VBAR = 22,
+    ARM_BEFORE_SP = 23, // of the mode that SPSR names
+    ARM_BEFORE_LR = 24,
     RISCV_SP = 2,
     RISCV_PC = 32,
     AARCH64_SP = 31,

@@ -166,24 +166,42 @@ static const char *bank_of(uint64_t status)
     return NULL;
 }
 
-// Sets a register of an Arm core from one of a bank, such as sp_svc, if the core is in its mode. In
-// hypervisor mode, lr is that of user mode.
+// Returns whether a register that a core has in a mode is in a bank, such as "_svc". In hypervisor
+// mode, lr is that of user mode.
+static bool is_in_bank(uint64_t status, unsigned index, const char *suffix)
+{
+    const char *bank = bank_of(status);
+
+    if (bank && index == ARM_LR && strcmp(bank, "_hyp") == 0)
+        bank = "_usr";
+    return bank && strcasecmp(suffix, bank) == 0;
+}
+
+// Sets a register of an Arm core from one of a bank, such as sp_svc, if the core is in its mode, or
+// was in it before its exception.
 static void set_banked(struct extract_registers *core, const struct register_machine *machine,
                        const struct register_value *value)
 {
     const char *suffix = strrchr(value->name, '_');
     char name[REGISTER_NAME];
-    uint64_t status;
+    uint64_t now, before;
 
-    if (!suffix || !register_get(core, ARM_PSR, &status))
+    if (!suffix || !register_get(core, ARM_PSR, &now))
         return;
     snprintf(name, sizeof name, "%.*s", (int)(suffix - value->name), value->name);
-    const char *bank = bank_of(status);
     unsigned index = register_index(machine, name);
-    if (bank && index == ARM_LR && strcmp(bank, "_hyp") == 0)
-        bank = "_usr";
-    if (bank && index < ARM_PC && strcasecmp(suffix, bank) == 0)
+    if ((index < ARM_PC || index == ARM_SPSR) && is_in_bank(now, index, suffix))
         register_set(core, index, value->value);
+    if ((index == ARM_SP || index == ARM_LR) && register_get(core, ARM_SPSR, &before) &&
+        is_in_bank(before, index, suffix) && !is_in_bank(now, index, suffix))
+        register_set(core, index == ARM_SP ? ARM_BEFORE_SP : ARM_BEFORE_LR, value->value);
+}
+
+// Whether a value is the status that a core has saved for its mode, by which its other registers of
+// banks are chosen.
+static bool is_saved_status(const struct register_value *value)
+{
+    return strncasecmp(value->name, "spsr_", strlen("spsr_")) == 0;
 }
 
 // Sets a register of an AArch64 core that shows its exception from one of an exception level, such
@@ -234,14 +252,19 @@ size_t register_values_cores(const struct register_values *values,
         if (index < EXTRACT_FAULT && core >= count)
             count = (size_t)core + 1;
     }
-    // The mode of a core may follow.
-    core = 0;
-    for (size_t i = 0; i < values->count; i++) {
-        take_core(&values->list[i], &core);
-        if (core < most && machine->elf_machine == EM_ARM && !machine->is_m_profile)
-            set_banked(&registers[core], machine, &values->list[i]);
-        else if (core < most && machine->elf_machine == EM_AARCH64)
-            set_of_level(&registers[core], machine, &values->list[i]);
+    // The mode of a core may follow, and then that of before.
+    for (unsigned pass = 0; pass < 2; pass++) {
+        core = 0;
+        for (size_t i = 0; i < values->count; i++) {
+            const struct register_value *value = &values->list[i];
+            take_core(value, &core);
+            if (core >= most || is_saved_status(value) != (pass == 0))
+                continue;
+            if (machine->elf_machine == EM_ARM && !machine->is_m_profile)
+                set_banked(&registers[core], machine, value);
+            else if (machine->elf_machine == EM_AARCH64)
+                set_of_level(&registers[core], machine, value);
+        }
     }
     return count;
 }

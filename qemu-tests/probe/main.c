@@ -2,6 +2,7 @@
 // probe: the program. In: arguments. Out: a debug port that is served until the end.
 #include "probe/ask.h"
 #include "probe/control.h"
+#include "probe/cortexa/debug.h"
 #include "probe/options.h"
 #include "probe/targets/cortexm.h"
 #include "probe/targets/static.h"
@@ -26,6 +27,7 @@ struct back_end {
     bool is_qemu;
     struct qemu qemu;
     struct cortexm cortexm;
+    struct cortexa cortexa;
     struct hart hart;
 };
 
@@ -43,6 +45,8 @@ static enum extract_code open_processor(struct probe *probe, struct back_end *ba
     } else if (qemu->map.is_cortex_m && !options->no_cortex_m) {
         cortexm_target(&probe->target, &back_end->cortexm, qemu);
     } else {
+        if (!qemu->map.is_cortex_m && qmp_is_architecture(&qemu->qmp, "arm"))
+            cortexa_target(&probe->debug, &back_end->cortexa, qemu);
         qemu_target(&probe->target, qemu);
     }
     return EXTRACT_OK;

@@ -23,9 +23,10 @@ enum { SLOTS = FIRST_CLIENT + CONTROL_CLIENTS };
 
 static void join_arm(struct probe *probe)
 {
-    probe->ap.bus = &probe->bus;
-    ap_init(&probe->ap);
-    probe->dp.ap = &probe->ap;
+    ap_init(&probe->aps[0], &probe->bus, AP_AHB);
+    ap_init(&probe->aps[1], &probe->debug_bus, AP_APB);
+    probe->dp.aps = probe->aps;
+    probe->dp.ap_count = probe->debug.read ? 2 : 1;
     probe->dp.knobs = &probe->knobs;
     probe->tap.device = dp_device(&probe->dp);
 }
@@ -46,6 +47,7 @@ enum extract_code probe_open(struct probe *probe, struct extract_error *error)
         probe->clients[i].fd = -1;
     probe->tear.target = &probe->target;
     probe->bus = (struct bus){&probe->target, &probe->knobs, &probe->tear, true};
+    probe->debug_bus = (struct bus){&probe->debug, &probe->knobs, &probe->tear, true};
     if (probe->dm.hart)
         join_riscv(probe);
     else

@@ -25,7 +25,9 @@ struct probe {
     struct target target;
     struct tear tear;
     struct bus bus;
-    struct ap ap; // of the Arm TAP
+    struct target debug; // debug registers on a bus of their own; read is NULL: none
+    struct bus debug_bus;
+    struct ap aps[2]; // of the Arm TAP: AHB-AP, and APB-AP for the debug registers
     struct dp dp;
     struct dm dm; // of the RISC-V TAP, which is there when it has a hart
     struct dtm dtm;
@@ -40,7 +42,8 @@ struct probe {
     bool drop, quit; // requested on the control socket
 };
 
-// Joins the parts. The target, and dm.hart for a RISC-V TAP, are set already.
+// Joins the parts. The target is set already; so are dm.hart for a RISC-V TAP, and the
+// debug registers.
 enum extract_code probe_open(struct probe *probe, struct extract_error *error);
 
 // Listens; a path that another process listens on, or that is no socket, is refused. `control` may

@@ -61,10 +61,18 @@ static void start(int thread, const char *name, void (*entry)(void))
     run(stacks[thread] + STACK_WORDS, entry);
 }
 
+#ifndef HAS_WORK
+#define work()
+#else
+void work(void); // what an image does when its threads are parked
+#endif
+
 __attribute__((noinline)) static void idle(void)
 {
-    for (;;)
+    for (;;) {
         turns++;
+        work();
+    }
 }
 
 void image_main(void);

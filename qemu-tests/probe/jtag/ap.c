@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// probe/jtag: the AHB access port. In: CSW, TAR, DRW, BD0 to BD3. Out: beats.
+// probe/jtag: a memory access port. In: CSW, TAR, DRW, BD0 to BD3. Out: beats.
 // Standard: Arm ADIv5 (IHI 0031), C2.2 (address increment, packed transfers, byte lanes) and C2.6
 // (registers).
 #include "probe/jtag/ap.h"
@@ -20,12 +20,11 @@ enum {
     WRAP = 4096 // bytes within which the increment wraps, as a Cortex-M3's does
 };
 
-#define IDR_AHB   UINT32_C(0x24770011)
 #define CSW_RESET UINT32_C(0x43000000)
 
-void ap_init(struct ap *ap)
+void ap_init(struct ap *ap, struct bus *bus, uint32_t idr)
 {
-    ap->csw = CSW_RESET | 2;
+    *ap = (struct ap){.bus = bus, .idr = idr, .csw = CSW_RESET | 2};
 }
 
 // One access; `value` has its bytes in their lanes of the 32-bit word.
@@ -83,7 +82,7 @@ bool ap_read(struct ap *ap, unsigned reg, uint32_t *value)
     else if (reg == AP_BASE)
         *value = ap->bus->target->rom_table;
     else if (reg == AP_IDR)
-        *value = IDR_AHB;
+        *value = ap->idr;
     return true;
 }
 

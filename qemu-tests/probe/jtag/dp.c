@@ -63,12 +63,14 @@ static void access_ap(struct dp *dp, unsigned reg, bool is_read, uint32_t value)
         return;
     knobs_count_request(dp->knobs, is_read);
     reg |= dp->select & 0xF0;
-    bool there = dp->select >> 24 == 0, done = true; // there is one AP, number 0
+    const size_t number = dp->select >> 24;
+    struct ap *ap = number < dp->ap_count ? &dp->aps[number] : NULL;
+    bool done = true;
     if (is_read) {
         dp->result = 0;
-        done = !there || ap_read(dp->ap, reg, &dp->result);
-    } else if (there) {
-        done = ap_write(dp->ap, reg, value);
+        done = !ap || ap_read(ap, reg, &dp->result);
+    } else if (ap) {
+        done = ap_write(ap, reg, value);
     }
     if (!done)
         dp->control |= STICKYERR;

@@ -8,7 +8,8 @@
 #include "probe/jtag/tap.h"
 
 struct dp {
-    struct ap *ap;
+    struct ap *aps; // the access ports, from number 0 on
+    size_t ap_count;
     struct knobs *knobs;
     uint32_t control, select;
     uint32_t result; // of the last request; what the next scan takes out

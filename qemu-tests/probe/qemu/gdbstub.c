@@ -185,11 +185,11 @@ static bool is_register(const struct gdbstub *gdb, int number)
     return number >= 0 && number < GDB_REGISTERS && *gdb->names[number];
 }
 
-bool gdb_read_number(struct gdbstub *gdb, int number, uint64_t *value)
+// A request that is answered with bytes, the lowest first, of which at most 8 are taken.
+static bool ask_value(struct gdbstub *gdb, const char *request, uint64_t *value)
 {
-    char request[32], reply[PACKET];
-    snprintf(request, sizeof request, "p%x", (unsigned)number);
-    if (!is_register(gdb, number) || !ask(gdb, request, reply) || *reply == 'E')
+    char reply[PACKET];
+    if (!ask(gdb, request, reply) || *reply == 'E')
         return false;
     *value = 0;
     for (unsigned i = 0; i < 8 && reply[2 * i] && reply[2 * i + 1]; i++) {
@@ -199,16 +199,29 @@ bool gdb_read_number(struct gdbstub *gdb, int number, uint64_t *value)
     return *reply != '\0';
 }
 
+// A request that ends with bytes, the lowest first; those after the 8 of the value are 0.
+static bool send_value(struct gdbstub *gdb, const char *request, unsigned bytes, uint64_t value)
+{
+    char whole[96];
+    int used = snprintf(whole, sizeof whole, "%s", request);
+    for (unsigned i = 0; i < bytes; i++)
+        used += snprintf(whole + used, sizeof whole - (size_t)used, "%02x",
+                         i < 8 ? (unsigned)(value >> 8 * i & 0xFF) : 0);
+    return ask_ok(gdb, whole);
+}
+
+bool gdb_read_number(struct gdbstub *gdb, int number, uint64_t *value)
+{
+    char request[32];
+    snprintf(request, sizeof request, "p%x", (unsigned)number);
+    return is_register(gdb, number) && ask_value(gdb, request, value);
+}
+
 bool gdb_write_number(struct gdbstub *gdb, int number, uint64_t value)
 {
-    char request[64];
-    if (!is_register(gdb, number))
-        return false;
-    int used = snprintf(request, sizeof request, "P%x=", (unsigned)number);
-    for (unsigned i = 0; i < gdb->sizes[number]; i++)
-        used += snprintf(request + used, sizeof request - (size_t)used, "%02x",
-                         i < 8 ? (unsigned)(value >> 8 * i & 0xFF) : 0);
-    return ask_ok(gdb, request);
+    char request[32];
+    snprintf(request, sizeof request, "P%x=", (unsigned)number);
+    return is_register(gdb, number) && send_value(gdb, request, gdb->sizes[number], value);
 }
 
 bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value)
@@ -219,6 +232,20 @@ bool gdb_read_register(struct gdbstub *gdb, const char *name, uint64_t *value)
 bool gdb_write_register(struct gdbstub *gdb, const char *name, uint64_t value)
 {
     return gdb_write_number(gdb, gdb_number(gdb, name), value);
+}
+
+bool gdb_read_memory(struct gdbstub *gdb, uint64_t address, unsigned bytes, uint64_t *value)
+{
+    char request[48];
+    snprintf(request, sizeof request, "m%" PRIx64 ",%x", address, bytes);
+    return ask_value(gdb, request, value);
+}
+
+bool gdb_write_memory(struct gdbstub *gdb, uint64_t address, unsigned bytes, uint64_t value)
+{
+    char request[48];
+    snprintf(request, sizeof request, "M%" PRIx64 ",%x:", address, bytes);
+    return send_value(gdb, request, bytes, value);
 }
 
 bool gdb_insert(struct gdbstub *gdb, uint64_t address)

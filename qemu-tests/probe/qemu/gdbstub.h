@@ -38,6 +38,11 @@ int gdb_number(const struct gdbstub *gdb, const char *name);
 bool gdb_read_number(struct gdbstub *gdb, int number, uint64_t *value);
 bool gdb_write_number(struct gdbstub *gdb, int number, uint64_t value);
 
+// Accesses memory as the processor sees it, 1 to 8 bytes, little-endian. Returns false if it
+// cannot.
+bool gdb_read_memory(struct gdbstub *gdb, uint64_t address, unsigned bytes, uint64_t *value);
+bool gdb_write_memory(struct gdbstub *gdb, uint64_t address, unsigned bytes, uint64_t value);
+
 bool gdb_insert(struct gdbstub *gdb, uint64_t address);
 bool gdb_remove(struct gdbstub *gdb, uint64_t address);
 

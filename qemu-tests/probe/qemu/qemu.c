@@ -46,31 +46,23 @@ bool qemu_write(void *context, uint32_t address, unsigned bytes, uint64_t value)
     return map_find(&qemu->map, address, bytes) && qtest_write(&qemu->qtest, address, bytes, value);
 }
 
-bool qemu_stop(void *context)
+static bool stop(struct qemu *qemu)
 {
-    struct qemu *qemu = context;
     qemu->block_valid = false;
     return qmp_stop(&qemu->qmp);
 }
 
-bool qemu_resume(void *context)
+static bool resume(struct qemu *qemu)
 {
-    struct qemu *qemu = context;
     qemu->block_valid = false;
     return qtest_settle(&qemu->qtest) && qmp_cont(&qemu->qmp);
 }
 
-bool qemu_pump(void *context)
-{
-    struct qemu *qemu = context;
-    return qmp_pump(&qemu->qmp) && !qemu->qtest.channel.dead;
-}
-
 bool qemu_halt(struct qemu *qemu)
 {
-    if (qemu_stop(qemu) && gdb_attach(&qemu->gdb))
+    if (stop(qemu) && gdb_attach(&qemu->gdb))
         return true;
-    qemu_resume(qemu);
+    resume(qemu);
     return false;
 }
 
@@ -99,7 +91,7 @@ bool qemu_reset(struct qemu *qemu, bool asserted, bool hold)
     if (asserted) {
         qemu->ran_before_reset = qmp_update(&qemu->qmp) && !qemu->qmp.stopped;
         qemu->in_reset = true;
-        return qemu_stop(qemu);
+        return stop(qemu);
     }
     if (!qemu->in_reset)
         return true;
@@ -107,12 +99,32 @@ bool qemu_reset(struct qemu *qemu, bool asserted, bool hold)
     qemu->block_valid = false;
     if (!qtest_settle(&qemu->qtest) || !qmp_reset(&qemu->qmp))
         return false;
-    return hold || !qemu->ran_before_reset || qemu_resume(qemu);
+    return hold || !qemu->ran_before_reset || resume(qemu);
+}
+
+static bool stop_guest(void *context)
+{
+    struct qemu *qemu = context;
+    return qemu->processor.halted || stop(qemu);
+}
+
+static bool resume_guest(void *context)
+{
+    struct qemu *qemu = context;
+    return qemu->processor.halted || resume(qemu);
+}
+
+static bool pump(void *context)
+{
+    struct qemu *qemu = context;
+    return qmp_pump(&qemu->qmp) && !qemu->qtest.channel.dead;
 }
 
 static bool reset(void *context, bool asserted)
 {
-    return qemu_reset(context, asserted, false);
+    struct qemu *qemu = context;
+    return qemu->processor.reset ? qemu->processor.reset(qemu->processor.context, asserted)
+                                 : qemu_reset(qemu, asserted, false);
 }
 
 static void describe(void *context, struct extract_text *text)
@@ -128,11 +140,11 @@ void qemu_target(struct target *target, struct qemu *qemu)
                               .read = qemu_read,
                               .write = qemu_write,
                               .reset = reset,
-                              .stop = qemu_stop,
-                              .resume = qemu_resume,
+                              .stop = stop_guest,
+                              .resume = resume_guest,
                               .describe = describe,
                               .event_fd = qemu->qmp.channel.fd,
-                              .pump = qemu_pump};
+                              .pump = pump};
 }
 
 static enum extract_code join(struct qemu *qemu, const struct qemu_place *place,

@@ -13,6 +13,14 @@
 
 enum { QEMU_BLOCK = 1024 };
 
+// The processor as a debugger sees it. While it is halted, the guest is not let run from outside of
+// the debug port. `reset` is its part of the reset line; NULL: it has none.
+struct processor {
+    void *context;
+    bool (*reset)(void *context, bool asserted);
+    bool halted;
+};
+
 struct qemu {
     struct qtest qtest;
     struct qmp qmp;
@@ -24,6 +32,7 @@ struct qemu {
     uint32_t block_address;
     bool block_valid;
     bool in_reset, ran_before_reset;
+    struct processor processor;
 };
 
 // Where QEMU is. One of `command` (for the shell; it is started, and ends with this process) and
@@ -40,13 +49,10 @@ enum extract_code qemu_open(struct qemu *qemu, const struct qemu_place *place,
                             struct extract_error *error);
 void qemu_close(struct qemu *qemu);
 
-// The bus of it, as in target.h; also used by the processors above.
+// The bus of it, as in target.h. A processor puts itself into `qemu` before.
 void qemu_target(struct target *target, struct qemu *qemu);
 bool qemu_read(void *context, uint32_t address, unsigned bytes, uint64_t *value);
 bool qemu_write(void *context, uint32_t address, unsigned bytes, uint64_t value);
-bool qemu_stop(void *context);
-bool qemu_resume(void *context);
-bool qemu_pump(void *context);
 
 // The processor, through the gdbstub. It halts (false: it cannot, and continues), then makes a step
 // or continues; and it may meet a breakpoint, which is queried.

@@ -72,16 +72,16 @@ static void insert_all(struct hart *hart)
 
 static bool stand(struct hart *hart, unsigned cause)
 {
-    hart->halted = true;
+    hart->qemu->processor.halted = true;
     hart->cause = cause;
     return true;
 }
 
 bool hart_is_halted(struct hart *hart)
 {
-    if (!hart->halted && qemu_met_breakpoint(hart->qemu))
+    if (!hart->qemu->processor.halted && qemu_met_breakpoint(hart->qemu))
         stand(hart, CAUSE_TRIGGER);
-    return hart->halted;
+    return hart->qemu->processor.halted;
 }
 
 bool hart_halt(struct hart *hart)
@@ -100,7 +100,7 @@ static bool go(struct hart *hart)
 {
     remove_all(hart);
     insert_all(hart);
-    hart->halted = false;
+    hart->qemu->processor.halted = false;
     return qemu_go(hart->qemu);
 }
 
@@ -113,7 +113,7 @@ bool hart_reset(struct hart *hart, bool asserted, bool halts)
 {
     struct qemu *qemu = hart->qemu;
     bool is_end = !asserted && qemu->in_reset;
-    if (!qemu_reset(qemu, asserted, halts || hart->halted))
+    if (!qemu_reset(qemu, asserted, halts || hart->qemu->processor.halted))
         return false;
     if (!is_end)
         return true;
@@ -121,7 +121,7 @@ bool hart_reset(struct hart *hart, bool asserted, bool halts)
     hart->dcsr = 0;
     if (halts)
         return qemu_halt(qemu) && stand(hart, CAUSE_RESET_HALT);
-    return !hart->halted || go(hart);
+    return !hart->qemu->processor.halted || go(hart);
 }
 
 static uint64_t read_dcsr(struct hart *hart)
@@ -199,60 +199,15 @@ bool hart_write(struct hart *hart, unsigned number, uint64_t value)
     }
 }
 
-static bool read_bus(void *context, uint32_t address, unsigned bytes, uint64_t *value)
-{
-    struct hart *hart = context;
-    return qemu_read(hart->qemu, address, bytes, value);
-}
-
-static bool write_bus(void *context, uint32_t address, unsigned bytes, uint64_t value)
-{
-    struct hart *hart = context;
-    return qemu_write(hart->qemu, address, bytes, value);
-}
-
 static bool reset(void *context, bool asserted)
 {
     struct hart *hart = context;
-    return hart_reset(hart, asserted, hart->halted);
-}
-
-// From outside of the debug module the guest of a halted hart is not let run.
-static bool stop(void *context)
-{
-    struct hart *hart = context;
-    return hart->halted || qemu_stop(hart->qemu);
-}
-
-static bool resume(void *context)
-{
-    struct hart *hart = context;
-    return hart->halted || qemu_resume(hart->qemu);
-}
-
-static bool pump(void *context)
-{
-    struct hart *hart = context;
-    return qemu_pump(hart->qemu);
-}
-
-static void describe(void *context, struct extract_text *text)
-{
-    struct hart *hart = context;
-    map_describe(&hart->qemu->map, text);
+    return hart_reset(hart, asserted, hart->qemu->processor.halted);
 }
 
 void hart_target(struct target *target, struct hart *hart, struct qemu *qemu)
 {
     *hart = (struct hart){.qemu = qemu, .was_reset = true};
-    *target = (struct target){.context = hart,
-                              .rom_table = NO_ROM_TABLE,
-                              .read = read_bus,
-                              .write = write_bus,
-                              .reset = reset,
-                              .stop = stop,
-                              .resume = resume,
-                              .describe = describe,
-                              .event_fd = qemu->qmp.channel.fd,
-                              .pump = pump};
+    qemu->processor = (struct processor){.context = hart, .reset = reset};
+    qemu_target(target, qemu);
 }

@@ -11,7 +11,6 @@ enum { HART_TRIGGERS = 4 };
 
 struct hart {
     struct qemu *qemu;
-    bool halted;
     bool was_reset;    // and the debugger has not acknowledged it
     uint32_t dcsr;     // the bits that are stored
     unsigned cause;    // dcsr.cause

@@ -109,7 +109,7 @@ static void transfer(struct cortexm *m, uint32_t request)
     uint64_t value = 0;
     unsigned regsel = request & 0x7F;
     struct gdbstub *gdb = &m->qemu->gdb;
-    if (!m->halted)
+    if (!m->qemu->processor.halted)
         return;
     if (regsel == 20) {
         for (unsigned i = 0; i < 4 && request & REG_WRITE; i++)
@@ -184,7 +184,7 @@ static bool is_catch(const struct cortexm *m, uint64_t pc)
 
 static void stand(struct cortexm *m, uint32_t reason)
 {
-    m->halted = true;
+    m->qemu->processor.halted = true;
     m->control |= C_HALT;
     m->status |= reason;
 }
@@ -200,7 +200,7 @@ static void halt(struct cortexm *m, uint32_t reason)
 static void look(struct cortexm *m)
 {
     uint64_t pc = 0;
-    if (m->halted || !qemu_met_breakpoint(m->qemu))
+    if (m->qemu->processor.halted || !qemu_met_breakpoint(m->qemu))
         return;
     gdb_read_register(&m->qemu->gdb, "pc", &pc);
     stand(m, is_catch(m, pc) ? DFSR_VCATCH : DFSR_BKPT);
@@ -223,7 +223,7 @@ static void resume(struct cortexm *m)
         step(m);
     }
     insert_all(m);
-    m->halted = false;
+    m->qemu->processor.halted = false;
     m->has_run = true;
     qemu_go(m->qemu);
 }
@@ -234,11 +234,11 @@ static void arm(struct cortexm *m)
 {
     uint64_t pc = 0;
     look(m);
-    if (m->halted || !qmp_update(&m->qemu->qmp))
+    if (m->qemu->processor.halted || !qmp_update(&m->qemu->qmp))
         return;
     bool stood = m->qemu->qmp.stopped;
     halt(m, 0);
-    if (!m->halted)
+    if (!m->qemu->processor.halted)
         return;
     gdb_read_register(&m->qemu->gdb, "pc", &pc);
     if (is_inserted(m, (uint32_t)pc)) { // met in this moment
@@ -251,7 +251,7 @@ static void arm(struct cortexm *m)
         return;
     }
     insert_all(m);
-    m->halted = false;
+    m->qemu->processor.halted = false;
 }
 
 static uint32_t caught(uint32_t monitor)
@@ -277,13 +277,13 @@ static void write_dhcsr(struct cortexm *m, uint32_t value)
     look(m);
     m->control = value & C_DEBUGEN ? value & C_WRITABLE : value & C_WRITABLE & ~(uint32_t)C_HALT;
     bool wants_halt = m->control & C_HALT;
-    if (wants_halt && !m->halted)
+    if (wants_halt && !m->qemu->processor.halted)
         halt(m, DFSR_HALTED);
-    else if (!wants_halt && m->halted && value & C_DEBUGEN && value & C_STEP) {
+    else if (!wants_halt && m->qemu->processor.halted && value & C_DEBUGEN && value & C_STEP) {
         insert_all(m);
         step(m);
         stand(m, DFSR_HALTED);
-    } else if (!wants_halt && m->halted)
+    } else if (!wants_halt && m->qemu->processor.halted)
         resume(m);
 }
 
@@ -291,8 +291,8 @@ static uint32_t read_dhcsr(struct cortexm *m)
 {
     look(m);
     uint32_t value = m->control | S_REGRDY;
-    value |= m->halted ? S_HALT : 0;
-    value |= m->has_run || !m->halted ? S_RETIRE_ST : 0;
+    value |= m->qemu->processor.halted ? S_HALT : 0;
+    value |= m->has_run || !m->qemu->processor.halted ? S_RETIRE_ST : 0;
     value |= m->was_reset ? S_RESET_ST : 0;
     m->was_reset = m->has_run = false;
     return value;
@@ -388,57 +388,29 @@ static bool write_register(struct cortexm *m, uint32_t address, uint32_t value)
 
 static bool read_bus(void *context, uint32_t address, unsigned bytes, uint64_t *value)
 {
-    struct cortexm *m = context;
+    struct qemu *qemu = context;
     uint32_t word;
-    if (address >> 20 != 0xE00 || !read_register(m, address & ~UINT32_C(3), &word))
-        return qemu_read(m->qemu, address, bytes, value);
+    if (address >> 20 != 0xE00 ||
+        !read_register(qemu->processor.context, address & ~UINT32_C(3), &word))
+        return qemu_read(qemu, address, bytes, value);
     *value = word >> 8 * (address & 3);
     return true;
 }
 
 static bool write_bus(void *context, uint32_t address, unsigned bytes, uint64_t value)
 {
-    struct cortexm *m = context;
-    return (address >> 20 == 0xE00 && bytes == 4 && write_register(m, address, (uint32_t)value)) ||
-           qemu_write(m->qemu, address, bytes, value);
-}
-
-// From outside of the debug port the guest of a halted processor is not let run.
-static bool stop(void *context)
-{
-    struct cortexm *m = context;
-    return m->halted || qemu_stop(m->qemu);
-}
-
-static bool resume_guest(void *context)
-{
-    struct cortexm *m = context;
-    return m->halted || qemu_resume(m->qemu);
-}
-
-static bool pump(void *context)
-{
-    struct cortexm *m = context;
-    return qemu_pump(m->qemu);
-}
-
-static void describe(void *context, struct extract_text *text)
-{
-    struct cortexm *m = context;
-    map_describe(&m->qemu->map, text);
+    struct qemu *qemu = context;
+    return (address >> 20 == 0xE00 && bytes == 4 &&
+            write_register(qemu->processor.context, address, (uint32_t)value)) ||
+           qemu_write(qemu, address, bytes, value);
 }
 
 void cortexm_target(struct target *target, struct cortexm *cortexm, struct qemu *qemu)
 {
     *cortexm = (struct cortexm){.qemu = qemu, .enabled = true, .has_run = true};
-    *target = (struct target){.context = cortexm,
-                              .rom_table = ROM_TABLE | 3,
-                              .read = read_bus,
-                              .write = write_bus,
-                              .reset = reset,
-                              .stop = stop,
-                              .resume = resume_guest,
-                              .describe = describe,
-                              .event_fd = qemu->qmp.channel.fd,
-                              .pump = pump};
+    qemu->processor = (struct processor){.context = cortexm, .reset = reset};
+    qemu_target(target, qemu);
+    target->rom_table = ROM_TABLE | 3;
+    target->read = read_bus;
+    target->write = write_bus;
 }

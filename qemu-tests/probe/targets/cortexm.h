@@ -16,7 +16,6 @@ struct cortexm {
     uint32_t status;  // DFSR
     uint32_t monitor; // DEMCR
     uint32_t data;    // DCRDR
-    bool halted;
     bool was_reset, has_run; // since DHCSR was read
     bool enabled;            // FP_CTRL.ENABLE
     uint32_t comparators[CORTEXM_COMPARATORS];

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// kernel: what an exception of an Arm core of A- or R-profile has interrupted. In: the registers of
+// a core that was halted, with its banks. Out: the registers of what it has interrupted.
+//
+// The mode shows which exceptions the core has taken, and lr is after the instruction, until the
+// handler calls a function. So the core has to be in the function to which the vector leads, and lr
+// must not be after a call of that function. r0 to r12 are those of the core as long as it is at
+// the first instruction; those that functions preserve are so later, too.
+//
+// Source: Arm Architecture Reference Manual for Armv7-A, B1.8.1 (vectors), B1.8.3 (link values),
+// B1.3.3 (CPSR), B4.1.130 (SCTLR).
+#include "base/cursor.h"
+#include "kernel/kernel.h"
+#include "symbols/dwarf.h"
+#include <elf.h>
+
+enum { MODE = 0x1F, MODE_FIQ = 0x11, THUMB = 1 << 5 };
+#define HIGH_VECTORS     (UINT64_C(1) << 13) // of SCTLR
+#define THUMB_EXCEPTIONS (UINT64_C(1) << 30)
+#define HIGH_BASE        UINT64_C(0xFFFF0000)
+
+// By exception: the mode that it leads to, its vector, and how far lr is after the instruction.
+static const struct {
+    uint8_t mode, vector, link, thumb_link;
+} exceptions[] = {[KERNEL_ARM_UNDEFINED] = {0x1B, 0x04, 4, 2},
+                  [KERNEL_ARM_PREFETCH_ABORT] = {0x17, 0x0C, 4, 4},
+                  [KERNEL_ARM_DATA_ABORT] = {0x17, 0x10, 8, 8},
+                  [KERNEL_ARM_IRQ] = {0x12, 0x18, 4, 4}};
+
+// Reads a word of the program, or of its memory.
+static bool read_word(struct extract_memory *memory, struct extract_symbols *symbols,
+                      uint64_t address, enum extract_byte_order order, uint64_t *word)
+{
+    uint8_t bytes[4];
+    size_t got = extract_symbols_read_constant(symbols, address, bytes, sizeof bytes);
+
+    if (got != sizeof bytes &&
+        extract_memory_read(memory, address, bytes, sizeof bytes, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, got, order);
+    *word = extract_cursor_u32(&c);
+    return !c.failed;
+}
+
+// Finds out where the table of vectors is. Returns false if that is not known, or if the vectors
+// are Thumb code.
+static bool find_table(const struct extract_registers *core, uint64_t *table)
+{
+    uint64_t control = 0;
+    const bool has_control = register_get(core, ARM_SCTLR, &control);
+
+    if (control & THUMB_EXCEPTIONS)
+        return false;
+    if (control & HIGH_VECTORS)
+        *table = HIGH_BASE;
+    else if (!register_get(core, ARM_VBAR, table))
+        *table = 0;
+    return has_control;
+}
+
+// Follows a vector: B, or LDR PC with an address next to it. Another instruction begins the
+// handler.
+static bool read_vector(struct extract_memory *memory, struct extract_symbols *symbols,
+                        uint64_t address, uint64_t *handler)
+{
+    enum { EF_BE8 = 0x00800000, AHEAD = 8 };
+    const enum extract_byte_order order = extract_symbols_byte_order(symbols);
+    const bool is_be8 = extract_symbols_flags(symbols) & EF_BE8;
+    uint64_t word;
+
+    if (!read_word(memory, symbols, address, is_be8 ? EXTRACT_LITTLE : order, &word))
+        return false;
+    *handler = address;
+    if (word >> 24 == 0xEA)
+        *handler = (address + AHEAD + ((word & 0xFFFFFF) ^ 0x800000) * 4 - 0x2000000) & UINT32_MAX;
+    else if (word >> 12 == 0xE59FF)
+        return read_word(memory, symbols, address + AHEAD + (word & 0xFFF), order, handler);
+    else if (word >> 12 == 0xE51FF)
+        return read_word(memory, symbols, address + AHEAD - (word & 0xFFF), order, handler);
+    return true;
+}
+
+static bool is_same_function(const struct extract_symbols *symbols, uint64_t a, uint64_t b)
+{
+    struct extract_symbol of_a, of_b;
+
+    return extract_symbols_by_address(symbols, a, &of_a, NULL, NULL) &&
+           extract_symbols_by_address(symbols, b, &of_b, NULL, NULL) &&
+           of_a.address == of_b.address;
+}
+
+// Returns whether the core is in the handler of an exception.
+static bool is_in_handler(struct extract_memory *memory, struct extract_symbols *symbols,
+                          const struct extract_registers *core, enum kernel_arm_exception exception,
+                          bool *is_at_start)
+{
+    uint64_t table, handler, pc;
+
+    if (!find_table(core, &table) || !register_get(core, ARM_PC, &pc) ||
+        !read_vector(memory, symbols, table + exceptions[exception].vector, &handler))
+        return false;
+    handler &= ~UINT64_C(1); // Thumb
+    *is_at_start = pc == handler;
+    return *is_at_start || is_same_function(symbols, pc, handler);
+}
+
+// Both aborts lead to the same mode, and a program may handle them by one function: IFAR has the
+// address of the instruction that was not fetched.
+static bool is_possible(const struct extract_registers *core, enum kernel_arm_exception exception,
+                        uint64_t link)
+{
+    uint64_t address;
+    const bool was_fetch = register_get(core, ARM_IFAR, &address) &&
+                           address == link - exceptions[KERNEL_ARM_PREFETCH_ABORT].link;
+
+    return was_fetch ? exception != KERNEL_ARM_DATA_ABORT : exception != KERNEL_ARM_PREFETCH_ABORT;
+}
+
+static bool is_code(struct extract_symbols *symbols, uint64_t address)
+{
+    struct extract_symbol symbol;
+
+    return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
+}
+
+// Sets the registers of what was interrupted.
+static void set_interrupted(struct kernel_arm_frame *frame, const struct extract_registers *core,
+                            uint64_t pc, uint64_t status)
+{
+    enum { PRESERVED = 4, LAST_PRESERVED = 11 };
+    const unsigned first = frame->is_at_start ? 0 : PRESERVED;
+    const unsigned last = frame->is_at_start ? ARM_SP - 1 : LAST_PRESERVED;
+    struct extract_registers *registers = &frame->registers;
+    uint64_t value;
+
+    *registers = (struct extract_registers){.known = 0};
+    for (unsigned i = first; i <= last && (status & MODE) != MODE_FIQ; i++)
+        if (register_get(core, i, &value))
+            register_set(registers, i, value);
+    if (register_get(core, ARM_BEFORE_SP, &value))
+        register_set(registers, ARM_SP, value);
+    if (register_get(core, ARM_BEFORE_LR, &value))
+        register_set(registers, ARM_LR, value);
+    register_set(registers, ARM_PC, pc);
+    register_set(registers, ARM_PSR, status);
+}
+
+bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,
+                           const struct extract_registers *core, struct kernel_arm_frame *frame)
+{
+    uint64_t now, before, link, pc;
+
+    if (!symbols || !register_get(core, ARM_PSR, &now) || !register_get(core, ARM_SPSR, &before) ||
+        !register_get(core, ARM_LR, &link) || !register_get(core, ARM_PC, &pc))
+        return false;
+    for (unsigned i = KERNEL_ARM_UNDEFINED; i <= KERNEL_ARM_IRQ; i++) {
+        const uint64_t back = before & THUMB ? exceptions[i].thumb_link : exceptions[i].link;
+        const uint64_t place = (link - back) & UINT32_MAX;
+        *frame = (struct kernel_arm_frame){.exception = (enum kernel_arm_exception)i};
+        if ((now & MODE) != exceptions[i].mode || !is_possible(core, frame->exception, link) ||
+            !is_in_handler(memory, symbols, core, frame->exception, &frame->is_at_start))
+            continue;
+        // A function that the handler has called has returned, and lr is still what it was then.
+        const bool is_after_call =
+            !kernel_is_no_return(symbols, link) && is_same_function(symbols, pc, link - 2);
+        if (is_after_call || (i != KERNEL_ARM_PREFETCH_ABORT && !is_code(symbols, place)))
+            return false;
+        set_interrupted(frame, core, place, before);
+        return true;
+    }
+    return false;
+}
