@@ -550,9 +550,6 @@ static void add_to_threads(struct schedule *schedule, struct core *core,
     if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION) {
         thread_end_response(schedule, waiter, event);
         return;
-    if (waits_for_stream && is_wait && role->begins == EXTRACT_WAIT_NOTIFICATION) {
-        thread_end_response(schedule, waiter, event);
-        return;
     }
     if (waits_for_stream && !is_wait && extract_role_is_service(role) &&
         core->owner.thread == event->thread)
