@@ -89,6 +89,24 @@ check "a load that may be higher" 3 out '= 10\.8'
 run diff "$stream" "$stream"
 check "diff" 0 out '^no change is certain or likely'
 
+# ---- counters of queues and pools, by Trazer ----
+
+line='^ *\([0-9]*\)| \[[ 0-9]*\] | \(RQ\|MP\) *| \([A-Z_]*\) *: [a-z]*=\([^, ]*\)\(.*\)'
+sed -n "s/$line/\\1 \\2 \\3 \\4 \\5/p" "$data/cm3_all_on.trazer.txt" |
+    awk -v first=$first '
+        function number(name) { sub(".*" name "=", ""); sub(/,.*/, ""); return $0 }
+        $3 == "INIT" { next }
+        { at = $1 - first; object = tolower($4); kind = $2 == "MP" ? "left" : "queued"
+          value = $3 == "GET_LAST" ? 0 : number($2 == "MP" ? "nfree" : "nelem")
+          print at, kind, object, value }' >levels
+"$ringside" export -q --to jsonl "$stream" -o - |
+    jq -r 'select(.type == "counter" and .counter != "load") |
+        "\(.at) \(.counter) \(.object_name | ascii_downcase) \(.value)"' |
+    sed -E 's/ 0x0*/ 0x/' >counters
+sed -E -i 's/ 0x0*/ 0x/' levels
+is "levels that Trazer shows" "$(wc -l <levels)" 948
+is "counters of queues and pools" "$(diff levels counters | head -3)" ''
+
 # ---- streams without what a schedule needs ----
 
 run schedule "$data/x86_overrun_noseq.bin"
