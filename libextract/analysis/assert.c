@@ -468,15 +468,38 @@ static int compare_matches(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
+// Returns the name of the event that reports the failure of another one, as rtos_queue_send_failed
+// does. Such a call has no other event if it fails. Returns NULL if the trace has no such event.
+// The caller frees the name.
+static char *name_failure(const struct extract_assertions *assertions, const char *event)
+{
+    struct extract_error not_found;
+    size_t size = strlen(event) + sizeof "_failed";
+    char *name = malloc(size);
+
+    if (!name)
+        return NULL;
+    snprintf(name, size, "%s_failed", event);
+    if (!check_event(assertions->trace, assertions->hz, name, &not_found))
+        return name;
+    free(name);
+    return NULL;
+}
+
 // Counts the events of a call such as "count(queue_send failed, thread=comms)".
 static enum extract_code count_events(struct extract_assertions *assertions, struct call *call,
                                       struct matches *matches, struct extract_error *error)
 {
-    enum extract_code code = EXTRACT_OK;
+    const char *event = call->argument[0];
+    char *failure = NULL;
+    enum extract_code code = check_event(assertions->trace, assertions->hz, event, error);
+    bool is_failed = code == EXTRACT_NOTFOUND && cut_failed(call->argument[0]);
 
-    if (check_event(assertions->trace, assertions->hz, call->argument[0], error) ==
-            EXTRACT_NOTFOUND &&
-        cut_failed(call->argument[0])) {
+    if (is_failed)
+        code = check_event(assertions->trace, assertions->hz, event, error);
+    if (is_failed && !code)
+        failure = name_failure(assertions, event);
+    if (is_failed && !code && !failure) {
         if (!assertions->stats->has_loads)
             return extract_error_set(error, EXTRACT_UNSUPPORTED, call->name,
                                      "use the events that report failures",
@@ -485,8 +508,9 @@ static enum extract_code count_events(struct extract_assertions *assertions, str
         matches->failed = &assertions->failed;
     }
     code = code ? code
-                : find_matches(assertions, call->argument[0], call->argument + 1, call->count - 1,
-                               matches, error);
+                : find_matches(assertions, failure ? failure : event, call->argument + 1,
+                               call->count - 1, matches, error);
+    free(failure);
     return code;
 }
 

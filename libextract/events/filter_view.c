@@ -29,7 +29,8 @@ struct condition {
     enum extract_target_kind kind; // NONE: it is not a term of the target's own filters
     const char *value;
     bool negative;
-    bool found; // it matches something in the trace
+    bool found;    // it matches something in the trace
+    bool is_short; // of an event: it may be a name as in reports, which lacks a part
 };
 
 struct compile {
@@ -115,17 +116,50 @@ static struct condition make_condition(const struct filter_item *item,
 {
     static const enum extract_filter_word words[EXTRACT_TARGET_KINDS] = {
         EXTRACT_FILTER_EVENT, EXTRACT_FILTER_EVENT, EXTRACT_FILTER_THREAD, EXTRACT_FILTER_OBJECT};
-    struct condition condition = {item->word, EXTRACT_TARGET_NONE, item->value, item->negative,
-                                  false};
+    struct condition condition = {.word = item->word,
+                                  .kind = EXTRACT_TARGET_NONE,
+                                  .value = item->value,
+                                  .negative = item->negative};
 
     if (!target || item->word > EXTRACT_FILTER_OBJECT)
         return condition;
     if (target->parse(item->value, &condition.kind, &condition.value))
         condition.word = words[condition.kind];
     else if (strcmp(item->value, target->all) == 0)
-        condition = (struct condition){EXTRACT_FILTER_EVENT, EXTRACT_TARGET_NONE, "*",
-                                       item->negative, false};
+        condition = (struct condition){.word = EXTRACT_FILTER_EVENT,
+                                       .kind = EXTRACT_TARGET_NONE,
+                                       .value = "*",
+                                       .negative = item->negative};
     return condition;
+}
+
+// Returns whether a name is that of an event type. Blanks may be written as underscores.
+static bool is_type_name(const char *pattern, const char *name)
+{
+    char joined[256];
+
+    snprintf(joined, sizeof joined, "%s", name);
+    for (char *at = joined; *at; at++)
+        *at = *at == ' ' ? '_' : *at;
+    return filter_matches(pattern, name, FNM_CASEFOLD) ||
+           filter_matches(pattern, joined, FNM_CASEFOLD);
+}
+
+// Returns whether an item is a name as reports print it, without its beginning.
+static bool is_short_name(const struct extract_trace *trace, const struct condition *item,
+                          const char *name)
+{
+    const char *const *unprinted = item->is_short ? format_of(trace)->unprinted : NULL;
+
+    while (unprinted && *unprinted && strncmp(name, *unprinted, strlen(*unprinted)) != 0)
+        unprinted++;
+    if (!unprinted || !*unprinted)
+        return false;
+    char shown[256];
+    snprintf(shown, sizeof shown, "%s", name + strlen(*unprinted));
+    for (char *at = shown; *at; at++)
+        *at = *at == '_' ? ' ' : *at;
+    return is_type_name(item->value, shown);
 }
 
 // Returns whether an entry of the trace gives a user event a name that matches.
@@ -139,7 +173,8 @@ static bool is_user_event_name(const struct extract_trace *trace, const struct c
 
     for (size_t i = 0; i < count; i++)
         if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first &&
-            filter_matches(item->value, objects[i].name, 0))
+            (filter_matches(item->value, objects[i].name, 0) ||
+             is_short_name(trace, item, objects[i].name)))
             return true;
     return false;
 }
@@ -159,14 +194,9 @@ static bool item_is_type(const struct extract_trace *trace, const struct conditi
     char in_name[12];
     extract_event_type_number(type, id, in_name);
     snprintf(shown, sizeof shown, type->range ? "%s %s" : "%s", type->name, in_name);
-    char joined[256]; // blanks may be written as underscores
-    snprintf(joined, sizeof joined, "%s", shown);
-    for (char *at = joined; *at; at++)
-        *at = *at == ' ' ? '_' : *at;
     return filter_matches(item->value, type->symbol, FNM_CASEFOLD) ||
            filter_matches(item->value, type->name, FNM_CASEFOLD) ||
-           filter_matches(item->value, shown, FNM_CASEFOLD) ||
-           filter_matches(item->value, joined, FNM_CASEFOLD) ||
+           is_type_name(item->value, shown) || is_short_name(trace, item, type->name) ||
            is_user_event_name(trace, item, id) ||
            (target && target->fits(EXTRACT_TARGET_EVENT, id, item->value));
 }
@@ -248,7 +278,7 @@ static bool are_all_types_found(const struct compile *c)
 
 // Compiles the event types. A name that does not occur in the trace is not misspelled if the format
 // has a type of that name.
-static enum extract_code compile_types(struct compile *c)
+static enum extract_code compile_all_types(struct compile *c)
 {
     const struct extract_format *format = extract_trace_snapshot(c->trace)->ring.format;
     const struct extract_event_type *mark;
@@ -261,6 +291,21 @@ static enum extract_code compile_types(struct compile *c)
     for (size_t i = 0; (mark = extract_mark_type_at(i)); i++)
         is_type_wanted(c, mark, mark->id);
     return EXTRACT_OK;
+}
+
+// Compiles the event types. What is not the name of a type may be one as in reports, which lacks a
+// part: a user event of that name comes first.
+static enum extract_code compile_types(struct compile *c)
+{
+    enum extract_code code = compile_all_types(c);
+
+    if (code || !format_of(c->trace)->unprinted || are_all_types_found(c))
+        return code;
+    for (size_t i = 0; i < c->count; i++)
+        c->conditions[i].is_short = !c->conditions[i].found;
+    memset(c->view->ids, 0, sizeof c->view->ids);
+    c->view->rare_ids.count = 0;
+    return compile_all_types(c);
 }
 
 // Returns whether a value names a context, by its short name or as reports print it.

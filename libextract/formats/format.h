@@ -631,6 +631,7 @@ struct extract_format {
     const char *thread_type; // type_name of the objects that make events: "thread"
     enum extract_direction direction; // which way timestamps count; NONE: derived from the entries
     enum extract_hook_space hooks;    // how event ids are mapped to hook ids
+    const char *const *unprinted;     // beginnings of events' names that reports omit, then NULL
 
     // ---- Parts. NULL: the format does not have it. ----
 

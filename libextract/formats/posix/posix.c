@@ -171,6 +171,8 @@ static const struct extract_scheduler kernel = {.translate = posix_rtos_translat
 
 static const struct extract_hook_entries entries = {posix_entry, extract_hook_entry_is_no_mark};
 
+static const char *const unprinted[] = {"rtos_", "posix_", NULL};
+
 const struct extract_format extract_format_posix = {
     .name = "posix",
     .title = "POSIX trace",
@@ -190,6 +192,7 @@ const struct extract_format extract_format_posix = {
     .object = decode_object,
     .streams = true,
     .user_ids = POSIX_USER,
+    .unprinted = unprinted,
     .users_share = true,
     .has_ownerless = true,
     .thread_type = "thread",

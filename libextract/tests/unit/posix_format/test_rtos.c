@@ -3,6 +3,7 @@
 // schedule. Truth: the header that firmware includes, and computation by hand.
 #include "target/ringside_rtos_hooks.h"
 #include "tests/unit/posix_format/ptr_builder.h"
+#include <extract/assert.h>
 #include <extract/report.h>
 #include <extract/schedule.h>
 #include <extract/stats.h>
@@ -675,6 +676,50 @@ static void test_chart_of_timeout(void **state)
                 "e0>>e1: timeout: 0x20004200; # 40\n");
 }
 
+// ---- names of events ----
+
+static void check_holds(const char *assertion)
+{
+    struct extract_assertion_result result;
+    struct extract_assertions *assertions;
+    struct look look;
+
+    look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    assert_int_equal(extract_assertions_new(&assertions, look.trace, NULL, 0, true, NULL),
+                     EXTRACT_OK);
+    assert_int_equal(extract_assertions_check(assertions, assertion, &result, NULL), EXTRACT_OK);
+    assert_int_equal(result.result, EXTRACT_ASSERTION_HOLDS);
+    extract_assertions_free(assertions);
+    look_close(&look);
+}
+
+// Names are those of the events, or as in reports. A user event comes before a name as in reports.
+static void test_short_names(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_queue_send", A, QUEUE, 1, 0);
+    put("rtos_queue_send", A, QUEUE, 2, 0);
+    check_holds("count(rtos_queue_send) == 2");
+    check_holds("count(queue send) == 2 && count(queue_send) == 2 && count(Queue*) == 2");
+    put("queue_send", A, QUEUE, 3, 0);
+    check_holds("count(rtos_queue_send) == 2 && count(queue_send) == 1");
+}
+
+// A call that failed has an event of its own, and no other one.
+static void test_failed_calls(void **state)
+{
+    (void)state;
+    begin(&narrow);
+    put("rtos_start", A, A, 0, 0);
+    put("rtos_queue_send", A, QUEUE, 1, 0);
+    put("rtos_queue_send_failed", A, QUEUE, 0, 0);
+    put("rtos_queue_receive", A, QUEUE, 0, 0);
+    id_of("rtos_queue_receive_failed");
+    check_holds("count(rtos_queue_send failed) == 1 && count(queue_send failed) == 1");
+    check_holds("never(rtos_queue_receive failed) && count(queue_* failed) == 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -702,6 +747,8 @@ int main(void)
         cmocka_unit_test(test_chart_of_messages),
         cmocka_unit_test(test_chart_of_semaphore),
         cmocka_unit_test(test_chart_of_timeout),
+        cmocka_unit_test(test_short_names),
+        cmocka_unit_test(test_failed_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
