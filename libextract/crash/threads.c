@@ -2,10 +2,10 @@
 // crash: what the control blocks of the kernel show: stacks that have overflowed and whose memory
 // they hit, threads that wait for each other, and objects that are full or empty.
 #include "crash/crash.h"
+#include "kernel/kernel.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <extract/text.h>
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,18 +197,6 @@ static void find_levels(struct crash_build *build)
 
 // ---- who had the core ----
 
-// Returns whether an Arm core of A- or R-profile is in a mode that an exception leads to: it may
-// have interrupted another exception.
-static bool is_in_exception_mode(const struct crash_build *build)
-{
-    const uint64_t modes = 1 << 0x1 | 1 << 0x2 | 1 << 0x7 | 1 << 0xB; // FIQ, IRQ, abort, undefined
-    uint64_t status;
-
-    return build->machine && build->machine->elf_machine == EM_ARM &&
-           !build->machine->is_m_profile &&
-           register_get(&build->crash->registers, ARM_PSR, &status) && modes >> (status & 0xF) & 1;
-}
-
 static void find_thread(struct crash_build *build)
 {
     const struct extract_remains *remains = build->remains;
@@ -235,8 +223,9 @@ static void find_thread(struct crash_build *build)
         if (!served->on_core || !served->thread || served->thread->core != crash->core)
             continue;
         crash->thread = served->thread;
-        crash->thread_certainty =
-            is_in_exception_mode(build) ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
+        crash->thread_certainty = kernel_is_arm_exception(build->machine, &crash->registers)
+                                      ? EXTRACT_CRASH_LIKELY
+                                      : EXTRACT_CRASH_CERTAIN;
     }
     serve_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs.

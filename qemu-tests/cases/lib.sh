@@ -353,7 +353,7 @@ refused() {
 
 # session TITLE <<TCL: runs Tcl in OpenOCD, after init, with the procedures of session.tcl. Each
 # `is NAME EXPECTED ACTUAL...` in it is a check, and that the session runs to its end is one.
-# CORTEX_M=1 adds the target chip.cpu.
+# CORTEX_M=1 or CORTEX_A=1 adds the target chip.cpu.
 session() {
     cat >"$work/session.tcl"
     rm -f "$work/verdicts"
@@ -363,7 +363,8 @@ session() {
 }
 run_session() { # TITLE
     timeout -k 5 120 openocd -c "set PROBE_SOCKET {$work/probe}; set CORTEX_M ${CORTEX_M:-0}" \
-        -f "$config" -c 'telnet_port disabled; tcl_port disabled; gdb_port disabled' \
+        -c "set CORTEX_A ${CORTEX_A:-0}" -f "$config" \
+        -c 'telnet_port disabled; tcl_port disabled; gdb_port disabled' \
         -c "set title {$1}; set work {$work}; set probe {$probe}; set counter_at ${counter_at:-0}" \
         -f qemu-tests/cases/session.tcl -c 'init; poll off; probe_memaccess' \
         -f "$work/session.tcl" -c shutdown >"$work/openocd.log" 2>&1 </dev/null && return 0

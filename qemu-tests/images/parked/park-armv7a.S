@@ -31,14 +31,14 @@ _start:
     .balign 32
 vectors:
     b _start
-    .irp name, undefined, supervisor, prefetch_abort, data_abort, unused, irq, fiq
-    b handle_\name
+    .irp name, Undefined, SVC, PrefetchAbort, DataAbort, Unused, IRQ, FIQ
+    b \name\()_Handler
     .endr
-    .irp name, undefined, supervisor, prefetch_abort, data_abort, unused, irq, fiq
-    .type handle_\name, %function
-handle_\name:
-    b handle_\name
-    .size handle_\name, . - handle_\name
+    .irp name, Undefined, SVC, PrefetchAbort, DataAbort, Unused, IRQ, FIQ
+    .type \name\()_Handler, %function
+\name\()_Handler:
+    b \name\()_Handler
+    .size \name\()_Handler, . - \name\()_Handler
     .endr
 
     .text
