@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A Cortex-A of QEMU behind the stock OpenOCD: what its target cortex_a does through ringside-probe,
+# A Cortex-A of QEMU and the stock OpenOCD: what its target cortex_a does through ringside-probe,
 # and the directory that `ringside crash` of OpenOCD writes when the program dies. The truth is in
 # images/parked: deaths.c dies as the variable `death` demands, and park-armv7a.S gives each mode
 # its registers.
@@ -20,7 +20,8 @@ CORTEX_A=1
 check "Cortex-A: starts" serve --qemu "$armv7a -kernel $elf"
 [ $failed -eq 0 ] || exit 1
 session "Cortex-A" <<END
-set stacks {fiq $(stack_of 1) irq $(stack_of 2) svc $(stack_of 3) abt $(stack_of 4) und $(stack_of 5)}
+set stacks {fiq $(stack_of 1) irq $(stack_of 2) svc $(stack_of 3) abt $(stack_of 4)
+    und $(stack_of 5)}
 set work_at $(symbol work)
 set svc_at $(symbol SVC_Handler)
 source $PWD/qemu-tests/cases/probe/cortexa.tcl
@@ -156,7 +157,8 @@ check "... and in a core" cored execute_garbage
 by_itself() {
     launch || return 1
     says 'dumps to ' ringside autocrash on "$work/crashes" || return 1
-    tcl "poll on; halt; bp $(symbol DataAbort_Handler) 4 hw; mww $(symbol death) 1; resume" >/dev/null
+    tcl "poll on; halt; bp $(symbol DataAbort_Handler) 4 hw; mww $(symbol death) 1; resume" \
+        >/dev/null
     wait_for 30 test -e "$work/crashes/crash-0001/manifest.txt" ||
         { tail -n 5 "$work/openocd.log"; return 1; }
     grep -q '^reason: halted in a fault handler, pc' "$work/crashes/crash-0001/manifest.txt" &&

@@ -206,11 +206,12 @@ says "Thumb code: an undefined instruction" "$(found certain thumb_store 2) and
 page undefined undefined $(($(at store+4) + 4)) 0x1f branches
 says "Arm code: an undefined instruction" "$(found certain store 4)"
 page irq irq $(($(at store+4) + 4)) 0x1f branches
-says "an interrupt is no fault" '.cause.kind == "unknown" and .context == "IRQ"'
+says "an interrupt is not a fault" '.cause.kind == "unknown" and .context == "IRQ"'
 page abort data $link 0x1f branches
 says "registers of the mode before" '.cause.registers | .spsr == 31 and .before_sp == 131104'
 page abort data $link 0x17 branches
-says "an abort in abort mode" "$(found certain store 4) and (.cause.registers | has(\"before_sp\") | not)"
+says "an abort in abort mode" "$(found certain store 4) and
+    (.cause.registers | has(\"before_sp\") | not)"
 page abort data $link 0x13 branches
 says "an abort in supervisor mode" "$(found certain store 4) and .cause.registers.before_sp == 92"
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # cortexa.tcl: what OpenOCD's target cortex_a does through the probe, for case-cortex-a.sh: halts,
 # registers of all banks, memory, steps and breakpoints of both instruction sets, User mode, resets.
-# STACKS is the stack of each mode, WORK_AT a function that the program calls again and again, SVC_AT
-# the handler of SVC.
+# STACKS is the stack of each mode, WORK_AT a function that the program calls again and again,
+# SVC_AT the handler of SVC.
 targets chip.cpu
 # While the core runs, only the memory port can read.
 proc counter {} { chip.mem read_memory $::counter_at 32 1 }
@@ -48,8 +48,8 @@ foreach {set width size thumb program} {
     reg r1 1
     foreach {instructions sum added} {1 42 1  2 42 6  3 42 6  4 48 6  4 48 6} {
         step
-        is "$set: step to $instructions" [list [expr {0x40080000 + $size * $instructions}] $sum $added] \
-            [value pc] [value r0] [value r1]
+        set at [expr {0x40080000 + $size * $instructions}]
+        is "$set: step to $instructions" [list $at $sum $added] [value pc] [value r0] [value r1]
     }
     reg pc 0x40080000
     bp [expr {0x40080000 + 3 * $size}] $size hw
@@ -83,7 +83,8 @@ resume
 halt
 is "MMU: another address" [words 0x40080000 1] [words 0x50080000 1]
 write_memory 0x50080000 32 {0x55667788}
-is "MMU: a write" {0x55667788 0x55667788} [words 0x40080000 1] [chip.mem read_memory 0x40080000 32 1]
+is "MMU: a write" {0x55667788 0x55667788} [words 0x40080000 1] \
+    [chip.mem read_memory 0x40080000 32 1]
 is "MMU: not mapped" failed [try {words 0x60000000 1}]
 is "MMU: after it" 0x55667788 [words 0x50080000 1]
 
