@@ -142,7 +142,8 @@ $(FIRMWARE_OUT)/smp-rv64.elf: qemu-tests/ports/rv64/link.ld \
 PARKED        := qemu-tests/images/parked
 PARKED_ARMV7A := $(addprefix $(PARKED)/,parked.c deaths.c park-armv7a.S)
 FIRMWARE += $(FIRMWARE_OUT)/deaths-armv7a.elf
-$(FIRMWARE_OUT)/deaths-armv7a.elf: $(PARKED)/armv7a.ld $(PARKED_ARMV7A) $(wildcard $(PARKED)/*.h)
+$(FIRMWARE_OUT)/deaths-armv7a.elf: $(PARKED)/armv7a.ld $(PARKED_ARMV7A) $(wildcard $(PARKED)/*.h) \
+  $(PARKED)/run-arm.S
 	@mkdir -p $(@D)
 	$(call firmware_say,$@)
 	$(Q)arm-none-eabi-gcc -mcpu=cortex-a15 -marm -std=gnu11 -g -O1 -ffreestanding -fno-pie \

@@ -208,6 +208,21 @@ images_of() { # NAME: FILE@ADDRESS words
         printf '%s@%s\n' "$file" "${file##*.ram-}"
     done
 }
+# The directory of OpenOCD's `ringside crash` with `images`; the caller adds its registers.txt.
+make_folder() { # TYPE: that of OpenOCD's target
+    local image file address
+    rm -rf "$work/folder"
+    mkdir "$work/folder"
+    {
+        printf '%s\n' 'ringside-crash 1' 'target: chip.cpu' "type: $1" 'byte-order: little' \
+            'state: halted' 'reason: on request' 'registers: registers.txt'
+        for image in "${images[@]}"; do
+            file=${image%@*} address=${image##*@}
+            cp "$file" "$work/folder/ram-$address.bin"
+            printf 'ram: ram-%s.bin %s 0x%x\n' "$address" "$address" "$(stat -c %s "$file")"
+        done
+    } >"$work/folder/manifest.txt"
+}
 whole_or_named() { # STATUS: 0 whole, 3 losses named
     [ "$1" -eq 0 ] || [ "$1" -eq 3 ]
 }
