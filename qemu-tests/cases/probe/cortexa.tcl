@@ -91,14 +91,19 @@ is "MMU: after it" 0x55667788 [words 0x50080000 1]
 reset halt
 is "reset halt" {0 halted} [runs] [chip.cpu curstate]
 # DBGVCR, the vector of a reset, which cortex_a does not set.
-proc vector_catch {on} {
-    chip.dap apreg 1 0x04 0x8000101c
-    chip.dap apreg 1 0x0c $on
+proc request {offset value} {
+    chip.dap apreg 1 0x04 [expr {0x80001000 + $offset}]
+    chip.dap apreg 1 0x0c $value
 }
-vector_catch 1
+request 0x1c 1
+# The halted core is sent to User mode, and does not go on: DBGDTRRX to r0, and MSR CPSR, r0.
+foreach {offset value} {0x88 0x6000 0x80 0x1d0 0x84 0xee100e15 0x84 0xe12ff000} {
+    request $offset $value
+}
 reset halt
-is "reset halt, with a vector catch: the first instruction" 0x40010000 [at pc]
-vector_catch 0
+is "reset halt, with a vector catch: the first instruction, no longer User mode" \
+    {0x40010000 19} [at pc] [expr {[value cpsr] & 31}]
+request 0x1c 0
 resume
 is "resume" 1 [moves]
 halt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // probe/cortexa: instructions in Debug state. In: an instruction. Out: its effect. What concerns
-// the debugger or faults is done here, through the gdbstub; the rest is executed by QEMU, at the
-// present place of the core.
+// the debugger or faults is done here, with the gdbstub's registers and QEMU's memory; the rest is
+// executed by QEMU, at the present place of the core.
 // Standard: Arm Architecture Reference Manual, Armv7-A (DDI 0406), A8.8 (encodings), B4.1 (system
 // control registers), C5.4 (Debug state), C8.1 (the debug communications channel).
 #include "probe/cortexa/instructions.h"
@@ -46,7 +46,7 @@ static bool set(struct cortexa *a, int number, uint32_t value)
 static bool get_status(struct cortexa *a, uint32_t *value)
 {
     const bool done = get(a, gdb_number(&a->core.qemu->gdb, "cpsr"), value);
-    if (a->is_user)
+    if (a->core.is_user)
         *value = (*value & ~(uint32_t)STATUS_MODE) | MODE_USER;
     return done;
 }
@@ -59,8 +59,8 @@ static bool set_status(struct cortexa *a, uint32_t value)
     uint32_t before, after;
     if (!get(a, number, &before))
         return false;
-    a->is_user = (value & STATUS_MODE) == MODE_USER && (before & STATUS_MODE) != MODE_USER;
-    if (a->is_user)
+    a->core.is_user = (value & STATUS_MODE) == MODE_USER && (before & STATUS_MODE) != MODE_USER;
+    if (a->core.is_user)
         value |= MODE_SYSTEM;
     return set(a, number, value) && get(a, number, &after) && !((value ^ after) & STATUS_MODE);
 }
@@ -69,10 +69,9 @@ bool instructions_end(struct cortexa *a)
 {
     const int number = gdb_number(&a->core.qemu->gdb, "cpsr");
     uint32_t status;
-    a->page.is_known = false;
-    if (!a->is_user)
+    if (!a->core.is_user)
         return true;
-    a->is_user = false;
+    a->core.is_user = false;
     return get(a, number, &status) && set(a, number, (status & ~(uint32_t)STATUS_MODE) | MODE_USER);
 }
 
@@ -90,19 +89,19 @@ static bool translate(struct cortexa *a, uint32_t address, uint32_t *physical)
     const uint32_t page = address & ~(uint32_t)(PAGE - 1);
     char command[32];
     struct extract_text answer;
-    if (!a->page.is_known || a->page.address != page) {
+    if (!a->core.page.is_known || a->core.page.address != page) {
         snprintf(command, sizeof command, "gva2gpa 0x%" PRIx32, page);
         extract_text_init(&answer, NULL, NULL);
-        a->page.is_known = qmp_monitor(&a->core.qemu->qmp, command, &answer);
+        a->core.page.is_known = qmp_monitor(&a->core.qemu->qmp, command, &answer);
         extract_text_putc(&answer, '\0');
         const char *at = answer.data ? strstr(answer.data, result) : NULL;
-        a->page.is_known &= at != NULL;
-        a->page.address = page;
-        a->page.physical = at ? (uint32_t)strtoul(at + strlen(result), NULL, 0) : 0;
+        a->core.page.is_known &= at != NULL;
+        a->core.page.address = page;
+        a->core.page.physical = at ? (uint32_t)strtoul(at + strlen(result), NULL, 0) : 0;
         extract_text_free(&answer);
     }
-    *physical = a->page.physical + (address - page);
-    return a->page.is_known;
+    *physical = a->core.page.physical + (address - page);
+    return a->core.page.is_known;
 }
 
 static bool read_memory(struct cortexa *a, uint32_t address, unsigned bytes, uint64_t *value)
@@ -278,7 +277,7 @@ static enum instruction_end execute_in_guest(struct cortexa *a, uint32_t instruc
     uint32_t pc, status;
     if (!get(a, PC, &pc) || !get(a, number, &status) || (status & STATUS_MODE) == MODE_USER)
         return INSTRUCTION_UNDEFINED;
-    a->page.is_known = false; // the MMU may change
+    a->core.page.is_known = false; // the MMU may change
     bool done = set(a, number, status & ~STATUS_INSTRUCTION_SET) &&
                 step_over(a, instruction, pc & ~UINT32_C(3));
     done = set(a, number, status) && done;
