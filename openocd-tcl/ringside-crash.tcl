@@ -52,7 +52,9 @@ proc _ringside_crash_write {T directory reason} {
 	set images {}
 	lappend lines {*}[_ringside_crash_ram $T $directory missing images]
 	lappend lines {*}[_ringside_crash_status $T $directory missing]
-	if {[catch {_ringside_save_snapshot $T [file join $directory ring.trx]} lost]} {
+	if {![_ringside_has_ring $T]} {
+		lappend lines "# no ring"
+	} elseif {[catch {_ringside_save_snapshot $T [file join $directory ring.trx]} lost]} {
 		lappend missing "ring: $lost"
 	} elseif {$lost < 0} {
 		lappend missing "ring: the trace is not enabled"
@@ -102,8 +104,9 @@ proc _ringside_register {T name} {
 	return $value
 }
 
-# What an Arm core of A- or R-profile keeps of a fault, and where its vectors are, which OpenOCD does
-# not list as registers: the operands of the instructions that read it. Cortex-R4 has no VBAR.
+# What an Arm core of A- or R-profile keeps of a fault, and where its vectors are, which OpenOCD
+# does not list as registers: the operands of the instructions that read it. Cortex-R4 has no
+# VBAR.
 set _ringside_fault_registers {
 	cortex_a {dfsr {0 5 0 0} dfar {0 6 0 0} ifsr {0 5 0 1} ifar {0 6 0 2} sctlr {0 1 0 0}
 		vbar {0 12 0 0}}
@@ -320,9 +323,13 @@ proc _ringside_halted {T} {
 	}
 }
 
-# Returns the write position of the ring, by which one crash is distinguished from the next.
+# Returns the write position of the ring, if there is one, by which one crash is distinguished from
+# the next.
 proc _ringside_crash_place {T} {
 	upvar #0 _ringside_ring_$T r
+	if {![_ringside_has_ring $T]} {
+		return ""
+	}
 	if {!$r(ready)} {
 		_ringside_locate $T
 	}

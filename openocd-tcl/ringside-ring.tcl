@@ -109,9 +109,19 @@ proc _ringside_read_header {T base} {
 	set r(ready) 1
 }
 
+# Returns whether "ringside init" has named a ring. The other formats have no such field.
+proc _ringside_has_ring {T} {
+	upvar #0 _ringside_ring_$T r
+	return [expr {![info exists r(threadx)] || $r(threadx) ne "" || $r(fixed) ne ""}]
+}
+
 # Finds the ring and reads its header. Returns 0 if the trace has not been enabled yet.
 proc _ringside_locate {T} {
 	upvar #0 _ringside_ring_$T r
+	if {![_ringside_has_ring $T]} {
+		_ringside_fail "target $T" "ringside init has named no ring, only RAM" \
+			"use ringside crash or ringside autocrash, or firmware with a trace"
+	}
 	set r(ready) 0
 	set base $r(fixed)
 	if {$base eq ""} {

@@ -51,7 +51,8 @@ proc _ringside_cmd_init {args} {
 	set options [_ringside_options init \
 		{-target -threadx -header -current -filter -pointer -word} $args {-ram -fault}]
 	set T [_ringside_init_target $options]
-	if {[dict exists $options -threadx] == [dict exists $options -header]} {
+	set rings [expr {[dict exists $options -threadx] + [dict exists $options -header]}]
+	if {$rings > 1 || ($rings == 0 && ![dict exists $options -ram])} {
 		_ringside_fail "ringside init" "-threadx or -header missing" \
 			"use the line that ringside openocd-config --elf FW.elf prints"
 	}

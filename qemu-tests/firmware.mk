@@ -138,6 +138,18 @@ $(FIRMWARE_OUT)/smp-rv64.elf: qemu-tests/ports/rv64/link.ld \
 	$(Q)$(TOOLS_rv64)gcc $(CPU_rv64) -nostdlib -static -no-pie -Wl,--build-id=none \
 	  -Wl,-z,noexecstack -T $< $(filter %.o,$^) -o $@
 
+# Threads parked in contexts of FreeRTOS on Armv7-A, of which one dies; without the kernel, too.
+PARKED        := qemu-tests/images/parked
+PARKED_ARMV7A := $(addprefix $(PARKED)/,parked.c deaths.c park-armv7a.S)
+FIRMWARE += $(FIRMWARE_OUT)/deaths-armv7a.elf
+$(FIRMWARE_OUT)/deaths-armv7a.elf: $(PARKED)/armv7a.ld $(PARKED_ARMV7A) $(wildcard $(PARKED)/*.h) \
+  $(PARKED)/run-arm.S
+	@mkdir -p $(@D)
+	$(call firmware_say,$@)
+	$(Q)arm-none-eabi-gcc -mcpu=cortex-a15 -marm -std=gnu11 -g -O1 -ffreestanding -fno-pie \
+	  -DKERNEL='"freertos.h"' -DHAS_WORK -Wall -Wextra -Werror -nostdlib -static -no-pie \
+	  -Wl,--build-id=none -Wl,-z,noexecstack -Wl,--no-warn-rwx-segments -T $< $(PARKED_ARMV7A) -o $@
+
 firmware: $(FIRMWARE)
 
 -include $(shell find $(FIRMWARE_OUT)/obj -name '*.d' 2>/dev/null)

@@ -6,7 +6,6 @@
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <extract/text.h>
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,18 +197,6 @@ static void find_levels(struct crash_build *build)
 
 // ---- who had the core ----
 
-// Returns whether an Arm core of A- or R-profile is in a mode that an exception leads to: it may
-// have interrupted another exception.
-static bool is_in_exception_mode(const struct crash_build *build)
-{
-    const uint64_t modes = 1 << 0x1 | 1 << 0x2 | 1 << 0x7 | 1 << 0xB; // FIQ, IRQ, abort, undefined
-    uint64_t status;
-
-    return build->machine && build->machine->elf_machine == EM_ARM &&
-           !build->machine->is_m_profile &&
-           register_get(&build->crash->registers, ARM_PSR, &status) && modes >> (status & 0xF) & 1;
-}
-
 static void find_thread(struct crash_build *build)
 {
     const struct extract_remains *remains = build->remains;
@@ -237,10 +224,9 @@ static void find_thread(struct crash_build *build)
         if (!served->on_core || !served->thread || served->thread->core != crash->core)
             continue;
         crash->thread = served->thread;
-        crash->thread_certainty =
-            is_in_exception_mode(build) || !register_get(&crash->registers, build->machine->sp, &sp)
-                ? EXTRACT_CRASH_LIKELY
-                : EXTRACT_CRASH_CERTAIN;
+        bool is_unsure = kernel_is_arm_exception(build->machine, &crash->registers) ||
+                         !register_get(&crash->registers, build->machine->sp, &sp);
+        crash->thread_certainty = is_unsure ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
     }
     serve_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs.

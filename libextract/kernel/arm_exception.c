@@ -145,6 +145,16 @@ static void set_interrupted(struct kernel_arm_frame *frame, const struct extract
     register_set(registers, ARM_PSR, status);
 }
 
+bool kernel_is_arm_exception(const struct register_machine *machine,
+                             const struct extract_registers *core)
+{
+    const uint64_t modes = 1 << 0x1 | 1 << 0x2 | 1 << 0x7 | 1 << 0xB; // FIQ, IRQ, abort, undefined
+    uint64_t status;
+
+    return machine && machine->elf_machine == EM_ARM && !machine->is_m_profile &&
+           register_get(core, ARM_PSR, &status) && modes >> (status & 0xF) & 1;
+}
+
 bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,
                            const struct extract_registers *core, struct kernel_arm_frame *frame)
 {

@@ -208,6 +208,10 @@ struct kernel_arm_frame {
     bool is_at_start;                   // the core is at the first instruction of the handler
     struct extract_registers registers; // of what was interrupted
 };
+// Returns whether a core is an Arm core of A- or R-profile in a mode that only an exception leads
+// to, other than a call of the kernel.
+bool kernel_is_arm_exception(const struct register_machine *machine,
+                             const struct extract_registers *core);
 // Gets what an exception has interrupted, as long as the core is in the function to which the
 // vector leads. Returns false if it is not known to be, or in no exception.
 bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,

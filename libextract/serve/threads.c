@@ -10,7 +10,7 @@ enum { ARM_EXCEPTION = 0x1FF, ARM_PENDSV = 14 }; // xpsr: number of the exceptio
 
 // On Arm's M-profile, an exception that interrupts a thread leaves the thread's stack pointer in
 // psp. Other machines switch to a stack of the kernel, so that the core is not the thread's for
-// that time.
+// that time; A-profile has one for each mode.
 bool serve_has_core(const struct extract_kernel_thread *thread,
                     const struct register_machine *machine,
                     const struct extract_registers *registers)
@@ -26,6 +26,9 @@ bool serve_has_core(const struct extract_kernel_thread *thread,
             sp <= thread->stack_end)
             return true;
     }
+    // The stack of the exception may end where that of the thread begins.
+    if (kernel_is_arm_exception(machine, registers) && register_get(registers, ARM_BEFORE_SP, &sp))
+        return false;
     return !register_get(registers, machine->sp, &sp) ||
            (sp >= thread->stack_start && sp <= thread->stack_end);
 }

@@ -287,18 +287,7 @@ stops_ticking() {
 
 # The same from the directory that OpenOCD writes of a chip with two cores, and all threads in GDB.
 same_from_folder() {
-    local image file address
-    rm -rf "$work/folder"
-    mkdir "$work/folder"
-    {
-        printf '%s\n' 'ringside-crash 1' 'target: chip.cpu0' 'type: riscv' 'byte-order: little' \
-            'state: halted' 'reason: on request' 'registers: registers.txt'
-        for image in "${images[@]}"; do
-            file=${image%@*} address=${image##*@}
-            cp "$file" "$work/folder/ram-$address.bin"
-            printf 'ram: ram-%s.bin %s 0x%x\n' "$address" "$address" "$(stat -c %s "$file")"
-        done
-    } >"$work/folder/manifest.txt"
+    make_folder riscv
     awk '$1 == "Thread" {print "core", $2 - 1} $2 ~ /^0x/ {print $1, $2}' "$work/registers.txt" \
         >"$work/folder/registers.txt"
     "$ringside" crash -q --json --elf "$elf" "$work/folder" >"$work/folder.json" 2>"$work/err"

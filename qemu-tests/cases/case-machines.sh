@@ -81,21 +81,10 @@ cores() {
 }
 # The directory of OpenOCD's `ringside crash`, which has the registers of all modes of a Cortex-A.
 folder() { # BANK: that of sp and lr
-    local image file address
-    rm -rf "$work/folder"
-    mkdir "$work/folder"
+    make_folder cortex_a
     awk -v bank="$1" 'BEGIN {print "sp_svc 0x40", "\nlr_svc 0x44", "\nsp_fiq 0x48", "\nr8_fiq 0x4c"}
         $1 == "sp" || $1 == "lr" {$1 = $1 "_" bank} {print $1, $2}' "$work/registers.txt" \
         >"$work/folder/registers.txt"
-    {
-        printf '%s\n' 'ringside-crash 1' 'target: chip.cpu' 'type: cortex_a' 'byte-order: little' \
-            'state: halted' 'reason: on request' 'registers: registers.txt'
-        for image in "${images[@]}"; do
-            file=${image%@*} address=${image##*@}
-            cp "$file" "$work/folder/ram-$address.bin"
-            printf 'ram: ram-%s.bin %s 0x%x\n' "$address" "$address" "$(stat -c %s "$file")"
-        done
-    } >"$work/folder/manifest.txt"
 }
 folders() {
     folder usr

@@ -208,6 +208,21 @@ images_of() { # NAME: FILE@ADDRESS words
         printf '%s@%s\n' "$file" "${file##*.ram-}"
     done
 }
+# The directory of OpenOCD's `ringside crash` with `images`; the caller adds its registers.txt.
+make_folder() { # TYPE: that of OpenOCD's target
+    local image file address
+    rm -rf "$work/folder"
+    mkdir "$work/folder"
+    {
+        printf '%s\n' 'ringside-crash 1' 'target: chip.cpu' "type: $1" 'byte-order: little' \
+            'state: halted' 'reason: on request' 'registers: registers.txt'
+        for image in "${images[@]}"; do
+            file=${image%@*} address=${image##*@}
+            cp "$file" "$work/folder/ram-$address.bin"
+            printf 'ram: ram-%s.bin %s 0x%x\n' "$address" "$address" "$(stat -c %s "$file")"
+        done
+    } >"$work/folder/manifest.txt"
+}
 whole_or_named() { # STATUS: 0 whole, 3 losses named
     [ "$1" -eq 0 ] || [ "$1" -eq 3 ]
 }
@@ -353,7 +368,7 @@ refused() {
 
 # session TITLE <<TCL: runs Tcl in OpenOCD, after init, with the procedures of session.tcl. Each
 # `is NAME EXPECTED ACTUAL...` in it is a check, and that the session runs to its end is one.
-# CORTEX_M=1 adds the target chip.cpu.
+# CORTEX_M=1 or CORTEX_A=1 adds the target chip.cpu.
 session() {
     cat >"$work/session.tcl"
     rm -f "$work/verdicts"
@@ -363,7 +378,8 @@ session() {
 }
 run_session() { # TITLE
     timeout -k 5 120 openocd -c "set PROBE_SOCKET {$work/probe}; set CORTEX_M ${CORTEX_M:-0}" \
-        -f "$config" -c 'telnet_port disabled; tcl_port disabled; gdb_port disabled' \
+        -c "set CORTEX_A ${CORTEX_A:-0}" -f "$config" \
+        -c 'telnet_port disabled; tcl_port disabled; gdb_port disabled' \
         -c "set title {$1}; set work {$work}; set probe {$probe}; set counter_at ${counter_at:-0}" \
         -f qemu-tests/cases/session.tcl -c 'init; poll off; probe_memaccess' \
         -f "$work/session.tcl" -c shutdown >"$work/openocd.log" 2>&1 </dev/null && return 0

@@ -170,7 +170,7 @@ static void put_threadx(struct extract_text *text, struct extract_symbols *symbo
 
 // A firmware that has the symbol has this trace. `option` passes the symbol's address; a trace that
 // needs more has a function.
-static const struct {
+static const struct trace_kind {
     const char *symbol, *title, *option;
     void (*put)(struct extract_text *text, struct extract_symbols *symbols);
 } traces[] = {{"trcstm", "The RKH trace", NULL, put_rkh},
@@ -191,38 +191,51 @@ static bool is_rkh_without_locals(const struct extract_symbols *symbols, const c
     return format && strcmp(format, "rkh") == 0;
 }
 
-static int print_config(struct extract_symbols *symbols, const char *format)
+// Prints the lines for a trace; NULL: the firmware has none.
+static int print_config(struct extract_symbols *symbols, const struct trace_kind *trace)
 {
-    struct extract_symbol symbol;
-    struct extract_error error;
     struct cli_output output;
 
-    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++) {
-        if (!extract_symbols_by_name(symbols, traces[i].symbol, &symbol))
-            continue;
-        cli_output_open(&output);
-        extract_text_printf(
+    cli_output_open(&output);
+    if (trace)
+        extract_text_printf(&output.text, "# %s, for OpenOCD.", trace->title);
+    else
+        extract_text_puts(
             &output.text,
-            "# %s, for OpenOCD. Load this after the target's own configuration.\n"
-            "# If there are several targets, name one: ringside init -target NAME ...\n"
-            "source [find ringside.tcl]\n"
-            "ringside init",
-            traces[i].title);
-        if (traces[i].put)
-            traces[i].put(&output.text, symbols);
-        else
-            put_address(&output.text, symbols, traces[i].option, traces[i].symbol);
-        put_ram(&output.text, symbols);
-        put_faults(&output.text, symbols);
-        extract_text_puts(&output.text, "\n");
-        return cli_output_close(&output, CLI_SUCCESS);
-    }
+            "# For ringside crash and ringside autocrash in OpenOCD. The firmware has no trace: to "
+            "have\n# one, build the kernel with TX_ENABLE_EVENT_TRACE (RKH: with its trace).\n#");
+    extract_text_puts(&output.text,
+                      " Load this after the target's own configuration.\n"
+                      "# If there are several targets, name one: ringside init -target NAME ...\n"
+                      "source [find ringside.tcl]\n"
+                      "ringside init");
+    if (trace && trace->put)
+        trace->put(&output.text, symbols);
+    else if (trace)
+        put_address(&output.text, symbols, trace->option, trace->symbol);
+    put_ram(&output.text, symbols);
+    put_faults(&output.text, symbols);
+    extract_text_puts(&output.text, "\n");
+    return cli_output_close(&output, CLI_SUCCESS);
+}
+
+static int choose_config(struct extract_symbols *symbols, const char *format)
+{
+    struct extract_symbol symbol;
+    struct extract_region region;
+    struct extract_error error;
+
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
+        if (extract_symbols_by_name(symbols, traces[i].symbol, &symbol))
+            return print_config(symbols, &traces[i]);
     if (is_rkh_without_locals(symbols, format)) {
         extract_error_set(&error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
                           "use the ELF file from before 'strip', with RKH's trace in it",
                           "the local symbol trcstm is missing");
         return cli_complain(&error);
     }
+    if (extract_symbols_at(symbols, 0, &symbol) && extract_symbols_writable(symbols, 0, &region))
+        return print_config(symbols, NULL);
     extract_error_set(
         &error, EXTRACT_NOTFOUND, extract_symbols_path(symbols),
         "build the kernel with TX_ENABLE_EVENT_TRACE (RKH: with its trace), and do not strip the "
@@ -257,7 +270,7 @@ static int run_openocd_config(const struct cli_options *options)
         return cli_complain(&error);
     int status = extract_symbols_is_position_independent(symbols)
                      ? refuse_position_independent(symbols)
-                     : print_config(symbols, options->session.format);
+                     : choose_config(symbols, options->session.format);
     extract_symbols_close(symbols);
     return status;
 }

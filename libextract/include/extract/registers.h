@@ -16,7 +16,7 @@ enum {
                         // M-profile); mcause, mepc, mtval, mstatus (RISC-V); signal,
                         // signal_address, and lwp, the number of the thread (Linux); esr, elr, far
                         // (AArch64, of its level)
-    EXTRACT_CORES = 64 // most cores of a target, or threads of a Linux core
+    EXTRACT_CORES = 64  // most cores of a target, or threads of a Linux core
 };
 
 // By index: Arm r0 to r15, xpsr or cpsr, and msp, psp (M-profile) or spsr, dfar, ifsr, ifar, sctlr,

@@ -86,6 +86,16 @@ strip -o "$work/stripped.elf" "$work/fw.elf"
 run openocd-config --elf "$work/stripped.elf"
 fails 2 'no symbol _tx_trace_header_ptr; build the kernel with TX_ENABLE_EVENT_TRACE'
 verdict "an ELF without the trace"
+# A program without a trace can be dumped when it crashes.
+gcc -O0 -g0 -fno-pie -no-pie -static -nostdlib -Wl,-Ttext=0x10000 -Wl,-Tdata=0x20000 \
+    -Wl,-e,HardFault_Handler -D_tx_trace_header_ptr=no_trace -o "$work/untraced.elf" "$work/fw.c" \
+    2>"$work/out" || { echo "not ok builds: $(head -n 3 "$work/out")"; exit 1; }
+run openocd-config --elf "$work/untraced.elf"
+[ "$status" = 0 ] && grep -q '^# .*The firmware has no trace' "$work/out" &&
+    grep -q '^	-ram 0x00*20000+0x' "$work/out" && grep -q '^	-fault 0x' "$work/out" &&
+    ! grep -q -- '-threadx\|-current' "$work/out"
+status=$?
+verdict "an ELF with symbols, without a trace: memory and fault handlers"
 # Its symbols have addresses, but the program will run at other addresses.
 for kind in -pie -static-pie -shared; do
     gcc -O0 -fPIC $kind -nostdlib -Wl,-e,HardFault_Handler -o "$work/moving.elf" "$work/fw.c" \

@@ -21,7 +21,7 @@ __attribute__((noinline)) void call_handler(void (*handler)(void))
 }
 
 void execute_garbage(void);
-__attribute__((noinline)) void execute_garbage(void)
+__attribute__((noinline, target("thumb"))) void execute_garbage(void)
 {
     __asm__ volatile("udf 0");
     sink++;

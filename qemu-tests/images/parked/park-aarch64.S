@@ -32,8 +32,7 @@ run:
     mov x30, xzr
     br x1
 
-#ifdef FREERTOS
-    .macro save_task
+    .macro save_to_27 // x0 to x27
     stp x0, x1, [sp, -16]!
     stp x2, x3, [sp, -16]!
     stp x4, x5, [sp, -16]!
@@ -48,6 +47,11 @@ run:
     stp x22, x23, [sp, -16]!
     stp x24, x25, [sp, -16]!
     stp x26, x27, [sp, -16]!
+    .endm
+
+#ifdef FREERTOS
+    .macro save_task
+    save_to_27
     stp x28, x29, [sp, -16]!
     stp x30, xzr, [sp, -16]!
     mov x1, 4 // EL1, on the stack pointer of EL0
@@ -78,20 +82,7 @@ park_called:
 
 park_interrupted:
     stp x29, x30, [sp, -16]!
-    stp x0, x1, [sp, -16]!
-    stp x2, x3, [sp, -16]!
-    stp x4, x5, [sp, -16]!
-    stp x6, x7, [sp, -16]!
-    stp x8, x9, [sp, -16]!
-    stp x10, x11, [sp, -16]!
-    stp x12, x13, [sp, -16]!
-    stp x14, x15, [sp, -16]!
-    stp x16, x17, [sp, -16]!
-    stp x18, x19, [sp, -16]!
-    stp x20, x21, [sp, -16]!
-    stp x22, x23, [sp, -16]!
-    stp x24, x25, [sp, -16]!
-    stp x26, x27, [sp, -16]!
+    save_to_27
     stp x28, x29, [sp, -16]!
     mov x1, 5 // EL1, on its own stack pointer
     stp x1, x30, [sp, -16]!

@@ -11,6 +11,7 @@
 //     frame has a word more.
     .syntax unified
     .thumb
+#include "run-arm.S"
     .section .first, "ax"
     .word main_stack_end
     .word _start + 1
@@ -24,12 +25,7 @@ _start:
     .globl run, park_called, park_interrupted
     .thumb_func
 run:
-    push {r4-r11, lr}
-    ldr r2, =main_sp
-    str sp, [r2]
-    mov sp, r0
-    mov lr, 0
-    bx r1
+    begin_run
 
     .thumb_func
 park_called:
@@ -80,16 +76,8 @@ park:
     mov r1, 0
     push {r1}
 #endif
-    str sp, [r0]
-    ldr r2, =main_sp
-    ldr sp, [r2]
-    pop {r4-r11, pc}
+    end_run
 
     .bss
     .balign 16
-main_sp:
-    .skip 16
-    .globl main_stack, main_stack_end
-main_stack:
-    .skip 2048
-main_stack_end:
+    define_main_stack

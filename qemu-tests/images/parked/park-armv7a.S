@@ -10,6 +10,7 @@
     ldr sp, =mode_stacks + \number * 64
     ldr lr, =0xF0000 + \mode
     .endm
+#include "run-arm.S"
     .section .first, "ax"
     .globl _start
 _start:
@@ -31,25 +32,20 @@ _start:
     .balign 32
 vectors:
     b _start
-    .irp name, undefined, supervisor, prefetch_abort, data_abort, unused, irq, fiq
-    b handle_\name
+    .irp name, Undefined, SVC, PrefetchAbort, DataAbort, Unused, IRQ, FIQ
+    b \name\()_Handler
     .endr
-    .irp name, undefined, supervisor, prefetch_abort, data_abort, unused, irq, fiq
-    .type handle_\name, %function
-handle_\name:
-    b handle_\name
-    .size handle_\name, . - handle_\name
+    .irp name, Undefined, SVC, PrefetchAbort, DataAbort, Unused, IRQ, FIQ
+    .type \name\()_Handler, %function
+\name\()_Handler:
+    b \name\()_Handler
+    .size \name\()_Handler, . - \name\()_Handler
     .endr
 
     .text
     .globl run, park_called, park_interrupted
 run:
-    push {r4-r11, lr}
-    ldr r2, =main_sp
-    str sp, [r2]
-    mov sp, r0
-    mov lr, 0
-    bx r1
+    begin_run
 
     .macro save_task
     sub sp, 8
@@ -77,22 +73,15 @@ park_interrupted:
 #endif
 
 park:
-    str sp, [r0]
-    ldr r2, =main_sp
-    ldr sp, [r2]
-    pop {r4-r11, pc}
+    end_run
 
     .bss
 #ifdef WITH_FLAG
     .globl ulPortTaskHasFPUContext
 ulPortTaskHasFPUContext:
+    .skip 4
 #endif
     .balign 16
-main_sp:
-    .skip 16
 mode_stacks:
     .skip 5 * 64
-    .globl main_stack, main_stack_end
-main_stack:
-    .skip 2048
-main_stack_end:
+    define_main_stack

@@ -41,6 +41,8 @@ static bool stand(struct core *core, enum core_entry entry)
     remove_all(core);
     core->qemu->processor.halted = true;
     core->entry = entry;
+    core->is_user = false;
+    core->page.is_known = false;
     return true;
 }
 

@@ -21,6 +21,13 @@ struct core {
     struct {
         uint32_t address, control; // DBGBVR, DBGBCR
     } breakpoints[CORE_BREAKPOINTS];
+    // While it is halted: it is in User mode, for which QEMU's core is in System mode; and the page
+    // of memory that was accessed last.
+    bool is_user;
+    struct {
+        bool is_known;
+        uint32_t address, physical;
+    } page;
     uint32_t inserted[CORE_BREAKPOINTS]; // what the gdbstub has been given
     size_t inserted_count;
 };

@@ -19,9 +19,6 @@ enum {
     OSLSR = 0x304,
     PRSR = 0x314,
     MIDR = 0xD00,
-    CLAIMSET = 0xFA0,
-    CLAIMCLR = 0xFA4,
-    AUTHSTATUS = 0xFB8,
     DEVTYPE = 0xFCC,
     PIDR4 = 0xFD0,
     PIDR0 = 0xFE0,
@@ -35,7 +32,6 @@ enum {
     DSCR_ENTRY = 2, // shift
     DSCR_ABORT = 1 << 6,
     DSCR_UNDEFINED = 1 << 8,
-    DSCR_STICKY = 0x1C0,
     DSCR_MASKED = 1 << 11,
     DSCR_EXECUTES = 1 << 13,
     DSCR_MODE = 3 << 20,
@@ -63,8 +59,8 @@ static const uint8_t rom_id[4] = {0x0D, 0x10, 0x05, 0xB1};
 static const uint8_t debug_id[4] = {0x0D, 0x90, 0x05, 0xB1};
 static const uint8_t cortex_a15[4] = {0x0F, 0xBC, 0x0B, 0x00};
 
-// DBGDIDR and MIDR are the guest's own, for which it is halted for a moment. Without secure
-// registers it has no Monitor mode, whatever DBGDIDR says.
+// DBGDIDR and MIDR are the guest's own, for which it is halted for a moment; but it has other
+// breakpoints, and its Monitor mode is not shown.
 static void learn(struct cortexa *a)
 {
     struct gdbstub *gdb = &a->core.qemu->gdb;
@@ -79,8 +75,7 @@ static void learn(struct cortexa *a)
     gdb_read_register(gdb, "MIDR", &midr);
     didr &= ~(UINT64_C(0xF) << DIDR_BREAKPOINTS);
     didr |= (CORE_BREAKPOINTS - 1) << DIDR_BREAKPOINTS;
-    if (gdb_number(gdb, "SCTLR_S") < 0)
-        didr &= ~(uint64_t)DIDR_SECURITY;
+    didr &= ~(uint64_t)DIDR_SECURITY;
     a->didr = (uint32_t)didr;
     a->midr = (uint32_t)midr;
     if (moves)
@@ -213,12 +208,6 @@ static uint32_t read_register(struct cortexa *a, uint32_t offset)
         return OSLSR_HAS_LOCK | (a->is_unlocked ? 0 : OSLSR_LOCKED);
     case PRSR:
         return read_prsr(a);
-    case CLAIMSET:
-        return 0xFF;
-    case CLAIMCLR:
-        return a->claims;
-    case AUTHSTATUS:
-        return 0xFF;
     case DEVTYPE:
         return 0x15;
     default:
@@ -246,10 +235,6 @@ static void write_register(struct cortexa *a, uint32_t offset, uint32_t value)
         write_drcr(a, value);
     else if (offset == OSLAR)
         a->is_unlocked = value != OSLAR_LOCK;
-    else if (offset == CLAIMSET)
-        a->claims |= value & 0xFF;
-    else if (offset == CLAIMCLR)
-        a->claims &= ~value;
 }
 
 static bool read_bus(void *context, uint32_t address, unsigned bytes, uint64_t *value)

@@ -16,11 +16,9 @@ struct channel_register {
 
 struct cortexa {
     struct core core;
-    uint32_t control;     // DBGDSCR, the bits that are written
-    uint32_t sticky;      // and those that stay until they are cleared
-    uint32_t instruction; // DBGITR, in fast mode
-    uint32_t claims;      // DBGCLAIMSET
-    bool is_user; // the core is in User mode, for which QEMU's is in System mode while it is halted
+    uint32_t control;               // DBGDSCR, the bits that are written
+    uint32_t sticky;                // and those that stay until they are cleared
+    uint32_t instruction;           // DBGITR, in fast mode
     uint32_t didr, midr;            // 0: not read yet
     bool is_unlocked;               // DBGOSLSR
     struct channel_register rx, tx; // DBGDTRRX: to the core; DBGDTRTX: from it

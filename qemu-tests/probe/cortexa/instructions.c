@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 // probe/cortexa: instructions in Debug state. In: an instruction. Out: its effect. What concerns
-// the debugger or faults is done here, through the gdbstub; the rest is executed by QEMU, at the
-// present place of the core.
+// the debugger or faults is done here, with the gdbstub's registers and QEMU's memory; the rest is
+// executed by QEMU, at the present place of the core.
 // Standard: Arm Architecture Reference Manual, Armv7-A (DDI 0406), A8.8 (encodings), B4.1 (system
 // control registers), C5.4 (Debug state), C8.1 (the debug communications channel).
 #include "probe/cortexa/instructions.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { STATUS_MODE = 0x1F, MODE_USER = 0x10, MODE_SYSTEM = 0x1F, STATUS_THUMB = 1 << 5 };
 #define STATUS_INSTRUCTION_SET UINT32_C(0x0700FC20) // T, J and IT
-enum { PC = 15 };
+enum { PC = 15, PAGE = 4096 };
 
 // The fields of instructions.
 static int at_0(uint32_t instruction)
@@ -44,7 +46,7 @@ static bool set(struct cortexa *a, int number, uint32_t value)
 static bool get_status(struct cortexa *a, uint32_t *value)
 {
     const bool done = get(a, gdb_number(&a->core.qemu->gdb, "cpsr"), value);
-    if (a->is_user)
+    if (a->core.is_user)
         *value = (*value & ~(uint32_t)STATUS_MODE) | MODE_USER;
     return done;
 }
@@ -57,8 +59,8 @@ static bool set_status(struct cortexa *a, uint32_t value)
     uint32_t before, after;
     if (!get(a, number, &before))
         return false;
-    a->is_user = (value & STATUS_MODE) == MODE_USER && (before & STATUS_MODE) != MODE_USER;
-    if (a->is_user)
+    a->core.is_user = (value & STATUS_MODE) == MODE_USER && (before & STATUS_MODE) != MODE_USER;
+    if (a->core.is_user)
         value |= MODE_SYSTEM;
     return set(a, number, value) && get(a, number, &after) && !((value ^ after) & STATUS_MODE);
 }
@@ -67,15 +69,53 @@ bool instructions_end(struct cortexa *a)
 {
     const int number = gdb_number(&a->core.qemu->gdb, "cpsr");
     uint32_t status;
-    if (!a->is_user)
+    if (!a->core.is_user)
         return true;
-    a->is_user = false;
+    a->core.is_user = false;
     return get(a, number, &status) && set(a, number, (status & ~(uint32_t)STATUS_MODE) | MODE_USER);
 }
 
 static enum instruction_end end_of(bool done)
 {
     return done ? INSTRUCTION_DONE : INSTRUCTION_UNDEFINED;
+}
+
+// ---- Memory, through the MMU ----
+
+// QEMU translates addresses as the core does. A page stays where it is while the core is halted.
+static bool translate(struct cortexa *a, uint32_t address, uint32_t *physical)
+{
+    static const char result[] = "gpa: ";
+    const uint32_t page = address & ~(uint32_t)(PAGE - 1);
+    char command[32];
+    struct extract_text answer;
+    if (!a->core.page.is_known || a->core.page.address != page) {
+        snprintf(command, sizeof command, "gva2gpa 0x%" PRIx32, page);
+        extract_text_init(&answer, NULL, NULL);
+        a->core.page.is_known = qmp_monitor(&a->core.qemu->qmp, command, &answer);
+        extract_text_putc(&answer, '\0');
+        const char *at = answer.data ? strstr(answer.data, result) : NULL;
+        a->core.page.is_known &= at != NULL;
+        a->core.page.address = page;
+        a->core.page.physical = at ? (uint32_t)strtoul(at + strlen(result), NULL, 0) : 0;
+        extract_text_free(&answer);
+    }
+    *physical = a->core.page.physical + (address - page);
+    return a->core.page.is_known;
+}
+
+static bool read_memory(struct cortexa *a, uint32_t address, unsigned bytes, uint64_t *value)
+{
+    uint32_t physical;
+    return address % bytes == 0 && translate(a, address, &physical) &&
+           qemu_read(a->core.qemu, physical, bytes, value);
+}
+
+static bool write_memory(struct cortexa *a, uint32_t address, unsigned bytes, uint64_t value)
+{
+    uint32_t physical;
+    return address % bytes == 0 && translate(a, address, &physical) &&
+           qemu_write(a->core.qemu, physical, bytes, value);
 }
 
 // ---- What the table's instructions do ----
@@ -138,11 +178,10 @@ static enum instruction_end write_status(struct cortexa *a, uint32_t instruction
                   set_status(a, (status & ~mask) | (value & mask)));
 }
 
-// LDR, LDRH, LDRB and STR, STRH, STRB; then the address advances.
+// LDRH and STRH, or LDRB and STRB; then the address advances.
 static unsigned bytes_of(uint32_t instruction)
 {
-    const bool is_half = !(instruction & 1 << 26);
-    return is_half ? 2 : instruction & 1 << 22 ? 1 : 4;
+    return instruction & 1 << 26 ? 1 : 2;
 }
 
 static enum instruction_end load(struct cortexa *a, uint32_t instruction)
@@ -153,7 +192,7 @@ static enum instruction_end load(struct cortexa *a, uint32_t instruction)
     uint64_t value;
     if (!get(a, base, &address))
         return INSTRUCTION_UNDEFINED;
-    if (!gdb_read_memory(&a->core.qemu->gdb, address, bytes, &value))
+    if (!read_memory(a, address, bytes, &value))
         return INSTRUCTION_ABORT;
     return end_of(set(a, base, address + bytes) && set(a, at_12(instruction), (uint32_t)value));
 }
@@ -165,7 +204,7 @@ static enum instruction_end store(struct cortexa *a, uint32_t instruction)
     uint32_t address, value;
     if (!get(a, base, &address) || !get(a, at_12(instruction), &value))
         return INSTRUCTION_UNDEFINED;
-    if (!gdb_write_memory(&a->core.qemu->gdb, address, bytes, value))
+    if (!write_memory(a, address, bytes, value))
         return INSTRUCTION_ABORT;
     return end_of(set(a, base, address + bytes));
 }
@@ -178,7 +217,7 @@ static enum instruction_end transmit_memory(struct cortexa *a, uint32_t instruct
     uint64_t value;
     if (!get(a, base, &address))
         return INSTRUCTION_UNDEFINED;
-    if (!gdb_read_memory(&a->core.qemu->gdb, address, 4, &value))
+    if (!read_memory(a, address, 4, &value))
         return INSTRUCTION_ABORT;
     a->tx = (struct channel_register){(uint32_t)value, true};
     return end_of(set(a, base, address + 4));
@@ -190,7 +229,7 @@ static enum instruction_end receive_memory(struct cortexa *a, uint32_t instructi
     uint32_t address;
     if (!get(a, base, &address))
         return INSTRUCTION_UNDEFINED;
-    if (!gdb_write_memory(&a->core.qemu->gdb, address, 4, a->rx.value))
+    if (!write_memory(a, address, 4, a->rx.value))
         return INSTRUCTION_ABORT;
     a->rx.is_full = false;
     return end_of(set(a, base, address + 4));
@@ -220,20 +259,6 @@ static enum instruction_end write_double(struct cortexa *a, uint32_t instruction
                                    (uint64_t)high << 32 | low));
 }
 
-static enum instruction_end read_fpscr(struct cortexa *a, uint32_t instruction)
-{
-    uint32_t value;
-    return end_of(get(a, gdb_number(&a->core.qemu->gdb, "fpscr"), &value) &&
-                  set(a, at_12(instruction), value));
-}
-
-static enum instruction_end write_fpscr(struct cortexa *a, uint32_t instruction)
-{
-    uint32_t value;
-    return end_of(get(a, at_12(instruction), &value) &&
-                  set(a, gdb_number(&a->core.qemu->gdb, "fpscr"), value));
-}
-
 // Puts the instruction to where the core is, and lets QEMU make a step in the Arm instruction set.
 static bool step_over(struct cortexa *a, uint32_t instruction, uint32_t at)
 {
@@ -252,6 +277,7 @@ static enum instruction_end execute_in_guest(struct cortexa *a, uint32_t instruc
     uint32_t pc, status;
     if (!get(a, PC, &pc) || !get(a, number, &status) || (status & STATUS_MODE) == MODE_USER)
         return INSTRUCTION_UNDEFINED;
+    a->core.page.is_known = false; // the MMU may change
     bool done = set(a, number, status & ~STATUS_INSTRUCTION_SET) &&
                 step_over(a, instruction, pc & ~UINT32_C(3));
     done = set(a, number, status) && done;
@@ -260,13 +286,13 @@ static enum instruction_end execute_in_guest(struct cortexa *a, uint32_t instruc
 
 // ---- The table ----
 
-#define WHOLE    UINT32_C(0xFFFFFFFF)
 #define ANY_0    UINT32_C(0xFFFFFFF0) // any register in this field
 #define ANY_12   UINT32_C(0xFFFF0FFF)
 #define ANY_16   UINT32_C(0xFFF0FFFF)
 #define TRANSFER UINT32_C(0xFFF00FFF) // in both
 #define FIELDS   UINT32_C(0xFFF0FFF0) // any bytes of a status register
 #define DOUBLE   UINT32_C(0xFFF00FD0)
+#define CACHES   UINT32_C(0xFFFF0F1F) // any register, any operation
 // MRC and MCR of a system control register.
 #define SYSTEM(op1, n, m, op2)                                                                     \
     UINT32_C(0xFFEF0FFF), UINT32_C(0xEE000F10) | (op1) << 21 | (n) << 16 | (op2) << 5 | (m),       \
@@ -280,10 +306,8 @@ static const struct row {
     {ANY_12, 0xEE000E15, transmit},         // MCR p14, 0, Rt, c0, c5, 0
     {ANY_16, 0xECA05E01, receive_memory},   // STC p14, c5, [Rn], #4
     {ANY_16, 0xECB05E01, transmit_memory},  // LDC p14, c5, [Rn], #4
-    {TRANSFER, 0xE4900004, load},           // LDR Rt, [Rn], #4
     {TRANSFER, 0xE0D000B2, load},           // LDRH Rt, [Rn], #2
     {TRANSFER, 0xE4D00001, load},           // LDRB Rt, [Rn], #1
-    {TRANSFER, 0xE4800004, store},          // STR Rt, [Rn], #4
     {TRANSFER, 0xE0C000B2, store},          // STRH Rt, [Rn], #2
     {TRANSFER, 0xE4C00001, store},          // STRB Rt, [Rn], #1
     {ANY_12, 0xE1A0000F, read_pc},          // MOV Rd, PC
@@ -292,20 +316,14 @@ static const struct row {
     {ANY_12, 0xE10F0000, read_status},      // MRS Rd, CPSR
     {FIELDS, 0xE120F000, write_status},     // MSR CPSR_fields, Rm
     {ANY_12, 0xE14F0000, execute_in_guest}, // MRS Rd, SPSR
-    {FIELDS, 0xE160F000, execute_in_guest}, // MSR SPSR_fields, Rm
     {DOUBLE, 0xEC500B10, read_double},      // VMOV Rt, Rt2, Dm
     {DOUBLE, 0xEC400B10, write_double},     // VMOV Dm, Rt, Rt2
-    {ANY_12, 0xEEF10A10, read_fpscr},       // VMRS Rt, FPSCR
-    {ANY_12, 0xEEE10A10, write_fpscr},      // VMSR FPSCR, Rt
-    {WHOLE, 0xE320F000, do_nothing},        // NOP
-    {WHOLE, 0xF57FF04F, do_nothing},        // DSB SY
-    {WHOLE, 0xF57FF06F, do_nothing},        // ISB SY
-    {ANY_12, 0xEE070F95, do_nothing},       // CP15ISB
-    {ANY_12, 0xEE070F9A, do_nothing},       // CP15DSB
+    {CACHES, 0xEE070F15, do_nothing},       // MCR p15, 0, Rt, c7, c5: instruction cache, ISB
+    {CACHES, 0xEE070F1A, do_nothing},       // c10: data cache, DSB, DMB
+    {CACHES, 0xEE070F1E, do_nothing},       // c14: data cache
     {SYSTEM(0, 0, 0, 0)},                   // MIDR
     {SYSTEM(0, 0, 0, 1)},                   // CTR
     {SYSTEM(0, 0, 0, 5)},                   // MPIDR
-    {SYSTEM(0, 0, 1, 1)},                   // ID_PFR1
     {SYSTEM(1, 0, 0, 0)},                   // CCSIDR
     {SYSTEM(1, 0, 0, 1)},                   // CLIDR
     {SYSTEM(2, 0, 0, 0)},                   // CSSELR
@@ -319,9 +337,7 @@ static const struct row {
     {SYSTEM(0, 6, 0, 0)},                   // DFAR
     {SYSTEM(0, 6, 0, 2)},                   // IFAR
     {SYSTEM(0, 12, 0, 0)},                  // VBAR
-    {SYSTEM(0, 12, 1, 0)},                  // ISR
     {SYSTEM(0, 13, 0, 1)},                  // CONTEXTIDR
-    {SYSTEM(0, 13, 0, 4)},                  // TPIDRPRW
 };
 
 enum instruction_end instruction_execute(struct cortexa *a, uint32_t instruction)

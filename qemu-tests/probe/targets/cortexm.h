@@ -12,10 +12,10 @@ enum { CORTEXM_COMPARATORS = 6, CORTEXM_CATCHES = 4 };
 
 struct cortexm {
     struct qemu *qemu;
-    uint32_t control; // DHCSR, the bits that are written
-    uint32_t status;  // DFSR
-    uint32_t monitor; // DEMCR
-    uint32_t data;    // DCRDR
+    uint32_t control;        // DHCSR, the bits that are written
+    uint32_t status;         // DFSR
+    uint32_t monitor;        // DEMCR
+    uint32_t data;           // DCRDR
     bool was_reset, has_run; // since DHCSR was read
     bool enabled;            // FP_CTRL.ENABLE
     uint32_t comparators[CORTEXM_COMPARATORS];

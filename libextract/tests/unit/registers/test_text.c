@@ -172,6 +172,14 @@ static void banks(void **state)
         assert_int_equal(registers[1].value[ARM_SP], cases[i].sp);
         assert_int_equal(registers[1].value[ARM_LR], cases[i].lr);
     }
+    // An exception from User mode: the status it has saved, and the registers of that mode.
+    struct register_values before = parse("lr_usr 2\nsp_usr 1\npc 1\nsp_abt 7\nlr_abt 9\n"
+                                          "spsr_svc 0x13\nspsr_abt 0x10\ncpsr 0x1D7\n");
+    assert_true(register_values_general(&before, arm, &registers[0]));
+    assert_int_equal(registers[0].value[ARM_SPSR], 0x10);
+    assert_int_equal(registers[0].value[ARM_SP], 7);
+    assert_int_equal(registers[0].value[ARM_BEFORE_SP], 1);
+    assert_int_equal(registers[0].value[ARM_BEFORE_LR], 2);
     // A mode that is none, or an unknown one: of no bank.
     struct register_values values = parse("pc 1\nsp_usr 2\ncpsr 0x15\ncore 1\npc 1\nsp_usr 2\n");
     assert_int_equal(register_values_cores(&values, arm, registers, 2), 2);
