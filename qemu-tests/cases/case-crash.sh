@@ -218,10 +218,12 @@ live_openocd() {
     whole_or_named $? && ! grep -q 'the target was halted for' "$work/err" ||
         { cat "$work/err"; return 1; }
     is_bad_pointer && state_is halted || return 1
-    # A memory port has no registers: the page says what is unknown.
+    # A memory port has no registers of the core: the page has what the fault status says, and no
+    # place.
     "$ringside" crash --json "${input[@]::4}" --target chip.mem >"$work/crash.json" 2>"$work/err"
     whole_or_named $? && grep -q 'has no registers of' "$work/err" &&
-        jq -e '.cause.kind == "unknown" and .place.pc == null' "$work/crash.json" >/dev/null ||
+        jq -e '.cause.kind == "bus fault" and .place.pc == null and .thread.certainty == "likely"' \
+            "$work/crash.json" >/dev/null ||
         { cat "$work/err"; return 1; }
 }
 state_is() { has "$(tcl 'chip.cpu arp_poll; chip.cpu curstate')" "$1"; }
@@ -394,13 +396,14 @@ other_program() {
     grep -q 'storm-cortex-m3.elf: may be another program than the one that ran: ' "$work/err"
 }
 
-# A core at an address without code, of which no fault is known: the link register has the call.
+# A core at an address without code, of which no fault is known: the dump has no system control
+# block: the link register has the call.
 wild_core() {
     local link=lr
     [ "$port" = rv64 ] && link=ra
     { echo 'pc 0xdead0000'; echo "$link $(jq '.frames[1].pc' "$work/crash.json")"; } \
         >"$work/wild.txt"
-    "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[@]}" \
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[0]}" \
         >"$work/wild.json"
     jq -e '.place.function == "die" and .place.certainty == "possible" and
         (.findings | any(.kind == "bad call" and .certainty == "possible"))' \
