@@ -305,6 +305,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
     }
     choose_cause(&build);
     place_cause(&build);
+    crash_check_names(&build);
     crash_check_program(&build);
     limit_core(&build);
     if (build.failed) {

@@ -5,6 +5,7 @@
 //     registers ──> faults.c:  what the machine says of the fault, and where; overflow.c: Linux
 //     kernel    ──> threads.c: overflows, deadlocks          ──> findings ──> crash.c: the cause
 //     trace     ──> history.c: storms, starvation, clock
+//     both      ──> names.c:   names that differ
 //     memory    ──> program.c: is this the program that ran?
 //
 // The cause is the most telling finding, in the order of the table in crash.c.
@@ -60,6 +61,7 @@ void crash_read_faults(struct crash_build *build);   // faults.c
 void crash_read_overflow(struct crash_build *build); // overflow.c; the frames are known
 void crash_read_threads(struct crash_build *build);  // threads.c
 void crash_read_history(struct crash_build *build);  // history.c
+void crash_check_names(struct crash_build *build);   // names.c; the cause is chosen
 void crash_check_program(struct crash_build *build); // program.c
 
 #endif

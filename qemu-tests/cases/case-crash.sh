@@ -372,6 +372,21 @@ damage() {
         damaged "$work/damaged.bin" || return 1
     done
 }
+# A thread whose control block points to the name of another one: the trace has its own.
+other_name() {
+    local from to name
+    name=$(gdb-multiarch -nx -q -batch \
+        -ex 'print/d (int)&((TX_THREAD *)0)->tx_thread_name' "$elf" | sed 's/.* = //')
+    from=$(($(address_of "$elf" weak_thread) - ${images[0]##*@} + name))
+    to=$(($(address_of "$elf" philosopher_threads) - ${images[0]##*@} + name))
+    cp "${images[0]%@*}" "$work/renamed.bin"
+    dd if="${images[0]%@*}" of="$work/renamed.bin" bs=1 skip=$from seek=$to count=4 conv=notrunc \
+        status=none
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" \
+        "$work/renamed.bin@${images[0]##*@}" "${images[@]:1}" >"$work/crash.json"
+    says '.cause.kind == "deadlock" and .cause.certainty == "likely" and
+        (.findings | any(.kind == "name" and (.text | test("\"weak\".*\"philosopher 0\""))))'
+}
 # The ELF file of another program: its code is not that of the memory.
 other_program() {
     local code
@@ -533,6 +548,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         "$work/text"
     check "$port: a deadlock of three mutexes" dies 7 deadlock "philosopher 0" philosopher_entry \
         "$waits"
+    [ "$port" = cortex-m3 ] && check "$port: ... and a name that is another thread's" other_name
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
     [ "$port" = cortex-m3 ] && check "$port: an ELF file without types" without_debug
