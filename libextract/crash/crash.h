@@ -26,6 +26,7 @@ struct crash_build {
     bool is_interrupted;
     bool has_foreign_fault;                       // a fault that wrong memory may have led to
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
+    const struct extract_kernel_thread *hog;      // that starves others
     bool is_old_status;   // the fault status may be that of an earlier fault
     bool is_stack_access; // the access that Linux refused was one below a stack
     bool failed;          // out of memory

@@ -114,37 +114,43 @@ static void note_waits(struct history *history)
     }
 }
 
-// Returns a thread that has a core; NULL: none.
-static const struct extract_kernel_thread *running(const struct extract_kernel *kernel)
+// Returns the thread that had a core for half of the trace or longer; NULL: none.
+static const struct extract_kernel_thread *hog(const struct history *history)
 {
-    for (size_t i = 0; i < kernel->thread_count; i++)
-        if (kernel->threads[i].state == EXTRACT_KERNEL_RUNNING)
+    const struct extract_kernel *kernel = history->build->remains->kernel;
+    uint64_t span = history->end - history->begin;
+
+    for (size_t i = 0; kernel && span && i < kernel->thread_count; i++)
+        if (history->ran[i] >= span - span / 2)
             return &kernel->threads[i];
     return NULL;
 }
 
-// A thread that is ready for half of the trace or longer, while another one has the core. If it is
-// ready since before the oldest event, the other one has had the core for half of the trace.
+// A thread that is ready for half of the trace or longer, while another one had the core for half
+// of it or longer.
 static void find_starvation(struct history *history)
 {
     struct crash_build *build = history->build;
     const struct extract_kernel *kernel = build->remains->kernel;
-    const struct extract_kernel_thread *other = kernel ? running(kernel) : NULL;
+    const struct extract_kernel_thread *other = hog(history);
     uint64_t span = history->end - history->begin;
 
     for (size_t i = 0; other && i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
         const struct extract_crash_wait *wait = &build->crash->waits[i];
         char name[24], with[24];
-        if (thread->state != EXTRACT_KERNEL_READY || !wait->is_known || wait->ticks < span / 2 ||
-            !wait->ticks || (wait->is_least && history->ran[other - kernel->threads] < span / 2))
+        if (thread == other || thread->state != EXTRACT_KERNEL_READY || !wait->is_known ||
+            wait->ticks < span / 2)
             continue;
+        build->hog = other;
         crash_find(
             build, "starvation", "trace", EXTRACT_CRASH_LIKELY,
-            "\"%s\" is ready for %llu ticks%s, %llu %% of the trace, and \"%s\" has the core",
+            "\"%s\" is ready for %llu ticks%s, %llu %% of the trace, and \"%s\" had the core "
+            "for %llu %% of it",
             crash_name(thread->name, thread->address, name), (unsigned long long)wait->ticks,
             wait->is_least ? " or longer" : "", (unsigned long long)(wait->ticks * 100 / span),
-            crash_name(other->name, other->address, with));
+            crash_name(other->name, other->address, with),
+            (unsigned long long)(history->ran[other - kernel->threads] * 100 / span));
     }
 }
 

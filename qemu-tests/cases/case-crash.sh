@@ -74,6 +74,18 @@ starves_long() {
     after=0.9
     return $status
 }
+# At its first breakpoint, a program has threads that are ready since they were created, for most of
+# the trace: no other one has kept the core from them.
+just_started() {
+    start=-S boot "$elf" || return 1
+    {
+        connect "$elf"
+        printf '%s\n' 'hbreak die' 'continue'
+        into_file "$work/early" 'ringside crash'
+    } >"$work/session.gdb"
+    gdb_run 60 "$elf" "$work/session.gdb" && grep -q '"philosopher 0"  *ready ' "$work/early" &&
+        ! grep 'starvation' "$work/early"
+}
 line_of() { grep -n -m 1 -F "$1" qemu-tests/images/deaths.c | cut -d: -f1; }
 
 deadlock='.deadlocks | length == 1 and (.[0] | sort) == ["philosopher 0", "philosopher 1",
@@ -308,8 +320,9 @@ same_from_folder() {
     timeout -k 5 60 gdb-multiarch -nx -q -batch \
         -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" \"$work/folder\"" \
         -ex 'info threads' "$elf" >"$work/gdb.log" 2>&1 </dev/null
-    grep -q '^\* [0-9]* *Thread [0-9]* "right" (running, priority 7) *smp_trap' "$work/gdb.log" &&
-        grep -q "\" (running, priority 5) " "$work/gdb.log" || # "left", "third" or between them
+    # The other core has "left" or "third", or switches between them.
+    grep -q '^[* ] [0-9]* *Thread [0-9]* "right" (running, priority 7) *smp_trap' "$work/gdb.log" &&
+        grep -q '" (running, priority 5) \|"kernel" (on the core) *smp_switch' "$work/gdb.log" ||
         { cat "$work/gdb.log"; return 1; }
 }
 
@@ -524,6 +537,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
     [ "$port" = cortex-m3 ] && check "$port: ... for longer than the trace" starves_long
+    [ "$port" = coldfire ] || check "$port: ... and not at the start of a program" just_started
     if [ "$port" != coldfire ]; then
         check "$port: a storm of interrupts" storms
     fi
