@@ -92,17 +92,29 @@ static enum extract_kernel_state kernel_state(enum extract_thread_state state)
     return states[state];
 }
 
+// Returns whether a thread of the kernel ran in the trace: both have the same addresses.
+static bool has_same_threads(const struct history *history)
+{
+    const struct extract_kernel *kernel = history->build->remains->kernel;
+
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++)
+        if (history->ran[i])
+            return true;
+    return false;
+}
+
 // Notes how long each thread is in the state that its control block has, too. A thread of which the
 // trace has no event is in it since before the oldest one, if no event is missing.
 static void note_waits(struct history *history)
 {
     struct crash_build *build = history->build;
     const struct extract_kernel *kernel = build->remains->kernel;
+    bool is_whole = !history->has_gap && has_same_threads(history);
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
         const struct extract_state *last = &history->last[i];
         enum extract_kernel_state state = kernel->threads[i].state;
-        if (!last->to && !history->has_gap && !history->ran[i] && history->end > history->begin &&
+        if (!last->to && is_whole && !history->ran[i] && history->end > history->begin &&
             state != EXTRACT_KERNEL_UNKNOWN && state != EXTRACT_KERNEL_RUNNING)
             build->crash->waits[i] = (struct extract_crash_wait){
                 .is_known = true, .is_least = true, .ticks = history->end - history->begin};
