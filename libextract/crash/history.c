@@ -285,8 +285,10 @@ void crash_read_history(struct crash_build *build)
     read_newest(&history, newest);
     history.window_from =
         newest->count < WINDOW ? history.begin : newest->ticks[newest->count % WINDOW];
-    // Without events of a scheduler, nothing is known of threads.
-    if (!extract_schedule_run(NULL, build->trace, &sink, NULL)) {
+    // A ring from before a reset shows nothing of the threads that there are now. Without events of
+    // a scheduler, nothing is known of threads.
+    bool is_earlier = extract_trace_snapshot(build->trace)->ring.origin == EXTRACT_FROM_EARLIER;
+    if (!(is_earlier && threads) && !extract_schedule_run(NULL, build->trace, &sink, NULL)) {
         note_waits(&history);
         find_starvation(&history);
         find_storm(&history, newest);

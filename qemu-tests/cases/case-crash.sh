@@ -64,6 +64,22 @@ dies_in_interrupt() { # KIND CONTEXT
         (.context | test(\"^$2\$\"))" &&
         says '(.frames | map(.function) | .[1] == "board_device_interrupt")'
 }
+# The program has started again, and not enabled its trace: the ring shows nothing of its threads.
+earlier_ring() {
+    local first last
+    first=$(LC_ALL=C readelf -sW "$elf" | awk '$8 ~ /^_tx_trace_/ && $4 == "OBJECT" {print $2}' |
+        sort | sed -n '1p')
+    last=$(LC_ALL=C readelf -sW "$elf" | awk '$8 ~ /^_tx_trace_/ && $4 == "OBJECT" {print $2}' |
+        sort | sed -n '$p')
+    cp "${images[0]%@*}" "$work/earlier.bin"
+    dd if=/dev/zero of="$work/earlier.bin" bs=1 seek=$((0x$first - ${images[0]##*@})) \
+        count=$((0x$last + 4 - 0x$first)) conv=notrunc status=none
+    "$ringside" crash --json --elf "$elf" "$work/earlier.bin@${images[0]##*@}" \
+        >"$work/crash.json" 2>"$work/err"
+    grep -q 'may be from before a reset' "$work/err" &&
+        says '(.threads | length > 5 and all(.state_ticks_at_least == null)) and
+            (.findings | any(.kind == "starvation") | not) and (.events | length > 8)'
+}
 # The ring has no event of the threads that are starved.
 starves_long() {
     after=6
@@ -72,7 +88,7 @@ starves_long() {
             all(.state_ticks == null and .state_ticks_at_least > 0)'
     local status=$?
     after=0.9
-    return $status
+    [ $status = 0 ] && earlier_ring
 }
 # At its first breakpoint, a program has threads that are ready since they were created, for most of
 # the trace: no other one has kept the core from them.
