@@ -163,6 +163,11 @@ served_live() {
     grep -q ' store_sample (' "$work/served.dump" &&
         cmp "$work/served.dump" "$work/served.live" ||
         { diff "$work/served.dump" "$work/served.live"; return 1; }
+    [[ $port = cortex-m* ]] || return 0
+    # QEMU has no psp that could be written.
+    # shellcheck disable=SC2016
+    timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | \"$ringside\" serve -q $place" \
+        -ex 'set var $psp = 0' "$elf" 2>&1 </dev/null | grep -q 'does not have msp and psp'
 }
 # In a core and in a dump, the thread that faulted has the registers of its frame.
 split_coldfire() {
