@@ -196,6 +196,12 @@ static void place_cause(struct crash_build *build)
         crash->thread_certainty = crash->certainty;
         crash->context[0] = 0;
         place_overflow(build);
+    } else if (strcmp(crash->kind, "starvation") == 0 && build->hog != crash->thread) {
+        crash->thread = build->hog;
+        crash->thread_certainty = crash->certainty;
+        crash->context[0] = 0;
+        crash->frame_count = 0;
+        crash_set_origin(build, &build->hog->registers, crash->certainty, NULL);
     } else if (strcmp(crash->kind, "starvation") == 0 && build->is_interrupted) {
         crash_set_origin(build, &build->interrupted, EXTRACT_CRASH_LIKELY, NULL);
     }
@@ -305,6 +311,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
     }
     choose_cause(&build);
     place_cause(&build);
+    crash_check_names(&build);
     crash_check_program(&build);
     limit_core(&build);
     if (build.failed) {

@@ -5,6 +5,7 @@
 //     registers ──> faults.c:  what the machine says of the fault, and where; overflow.c: Linux
 //     kernel    ──> threads.c: overflows, deadlocks          ──> findings ──> crash.c: the cause
 //     trace     ──> history.c: storms, starvation, clock
+//     both      ──> names.c:   names that differ
 //     memory    ──> program.c: is this the program that ran?
 //
 // The cause is the most telling finding, in the order of the table in crash.c.
@@ -25,6 +26,7 @@ struct crash_build {
     bool is_interrupted;
     bool has_foreign_fault;                       // a fault that wrong memory may have led to
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
+    const struct extract_kernel_thread *hog;      // that starves others
     bool is_old_status;   // the fault status may be that of an earlier fault
     bool is_stack_access; // the access that Linux refused was one below a stack
     bool failed;          // out of memory
@@ -60,6 +62,7 @@ void crash_read_faults(struct crash_build *build);   // faults.c
 void crash_read_overflow(struct crash_build *build); // overflow.c; the frames are known
 void crash_read_threads(struct crash_build *build);  // threads.c
 void crash_read_history(struct crash_build *build);  // history.c
+void crash_check_names(struct crash_build *build);   // names.c; the cause is chosen
 void crash_check_program(struct crash_build *build); // program.c
 
 #endif

@@ -92,17 +92,29 @@ static enum extract_kernel_state kernel_state(enum extract_thread_state state)
     return states[state];
 }
 
+// Returns whether a thread of the kernel ran in the trace: both have the same addresses.
+static bool has_same_threads(const struct history *history)
+{
+    const struct extract_kernel *kernel = history->build->remains->kernel;
+
+    for (size_t i = 0; kernel && i < kernel->thread_count; i++)
+        if (history->ran[i])
+            return true;
+    return false;
+}
+
 // Notes how long each thread is in the state that its control block has, too. A thread of which the
 // trace has no event is in it since before the oldest one, if no event is missing.
 static void note_waits(struct history *history)
 {
     struct crash_build *build = history->build;
     const struct extract_kernel *kernel = build->remains->kernel;
+    bool is_whole = !history->has_gap && has_same_threads(history);
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
         const struct extract_state *last = &history->last[i];
         enum extract_kernel_state state = kernel->threads[i].state;
-        if (!last->to && !history->has_gap && !history->ran[i] && history->end > history->begin &&
+        if (!last->to && is_whole && !history->ran[i] && history->end > history->begin &&
             state != EXTRACT_KERNEL_UNKNOWN && state != EXTRACT_KERNEL_RUNNING)
             build->crash->waits[i] = (struct extract_crash_wait){
                 .is_known = true, .is_least = true, .ticks = history->end - history->begin};
@@ -114,37 +126,43 @@ static void note_waits(struct history *history)
     }
 }
 
-// Returns a thread that has a core; NULL: none.
-static const struct extract_kernel_thread *running(const struct extract_kernel *kernel)
+// Returns the thread that had a core for half of the trace or longer; NULL: none.
+static const struct extract_kernel_thread *hog(const struct history *history)
 {
-    for (size_t i = 0; i < kernel->thread_count; i++)
-        if (kernel->threads[i].state == EXTRACT_KERNEL_RUNNING)
+    const struct extract_kernel *kernel = history->build->remains->kernel;
+    uint64_t span = history->end - history->begin;
+
+    for (size_t i = 0; kernel && span && i < kernel->thread_count; i++)
+        if (history->ran[i] >= span - span / 2)
             return &kernel->threads[i];
     return NULL;
 }
 
-// A thread that is ready for half of the trace or longer, while another one has the core. If it is
-// ready since before the oldest event, the other one has had the core for half of the trace.
+// A thread that is ready for half of the trace or longer, while another one had the core for half
+// of it or longer.
 static void find_starvation(struct history *history)
 {
     struct crash_build *build = history->build;
     const struct extract_kernel *kernel = build->remains->kernel;
-    const struct extract_kernel_thread *other = kernel ? running(kernel) : NULL;
+    const struct extract_kernel_thread *other = hog(history);
     uint64_t span = history->end - history->begin;
 
     for (size_t i = 0; other && i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
         const struct extract_crash_wait *wait = &build->crash->waits[i];
         char name[24], with[24];
-        if (thread->state != EXTRACT_KERNEL_READY || !wait->is_known || wait->ticks < span / 2 ||
-            !wait->ticks || (wait->is_least && history->ran[other - kernel->threads] < span / 2))
+        if (thread == other || thread->state != EXTRACT_KERNEL_READY || !wait->is_known ||
+            wait->ticks < span / 2)
             continue;
+        build->hog = other;
         crash_find(
             build, "starvation", "trace", EXTRACT_CRASH_LIKELY,
-            "\"%s\" is ready for %llu ticks%s, %llu %% of the trace, and \"%s\" has the core",
+            "\"%s\" is ready for %llu ticks%s, %llu %% of the trace, and \"%s\" had the core "
+            "for %llu %% of it",
             crash_name(thread->name, thread->address, name), (unsigned long long)wait->ticks,
             wait->is_least ? " or longer" : "", (unsigned long long)(wait->ticks * 100 / span),
-            crash_name(other->name, other->address, with));
+            crash_name(other->name, other->address, with),
+            (unsigned long long)(history->ran[other - kernel->threads] * 100 / span));
     }
 }
 
@@ -267,8 +285,10 @@ void crash_read_history(struct crash_build *build)
     read_newest(&history, newest);
     history.window_from =
         newest->count < WINDOW ? history.begin : newest->ticks[newest->count % WINDOW];
-    // Without events of a scheduler, nothing is known of threads.
-    if (!extract_schedule_run(NULL, build->trace, &sink, NULL)) {
+    // A ring from before a reset shows nothing of the threads that there are now. Without events of
+    // a scheduler, nothing is known of threads.
+    bool is_earlier = extract_trace_snapshot(build->trace)->ring.origin == EXTRACT_FROM_EARLIER;
+    if (!(is_earlier && threads) && !extract_schedule_run(NULL, build->trace, &sink, NULL)) {
         note_waits(&history);
         find_starvation(&history);
         find_storm(&history, newest);

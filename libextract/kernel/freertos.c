@@ -108,7 +108,8 @@ static void read_registry(struct kernel_reader *reader)
             continue;
         struct extract_kernel_object *object = add_queue(reader, handle);
         if (object)
-            kernel_read_name(reader, name, object->name);
+            object->name_is_likely =
+                !kernel_read_name(reader, object->type, handle, name, object->name);
     }
 }
 
@@ -265,7 +266,7 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
     uint64_t top, block_bytes;
 
     if (name) {
-        kernel_read_name(reader, block->address + name->offset, thread->name);
+        kernel_read_text(reader, block->address + name->offset, thread->name);
         thread->name[name->size < EXTRACT_KERNEL_NAME ? name->size : EXTRACT_KERNEL_NAME - 1] = 0;
     }
     thread->has_priority = kernel_block_get(reader, block, "uxPriority", &thread->priority);

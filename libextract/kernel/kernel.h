@@ -117,8 +117,13 @@ bool kernel_read_block(struct kernel_reader *reader, const char *type, uint64_t 
 bool kernel_block_get(struct kernel_reader *reader, const struct kernel_block *block,
                       const char *member, uint64_t *value);
 // Copies the text at an address; "" if there is none.
-void kernel_read_name(struct kernel_reader *reader, uint64_t address,
+void kernel_read_text(struct kernel_reader *reader, uint64_t address,
                       char name[EXTRACT_KERNEL_NAME]);
+// Does the same with the name to which a control block points, of a thread or an object of a type.
+// One that is not text is left out, and becomes a problem. Returns whether the name begins there:
+// if it is the end of a longer text, the pointer may be damaged. Linkers make such names, too.
+bool kernel_read_name(struct kernel_reader *reader, const char *type, uint64_t owner,
+                      uint64_t address, char name[EXTRACT_KERNEL_NAME]);
 
 // A linked list. Each item points to the next one.
 struct kernel_list {

@@ -91,7 +91,7 @@ bool kernel_block_get(struct kernel_reader *reader, const struct kernel_block *b
     return !c.failed;
 }
 
-void kernel_read_name(struct kernel_reader *reader, uint64_t address,
+void kernel_read_text(struct kernel_reader *reader, uint64_t address,
                       char name[EXTRACT_KERNEL_NAME])
 {
     size_t got = 0;
@@ -106,6 +106,30 @@ void kernel_read_name(struct kernel_reader *reader, uint64_t address,
         (void)extract_symbols_read_constant(reader->symbols, address, name,
                                             EXTRACT_KERNEL_NAME - 1);
     }
+}
+
+static bool is_control(char byte)
+{
+    return (unsigned char)byte < ' ' || byte == '\x7F';
+}
+
+bool kernel_read_name(struct kernel_reader *reader, const char *type, uint64_t owner,
+                      uint64_t address, char name[EXTRACT_KERNEL_NAME])
+{
+    char before[EXTRACT_KERNEL_NAME];
+
+    kernel_read_text(reader, address, name);
+    for (const char *at = name; *at; at++)
+        if (is_control(*at)) {
+            memset(name, 0, EXTRACT_KERNEL_NAME);
+            kernel_add_problem(reader, "%s at 0x%llx: its name at 0x%llx is not text", type,
+                               (unsigned long long)owner, (unsigned long long)address);
+            return true;
+        }
+    if (!*name)
+        return true;
+    kernel_read_text(reader, address - 1, before);
+    return !*before || *before == ' ' || is_control(*before) || *before & 0x80;
 }
 
 // ---- lists ----

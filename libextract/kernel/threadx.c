@@ -176,7 +176,7 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
     if (!thread)
         return false;
     if (kernel_block_get(reader, &block, "tx_thread_name", &name))
-        kernel_read_name(reader, name, thread->name);
+        thread->name_is_likely = !kernel_read_name(reader, "thread", item, name, thread->name);
     thread->has_priority =
         kernel_block_get(reader, &block, "tx_thread_priority", &thread->priority);
     thread->has_base_priority =
@@ -289,7 +289,7 @@ static bool visit_object(struct kernel_reader *reader, uint64_t item, void *cont
     if (!object)
         return false;
     if (get_own(reader, walk, &block, "name", &name))
-        kernel_read_name(reader, name, object->name);
+        object->name_is_likely = !kernel_read_name(reader, kind->name, address, name, object->name);
     for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && kind->figures[i].name; i++)
         kernel_add_figure(reader, object, &block, kind->figures[i].name, kind->figures[i].member);
     if (kind->owner)

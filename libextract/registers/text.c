@@ -44,15 +44,31 @@ static bool take_name(struct line *line, char name[REGISTER_NAME])
            (line->at == line->end || !is_name(*line->at));
 }
 
-// Reads a decimal or 0x-prefixed number of at most 64 bits, which a blank or the line's end ends.
+// Returns how many hexadecimal digits are at the start of a line.
+static size_t count_digits(const struct line *line)
+{
+    size_t count = 0;
+
+    while (line->at + count < line->end && extract_hex_value(line->at[count]) >= 0)
+        count++;
+    return count;
+}
+
+// Reads a number of at most 64 bits, which a blank, a comma, a colon or the line's end ends. It is
+// hexadecimal with 0x, or with the digits of a whole register, which J-Link and QEMU's monitor
+// print without 0x; or else decimal.
 static bool take_number(struct line *line, uint64_t *number)
 {
+    enum { DIGITS_OF_32 = 8, DIGITS_OF_64 = 16 };
     unsigned base = 10;
     const char *from;
 
     if (line->end - line->at > 2 && line->at[0] == '0' && (line->at[1] | 0x20) == 'x') {
         base = 16;
         line->at += 2;
+    } else {
+        size_t digits = count_digits(line);
+        base = digits == DIGITS_OF_32 || digits == DIGITS_OF_64 ? 16 : 10;
     }
     from = line->at;
     for (*number = 0; line->at < line->end; line->at++) {
@@ -64,7 +80,7 @@ static bool take_number(struct line *line, uint64_t *number)
             __builtin_add_overflow(*number, digit, number))
             return false;
     }
-    return line->at != from && (line->at == line->end || strchr(" \t\r(,", *line->at) != NULL);
+    return line->at != from && (line->at == line->end || strchr(" \t\r(,:", *line->at) != NULL);
 }
 
 // Reads what GDB says about itself in brackets, such as "[Current thread is 1 (LWP 4711)]". Only
@@ -84,27 +100,36 @@ static void take_message(struct line line, struct register_value *found, bool *h
         }
 }
 
-// Reads a line. Returns false if it is not about a register.
-static bool take_line(struct line line, struct register_value *found, bool *has_value)
+// Reads a register and its value. Returns false if the line is not about a register.
+static bool take_register(struct line *line, struct register_value *found, bool *has_value)
 {
     *has_value = false;
-    skip_blanks(&line);
-    if (line.at == line.end || *line.at == '#' || *line.at == '=')
+    skip_blanks(line);
+    if (line->at == line->end || *line->at == '#' || *line->at == '=')
         return true;
-    if (*line.at == '[') {
-        take_message(line, found, has_value);
+    if (*line->at == '[') {
+        take_message(*line, found, has_value);
         return true;
     }
-    skip_remark(&line);
-    if (!take_name(&line, found->name))
+    skip_remark(line);
+    if (!take_name(line, found->name))
         return false;
-    skip_remark(&line);
-    if (line.at < line.end && (*line.at == ':' || *line.at == '='))
-        line.at++;
-    skip_blanks(&line);
+    skip_remark(line);
+    if (line->at < line->end && (*line->at == ':' || *line->at == '='))
+        line->at++;
+    skip_blanks(line);
     // Without a number: OpenOCD has not read it, GDB shows a vector, a fraction or a remark.
-    *has_value = take_number(&line, &found->value);
+    *has_value = take_number(line, &found->value);
     return true;
+}
+
+// Skips a comma, after which J-Link prints the next register.
+static bool skip_comma(struct line *line)
+{
+    skip_blanks(line);
+    bool is_there = line->at < line->end && *line->at == ',';
+    line->at += is_there;
+    return is_there;
 }
 
 enum extract_code register_values_parse(struct register_values *values, const char *name,
@@ -118,16 +143,21 @@ enum extract_code register_values_parse(struct register_values *values, const ch
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         struct line line = {at, stop ? stop : end};
         struct register_value found;
+        const char *next = line.end + 1;
         bool has_value;
-        if (!take_line(line, &found, &has_value))
+        if (!take_register(&line, &found, &has_value))
             return extract_error_set(error, EXTRACT_BAD, name, "write one register per line",
                                      "line %lu is not a register and its value", number);
-        if (has_value && values->count == REGISTER_VALUES)
-            return extract_error_set(error, EXTRACT_LIMIT, name, "leave out what is not needed",
-                                     "has more than %d registers", REGISTER_VALUES);
-        if (has_value)
+        while (has_value) {
+            if (values->count == REGISTER_VALUES)
+                return extract_error_set(error, EXTRACT_LIMIT, name, "leave out what is not needed",
+                                         "has more than %d registers", REGISTER_VALUES);
             values->list[values->count++] = found;
-        at = line.end + 1;
+            has_value = false;
+            if (!skip_comma(&line) || !take_register(&line, &found, &has_value))
+                break;
+        }
+        at = next;
     }
     return EXTRACT_OK;
 }

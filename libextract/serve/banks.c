@@ -3,6 +3,7 @@
 #define _GNU_SOURCE // memmem
 #include "serve/banks.h"
 #include "serve/packet.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { EXCEPTION = 0x1FF }; // xpsr: number of the exception
@@ -79,6 +80,16 @@ bool banks_describe(struct banks *banks, struct description *description, struct
     extract_text_free(&xml);
     extract_text_free(&feature);
     return banks->is_added;
+}
+
+bool banks_are_written(const struct banks *banks, const struct description *description,
+                       const char *packet)
+{
+    const struct described_register *msp = description_find(description, ARM_MSP);
+    unsigned number;
+
+    return banks->is_added && msp && sscanf(packet, "P%x=", &number) == 1 &&
+           (number == msp->number || number == msp->number + 1);
 }
 
 struct extract_registers banks_registers(const struct banks *banks, const struct core *core)

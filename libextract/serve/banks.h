@@ -31,6 +31,10 @@ void banks_put(const struct description *description, struct core *core,
 bool banks_describe(struct banks *banks, struct description *description, struct upstream *upstream,
                     const struct register_machine *machine);
 
+// Returns whether a packet (P) writes one of them, which the server does not have.
+bool banks_are_written(const struct banks *banks, const struct description *description,
+                       const char *packet);
+
 // Gets what GDB is told of them. Where they are not known, both are sp, as GDB assumes of a server
 // without them.
 struct extract_registers banks_registers(const struct banks *banks, const struct core *core);

@@ -266,6 +266,13 @@ static void answer_text(struct extract_proxy *proxy, const char *text)
     answer(proxy, text, strlen(text));
 }
 
+// Returns true: the server has not failed.
+static bool refuse(struct extract_proxy *proxy, const char *text)
+{
+    answer_text(proxy, text);
+    return true;
+}
+
 static void answer_body(struct extract_proxy *proxy)
 {
     answer(proxy, proxy->upstream.packets.body, proxy->upstream.packets.used);
@@ -511,10 +518,8 @@ static bool do_thread_list(struct extract_proxy *proxy)
     unsigned long offset = 0, length = 0;
 
     if (sscanf(proxy->input.data, "qXfer:threads:read::%lx,%lx", &offset, &length) != 2 ||
-        !read_list(proxy, true)) {
-        answer_text(proxy, "E01");
-        return true;
-    }
+        !read_list(proxy, true))
+        return refuse(proxy, "E01");
     extract_text_init(&list, NULL, NULL);
     serve_put_thread_list(&list, &proxy->threads);
     answer_part(proxy, &list, offset, length);
@@ -655,10 +660,10 @@ static bool do_change_registers(struct extract_proxy *proxy)
 {
     unsigned core;
 
-    if (waiting_thread(proxy, &core)) {
-        answer_text(proxy, "E.the registers of a thread that does not run cannot be written");
-        return true;
-    }
+    if (waiting_thread(proxy, &core))
+        return refuse(proxy, "E.the registers of a thread that does not run cannot be written");
+    if (banks_are_written(&proxy->banks, &proxy->cores.description, proxy->input.data))
+        return refuse(proxy, "E.the server does not have msp and psp");
     forget_contents(proxy);
     return pass_to_core(proxy, core);
 }
@@ -729,10 +734,8 @@ static bool step_thread(struct extract_proxy *proxy, uint64_t id, bool others_ru
     if (!thread)
         return resume_step(proxy, core < CORES_MOST ? core : proxy->cores.stopped, others_run);
     proxy->waited_id = id;
-    if (!register_get(&thread->registers, proxy->machine->pc, &proxy->waited_pc)) {
-        answer_text(proxy, "E.it is not known where this thread continues");
-        return true;
-    }
+    if (!register_get(&thread->registers, proxy->machine->pc, &proxy->waited_pc))
+        return refuse(proxy, "E.it is not known where this thread continues");
     if (!set_breakpoint(proxy, true)) {
         answer_text(proxy, "E.no hardware breakpoint is free to step this thread");
         return proxy->upstream.connection.fault == CONNECTION_GOOD;
@@ -761,10 +764,8 @@ static bool do_resume(struct extract_proxy *proxy)
     }
     if (has_step)
         return step_thread(proxy, stepped, has_default);
-    if (!has_default && continued != current_id(proxy)) {
-        answer_text(proxy, "E.the kernel schedules threads: one alone cannot continue");
-        return true;
-    }
+    if (!has_default && continued != current_id(proxy))
+        return refuse(proxy, "E.the kernel schedules threads: one alone cannot continue");
     return resume(proxy, "c", PROXY_RUNNING);
 }
 

@@ -64,6 +64,22 @@ dies_in_interrupt() { # KIND CONTEXT
         (.context | test(\"^$2\$\"))" &&
         says '(.frames | map(.function) | .[1] == "board_device_interrupt")'
 }
+# The program has started again, and not enabled its trace: the ring shows nothing of its threads.
+earlier_ring() {
+    local first last
+    first=$(LC_ALL=C readelf -sW "$elf" | awk '$8 ~ /^_tx_trace_/ && $4 == "OBJECT" {print $2}' |
+        sort | sed -n '1p')
+    last=$(LC_ALL=C readelf -sW "$elf" | awk '$8 ~ /^_tx_trace_/ && $4 == "OBJECT" {print $2}' |
+        sort | sed -n '$p')
+    cp "${images[0]%@*}" "$work/earlier.bin"
+    dd if=/dev/zero of="$work/earlier.bin" bs=1 seek=$((0x$first - ${images[0]##*@})) \
+        count=$((0x$last + 4 - 0x$first)) conv=notrunc status=none
+    "$ringside" crash --json --elf "$elf" "$work/earlier.bin@${images[0]##*@}" \
+        >"$work/crash.json" 2>"$work/err"
+    grep -q 'may be from before a reset' "$work/err" &&
+        says '(.threads | length > 5 and all(.state_ticks_at_least == null)) and
+            (.findings | any(.kind == "starvation") | not) and (.events | length > 8)'
+}
 # The ring has no event of the threads that are starved.
 starves_long() {
     after=6
@@ -72,7 +88,19 @@ starves_long() {
             all(.state_ticks == null and .state_ticks_at_least > 0)'
     local status=$?
     after=0.9
-    return $status
+    [ $status = 0 ] && earlier_ring
+}
+# At its first breakpoint, a program has threads that are ready since they were created, for most of
+# the trace: no other one has kept the core from them.
+just_started() {
+    start=-S boot "$elf" || return 1
+    {
+        connect "$elf"
+        printf '%s\n' 'hbreak die' 'continue'
+        into_file "$work/early" 'ringside crash'
+    } >"$work/session.gdb"
+    gdb_run 60 "$elf" "$work/session.gdb" && grep -q '"philosopher 0"  *ready ' "$work/early" &&
+        ! grep 'starvation' "$work/early"
 }
 line_of() { grep -n -m 1 -F "$1" qemu-tests/images/deaths.c | cut -d: -f1; }
 
@@ -135,6 +163,11 @@ served_live() {
     grep -q ' store_sample (' "$work/served.dump" &&
         cmp "$work/served.dump" "$work/served.live" ||
         { diff "$work/served.dump" "$work/served.live"; return 1; }
+    [[ $port = cortex-m* ]] || return 0
+    # QEMU has no psp that could be written.
+    # shellcheck disable=SC2016
+    timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | \"$ringside\" serve -q $place" \
+        -ex 'set var $psp = 0' "$elf" 2>&1 </dev/null | grep -q 'does not have msp and psp'
 }
 # In a core and in a dump, the thread that faulted has the registers of its frame.
 split_coldfire() {
@@ -218,10 +251,12 @@ live_openocd() {
     whole_or_named $? && ! grep -q 'the target was halted for' "$work/err" ||
         { cat "$work/err"; return 1; }
     is_bad_pointer && state_is halted || return 1
-    # A memory port has no registers: the page says what is unknown.
+    # A memory port has no registers of the core: the page has what the fault status says, and no
+    # place.
     "$ringside" crash --json "${input[@]::4}" --target chip.mem >"$work/crash.json" 2>"$work/err"
     whole_or_named $? && grep -q 'has no registers of' "$work/err" &&
-        jq -e '.cause.kind == "unknown" and .place.pc == null' "$work/crash.json" >/dev/null ||
+        jq -e '.cause.kind == "bus fault" and .place.pc == null and .thread.certainty == "likely"' \
+            "$work/crash.json" >/dev/null ||
         { cat "$work/err"; return 1; }
 }
 state_is() { has "$(tcl 'chip.cpu arp_poll; chip.cpu curstate')" "$1"; }
@@ -295,8 +330,9 @@ same_from_folder() {
     timeout -k 5 60 gdb-multiarch -nx -q -batch \
         -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" \"$work/folder\"" \
         -ex 'info threads' "$elf" >"$work/gdb.log" 2>&1 </dev/null
-    grep -q '^\* [0-9]* *Thread [0-9]* "right" (running, priority 7) *smp_trap' "$work/gdb.log" &&
-        grep -q "\" (running, priority 5) " "$work/gdb.log" || # "left", "third" or between them
+    # The other core has "left" or "third", or switches between them.
+    grep -q '^[* ] [0-9]* *Thread [0-9]* "right" (running, priority 7) *smp_trap' "$work/gdb.log" &&
+        grep -q '" (running, priority 5) \|"kernel" (on the core) *smp_switch' "$work/gdb.log" ||
         { cat "$work/gdb.log"; return 1; }
 }
 
@@ -359,6 +395,21 @@ damage() {
         damaged "$work/damaged.bin" || return 1
     done
 }
+# A thread whose control block points to the name of another one: the trace has its own.
+other_name() {
+    local from to name
+    name=$(gdb-multiarch -nx -q -batch \
+        -ex 'print/d (int)&((TX_THREAD *)0)->tx_thread_name' "$elf" | sed 's/.* = //')
+    from=$(($(address_of "$elf" weak_thread) - ${images[0]##*@} + name))
+    to=$(($(address_of "$elf" philosopher_threads) - ${images[0]##*@} + name))
+    cp "${images[0]%@*}" "$work/renamed.bin"
+    dd if="${images[0]%@*}" of="$work/renamed.bin" bs=1 skip=$from seek=$to count=4 conv=notrunc \
+        status=none
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" \
+        "$work/renamed.bin@${images[0]##*@}" "${images[@]:1}" >"$work/crash.json"
+    says '.cause.kind == "deadlock" and .cause.certainty == "likely" and
+        (.findings | any(.kind == "name" and (.text | test("\"weak\".*\"philosopher 0\""))))'
+}
 # The ELF file of another program: its code is not that of the memory.
 other_program() {
     local code
@@ -383,13 +434,14 @@ other_program() {
     grep -q 'storm-cortex-m3.elf: may be another program than the one that ran: ' "$work/err"
 }
 
-# A core at an address without code, of which no fault is known: the link register has the call.
+# A core at an address without code, of which no fault is known: the dump has no system control
+# block: the link register has the call.
 wild_core() {
     local link=lr
     [ "$port" = rv64 ] && link=ra
     { echo 'pc 0xdead0000'; echo "$link $(jq '.frames[1].pc' "$work/crash.json")"; } \
         >"$work/wild.txt"
-    "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[@]}" \
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/wild.txt" "${images[0]}" \
         >"$work/wild.json"
     jq -e '.place.function == "die" and .place.certainty == "possible" and
         (.findings | any(.kind == "bad call" and .certainty == "possible"))' \
@@ -495,6 +547,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
     [ "$port" = cortex-m3 ] && check "$port: ... for longer than the trace" starves_long
+    [ "$port" = coldfire ] || check "$port: ... and not at the start of a program" just_started
     if [ "$port" != coldfire ]; then
         check "$port: a storm of interrupts" storms
     fi
@@ -519,6 +572,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         "$work/text"
     check "$port: a deadlock of three mutexes" dies 7 deadlock "philosopher 0" philosopher_entry \
         "$waits"
+    [ "$port" = cortex-m3 ] && check "$port: ... and a name that is another thread's" other_name
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
     [ "$port" = cortex-m3 ] && check "$port: an ELF file without types" without_debug

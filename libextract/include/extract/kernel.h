@@ -55,6 +55,7 @@ enum extract_kernel_overflow {
 struct extract_kernel_thread {
     uint64_t address;               // of its control block
     char name[EXTRACT_KERNEL_NAME]; // as in memory, not escaped; "": none
+    bool name_is_likely;            // the pointer to it leads into a longer text
     enum extract_kernel_state state;
     bool has_priority, has_base_priority;
     uint64_t priority;      // in force, as the kernel counts
@@ -92,8 +93,9 @@ struct extract_kernel_object {
     uint64_t address;               // of its control block
     const char *type;               // such as "mutex"; static
     char name[EXTRACT_KERNEL_NAME]; // as for threads
-    uint64_t owner;                 // thread that holds a mutex; 0: none
-    size_t waiters;                 // threads that wait for it
+    bool name_is_likely;
+    uint64_t owner; // thread that holds a mutex; 0: none
+    size_t waiters; // threads that wait for it
     struct extract_kernel_figure figures[EXTRACT_KERNEL_FIGURES];
 };
 

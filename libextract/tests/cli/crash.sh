@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # crash.sh: tests `ringside crash` on core files of programs of this host. The oracle is GDB, which
 # shows the same functions and lines. Boards are tested by qemu-tests/cases/case-crash.sh.
+data=$(cd "$(dirname "$0")/../data" && pwd)
 . "$(dirname "$0")/../lib.sh"
 gdb=$(command -v gdb || command -v gdb-multiarch) || { echo "skip crash: there is no gdb"; exit 0; }
 
@@ -224,4 +225,12 @@ run crash fault.core
 check "no program" 1 no-out . err 'use --elf FILE'
 run serve --elf dies fault.core
 check "GDB has its own support for programs" 2 no-out . err 'use a program for Arm'
+
+# The trace of this image has other addresses of its threads than the kernel: what it does not show
+# of a thread is unknown, and not that it did nothing.
+gunzip -c "$data/freertos/firmware.elf.gz" >firmware.elf
+gunzip -c "$data/freertos/ram.bin.gz" >ram.bin
+run crash -q --json --elf firmware.elf ram.bin@0x20000000
+is "threads that the trace does not have" \
+    "$(jq '.threads | length > 0 and all(.state_ticks_at_least == null)' out)" true
 finish

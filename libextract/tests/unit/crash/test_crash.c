@@ -306,6 +306,13 @@ static void deadlock_with_a_free_mutex(void **state)
         assert_int_equal(crash->thread_certainty, crash->certainty);
         extract_crash_free(crash);
     }
+    // The pointer to the name may be damaged.
+    strcpy(thread.name, "aiter");
+    thread.name_is_likely = true;
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+    assert_int_equal(crash->certainty, EXTRACT_CRASH_LIKELY);
+    assert_int_equal(crash->thread_certainty, EXTRACT_CRASH_LIKELY);
+    extract_crash_free(crash);
     extract_memory_close(remains.memory);
 }
 

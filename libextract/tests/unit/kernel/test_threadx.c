@@ -325,6 +325,27 @@ static void a_strange_state_is_unknown(void **state)
     extract_kernel_free(kernel);
 }
 
+// A pointer into a text may be damaged, or the linker's; one to code leads to no name.
+static void damaged_names_are_noticed(void **state)
+{
+    static const char code[] = "a\0\x04\xF0\x07\xBD";
+    threads[1].tx_thread_name = names[1] + 1;
+    threads[2].tx_thread_name = (char *)(uintptr_t)(code + 2);
+    mutexes[0].tx_mutex_name += 2;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_false(kernel->threads[0].name_is_likely);
+    assert_string_equal(kernel->threads[1].name, "aiter");
+    assert_true(kernel->threads[1].name_is_likely);
+    assert_string_equal(kernel->threads[2].name, "");
+    host_expect_problem(kernel, "is not text");
+    assert_int_equal(kernel->problem_count, 1);
+    for (size_t i = 0; i < kernel->object_count; i++)
+        assert_int_equal(kernel->objects[i].name_is_likely,
+                         strcmp(kernel->objects[i].name, "reen") == 0);
+    extract_kernel_free(kernel);
+}
+
 static void no_threads_are_none(void **state)
 {
     _tx_thread_created_ptr = NULL;
@@ -365,6 +386,7 @@ int main(void)
                                        TEST(what_is_no_thread_ends),
                                        TEST(a_missing_thread_is_noticed),
                                        TEST(a_strange_state_is_unknown),
+                                       TEST(damaged_names_are_noticed),
                                        TEST(no_threads_are_none),
                                        TEST(memory_without_the_variables_is_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);

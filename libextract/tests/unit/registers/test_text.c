@@ -54,6 +54,21 @@ static void debuggers(void **state)
     uint64_t value;
     assert_false(register_values_find(&values, "xpsr", &value));
 
+    // J-Link, and QEMU's monitor.
+    values = parse("PC = 00002D2A, CycleCnt = 00000000\r\n"
+                   "R0 = 20001A18, R1 = 20000584, R2 = 200013DC, R3 = 00000001\r\n"
+                   "SP(R13)= 20006190, MSP= 20006190, PSP= 20001A18, R14(LR) = FFFFFFFD\r\n"
+                   "XPSR = 01000003: APSR = nzcvq, EPSR = 01000000, IPSR = 003 (HardFault)\r\n"
+                   "Security extension regs:\n mcause   0000000000000010\n");
+    assert_int_equal(values.count, 12);
+    expect(&values, "pc", 0x2D2A);
+    expect(&values, "r3", 1);
+    expect(&values, "sp", 0x20006190);
+    expect(&values, "psp", 0x20001A18);
+    expect(&values, "r14", 0xFFFFFFFD);
+    expect(&values, "xpsr", 0x01000003);
+    expect(&values, "mcause", 0x10);
+
     values = parse("rip 0x401000\n[Current thread is 2 (Thread 0x7ffff7d8a740 (LWP 4711))]\n[LWP ");
     assert_int_equal(values.count, 2);
     expect(&values, "lwp", 4711);
