@@ -774,7 +774,7 @@ function blockedText(pane: Pane, row: number): string {
     const trace = pane.trace,
         s = trace.state.columns;
     const object = s[StateColumn.Object]![row]!,
-        wait = trace.state.text(row, StateColumn.Wait);
+        wait = trace.state.text(row, StateColumn.Wait) ?? '';
     const holder = s[StateColumn.Holder]![row]!,
         isr = s[StateColumn.HolderIsr]![row]!;
     const what = object ? trace.objectName(object) : wait;

@@ -23,7 +23,7 @@ export enum Shape {
 // The columns of html.c.
 export enum SliceColumn {
     To,
-    Length,
+    From,
     Core,
     Kind,
     Thread,
@@ -33,7 +33,7 @@ export enum SliceColumn {
 }
 export enum StateColumn {
     To,
-    Length,
+    From,
     Thread,
     State,
     Object,
@@ -48,14 +48,17 @@ export enum EventColumn {
     Seq,
     At,
     Core,
-    Context,
     Thread,
-    Type,
+    Context,
     Priority,
-    Flags,
-    Text,
     Isr,
+    Type,
     Object,
+    Flags,
+}
+export enum FieldColumn {
+    Text,
+    First,
 }
 export enum WakeColumn {
     At,
@@ -72,15 +75,16 @@ export enum WakeColumn {
 }
 export enum OwnerColumn {
     To,
-    Length,
+    From,
     Mutex,
     Thread,
     Isr,
 }
 export enum ResponseColumn {
     To,
-    Length,
+    From,
     Thread,
+    HasRun,
     Ran,
 }
 
@@ -232,13 +236,13 @@ function sortSpans(
     const lists = groups.counts.map(count => new Spans(count));
     const next = new Int32Array(lists.length);
     const to = table.columns[0]!;
-    const length = table.columns[1]!;
+    const from = table.columns[1]!;
     for (let i = 0; i < table.rows; i++) {
         const group = groups.of[i]!;
         if (group < 0) continue;
         const list = lists[group]!;
         const at = next[group]!++;
-        list.from[at] = to[i]! - length[i]!;
+        list.from[at] = from[i]!;
         list.to[at] = to[i]!;
         list.row[at] = i;
         list.shape[at] = shapes[i]!;
@@ -295,6 +299,7 @@ export class Trace {
     readonly slice: Table;
     readonly state: Table;
     readonly event: Table;
+    readonly field: Table; // of each event
     readonly wake: Table;
     readonly owner: Table;
     readonly response: Table;
@@ -321,6 +326,7 @@ export class Trace {
         this.slice = tables.slice!;
         this.state = tables.state!;
         this.event = tables.event!;
+        this.field = tables.field!;
         this.wake = tables.wake!;
         this.owner = tables.owner!;
         this.response = tables.response!;
@@ -545,21 +551,15 @@ export class Trace {
     }
 
     fields(row: number): Field[] {
-        return this.event
-            .text(row, EventColumn.Text)
-            .split('\n')
-            .filter(line => line && line[0] !== '\t')
-            .map(line => {
-                const tab = line.indexOf('\t');
-                return { label: line.slice(0, tab), value: line.slice(tab + 1) };
-            });
+        return this.typeOf(row).labels.flatMap((label, i) => {
+            const value = this.field.text(row, FieldColumn.First + i);
+            return value === undefined ? [] : { label, value };
+        });
     }
 
     // What a template, or the format itself, says of an event; '' if its fields say everything.
     extraText(row: number): string {
-        const text = this.event.text(row, EventColumn.Text);
-        const at = text[0] === '\t' ? 0 : text.indexOf('\n\t') + 1;
-        return text[at] === '\t' ? text.slice(at + 1) : '';
+        return this.field.text(row, FieldColumn.Text) ?? '';
     }
 
     lossText(loss: Loss): string {
@@ -683,7 +683,7 @@ export class Trace {
     wakeText(row: number): string {
         const w = this.wake.columns,
             reason = this.facts.reasons[w[WakeColumn.Reason]![row]!] ?? '';
-        const service = this.wake.text(row, WakeColumn.Service);
+        const service = this.wake.text(row, WakeColumn.Service) ?? 'service';
         const isr = w[WakeColumn.Isr]![row]!,
             by = w[WakeColumn.By]![row]!;
         const likely = w[WakeColumn.Sure]![row] ? '' : 'likely ';
@@ -697,7 +697,7 @@ export class Trace {
             );
         return (
             likely +
-            (service || 'service') +
+            service +
             (isr > 1
                 ? ` in interrupt ${isr - 2}`
                 : isr
@@ -718,11 +718,12 @@ export class Trace {
             longestFrom = 0;
         for (let i = 0; i < this.response.rows; i++) {
             if (columns[ResponseColumn.Thread]![i] !== thread) continue;
-            const length = columns[ResponseColumn.Length]![i]!;
+            const from = columns[ResponseColumn.From]![i]!,
+                length = columns[ResponseColumn.To]![i]! - from;
             lengths.push(length);
             if (length > longest) {
                 longest = length;
-                longestFrom = columns[ResponseColumn.To]![i]! - length;
+                longestFrom = from;
             }
         }
         return { sorted: Float64Array.from(lengths).sort(), longestFrom };

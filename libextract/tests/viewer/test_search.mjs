@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
     finish,
     is,
+    lines,
     makePage,
     openPage,
     press,
@@ -210,7 +211,7 @@ for (const hash of ['', '#event=39000']) {
         const note = key => {
             const { trace } = ringside.app.panes[0];
             window[key] = {
-                first: trace.event.hasTexts(0),
+                first: trace.field.hasTexts(0),
                 wakes: trace.wake.columns[0].at(-1) > 0,
                 picture: ringside.picture.drawn.frames > 0,
                 rows: document.querySelectorAll('#grid .row:not(.hd)').length > 5,
@@ -237,6 +238,18 @@ for (const hash of ['', '#event=39000']) {
         ),
         true,
     );
+    // The trace repeats itself, so each block of rows has the texts of the first one.
+    const differs = await page.evaluate(
+        round => {
+            const { trace } = ringside.app.panes[0],
+                line = row =>
+                    `${trace.eventName(row)} ${trace.contextName(row)} ${trace.line(row)}`,
+                rows = Array.from({ length: trace.event.rows - round }, (_, i) => i + round);
+            return rows.filter(row => line(row) !== line(row - round)).map(line)[0] ?? '';
+        },
+        lines('report', '--json', demo).length,
+    );
+    is(`long${hash}: all texts`, differs, '');
     is(`long${hash}: no faults`, page.faults, []);
     await page.close();
 }
