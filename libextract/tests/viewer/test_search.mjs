@@ -2,6 +2,7 @@
 // test_search.mjs: the search for lanes by their names, the offset in the address of a page of two
 // traces, and what a long trace shows before all of it is read. Prints "ok NAME" or "not ok NAME", and then "# why". Exit status 1 if any failed. Reads
 // what browser.mjs does.
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
     finish,
@@ -251,6 +252,18 @@ for (const hash of ['', '#event=39000']) {
     );
     is(`long${hash}: all texts`, differs, '');
     is(`long${hash}: no faults`, page.faults, []);
+    await page.close();
+}
+// The data of a page need at most 8 bytes for each span of a lane.
+{
+    makeLongTrace(demo, long, 40_000, true);
+    const path = makePage('varied', long),
+        page = await openPage(path);
+    const spans = await page.evaluate(() =>
+            ringside.app.panes[0].lanes.reduce((sum, lane) => sum + lane.spans.length, 0),
+        ),
+        empty = statSync(join(tests, '../export/html/viewer.html')).size;
+    is('a page of varied events is small', (statSync(path).size - empty) / spans <= 8, true);
     await page.close();
 }
 await finish();
