@@ -100,7 +100,7 @@ const ID_LOST = 0xffffff01; // other markers of losses are for damage
 export const IN_THREAD = 0,
     IN_ISR = 1; // EventColumn.Context
 
-const GROUP_BITS = 4; // of the number of spans that are added up in advance
+const GROUP_BITS = 3; // of the number of spans that are added up in advance
 
 // Spans in order of time. They do not overlap.
 export class Spans {
@@ -109,7 +109,8 @@ export class Spans {
     readonly row: Uint32Array; // in its table
     readonly shape: Uint8Array;
     readonly length: number;
-    private sums: Float64Array | undefined; // time of each shape before each group
+    private known: Uint8Array | undefined; // see shapes
+    private sums: Float64Array | undefined; // time of each of `shapes` before each group
 
     constructor(length: number) {
         this.length = length;
@@ -155,6 +156,16 @@ export class Spans {
         return i < this.length && this.from[i]! <= time ? i : -1;
     }
 
+    // The shapes that the spans have.
+    get shapes(): Uint8Array {
+        if (!this.known) {
+            const has = new Uint8Array(Shape.Count);
+            for (let i = 0; i < this.length; i++) has[this.shape[i]!] = 1;
+            this.known = has.map((_, shape) => shape).filter(shape => has[shape]);
+        }
+        return this.known;
+    }
+
     // Adds the time of each shape in the spans from `first` on, before `end`, to `sums`.
     addTimes(first: number, end: number, sums: Float64Array): void {
         const size = 1 << GROUP_BITS,
@@ -163,10 +174,11 @@ export class Spans {
         this.addEach(first, low, sums);
         if (high > low) {
             const groups = this.groups(),
-                before = (low >> GROUP_BITS) * Shape.Count,
-                after = (high >> GROUP_BITS) * Shape.Count;
-            for (let s = 0; s < Shape.Count; s++)
-                sums[s]! += groups[after + s]! - groups[before + s]!;
+                shapes = this.shapes,
+                before = (low >> GROUP_BITS) * shapes.length,
+                after = (high >> GROUP_BITS) * shapes.length;
+            for (let s = 0; s < shapes.length; s++)
+                sums[shapes[s]!]! += groups[after + s]! - groups[before + s]!;
         }
         this.addEach(high, end, sums);
     }
@@ -179,11 +191,12 @@ export class Spans {
     private groups(): Float64Array {
         if (!this.sums) {
             const groups = this.length >> GROUP_BITS,
-                sums = new Float64Array(Shape.Count);
-            this.sums = new Float64Array((groups + 1) * Shape.Count);
-            for (let group = 0; group < groups; group++) {
+                shapes = this.shapes,
+                sums = new Float64Array(Shape.Count),
+                all = (this.sums = new Float64Array((groups + 1) * shapes.length));
+            for (let group = 0, at = shapes.length; group < groups; group++) {
                 this.addEach(group << GROUP_BITS, (group + 1) << GROUP_BITS, sums);
-                this.sums.set(sums, (group + 1) * Shape.Count);
+                for (let s = 0; s < shapes.length; s++) all[at++] = sums[shapes[s]!]!;
             }
         }
         return this.sums;
