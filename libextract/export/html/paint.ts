@@ -421,7 +421,10 @@ export class Columns {
 
     // Gives the image to the canvas, after all lanes were added.
     close(): void {
-        if (this.used.some(bands => bands)) this.context.putImageData(this.image, 0, 0);
+        let lanes = this.used.length; // as far as there is something
+        while (lanes && !this.used[lanes - 1]) lanes--;
+        if (lanes)
+            this.context.putImageData(this.image, 0, 0, 0, 0, this.stride, lanes * MOST_BANDS);
     }
 
     // Draws the narrow spans of a lane.
