@@ -24,28 +24,75 @@ enum {
 
 // The columns of each table. Numbers of threads, objects, types and texts begin with 1; 0: none.
 // clang-format off
-enum { SLICE_TO, SLICE_LENGTH, SLICE_CORE, SLICE_KIND, SLICE_THREAD, SLICE_ISR, SLICE_LOCK,
+enum { SLICE_TO, SLICE_FROM, SLICE_CORE, SLICE_KIND, SLICE_THREAD, SLICE_ISR, SLICE_LOCK,
        SLICE_UNSURE, SLICE_COLUMNS };
-enum { STATE_TO, STATE_LENGTH, STATE_THREAD, STATE_STATE, STATE_OBJECT, STATE_HOLDER, STATE_ISR,
+enum { STATE_TO, STATE_FROM, STATE_THREAD, STATE_STATE, STATE_OBJECT, STATE_HOLDER, STATE_ISR,
        STATE_TIMEOUT, STATE_WAIT, STATE_UNSURE, STATE_CORE, STATE_COLUMNS };
-enum { EVENT_SEQ, EVENT_AT, EVENT_CORE, EVENT_CONTEXT, EVENT_THREAD, EVENT_TYPE, EVENT_PRIORITY,
-       EVENT_FLAGS, EVENT_TEXT, EVENT_ISR, EVENT_OBJECT, EVENT_COLUMNS };
+enum { EVENT_SEQ, EVENT_AT, EVENT_CORE, EVENT_THREAD, EVENT_CONTEXT, EVENT_PRIORITY, EVENT_ISR,
+       EVENT_TYPE, EVENT_OBJECT, EVENT_FLAGS, EVENT_COLUMNS };
+enum { FIELD_TEXT, FIELD_FIRST, FIELD_COLUMNS = FIELD_FIRST + EXTRACT_FIELDS_MAX };
 enum { WAKE_AT, WAKE_SEQ, WAKE_CAUSE, WAKE_THREAD, WAKE_BY, WAKE_OBJECT, WAKE_ISR, WAKE_REASON,
        WAKE_SURE, WAKE_CORE, WAKE_SERVICE, WAKE_COLUMNS };
-enum { OWNER_TO, OWNER_LENGTH, OWNER_MUTEX, OWNER_THREAD, OWNER_ISR, OWNER_COLUMNS };
-enum { RESPONSE_TO, RESPONSE_LENGTH, RESPONSE_THREAD, RESPONSE_RAN, RESPONSE_COLUMNS };
-enum { SLICE, STATE, EVENT, WAKE, OWNER, RESPONSE, TABLES };
+enum { OWNER_TO, OWNER_FROM, OWNER_MUTEX, OWNER_THREAD, OWNER_ISR, OWNER_COLUMNS };
+enum { RESPONSE_TO, RESPONSE_FROM, RESPONSE_THREAD, RESPONSE_HAS_RUN, RESPONSE_RAN,
+       RESPONSE_COLUMNS };
+enum { SLICE, STATE, EVENT, FIELD, WAKE, OWNER, RESPONSE, TABLES };
+
+// A time that follows the one of another column, in the row before; and one near it in the same row.
+#define TIME_AFTER(other_)  {.is_time = true, .coding = HTML_BEFORE, .other = other_}
+#define TIME_BESIDE(other_) {.is_time = true, .coding = HTML_BESIDE, .other = other_}
+
+static const struct html_column time_columns[] = {{.coding = HTML_BEFORE}};
+// A slice, or a state, begins where the one before it ended, nearly always.
+static const struct html_column slice_columns[SLICE_COLUMNS] = {
+    [SLICE_TO] = TIME_AFTER(SLICE_TO),
+    [SLICE_FROM] = TIME_AFTER(SLICE_TO),
+    [SLICE_CORE] = {.groups = true},
+    [SLICE_KIND] = {.is_key = true},
+};
+static const struct html_column state_columns[STATE_COLUMNS] = {
+    [STATE_TO] = TIME_AFTER(STATE_TO),
+    [STATE_FROM] = TIME_AFTER(STATE_TO),
+    [STATE_THREAD] = {.groups = true},
+    [STATE_STATE] = {.is_key = true},
+};
+// What an event has depends on its type, thread and context.
+static const struct html_column event_columns[EVENT_COLUMNS] = {
+    [EVENT_SEQ] = {.coding = HTML_BEFORE, .other = EVENT_SEQ},
+    [EVENT_AT] = TIME_AFTER(EVENT_AT),
+    [EVENT_THREAD] = {.is_key = true},
+    [EVENT_CONTEXT] = {.is_key = true},
+    [EVENT_TYPE] = {.is_key = true},
+};
+static const struct html_column field_columns[FIELD_COLUMNS] = {{HTML_PLAIN}};
+static const struct html_column wake_columns[WAKE_COLUMNS] = {
+    [WAKE_AT] = TIME_AFTER(WAKE_AT),
+    [WAKE_SEQ] = {.coding = HTML_BEFORE, .other = WAKE_SEQ},
+    [WAKE_CAUSE] = {.coding = HTML_BESIDE, .other = WAKE_SEQ},
+    [WAKE_THREAD] = {.is_key = true},
+};
+static const struct html_column owner_columns[OWNER_COLUMNS] = {
+    [OWNER_TO] = TIME_AFTER(OWNER_TO),
+    [OWNER_FROM] = TIME_BESIDE(OWNER_TO),
+    [OWNER_MUTEX] = {.groups = true},
+};
+static const struct html_column response_columns[RESPONSE_COLUMNS] = {
+    [RESPONSE_TO] = TIME_AFTER(RESPONSE_TO),
+    [RESPONSE_FROM] = TIME_BESIDE(RESPONSE_TO),
+    [RESPONSE_THREAD] = {.is_key = true},
+    [RESPONSE_RAN] = TIME_BESIDE(RESPONSE_FROM),
+};
 
 static const struct html_table tables[TABLES] = {
-    [SLICE] = {.name = "slice", .columns = SLICE_COLUMNS, .steps = 1 << SLICE_TO},
-    [STATE] = {.name = "state", .columns = STATE_COLUMNS, .steps = 1 << STATE_TO,
+    [SLICE] = {.name = "slice", .column = slice_columns, .columns = SLICE_COLUMNS},
+    [STATE] = {.name = "state", .column = state_columns, .columns = STATE_COLUMNS,
                .has_texts = true},
-    [EVENT] = {.name = "event", .columns = EVENT_COLUMNS, .steps = 1 << EVENT_SEQ | 1 << EVENT_AT,
+    [EVENT] = {.name = "event", .column = event_columns, .columns = EVENT_COLUMNS},
+    [FIELD] = {.name = "field", .column = field_columns, .columns = FIELD_COLUMNS,
                .has_texts = true},
-    [WAKE] = {.name = "wake", .columns = WAKE_COLUMNS, .has_texts = true,
-              .steps = 1 << WAKE_AT | 1 << WAKE_SEQ | 1 << WAKE_CAUSE},
-    [OWNER] = {.name = "owner", .columns = OWNER_COLUMNS, .steps = 1 << OWNER_TO},
-    [RESPONSE] = {.name = "response", .columns = RESPONSE_COLUMNS, .steps = 1 << RESPONSE_TO},
+    [WAKE] = {.name = "wake", .column = wake_columns, .columns = WAKE_COLUMNS, .has_texts = true},
+    [OWNER] = {.name = "owner", .column = owner_columns, .columns = OWNER_COLUMNS},
+    [RESPONSE] = {.name = "response", .column = response_columns, .columns = RESPONSE_COLUMNS},
 };
 // clang-format on
 
@@ -59,12 +106,14 @@ struct html_type {
 
 struct html {
     struct html_table table[TABLES];
+    struct html_times times;
     struct export_numbers threads, objects;
     struct extract_map type_places; // by id: the number of the newest one
     struct html_type *types;        // owned
     size_t type_count, type_capacity;
-    struct extract_text fields, plain; // scratch
-    uint64_t *responses;               // of each thread; owned
+    struct extract_text text, plain; // scratch
+    uint64_t field[FIELD_COLUMNS];   // of the present event
+    uint64_t *responses;             // of each thread; owned
     size_t response_capacity;
     uint64_t from, to; // of all slices
 };
@@ -115,6 +164,12 @@ static uint64_t type_number(struct export_run *run, const struct extract_event *
     return *newest;
 }
 
+// Returns the number of a word in the present block of a table; 0 for an empty one.
+static uint64_t word_number(struct export_run *run, struct html_table *table, const char *word)
+{
+    return *word ? html_table_text(run, table, word, strlen(word)) : 0;
+}
+
 // ---- rows ----
 
 // Gives each object a number, so that the page finds also what no event is about. Numbers of
@@ -134,7 +189,7 @@ static void put_slice(struct export_run *run, const struct extract_interval *sli
     struct html *html = html_of(run);
     const uint64_t row[SLICE_COLUMNS] = {
         [SLICE_TO] = slice->to,
-        [SLICE_LENGTH] = slice->to - slice->from,
+        [SLICE_FROM] = slice->from,
         [SLICE_CORE] = slice->core,
         [SLICE_KIND] = slice->runner,
         [SLICE_THREAD] = thread_number(run, slice->thread),
@@ -162,7 +217,7 @@ static void put_state(struct export_run *run, const struct extract_state *state)
     const char *wait = state->wait ? state->wait : "";
     const uint64_t row[STATE_COLUMNS] = {
         [STATE_TO] = state->to,
-        [STATE_LENGTH] = state->to - state->from,
+        [STATE_FROM] = state->from,
         [STATE_THREAD] = thread_number(run, state->thread),
         [STATE_STATE] = state->state,
         [STATE_OBJECT] = object_number(run, state->object),
@@ -170,7 +225,7 @@ static void put_state(struct export_run *run, const struct extract_state *state)
         [STATE_ISR] =
             state->holder_in_isr ? state->holder_isr_known ? state->holder_isr + 2 : 1 : 0,
         [STATE_TIMEOUT] = timeout_number(state),
-        [STATE_WAIT] = html_table_text(run, &html->table[STATE], wait, strlen(wait)),
+        [STATE_WAIT] = word_number(run, &html->table[STATE], wait),
         [STATE_UNSURE] = state->is_unsure,
         [STATE_CORE] = state->core,
     };
@@ -193,7 +248,7 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
         [WAKE_REASON] = wake->reason,
         [WAKE_SURE] = !wake->is_likely,
         [WAKE_CORE] = wake->core,
-        [WAKE_SERVICE] = html_table_text(run, &html->table[WAKE], service, strlen(service)),
+        [WAKE_SERVICE] = word_number(run, &html->table[WAKE], service),
     };
 
     html_table_add(run, &html->table[WAKE], row);
@@ -205,7 +260,7 @@ static void put_owner(struct export_run *run, const struct extract_ownership *ow
         return;
     const uint64_t row[OWNER_COLUMNS] = {
         [OWNER_TO] = owner->to,
-        [OWNER_LENGTH] = owner->to - owner->from,
+        [OWNER_FROM] = owner->from,
         [OWNER_MUTEX] = object_number(run, owner->mutex),
         [OWNER_THREAD] = thread_number(run, owner->thread),
         [OWNER_ISR] = owner->in_isr ? owner->isr_known ? owner->isr + 2 : 1 : 0,
@@ -219,9 +274,10 @@ static void put_response(struct export_run *run, const struct extract_response *
     uint64_t number = thread_number(run, response->thread);
     const uint64_t row[RESPONSE_COLUMNS] = {
         [RESPONSE_TO] = response->to,
-        [RESPONSE_LENGTH] = response->to - response->from,
+        [RESPONSE_FROM] = response->from,
         [RESPONSE_THREAD] = number,
-        [RESPONSE_RAN] = response->has_ran ? response->ran_at - response->from + 1 : 0,
+        [RESPONSE_HAS_RUN] = response->has_ran,
+        [RESPONSE_RAN] = response->has_ran ? response->ran_at : response->from,
     };
 
     while (number > html->response_capacity && !run->code) {
@@ -277,47 +333,46 @@ static void skip_word(const char **text, size_t *length, const char *name)
     }
 }
 
-// Writes the fields in words, as "label\tvalue\n". If a report says more than that of the event,
-// that text follows as "\ttext".
-static void put_fields(struct export_run *run, const struct extract_event *event)
+// Finds the numbers of the texts of an event: of its fields in words, and of what a report says
+// apart from them, if it does.
+static void find_texts(struct export_run *run, const struct extract_event *event)
 {
     struct html *html = html_of(run);
+    struct html_table *table = &html->table[FIELD];
     size_t length;
 
-    html->fields.used = html->plain.used = 0;
+    html->plain.used = 0;
+    memset(html->field, 0, sizeof html->field);
     for (unsigned i = 0; i < report_fields(event); i++) {
         const struct extract_field_type *field = &event->type->field[i];
         if (field->kind == EXTRACT_KIND_NONE)
             continue;
         extract_text_putc(&html->plain, ' ');
-        for (const char *c = field->label; *c; c++) {
-            extract_text_putc(&html->fields, *c);
+        for (const char *c = field->label; *c; c++)
             extract_text_putc(&html->plain, *c == ' ' ? '_' : *c);
-        }
-        extract_text_putc(&html->fields, '\t');
         extract_text_putc(&html->plain, '=');
-        size_t start = html->fields.used;
-        value_names_put(&run->names, field->kind, event->field[i], &html->fields);
-        if (!html->fields.code)
-            extract_text_put(&html->plain, html->fields.data + start, html->fields.used - start);
-        extract_text_putc(&html->fields, '\n');
+        html->text.used = 0;
+        value_names_put(&run->names, field->kind, event->field[i], &html->text);
+        if (html->text.code)
+            break;
+        extract_text_put(&html->plain, html->text.data, html->text.used);
+        html->field[FIELD_FIRST + i] =
+            html_table_text(run, table, html->text.data, html->text.used);
     }
     const char *text = export_event_text(run, event, &length);
-    if (html->fields.code || html->plain.code) {
+    extract_text_putc(&html->plain, 0);
+    if (html->text.code || html->plain.code) {
         export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
         return;
     }
-    extract_text_putc(&html->plain, 0);
     const char *name = export_event_name(run, event);
-    bool is_plain = !html->plain.code && says_only(text, length, name, html->plain.data);
-    if (!is_plain) {
-        // The page shows the name before the text.
-        if (name != event->type->name)
-            skip_word(&text, &length, event->type->name);
-        skip_word(&text, &length, name);
-        extract_text_putc(&html->fields, '\t');
-        extract_text_put(&html->fields, text, length);
-    }
+    if (says_only(text, length, name, html->plain.data))
+        return;
+    // The page shows the name before the text.
+    if (name != event->type->name)
+        skip_word(&text, &length, event->type->name);
+    skip_word(&text, &length, name);
+    html->field[FIELD_TEXT] = length ? html_table_text(run, table, text, length) : 0;
 }
 
 // Returns the object that an event is about, such as the queue of a send: that of its role in the
@@ -356,54 +411,65 @@ static void put_row(struct export_run *run, const struct extract_event *event)
         [EVENT_TYPE] = type_number(run, event),
         [EVENT_PRIORITY] = report_has_priority(event) ? event->priority + 1u : 0,
         [EVENT_FLAGS] = event->flags,
-        [EVENT_TEXT] =
-            html_table_text(run, &html->table[EVENT], html->fields.data ? html->fields.data : "",
-                            html->fields.used),
         [EVENT_ISR] = has_isr ? isr + 1 : 0,
         [EVENT_OBJECT] = object_number(run, object_of(run, event)),
     };
     html_table_add(run, &html->table[EVENT], row);
+    html_table_add(run, &html->table[FIELD], html->field);
 }
 
 static void put_event(struct export_run *run, const struct extract_event *event)
 {
-    put_fields(run, event);
+    find_texts(run, event);
     if (!run->code)
         put_row(run, event);
 }
 
 // Writes what is lost as a picture says it: "lost: exactly 46 events".
+static void put_lost(struct extract_text *text, const struct extract_event *marker)
+{
+    const uint64_t *field = marker->field;
+
+    if (marker->id != EXTRACT_ID_LOST)
+        extract_text_puts(text, "lost: an unknown number of events, since the log was full");
+    else if (field[EXTRACT_LOST_EXACT])
+        extract_text_printf(text, "lost: exactly %llu events",
+                            (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);
+    else if (marker->fields > EXTRACT_LOST_HIGH)
+        extract_text_printf(
+            text, "lost: about %llu events",
+            (unsigned long long)(field[EXTRACT_LOST_LOW] / 2 + field[EXTRACT_LOST_HIGH] / 2));
+    else if (!field[EXTRACT_LOST_AT_LEAST])
+        extract_text_puts(text, "lost: an unknown number of events");
+    else
+        extract_text_printf(text, "lost: at least %llu events",
+                            (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);
+}
+
 static void put_loss(struct export_run *run, const struct extract_event *marker)
 {
-    struct extract_text *fields = &html_of(run)->fields;
-    const uint64_t *field = marker->field;
-    bool is_full = marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_FULL;
+    struct html *html = html_of(run);
+    struct extract_text *text = &html->text;
     struct extract_event lost = *marker;
 
-    put_fields(run, marker);
-    if (run->code)
-        return;
-    if (is_full && export_is_loss(run, marker->id)) { // the page knows losses by this id
-        fields->used = 0;
-        extract_text_puts(fields, "\tlost: an unknown number of events, since the log was full");
-        lost.id = EXTRACT_ID_LOST;
+    if (marker->id == EXTRACT_ID_MARK + EXTRACT_MARK_FULL && export_is_loss(run, marker->id)) {
+        lost.id = EXTRACT_ID_LOST; // by which the page knows losses
         lost.type = extract_trace_type(run->trace, EXTRACT_ID_LOST);
-    } else if (marker->id == EXTRACT_ID_LOST) {
-        fields->used = 0;
-        if (field[EXTRACT_LOST_EXACT])
-            extract_text_printf(fields, "\tlost: exactly %llu events",
-                                (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);
-        else if (marker->fields > EXTRACT_LOST_HIGH)
-            extract_text_printf(
-                fields, "\tlost: about %llu events",
-                (unsigned long long)(field[EXTRACT_LOST_LOW] / 2 + field[EXTRACT_LOST_HIGH] / 2));
-        else if (!field[EXTRACT_LOST_AT_LEAST])
-            extract_text_puts(fields, "\tlost: an unknown number of events");
-        else
-            extract_text_printf(fields, "\tlost: at least %llu events",
-                                (unsigned long long)field[EXTRACT_LOST_AT_LEAST]);
     }
-    put_row(run, &lost);
+    if (lost.id == EXTRACT_ID_LOST) {
+        text->used = 0;
+        put_lost(text, marker);
+        memset(html->field, 0, sizeof html->field);
+        if (text->code)
+            export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        else
+            html->field[FIELD_TEXT] =
+                html_table_text(run, &html->table[FIELD], text->data, text->used);
+    } else {
+        find_texts(run, marker);
+    }
+    if (!run->code)
+        put_row(run, &lost);
 }
 
 // ---- facts as JSON ----
@@ -475,6 +541,13 @@ static void put_types(struct export_run *run)
         put_member(run, "name", type->name);
         extract_text_putc(run->text, ',');
         put_member(run, "class", extract_class_name(type->type->class_));
+        extract_text_puts(run->text, ",\"labels\":[");
+        for (unsigned j = 0; j < type->type->fields; j++) {
+            const struct extract_field_type *field = &type->type->field[j];
+            extract_text_puts(run->text, j ? "," : "");
+            put_json(run, field->kind == EXTRACT_KIND_NONE ? "" : field->label);
+        }
+        extract_text_putc(run->text, ']');
         if (type->id >= EXTRACT_ID_MARKS)
             extract_text_puts(run->text, extract_id_is_loss(type->id) ? ",\"mark\":\"loss\""
                                                                       : ",\"mark\":\"marker\"");
@@ -486,7 +559,7 @@ static void put_types(struct export_run *run)
 static void put_chain(struct export_run *run, const struct extract_why *why,
                       const struct extract_chain *chain, bool is_first)
 {
-    struct extract_text *sentence = &html_of(run)->fields;
+    struct extract_text *sentence = &html_of(run)->text;
 
     extract_text_printf(run->text, "%s\n{\"thread\":%zu,\"from\":%llu,\"to\":%llu,\"waiting\":%s,",
                         is_first ? "" : ",",
@@ -576,8 +649,9 @@ static const char *context_word(unsigned i)
 static void put_sizes(struct export_run *run)
 {
     extract_text_puts(run->text, ",\n\"tables\":{");
-    for (unsigned i = 0; i < TABLES; i++) {
-        const struct html_table *table = &html_of(run)->table[i];
+    for (unsigned i = 0; i <= TABLES; i++) {
+        const struct html_table *table =
+            i < TABLES ? &html_of(run)->table[i] : &html_of(run)->times.table;
         extract_text_printf(run->text, "%s\"%s\":{\"rows\":%llu,\"most\":[", i ? "," : "",
                             table->name, (unsigned long long)table->written);
         for (unsigned c = 0; c < table->columns; c++)
@@ -633,8 +707,12 @@ static void begin(struct export_run *run)
     struct html *html = html_of(run);
 
     memcpy(html->table, tables, sizeof tables);
+    html->times.table = (struct html_table){.name = "time", .column = time_columns, .columns = 1};
+    for (unsigned i = 0; i < TABLES; i++)
+        html->table[i].times = &html->times;
+    html->table[FIELD].keys = &html->table[EVENT];
     html->from = UINT64_MAX;
-    extract_text_init(&html->fields, NULL, NULL);
+    extract_text_init(&html->text, NULL, NULL);
     extract_text_init(&html->plain, NULL, NULL);
     if (run->part == 0)
         extract_text_put(run->text, page, (size_t)(strstr(page, data_mark) - page));
@@ -646,6 +724,7 @@ static void end(struct export_run *run)
 
     for (unsigned i = 0; i < TABLES; i++)
         html_table_end(run, &html->table[i]);
+    html_table_end(run, &html->times.table);
     put_facts(run);
     if (run->part + 1 == run->parts)
         extract_text_puts(run->text, strstr(page, data_mark) + strlen(data_mark));
@@ -657,6 +736,8 @@ static void close_html(struct export_run *run)
 
     for (unsigned i = 0; i < TABLES; i++)
         html_table_free(&html->table[i]);
+    html_table_free(&html->times.table);
+    free(html->times.known);
     export_numbers_free(&html->threads);
     export_numbers_free(&html->objects);
     extract_map_free(&html->type_places);
@@ -664,7 +745,7 @@ static void close_html(struct export_run *run)
         free(html->types[i].name);
     free(html->types);
     free(html->responses);
-    extract_text_free(&html->fields);
+    extract_text_free(&html->text);
     extract_text_free(&html->plain);
 }
 

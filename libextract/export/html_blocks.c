@@ -9,7 +9,19 @@
 #include <zlib.h>
 #endif
 
-enum { HEAD_BYTES = 16, COLUMN_BYTES = 16, TEXTS_HEAD_BYTES = 4, BASE64_LINE = 3 * 4096 };
+enum {
+    HEAD_BYTES = 16,
+    COLUMN_BYTES = 16,
+    TEXTS_HEAD_BYTES = 4,
+    BASE64_LINE = 3 * 4096,
+    FLAG_TIME = 1,
+    FLAG_KEY = 2,
+    KNOWN_BITS = 18 // of the number of known times
+};
+
+struct html_known_time {
+    uint64_t time, row; // row + 1; 0: none
+};
 
 static void fail_for_memory(struct export_run *run)
 {
@@ -26,62 +38,126 @@ static uint8_t *put_number(uint8_t *to, uint64_t value, unsigned bytes)
     return to + bytes;
 }
 
-struct column {
-    uint64_t base;
-    unsigned bytes; // of a number
-};
-
-static struct column measure(const uint64_t *cell, size_t rows)
+// Sorts positions by what a column has there; equal ones stay in order (radix sort).
+static void sort_order(uint16_t *order, const uint64_t *cell, size_t rows)
 {
-    uint64_t least = UINT64_MAX, most = 0;
+    uint16_t sorted[HTML_ROWS];
+    uint64_t bits = 0;
 
-    for (size_t i = 0; i < rows; i++) {
-        least = cell[i] < least ? cell[i] : least;
-        most = cell[i] > most ? cell[i] : most;
+    for (size_t i = 0; i < rows; i++)
+        bits |= cell[i];
+    for (unsigned shift = 0; shift < 64 && bits >> shift; shift += 8) {
+        size_t start[257] = {0};
+        for (size_t i = 0; i < rows; i++)
+            start[(cell[i] >> shift & 255) + 1]++;
+        for (unsigned digit = 0; digit < 256; digit++)
+            start[digit + 1] += start[digit];
+        for (size_t i = 0; i < rows; i++)
+            sorted[start[cell[order[i]] >> shift & 255]++] = order[i];
+        memcpy(order, sorted, rows * sizeof *order);
     }
-    uint64_t range = most - least;
-    unsigned bytes = range == 0            ? 0
-                     : range <= UINT8_MAX  ? 1
-                     : range <= UINT16_MAX ? 2
-                     : range <= UINT32_MAX ? 4
-                                           : 8;
-    return (struct column){least, bytes};
 }
 
-static size_t fill_up(size_t bytes)
+// Sorts the rows of the block by the column that groups them.
+static void group_rows(struct html_table *table, unsigned group, uint64_t *scratch)
 {
-    return (bytes + 7) & ~(size_t)7;
+    for (size_t i = 0; i < table->rows; i++)
+        table->order[i] = (uint16_t)i;
+    sort_order(table->order, table->cell + (size_t)group * HTML_ROWS, table->rows);
+    for (unsigned c = 0; c < table->columns; c++) {
+        uint64_t *cell = table->cell + (size_t)c * HTML_ROWS;
+        for (size_t i = 0; i < table->rows; i++)
+            scratch[i] = cell[table->order[i]];
+        memcpy(cell, scratch, table->rows * sizeof *cell);
+    }
+}
+
+static uint64_t zigzag(uint64_t step)
+{
+    return step >> 63 ? ~(step << 1) : step << 1;
+}
+
+// Finds the numbers of a column, in the order of rows.
+static void code_column(const struct html_table *table, unsigned c, uint64_t *number)
+{
+    const struct html_column *column = &table->column[c];
+    const uint64_t *cell = table->cell + (size_t)c * HTML_ROWS;
+    const uint64_t *other = table->cell + (size_t)column->other * HTML_ROWS;
+
+    for (size_t i = 0; i < table->rows; i++)
+        switch (column->coding) {
+        case HTML_PLAIN:
+            number[i] = cell[i];
+            break;
+        case HTML_BEFORE:
+            number[i] = zigzag(cell[i] - (i ? other[i - 1] : table->last[column->other]));
+            break;
+        case HTML_BESIDE:
+            number[i] = zigzag(cell[i] - other[i]);
+            break;
+        }
+}
+
+// Writes the numbers of a column and its head. Returns the place after the numbers.
+static uint8_t *put_column(uint8_t *head, uint8_t *to, const struct html_table *table, unsigned c,
+                           const uint64_t *number)
+{
+    const struct html_column *column = &table->column[c];
+    uint64_t least = UINT64_MAX, most = 0;
+    unsigned bytes = 0;
+
+    for (size_t i = 0; i < table->rows; i++) {
+        least = number[i] < least ? number[i] : least;
+        most = number[i] > most ? number[i] : most;
+    }
+    while (bytes < 8 && table->rows && (most - least) >> 8 * bytes)
+        bytes++;
+    for (unsigned shift = 0; shift < 8 * bytes; shift += 8)
+        for (size_t i = 0; i < table->rows; i++)
+            *to++ = (uint8_t)((number[table->order[i]] - least) >> shift);
+    head = put_number(head, bytes, 1);
+    head = put_number(head, column->coding, 1);
+    head = put_number(head, column->other, 1);
+    head =
+        put_number(head, (column->is_time ? FLAG_TIME : 0u) | (column->is_key ? FLAG_KEY : 0u), 5);
+    put_number(head, table->rows ? least : 0, 8);
+    return to;
 }
 
 // Returns the bytes of a block, which the caller frees; NULL: memory is short.
-static uint8_t *make_block(const struct html_table *table, size_t *length)
+static uint8_t *make_block(struct html_table *table, size_t *length)
 {
-    struct column column[HTML_COLUMNS];
-    size_t bytes = HEAD_BYTES + table->columns * COLUMN_BYTES;
+    size_t rows = table->rows, heads = HEAD_BYTES + table->columns * COLUMN_BYTES;
+    uint8_t *block = malloc(heads + table->columns * rows * sizeof(uint64_t));
+    uint64_t *number = malloc((rows + 1) * sizeof *number);
 
-    for (unsigned c = 0; c < table->columns; c++) {
-        column[c] = measure(table->cell + (size_t)c * HTML_ROWS, table->rows);
-        bytes += fill_up(table->rows * column[c].bytes);
-    }
-    uint8_t *block = calloc(1, bytes), *at = block;
-    if (!block)
+    if (!block || !number) {
+        free(block);
+        free(number);
         return NULL;
-    at = put_number(at, table->rows, 4);
+    }
+    for (unsigned c = 0; c < table->columns && rows; c++)
+        if (table->column[c].groups)
+            group_rows(table, c, number);
+    if (table->keys)
+        memcpy(table->order, table->keys->order, rows * sizeof *table->order);
+    for (size_t i = 0; i < rows && !table->keys; i++)
+        table->order[i] = (uint16_t)i;
+    uint8_t *at = block + heads;
+    for (unsigned c = 0; c < table->columns; c++) {
+        code_column(table, c, number);
+        at = put_column(block + HEAD_BYTES + (size_t)c * COLUMN_BYTES, at, table, c, number);
+        if (table->column[c].is_key)
+            sort_order(table->order, table->cell + (size_t)c * HTML_ROWS, rows);
+    }
+    for (unsigned c = 0; c < table->columns && rows; c++)
+        table->last[c] = table->cell[(size_t)c * HTML_ROWS + rows - 1];
+    free(number);
+    *length = (size_t)(at - block);
+    at = put_number(block, rows, 4);
     at = put_number(at, table->columns, 4);
     at = put_number(at, 0, 4);
-    at = put_number(at, bytes, 4);
-    for (unsigned c = 0; c < table->columns; c++) {
-        at = put_number(at, column[c].bytes, 8);
-        at = put_number(at, column[c].base, 8);
-    }
-    for (unsigned c = 0; c < table->columns; c++) {
-        const uint64_t *cell = table->cell + (size_t)c * HTML_ROWS;
-        uint8_t *end = at + fill_up(table->rows * column[c].bytes);
-        for (size_t i = 0; i < table->rows && column[c].bytes; i++)
-            at = put_number(at, cell[i] - column[c].base, column[c].bytes);
-        at = end;
-    }
-    *length = bytes;
+    put_number(at, *length, 4);
     return block;
 }
 
@@ -236,24 +312,41 @@ static void write_block(struct export_run *run, struct html_table *table, bool i
     extract_map_free(&table->places);
 }
 
+// Returns the row of a time in the table of times.
+static uint64_t time_row(struct export_run *run, struct html_times *times, uint64_t time)
+{
+    if (!times->known)
+        times->known = calloc((size_t)1 << KNOWN_BITS, sizeof *times->known);
+    if (!times->known) {
+        fail_for_memory(run);
+        return 0;
+    }
+    struct html_known_time *known =
+        &times->known[time * UINT64_C(0x9E3779B97F4A7C15) >> (64 - KNOWN_BITS)];
+    if (!known->row || known->time != time) {
+        html_table_add(run, &times->table, &time);
+        *known = (struct html_known_time){time, times->table.written + times->table.rows};
+    }
+    return known->row - 1;
+}
+
 void html_table_add(struct export_run *run, struct html_table *table, const uint64_t *row)
 {
     if (run->code)
         return;
     if (!table->cell)
         table->cell = malloc(sizeof *table->cell * table->columns * HTML_ROWS);
-    if (!table->cell) {
+    if (!table->order)
+        table->order = malloc(sizeof *table->order * HTML_ROWS);
+    if (!table->cell || !table->order) {
         fail_for_memory(run);
         return;
     }
     for (unsigned c = 0; c < table->columns; c++) {
         uint64_t value = row[c];
         table->most[c] = value > table->most[c] ? value : table->most[c];
-        if (table->steps >> c & 1) {
-            uint64_t step = value - table->last[c];
-            table->last[c] = value;
-            value = step >> 63 ? ~(step << 1) : step << 1;
-        }
+        if (table->column[c].is_time)
+            value = time_row(run, table->times, value);
         table->cell[(size_t)c * HTML_ROWS + table->rows] = value;
     }
     if (++table->rows == HTML_ROWS)
@@ -273,7 +366,7 @@ static uint64_t hash(const char *bytes, size_t length)
 uint64_t html_table_text(struct export_run *run, struct html_table *table, const char *bytes,
                          size_t length)
 {
-    if (!length || run->code)
+    if (run->code)
         return 0;
     bool has_map = table->places.values || extract_map_init(&table->places, 1024);
     uint32_t *place = has_map ? extract_map_at(&table->places, hash(bytes, length)) : NULL;
@@ -309,6 +402,7 @@ void html_table_end(struct export_run *run, struct html_table *table)
 void html_table_free(struct html_table *table)
 {
     free(table->cell);
+    free(table->order);
     free(table->start);
     extract_text_free(&table->texts);
     extract_map_free(&table->places);

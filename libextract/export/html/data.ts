@@ -35,7 +35,13 @@ export interface Facts {
     why: Chain[];
     threads: { name: string; address: string; priority?: number }[];
     objects: { name: string; kind: string }[];
-    types: { id: number; name: string; class: string; mark?: 'loss' | 'marker' }[];
+    types: {
+        id: number;
+        name: string;
+        class: string;
+        labels: string[]; // of its fields; '': it is not shown
+        mark?: 'loss' | 'marker';
+    }[];
     tables: Record<string, Size>;
 }
 
@@ -63,9 +69,8 @@ class Texts {
 
     constructor(private bytes: Uint8Array) {}
 
-    // Returns the text of a number; 0 stands for no text.
+    // Returns the text of a number that is not 0.
     get(number: number): string {
-        if (!number) return '';
         if (!this.starts) {
             const starts = [0];
             for (let i = this.bytes.indexOf(0); i >= 0; i = this.bytes.indexOf(0, i + 1))
@@ -78,54 +83,90 @@ class Texts {
     }
 }
 
-// Which columns of a table hold differences, as in html.c: those of times and sequence numbers.
-const STEPS: Record<string, readonly number[]> = {
-    slice: [0],
-    state: [0],
-    event: [0, 1],
-    wake: [0, 1, 2],
-    owner: [0],
-    response: [0],
-};
+// What a column of a block has, and flags: see export/html_blocks.h.
+const BEFORE = 1;
+const TIME = 1,
+    KEY = 2;
+
+const IN_ORDER = new Uint16Array(1 << BLOCK_BITS).map((_, i) => i);
+const LARGE = 2 ** 52; // larger numbers are added as BigInt
+
+// Of rows in times, or numbers; smaller ones are faster.
+type Cells = Float64Array | Uint32Array;
 
 export class Table {
     readonly rows: number;
     readonly columns: Column[];
+    orders: Uint16Array[] = []; // of the last column of each block
     private added = 0; // rows
-    private last: number[]; // the newest value of each column of differences
+    private cells: Cells[] = []; // of the present block
+    private last: bigint[]; // what columns of differences have in the row before
     private texts: Texts[] = [];
 
+    // `times` are those of the trace. The blocks begin with the orders of `keys`.
     constructor(
         size: Size,
-        private steps: readonly number[],
+        private times?: Column,
+        private keys?: Table,
     ) {
         this.rows = size.rows;
         this.columns = size.most.map(most => newColumn(size.rows, most));
-        this.last = size.most.map(() => 0);
+        this.last = size.most.map(() => 0n);
     }
 
     // Appends the rows of a block.
     add(bytes: Uint8Array<ArrayBuffer>): void {
         const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-        const rows = view.getUint32(0, true);
+        const rows = view.getUint32(0, true),
+            last = [...this.last]; // before the block
         let at = 16 + this.columns.length * 16;
+        let order = this.keys?.orders[this.orders.length] ?? IN_ORDER.subarray(0, rows);
         this.columns.forEach((column, c) => {
-            const width = view.getUint32(16 + c * 16, true);
-            const exact = view.getBigUint64(24 + c * 16, true),
-                base = Number(exact);
-            const to = column.subarray(this.added, this.added + rows);
-            const from = numbers(bytes, at, width, rows);
-            if (!this.steps.includes(c)) fill(to, from, base);
-            else if (width < 8 && base <= 2 ** 52)
-                this.last[c] = addUp(to, from, base, this.last[c]!);
-            else {
-                const codes =
-                    width < 8 ? from : new BigUint64Array(bytes.slice(at, at + rows * 8).buffer);
-                this.last[c] = addUpExactly(to, codes, exact, this.last[c]!);
+            const head = 16 + c * 16,
+                [width = 0, coding = 0, other = 0, flags = 0] = bytes.subarray(head, head + 4),
+                base = view.getBigUint64(head + 8, true),
+                isLarge = column instanceof Float64Array && !(flags & TIME);
+            if (!width && !coding) {
+                column.fill(Number(base), this.added, this.added + rows);
+                return;
             }
-            at += (rows * width + 7) & ~7;
+            const cells = (this.cells[c] ??= new (isLarge ? Float64Array : Uint32Array)(
+                1 << BLOCK_BITS,
+            ));
+            cells.fill(Number(base), 0, rows);
+            for (let byte = 0; byte < width; byte++, at += rows)
+                addBytes(cells, order, bytes.subarray(at, at + rows), 256 ** byte);
+            if (coding && (width > (isLarge ? 6 : 4) || base > LARGE || last[c]! > LARGE)) {
+                this.addExactly(cells, bytes.subarray(at - width * rows, at), base, c, rows);
+            } else if (coding) {
+                addUp(cells, this.cells[other]!, coding === BEFORE, Number(last[other]), rows);
+                if (rows) this.last[c] = BigInt(cells[rows - 1]!);
+            }
+            const values = flags & TIME ? timesOf(cells, this.times!, rows) : cells;
+            column.set(values.subarray(0, rows), this.added);
+            if (flags & KEY) order = sortOrder(order, cells);
         });
         this.added += rows;
+        this.orders.push(order);
+    }
+
+    // Adds up differences that a number may not have exactly. They are to the row before, and in the
+    // order of rows.
+    private addExactly(
+        cells: Cells,
+        codes: Uint8Array,
+        base: bigint,
+        c: number,
+        rows: number,
+    ): void {
+        for (let i = 0; i < rows; i++) {
+            let code = 0n;
+            for (let at = codes.length - rows + i; at >= 0; at -= rows)
+                code = (code << 8n) | BigInt(codes[at]!);
+            code += base;
+            this.last[c]! += code & 1n ? -((code + 1n) >> 1n) : code >> 1n;
+            cells[i] = Number(this.last[c]);
+        }
     }
 
     // Appends the texts of the next block.
@@ -138,9 +179,11 @@ export class Table {
         return row >> BLOCK_BITS < this.texts.length;
     }
 
-    // Returns the text of a row, whose number the column `column` has; '' if it is not there yet.
-    text(row: number, column: number): string {
-        return this.texts[row >> BLOCK_BITS]?.get(this.columns[column]![row]!) ?? '';
+    // Returns the text of a row, whose number the column `column` has; undefined if there is none, or
+    // not yet.
+    text(row: number, column: number): string | undefined {
+        const number = this.columns[column]![row]!;
+        return number ? this.texts[row >> BLOCK_BITS]?.get(number) : undefined;
     }
 }
 
@@ -150,67 +193,42 @@ function newColumn(rows: number, most: number): Column {
     return most < 0x100000000 ? new Uint32Array(rows) : new Float64Array(rows);
 }
 
-// The numbers of a column, without its base.
-function numbers(bytes: Uint8Array<ArrayBuffer>, at: number, width: number, rows: number) {
-    const start = bytes.byteOffset + at;
-    switch (width) {
-        case 1:
-            return new Uint8Array(bytes.buffer, start, rows);
-        case 2:
-            return new Uint16Array(bytes.buffer, start, rows);
-        case 4:
-            return new Uint32Array(bytes.buffer, start, rows);
-        case 8: {
-            const halves = new Uint32Array(bytes.buffer, start, 2 * rows);
-            const whole = new Float64Array(rows);
-            for (let i = 0; i < rows; i++)
-                whole[i] = halves[2 * i]! + halves[2 * i + 1]! * 0x100000000;
-            return whole;
-        }
-        default:
-            return null; // each row has the base
-    }
+// Sorts rows by their cells, which are small numbers; equal ones stay in order.
+function sortOrder(order: Uint16Array, cells: Cells): Uint16Array {
+    const rows = order.length,
+        sorted = new Uint16Array(rows);
+    let most = 0;
+    for (let i = 0; i < rows; i++) if (cells[i]! > most) most = cells[i]!;
+    const places = new Uint32Array(most + 2);
+    for (let i = 0; i < rows; i++) places[cells[i]! + 1]!++;
+    for (let cell = 0; cell < most; cell++) places[cell + 1]! += places[cell]!;
+    for (let i = 0; i < rows; i++) sorted[places[cells[order[i]!]!]!++] = order[i]!;
+    return sorted;
+}
+
+// Adds the bytes of one place of the numbers of a column, to the rows in the order `order`.
+function addBytes(cells: Cells, order: Uint16Array, bytes: Uint8Array, scale: number): void {
+    for (let i = 0; i < bytes.length; i++) cells[order[i]!]! += bytes[i]! * scale;
+}
+
+// Adds differences to the values of a column, in the row before, of which the first one is `last`,
+// or in the same row.
+function addUp(cells: Cells, others: Cells, isBefore: boolean, last: number, rows: number): void {
+    const back = Number(isBefore);
+    for (let i = 0; i < rows; i++)
+        cells[i] = unzigzag(cells[i]!) + (i < back ? last : others[i - back]!);
+}
+
+function timesOf(cells: Cells, times: Column, rows: number): Float64Array {
+    const values = new Float64Array(rows);
+    for (let i = 0; i < rows; i++) values[i] = times[cells[i]!]!;
+    return values;
 }
 
 // Undoes the zigzag code: 0, 1, 2, 3 … stand for 0, -1, 1, -2 …
 function unzigzag(code: number): number {
     if (code <= 0x7fffffff) return (code >>> 1) ^ -(code & 1);
     return code % 2 ? -(code + 1) / 2 : code / 2;
-}
-
-type Numbers = ReturnType<typeof numbers>;
-
-function fill(to: Column, from: Numbers, start: number): void {
-    if (!from) to.fill(start);
-    else if (start) for (let i = 0; i < to.length; i++) to[i] = start + from[i]!;
-    else to.set(from);
-}
-
-// As fill, for differences; `last` is the value of the row before. Returns that of the last row.
-function addUp(to: Column, from: Numbers, start: number, last: number): number {
-    if (!from) {
-        const step = unzigzag(start);
-        for (let i = 0; i < to.length; i++) to[i] = last += step;
-    } else {
-        for (let i = 0; i < to.length; i++) to[i] = last += unzigzag(start + from[i]!);
-    }
-    return last;
-}
-
-// As addUp, for codes above 2^53, whose lowest bit a number would not have: it is the sign.
-function addUpExactly(
-    to: Column,
-    codes: Numbers | BigUint64Array,
-    start: bigint,
-    last: number,
-): number {
-    let sum = BigInt(last);
-    for (let i = 0; i < to.length; i++) {
-        const code = start + BigInt(codes?.[i] ?? 0);
-        sum += code & 1n ? -((code + 1n) >> 1n) : code >> 1n;
-        to[i] = Number(sum);
-    }
-    return Number(sum);
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -322,16 +340,21 @@ export interface Content {
     readRest: () => Promise<void>;
 }
 
-// The first picture does not need who woke whom, the responses, and texts of events, apart from
-// those with which the trace begins.
-const LATER: readonly string[] = ['wake', 'response'];
+// The tables. The first picture does not need those from `field` on, apart from the fields of the
+// events with which the trace begins.
+const TABLES = ['time', 'slice', 'state', 'event', 'owner', 'field', 'wake', 'response'];
+const FIRST_LATER = 5;
 
 // Reads of a trace what the first picture needs.
 async function readTrace(facts: Facts, elements: HTMLElement[]): Promise<Content> {
     const tables: Record<string, Table> = {},
         streams: Stream[] = [];
-    for (const [name, steps] of Object.entries(STEPS)) {
-        const table = (tables[name] = new Table(facts.tables[name]!, steps)),
+    for (const [i, name] of TABLES.entries()) {
+        const table = (tables[name] = new Table(
+                facts.tables[name]!,
+                tables.time?.columns[0],
+                name === 'field' ? tables.event : undefined,
+            )),
             own = elements.filter(e => e.dataset.table === name),
             isText = (e: HTMLElement) => e.dataset.texts !== undefined;
         const numbers = new Stream(
@@ -341,9 +364,10 @@ async function readTrace(facts: Facts, elements: HTMLElement[]): Promise<Content
         );
         const texts = new Stream(own.filter(isText), 0, block => table.addTexts(block));
         streams.push(numbers, texts);
-        if (LATER.includes(name)) continue;
-        await numbers.read();
-        await texts.read(name === 'event' ? 1 : Infinity);
+        if (i > FIRST_LATER) continue;
+        const most = i < FIRST_LATER ? Infinity : 1;
+        await numbers.read(most);
+        await texts.read(most);
     }
     const readRest = async () => {
         for (const stream of streams) await stream.read(Infinity, true);

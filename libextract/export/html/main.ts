@@ -116,7 +116,6 @@ class Page {
 
     // Shows again what may have been shown before all data were there.
     private completed(): void {
-        this.picture.forget();
         this.events.forget();
         this.hits.forget();
         this.selectTab(this.tab);

@@ -341,7 +341,8 @@ export class Columns {
             ends = spans.to,
             perPixel = (to - from) / width,
             pixels = 1 / perPixel,
-            bands = this.bands(h);
+            bands = this.bands(h),
+            shapes = spans.shapes;
         for (let i = spans.after(from); i < spans.length && starts[i]! < to;) {
             const x = (starts[i]! - from) * pixels,
                 end = (ends[i]! - from) * pixels;
@@ -361,27 +362,43 @@ export class Columns {
             }
             const pixel = Math.max(0, Math.floor(x));
             const next = spans.next(i + 1, from + (pixel + 1) * perPixel);
-            this.sums.fill(0);
             spans.addTimes(i, next, this.sums);
             // The last one may be longer than a pixel: then it is drawn as such.
             const last = next - 1,
                 length = ends[last]! - starts[last]!;
             const isLong = last > i && length >= perPixel;
             if (isLong) this.sums[spans.shape[last]!]! -= length;
-            this.column(lane, pixel, bands, perPixel);
+            this.column(lane, pixel, bands, perPixel, shapes);
             i = isLong ? last : next;
         }
     }
 
-    private column(lane: number, pixel: number, bands: Bands, perPixel: number): void {
-        const sums = this.sums;
-        let most = Shape.None;
-        for (let shape = 1; shape < Shape.Count; shape++)
-            if (sums[shape]! > (most ? sums[most]! : 0)) most = shape;
+    // Draws what is in `sums`, and empties it.
+    private column(
+        lane: number,
+        pixel: number,
+        bands: Bands,
+        perPixel: number,
+        shapes: Uint8Array,
+    ): void {
+        const sums = this.sums,
+            running = sums[Shape.Running]!,
+            interrupt = sums[Shape.Interrupt]!;
+        let most = Shape.None,
+            time = 0;
+        for (let s = 0; s < shapes.length; s++) {
+            const shape = shapes[s]!;
+            if (sums[shape]! > time) {
+                most = shape;
+                time = sums[shape]!;
+            }
+            sums[shape] = 0;
+        }
         if (most) this.bar(lane, pixel, bands, most, 0);
-        for (let shape = Shape.Running; shape <= Shape.Interrupt; shape++)
-            if (shape !== most && sums[shape]! > 0)
-                this.bar(lane, pixel, bands, shape, 1 - Math.min(1, sums[shape]! / perPixel));
+        if (running > 0 && most !== Shape.Running)
+            this.bar(lane, pixel, bands, Shape.Running, 1 - Math.min(1, running / perPixel));
+        if (interrupt > 0 && most !== Shape.Interrupt)
+            this.bar(lane, pixel, bands, Shape.Interrupt, 1 - Math.min(1, interrupt / perPixel));
     }
 
     // `left` is the share of the shape's height that is left empty at its top, at most.
@@ -404,7 +421,10 @@ export class Columns {
 
     // Gives the image to the canvas, after all lanes were added.
     close(): void {
-        if (this.used.some(bands => bands)) this.context.putImageData(this.image, 0, 0);
+        let lanes = this.used.length; // as far as there is something
+        while (lanes && !this.used[lanes - 1]) lanes--;
+        if (lanes)
+            this.context.putImageData(this.image, 0, 0, 0, 0, this.stride, lanes * MOST_BANDS);
     }
 
     // Draws the narrow spans of a lane.

@@ -251,7 +251,7 @@ function waitTerms(selection: Selection, row: number): string {
     const object = s[StateColumn.Object]![row]!,
         shape = lane.spans.shape[span]!;
     const timeout = s[StateColumn.Timeout]![row]!,
-        wait = trace.state.text(row, StateColumn.Wait);
+        wait = trace.state.text(row, StateColumn.Wait) ?? '';
     let html = '';
     if (shape === Shape.Blocked) {
         const likely = s[StateColumn.Unsure]![row] ? 'likely ' : '';

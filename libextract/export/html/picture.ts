@@ -228,7 +228,7 @@ export class Picture {
         this.columns.open(this.palette, visible.width, lanes.length * 2);
         lanes.forEach((lane, i) => {
             if (lane.kind === 'head') return;
-            this.columns.add(2 * i, lane.spans, visible, lane.height - 1, (span, x, width) =>
+            this.columns.add(i, lane.spans, visible, lane.height - 1, (span, x, width) =>
                 wide[i]!.push([span, x, width]),
             );
             const overlay = lane.kind === 'thread' ? trace.interrupted.get(lane.key) : undefined;
@@ -236,8 +236,12 @@ export class Picture {
                 overlay &&
                 visible.to - visible.from < ((all / overlay.length) * visible.width) / NARROWEST
             )
-                this.columns.add(2 * i + 1, overlay, visible, lane.height - 1, (span, x, width) =>
-                    over[i]!.push([span, x, width]),
+                this.columns.add(
+                    lanes.length + i,
+                    overlay,
+                    visible,
+                    lane.height - 1,
+                    (span, x, width) => over[i]!.push([span, x, width]),
                 );
         });
         this.columns.close();
@@ -272,10 +276,10 @@ export class Picture {
         }
         g.fillStyle = c.line2;
         g.fillRect(0, y + h, width, 1);
-        this.columns.draw(g, 2 * i, y, h);
+        this.columns.draw(g, i, y, h);
         for (const [span, x, w] of wide)
             drawShape(g, this.palette, lane.spans.shape[span]!, x, w, y, h);
-        this.columns.draw(g, 2 * i + 1, y, h);
+        this.columns.draw(g, pane.lanes.length + i, y, h);
         for (const [, x, w] of over) drawShape(g, this.palette, Shape.Interrupt, x, w, y, h);
         const taken: [number, number][] = over.map(([, x, w]) => [x, x + w]); // what interrupts cover
         g.font = this.palette.plain;
@@ -774,7 +778,7 @@ function blockedText(pane: Pane, row: number): string {
     const trace = pane.trace,
         s = trace.state.columns;
     const object = s[StateColumn.Object]![row]!,
-        wait = trace.state.text(row, StateColumn.Wait);
+        wait = trace.state.text(row, StateColumn.Wait) ?? '';
     const holder = s[StateColumn.Holder]![row]!,
         isr = s[StateColumn.HolderIsr]![row]!;
     const what = object ? trace.objectName(object) : wait;

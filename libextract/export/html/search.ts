@@ -33,8 +33,12 @@ export class Search {
             put(row < 0 ? [] : [row], true);
             return;
         }
-        const columns = trace.event.columns,
-            known = new Map<string, boolean>();
+        // Events that have the same in these columns have the same text.
+        const columns = [
+            ...trace.event.columns.slice(EventColumn.Thread, EventColumn.Object),
+            ...trace.field.columns,
+        ].filter(column => column.some(Boolean));
+        const known = new Map<string, boolean>();
         for (let i = 0; i < trace.event.rows; i++) {
             if (i && i % PART === 0) {
                 put(found, false);
@@ -42,10 +46,8 @@ export class Search {
                 if (own !== this.running) return;
             }
             if (i % 16384 === 0) known.clear(); // numbers of texts hold in one block
-            const isr = trace.interruptOf(i);
-            const key = `${columns[EventColumn.Type]![i]} ${columns[EventColumn.Context]![i]} ${
-                columns[EventColumn.Thread]![i]
-            } ${isr} ${columns[EventColumn.Text]![i]}`;
+            let key = '';
+            for (const column of columns) key += `${column[i]} `;
             let isMatch = known.get(key);
             if (isMatch === undefined) {
                 const text = `${trace.eventName(i)} ${eventLine(trace, i)} ${trace.contextName(i)}`;

@@ -160,7 +160,7 @@ export class EventTable {
                 : row
                   ? '–'
                   : '';
-        const line = trace.event.hasTexts(row) ? eventLine(trace, row) : '…',
+        const line = trace.field.hasTexts(row) ? eventLine(trace, row) : '…',
             context = trace.contextName(row),
             name = trace.eventName(row);
         const isSelected = app.isEvent(row);

@@ -23,7 +23,7 @@ export enum Shape {
 // The columns of html.c.
 export enum SliceColumn {
     To,
-    Length,
+    From,
     Core,
     Kind,
     Thread,
@@ -33,7 +33,7 @@ export enum SliceColumn {
 }
 export enum StateColumn {
     To,
-    Length,
+    From,
     Thread,
     State,
     Object,
@@ -48,14 +48,17 @@ export enum EventColumn {
     Seq,
     At,
     Core,
-    Context,
     Thread,
-    Type,
+    Context,
     Priority,
-    Flags,
-    Text,
     Isr,
+    Type,
     Object,
+    Flags,
+}
+export enum FieldColumn {
+    Text,
+    First,
 }
 export enum WakeColumn {
     At,
@@ -72,15 +75,16 @@ export enum WakeColumn {
 }
 export enum OwnerColumn {
     To,
-    Length,
+    From,
     Mutex,
     Thread,
     Isr,
 }
 export enum ResponseColumn {
     To,
-    Length,
+    From,
     Thread,
+    HasRun,
     Ran,
 }
 
@@ -96,7 +100,7 @@ const ID_LOST = 0xffffff01; // other markers of losses are for damage
 export const IN_THREAD = 0,
     IN_ISR = 1; // EventColumn.Context
 
-const GROUP_BITS = 4; // of the number of spans that are added up in advance
+const GROUP_BITS = 3; // of the number of spans that are added up in advance
 
 // Spans in order of time. They do not overlap.
 export class Spans {
@@ -105,7 +109,8 @@ export class Spans {
     readonly row: Uint32Array; // in its table
     readonly shape: Uint8Array;
     readonly length: number;
-    private sums: Float64Array | undefined; // time of each shape before each group
+    private known: Uint8Array | undefined; // see shapes
+    private sums: Float64Array | undefined; // time of each of `shapes` before each group
 
     constructor(length: number) {
         this.length = length;
@@ -151,6 +156,16 @@ export class Spans {
         return i < this.length && this.from[i]! <= time ? i : -1;
     }
 
+    // The shapes that the spans have.
+    get shapes(): Uint8Array {
+        if (!this.known) {
+            const has = new Uint8Array(Shape.Count);
+            for (let i = 0; i < this.length; i++) has[this.shape[i]!] = 1;
+            this.known = has.map((_, shape) => shape).filter(shape => has[shape]);
+        }
+        return this.known;
+    }
+
     // Adds the time of each shape in the spans from `first` on, before `end`, to `sums`.
     addTimes(first: number, end: number, sums: Float64Array): void {
         const size = 1 << GROUP_BITS,
@@ -159,10 +174,11 @@ export class Spans {
         this.addEach(first, low, sums);
         if (high > low) {
             const groups = this.groups(),
-                before = (low >> GROUP_BITS) * Shape.Count,
-                after = (high >> GROUP_BITS) * Shape.Count;
-            for (let s = 0; s < Shape.Count; s++)
-                sums[s]! += groups[after + s]! - groups[before + s]!;
+                shapes = this.shapes,
+                before = (low >> GROUP_BITS) * shapes.length,
+                after = (high >> GROUP_BITS) * shapes.length;
+            for (let s = 0; s < shapes.length; s++)
+                sums[shapes[s]!]! += groups[after + s]! - groups[before + s]!;
         }
         this.addEach(high, end, sums);
     }
@@ -175,11 +191,12 @@ export class Spans {
     private groups(): Float64Array {
         if (!this.sums) {
             const groups = this.length >> GROUP_BITS,
-                sums = new Float64Array(Shape.Count);
-            this.sums = new Float64Array((groups + 1) * Shape.Count);
-            for (let group = 0; group < groups; group++) {
+                shapes = this.shapes,
+                sums = new Float64Array(Shape.Count),
+                all = (this.sums = new Float64Array((groups + 1) * shapes.length));
+            for (let group = 0, at = shapes.length; group < groups; group++) {
                 this.addEach(group << GROUP_BITS, (group + 1) << GROUP_BITS, sums);
-                this.sums.set(sums, (group + 1) * Shape.Count);
+                for (let s = 0; s < shapes.length; s++) all[at++] = sums[shapes[s]!]!;
             }
         }
         return this.sums;
@@ -232,13 +249,13 @@ function sortSpans(
     const lists = groups.counts.map(count => new Spans(count));
     const next = new Int32Array(lists.length);
     const to = table.columns[0]!;
-    const length = table.columns[1]!;
+    const from = table.columns[1]!;
     for (let i = 0; i < table.rows; i++) {
         const group = groups.of[i]!;
         if (group < 0) continue;
         const list = lists[group]!;
         const at = next[group]!++;
-        list.from[at] = to[i]! - length[i]!;
+        list.from[at] = from[i]!;
         list.to[at] = to[i]!;
         list.row[at] = i;
         list.shape[at] = shapes[i]!;
@@ -295,6 +312,7 @@ export class Trace {
     readonly slice: Table;
     readonly state: Table;
     readonly event: Table;
+    readonly field: Table; // of each event
     readonly wake: Table;
     readonly owner: Table;
     readonly response: Table;
@@ -321,6 +339,7 @@ export class Trace {
         this.slice = tables.slice!;
         this.state = tables.state!;
         this.event = tables.event!;
+        this.field = tables.field!;
         this.wake = tables.wake!;
         this.owner = tables.owner!;
         this.response = tables.response!;
@@ -545,21 +564,15 @@ export class Trace {
     }
 
     fields(row: number): Field[] {
-        return this.event
-            .text(row, EventColumn.Text)
-            .split('\n')
-            .filter(line => line && line[0] !== '\t')
-            .map(line => {
-                const tab = line.indexOf('\t');
-                return { label: line.slice(0, tab), value: line.slice(tab + 1) };
-            });
+        return this.typeOf(row).labels.flatMap((label, i) => {
+            const value = this.field.text(row, FieldColumn.First + i);
+            return value === undefined ? [] : { label, value };
+        });
     }
 
     // What a template, or the format itself, says of an event; '' if its fields say everything.
     extraText(row: number): string {
-        const text = this.event.text(row, EventColumn.Text);
-        const at = text[0] === '\t' ? 0 : text.indexOf('\n\t') + 1;
-        return text[at] === '\t' ? text.slice(at + 1) : '';
+        return this.field.text(row, FieldColumn.Text) ?? '';
     }
 
     lossText(loss: Loss): string {
@@ -683,7 +696,7 @@ export class Trace {
     wakeText(row: number): string {
         const w = this.wake.columns,
             reason = this.facts.reasons[w[WakeColumn.Reason]![row]!] ?? '';
-        const service = this.wake.text(row, WakeColumn.Service);
+        const service = this.wake.text(row, WakeColumn.Service) ?? 'service';
         const isr = w[WakeColumn.Isr]![row]!,
             by = w[WakeColumn.By]![row]!;
         const likely = w[WakeColumn.Sure]![row] ? '' : 'likely ';
@@ -697,7 +710,7 @@ export class Trace {
             );
         return (
             likely +
-            (service || 'service') +
+            service +
             (isr > 1
                 ? ` in interrupt ${isr - 2}`
                 : isr
@@ -718,11 +731,12 @@ export class Trace {
             longestFrom = 0;
         for (let i = 0; i < this.response.rows; i++) {
             if (columns[ResponseColumn.Thread]![i] !== thread) continue;
-            const length = columns[ResponseColumn.Length]![i]!;
+            const from = columns[ResponseColumn.From]![i]!,
+                length = columns[ResponseColumn.To]![i]! - from;
             lengths.push(length);
             if (length > longest) {
                 longest = length;
-                longestFrom = columns[ResponseColumn.To]![i]! - length;
+                longestFrom = from;
             }
         }
         return { sorted: Float64Array.from(lengths).sort(), longestFrom };

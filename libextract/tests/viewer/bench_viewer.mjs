@@ -20,7 +20,7 @@ const work = mkdtempSync(join(tmpdir(), 'viewer-'));
 
 const trace = join(work, 'long.trx');
 const page = join(work, 'long.html');
-const events = makeLongTrace(demo, trace, Number(process.argv[2] ?? 1_000_000));
+const events = makeLongTrace(demo, trace, Number(process.argv[2] ?? 1_000_000), true);
 const begin = performance.now();
 execFileSync(join(build, 'ringside'), ['export', '-q', '--hz', '1000000', trace, '-o', page]);
 const written = performance.now() - begin;
@@ -75,7 +75,10 @@ const times = await tab.evaluate(async frames => {
 await browser.close();
 const megabytes = statSync(page).size / 1e6;
 console.log(`events ${events}, spans in lanes ${slices}`);
-console.log(`export ${(written / 1000).toFixed(2)} s, page ${megabytes.toFixed(2)} MB`);
+console.log(
+    `export ${(written / 1000).toFixed(2)} s, page ${megabytes.toFixed(2)} MB, ` +
+        `${((megabytes * 1e6) / slices).toFixed(1)} bytes a span`,
+);
 later.sort((a, b) => a - b);
 console.log(
     `first picture ${(started / 1000).toFixed(2)} s in a browser just started, ` +

@@ -31,37 +31,45 @@ async function load(name) {
 
 const { Table } = await load('data.ts');
 
-// A block with one column of differences, as export/html_blocks.h describes it.
-function differences(width, base, codes) {
-    const bytes = new Uint8Array(32 + ((codes.length * width + 7) & ~7)),
+const PLAIN = 0,
+    BEFORE = 1,
+    BESIDE = 2;
+
+// A block, as export/html_blocks.h describes it. A column is its head and its numbers as they are
+// stored.
+function block(...columns) {
+    const rows = columns[0].codes.length,
+        bytes = new Uint8Array(16 + columns.reduce((n, c) => n + 16 + rows * c.width, 0)),
         view = new DataView(bytes.buffer);
-    view.setUint32(0, codes.length, true);
+    let at = 16 + 16 * columns.length;
+    view.setUint32(0, rows, true);
+    view.setUint32(4, columns.length, true);
     view.setUint32(12, bytes.length, true);
-    view.setUint32(16, width, true);
-    view.setBigUint64(24, base, true);
-    codes.forEach((code, i) =>
-        width === 8
-            ? view.setBigUint64(32 + 8 * i, code, true)
-            : view.setUint32(32 + 4 * i, Number(code), true),
-    );
+    columns.forEach(({ width, codes, coding = PLAIN, other = 0, flags = 0, base = 0n }, c) => {
+        bytes.set([width, coding, other, flags], 16 + 16 * c);
+        view.setBigUint64(24 + 16 * c, base, true);
+        for (let byte = 0n; byte < width; byte++)
+            for (const code of codes) bytes[at++] = Number((BigInt(code) >> (8n * byte)) & 255n);
+    });
     return bytes;
 }
 function decode(...blocks) {
     const rows = blocks.reduce((sum, block) => sum + block[2].length, 0),
-        table = new Table({ rows, most: [2 ** 62] }, [0]);
-    for (const block of blocks) table.add(differences(...block));
+        table = new Table({ rows, most: [2 ** 62] });
+    for (const [width, base, codes] of blocks)
+        table.add(block({ width, base, codes, coding: BEFORE }));
     return [...table.columns[0]].join(' ');
 }
 {
-    const table = new Table({ rows: 16385, most: [1] }, []);
-    table.add(differences(4, 1n, Array(16384).fill(0)));
-    table.add(differences(4, 1n, [0]));
+    const table = new Table({ rows: 16385, most: [1] });
+    table.add(block({ width: 0, base: 1n, codes: Array(16384).fill(0) }));
+    table.add(block({ width: 4, base: 1n, codes: [0] }));
     const texts = word => new TextEncoder().encode(`....${word}\0`);
     table.addTexts(texts('first'));
     is(
         'texts of the first block',
         [0, 16384].map(i => table.text(i, 0)),
-        ['first', ''],
+        ['first', undefined],
     );
     is(
         'which texts are there',
@@ -73,6 +81,37 @@ function decode(...blocks) {
         'texts of the next block',
         [0, 16384].map(i => table.text(i, 0)),
         ['first', 'second'],
+    );
+}
+// Each row begins where the one before it ended, in the next block, too; times are rows of a table.
+{
+    const times = Float64Array.of(100, 200, 300, 400),
+        table = new Table({ rows: 3, most: [400, 400, 400] }, times),
+        to = { width: 1, coding: BEFORE, flags: 1 },
+        from = { width: 1, coding: BEFORE, flags: 1 },
+        middle = { width: 1, coding: BESIDE, flags: 1 };
+    table.add(
+        block({ ...to, codes: [2, 2] }, { ...from, codes: [0, 0] }, { ...middle, codes: [0, 1] }),
+    );
+    table.add(block({ ...to, codes: [2] }, { ...from, codes: [1] }, { ...middle, codes: [3] }));
+    is(
+        'times',
+        table.columns.map(column => column.join(' ')).join(', '),
+        '200 300 400, 100 200 200, 200 200 200',
+    );
+}
+// The column after a key, and the table that begins with its order: 7 and 8 are those of key 1.
+{
+    const table = new Table({ rows: 4, most: [2, 9] }),
+        next = new Table({ rows: 4, most: [300] }, undefined, table);
+    table.add(
+        block({ width: 1, codes: [2, 1, 2, 1], flags: 2 }, { width: 1, codes: [7, 8, 5, 6] }),
+    );
+    next.add(block({ width: 2, codes: [107, 108, 258, 106] }));
+    is(
+        'sorted by a key',
+        [...table.columns[1], ...next.columns[0]],
+        [5, 7, 6, 8, 258, 107, 106, 108],
     );
 }
 const zigzag = step => (step < 0n ? -step * 2n - 1n : step * 2n);
@@ -154,10 +193,15 @@ function table(rows, width) {
     return { rows: rows.length, columns, text: () => '' };
 }
 const none = table([], 11);
-const slices = [10, 20, 30, 40, 50, 60, 70].map((to, i) => [to, 10, 0, [0, 1, 1, 1, 0, 1, 1][i]]);
+const slices = [10, 20, 30, 40, 50, 60, 70].map((to, i) => [
+    to,
+    to - 10,
+    0,
+    [0, 1, 1, 1, 0, 1, 1][i],
+]);
 [0, 5, 6, 5, 0, 5, 6].forEach((isr, i) => (slices[i][5] = isr && isr + 1));
-const events = [10, 20, 30, 50, 60].map((at, i) => [i, at, 0, 1, 0, 1]);
-[5, 6, 6, 5, 6].forEach((isr, i) => (events[i][9] = isr + 1));
+const events = [10, 20, 30, 50, 60].map((at, i) => [i, at, 0, 0, 1, 0, 0, 1]);
+[5, 6, 6, 5, 6].forEach((isr, i) => (events[i][6] = isr + 1));
 const nested = new Trace({
     facts: {
         hz: 0,

@@ -2,10 +2,12 @@
 // test_search.mjs: the search for lanes by their names, the offset in the address of a page of two
 // traces, and what a long trace shows before all of it is read. Prints "ok NAME" or "not ok NAME", and then "# why". Exit status 1 if any failed. Reads
 // what browser.mjs does.
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
     finish,
     is,
+    lines,
     makePage,
     openPage,
     press,
@@ -210,7 +212,7 @@ for (const hash of ['', '#event=39000']) {
         const note = key => {
             const { trace } = ringside.app.panes[0];
             window[key] = {
-                first: trace.event.hasTexts(0),
+                first: trace.field.hasTexts(0),
                 wakes: trace.wake.columns[0].at(-1) > 0,
                 picture: ringside.picture.drawn.frames > 0,
                 rows: document.querySelectorAll('#grid .row:not(.hd)').length > 5,
@@ -237,7 +239,31 @@ for (const hash of ['', '#event=39000']) {
         ),
         true,
     );
+    // The trace repeats itself, so each block of rows has the texts of the first one.
+    const differs = await page.evaluate(
+        round => {
+            const { trace } = ringside.app.panes[0],
+                line = row =>
+                    `${trace.eventName(row)} ${trace.contextName(row)} ${trace.line(row)}`,
+                rows = Array.from({ length: trace.event.rows - round }, (_, i) => i + round);
+            return rows.filter(row => line(row) !== line(row - round)).map(line)[0] ?? '';
+        },
+        lines('report', '--json', demo).length,
+    );
+    is(`long${hash}: all texts`, differs, '');
     is(`long${hash}: no faults`, page.faults, []);
+    await page.close();
+}
+// The data of a page need at most 8 bytes for each span of a lane.
+{
+    makeLongTrace(demo, long, 40_000, true);
+    const path = makePage('varied', long),
+        page = await openPage(path);
+    const spans = await page.evaluate(() =>
+            ringside.app.panes[0].lanes.reduce((sum, lane) => sum + lane.spans.length, 0),
+        ),
+        empty = statSync(join(tests, '../export/html/viewer.html')).size;
+    is('a page of varied events is small', (statSync(path).size - empty) / spans <= 8, true);
     await page.close();
 }
 await finish();

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { data, finish, is, lines, makePage, openPage } from './browser.mjs';
 import { press, run, settle, tests, text, view, work } from './browser.mjs';
+import { makeLongTrace } from './long_trace.mjs';
 
 // The place of a time in the lane of a thread, in pixels of the window.
 const placeOf = (page, kind, name, time, pane = 0) =>
@@ -178,6 +179,9 @@ for (const name of [
 ])
     if (existsSync(join(data, name))) await compareData(name.replace(/.*\//, ''), join(data, name));
     else console.log(`skip ${name}: no such trace`);
+const long = join(work, 'long.trx'); // has several blocks of rows
+makeLongTrace(demo, long, 40_000);
+await compareData('long', long);
 const gaps = unpack('threadx-append.log');
 await compareData('losses', gaps);
 await compareData('posix', unpack('posix-loop.log'));
