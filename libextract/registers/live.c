@@ -182,14 +182,19 @@ static size_t read_packets(struct reader *reader, struct extract_registers *regi
 
 // ---- OpenOCD ----
 
-// OpenOCD reads a register when it is asked for it by its name.
+// OpenOCD reads a register when it is asked for it by its name. It does not list what an Arm core
+// of A- or R-profile keeps of a fault, and where its vectors are: the instructions that read it are
+// in ringside-crash.tcl, too.
 static size_t read_tcl(struct reader *reader, struct extract_registers *registers)
 {
     static const char script[] =
         "set o {}; set b [target current]; targets %s; "
         "foreach {x n} [regexp -all -inline -line {^\\(\\d+\\) (\\S+) \\(/\\d+\\)} [reg]] "
-        "{catch {append o [reg $n] \\n}}; targets $b; set o";
-    char request[REQUEST_BYTES];
+        "{catch {append o [reg $n] \\n}}; set n [[target current] cget -type]; "
+        "set l {dfsr {0 5 0 0} dfar {0 6 0 0} ifsr {0 5 0 1} ifar {0 6 0 2} sctlr {0 1 0 0}}; "
+        "if {$n eq {cortex_a}} {lappend l vbar {0 12 0 0}}; if {$n in {cortex_a cortex_r4}} "
+        "{foreach {n p} $l {catch {append o $n { } [arm mrc 15 {*}$p] \\n}}}; targets $b; set o";
+    char request[sizeof script + REQUEST_BYTES];
     struct register_values *values = malloc(sizeof *values);
     size_t count = 0;
 

@@ -137,11 +137,19 @@ cored() {
     diff <(jq -S . "$work/crash.json") <(jq -S . "$work/again.json")
 }
 
+# The same page from the live target.
+live() {
+    "$ringside" crash -q --json --elf "$elf" --openocd "$tcl_port" --target chip.cpu \
+        >"$work/live.json" 2>"$work/err"
+    diff <(jq -S . "$work/crash.json") <(jq -S . "$work/live.json")
+}
+
 check "a bad pointer: the page of the directory" dies 1 "$(page "bus fault" \
     'written: .*0xcccccccc .DFSR 0x00000808' 'data abort' '*at = 1;' store_sample)"
 check "... registers of all banks" has_banks
 check "... and of the fault" has_registers dfsr=0x00000808 dfar=0xcccccccc ifsr=0x00000000 \
     ifar=0x00000000 vbar=0x"$(printf '%08x' "$(symbol vectors)")"
+check "... and the same page from the live target" live
 check "... its thread in GDB" served store_sample
 check "... and in a core" cored store_sample
 check "a call through a wrong pointer: the page of the directory" dies 2 "$(page "bus fault" \
