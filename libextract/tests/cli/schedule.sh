@@ -71,7 +71,8 @@ check "interrupts" 0 out ' core 0: interrupt' out ' in an interrupt ' no-out ' c
 for filter in '--event queue_send' '--object bus' '--class SVC' '--where ticks>1'; do
     # shellcheck disable=SC2086 # an option and its value
     run schedule $filter "$demo"
-    check "schedule $filter" 1 err "'schedule' does not take this option; use it with last, report, stats, timeline"
+    check "schedule $filter" 1 \
+        err "'schedule' does not take this option; use it with last, report, stats, timeline"
     is "schedule $filter prints nothing" "$(cat out)" ''
 done
 run schedule --from 2000 --to 1000 "$demo"
