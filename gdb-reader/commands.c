@@ -466,7 +466,7 @@ const struct command commands[] = {
      EXTRA_NOTHING, command_threads},
     {"crash", "", "Explain why the target stopped.",
      "One page: what stopped it and where, in which thread, what else is unusual, all threads and\n"
-     "the newest events. Each statement names its source and how sure it is. See\n"
+     "objects, and the newest events. Each statement names its source and how sure it is. See\n"
      "ringside-crash(1).\n",
      EXTRA_REGISTERS, command_crash},
     {"core", "FILE", "Write an ELF core with all threads.",

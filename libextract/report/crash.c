@@ -182,6 +182,14 @@ static void put_json(struct extract_text *text, const struct extract_crash *cras
         threads_put_json(text, crash->kernel, i, &crash->waits[i]);
     }
     extract_text_putc(text, ']');
+    kv_put_key(&kv, "objects");
+    extract_text_putc(text, '[');
+    for (size_t i = 0; crash->kernel && i < crash->kernel->object_count && !text->code; i++) {
+        if (i)
+            extract_text_putc(text, ',');
+        objects_put_json(text, &crash->kernel->objects[i]);
+    }
+    extract_text_putc(text, ']');
     put_findings_json(&kv, crash);
     put_events_json(&kv, events);
     kv_close(&kv);
@@ -334,18 +342,22 @@ static void put_html(struct extract_text *text, const struct extract_crash *cras
 {
     struct extract_report_options plain = *options;
     char line[EXTRACT_SOURCE_LINE] = "";
-    struct extract_text threads;
+    struct extract_text threads, objects;
 
     plain.color = false;
     extract_text_init(&threads, NULL, NULL);
+    extract_text_init(&objects, NULL, NULL);
     if (crash->kernel && crash->kernel->thread_count)
         threads_put_table(&threads, crash->kernel, crash->waits, crash->hz, &plain);
+    if (crash->kernel && crash->kernel->object_count)
+        objects_put_table(&objects, crash->kernel, &plain);
     if (!read_source_line(&crash->place.line, line))
         line[0] = 0;
-    crash_put_html(text, crash, line, &threads, events);
-    if (threads.code)
-        text->code = threads.code;
+    crash_put_html(text, crash, line, &threads, &objects, events);
+    if (threads.code || objects.code)
+        text->code = threads.code ? threads.code : objects.code;
     extract_text_free(&threads);
+    extract_text_free(&objects);
 }
 
 enum extract_code extract_report_crash(struct extract_text *text, const struct extract_crash *crash,
@@ -372,6 +384,10 @@ enum extract_code extract_report_crash(struct extract_text *text, const struct e
     if (crash->kernel && crash->kernel->thread_count) {
         put_heading(text, "Threads", options);
         threads_put_table(text, crash->kernel, crash->waits, crash->hz, options);
+    }
+    if (crash->kernel && crash->kernel->object_count) {
+        put_heading(text, "Objects", options);
+        objects_put_table(text, crash->kernel, options);
     }
     if (events && events->used) {
         put_heading(text, "Newest events", options);

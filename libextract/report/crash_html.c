@@ -184,7 +184,7 @@ static void put_part(struct extract_text *text, const char *heading,
 
 void crash_put_html(struct extract_text *text, const struct extract_crash *crash,
                     const char *source_line, const struct extract_text *threads,
-                    const struct extract_text *events)
+                    const struct extract_text *objects, const struct extract_text *events)
 {
     extract_text_puts(text, head);
     extract_text_printf(text, "Crash: %s", crash->kind);
@@ -197,6 +197,7 @@ void crash_put_html(struct extract_text *text, const struct extract_crash *crash
     put_stack(text, crash);
     put_findings(text, crash);
     put_part(text, "Threads", threads);
+    put_part(text, "Objects", objects);
     put_part(text, "Newest events", events);
     put_registers(text, crash);
     extract_text_puts(text, "</body>\n</html>\n");

@@ -9,10 +9,10 @@
 // Writes bytes with entities for the characters of markup.
 void html_put(struct extract_text *text, const char *bytes, size_t length);
 
-// Writes the page. `source_line`: the line of the place, "" if it is unknown; `threads` and
-// `events`: tables as text, without colors; NULL: none.
+// Writes the page. `source_line`: the line of the place, "" if it is unknown; `threads`,
+// `objects` and `events`: tables as text, without colors; NULL: none.
 void crash_put_html(struct extract_text *text, const struct extract_crash *crash,
                     const char *source_line, const struct extract_text *threads,
-                    const struct extract_text *events);
+                    const struct extract_text *objects, const struct extract_text *events);
 
 #endif

@@ -200,11 +200,10 @@ enum extract_code extract_report_threads(struct extract_text *text,
 
 // ---- objects ----
 
-static void put_object_json(struct extract_text *text, const struct extract_kernel_object *object)
+void objects_put_json(struct extract_text *text, const struct extract_kernel_object *object)
 {
-    struct kv_writer kv, figures;
+    struct kv_writer kv = kv_open_object(text), figures;
 
-    kv_open(&kv, text, true);
     kv_put_number(&kv, "address", object->address);
     kv_put_string(&kv, "type", object->type);
     kv_put_string(&kv, "name", object->name);
@@ -215,7 +214,7 @@ static void put_object_json(struct extract_text *text, const struct extract_kern
     for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && object->figures[i].name; i++)
         kv_put_number(&figures, object->figures[i].name, object->figures[i].value);
     kv_close_object(&figures);
-    kv_close(&kv);
+    kv_close_object(&kv);
 }
 
 static void put_object_row(struct text_table *table, const struct extract_kernel *kernel,
@@ -238,24 +237,30 @@ static void put_object_row(struct text_table *table, const struct extract_kernel
     text_table_end_cell(table);
 }
 
-enum extract_code extract_report_kernel_objects(struct extract_text *text,
-                                                const struct extract_kernel *kernel,
-                                                const struct extract_report_options *options)
+void objects_put_table(struct extract_text *text, const struct extract_kernel *kernel,
+                       const struct extract_report_options *options)
 {
     enum { WAITERS = 4 };
     static const char *const headings[] = {"address", "type",    "name",
                                            "held by", "waiters", "figures"};
     struct text_table table;
 
-    if (options->json) {
-        for (size_t i = 0; i < kernel->object_count && !text->code; i++)
-            put_object_json(text, &kernel->objects[i]);
-        return text->code;
-    }
     text_table_open(&table, sizeof headings / sizeof *headings, 1u << WAITERS);
     text_table_put_headings(&table, headings);
     for (size_t i = 0; i < kernel->object_count && !table.cells.code; i++)
         put_object_row(&table, kernel, &kernel->objects[i]);
     text_table_print(&table, text, options);
+}
+
+enum extract_code extract_report_kernel_objects(struct extract_text *text,
+                                                const struct extract_kernel *kernel,
+                                                const struct extract_report_options *options)
+{
+    if (!options->json)
+        objects_put_table(text, kernel, options);
+    for (size_t i = 0; options->json && i < kernel->object_count && !text->code; i++) {
+        objects_put_json(text, &kernel->objects[i]);
+        extract_text_putc(text, '\n');
+    }
     return text->code;
 }

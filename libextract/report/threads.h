@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report: the threads of a kernel, for reports that contain them.
+// report: the threads and objects of a kernel, for reports that contain them.
 #ifndef EXTRACT_REPORT_THREADS_H
 #define EXTRACT_REPORT_THREADS_H
 
@@ -14,6 +14,10 @@ void threads_put_json(struct extract_text *text, const struct extract_kernel *ke
 // unknown.
 void threads_put_table(struct extract_text *text, const struct extract_kernel *kernel,
                        const struct extract_crash_wait *waits, uint64_t hz,
+                       const struct extract_report_options *options);
+// Do the same with an object, and with all objects.
+void objects_put_json(struct extract_text *text, const struct extract_kernel_object *object);
+void objects_put_table(struct extract_text *text, const struct extract_kernel *kernel,
                        const struct extract_report_options *options);
 
 #endif

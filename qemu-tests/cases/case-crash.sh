@@ -113,6 +113,8 @@ bad_pointer=".place.line == $(line_of '*at = 1;') and ($frames) and
     (.cause.text | test(\"0xcccccccc\"))"
 asserted=".place.line == $(line_of 'assert_failed();')"
 waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock) and
+    (.objects | map(select(.type == \"mutex\" and .waiters == 1 and .figures.held == 1)) |
+        map(.name) | sort) == [\"fork 0\", \"fork 1\", \"fork 2\"] and
     (.threads | map(select(.state == \"blocked\")) | all(.state_ticks_at_least > 0))"
 
 # The same page in GDB, and a core of the same target. QEMU's server for GDB does not read the

@@ -69,8 +69,8 @@ const struct cli_command cli_crash = {
     .summary = "explain why a target stopped",
     .help =
         "One page: what stopped it and where, in which thread, what else is unusual, all\n"
-        "threads, and the newest events. Each statement names its source, and how sure it is. A "
-        "live\ntarget is halted for that time.\n",
+        "threads and objects, and the newest events. Each statement names its source, and how sure "
+        "it\nis. A live target is halted for that time.\n",
     .takes = CLI_REGISTERS | CLI_HTML,
     .run = run_crash,
 };
