@@ -108,6 +108,12 @@ static enum extract_code no_thread(const char *name, const char *hint, const cha
     return extract_error_set(error, EXTRACT_NOTFOUND, name, hint, "%s", why);
 }
 
+// Returns whether an object has a name: its own, or the one that reports print, as a symbol.
+static bool has_name(const struct extract_object *object, const char *name)
+{
+    return strcmp(object->name, name) == 0 || strcmp(object->shown, name) == 0;
+}
+
 // Finds the thread that a name or an address means.
 enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
                                   uint64_t *address, struct extract_error *error)
@@ -121,8 +127,8 @@ enum extract_code why_find_thread(const struct extract_trace *trace, const char 
                    : no_thread(name, "run 'ringside objects' for the threads",
                                "no thread has this address", error);
     for (size_t i = 0; i < count; i++) {
-        if (!extract_object_is_thread(&objects[i]) || !objects[i].name ||
-            strcmp(objects[i].name, name) != 0 || (found && *address == objects[i].address))
+        if (!extract_object_is_thread(&objects[i]) || !has_name(&objects[i], name) ||
+            (found && *address == objects[i].address))
             continue;
         *address = objects[i].address;
         found++;

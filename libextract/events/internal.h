@@ -86,10 +86,11 @@ struct extract_trace {
     size_t epoch_count;
     struct extract_object_version *versions; // index 0 is not used
     size_t version_count, version_capacity;
-    struct extract_text names; // storage of all names
-    uint64_t events;           // number of events that a reader returns, with markers
-    unsigned cores_seen;       // highest core number of an event, plus 1
-    uint64_t board_starts;     // bit i: core i is the first one of a board of a merged log
+    struct extract_text names;             // storage of all names
+    struct symbol_objects *symbol_objects; // NULL: there are no symbols
+    uint64_t events;                       // number of events that a reader returns, with markers
+    unsigned cores_seen;                   // highest core number of an event, plus 1
+    uint64_t board_starts; // bit i: core i is the first one of a board of a merged log
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
     // By numbers of user events (extract_named_types); NULL: none.
     const void *named_types[EXTRACT_NAMED_TYPES];
@@ -132,6 +133,15 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
 const struct extract_epoch *extract_epoch_of(const struct extract_trace *trace, size_t block);
 // Returns the ticks in a time of the host's clock; 0 if the rate is not known.
 uint64_t extract_rate_ticks(const struct extract_rate *rate, uint64_t nanoseconds);
+
+// ---- symbol_objects.c ----
+
+// Makes an empty list of objects; NULL if memory is short.
+struct symbol_objects *symbol_objects_new(void);
+void symbol_objects_free(struct symbol_objects *known);
+// Returns the object at an address that is named by a symbol of the firmware alone. NULL: none.
+const struct extract_object *symbol_objects_find(const struct extract_trace *trace,
+                                                 uint64_t address);
 
 // ---- trace.c ----
 

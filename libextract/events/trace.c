@@ -81,6 +81,7 @@ static enum extract_code new_trace(struct extract_trace **trace,
     if (!t)
         return extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     t->symbols = options ? options->symbols : NULL;
+    t->symbol_objects = t->symbols ? symbol_objects_new() : NULL;
     t->user_types = options ? options->user_types : NULL;
     t->cores_seen = options ? options->cores_seen : 0;
     return EXTRACT_OK;
@@ -178,6 +179,7 @@ void extract_trace_close(struct extract_trace *trace)
     if (!trace)
         return;
     extract_names_free(trace);
+    symbol_objects_free(trace->symbol_objects);
     extract_log_snapshots_close(trace->snapshots);
     loss_estimator_free(&trace->estimator);
     free(trace->seek_points);
@@ -221,7 +223,9 @@ const struct extract_object *extract_trace_thread_at(const struct extract_trace 
 const struct extract_object *extract_trace_object(const struct extract_trace *trace,
                                                   uint64_t address)
 {
-    return extract_names_find(trace, false, address, UINT64_MAX);
+    const struct extract_object *object = extract_names_find(trace, false, address, UINT64_MAX);
+
+    return object ? object : symbol_objects_find(trace, address);
 }
 
 const struct extract_object *extract_trace_thread(const struct extract_trace *trace,

@@ -164,4 +164,16 @@ json "a stretch of time" '.span_ticks < 3490847 and .span_ticks > 3000000'
 span=$(jq .span_ticks "$work/out")
 run stats --json --from 5000000 --thread comms "$demo"
 json "and a filter in it" ".span_ticks == $span"
+
+# ---- names ----
+
+# Objects that no event names have the names of the firmware's variables.
+run stats "${posix[@]}"
+check "objects of a kernel" 0 out '^queue sample_queue  .* 20 ' out '^sample_queue  *1  *-$'
+run why --worst 50 logger_thread "${posix[@]}"
+check "a thread that no event names" 0 out '^logger_thread  '
+run assert 'response(logger_thread).count == 21' "${posix[@]}"
+check "assertions about such a thread" 0
+run schedule "${posix[@]}"
+check "objects in the schedule" 0 out ' blocked on queue sample_queue' no-out 'blocked on queue 0x'
 finish
