@@ -9,7 +9,10 @@
 #include <extract/symbols.h>
 #include <stdlib.h>
 
-enum { MAX_SYMBOL = 1024 };
+enum {
+    MAX_SYMBOL = 1024,
+    MAX_ADDRESSES = 1 << 17 // that are remembered; others have no name
+};
 enum { NO_SYMBOL = UINT32_MAX }; // an address without a symbol
 
 struct symbol_objects {
@@ -76,7 +79,10 @@ const struct extract_object *symbol_objects_find(const struct extract_trace *tra
     struct symbol_objects *known = trace->symbol_objects;
     char name[MAX_SYMBOL];
     bool may_have = trace->symbols && known && address && !extract_key_is_number(address);
-    uint32_t *place = may_have ? extract_map_at(&known->map, address) : NULL;
+    bool has_room = may_have && known->map.used < MAX_ADDRESSES;
+    uint32_t *place = has_room || (may_have && extract_map_get(&known->map, address))
+                          ? extract_map_at(&known->map, address)
+                          : NULL;
 
     if (!place || *place == NO_SYMBOL)
         return NULL;
