@@ -165,8 +165,7 @@ const struct extract_snapshot *extract_trace_snapshot(const struct extract_trace
 size_t extract_trace_objects(const struct extract_trace *trace,
                              const struct extract_object **objects);
 // Returns the object at an address, or NULL: one in use before a deleted one; in a log, the newest.
-// If the trace has none, but the firmware has a symbol there, the object has the name of the
-// symbol.
+// If the trace has none, but the firmware has a symbol there, the object has the symbol's name.
 const struct extract_object *extract_trace_object(const struct extract_trace *trace,
                                                   uint64_t address);
 // Returns the thread at an address, or NULL, by the same rule.
