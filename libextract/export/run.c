@@ -344,6 +344,12 @@ static void put_levels(struct export_run *run, const struct extract_event *event
     if (role->left)
         put_level(run, EXPORT_COUNTER_LEFT, event->ticks, object,
                   extract_role_field(event, role->left));
+    if (role->queued_then)
+        put_level(run, EXPORT_COUNTER_QUEUED, event->ticks, object,
+                  extract_role_field(event, role->queued_then));
+    if (role->left_then)
+        put_level(run, EXPORT_COUNTER_LEFT, event->ticks, object,
+                  extract_role_field(event, role->left_then));
     if (role->instances)
         put_level(run, EXPORT_COUNTER_INSTANCES, event->ticks, object,
                   extract_role_field(event, role->instances));

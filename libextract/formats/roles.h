@@ -83,32 +83,34 @@ enum extract_wait {
 // event does not have it.
 struct extract_role_fields {
     enum extract_role role;
-    uint8_t thread;    // the thread that it is about, unless that is the one that recorded it
-    uint8_t next;      // the thread that runs next; 0 there: none, or not known
-    uint8_t state;     // the thread's state (enum extract_wait); none: SUSPEND begins the wait
-                       // `begins`, RESUME ends the one that is known
-    uint8_t object;    // what is called for
-    uint8_t timeout;   // ticks that the call may wait; 0: none, all ones: forever
-    uint8_t owner;     // the mutex's owner at the time of the call
-    uint8_t count;     // how many times the owner holds the mutex
-    uint8_t number;    // the interrupt's number
-    uint8_t queued;    // how many messages are in `object`, before the call
-    uint8_t most;      // the same, or how many after the call, if it sends; none: only `queued`
-    uint8_t left;      // how many blocks or bytes `object` has left, before the call
-    uint8_t instances; // how many times a semaphore can be had, before the call
-    uint8_t begins;    // enum extract_wait: the wait that the call may begin
-    uint8_t ends;      // enum extract_wait: the wait of another thread that the call may end
-    uint8_t waiting;   // number of threads that wait for `object`
-    uint8_t flags;     // event flags that are wanted, or set
-    uint8_t all_flags; // bit 1 there: all of `flags` are wanted; otherwise, one of them is enough
-    uint8_t priority;  // CREATE, PRIORITY: that of `thread`
-    uint8_t process;   // the process of `next`, or else of `thread`
-    uint8_t kernel;    // not 0 there: that thread runs in the kernel only
-    uint8_t error;     // with which a system call ends
-    uint8_t sender;    // POST: what sent the message; 0 there: not known
-    uint8_t caller;    // LOCK_...: address in the function that uses the lock; 0 there: not known
-    uint8_t ready;     // SWITCH: not 0 there: `thread` could have run on; otherwise, it waits
-    uint8_t pending;   // POST, STEP_BEGIN: number of messages that then wait for the thread
+    uint8_t thread;      // the thread that it is about, unless that is the one that recorded it
+    uint8_t next;        // the thread that runs next; 0 there: none, or not known
+    uint8_t state;       // the thread's state (enum extract_wait); none: SUSPEND begins the wait
+                         // `begins`, RESUME ends the one that is known
+    uint8_t object;      // what is called for
+    uint8_t timeout;     // ticks that the call may wait; 0: none, all ones: forever
+    uint8_t owner;       // the mutex's owner at the time of the call
+    uint8_t count;       // how many times the owner holds the mutex
+    uint8_t number;      // the interrupt's number
+    uint8_t queued;      // how many messages are in `object`, before the call
+    uint8_t most;        // the same, or how many after the call, if it sends; none: only `queued`
+    uint8_t left;        // how many blocks or bytes `object` has left, before the call
+    uint8_t instances;   // how many times a semaphore can be had, before the call
+    uint8_t queued_then; // how many messages `object` then has
+    uint8_t left_then;   // how many blocks `object` then has left
+    uint8_t begins;      // enum extract_wait: the wait that the call may begin
+    uint8_t ends;        // enum extract_wait: the wait of another thread that the call may end
+    uint8_t waiting;     // number of threads that wait for `object`
+    uint8_t flags;       // event flags that are wanted, or set
+    uint8_t all_flags;   // bit 1 there: all of `flags` are wanted; otherwise, one of them is enough
+    uint8_t priority;    // CREATE, PRIORITY: that of `thread`
+    uint8_t process;     // the process of `next`, or else of `thread`
+    uint8_t kernel;      // not 0 there: that thread runs in the kernel only
+    uint8_t error;       // with which a system call ends
+    uint8_t sender;      // POST: what sent the message; 0 there: not known
+    uint8_t caller;      // LOCK_...: address in the function that uses the lock; 0 there: not known
+    uint8_t ready;       // SWITCH: not 0 there: `thread` could have run on; otherwise, it waits
+    uint8_t pending;     // POST, STEP_BEGIN: number of messages that then wait for the thread
     // Before the call, the event flags that are set; of a put, how many times the semaphore can be
     // had.
     uint8_t current;

@@ -6,6 +6,9 @@
 //   SMA_GET               it takes an event from its queue, and begins to process it
 //   SM_EVT_PROC and the   its state machine has processed the event
 //   errors of its group
+//   QUE_FIFO, QUE_LIFO,   how many events are in a queue
+//   QUE_GET, QUE_GET_LAST
+//   MP_GET, MP_PUT        how many blocks a pool has left
 //
 // Other events of its state machine show that it runs. Events of queues, pools, timers and users do
 // not state which active object, or interrupt, recorded them.
@@ -20,6 +23,12 @@
 #include <string.h>
 
 enum {
+    POOL_GET = 1,
+    POOL_PUT = 2,
+    QUEUE_GET = 33,
+    QUEUE_FIFO = 34,
+    QUEUE_LIFO = 35,
+    QUEUE_GET_LAST = 38,
     GET = 66,
     FIFO = 67,
     LIFO = 68,
@@ -29,7 +38,7 @@ enum {
     LAST_OF_SM = 113
 };
 // Numbers of fields, from 1 on, after the translation.
-enum { OBJECT = 1, PENDING, SENDER };
+enum { OBJECT = 1, PENDING, SENDER, LEVEL = PENDING };
 
 // Returns the value of a field by its name. Returns false if the event does not have it.
 static bool find_field(const struct extract_event *event, const char *name, uint64_t *value)
@@ -40,6 +49,27 @@ static bool find_field(const struct extract_event *event, const char *name, uint
             return true;
         }
     return false;
+}
+
+// Returns what an event of a queue or memory pool states of it; NULL: nothing.
+static const struct extract_role_fields *find_level(struct extract_event *event)
+{
+    static const struct extract_role_fields queue = {.object = OBJECT, .queued_then = LEVEL};
+    static const struct extract_role_fields pool = {.object = OBJECT, .left_then = LEVEL};
+    uint64_t object = 0, level = 0;
+    bool is_pool = event->id == POOL_GET || event->id == POOL_PUT;
+    bool is_queue = event->id >= QUEUE_GET && event->id <= QUEUE_LIFO;
+
+    if (event->id == QUEUE_GET_LAST)
+        is_queue = true;
+    else if (!find_field(event, is_pool ? "nfree" : "nelem", &level))
+        return NULL;
+    if (!(is_pool || is_queue) || !find_field(event, is_pool ? "mp" : "q", &object))
+        return NULL;
+    event->field[OBJECT - 1] = object;
+    event->field[LEVEL - 1] = level;
+    event->fields = LEVEL;
+    return is_pool ? &pool : &queue;
 }
 
 const struct extract_role_fields *rkh_translate(const struct extract_ring *ring,
@@ -59,7 +89,11 @@ const struct extract_role_fields *rkh_translate(const struct extract_ring *ring,
     rkh_wire_unpack(&wire, (uint32_t)event->priority_word);
     if (!is_of_machine)
         event->thread = 0; // the active object that the event is about need not have recorded it
-    if (!wire.nseq || !wire.ts || !object)
+    if (!wire.nseq || !wire.ts)
+        return NULL;
+    if (event->id < GET)
+        return find_level(event);
+    if (!object)
         return NULL;
     bool is_counted = find_field(event, "nelem", &pending);
     bool has_sender = find_field(event, "sender", &sender);
