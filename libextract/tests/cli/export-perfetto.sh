@@ -76,11 +76,12 @@ compare() { # NAME TRACE [OPTION...]
             .track == "load of core 0") | "\(.at) \(.value)"' trace.jsonl |
         awk -v end="$end" 'NR > 1 && value >= 0 {sum += $1 - at} {at = $1; value = $2}
             END {print sum + (NR && value >= 0 ? end - at : 0)}')" "$known"
-    # A queue has the most messages when a call finds them.
+    # A queue has the most messages when a call finds or, with RKH, leaves them.
     is "$name: the most messages of a queue" "$(jq -s -c 'map(select(.type == "counter" and
             (.track | startswith("queued: ")))) | group_by(.track) |
             map(map(.value) | max) | sort' trace.jsonl)" \
-        "$(jq -c '.levels | map(select(.most_queued != null) | .most_queued) | sort' stats.json)"
+        "$(jq -c '(.levels // []) + (.queues // []) | map(select(.most_queued != null) |
+            .most_queued) | sort' stats.json)"
 }
 
 compare demo "$demo"
