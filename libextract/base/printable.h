@@ -16,6 +16,15 @@ enum { EXTRACT_PRINTABLE_BYTES = 8 };
 // its first byte must be escaped.
 size_t extract_printable(const char *string);
 
+// Returns how many columns of a terminal the character at `string`, which is printable, takes: 0
+// for a mark that combines with the one before it, 2 for letters of East Asia and emoji,
+// otherwise 1.
+unsigned extract_printable_columns(const char *string);
+
+// Returns how many bytes at the start of printable text (NUL-ended) fit into `most` columns, and
+// sets *columns to how many they take. A character is whole with its marks.
+size_t extract_printable_fitting(const char *string, unsigned most, unsigned *columns);
+
 // Returns how many bytes at the start of `string` (NUL-ended) are printable ASCII characters other
 // than the quote and the backslash: what JSON and terminals take as it is. Most names are nothing
 // else.

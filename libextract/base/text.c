@@ -158,7 +158,7 @@ size_t extract_text_columns(const char *string)
 
     while (*string) {
         size_t n = extract_printable(string);
-        columns += n ? 1 : strlen("\\xNN");
+        columns += n ? extract_printable_columns(string) : strlen("\\xNN");
         string += n ? n : 1;
     }
     return columns;

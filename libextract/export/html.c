@@ -38,8 +38,7 @@ enum { RESPONSE_TO, RESPONSE_FROM, RESPONSE_THREAD, RESPONSE_HAS_RUN, RESPONSE_R
        RESPONSE_COLUMNS };
 enum { SLICE, STATE, EVENT, FIELD, WAKE, OWNER, RESPONSE, TABLES };
 
-// A time that follows the one of another column in the row before, and one that is near it in the
-// same row.
+// A time near the one of another column: of the row before, or of the same row.
 #define TIME_AFTER(other_)  {.is_time = true, .coding = HTML_BEFORE, .other = other_}
 #define TIME_BESIDE(other_) {.is_time = true, .coding = HTML_BESIDE, .other = other_}
 

@@ -8,7 +8,7 @@
 //                         u32 0, u64 base
 //     per column          its numbers: the lowest bytes of all of them, then the next bytes ...
 //
-// A number n of a column stands for base + n; a column of 0 bytes has the base in each row. With
+// A number n of a column means base + n; a column of 0 bytes has the base in each row. With
 // coding 0, that is the value. With 1, it is the difference to the value of the other column, which
 // may be the column itself, in the row before: before the table's first row is 0. With 2, it is the
 // difference to that of an earlier column in the same row. Differences are zigzag-coded: 0, -1, 1,

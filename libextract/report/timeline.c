@@ -9,6 +9,7 @@
 // A column shows the state in which the lane was for the longest part of its time. If it ran in a
 // column, but not for the longest part, the column says so. The axis shows where entries are lost.
 #define _GNU_SOURCE // uselocale, wcwidth
+#include "base/printable.h"
 #include "report/internal.h"
 #include "report/lanes.h"
 #include <langinfo.h>
@@ -130,27 +131,16 @@ static unsigned shape_of(const struct timeline *timeline, size_t lane, unsigned 
 // Writes a name that is cut to a number of columns.
 static void put_name(struct timeline *timeline, const char *name)
 {
-    unsigned width = 0, most = timeline->names;
-    size_t whole = 0, cut = 0, length = strlen(name);
-    bool is_cut = false;
+    unsigned width, most = timeline->names;
+    size_t end = extract_printable_fitting(name, most, &width);
+    bool is_cut = name[end];
 
-    while (whole < length) {
-        size_t bytes = 1;
-        while (((unsigned char)name[whole + bytes] & 0xC0) == 0x80)
-            bytes++;
-        if (width == most) {
-            is_cut = true;
-            break;
-        }
-        if (width + 1 < most)
-            cut = whole + bytes;
-        width++;
-        whole += bytes;
-    }
-    extract_text_put(timeline->text, name, is_cut ? cut : whole);
+    if (is_cut)
+        end = extract_printable_fitting(name, most - 1, &width);
+    extract_text_put(timeline->text, name, end);
     if (is_cut)
         extract_text_puts(timeline->text, timeline->options->ascii ? "~" : "…");
-    extract_text_pad(timeline->text, ' ', most - width + 1);
+    extract_text_pad(timeline->text, ' ', most - width - is_cut + 1);
 }
 
 static void put_axis(struct timeline *timeline)
@@ -320,9 +310,7 @@ static void measure(struct timeline *timeline)
 
     width = width < LEAST_WIDTH ? LEAST_WIDTH : width > MOST_WIDTH ? MOST_WIDTH : width;
     for (size_t i = 0; i < timeline->lanes.count; i++) {
-        unsigned length = 0;
-        for (const char *c = timeline->lanes.list[i].name; *c; c++)
-            length += ((unsigned char)*c & 0xC0) != 0x80;
+        unsigned length = (unsigned)extract_text_columns(timeline->lanes.list[i].name);
         timeline->names = length > timeline->names ? length : timeline->names;
     }
     timeline->names = timeline->names > MOST_NAME ? MOST_NAME : timeline->names;

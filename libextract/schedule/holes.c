@@ -7,7 +7,7 @@
 //      board 1   ?  hole  ├────── events ──────┤    hole    ?
 //
 // A thread does not exist before a state that begins within a part of the trace without gaps, nor
-// after one that ends within it: that is no hole.
+// after one that ends within it: that is not a hole.
 #include "base/grow.h"
 #include "schedule/internal.h"
 #include <stdlib.h>

@@ -88,8 +88,8 @@ void extract_text_escaped(struct extract_text *text, const char *string);
 // of invalid UTF-8 are written as \u00NN.
 void extract_text_json(struct extract_text *text, const char *string);
 
-// Returns how many columns the output of extract_text_escaped has: one per character, and four per
-// byte that is escaped.
+// Returns how many columns of a terminal the output of extract_text_escaped has: one per character,
+// none for a combining mark, two for a wide character, and four per byte that is escaped.
 size_t extract_text_columns(const char *string);
 
 #pragma GCC visibility pop

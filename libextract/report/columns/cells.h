@@ -7,18 +7,18 @@
 #ifndef EXTRACT_REPORT_COLUMNS_CELLS_H
 #define EXTRACT_REPORT_COLUMNS_CELLS_H
 
+#include "base/printable.h"
 #include "report/columns/columns.h"
 
-// Writes text, truncated to `width` characters or padded with blanks after it. `columns` is the
-// width of the whole text.
+// Writes text (NUL-ended), truncated to `width` columns or padded with blanks after it. `columns`
+// is the width of the whole text.
 static inline void cell_text(struct text_writer *writer, const char *bytes, size_t length,
                              unsigned columns, unsigned width)
 {
     size_t end = length;
 
     if (columns > width)
-        for (end = 0, columns = 0; columns < width || (bytes[end] & 0xC0) == 0x80; end++)
-            columns += (bytes[end] & 0xC0) != 0x80;
+        end = extract_printable_fitting(bytes, width, &columns);
     text_writer_copy(writer, bytes, end);
     text_writer_pad(writer, width - columns);
 }

@@ -311,19 +311,6 @@ for name in demo_threadx demo_filex demo_netx_udp a35smp_spin; do
     compare_vcd "$name" "$trace"
 done
 
-# RKH states how many events are in a queue, and how many blocks a pool has left, after each event.
-gunzip -c "$here/../data/rkh/stream.bin.gz" >rkh.bin
-run export rkh.bin -o rkh.jsonl
-check "rkh: export" 0
-compare_rkh() { # COUNTER EVENTS OBJECT LEVEL
-    is "rkh: $1" "$(jq -c "select(.counter == \"$1\") | [.at, .object, .value]" rkh.jsonl)" \
-        "$("$ringside" report --json rkh.bin | jq -c "select(.event | test(\"^RKH_TE_$2\$\")) |
-            [.ticks, .fields.$3, .fields.$4 // 0]")"
-}
-compare_rkh queued 'QUE_(FIFO|LIFO|GET|GET_LAST)' q nelem
-compare_rkh left 'MP_(GET|PUT)' mp nfree
-is "rkh: both occur" "$(jq -r .counter rkh.jsonl | sort -u | tr '\n' ' ')" 'left load null queued '
-
 # A load is that of the time from its window's begin, so it is within the trace.
 is "the load begins and ends with the trace" "$(jq -s -c 'map(select(.type == "counter" and
     .counter == "load") | .at) | [min, max < 8490846]' demo.jsonl)" '[0,true]'

@@ -97,6 +97,16 @@ is "no such thread: no picture" "$(wc -c <out)" 0
 LC_ALL=C sed 's/supervisor/\x1b[2J\xff\n\t<\/s>/' "$demo" >hostile.trx
 run timeline hostile.trx
 check "hostile names" '0 3' no-out $'\x1b'
+# Wide and combining characters: wc -L asks the C library how many columns a line has.
+accent='\xe7\x9b\xa3\xe8\xa6\x96e\xcc\x81r' emoji='\xf0\x9f\x94\xa7tele '
+LC_ALL=C sed "s/supervisor/$accent/; s/telemetry/$emoji/" "$demo" >wide.trx
+run timeline wide.trx
+widths() { while IFS= read -r line; do wc -L <<<"$line"; done | sort -u | xargs; }
+lanes() { sed '1,2d' out | head -n "$("$ringside" timeline --json wide.trx | sed 1d | wc -l)"; }
+is "wide names: the columns of all lanes" "$(lanes | widths)" 80
+is "wide names: they are there" "$(grep -c "^監視e.r  \|^🔧tele " out)" 2
+run timeline --width 20 wide.trx
+is "wide names that are cut" "$(lanes | widths)" 20
 gunzip -c "$here/../data/log-version-1/threadx-append.log.gz" >gaps.log
 run timeline gaps.log
 check "losses" 3 out '╱ lost' out '─╱'

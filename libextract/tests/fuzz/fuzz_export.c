@@ -110,7 +110,7 @@ static void export_to(const struct extract_trace *trace, const struct extract_vi
     options.path = has_path ? path : NULL;
     extract_text_init(&text, discard, &bytes);
     enum extract_code code = extract_export_run(&text, view, trace, &options, &error);
-    check(code == EXTRACT_OK || code == EXTRACT_UNSUPPORTED);
+    check(code == EXTRACT_OK || code == EXTRACT_UNSUPPORTED || code == EXTRACT_LIMIT);
     check(!code || (error.code == code && error.why[0]));
     check(!extract_text_flush(&text));
     if (has_path)

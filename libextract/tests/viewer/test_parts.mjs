@@ -123,6 +123,12 @@ is(
     decode([8, 0n, [zigzag(2n ** 58n)]], [4, back, [0n, 0n, 2n]]),
     [2 ** 58, 2 ** 58 - 2 ** 56, 2 ** 57, 2 ** 58 - 3 * 2 ** 56].join(' '),
 );
+// Numbers there are multiples of 256, but what is added up is exact.
+is(
+    'small steps after a large one',
+    decode([8, 0n, [zigzag(2n ** 60n)]], [1, 0n, [zigzag(100n), zigzag(100n), zigzag(100n)]]),
+    [2 ** 60, 2 ** 60, 2 ** 60 + 256, 2 ** 60 + 256].join(' '),
+);
 is('small steps', decode([4, 0n, [zigzag(7n), zigzag(-3n)]], [8, 0n, [zigzag(-1n)]]), '7 4 3');
 
 // ---- comparisons ----

@@ -59,15 +59,19 @@ static void escapes(void **state)
         {"a\x1b[31mb", "a\\x1b[31mb", "\"a\\u001b[31mb\"", 10},
         {"\x7f\n\t", "\\x7f\\x0a\\x09", "\"\\u007f\\u000a\\u0009\"", 12},
         {"q\"\\", "q\"\\", "\"q\\\"\\\\\"", 3},
-        {"\xc3\xa9", "\xc3\xa9", "\"\xc3\xa9\"", 1},                               // U+00E9
-        {"\xf0\x9f\x94\xa7", "\xf0\x9f\x94\xa7", "\"\xf0\x9f\x94\xa7\"", 1},       // U+1F527
+        {"\xc3\xa9", "\xc3\xa9", "\"\xc3\xa9\"", 1},                         // U+00E9
+        {"\xf0\x9f\x94\xa7", "\xf0\x9f\x94\xa7", "\"\xf0\x9f\x94\xa7\"", 2}, // U+1F527
+        // A letter with an accent of its own (U+0301), Korean (U+AC00), and a fullwidth A (U+FF21).
+        {"e\xcc\x81", "e\xcc\x81", "\"e\xcc\x81\"", 1},
+        {"\xea\xb0\x80", "\xea\xb0\x80", "\"\xea\xb0\x80\"", 2},
+        {"\xef\xbc\xa1", "\xef\xbc\xa1", "\"\xef\xbc\xa1\"", 2},
         {"\xc2\x9b", "\\xc2\\x9b", "\"\\u009b\"", 8},                              // C1: CSI
         {"a\xe2\x80\xae", "a\\xe2\\x80\\xae", "\"a\\u202e\"", 13},                 // U+202E
         {"\xf3\xa0\x80\xa1x", "\\xf3\\xa0\\x80\\xa1x", "\"\\udb40\\udc21x\"", 17}, // U+E0021
         // An emoji and an ideograph with the variation selectors U+FE0F and U+E0100.
         {"\xe2\x9d\xa4\xef\xb8\x8f", "\xe2\x9d\xa4\xef\xb8\x8f", "\"\xe2\x9d\xa4\xef\xb8\x8f\"", 1},
         {"\xe8\x91\x9b\xf3\xa0\x84\x80", "\xe8\x91\x9b\xf3\xa0\x84\x80",
-         "\"\xe8\x91\x9b\xf3\xa0\x84\x80\"", 1},
+         "\"\xe8\x91\x9b\xf3\xa0\x84\x80\"", 2},
         {"a\xef\xb8\x8f", "a\\xef\\xb8\\x8f", "\"a\\ufe0f\"", 13},
         {"\xe2\x9d\xa4\xef\xb8\x8f\xef\xb8\x8e", "\xe2\x9d\xa4\xef\xb8\x8f\\xef\\xb8\\x8e",
          "\"\xe2\x9d\xa4\xef\xb8\x8f\\ufe0e\"", 13},
