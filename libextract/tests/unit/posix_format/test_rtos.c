@@ -676,6 +676,45 @@ static void test_chart_of_timeout(void **state)
                 "e0>>e1: timeout: 0x20004200; # 40\n");
 }
 
+// ---- reports ----
+
+static void check_report(const char *line)
+{
+    const struct extract_report_options options = {.size = sizeof options};
+    struct extract_report_outcome outcome;
+    struct extract_view *view;
+    struct extract_text text;
+    struct look look;
+
+    look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+    assert_int_equal(extract_view_new(&view, NULL, look.trace, 0, NULL), EXTRACT_OK);
+    extract_text_init(&text, NULL, NULL);
+    assert_int_equal(extract_report_events(&text, view, look.trace, &options, &outcome),
+                     EXTRACT_OK);
+    extract_text_putc(&text, 0);
+    assert_non_null(strstr(text.data, line));
+    extract_text_free(&text);
+    extract_view_free(view);
+    look_close(&look);
+}
+
+// Numbers in hexadecimal have no blank after 0x, whatever the size of an address.
+static void test_hexadecimal(void **state)
+{
+    const struct ptr_kind wide = {false, true, 8, 64};
+    const struct ptr_kind *const kinds[] = {&narrow, &wide};
+    (void)state;
+
+    for (unsigned i = 0; i < 2; i++) {
+        begin(kinds[i]);
+        put("rtos_flags_set", A, QUEUE, 3, 0);
+        check_report("set=0x0000000000000003\n");
+        begin(kinds[i]);
+        put("rtos_memory_allocate", A, 0x20004060, 24, 0);
+        check_report("block=0x0000000020004060 bytes=24\n");
+    }
+}
+
 // ---- names of events ----
 
 static void check_holds(const char *assertion)
@@ -747,6 +786,7 @@ int main(void)
         cmocka_unit_test(test_chart_of_messages),
         cmocka_unit_test(test_chart_of_semaphore),
         cmocka_unit_test(test_chart_of_timeout),
+        cmocka_unit_test(test_hexadecimal),
         cmocka_unit_test(test_short_names),
         cmocka_unit_test(test_failed_calls),
     };
