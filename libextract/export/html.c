@@ -64,7 +64,7 @@ static const struct html_column event_columns[EVENT_COLUMNS] = {
     [EVENT_CONTEXT] = {.is_key = true},
     [EVENT_TYPE] = {.is_key = true},
 };
-static const struct html_column field_columns[FIELD_COLUMNS] = {{HTML_PLAIN}};
+static const struct html_column field_columns[FIELD_COLUMNS] = {{.coding = HTML_PLAIN}};
 static const struct html_column wake_columns[WAKE_COLUMNS] = {
     [WAKE_AT] = TIME_AFTER(WAKE_AT),
     [WAKE_SEQ] = {.coding = HTML_BEFORE, .other = WAKE_SEQ},
