@@ -193,7 +193,8 @@ static size_t read_tcl(struct reader *reader, struct extract_registers *register
         "{catch {append o [reg $n] \\n}}; set n [[target current] cget -type]; "
         "set l {dfsr {0 5 0 0} dfar {0 6 0 0} ifsr {0 5 0 1} ifar {0 6 0 2} sctlr {0 1 0 0}}; "
         "if {$n eq {cortex_a}} {lappend l vbar {0 12 0 0}}; if {$n in {cortex_a cortex_r4}} "
-        "{foreach {n p} $l {catch {append o $n { } [arm mrc 15 {*}$p] \\n}}}; targets $b; set o";
+        "{foreach {n p} $l {catch {append o $n { 0x} [format %%x [arm mrc 15 {*}$p]] \\n}}}; "
+        "targets $b; set o";
     char request[sizeof script + REQUEST_BYTES];
     struct register_values *values = malloc(sizeof *values);
     size_t count = 0;
