@@ -303,6 +303,8 @@ at=$(jq -s --argjson at "$before" '.[$at].ticks' report.json)
 see_losses damage damaged.trx "$at $text" "$at $text" "$text" "$at|$text"
 text='events lost reason=unknown lost_at_least=2 lost_exact=yes'
 see_losses "an unknown time" "$here/../data/hooks.bin" " $text" '' "$text" "|$text"
+is "an unknown time: csv has no number of it" "$(read_csv seen.csv |
+    jq -c '.[0] | [.seq, .ticks, .seconds, .raw_stamp]')" '["","","",""]'
 is "an unknown time: jsonl" "$(jq 'select(.type == "trace").events_lost' seen.jsonl)" 2
 gunzip -c "$here/../data/log-version-1/posix-until-full.log.gz" >full.log
 see_losses "a full log" full.log '0 recording started
