@@ -264,8 +264,7 @@ static enum extract_code compile_seen_types(struct compile *c)
         if (trace->seen[id / 8] & bit && is_type_wanted(c, extract_trace_type(trace, id), id))
             c->view->ids[id / 8] |= bit;
     }
-    bool has_marks = trace->snapshots || trace->snapshot->index;
-    return has_marks && !compile_marks(c) ? out_of_memory(c) : EXTRACT_OK;
+    return compile_marks(c) ? EXTRACT_OK : out_of_memory(c);
 }
 
 static bool are_all_types_found(const struct compile *c)

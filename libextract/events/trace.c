@@ -168,7 +168,7 @@ enum extract_code extract_trace_continue(struct extract_trace *trace,
     clock->direction = snapshot->ring.format->direction;
     trace->snapshot = snapshot;
     trace->start = trace->end;
-    trace->start.done = trace->start.reported = 0;
+    trace->start.done = trace->start.next_valid = trace->start.reported = 0;
     trace->events = 0;
     fill_info(trace);
     return extract_names_continue(trace, restarted, error);

@@ -48,14 +48,16 @@ static void begin(struct export_run *run)
 
 // The functions below write with a copy of the writer, which the compiler keeps in registers.
 
+// Writes the numbers of an event. `is_recorded`: it has a number and a timestamp in the trace.
 static void put_start(struct export_run *run, struct text_writer *to,
-                      const struct extract_event *event)
+                      const struct extract_event *event, bool is_recorded)
 {
     const char *context = extract_context_name((enum extract_context)event->context);
     bool is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED);
     struct text_writer writer = *to;
 
-    text_writer_dec(&writer, event->seq);
+    if (is_recorded)
+        text_writer_dec(&writer, event->seq);
     text_writer_char(&writer, ',');
     if (is_timed)
         text_writer_dec(&writer, event->ticks);
@@ -63,7 +65,8 @@ static void put_start(struct export_run *run, struct text_writer *to,
     if (is_timed && run->hz)
         text_writer_seconds(&writer, event->ticks, run->hz);
     text_writer_char(&writer, ',');
-    text_writer_dec(&writer, event->raw_stamp);
+    if (is_recorded)
+        text_writer_dec(&writer, event->raw_stamp);
     text_writer_char(&writer, ',');
     text_writer_dec(&writer, event->core);
     text_writer_char(&writer, ',');
@@ -121,15 +124,21 @@ static void put_rest(struct export_run *run, struct text_writer *to,
     to->at = writer.at;
 }
 
-static void put_line(struct export_run *run, const struct extract_event *event)
+static inline void put_line_of(struct export_run *run, const struct extract_event *event,
+                               bool is_recorded)
 {
     struct text_writer *writer = &((struct csv *)run->state)->writer;
 
     if (!text_writer_need(writer, NUMBERS))
         return;
-    put_start(run, writer, event);
+    put_start(run, writer, event, is_recorded);
     put_names(run, writer, event);
     put_rest(run, writer, event);
+}
+
+static void put_line(struct export_run *run, const struct extract_event *event)
+{
+    put_line_of(run, event, true);
 }
 
 // The first line is of what was lost at an unknown time.
@@ -139,7 +148,7 @@ static void begin_lines(struct export_run *run)
 
     begin(run);
     if (export_mark_lost_sometime(run, &marker))
-        put_line(run, &marker);
+        put_line_of(run, &marker, false);
 }
 
 static void end(struct export_run *run)

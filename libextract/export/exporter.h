@@ -123,8 +123,8 @@ uint64_t export_ns(const struct export_run *run, uint64_t ticks);
 uint64_t export_lost_sometime(const struct export_run *run);
 // Makes a marker of them, which has neither a number nor a time. Returns false if there are none.
 bool export_mark_lost_sometime(const struct export_run *run, struct extract_event *marker);
-// Returns whether the marker of an id stands for events that are missing. The end of a full log
-// does if the log states that more were to come.
+// Returns whether the marker of an id reports that events are missing. The end of a full log does
+// if the log states that more were to come.
 bool export_is_loss(const struct export_run *run, uint32_t id);
 // Returns the name of a thread or object, which is escaped for a terminal; its address, written to
 // `buffer`, if it has none.

@@ -226,8 +226,8 @@ check "no program" 1 no-out . err 'use --elf FILE'
 run serve --elf dies fault.core
 check "GDB has its own support for programs" 2 no-out . err 'use a program for Arm'
 
-# The trace of this image has other addresses of its threads than the kernel: what it does not show
-# of a thread is unknown, and not that it did nothing.
+# The trace of this image has different addresses for its threads than the kernel. What it does not
+# show of a thread is unknown: that does not mean that the thread did nothing.
 gunzip -c "$data/freertos/firmware.elf.gz" >firmware.elf
 gunzip -c "$data/freertos/ram.bin.gz" >ram.bin
 run crash -q --json --elf firmware.elf ram.bin@0x20000000

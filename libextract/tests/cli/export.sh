@@ -279,6 +279,12 @@ is "damage: report" "$(jq -c 'select(.context == "recorder") | [.event, .fields.
 before=$(jq -s 'map(.event == "RINGSIDE_BROKEN") | index(true)' report.json)
 is "damage: between its neighbors" "$(jq -s -c --argjson at "$before" \
     '[.[$at - 1].ticks == .[$at].ticks, .[$at + 1].flags]' report.json)" '[true,["gap"]]'
+for filter in --event=TX_TRACE_MUTEX_GET --event=RINGSIDE_BROKEN --class=SVC --object=bus; do
+    is "damage: $filter" "$("$ringside" report --json -q "$filter" damaged.trx |
+        grep -c '"RINGSIDE_BROKEN"')" 1
+done
+is "damage: filtered out" "$("$ringside" report --json -q --event=RINGSIDE_LOST damaged.trx |
+    grep -c '"RINGSIDE_BROKEN"')" 0
 is "damage: timeline" "$("$ringside" timeline --json -q damaged.trx | jq -s '.[0].lost != []')" true
 see_losses() { # NAME TRACE CSV JSONL CHROME SQLITE
     local name=$1 trace=$2 kind
@@ -297,6 +303,8 @@ at=$(jq -s --argjson at "$before" '.[$at].ticks' report.json)
 see_losses damage damaged.trx "$at $text" "$at $text" "$text" "$at|$text"
 text='events lost reason=unknown lost_at_least=2 lost_exact=yes'
 see_losses "an unknown time" "$here/../data/hooks.bin" " $text" '' "$text" "|$text"
+is "an unknown time: csv has no number of it" "$(read_csv seen.csv |
+    jq -c '.[0] | [.seq, .ticks, .seconds, .raw_stamp]')" '["","","",""]'
 is "an unknown time: jsonl" "$(jq 'select(.type == "trace").events_lost' seen.jsonl)" 2
 gunzip -c "$here/../data/log-version-1/posix-until-full.log.gz" >full.log
 see_losses "a full log" full.log '0 recording started
