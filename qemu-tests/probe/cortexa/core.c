@@ -36,7 +36,7 @@ static void insert_all(struct core *core)
 
 // While the core is halted, the gdbstub has no breakpoints: instructions are executed for the
 // debugger.
-static bool stand(struct core *core, enum core_entry entry)
+static bool enter_debug_state(struct core *core, enum core_entry entry)
 {
     remove_all(core);
     core->qemu->processor.halted = true;
@@ -49,13 +49,13 @@ static bool stand(struct core *core, enum core_entry entry)
 bool core_is_halted(struct core *core)
 {
     if (!core->qemu->processor.halted && qemu_met_breakpoint(core->qemu))
-        stand(core, ENTRY_BREAKPOINT);
+        enter_debug_state(core, ENTRY_BREAKPOINT);
     return core->qemu->processor.halted;
 }
 
 bool core_halt(struct core *core)
 {
-    return qemu_halt(core->qemu) && stand(core, ENTRY_REQUEST);
+    return qemu_halt(core->qemu) && enter_debug_state(core, ENTRY_REQUEST);
 }
 
 static bool has_step(const struct core *core)
@@ -69,7 +69,7 @@ static bool has_step(const struct core *core)
 bool core_resume(struct core *core, bool masked)
 {
     if (has_step(core))
-        return qemu_step(core->qemu, masked) && stand(core, ENTRY_BREAKPOINT);
+        return qemu_step(core->qemu, masked) && enter_debug_state(core, ENTRY_BREAKPOINT);
     insert_all(core);
     core->qemu->processor.halted = false;
     return qemu_go(core->qemu);
@@ -86,7 +86,7 @@ static bool reset(void *context, bool asserted)
         return true;
     core->was_reset = true;
     if (core->catches_reset)
-        return qemu_halt(core->qemu) && stand(core, ENTRY_VECTOR_CATCH);
+        return qemu_halt(core->qemu) && enter_debug_state(core, ENTRY_VECTOR_CATCH);
     if (!core->qemu->processor.halted)
         return true;
     core->qemu->processor.halted = false;
