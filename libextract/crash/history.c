@@ -138,6 +138,19 @@ static const struct extract_kernel_thread *hog(const struct history *history)
     return NULL;
 }
 
+// Returns whether the trace is long enough for a share of it to mean something: it fills its ring,
+// or an interrupt came again and again in it. In a program that has just been started, threads are
+// ready for most of the trace.
+static bool is_long(const struct history *history)
+{
+    enum { LEAST_ENTRIES = 8 };
+
+    for (size_t i = 0; i < history->pulse_count; i++)
+        if (history->pulses[i].count >= LEAST_ENTRIES)
+            return true;
+    return extract_trace_info(history->build->trace)->wrapped;
+}
+
 // A thread that is ready for half of the trace or longer, while another one had the core for half
 // of it or longer.
 static void find_starvation(struct history *history)
@@ -147,7 +160,7 @@ static void find_starvation(struct history *history)
     const struct extract_kernel_thread *other = hog(history);
     uint64_t span = history->end - history->begin;
 
-    for (size_t i = 0; other && i < kernel->thread_count; i++) {
+    for (size_t i = 0; other && is_long(history) && i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
         const struct extract_crash_wait *wait = &build->crash->waits[i];
         char name[24], with[24];
