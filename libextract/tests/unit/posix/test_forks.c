@@ -10,7 +10,7 @@ enum { USER = 32, FORKS = 20, EACH = 50 };
 
 static pid_t parent;
 
-// With AddressSanitizer, a child must not allocate: it would wait for ever for a lock of the
+// With AddressSanitizer, a child must not allocate: it would wait forever for a lock of the
 // sanitizer's allocator if another thread of the parent held it during the fork. So there are no
 // leak checks in children, and none that records.
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
