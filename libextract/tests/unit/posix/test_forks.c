@@ -11,8 +11,9 @@ enum { USER = 32, FORKS = 20, EACH = 50 };
 static pid_t parent;
 
 // With AddressSanitizer, a child must not allocate: it would wait forever for a lock of the
-// sanitizer's allocator if another thread of the parent held it during the fork. So there are no
-// leak checks in children, and none that records.
+// sanitizer's allocator if another thread of the parent held it during the fork. So there is none
+// that records, and no leak check in children. A child does not free a target that a thread of the
+// parent was using, which would be called a leak.
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 {
     return parent && getpid() != parent;
