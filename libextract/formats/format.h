@@ -589,11 +589,11 @@ struct extract_format {
     // Returns whether the header of a ring contradicts its entries: a word of it is damaged. NULL:
     // it is not checked. Only called for a target that does not run.
     bool (*contradicts)(const struct extract_ring *ring, struct extract_memory *memory);
-    // Rebuilds a ring whose header is damaged, from what agrees with each other: intact words,
-    // other variables, and the entries. As in `find`, *ring has only what the user requested; on
-    // success, ring->header is the header as it was, as far as that is known. `symbols` may be
-    // NULL. Returns false if there are no entries, or if more than one layout fits to them. NULL:
-    // not done here. Only called for a target that does not run.
+    // Rebuilds a ring whose header is damaged, from what is consistent: intact words, other
+    // variables, and the entries. As in `find`, *ring has only what the user requested; on success,
+    // ring->header is the header as it was, as far as that is known. `symbols` may be NULL. Returns
+    // false if there are no entries, or if more than one layout fits them. NULL: not done here.
+    // Only called for a target that does not run.
     bool (*rebuild)(struct extract_ring *ring, struct extract_memory *memory,
                     struct extract_symbols *symbols, const struct extract_rebuild *where);
     const char *symbol; // variable that begins with the header; NULL: none

@@ -202,7 +202,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
                           "and names may be wrong\n");
     if (snapshot->ring.origin == EXTRACT_FROM_REBUILT)
         extract_text_puts(text, "the header of the ring is damaged; its layout was rebuilt from "
-                                "what agrees with each other in the memory\n");
+                                "consistent words and entries in the memory\n");
     if (snapshot->ring.origin == EXTRACT_FROM_EARLIER)
         extract_text_puts(text,
                           "the program has not enabled a trace; this ring was found by a scan, "

@@ -69,7 +69,9 @@ static int print_rings(struct extract_memory *memory, const struct cli_options *
     enum extract_code code = extract_ring_scan(memory, put_ring, &scan, &candidates, &error);
     if (!code && !scan.found_count)
         code = extract_error_set(&error, EXTRACT_NOTFOUND, extract_memory_name(memory),
-                                 "check that this memory holds the trace, and its address",
+                                 "check that this memory holds the trace, and its address; if the "
+                                 "ring's header may be damaged, `ringside info` searches for "
+                                 "its entries",
                                  "no trace ring found (%llu words looked like one at first)",
                                  (unsigned long long)candidates);
     if (code)

@@ -175,7 +175,8 @@ check "scan" 0 out '^0x0000000020000000  threadx .* 2 *6$'
 run scan --json "$work/ram.bin@0x1fffff00"
 check "scan as JSON" 0 out '"address":536870912,.*"entries_total":6'
 run scan "$work/ram.bin@0x30000000"
-check "a ring at a wrong address is none" 2 err 'no trace ring found (1 words'
+check "a ring at a wrong address is none" 2 err \
+    'no trace ring found (1 words.*`ringside info` searches for its entries'
 # A file of 8 GiB that is a hole, except for a ring at 0x40000000. The program needs less memory
 # than that.
 {
