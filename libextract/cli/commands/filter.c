@@ -120,7 +120,7 @@ static int run_filter(const struct cli_options *options)
 const struct cli_command cli_filter = {
     .group = CLI_CONTROL,
     .name = "filter",
-    .arguments = "--openocd SERVER --elf FIRMWARE.elf [on|off WHAT...]",
+    .arguments = "--openocd SERVER | --remote SERVER --elf FIRMWARE.elf [on|off WHAT...]",
     .summary = "show or change which events are recorded",
     .help =
         "RKH: WHAT is group=NAME, event=NAME (on: its group, too), ao=NAME, signal=NAME, or all. "

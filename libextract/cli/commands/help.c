@@ -30,8 +30,8 @@ static void put_overview(struct extract_text *text)
                       "  -, -@ADDRESS    standard input: a dump, or a raw image\n\n");
     option_table_help(&cli_option_table, text, CLI_OUTPUT);
     extract_text_puts(text,
-                      "\nExit status: 0 success, 1 usage error, 2 read or write error, 3 losses "
-                      "or damage.\n"
+                      "\nExit status: 0 success, 1 usage error, 2 read or write error, 3 losses or "
+                      "damage,\n4 a failed assertion (assert).\n"
                       "See 'ringside help COMMAND' for more options, and man ringside.\n");
 }
 

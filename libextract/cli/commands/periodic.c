@@ -361,17 +361,16 @@ static int run_periodic(const struct cli_options *options)
 const struct cli_command cli_periodic = {
     .group = CLI_FOLLOW,
     .name = "periodic",
-    .arguments = "--openocd SERVER --every MS DIR",
+    .arguments = "--openocd SERVER | --remote SERVER | --pid PID --every MS DIR",
     .summary = "save snapshots at regular intervals",
-    .help =
-        "Each snapshot is a file DIR/snapshot-000001.trx (.hook for hook words, .rkr for RKH) and "
-        "so\n"
-        "on. Numbers continue after existing files, and a file appears only when it is complete. "
-        "The\n"
-        "target is not halted; with --remote, it is halted for each snapshot. A failure is "
-        "printed\n"
-        "once and counted, and the next snapshot is tried. Interrupt the command to end it. Exit\n"
-        "status 3: some snapshots failed, or have losses.\n",
+    .help = "Each snapshot is a file DIR/snapshot-000001.trx (.hook for hook words, .rkr for RKH, "
+            ".ptr\n"
+            "for POSIX trace) and so on. Numbers continue after existing files, and a file appears "
+            "only\n"
+            "when it is complete. The target is not halted; with --remote, it is halted for each\n"
+            "snapshot. A failure is printed once and counted, and the next snapshot is tried. "
+            "Interrupt\n"
+            "the command to end it. Exit status 3: some snapshots failed, or have losses.\n",
     .takes = CLI_TIMED | CLI_KEEP | CLI_COUNT | CLI_NO_INPUT,
     .run = run_periodic,
 };

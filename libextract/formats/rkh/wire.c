@@ -557,7 +557,7 @@ static enum extract_code set_pair_error(const char *pair, int length, struct ext
         error, EXTRACT_USAGE, "settings of RKH",
         "use chk, nseq, sndr, qnmin, mpnmin=0|1, ts=0|1|2|4, ptr, fun=2|4, "
         "sig, esize, nblk, bsize, nelem, ntick=1|2|4, ts_hz=N, version=3.4.00, "
-        "view=pending|history, trazer.cfg=FILE, with commas between",
+        "view=pending|history, signals=NAME, trazer.cfg=FILE, with commas between",
         "\"%.*s\" is not allowed", length, pair);
 }
 
