@@ -633,10 +633,10 @@ static const struct meaning fault_statuses[] = {
     {0x0E, "bus fault", "the page table does not answer"},
     {0x0F, "memory fault", "the memory forbids it"},
     {STATUS_LATE_BUS, "bus fault", "an earlier access went to an address that does not answer"},
-    {STATUS_LATE_PARITY, "bus fault", "an earlier access met an error of parity"},
-    {STATUS_PARITY, "bus fault", "the memory has an error of parity"},
-    {0x1C, "bus fault", "the page table has an error of parity"},
-    {0x1E, "bus fault", "the page table has an error of parity"},
+    {STATUS_LATE_PARITY, "bus fault", "an earlier access met a parity error"},
+    {STATUS_PARITY, "bus fault", "the memory has a parity error"},
+    {0x1C, "bus fault", "the page table has a parity error"},
+    {0x1E, "bus fault", "the page table has a parity error"},
 };
 
 // Returns the status of a fault as with short descriptors.
@@ -722,8 +722,8 @@ static void read_classic_arm(struct crash_build *build)
     const uint64_t is_write = 1 << 11;
     struct extract_crash *crash = build->crash;
     struct kernel_arm_frame frame;
-    const char *context = "undefined instruction";
-    uint64_t status = 0;
+    const char *context = "undefined instruction", *what = "data could not be accessed";
+    uint64_t status;
 
     if (!kernel_read_arm_frame(build->remains->memory, build->remains->symbols, &crash->registers,
                                &frame)) {
@@ -751,10 +751,9 @@ static void read_classic_arm(struct crash_build *build)
         break;
     case KERNEL_ARM_DATA_ABORT:
         context = "data abort";
-        (void)register_get(&crash->registers, FAULT_DFSR, &status);
-        find_abort(build,
-                   status & is_write ? "data could not be written" : "data could not be read",
-                   "DFSR", FAULT_DFSR, ARM_DFAR, certainty);
+        if (register_get(&crash->registers, FAULT_DFSR, &status))
+            what = status & is_write ? "data could not be written" : "data could not be read";
+        find_abort(build, what, "DFSR", FAULT_DFSR, ARM_DFAR, certainty);
         break;
     }
     snprintf(crash->context, sizeof crash->context, "%s", context);

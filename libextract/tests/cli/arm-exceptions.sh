@@ -220,6 +220,7 @@ while read -r status kind text; do
     page abort data $link 0x1f branches dfsr="$status"
     says "DFSR $status" ".cause.kind == \"${kind/_/ }\" and (.cause.text | test(\"$text\"))"
 done <<'T'
+- trap data could not be accessed; why is not known
 0x001 trap could not be read: the address is not aligned: address 0x0000cccc
 0x801 trap could not be written: the address is not aligned: address 0x0000cccc
 0x802 trap a debug event .DFSR
@@ -230,8 +231,8 @@ done <<'T'
 0x80f memory_fault written: the memory forbids it: address 0x0000cccc
 0x00c bus_fault page table
 0x406 bus_fault an earlier access went to an address that does not answer .DFSR
-0x408 bus_fault an earlier access met an error of parity .DFSR
-0x409 bus_fault the memory has an error of parity
+0x408 bus_fault an earlier access met a parity error .DFSR
+0x409 bus_fault the memory has a parity error
 0x010 trap why is not known
 0x205 memory_fault the address is not mapped: address 0x0000cccc
 0x20b memory_fault access flag
