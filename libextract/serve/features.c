@@ -10,9 +10,10 @@ void features_put_request(struct extract_text *text, char *request)
 {
     static const char *const ours[] = {"multiprocess+", "fork-events+", "vfork-events+",
                                        "exec-events+", "QThreadEvents+"};
+    char *rest;
 
     text->used = 0;
-    for (char *word = strtok(request, ";"); word; word = strtok(NULL, ";")) {
+    for (char *word = strtok_r(request, ";", &rest); word; word = strtok_r(NULL, ";", &rest)) {
         bool is_dropped = false;
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
             is_dropped |= strstr(word, ours[i]) != NULL && strncmp(word, "qSupported", 10) != 0;
