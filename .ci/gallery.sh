@@ -27,7 +27,7 @@ picture late --from 3.85s --to 4.3s
     cat <<'TEXT'
 # Gallery
 
-All pictures are of the demo's trace, which is in the repository. `make gallery` makes them again.
+All pictures are of the demo's trace, which is in the repository. `make gallery` regenerates them.
 
 ## A whole trace
 
