@@ -90,14 +90,14 @@ starves_long() {
     after=0.9
     [ $status = 0 ] && earlier_ring
 }
-# At its first breakpoint, a program has threads that are ready since they were created, for most of
-# the trace: no other one has kept the core from them. The clock counts instructions, so the host's
-# load does not show.
-just_started() {
+# At its first breakpoints, a program has threads that are ready since they were created, for most of
+# the trace: no other one has kept the core from them, or not for long. The clock counts
+# instructions, so the host's load does not show.
+just_started() { # FUNCTION [GDB-COMMAND...]
     start='-S -icount shift=4' boot "$elf" || return 1
     {
         connect "$elf"
-        printf '%s\n' 'hbreak die' 'continue'
+        printf '%s\n' "hbreak $1" 'continue' "${@:2}"
         into_file "$work/early" 'ringside crash'
     } >"$work/session.gdb"
     gdb_run 60 "$elf" "$work/session.gdb" && grep -q '"philosopher 0"  *ready ' "$work/early" &&
@@ -550,7 +550,9 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
     [ "$port" = cortex-m3 ] && check "$port: ... for longer than the trace" starves_long
-    [ "$port" = coldfire ] || check "$port: ... and not at the start of a program" just_started
+    [ "$port" = coldfire ] || check "$port: ... and not at the start of a program" just_started die
+    [ "$port" = coldfire ] || check "$port: ... nor at a long start" just_started culprit_entry \
+        'set var death = 14' 'delete' 'hbreak spin_forever' 'continue'
     if [ "$port" != coldfire ]; then
         check "$port: a storm of interrupts" storms
     fi
