@@ -10,10 +10,9 @@ enum { USER = 32, FORKS = 20, EACH = 50 };
 
 static pid_t parent;
 
-// With AddressSanitizer, a child must not allocate: it would wait forever for a lock of the
-// sanitizer's allocator if another thread of the parent held it during the fork. So there is none
-// that records, and no leak check in children. A child does not free a target that a thread of the
-// parent was using, which would be called a leak.
+// With AddressSanitizer, children run no leak check: it would wait forever for a lock of the
+// sanitizer's allocator that another thread of the parent held during the fork. It would also call
+// it a leak that a child does not free a target that such a thread was using.
 __attribute__((visibility("default"))) int __lsan_is_turned_off(void)
 {
     return parent && getpid() != parent;
@@ -38,7 +37,7 @@ static void leave_by_exit(void)
 }
 
 #ifndef __SANITIZE_ADDRESS__
-// A child that has a stream and a log of its own.
+// A child that has a stream and a log of its own. It allocates, which may wait for the same lock.
 static void record_and_leave(void)
 {
     trace_attr_t attr = log_attributes(POSIX_TRACE_FLUSH, POSIX_TRACE_APPEND, 1000, 1);
@@ -46,7 +45,6 @@ static void record_and_leave(void)
     bool good = !posix_trace_start(trid) && !posix_trace_flush(trid) && !posix_trace_shutdown(trid);
     exit(good ? 0 : 1);
 }
-
 #endif
 
 static void (*const children[])(void) = {
