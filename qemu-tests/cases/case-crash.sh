@@ -90,8 +90,8 @@ starves_long() {
     after=0.9
     [ $status = 0 ] && earlier_ring
 }
-# At its first breakpoints, a program has threads that are ready since they were created, for most of
-# the trace: no other one has kept the core from them, or not for long. The clock counts
+# At its first breakpoints, a program has threads that are ready since they were created, for most
+# of the trace: no other one has kept the core from them, or not for long. The clock counts
 # instructions, so the host's load does not show.
 just_started() { # FUNCTION [GDB-COMMAND...]
     start='-S -icount shift=4' boot "$elf" || return 1
