@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// serve: the parts of the proxy (proxy.c) and what they share.
+#ifndef EXTRACT_SERVE_INTERNAL_H
+#define EXTRACT_SERVE_INTERNAL_H
+
+#include "serve/banks.h"
+#include "serve/cores.h"
+#include "serve/packet.h"
+#include "serve/seen.h"
+#include "serve/stale.h"
+#include "serve/threads.h"
+
+enum { PACKET_MOST = PACKET_SENT - 1, PATIENCE = 30, MOST_READ = 1024 };
+
+enum proxy_state { PROXY_HALTED, PROXY_RUNNING, PROXY_COMING };
+
+struct extract_proxy {
+    struct upstream upstream;
+    struct extract_memory *memory; // of the target, through `upstream`
+    struct extract_symbols *symbols;
+    const struct register_machine *machine;
+    enum proxy_state state;
+    bool no_acks, has_ended;
+    struct serve_input input;
+    struct extract_text answer, last, output;
+
+    // What is known of the target at this stop.
+    struct cores cores;
+    struct banks banks;            // of an Arm core of M-profile
+    struct extract_kernel *kernel; // NULL: not read
+    struct serve_threads threads;  // of this kernel
+    bool has_threads, is_brief;    // `is_brief`: without registers
+    struct stale stale;            // after a load or a reset
+    uint64_t current[CORES_MOST];  // id of the thread that has a core; 0: not known yet
+
+    // A core on which no thread runs has its number, from 1, as its id. The ids of threads follow:
+    // those that were ever seen, in this order.
+    struct seen seen;
+    uint64_t selected;             // id of the thread that GDB asks about
+    uint64_t waited_id, waited_pc; // COMING: the thread to be stepped, and where it continues
+};
+
+// ---- what is known at a stop (halted.c) ----
+
+void proxy_forget_contents(struct extract_proxy *proxy);
+void proxy_forget(struct extract_proxy *proxy);
+bool proxy_find_psp(struct extract_proxy *proxy, unsigned core,
+                    struct extract_registers *registers);
+struct core *proxy_read_core(struct extract_proxy *proxy, unsigned core);
+bool proxy_read_list(struct extract_proxy *proxy, bool is_brief);
+uint64_t proxy_current_id(struct extract_proxy *proxy);
+unsigned proxy_core_of(struct extract_proxy *proxy, uint64_t id);
+const struct serve_thread *proxy_waiting_thread(struct extract_proxy *proxy, unsigned *core);
+
+// ---- answers (answers.c) ----
+
+void proxy_answer(struct extract_proxy *proxy, const void *bytes, size_t length);
+void proxy_answer_text(struct extract_proxy *proxy, const char *text);
+bool proxy_refuse(struct extract_proxy *proxy, const char *text);
+void proxy_answer_body(struct extract_proxy *proxy);
+void proxy_answer_made(struct extract_proxy *proxy);
+void proxy_answer_part(struct extract_proxy *proxy, const struct extract_text *document,
+                       size_t offset, size_t length);
+bool proxy_pass(struct extract_proxy *proxy);
+bool proxy_pass_to_core(struct extract_proxy *proxy, unsigned core);
+void proxy_answer_stop(struct extract_proxy *proxy);
+
+// ---- the target runs (resume.c) ----
+
+bool proxy_arrive(struct extract_proxy *proxy);
+bool proxy_do_resume_actions(struct extract_proxy *proxy);
+bool proxy_do_resume(struct extract_proxy *proxy);
+bool proxy_do_continue(struct extract_proxy *proxy);
+
+// ---- packets of GDB (requests.c) ----
+
+bool proxy_take_packet(struct extract_proxy *proxy);
+
+#endif
