@@ -224,6 +224,16 @@ static bool get_link(const struct crash_build *build, const struct extract_regis
     return is_code(symbols, *link - 2) && !kernel_is_no_return(symbols, *link);
 }
 
+// Returns whether a core of M-profile was to run Arm code, which it does not have: the frame has
+// the state that the jump to an even address has set.
+static bool went_to_even(const struct crash_build *build, const struct extract_registers *origin)
+{
+    const uint64_t thumb = 1 << 24;
+    uint64_t psr;
+
+    return build->machine->is_m_profile && register_get(origin, ARM_PSR, &psr) && !(psr & thumb);
+}
+
 // Finds a call through a wrong pointer: pc is not code. Its place is that of the caller.
 static void find_bad_call(struct crash_build *build, struct extract_registers *origin,
                           enum extract_crash_certainty certainty)
@@ -231,11 +241,18 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
     const struct register_machine *machine = build->machine;
     uint64_t pc, link, sp;
 
-    if (!build->remains->symbols || !register_get(origin, machine->pc, &pc) ||
-        is_code(build->remains->symbols, pc))
+    if (!build->remains->symbols || !register_get(origin, machine->pc, &pc))
         return;
-    crash_find(build, "bad call", "registers", certainty,
-               "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
+    if (!is_code(build->remains->symbols, pc))
+        crash_find(build, "bad call", "registers", certainty,
+                   "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
+    else if (went_to_even(build, origin))
+        crash_find(build, "bad call", "registers", certainty,
+                   "the program went to 0x%08llx with bit 0 of the address clear, which is no "
+                   "address of Thumb code",
+                   (unsigned long long)pc);
+    else
+        return;
     if (!get_link(build, origin, &link))
         return;
     register_set(origin, machine->pc, link - 2);

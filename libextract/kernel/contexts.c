@@ -81,18 +81,42 @@ static bool close_frame(struct frame *frame, unsigned sp, uint64_t extra)
 
 enum { FPU_WORDS = 18 /* s0 to s15, fpscr, reserved */, FPU_CALLEE_WORDS = 16, CALLEE_WORDS = 8 };
 
-// Reads a frame that an exception has pushed.
+// Returns whether an address is code of the program.
+static bool is_code(struct kernel_reader *reader, uint64_t address)
+{
+    struct extract_symbol symbol;
+
+    return reader->symbols &&
+           extract_symbols_by_address(reader->symbols, address, &symbol, NULL, NULL) &&
+           symbol.function;
+}
+
+// Reads a frame that an exception has pushed. Its status may have any state: after a jump to an
+// even address, the bit of Thumb is 0. On Armv8-M, bit 20 is set if secure code uses the FPU, and
+// bit 21 belongs to branch targets.
 static bool take_exception_frame(struct frame *frame, bool has_fpu)
 {
     const uint8_t order[] = {0, 1, 2, 3, 12, ARM_LR, ARM_PC, ARM_PSR};
-    const uint64_t thumb = 1 << 24, aligned = 1 << 9;
+    const uint64_t aligned = 1 << 9, reserved = 3 << 22;
 
     take_list(frame, order, sizeof order);
     uint64_t psr = frame->registers.value[ARM_PSR];
     if (has_fpu)
         skip(frame, FPU_WORDS);
     frame->registers.value[ARM_PC] &= ~UINT64_C(1);
-    return close_frame(frame, ARM_SP, psr & aligned ? 4 : 0) && psr & thumb;
+    return close_frame(frame, ARM_SP, psr & aligned ? 4 : 0) && !(psr & reserved);
+}
+
+// Reads such a frame of a thread. One without the bit of Thumb is that of a thread that will fault:
+// where it went, or from where, is code.
+static bool take_thread_frame(struct frame *frame, struct kernel_reader *reader, bool has_fpu)
+{
+    const uint64_t thumb = 1 << 24, exception = 0x1FF, bit_of_code = 1;
+    const uint64_t *values = frame->registers.value;
+
+    return take_exception_frame(frame, has_fpu) && !(values[ARM_PSR] & exception) &&
+           (values[ARM_PSR] & thumb || is_code(reader, values[ARM_PC]) ||
+            is_code(reader, values[ARM_LR] & ~bit_of_code));
 }
 
 // EXC_RETURN of a return to a thread, on its process stack or on the main one. Bit 1 is reserved.
@@ -106,7 +130,7 @@ static bool has_fpu_frame(uint64_t exception_return)
     return !(exception_return & 0x10);
 }
 
-static bool arm_threadx(struct frame *frame)
+static bool arm_threadx(struct frame *frame, struct kernel_reader *reader)
 {
     uint64_t exception_return = take_word(frame);
 
@@ -115,11 +139,11 @@ static bool arm_threadx(struct frame *frame)
     if (has_fpu_frame(exception_return))
         skip(frame, FPU_CALLEE_WORDS);
     take(frame, 4, CALLEE_WORDS);
-    return take_exception_frame(frame, has_fpu_frame(exception_return));
+    return take_thread_frame(frame, reader, has_fpu_frame(exception_return));
 }
 
 // FreeRTOS and bout on cores with an FPU.
-static bool arm_with_return(struct frame *frame)
+static bool arm_with_return(struct frame *frame, struct kernel_reader *reader)
 {
     take(frame, 4, CALLEE_WORDS);
     uint64_t exception_return = take_word(frame);
@@ -127,32 +151,22 @@ static bool arm_with_return(struct frame *frame)
         return false;
     if (has_fpu_frame(exception_return))
         skip(frame, FPU_CALLEE_WORDS);
-    return take_exception_frame(frame, has_fpu_frame(exception_return));
+    return take_thread_frame(frame, reader, has_fpu_frame(exception_return));
 }
 
 // The same on cores without an FPU.
-static bool arm_plain(struct frame *frame)
+static bool arm_plain(struct frame *frame, struct kernel_reader *reader)
 {
     take(frame, 4, CALLEE_WORDS);
-    return take_exception_frame(frame, false);
+    return take_thread_frame(frame, reader, false);
 }
 
 static bool arm_bout(struct frame *frame, struct kernel_reader *reader, uint64_t saved)
 {
-    if (arm_with_return(frame))
+    if (arm_with_return(frame, reader))
         return true;
     open_frame(frame, reader, saved);
-    return arm_plain(frame);
-}
-
-// Returns whether an address is code of the program.
-static bool is_code(struct kernel_reader *reader, uint64_t address)
-{
-    struct extract_symbol symbol;
-
-    return reader->symbols &&
-           extract_symbols_by_address(reader->symbols, address, &symbol, NULL, NULL) &&
-           symbol.function;
+    return arm_plain(frame, reader);
 }
 
 // Returns whether a stack pointer is in the stack of a thread, as far as that is known.
@@ -180,7 +194,7 @@ static unsigned take_arm_layout(struct frame *frame, struct kernel_reader *reade
                                 struct kernel_saved *saved, const struct arm_layout *layout)
 {
     const uint64_t limit_bits = ~UINT64_C(7), thread = 0xC; // on its process stack
-    const uint64_t secure = 0x40, not_thread = 0x00F001FF;  // reserved bits, and the exception
+    const uint64_t secure = 0x40;
     uint64_t words[11], exception_return = 0xFFFFFFFD;
 
     open_frame(frame, reader, saved->sp);
@@ -201,8 +215,7 @@ static unsigned take_arm_layout(struct frame *frame, struct kernel_reader *reade
         register_set(&frame->registers, 4 + i, words[layout->callee_saved + i]);
     if (has_fpu_frame(exception_return))
         skip(frame, FPU_CALLEE_WORDS);
-    if (!take_exception_frame(frame, has_fpu_frame(exception_return)) ||
-        frame->registers.value[ARM_PSR] & not_thread)
+    if (!take_thread_frame(frame, reader, has_fpu_frame(exception_return)))
         return 0;
     return is_code(reader, frame->registers.value[ARM_PC]) ? 2 : 1;
 }
@@ -465,7 +478,7 @@ bool kernel_context_threadx(struct kernel_reader *reader, struct kernel_saved *s
     else if (is_classic_arm(reader))
         is_frame = arm_classic_threadx(&frame);
     else if (reader->machine == EM_ARM)
-        is_frame = arm_threadx(&frame);
+        is_frame = arm_threadx(&frame, reader);
     else if (reader->machine == EM_RISCV)
         is_frame = riscv_threadx(&frame, reader->elf_flags & EF_RISCV_FLOAT_ABI);
     else if (reader->machine == EM_AARCH64)

@@ -18,6 +18,8 @@ enum {
     FRAME_ALIGN = 8,
     LIKE_POINTER = 5, // points for a register that holds the address of the frame
     LEAST = 3,        // points that a frame must have
+    THUMB = 1 << 24,  // of xpsr
+    RESERVED = 3 << 22,
     STACK_MOST = 1 << 20,
     STACK_GUESS = 1 << 14 // a kernel need not note where a stack ends
 };
@@ -29,12 +31,19 @@ static bool is_code(struct extract_symbols *symbols, uint64_t address)
     return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
 }
 
+// Returns whether an address is code of the program after a call, so that a function returns to it.
+static bool is_return(struct extract_symbols *symbols, uint64_t address)
+{
+    const uint64_t return_to = address & ~UINT64_C(1);
+
+    return is_code(symbols, return_to - 2) && !kernel_is_no_return(symbols, return_to);
+}
+
 // Returns how well a frame fits to the registers of the core; 0: not at all.
 static unsigned rate_frame(struct extract_cursor c, uint64_t address,
                            const struct extract_registers *core, struct extract_symbols *symbols)
 {
     static const uint8_t order[] = {0, 1, 2, 3, 12};
-    const uint32_t thumb = 1 << 24;
     unsigned points = 0;
     uint64_t live;
 
@@ -45,10 +54,11 @@ static unsigned rate_frame(struct extract_cursor c, uint64_t address,
         points += live == value;
         points += live == address ? LIKE_POINTER : 0;
     }
-    extract_cursor_u32(&c); // lr
+    uint64_t lr = extract_cursor_u32(&c);
     uint64_t pc = extract_cursor_u32(&c);
     uint32_t psr = extract_cursor_u32(&c);
-    if (c.failed || points < LEAST || !(psr & thumb) || psr & EXCEPTION)
+    if (c.failed || points < LEAST || psr & (EXCEPTION | RESERVED) ||
+        (!(psr & THUMB) && !is_return(symbols, lr)))
         return 0;
     // A call through a wrong pointer leaves any pc: then the other registers have to agree.
     return is_code(symbols, pc & ~UINT64_C(1)) ? points + 1 : points;
@@ -158,19 +168,28 @@ static uint64_t find_pushed_return(struct extract_memory *memory, enum extract_b
     return 0;
 }
 
-// Reads a frame on the main stack. Returns false if it is none: it returns to code.
+// Returns whether a frame that may be other data is one: it returns to code, or to the target of a
+// call through a wrong pointer. Thumb is 0 after a call of an even address.
+static bool is_likely_frame(struct extract_symbols *symbols, const struct extract_registers *frame)
+{
+    uint64_t pc, lr, psr;
+
+    return register_get(frame, ARM_PC, &pc) && register_get(frame, ARM_LR, &lr) &&
+           register_get(frame, ARM_PSR, &psr) &&
+           ((psr & THUMB && is_code(symbols, pc)) || is_return(symbols, lr));
+}
+
+// Reads a frame on the main stack. Returns false if it is none.
 static bool read_main_frame(struct extract_memory *memory, struct extract_symbols *symbols,
                             uint64_t address, bool has_fpu, struct extract_origin *origin)
 {
-    const uint64_t thumb = 1 << 24;
-    uint64_t pc, psr;
+    uint64_t psr;
 
     if (address % 4 ||
         !kernel_context_exception(memory, extract_symbols_byte_order(symbols), address, has_fpu,
                                   &origin->registers) ||
-        !register_get(&origin->registers, ARM_PC, &pc) ||
-        !register_get(&origin->registers, ARM_PSR, &psr) || !(psr & thumb) ||
-        !is_code(symbols, pc & ~UINT64_C(1)))
+        !register_get(&origin->registers, ARM_PSR, &psr) ||
+        !is_likely_frame(symbols, &origin->registers))
         return false;
     origin->exception = psr & EXCEPTION;
     return true;
@@ -189,20 +208,21 @@ bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols
     if (!machine || !machine->is_m_profile || !register_get(core, ARM_PSR, &psr) ||
         !(psr & EXCEPTION) || !register_get(core, ARM_SP, &sp))
         return false;
-    bool is_return = register_get(core, ARM_LR, &lr) && is_exception_return(lr);
-    if (!is_return || !(lr & process_stack))
+    bool is_in_lr = register_get(core, ARM_LR, &lr) && is_exception_return(lr);
+    if (!is_in_lr || !(lr & process_stack))
         pushed = find_pushed_return(memory, extract_symbols_byte_order(symbols), sp, &value);
-    if (!is_return && pushed)
+    if (!is_in_lr && pushed)
         lr = value;
-    bool is_known = is_return || pushed;
+    bool is_known = is_in_lr || pushed;
     bool has_fpu = is_known && !(lr & no_fpu), is_found = false;
     if (is_known ? lr & process_stack : base != BASE_NO) {
         is_found = register_get(core, ARM_PSP, &psp) &&
                    kernel_context_exception(memory, extract_symbols_byte_order(symbols), psp,
-                                            has_fpu, &origin->registers);
+                                            has_fpu, &origin->registers) &&
+                   (is_in_lr || is_likely_frame(symbols, &origin->registers));
         origin->is_sure = base != BASE_NO && (is_known || base == BASE_YES);
     } else {
-        is_found = (is_return && read_main_frame(memory, symbols, sp, has_fpu, origin)) ||
+        is_found = (is_in_lr && read_main_frame(memory, symbols, sp, has_fpu, origin)) ||
                    (pushed && read_main_frame(memory, symbols, pushed + 4, has_fpu, origin));
         origin->is_sure = base == BASE_UNKNOWN || (base == BASE_YES) == !origin->exception;
     }
@@ -227,10 +247,11 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
         !(psr & EXCEPTION) || !register_get(core, ARM_PSP, &psp))
         return false;
     // A handler that has called functions has another lr: no FPU is assumed then.
-    bool is_return = register_get(core, ARM_LR, &lr) && lr >> 8 == 0xFFFFFF;
-    if ((is_return && !(lr & process_stack)) ||
+    bool is_in_lr = register_get(core, ARM_LR, &lr) && lr >> 8 == 0xFFFFFF;
+    if ((is_in_lr && !(lr & process_stack)) ||
         !kernel_context_exception(memory, extract_symbols_byte_order(symbols), psp,
-                                  is_return && !(lr & no_fpu), interrupted))
+                                  is_in_lr && !(lr & no_fpu), interrupted) ||
+        !(is_in_lr || is_likely_frame(symbols, interrupted)))
         return false;
     for (unsigned i = CALLEE_SAVED; i < CALLEE_SAVED + CALLEE_SAVED_COUNT; i++)
         if (register_get(core, i, &value))

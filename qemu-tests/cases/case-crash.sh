@@ -58,10 +58,10 @@ dies() {
 dies_in_loop() {
     dies "$@" || dies "$@" || dies "$@"
 }
-dies_in_interrupt() { # KIND CONTEXT
-    die 13 || { cat "$work/err"; return 1; }
-    says ".cause.kind == \"$1\" and .place.function == \"store_sample\" and
-        (.context | test(\"^$2\$\"))" &&
+dies_in_interrupt() { # DEATH KIND CONTEXT FUNCTION
+    die "$1" || { cat "$work/err"; return 1; }
+    says ".cause.kind == \"$2\" and .place.function == \"$4\" and
+        (.context | test(\"^$3\$\"))" &&
         says '(.frames | map(.function) | .[1] == "board_device_interrupt")'
 }
 # The program has started again, and not enabled its trace: the ring shows nothing of its threads.
@@ -112,6 +112,8 @@ overflow='.findings | any(.kind == "stack overflow" and (.text | test("culprit.*
 frames='.frames | map(.function) | .[1:] == ["die", "culprit_entry", "bout_thread_shell"]'
 bad_pointer=".place.line == $(line_of '*at = 1;') and ($frames) and
     (.cause.text | test(\"0xcccccccc\"))"
+wrong_call=".place.line == $(line_of '    handler();') and ($frames) and
+    (.findings | any(.kind == \"bad call\"))"
 asserted=".place.line == $(line_of 'assert_failed();')"
 waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock) and
     (.objects | map(select(.type == \"mutex\" and .waiters == 1 and .figures.held == 1)) |
@@ -542,10 +544,10 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         sum_deep "$overflow"
     # The thread that was interrupted is not the culprit, and may be any.
     case $port in
-    cortex-m*) check "$port: a bad pointer in an interrupt" dies_in_interrupt "$memory" \
-        'interrupt [0-9]+, then HardFault' ;;
-    rv64) check "$port: a bad pointer in an interrupt" dies_in_interrupt "$memory" \
-        'interrupt, then trap' ;;
+    cortex-m*) check "$port: a bad pointer in an interrupt" dies_in_interrupt 13 \
+        "$memory" 'interrupt [0-9]+, then HardFault' store_sample ;;
+    rv64) check "$port: a bad pointer in an interrupt" dies_in_interrupt 13 "$memory" \
+        'interrupt, then trap' store_sample ;;
     esac
     check "$port: an assertion" dies_in_loop 6 assert culprit check_sample "$asserted"
     check "$port: a thread that starves others" dies_in_loop 8 starvation culprit spin_forever
@@ -567,6 +569,19 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         call_handler '.findings | any(.kind == "bad call")' ;;
     coldfire) check "$port: a call through a wrong pointer" dies 11 "illegal instruction" culprit \
         call_handler '.findings | any(.kind == "bad call")' ;;
+    esac
+    # The exception stacks a status without the bit of Thumb.
+    case $port in
+    cortex-m3)
+        check "$port: a call through a null pointer" dies 15 "usage fault" culprit call_handler \
+            "$wrong_call"
+        check "$port: ... and in an interrupt" dies_in_interrupt 17 "usage fault" \
+            'interrupt [0-9]+, then HardFault' call_handler
+        ;;
+    cortex-m4f) check "$port: a call of an even address" dies 16 "usage fault" culprit \
+        call_handler "$wrong_call" ;;
+    rv64) check "$port: a call through a null pointer" dies 15 "memory fault" culprit \
+        call_handler "$wrong_call" ;;
     esac
     check "$port: a system that lives" die 0
     check "$port: ... has no cause" says '.cause.kind == "none" and

@@ -21,6 +21,9 @@ enum death {
     NO_TICK,
     BAD_POINTER_IN_INTERRUPT,
     LONG_START,
+    NULL_CALL,
+    EVEN_CALL,
+    NULL_CALL_IN_INTERRUPT,
 };
 
 enum { MUTEXES = 3, EVENT_STEP = 4200, DEVICE_HZ = 100 };
@@ -184,6 +187,7 @@ static void die(ULONG way)
         break;
     case STORM:
     case BAD_POINTER_IN_INTERRUPT:
+    case NULL_CALL_IN_INTERRUPT:
         board_device_start(DEVICE_HZ);
         break;
     case RESET:
@@ -191,6 +195,12 @@ static void die(ULONG way)
         break;
     case BAD_CALL:
         call_handler((void (*)(void))0xDEAD0001UL);
+        break;
+    case NULL_CALL:
+        call_handler((void (*)(void))zero);
+        break;
+    case EVEN_CALL: // of Thumb code
+        call_handler((void (*)(void))((ULONG)spin_forever & ~1UL));
         break;
     case NO_TICK:
         lock_forever();
@@ -254,6 +264,8 @@ void board_device_interrupt(void)
     sink++;
     if (death == BAD_POINTER_IN_INTERRUPT)
         store_sample((ULONG *)0xCCCCCCCCUL);
+    if (death == NULL_CALL_IN_INTERRUPT)
+        call_handler((void (*)(void))zero);
     if (death != STORM)
         return;
         // The interrupt is pending again before it ends.

@@ -249,6 +249,9 @@ static void freertos_armv8m(void **state)
     assert_null(expect_task(&reader, aligned, pc, 19));
     const uint64_t fpu[][2] = {{0, BASE}, {1, 0xFFFFFFAC}, {32, pc}, {33, 0x01000000}, END};
     assert_null(expect_task(&reader, fpu, pc, 34 + 18));
+    // Secure code with the FPU: bit 20 of the stacked status says so.
+    const uint64_t secure_fpu[][2] = {{0, BASE}, {1, 0xFFFFFFED}, {32, pc}, {33, 0x61100000}, END};
+    assert_null(expect_task(&reader, secure_fpu, pc, 34 + 18));
     const uint64_t side[][2] = {{0, 0},   {1, BASE},        {2, 0xFFFFFFBC},
                                 {17, pc}, {18, 0x01000000}, END};
     assert_null(expect_task(&reader, side, pc, 19));
@@ -264,6 +267,12 @@ static void freertos_armv8m(void **state)
     // Armv8-M without the register of the limit, where the task is in code.
     const uint64_t no_limit[][2] = {{0, 0}, {1, 0xFFFFFFBC}, {16, pc}, {17, 0x01000000}, END};
     assert_null(expect_task(&reader, no_limit, pc, 18));
+    // Called through NULL, and suspended before it faults: lr is code, and xpsr has no Thumb bit.
+    const uint64_t null_call[][2] = {{0, BASE}, {1, 0xFFFFFFBC}, {15, pc + 1},
+                                     {16, 0},   {17, 0},         END};
+    assert_null(expect_task(&reader, null_call, 0, 18));
+    const uint64_t zeros[][2] = {{0, BASE}, {1, 0xFFFFFFBC}, {15, 0}, {16, 0}, {17, 0}, END};
+    expect_task(&reader, zeros, 0, 0);
     // The limit of another stack, an exception in xpsr, a main stack.
     const uint64_t other[][2] = {{0, 0},   {1, BASE + 64},   {2, 0xFFFFFFBC},
                                  {17, pc}, {18, 0x01000000}, END};
