@@ -234,6 +234,38 @@ static bool arm_freertos(struct frame *frame, struct kernel_reader *reader,
     return best && !saved->problem && take_arm_layout(frame, reader, saved, best);
 }
 
+// ---- frames of several forms ----
+
+// The forms that the frame of a task may have, by a number that `take` knows. The frame is known if
+// the values fit to one of them only.
+struct frame_variants {
+    const uint16_t *numbers;
+    size_t count;
+    // Reads the registers. Returns false if the values do not fit.
+    bool (*take)(struct frame *frame, struct kernel_reader *reader,
+                 const struct kernel_saved *saved, unsigned number);
+};
+
+static bool take_only(struct frame *frame, struct kernel_reader *reader,
+                      const struct kernel_saved *saved, const struct frame_variants *variants)
+{
+    size_t found = 0, only = 0;
+
+    for (size_t i = 0; i < variants->count; i++) {
+        open_frame(frame, reader, saved->sp);
+        if (!variants->take(frame, reader, saved, variants->numbers[i]))
+            continue;
+        found++;
+        only = i;
+    }
+    if (found != 1)
+        return false;
+    open_frame(frame, reader, saved->sp);
+    return variants->take(frame, reader, saved, variants->numbers[only]);
+}
+
+enum { DEPTH_MOST = 255 }; // of critical sections
+
 // ---- Arm, A- and R-profile ----
 
 // Returns whether a word is a program status: its mode is one of the architecture.
@@ -267,35 +299,7 @@ static bool arm_classic_threadx(struct frame *frame)
 // What is at the end of a frame of FreeRTOS on Arm's A-profile was saved by the core. What is
 // before it depends on the port and the task: the flag of a context of the FPU, if the port has a
 // variable with it, the registers of the FPU if it is set, and the depth of critical sections. So
-// each number of words before the registers is tried, and the frame is known if the values fit to
-// one of them only.
-struct arm_task {
-    const uint16_t *before; // numbers of words
-    size_t count;
-    // Reads the registers after that number of words. Returns false if the values do not fit.
-    bool (*take)(struct frame *frame, struct kernel_reader *reader,
-                 const struct kernel_saved *saved, unsigned before);
-};
-
-static bool take_only(struct frame *frame, struct kernel_reader *reader,
-                      const struct kernel_saved *saved, const struct arm_task *task)
-{
-    size_t found = 0, only = 0;
-
-    for (size_t i = 0; i < task->count; i++) {
-        open_frame(frame, reader, saved->sp);
-        if (!task->take(frame, reader, saved, task->before[i]))
-            continue;
-        found++;
-        only = i;
-    }
-    if (found != 1)
-        return false;
-    open_frame(frame, reader, saved->sp);
-    return task->take(frame, reader, saved, task->before[only]);
-}
-
-enum { DEPTH_MOST = 255 }; // of critical sections
+// each number of words before the registers is tried.
 
 // The flag, fpscr, and d0 to d15 or to d31; the depth; r0 to r12, lr, pc, status of a task's mode.
 static bool take_arm_task(struct frame *frame, struct kernel_reader *reader,
@@ -321,8 +325,9 @@ static bool arm_classic_freertos(struct frame *frame, struct kernel_reader *read
                                  const struct kernel_saved *saved)
 {
     static const uint16_t before[] = {1}, with_flag[] = {2, 2 + 1 + 32, 2 + 1 + 64};
-    const struct arm_task plain = {before, sizeof before / sizeof *before, take_arm_task};
-    const struct arm_task fpu = {with_flag, sizeof with_flag / sizeof *with_flag, take_arm_task};
+    const struct frame_variants plain = {before, sizeof before / sizeof *before, take_arm_task};
+    const struct frame_variants fpu = {with_flag, sizeof with_flag / sizeof *with_flag,
+                                       take_arm_task};
     struct extract_symbol flag;
     bool has_flag = reader->symbols &&
                     extract_symbols_by_name(reader->symbols, "ulPortTaskHasFPUContext", &flag);
@@ -332,21 +337,63 @@ static bool arm_classic_freertos(struct frame *frame, struct kernel_reader *read
 
 // ---- RISC-V ----
 
-// FreeRTOS: mepc, x1, x5 to x31; then, by release, the nesting of critical sections; mstatus. The
-// mode in which the thread continues, machine mode, distinguishes them.
-static bool riscv_freertos(struct frame *frame)
+// The words of a frame of FreeRTOS: mepc is the first one. Until V11.2, x1 and x5 to x31 follow,
+// then the depth of critical sections (since V10.5), and mstatus. In V11.3, mstatus is the second
+// one; then come the registers of the FPU and fcsr if mstatus says that the task has changed them,
+// x1, x5 to x31, and the depth. On a core of RV32E, x15 is the last register.
+enum { RISCV_LINK = 1, RISCV_MIDDLE = 5, RISCV_FPU_REGISTERS = 33 };
+static const struct riscv_layout {
+    bool is_status_first, has_depth;
+    uint8_t fpu_bytes; // of one register of the FPU; 0: they are not saved
+} riscv_layouts[] = {
+    {false, false, 0}, {false, true, 0}, {true, true, 0}, {true, true, 4}, {true, true, 8},
+};
+
+// Returns whether a word is mstatus of a thread that continues in machine mode.
+static bool is_machine_status(uint64_t word)
 {
-    const uint64_t machine_mode = 0x1800, reserved = 0x55; // of mstatus
+    const uint64_t machine_mode = 0x1800, reserved = 0x55;
+
+    return (word & machine_mode) == machine_mode && !(word & reserved);
+}
+
+// Reads a frame with one of the layouts. It is proven by x1, which is an address of code, or 0 in a
+// task that has not run yet.
+static bool take_riscv_task(struct frame *frame, struct kernel_reader *reader,
+                            const struct kernel_saved *saved, unsigned number)
+{
+    const struct riscv_layout *layout = &riscv_layouts[number];
+    const uint64_t fpu_changed = 0x6000; // mstatus.FS
+    uint64_t status = 0, depth = 0;
 
     take(frame, RISCV_PC, 1);
-    take(frame, 1, 1);
-    take(frame, 5, 27);
-    for (unsigned i = 0; i < 2; i++) {
-        uint64_t word = take_word(frame);
-        if ((word & machine_mode) == machine_mode && !(word & reserved))
-            return close_frame(frame, RISCV_SP, 0);
-    }
-    return false;
+    if (layout->is_status_first)
+        status = take_word(frame);
+    if (layout->fpu_bytes)
+        extract_cursor_span(&frame->cursor, RISCV_FPU_REGISTERS * layout->fpu_bytes);
+    take(frame, RISCV_LINK, 1);
+    take(frame, RISCV_MIDDLE, reader->elf_flags & EF_RISCV_RVE ? 11 : 27);
+    if (layout->has_depth)
+        depth = take_word(frame);
+    if (!layout->is_status_first)
+        status = take_word(frame);
+    uint64_t link = frame->registers.value[RISCV_LINK];
+    bool is_proven =
+        link ? is_code(reader, link) : is_code(reader, frame->registers.value[RISCV_PC]);
+    return close_frame(frame, RISCV_SP, 0) && is_proven && is_machine_status(status) &&
+           (!layout->fpu_bytes || (status & fpu_changed) == fpu_changed) &&
+           frame->cursor.at % frame->word_bytes == 0 && depth <= DEPTH_MOST &&
+           is_in_stack(saved, frame->registers.value[RISCV_SP]);
+}
+
+static bool riscv_freertos(struct frame *frame, struct kernel_reader *reader,
+                           const struct kernel_saved *saved)
+{
+    static const uint16_t layouts[] = {0, 1, 2, 3, 4};
+
+    return take_only(
+        frame, reader, saved,
+        &(struct frame_variants){layouts, sizeof layouts / sizeof *layouts, take_riscv_task});
 }
 
 static bool riscv_threadx(struct frame *frame, bool has_fpu)
@@ -433,8 +480,9 @@ static bool aarch64_freertos(struct frame *frame, struct kernel_reader *reader,
 {
     static const uint16_t before[] = {2, 2 + 64, 2 + 2 + 64};
 
-    return take_only(frame, reader, saved,
-                     &(struct arm_task){before, sizeof before / sizeof *before, take_aarch64_task});
+    return take_only(
+        frame, reader, saved,
+        &(struct frame_variants){before, sizeof before / sizeof *before, take_aarch64_task});
 }
 
 // ---- ColdFire ----
@@ -500,7 +548,7 @@ bool kernel_context_freertos(struct kernel_reader *reader, struct kernel_saved *
     else if (reader->machine == EM_ARM)
         is_frame = arm_freertos(&frame, reader, saved);
     else if (reader->machine == EM_RISCV)
-        is_frame = riscv_freertos(&frame);
+        is_frame = riscv_freertos(&frame, reader, saved);
     else if (reader->machine == EM_AARCH64)
         is_frame = aarch64_freertos(&frame, reader, saved);
     else

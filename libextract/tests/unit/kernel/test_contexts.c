@@ -182,23 +182,6 @@ static void arm_classic(void **state)
     extract_memory_close(reader.memory);
 }
 
-// FreeRTOS for RISC-V: mepc, x1, x5 to x31, and mstatus with or without a word before it.
-static void riscv_freertos(void **state)
-{
-    (void)state;
-
-    for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
-        const struct kernel_reader reader = reader_of(EM_RISCV, bytes, EXTRACT_LITTLE);
-        const uint64_t before[][2] = {{29, 0x1880}, END}, now[][2] = {{29, 3}, {30, 0x1888}, END},
-                       none[][2] = {{29, 3}, {30, 0x20001234}, END};
-        const unsigned places[][2] = {{32, 0}, {1, 1}, {5, 2}, {31, 28}, {0, WORDS}};
-        expect(reader, kernel_context_freertos, false, before, 0x100, 30);
-        expect(reader, kernel_context_freertos, false, now, 0x100, 31);
-        expect_places(reader, kernel_context_freertos, false, now, 0x1FFFFFFE6, places);
-        expect_none(reader, kernel_context_freertos, none);
-    }
-}
-
 // ---- FreeRTOS: what fits is taken ----
 
 // A function of this executable. Its symbols are at the addresses of the file, which are short.
@@ -234,6 +217,64 @@ static const char *expect_task(struct kernel_reader *reader, const uint64_t set[
     }
     extract_memory_close(reader->memory);
     return saved.problem;
+}
+
+// RISC-V. Until V11.2: mepc, x1, x5 to x31, the depth (since V10.5), and mstatus. V11.3: mepc,
+// mstatus, the changed registers of the FPU, x1, x5 to x31, and the depth. x1 shows which one it
+// is.
+static void freertos_riscv(void **state)
+{
+    enum { FPU_CHANGED = 0x7880 };
+    (void)state;
+
+    for (unsigned bytes = 4; bytes <= 8; bytes += 4) {
+        struct kernel_reader reader = reader_of(EM_RISCV, bytes, EXTRACT_LITTLE);
+        const uint64_t pc = open_code(&reader).address;
+        const unsigned half = 33, whole = 33 * 8 / bytes;
+        const uint64_t
+            v104[][2] = {{0, pc + 2}, {1, pc}, {29, 0x1880}, END},
+            v105[][2] = {{0, pc + 4}, {1, pc}, {29, 3}, {30, 0x1888}, END},
+            v113[][2] = {{0, pc + 2}, {1, 0x1880}, {2, pc}, {30, 0}, END},
+            changed[][2] = {{0, pc}, {1, FPU_CHANGED}, {2 + half, pc}, {30 + half, 1}, END},
+            doubles[][2] = {{0, pc}, {1, FPU_CHANGED}, {2 + whole, pc}, {30 + whole, 0}, END},
+            new_task[][2] = {{0, pc}, {1, 0x1880}, {2, 0}, {30, 0}, END};
+        expect_task(&reader, v104, pc + 2, 30);
+        expect_task(&reader, v105, pc + 4, 31);
+        expect_task(&reader, v113, pc + 2, 31);
+        if (bytes == 4) // with 8 bytes, fcsr of that port is stored over x1
+            expect_task(&reader, changed, pc, 31 + half);
+        expect_task(&reader, doubles, pc, 31 + whole);
+        expect_task(&reader, new_task, pc, 31);
+        // After a call through a null pointer, x1 is code and mepc is not.
+        const uint64_t lost[][2] = {{0, 0}, {1, 0x1880}, {2, pc + 2}, {30, 0}, END};
+        expect_task(&reader, lost, 0, 31);
+        // No x1 is code; x1 of both layouts is; mstatus is none.
+        const uint64_t no_link[][2] = {{0, pc}, {1, 0x1880}, {30, 0}, END},
+                       two[][2] = {{0, pc}, {1, 0x1880}, {2, pc}, {2 + whole, pc}, {30, 0}, END},
+                       user[][2] = {{0, pc}, {1, 0x80}, {2, pc}, {30, 0}, END},
+                       no_status[][2] = {{0, pc}, {1, pc}, {29, 3}, {30, 0x20001234}, END};
+        expect_task(&reader, no_link, 0, 0);
+        expect_task(&reader, two, pc, 31); // mstatus: the FPU is unchanged
+        expect_task(&reader, user, 0, 0);
+        expect_task(&reader, no_status, 0, 0);
+        const uint64_t either[][2] = {{0, pc},         {1, FPU_CHANGED}, {2, pc}, {30, 0},
+                                      {2 + whole, pc}, {30 + whole, 0},  END};
+        expect_task(&reader, either, 0, 0);
+        // Which registers are known, and where they are.
+        const unsigned old_places[][2] = {{5, 2}, {31, 28}, {0, WORDS}},
+                       new_places[][2] = {{5, 3}, {31, 29}, {0, WORDS}},
+                       fpu_places[][2] = {{5, 3 + whole}, {31, 29 + whole}, {0, WORDS}};
+        expect_places(reader, kernel_context_freertos, false, v105, 0x1FFFFFFE6, old_places);
+        expect_places(reader, kernel_context_freertos, false, v113, 0x1FFFFFFE6, new_places);
+        expect_places(reader, kernel_context_freertos, false, doubles, 0x1FFFFFFE6, fpu_places);
+        // RV32E has no x16 to x31.
+        reader.elf_flags = EF_RISCV_RVE;
+        const uint64_t embedded[][2] = {{0, pc}, {1, 0x1880}, {2, pc}, {14, 0}, END},
+                       embedded_before[][2] = {{0, pc}, {1, pc}, {13, 0}, {14, 0x1880}, END};
+        expect_task(&reader, embedded, pc, 15);
+        expect_task(&reader, embedded_before, pc, 15);
+        extract_symbols_close(reader.symbols);
+    }
 }
 
 // Armv8-M: the limit is the start of the stack, BASE, before EXC_RETURN and r4.
@@ -421,7 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(arm),
                                        cmocka_unit_test(riscv),
                                        cmocka_unit_test(arm_classic),
-                                       cmocka_unit_test(riscv_freertos),
+                                       cmocka_unit_test(freertos_riscv),
                                        cmocka_unit_test(aarch64),
                                        cmocka_unit_test(coldfire),
                                        cmocka_unit_test(places),
