@@ -470,7 +470,7 @@ const struct command commands[] = {
      "ringside-crash(1).\n",
      EXTRA_REGISTERS, command_crash},
     {"core", "FILE", "Write an ELF core with all threads.",
-     "Reads the variables of the program, not the whole address space, and the registers that\n"
+     "Reads the variables, stacks and control blocks of the program, and the registers that\n"
      "the kernel has saved in stacks. FILE.gdb has the names of the threads. Neither may exist.\n",
      EXTRA_REGISTERS, command_core},
     {"dump", "[FILTER...] [-O SETTINGS]", "Print the events, oldest first.", COLUMNS, EXTRA_NOTHING,

@@ -7,9 +7,8 @@
 // NT_PRSTATUS per thread, and NT_GDB_TDESC with the target description for Arm's M-profile. A note
 // per core, which GDB skips, has all its registers as text: Ringside reads the core with them.
 #include "base/file.h"
-#include "base/grow.h"
 #include "memory/core.h"
-#include "memory/hooks.h"
+#include "serve/core_memory.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
@@ -197,107 +196,10 @@ static enum extract_code list_threads(const struct extract_remains *remains,
     return no_memory(remains, error);
 }
 
-// ---- memory ----
-
-enum { KEPT_MOST = 64 << 20, RANGES_MOST = 60000 };
-
-// The ranges of the memory that can be read. Their bytes are kept if they are few, so that a target
-// is read once.
-struct ranges {
-    struct extract_region *list;
-    size_t count, capacity;
-    bool is_kept, failed;
-    struct extract_text bytes; // of all ranges, one after the other
-};
-
-static void add_range(struct ranges *ranges, uint64_t address, const uint8_t *bytes, size_t length)
-{
-    struct extract_region *last = ranges->count ? &ranges->list[ranges->count - 1] : NULL;
-
-    if (ranges->is_kept)
-        extract_text_put(&ranges->bytes, (const char *)bytes, length);
-    if (last && last->address + last->length == address) {
-        last->length += length;
-        return;
-    }
-    struct extract_region *grown =
-        extract_grow(ranges->list, &ranges->capacity, ranges->count, sizeof *grown);
-    if (!grown || ranges->count == RANGES_MOST) {
-        ranges->list = grown ? grown : ranges->list;
-        ranges->failed = true;
-        return;
-    }
-    ranges->list = grown;
-    grown[ranges->count++] = (struct extract_region){address, length};
-}
-
-// Reads a region, and adds what can be read of it.
-static void read_region(struct ranges *ranges, struct extract_memory *memory,
-                        struct extract_region region)
-{
-    uint8_t bytes[CHUNK];
-    uint64_t done = 0;
-    size_t got;
-
-    while (done < region.length && !ranges->failed) {
-        size_t wanted = region.length - done < CHUNK ? (size_t)(region.length - done) : CHUNK;
-        (void)extract_memory_read(memory, region.address + done, bytes, wanted, &got, NULL);
-        if (got)
-            add_range(ranges, region.address + done, bytes, got);
-        // What cannot be read is left out in steps that any target's memory is made of.
-        done += got == wanted ? got : (got | 1023) + 1;
-    }
-}
-
-// Gets the i-th region: of the memory, or, where that does not know them, of the program's
-// variables.
-static bool region_at(const struct extract_remains *remains, enum extract_core_memory part,
-                      size_t i, struct extract_region *region)
-{
-    struct extract_region first;
-
-    return extract_memory_region(remains->memory, 0, &first) && part == EXTRACT_CORE_ALL
-               ? extract_memory_region(remains->memory, i, region)
-               : extract_symbols_writable(remains->symbols, i, region);
-}
-
-static void read_ranges(struct ranges *ranges, const struct extract_remains *remains,
-                        enum extract_core_memory part)
-{
-    struct extract_region region;
-    uint64_t total = 0;
-
-    for (size_t i = 0; region_at(remains, part, i, &region); i++)
-        if (__builtin_add_overflow(total, region.length, &total))
-            total = UINT64_MAX;
-    ranges->is_kept = total <= KEPT_MOST;
-    for (size_t i = 0; region_at(remains, part, i, &region) && !ranges->failed; i++)
-        read_region(ranges, remains->memory, region);
-}
-
-static void put_memory(struct extract_text *text, const struct ranges *ranges,
-                       struct extract_memory *memory)
-{
-    char bytes[CHUNK];
-    size_t got;
-
-    if (ranges->is_kept)
-        extract_text_put(text, ranges->bytes.data, ranges->bytes.used);
-    for (size_t i = 0; !ranges->is_kept && i < ranges->count && !text->code; i++) {
-        const struct extract_region *range = &ranges->list[i];
-        for (uint64_t done = 0; done < range->length && !text->code; done += CHUNK) {
-            size_t wanted = range->length - done < CHUNK ? (size_t)(range->length - done) : CHUNK;
-            if (extract_memory_read(memory, range->address + done, bytes, wanted, &got, NULL))
-                text->code = EXTRACT_IO; // the input has changed in the meantime
-            extract_text_put(text, bytes, got);
-        }
-    }
-}
-
 // ---- the file ----
 
 static void put_core(struct extract_text *text, const struct extract_remains *remains,
-                     const struct serve_threads *threads, const struct ranges *ranges)
+                     const struct serve_threads *threads, const struct core_memory *memory)
 {
     const struct register_machine *machine = register_machine_of(remains->symbols);
     struct writer notes = {.is_big = extract_symbols_byte_order(remains->symbols) == EXTRACT_BIG,
@@ -314,18 +216,18 @@ static void put_core(struct extract_text *text, const struct extract_remains *re
         put_core_note(&notes, machine, &remains->cores[i], remains->psp_is_likely);
     bool is_wide = head.word_bytes == 8;
     uint64_t headers = (is_wide ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)) +
-                       (ranges->count + 1) * (is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
+                       (memory->count + 1) * (is_wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr));
     uint64_t offset = headers + notes.text.used;
     put_elf_header(&head, machine->elf_machine, extract_symbols_flags(remains->symbols),
-                   ranges->count + 1);
+                   memory->count + 1);
     put_program_header(&head, PT_NOTE, headers, 0, notes.text.used);
-    for (size_t i = 0; i < ranges->count; i++) {
-        put_program_header(&head, PT_LOAD, offset, ranges->list[i].address, ranges->list[i].length);
-        offset += ranges->list[i].length;
+    for (size_t i = 0; i < memory->count; i++) {
+        put_program_header(&head, PT_LOAD, offset, memory->list[i].address, memory->list[i].length);
+        offset += memory->list[i].length;
     }
     extract_text_put(text, head.text.data, head.text.used);
     extract_text_put(text, notes.text.data, notes.text.used);
-    put_memory(text, ranges, remains->memory);
+    core_memory_put(memory, remains->memory, text);
     if (notes.text.code || head.text.code)
         text->code = EXTRACT_NOMEM;
     extract_text_free(&notes.text);
@@ -337,26 +239,24 @@ enum extract_code extract_core_write(struct extract_text *text,
                                      enum extract_core_memory part, struct extract_error *error)
 {
     struct serve_threads threads;
-    struct ranges ranges = {.list = NULL};
+    struct core_memory memory;
     enum extract_code code = list_threads(remains, &threads, error);
 
     if (code)
         return code;
-    extract_text_init(&ranges.bytes, NULL, NULL);
-    read_ranges(&ranges, remains, part);
-    if (ranges.failed || ranges.bytes.code)
+    core_memory_read(&memory, remains, part);
+    if (memory.failed || memory.bytes.code)
         code = no_memory(remains, error);
-    else if (!ranges.count)
+    else if (!memory.count)
         code = extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(remains->memory),
                                  "read the RAM of the target", "no memory can be read");
     else
-        put_core(text, remains, &threads, &ranges);
+        put_core(text, remains, &threads, &memory);
     if (!code && text->code)
         code = extract_error_set(error, text->code, extract_memory_name(remains->memory), NULL,
                                  text->code == EXTRACT_NOMEM ? "out of memory"
                                                              : "the core cannot be written");
-    free(ranges.list);
-    extract_text_free(&ranges.bytes);
+    core_memory_free(&memory);
     serve_threads_free(&threads);
     return code;
 }

@@ -142,6 +142,16 @@ same_from_core() {
         sed '1,/^crash$/d; /^no trace: /d' >"$work/out"
     diff "$work/text" "$work/out"
 }
+# A core of a live target has what a page needs, whoever writes it: GDB, or `ringside core`.
+core_as_live() {
+    "$ringside" crash -q --elf "$elf" "$work/gdb.core" >"$work/out" 2>&1
+    diff "$work/gdb.text" "$work/out" || return 1
+    rm -f "$work"/remote.core*
+    "$ringside" crash -q --elf "$elf" --remote "$socket" >"$work/text" 2>&1
+    "$ringside" core -q --elf "$elf" --remote "$socket" -o "$work/remote.core" || return 1
+    "$ringside" crash -q --elf "$elf" "$work/remote.core" >"$work/out" 2>&1
+    diff "$work/text" "$work/out"
+}
 # GDB unwinds through the exception, with FPU registers in its frame or not.
 served() {
     local command
@@ -539,6 +549,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: ... and GDB's stack of a dump" split_coldfire
         check "$port: ... and of the live target" split_live
     fi
+    check "$port: ... and the same page from cores of the live target" core_as_live
     check "$port: ... and an old ELF file of the program is noticed" old_program
     check "$port: a stack that overflows into another one" dies 5 "stack overflow" culprit \
         sum_deep "$overflow"

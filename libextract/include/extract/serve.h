@@ -78,7 +78,7 @@ bool extract_proxy_has_ended(const struct extract_proxy *proxy);
 // Which memory goes into a core.
 enum extract_core_memory {
     EXTRACT_CORE_ALL = 0,  // all that the memory has regions for
-    EXTRACT_CORE_VARIABLES // the program's writable sections
+    EXTRACT_CORE_VARIABLES // of a live target: variables, stacks, and what its core keeps of a fault
 };
 
 // Writes an ELF core with the registers of each thread and the memory, as GDB reads it. Of an Arm
