@@ -213,6 +213,8 @@ bool cli_is_live(const struct cli_options *options);
 void cli_catch_ending(void);
 // Returns the signal that was caught; 0: none yet.
 int cli_ending_signal(void);
+// Returns where it is stored, which cancels the waits of the library.
+const volatile sig_atomic_t *cli_ending_flag(void);
 // Sleeps at most 100 ms, or until a signal.
 void cli_nap(uint64_t ns);
 // Parses decimal seconds. Returns false for anything else, and outside of 0.001 to 3600.

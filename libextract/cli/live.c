@@ -46,6 +46,11 @@ int cli_ending_signal(void)
     return ending_signal;
 }
 
+const volatile sig_atomic_t *cli_ending_flag(void)
+{
+    return &ending_signal;
+}
+
 // Catches the first ending signal; a second one ends the program by default. Signals that a command
 // handles itself are left alone.
 static void catch_signals(void)

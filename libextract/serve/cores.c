@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_INCLUDES = 64 };
+
 void cores_describe(struct cores *cores, struct upstream *upstream,
                     const struct register_machine *machine)
 {
@@ -17,8 +19,10 @@ void cores_describe(struct cores *cores, struct upstream *upstream,
     extract_text_init(&part, NULL, NULL);
     if (upstream_read_document(upstream, "features", "target.xml", &xml)) {
         description_add(&cores->description, machine, xml.data, xml.used);
-        while (description_next_include(xml.data, xml.used, &at, name, sizeof name) &&
-               upstream_read_document(upstream, "features", name, &part))
+        for (unsigned i = 0; i < MOST_INCLUDES &&
+                             description_next_include(xml.data, xml.used, &at, name, sizeof name) &&
+                             upstream_read_document(upstream, "features", name, &part);
+             i++)
             description_add(&cores->description, machine, part.data, part.used);
     }
     extract_text_free(&xml);
@@ -108,7 +112,7 @@ struct core *cores_read(struct cores *cores, struct upstream *upstream, unsigned
     if (read->is_read)
         return read;
     if (!cores_select(cores, upstream, core) || !upstream_ask_text(upstream, "g") ||
-        p->used > CORE_TEXT || p->body[0] == 'E')
+        p->used > CORE_TEXT || (p->used && p->body[0] == 'E'))
         return NULL;
     memcpy(read->text, p->body, p->used);
     read->length = p->used;

@@ -361,7 +361,7 @@ enum extract_code extract_server_receive(struct extract_server *server, const vo
             extract_text_putc(&server->output, news == SERVE_GOOD ? '+' : '-');
         if (news == SERVE_GOOD)
             answer_packet(server);
-        else if (news == SERVE_REPEAT && !server->no_acks)
+        else if (news == SERVE_REPEAT && !server->no_acks && !server->output.used)
             extract_text_put(&server->output, server->last.data, server->last.used);
     }
     return server->output.code   ? server->output.code

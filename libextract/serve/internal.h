@@ -10,7 +10,14 @@
 #include "serve/stale.h"
 #include "serve/threads.h"
 
-enum { PACKET_MOST = PACKET_SENT - 1, PATIENCE = 30, MOST_READ = 1024 };
+enum {
+    PACKET_MOST = PACKET_SENT - 1,
+    PATIENCE = 30,      // how many times longer a command or flash memory may take than an answer
+    MOST_TIMEOUTS = 10, // time of all answers that one packet needs, in time-outs
+    MOST_READ = 1024,
+    OUTPUT_MOST = 1 << 16,       // bytes for GDB from which on nothing more is taken of the server
+    OUTPUT_OF_COMMAND = 1 << 24, // most bytes that a command prints
+};
 
 enum proxy_state { PROXY_HALTED, PROXY_RUNNING, PROXY_COMING };
 
@@ -21,6 +28,7 @@ struct extract_proxy {
     const struct register_machine *machine;
     enum proxy_state state;
     bool no_acks, has_ended;
+    int client; // extract_proxy_watch
     struct serve_input input;
     struct extract_text answer, last, output;
 

@@ -8,12 +8,15 @@
 #ifndef EXTRACT_SERVE_PACKET_H
 #define EXTRACT_SERVE_PACKET_H
 
+#include "memory/live/packet.h"
 #include "registers/registers.h"
 #include <extract/text.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SERVE_PACKET = 16384 }; // largest packet in bytes of data
+// Largest packet in bytes of data. What a client sends is passed on to a server, so that one limit
+// holds for both.
+enum { SERVE_PACKET = PACKET_SENT };
 
 enum serve_state { SERVE_BETWEEN, SERVE_DATA, SERVE_CHECKSUM, SERVE_LAST };
 

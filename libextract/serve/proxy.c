@@ -52,7 +52,7 @@ enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void 
             extract_text_putc(&proxy->output, news == SERVE_GOOD ? '+' : '-');
         if (news == SERVE_GOOD)
             is_good = proxy_take_packet(proxy);
-        else if (news == SERVE_REPEAT && !proxy->no_acks)
+        else if (news == SERVE_REPEAT && !proxy->no_acks && !proxy->output.used)
             extract_text_put(&proxy->output, proxy->last.data, proxy->last.used);
         else if (news == SERVE_INTERRUPT && proxy->state != PROXY_HALTED)
             is_good = connection_send(&proxy->upstream.connection, &interrupt, 1);
@@ -69,7 +69,8 @@ enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extrac
 {
     bool is_good = true;
 
-    while (is_good && proxy->state != PROXY_HALTED) {
+    upstream_begin(&proxy->upstream, MOST_TIMEOUTS);
+    while (is_good && proxy->state != PROXY_HALTED && proxy->output.used < OUTPUT_MOST) {
         connection_begin(&proxy->upstream.connection);
         if (!packet_waits(&proxy->upstream.packets)) {
             is_good = proxy->upstream.connection.fault == CONNECTION_GOOD;
@@ -85,12 +86,19 @@ enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extrac
                 proxy->state = PROXY_HALTED;
         } else if (proxy->state == PROXY_COMING) {
             is_good = proxy_arrive(proxy);
+            break; // GDB may have sent ^C
         } else {
             proxy->state = PROXY_HALTED;
             proxy_answer_stop(proxy);
         }
     }
     return result(proxy, is_good, error);
+}
+
+void extract_proxy_watch(struct extract_proxy *proxy, int client)
+{
+    proxy->client = client;
+    proxy->upstream.connection.client = &proxy->client;
 }
 
 const void *extract_proxy_output(struct extract_proxy *proxy, size_t *length)

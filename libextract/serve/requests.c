@@ -38,12 +38,9 @@ static bool do_no_acks(struct extract_proxy *proxy)
 
 static bool do_reason(struct extract_proxy *proxy)
 {
-    if (!cores_learn(&proxy->cores, &proxy->upstream) || !upstream_tell(&proxy->upstream, "?", 1))
+    if (!cores_learn(&proxy->cores, &proxy->upstream) || !upstream_tell(&proxy->upstream, "?", 1) ||
+        !upstream_await_stop(&proxy->upstream))
         return false;
-    do {
-        if (!upstream_next(&proxy->upstream))
-            return false;
-    } while (!upstream_is_stop(&proxy->upstream));
     proxy_answer_stop(proxy);
     return true;
 }
@@ -273,14 +270,33 @@ static bool do_change(struct extract_proxy *proxy)
     return proxy_pass(proxy);
 }
 
+// Passes on what a command prints before its end.
+static bool pass_output(struct extract_proxy *proxy)
+{
+    const struct packets *p = &proxy->upstream.packets;
+
+    for (size_t length = 0;
+         p->used > 1 && p->body[0] == 'O' && !upstream_is(&proxy->upstream, "OK");
+         length += p->used) {
+        if (length > OUTPUT_OF_COMMAND)
+            return connection_fail(&proxy->upstream.connection, CONNECTION_LATE, EXTRACT_BAD, NULL,
+                                   "a command prints more than %d MiB", OUTPUT_OF_COMMAND >> 20);
+        if (!upstream_next(&proxy->upstream))
+            return false;
+        proxy_answer_body(proxy);
+    }
+    return true;
+}
+
 // Flash memory may take minutes to be erased and written.
 static bool pass_patiently(struct extract_proxy *proxy)
 {
     const uint64_t timeout = proxy->upstream.connection.timeout;
 
     proxy->upstream.connection.timeout = timeout * PATIENCE;
+    upstream_begin(&proxy->upstream, 1);
     proxy_forget(proxy);
-    bool is_good = proxy_pass(proxy);
+    bool is_good = proxy_pass(proxy) && pass_output(proxy);
     proxy->upstream.connection.timeout = timeout;
     return is_good;
 }
@@ -291,20 +307,11 @@ static bool do_flash(struct extract_proxy *proxy)
     return pass_patiently(proxy);
 }
 
-// A command of the server may print before its end.
 static bool do_command(struct extract_proxy *proxy)
 {
     if (stale_is_reset(proxy->input.data))
         make_stale(proxy);
-    if (!pass_patiently(proxy))
-        return false;
-    while (proxy->upstream.packets.used > 1 && proxy->upstream.packets.body[0] == 'O' &&
-           !upstream_is(&proxy->upstream, "OK")) {
-        if (!upstream_next(&proxy->upstream))
-            return false;
-        proxy_answer_body(proxy);
-    }
-    return true;
+    return pass_patiently(proxy);
 }
 
 static bool do_detach(struct extract_proxy *proxy)
@@ -372,6 +379,7 @@ static const struct {
 
 bool proxy_take_packet(struct extract_proxy *proxy)
 {
+    upstream_begin(&proxy->upstream, MOST_TIMEOUTS);
     if (proxy->state != PROXY_HALTED) // an answer to a request of the target, such as F
         return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
     for (size_t i = 0; i < sizeof packets / sizeof *packets; i++)

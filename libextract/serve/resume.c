@@ -42,10 +42,8 @@ static bool step_once(struct extract_proxy *proxy)
 {
     if (!cores_step(&proxy->cores, &proxy->upstream, proxy->cores.stopped, false))
         return false;
-    do {
-        if (!upstream_next(&proxy->upstream))
-            return false;
-    } while (!upstream_is_stop(&proxy->upstream));
+    if (!upstream_await_stop(&proxy->upstream))
+        return false;
     cores_take_stop(&proxy->cores, &proxy->upstream);
     proxy_forget(proxy);
     return true;

@@ -2,6 +2,7 @@
 // serve: requests of a proxy to the server (upstream.h).
 #include "serve/upstream.h"
 #include "base/hex.h"
+#include "base/now.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -60,11 +61,27 @@ bool upstream_next(struct upstream *upstream)
     return packet_receive(&upstream->packets);
 }
 
+bool upstream_await_stop(struct upstream *upstream)
+{
+    connection_begin(&upstream->connection);
+    do {
+        if (!packet_receive(&upstream->packets))
+            return false;
+    } while (!upstream_is_stop(upstream));
+    return true;
+}
+
+void upstream_begin(struct upstream *upstream, unsigned timeouts)
+{
+    upstream->connection.limit = extract_now() + timeouts * upstream->connection.timeout;
+}
+
 // Reads the next packet that is no stop reply: nobody has asked for it.
 static bool next_answer(struct upstream *upstream)
 {
+    connection_begin(&upstream->connection);
     for (unsigned i = 0; i < MOST_PASSED; i++) {
-        if (!upstream_next(upstream))
+        if (!packet_receive(&upstream->packets))
             return false;
         if (!upstream_is_stop(upstream))
             return true;

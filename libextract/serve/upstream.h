@@ -38,6 +38,10 @@ bool upstream_ask_text(struct upstream *upstream, const char *request);
 bool upstream_tell(struct upstream *upstream, const void *request, size_t length);
 // Reads the next packet.
 bool upstream_next(struct upstream *upstream);
+// Reads up to the next stop reply. All packets before it have the time of one answer.
+bool upstream_await_stop(struct upstream *upstream);
+// Begins an operation: all its answers together may take the time of `timeouts` answers.
+void upstream_begin(struct upstream *upstream, unsigned timeouts);
 
 // Returns whether the body is exactly a text; whether it reports that the target has stopped.
 bool upstream_is(const struct upstream *upstream, const char *text);

@@ -76,7 +76,8 @@ enum extract_code socket_listen(const char *path, int *fd, struct extract_error 
     enum extract_code code = make(path, &address, fd, error);
     if (!code)
         code = make_room(path, error);
-    if (!code && (bind(*fd, (struct sockaddr *)&address, sizeof address) || listen(*fd, 8)))
+    if (!code && (fchmod(*fd, S_IRUSR | S_IWUSR) || // which the file gets
+                  bind(*fd, (struct sockaddr *)&address, sizeof address) || listen(*fd, 8)))
         code = failed(path, error);
     if (code && *fd >= 0) {
         close(*fd);

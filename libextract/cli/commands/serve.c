@@ -2,76 +2,26 @@
 // cli: `ringside serve` is a GDB server over a dump, or passes packets on between GDB and the
 // server of a live target. GDB starts it with `target remote |`, or connects to the port of
 // --listen.
+#define _GNU_SOURCE // POLLRDHUP
+#include "base/now.h"
 #include "cli/cli.h"
-#include "memory/live/listener.h"
+#include "cli/lobby.h"
+#include "memory/live/connection.h"
 #include <errno.h>
 #include <extract/serve.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PORT = 3333, WAIT_MS = 200 };
-
-static enum extract_code lost_client(const char *name, struct extract_error *error)
-{
-    return extract_error_set(error, EXTRACT_IO, name, NULL, "%s", strerror(errno));
-}
-
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t written = write(fd, bytes, length);
-        if (written < 0 && errno == EAGAIN) {
-            struct pollfd ready = {.fd = fd, .events = POLLOUT};
-            poll(&ready, 1, WAIT_MS);
-        } else if (written < 0 && errno != EINTR) {
-            return false;
-        } else if (written > 0) {
-            bytes += written;
-            length -= (size_t)written;
-        }
-        if (cli_ending_signal())
-            return false;
-    }
-    return true;
-}
-
-// Waits until a file can be read. Returns false if the program was asked to end.
-static bool await(int fd)
-{
-    struct pollfd ready = {.fd = fd, .events = POLLIN};
-
-    while (!cli_ending_signal())
-        if (poll(&ready, 1, WAIT_MS) > 0)
-            return true;
-    return false;
-}
-
-// Serves one client until it goes.
-static enum extract_code serve_client(struct extract_server *server, int in, int out,
-                                      const char *name, struct extract_error *error)
-{
-    char bytes[4096];
-    size_t length;
-
-    while (!extract_server_has_ended(server) && await(in)) {
-        ssize_t got = read(in, bytes, sizeof bytes);
-        if (got < 0 && (errno == EAGAIN || errno == EINTR))
-            continue;
-        if (got < 0)
-            return lost_client(name, error);
-        if (!got)
-            break;
-        if (extract_server_receive(server, bytes, (size_t)got))
-            return extract_error_set(error, EXTRACT_NOMEM, name, NULL, "out of memory");
-        const char *output = extract_server_output(server, &length);
-        if (!write_all(out, output, length))
-            return cli_ending_signal() ? EXTRACT_OK : lost_client(name, error);
-    }
-    return EXTRACT_OK;
-}
+enum {
+    WAIT_MS = 200,
+    MOST_READ = 1024,       // bytes of a client that are answered at once
+    MOST_WRITTEN = 4096,    // bytes for which a pipe has room if it has any
+    PARTING_NS = 500000000, // how long a client has time to read after the server has ended
+};
 
 // What a client of GDB is served from.
 struct service {
@@ -79,79 +29,173 @@ struct service {
     struct extract_remains remains; // with --remote, only its symbols
 };
 
-static enum extract_code serve_dump(const struct service *service, int in, int out,
-                                    const char *name, struct extract_error *error)
-{
-    struct extract_server *server;
-    enum extract_code code = extract_server_new(&server, &service->remains, error);
+// ---- a session with one client ----
+//
+// Nothing is taken of either side while output is left to be written, so that none of them can make
+// it grow.
 
+struct session {
+    const char *name; // of the client
+    int in, out;
+    struct caller *caller;         // NULL: GDB has started this program
+    struct extract_server *server; // of a dump; NULL: of a live target
+    struct extract_proxy *proxy;
+    const char *place;      // of the proxy's server
+    const char *at;         // output that is to be written
+    size_t left;            // its bytes
+    uint64_t server_end_ns; // when the server was found to have ended; 0: not
+};
+
+static enum extract_code lost_client(const struct session *s, struct extract_error *error)
+{
+    return extract_error_set(error, EXTRACT_IO, s->name, NULL, "%s", strerror(errno));
+}
+
+static enum extract_code open_session(struct session *s, const struct service *service,
+                                      struct extract_error *error)
+{
+    enum extract_code code;
+
+    if (!service->options->remote)
+        return extract_server_new(&s->server, &service->remains, error);
+    s->place = service->options->remote;
+    code = extract_proxy_open(&s->proxy, s->place, service->remains.symbols,
+                              service->options->timeout_ms, cli_ending_flag(), error);
     if (!code)
-        code = serve_client(server, in, out, name, error);
-    extract_server_free(server);
+        extract_proxy_watch(s->proxy, s->out);
     return code;
 }
 
-// ---- a live target ----
+static bool has_ended(const struct session *s)
+{
+    return s->proxy ? extract_proxy_has_ended(s->proxy) : extract_server_has_ended(s->server);
+}
 
-static enum extract_code send_output(struct extract_proxy *proxy, int out, const char *name,
+// Writes what can be written without waiting.
+static enum extract_code write_some(struct session *s, struct extract_error *error)
+{
+    while (s->left) {
+        struct pollfd ready = {.fd = s->out, .events = POLLOUT};
+        ssize_t written = send(s->out, s->at, s->left, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (written < 0 && errno == ENOTSOCK && poll(&ready, 1, 0) > 0)
+            written = write(s->out, s->at, s->left < MOST_WRITTEN ? s->left : MOST_WRITTEN);
+        if (written < 0)
+            return errno == EAGAIN || errno == EINTR || errno == ENOTSOCK ? EXTRACT_OK
+                                                                          : lost_client(s, error);
+        s->at += written;
+        s->left -= (size_t)written;
+    }
+    return EXTRACT_OK;
+}
+
+// Writes what the session has for the client.
+static enum extract_code write_output(struct session *s, struct extract_error *error)
+{
+    s->at = s->proxy ? extract_proxy_output(s->proxy, &s->left)
+                     : extract_server_output(s->server, &s->left);
+    return write_some(s, error);
+}
+
+// Takes bytes of the client. Those of one that turns out not to be GDB are discarded.
+static enum extract_code take(struct session *s, const char *bytes, size_t length,
+                              struct extract_error *error)
+{
+    enum extract_code code;
+
+    if (s->caller && caller_take(s->caller, bytes, length) == CALLER_FOREIGN)
+        return extract_error_set(error, EXTRACT_BAD, s->name, NULL, "not a client of GDB");
+    if (s->proxy)
+        code = extract_proxy_receive(s->proxy, bytes, length, error);
+    else if ((code = extract_server_receive(s->server, bytes, length)) != EXTRACT_OK)
+        (void)extract_error_set(error, code, s->name, NULL, "out of memory");
+    // Of a failure, GDB gets what was answered before it.
+    enum extract_code written = write_output(s, code ? NULL : error);
+    return code ? code : written;
+}
+
+static enum extract_code read_client(struct session *s, bool *is_over, struct extract_error *error)
+{
+    char bytes[MOST_READ];
+    ssize_t got = read(s->in, bytes, sizeof bytes);
+
+    if (got > 0)
+        return take(s, bytes, (size_t)got, error);
+    *is_over = !got;
+    return !got || errno == EAGAIN || errno == EINTR ? EXTRACT_OK : lost_client(s, error);
+}
+
+static enum extract_code read_server(struct session *s, struct extract_error *error)
+{
+    enum extract_code code = extract_proxy_serve(s->proxy, error);
+    enum extract_code written = write_output(s, code ? NULL : error);
+
+    return code ? code : written;
+}
+
+// The server has ended, but the client does not read what it sent before that.
+static enum extract_code note_server_end(struct session *s, struct extract_error *error)
+{
+    if (!s->server_end_ns)
+        s->server_end_ns = extract_now();
+    if (extract_now() - s->server_end_ns < PARTING_NS)
+        return EXTRACT_OK;
+    return extract_error_set(error, EXTRACT_IO, s->place, NULL,
+                             "the server has closed the connection");
+}
+
+// Serves a client until it goes, the server goes or a signal comes. `lobby`: other clients; NULL:
+// none.
+static enum extract_code run_session(struct session *s, struct lobby *lobby,
                                      struct extract_error *error)
 {
-    size_t length;
-    const char *output = extract_proxy_output(proxy, &length);
-
-    return length && !write_all(out, output, length) ? lost_client(name, error) : EXTRACT_OK;
-}
-
-// Passes packets between GDB and the server, until one of them goes.
-static enum extract_code relay(struct extract_proxy *proxy, int in, int out, const char *name,
-                               struct extract_error *error)
-{
-    char bytes[4096];
+    struct pollfd ready[4 + LOBBY_GUESTS];
     enum extract_code code = EXTRACT_OK;
+    bool is_over = false;
 
-    while (!code && !extract_proxy_has_ended(proxy) && !cli_ending_signal()) {
-        struct pollfd ready[] = {{.fd = in, .events = POLLIN},
-                                 {.fd = extract_proxy_server(proxy), .events = POLLIN}};
-        if (poll(ready, 2, WAIT_MS) <= 0)
+    while (!code && !is_over && !cli_ending_signal() && (s->left || !has_ended(s))) {
+        int server = s->proxy ? extract_proxy_server(s->proxy) : -1;
+        ready[0] = (struct pollfd){.fd = s->left ? -1 : s->in, .events = POLLIN};
+        ready[1] =
+            (struct pollfd){.fd = s->out, .events = s->left ? POLLRDHUP | POLLOUT : POLLRDHUP};
+        ready[2] = (struct pollfd){.fd = s->server_end_ns ? -1 : server,
+                                   .events = s->left ? POLLRDHUP : POLLIN};
+        size_t count = 3 + (lobby ? lobby_poll(lobby, ready + 3) : 0);
+        if (poll(ready, count, WAIT_MS) < 0)
             continue;
-        if (ready[1].revents)
-            code = extract_proxy_serve(proxy, error);
-        if (!code && ready[0].revents) {
-            ssize_t got = read(in, bytes, sizeof bytes);
-            if (got < 0 && (errno == EAGAIN || errno == EINTR))
-                continue;
-            if (got <= 0)
-                return got ? lost_client(name, error) : EXTRACT_OK;
-            code = extract_proxy_receive(proxy, bytes, (size_t)got, error);
-        }
-        enum extract_code sent = send_output(proxy, out, name, error);
-        code = code ? code : sent;
+        if (lobby)
+            lobby_tend(lobby, s->name);
+        bool has_gone = ready[1].revents & (POLLRDHUP | POLLHUP | POLLERR);
+        if (s->left && ready[1].revents & POLLOUT)
+            code = write_some(s, error);
+        else if (s->left && (ready[2].revents || s->server_end_ns))
+            code = note_server_end(s, error);
+        else if (!s->left && ready[0].revents)
+            code = read_client(s, &is_over, error);
+        else
+            is_over = has_gone;
+        if (!code && !is_over && !s->left && server >= 0 && !has_ended(s))
+            code = read_server(s, error);
     }
-    return code;
+    // It is not an error if the client has gone, or a signal came.
+    return cli_ending_signal() || (code && connection_has_gone(s->out)) ? EXTRACT_OK : code;
 }
 
-static enum extract_code serve_live(const struct service *service, int in, int out,
-                                    const char *name, struct extract_error *error)
+static enum extract_code serve_one(const struct service *service, struct session *s,
+                                   const struct guest *guest, struct lobby *lobby,
+                                   struct extract_error *error)
 {
-    struct extract_proxy *proxy;
-    enum extract_code code =
-        extract_proxy_open(&proxy, service->options->remote, service->remains.symbols,
-                           service->options->timeout_ms, NULL, error);
+    enum extract_code code = open_session(s, service, error);
 
+    if (!code && guest)
+        code = take(s, guest->held, guest->used, error);
     if (!code)
-        code = relay(proxy, in, out, name, error);
-    extract_proxy_close(proxy);
+        code = run_session(s, lobby, error);
+    extract_proxy_close(s->proxy);
+    extract_server_free(s->server);
     return code;
 }
 
 // ---- clients ----
-
-static enum extract_code serve_one(const struct service *service, int in, int out, const char *name,
-                                   struct extract_error *error)
-{
-    return service->options->remote ? serve_live(service, in, out, name, error)
-                                    : serve_dump(service, in, out, name, error);
-}
 
 // Returns the address that a client uses. A port of all addresses has that of this computer.
 static const char *name_for_clients(const char *name, char host[static 32])
@@ -167,28 +211,50 @@ static const char *name_for_clients(const char *name, char host[static 32])
 }
 
 // Serves one client after the other, until a signal. What fails for one does not end the others.
+static void serve_guests(const struct service *service, struct lobby *lobby)
+{
+    struct pollfd ready[1 + LOBBY_GUESTS];
+    struct extract_error error;
+    struct guest *guest;
+
+    while (!cli_ending_signal()) {
+        poll(ready, lobby_poll(lobby, ready), WAIT_MS);
+        lobby_tend(lobby, NULL);
+        while (!cli_ending_signal() && (guest = lobby_next(lobby)) != NULL) {
+            struct session session = {
+                .name = guest->name, .in = guest->fd, .out = guest->fd, .caller = &guest->caller};
+            if (serve_one(service, &session, guest, lobby, &error))
+                cli_complain(&error);
+            lobby_dismiss(guest);
+        }
+    }
+}
+
 static enum extract_code serve_port(const struct service *service, struct extract_error *error)
 {
-    const char *place = service->options->feeding.listen;
-    char name[128], client[128], host[32];
-    int listener;
-    enum extract_code code =
-        listener_open(&listener, *place ? place : "127.0.0.1", PORT, name, sizeof name, error);
+    const struct cli_options *options = service->options;
+    struct lobby *lobby = calloc(1, sizeof *lobby);
+    char host[32];
 
-    if (code)
-        return code;
-    if (!service->options->quiet)
-        cli_print_note(name, "waiting for GDB: target remote %s", name_for_clients(name, host));
-    while (await(listener)) {
-        int fd = listener_accept(listener, client, sizeof client);
-        if (fd < 0)
-            continue;
-        if (serve_one(service, fd, fd, client, error))
-            cli_complain(error);
-        close(fd);
+    if (!lobby)
+        return extract_error_set(error, EXTRACT_NOMEM, "serve", NULL, "out of memory");
+    enum extract_code code = lobby_open(lobby, options->feeding.listen, options->quiet, error);
+    if (!code) {
+        if (!options->quiet)
+            cli_print_note(lobby->name, "waiting for GDB: target remote %s",
+                           name_for_clients(lobby->name, host));
+        serve_guests(service, lobby);
+        lobby_close(lobby);
     }
-    close(listener);
-    return EXTRACT_OK;
+    free(lobby);
+    return code;
+}
+
+static enum extract_code serve_pipe(const struct service *service, struct extract_error *error)
+{
+    struct session session = {.name = "GDB", .in = STDIN_FILENO, .out = STDOUT_FILENO};
+
+    return serve_one(service, &session, NULL, NULL, error);
 }
 
 static int run_serve(const struct cli_options *options)
@@ -214,8 +280,7 @@ static int run_serve(const struct cli_options *options)
     if (!code && !options->remote)
         cli_remains_check(&service.remains, options);
     if (!code)
-        code = has_port ? serve_port(&service, &error)
-                        : serve_one(&service, STDIN_FILENO, STDOUT_FILENO, "GDB", &error);
+        code = has_port ? serve_port(&service, &error) : serve_pipe(&service, &error);
     int status = code ? cli_complain(&error) : CLI_SUCCESS;
     cli_remains_close(&service.remains);
     return status;
@@ -229,8 +294,9 @@ const struct cli_command cli_serve = {
     .help = "In GDB: target remote | ringside serve --elf ELF INPUT...\n"
             "Each thread of the kernel has its name, its state and its saved registers. The dump "
             "cannot\nbe changed. With --remote, packets pass between GDB and the server of a live "
-            "target, and\nthe threads are added. With --listen, GDB connects to a TCP port of this "
-            "computer.\n",
+            "target, and\nthe threads are added. With --listen=unix:PATH, GDB connects to a socket "
+            "of this "
+            "user, and with --listen\nto a TCP port of this computer.\n",
     .takes = CLI_REGISTERS | CLI_SERVE,
     .run = run_serve,
 };

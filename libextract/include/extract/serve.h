@@ -64,10 +64,14 @@ void extract_proxy_close(struct extract_proxy *proxy); // NULL is allowed
 // (the server has failed), NOMEM.
 enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void *bytes,
                                         size_t length, struct extract_error *error);
+// Ends each wait for the server, with an error, once the other end of `client` has gone: a socket, or
+// the pipe that the answers are written to.
+void extract_proxy_watch(struct extract_proxy *proxy, int client);
 // Returns the file descriptor of the server to wait for while the target runs; -1: the target is
 // halted.
 int extract_proxy_server(const struct extract_proxy *proxy);
-// Takes what the server has sent. Errors: as extract_proxy_receive.
+// Takes what the server has sent, but no more than a bounded part of it: it is to be called again
+// after the output was sent. Errors: as extract_proxy_receive.
 enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extract_error *error);
 // As extract_server_output and extract_server_has_ended.
 const void *extract_proxy_output(struct extract_proxy *proxy, size_t *length);

@@ -4,6 +4,7 @@
 // Every socket is nonblocking. Except for the lookup of a host name, all waiting is done by poll,
 // in slices of at most SLICE_MS that do not go beyond the deadline. A set `cancel` is noticed
 // between two slices. Standard: IEEE Std 1003.1-2017.
+#define _GNU_SOURCE // POLLRDHUP
 #include "memory/live/connection.h"
 #include "base/now.h"
 #include <errno.h>
@@ -110,9 +111,18 @@ void connection_begin(struct connection *connection)
     connection->deadline = end < connection->limit ? end : connection->limit;
 }
 
+bool connection_has_gone(int fd)
+{
+    struct pollfd one = {.fd = fd, .events = POLLRDHUP};
+
+    return poll(&one, 1, 0) > 0;
+}
+
 static bool is_cancelled(struct connection *connection)
 {
-    if (!connection->cancel || !*connection->cancel)
+    bool has_signal = connection->cancel && *connection->cancel;
+
+    if (!has_signal && (!connection->client || !connection_has_gone(*connection->client)))
         return false;
     connection_fail(connection, CONNECTION_CANCELLED, EXTRACT_IO, NULL, "interrupted");
     return true;

@@ -5,8 +5,8 @@
 // an error, which the connection keeps; the functions then return false or -1.
 //
 // The server is never trusted to answer. An exchange takes at most `timeout`, and no wait continues
-// after `limit` or after `cancel` was set. Standard: IEEE Std 1003.1-2017 (connect, poll, recv,
-// send).
+// after `limit`, after `cancel` was set, or after the other end of `client` has gone. Standard:
+// IEEE Std 1003.1-2017 (connect, poll, recv, send).
 #ifndef EXTRACT_LIVE_CONNECTION_H
 #define EXTRACT_LIVE_CONNECTION_H
 
@@ -20,7 +20,7 @@ enum connection_fault {
     CONNECTION_GOOD,
     CONNECTION_BROKEN,   // the connection or its data failed: a new connection may succeed
     CONNECTION_LATE,     // a time-out, or a failure that another try would only repeat
-    CONNECTION_CANCELLED // the caller set `cancel`
+    CONNECTION_CANCELLED // the caller set `cancel`, or the client has gone
 };
 
 struct connection {
@@ -31,6 +31,7 @@ struct connection {
     int (*dial)(struct connection *connection);
     void *context;                       // for dial
     const volatile sig_atomic_t *cancel; // may be NULL
+    const int *client;                   // a file whose end cancels, too; NULL: none
     uint64_t timeout;                    // longest time of one exchange, in ns
     uint64_t limit;                      // end of the whole operation, in CLOCK_MONOTONIC ns
     uint64_t deadline;                   // end of this exchange, in CLOCK_MONOTONIC ns
@@ -67,6 +68,9 @@ bool connection_send(struct connection *connection, const void *bytes, size_t le
 
 // Returns the next byte, or -1 after a fault. Waits for it.
 int connection_byte(struct connection *connection);
+
+// Returns whether the other end of a pipe or socket has gone.
+bool connection_has_gone(int fd);
 
 // Returns whether connection_byte would return at once: a byte has arrived, or the connection has
 // ended.

@@ -50,6 +50,9 @@ size_t packet_frame(uint8_t *frame, const void *data, size_t length)
 
 bool packet_send(struct packets *packets, const void *data, size_t length)
 {
+    if (length > PACKET_SENT)
+        return connection_fail(packets->connection, CONNECTION_LATE, EXTRACT_BAD, NULL,
+                               "a request of %zu bytes is longer than %d", length, PACKET_SENT);
     packets->sent_length = packet_frame(packets->sent, data, length);
     return connection_send(packets->connection, packets->sent, packets->sent_length);
 }

@@ -13,7 +13,7 @@ enum {
     MAX_PACKET = 65536, // largest packet size that is believed, in bytes of data
     PACKET_CAPACITY =
         MAX_PACKET + 8192, // largest packet that is accepted: servers count differently
-    PACKET_SENT = 4096     // largest packet that is sent, in bytes of data
+    PACKET_SENT = 16384    // largest packet that is sent, in bytes of data
 };
 
 struct packets {
@@ -28,7 +28,8 @@ struct packets {
 // Writes `length` bytes of data with their frame, for which there must be 2 * length + 4 bytes.
 // Returns the length of both.
 size_t packet_frame(uint8_t *frame, const void *data, size_t length);
-// Sends `length` bytes (at most PACKET_SENT) as a packet. Returns false after a fault.
+// Sends `length` bytes as a packet. Returns false after a fault, which more than PACKET_SENT bytes
+// are, too.
 bool packet_send(struct packets *packets, const void *data, size_t length);
 
 // Waits for the next packet and stores its data in `body`. Skips notifications. Returns false after

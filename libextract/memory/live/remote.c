@@ -119,7 +119,7 @@ static bool read_stop_reply(struct remote *r)
 static bool send_request(struct remote *r, const char *text)
 {
     r->owed++;
-    return send_text(r, "%s", text) && read_reply(r);
+    return packet_send(&r->packets, text, strlen(text)) && read_reply(r);
 }
 
 // Moves the cursor after `name` if `name` is at the cursor. Returns whether it was.
