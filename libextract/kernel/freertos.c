@@ -8,13 +8,14 @@
 #include "symbols/dwarf.h"
 #include <string.h>
 
-enum { MAX_CORES = 64, MAX_LISTS = 256, FILL = 0xA5 };
+enum { MAX_CORES = 64, MAX_LISTS = 256, FILL = 0xA5, MOST_STACK = 1 << 24 };
 
-#define TASK  "tskTaskControlBlock"
-#define QUEUE "QueueDefinition"
-#define GROUP "EventGroupDef_t"
-#define LIST  "List_t"
-#define ITEM  "ListItem_t"
+#define TASK       "tskTaskControlBlock"
+#define QUEUE      "QueueDefinition"
+#define GROUP      "EventGroupDef_t"
+#define LIST       "List_t"
+#define ITEM       "ListItem_t"
+#define HEAP_BLOCK "A_BLOCK_LINK"
 
 // The variables that are lists of tasks.
 static const struct task_list {
@@ -235,6 +236,64 @@ static uint64_t find_waited(struct kernel_reader *reader, uint64_t container, co
     return container - bits->offset;
 }
 
+// ---- stacks ----
+
+// Returns whether a symbol covers two addresses; or the program has none, as with heap_5, whose
+// memory the application chooses.
+static bool may_be_in_heap(struct kernel_reader *reader, uint64_t from, uint64_t to)
+{
+    struct extract_symbol heap;
+
+    return !extract_symbols_by_name(reader->symbols, "ucHeap", &heap) ||
+           (from >= heap.address && to <= heap.address + heap.size);
+}
+
+// Finds the end of a block of heap_4 or heap_5 that begins at an address: its header is before it,
+// padded to the alignment of the port. In a block that is in use, the highest bit of the size is
+// set, and the pointer to the next one is null, or the canary of the heap. Returns 0 if there is no
+// such header.
+static uint64_t find_block_end(struct kernel_reader *reader, uint64_t start)
+{
+    enum { LEAST_ALIGNMENT = 8, MOST_ALIGNMENT = 32 };
+    const struct kernel_member *size_member = kernel_member(reader, HEAP_BLOCK, "xBlockSize");
+    const struct kernel_member *next_member = kernel_member(reader, HEAP_BLOCK, "pxNextFreeBlock");
+    uint64_t type_bytes, canary = 0, next, size;
+
+    if (!size_member || !next_member ||
+        !extract_symbols_type_size(reader->symbols, HEAP_BLOCK, &type_bytes))
+        return 0;
+    (void)kernel_read_variable(reader, "xHeapCanary", 0, &canary);
+    const uint64_t in_use = UINT64_C(1) << (8 * size_member->size - 1);
+    for (uint64_t align = LEAST_ALIGNMENT; align <= MOST_ALIGNMENT; align *= 2) {
+        uint64_t header = (type_bytes + align - 1) & ~(align - 1), block = start - header;
+        if (!kernel_read_number(reader, block + size_member->offset, size_member->size, &size) ||
+            !kernel_read_pointer(reader, block + next_member->offset, &next) || !(size & in_use) ||
+            (next && next != canary))
+            continue;
+        size &= ~in_use;
+        if (size > header && size <= MOST_STACK && may_be_in_heap(reader, block, block + size))
+            return block + size;
+    }
+    return 0;
+}
+
+// Forgets ends of stacks in whose memory there is another stack or a control block.
+static void check_ends(struct kernel_reader *reader)
+{
+    struct extract_kernel *kernel = reader->kernel;
+
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        struct extract_kernel_thread *thread = &kernel->threads[i];
+        for (size_t k = 0; thread->stack_end && k < kernel->thread_count; k++) {
+            const struct extract_kernel_thread *other = &kernel->threads[k];
+            if ((other->address >= thread->stack_start && other->address < thread->stack_end) ||
+                (other->stack_start > thread->stack_start &&
+                 other->stack_start < thread->stack_end))
+                thread->stack_end = 0;
+        }
+    }
+}
+
 // ---- tasks ----
 
 static void read_wait(struct kernel_reader *reader, const struct kernel_block *block,
@@ -281,8 +340,10 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
         }
     read_wait(reader, block, thread);
     (void)kernel_block_get(reader, block, "pxStack", &thread->stack_start);
-    if (kernel_block_get(reader, block, "pxEndOfStack", &top)) // the highest word
+    if (kernel_block_get(reader, block, "pxEndOfStack", &top) && top) // the highest word
         thread->stack_end = top + reader->word_bytes;
+    else if (thread->stack_start)
+        thread->stack_end = find_block_end(reader, thread->stack_start);
     if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_TERMINATED ||
         !kernel_block_get(reader, block, "pxTopOfStack", &thread->sp))
         return;
@@ -405,6 +466,7 @@ static bool read_freertos(struct kernel_reader *reader)
         for (size_t k = 0; k < list_count && k < MAX_LISTS; k++)
             read_list(reader, lists.address + k * list_bytes, &walk);
     }
+    check_ends(reader);
     if (kernel_read_variable(reader, "uxCurrentNumberOfTasks", 0, &count) &&
         count != reader->kernel->thread_count)
         kernel_add_problem(reader, "the lists contain %zu tasks, but the kernel counts %llu",

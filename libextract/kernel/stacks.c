@@ -6,7 +6,8 @@
 
 // In bytes. BUDGET is for all stacks together, which may overlap in a damaged memory.
 // A stack pointer that is further below a stack than NEAR is damaged, and no proof of an overflow.
-enum { CHUNK = 4096, BUDGET = 1 << 28, PROOF = 8, NEAR = 1 << 16, LOW_END = 64 };
+// PROOF: bytes at the low end that kernels check themselves.
+enum { CHUNK = 4096, BUDGET = 1 << 28, PROOF = 16, NEAR = 1 << 16, LOW_END = 64 };
 
 // Counts the bytes at the start of a stack that hold the fill byte. Returns false if they cannot be
 // read, or if they exceed the budget.
@@ -68,25 +69,56 @@ static void check_bounds(struct kernel_reader *reader, struct extract_kernel_thr
     }
 }
 
+static bool is_in_stack(const struct extract_kernel_thread *thread, uint64_t sp)
+{
+    return thread->stack_start && sp >= thread->stack_start &&
+           (!thread->stack_end || sp <= thread->stack_end);
+}
+
+static bool is_end_untouched(const struct extract_kernel_thread *thread)
+{
+    return thread->has_untouched && thread->untouched >= PROOF;
+}
+
+// Gets the stack pointer of the thread that runs on a core. On Arm's M-profile, start-up code runs
+// on the main stack. And while the kernel changes threads in an exception, psp may still be that of
+// the thread before. On other machines, it is in the frame that a trap has pushed, if that is
+// known; the core may be on another stack.
+static bool running_sp(const struct extract_kernel_thread *thread,
+                       const struct register_machine *machine,
+                       const struct extract_registers *registers, uint64_t *found)
+{
+    enum { EXCEPTION = 0x1FF, FIRST_FAULT = 3, LAST_FAULT = 7 };
+    uint64_t psr, sp;
+
+    *found = thread->sp;
+    if (!machine->is_m_profile)
+        return thread->has_sp || (register_get(registers, machine->sp, found) &&
+                                  is_in_stack(thread, *found) && *found < thread->stack_end);
+    if (thread->has_sp || !register_get(registers, ARM_PSR, &psr) ||
+        !register_get(registers, ARM_SP, &sp) || !register_get(registers, ARM_PSP, found))
+        return false;
+    unsigned exception = psr & EXCEPTION;
+    return *found &&
+           (exception ? exception >= FIRST_FAULT && exception <= LAST_FAULT : sp == *found);
+}
+
 void kernel_check_running(struct extract_kernel *kernel, unsigned core,
                           const struct register_machine *machine,
                           const struct extract_registers *registers)
 {
-    enum { EXCEPTION = 0x1FF, FIRST_FAULT = 3, LAST_FAULT = 7 };
-    uint64_t psr, sp, psp;
+    uint64_t sp;
 
-    if (!machine || !machine->is_m_profile || !register_get(registers, ARM_PSR, &psr) ||
-        !register_get(registers, ARM_SP, &sp) || !register_get(registers, ARM_PSP, &psp))
-        return;
-    // Start-up code runs on the main stack. And while the kernel changes threads in an exception,
-    // psp may still be that of the thread before.
-    unsigned exception = psr & EXCEPTION;
-    bool is_of_thread = exception ? exception >= FIRST_FAULT && exception <= LAST_FAULT : sp == psp;
-    for (size_t i = 0; is_of_thread && psp && i < kernel->thread_count; i++) {
+    for (size_t i = 0; machine && i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];
-        if (thread->has_core && thread->core == core && !thread->has_sp &&
-            is_just_below(psp, thread->stack_start))
+        if (!thread->has_core || thread->core != core ||
+            !running_sp(thread, machine, registers, &sp))
+            continue;
+        if (is_just_below(sp, thread->stack_start))
             thread->overflow = EXTRACT_OVERFLOW_PROVEN;
+        else if (thread->overflow == EXTRACT_OVERFLOW_UNKNOWN && is_in_stack(thread, sp) &&
+                 is_end_untouched(thread))
+            thread->overflow = EXTRACT_OVERFLOW_NO;
     }
 }
 
@@ -98,7 +130,7 @@ static enum extract_kernel_overflow judge_below(struct kernel_reader *reader,
                                                 bool is_filled)
 {
     bool has_frame = thread->has_pc && thread->function;
-    bool is_untouched = thread->has_untouched && thread->untouched >= PROOF;
+    bool is_untouched = is_end_untouched(thread);
 
     if (has_frame || (is_filled && thread->has_untouched && !is_untouched))
         return EXTRACT_OVERFLOW_PROVEN;
@@ -108,7 +140,7 @@ static enum extract_kernel_overflow judge_below(struct kernel_reader *reader,
                        "thread at 0x%llx: its stack pointer 0x%llx is below its stack, whose end "
                        "was never used",
                        (unsigned long long)thread->address, (unsigned long long)thread->sp);
-    return EXTRACT_OVERFLOW_NO;
+    return EXTRACT_OVERFLOW_UNKNOWN;
 }
 
 void kernel_measure_stacks(struct kernel_reader *reader)
@@ -131,8 +163,10 @@ void kernel_measure_stacks(struct kernel_reader *reader)
                                (unsigned long long)thread->address, (unsigned long long)thread->sp);
         else if (is_below)
             thread->overflow = judge_below(reader, thread, is_filled);
-        else if (thread->has_untouched && thread->untouched >= PROOF)
-            thread->overflow = EXTRACT_OVERFLOW_NO;
+        else if (is_end_untouched(thread))
+            thread->overflow = thread->has_sp && is_in_stack(thread, thread->sp)
+                                   ? EXTRACT_OVERFLOW_NO
+                                   : EXTRACT_OVERFLOW_UNKNOWN;
         else if (thread->has_untouched && is_filled && !is_cleared(reader, thread))
             thread->overflow = EXTRACT_OVERFLOW_SUSPECTED;
         // No stack contains the fill byte: the kernel does not fill them.

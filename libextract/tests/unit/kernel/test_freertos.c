@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests of kernel/freertos.c on control blocks with the names of FreeRTOS.
 #include "host.h"
+#include "kernel/kernel.h"
+#include <elf.h>
 
 typedef struct xLIST List_t;
 typedef struct xLIST_ITEM {
@@ -51,6 +53,11 @@ typedef struct {
     Queue_t *xHandle;
 } QueueRegistryItem_t;
 
+typedef struct A_BLOCK_LINK {
+    struct A_BLOCK_LINK *pxNextFreeBlock;
+    size_t xBlockSize;
+} BlockLink_t;
+
 enum { PRIORITIES = 3, TASKS = 9, STACK = 256 };
 
 // FreeRTOS's variables.
@@ -70,6 +77,13 @@ static struct {
     unsigned long messages, length, item_bytes;
 } flags;
 static unsigned char stacks[TASKS][STACK];
+// The memory of heap_4: blocks with their headers.
+struct {
+    BlockLink_t first;
+    unsigned char stack[STACK];
+    BlockLink_t second;
+    unsigned char other[STACK];
+} ucHeap;
 
 static void list_init(List_t *list)
 {
@@ -213,10 +227,84 @@ static void registers_may_be_in_the_block(void **state)
 
     const struct extract_kernel_thread *stopped = host_thread(kernel, "stopped");
     assert_true(!stopped->has_sp && !stopped->has_pc);
-    assert_int_equal(stopped->overflow, EXTRACT_OVERFLOW_NO);
+    assert_int_equal(stopped->overflow, EXTRACT_OVERFLOW_UNKNOWN);
     assert_string_equal(stopped->no_registers,
                         "they are in the control block, in an order that is not known");
     assert_int_equal(kernel->problem_count, 0);
+    extract_kernel_free(kernel);
+}
+
+// By default, FreeRTOS notes no end of a stack. The header of its block on the heap has it.
+static void a_block_of_the_heap_ends_the_stack(void **state)
+{
+    enum { BLOCK = sizeof(BlockLink_t) + STACK, FILLED = 100 };
+    const size_t in_use = ~(SIZE_MAX >> 1);
+
+    tasks[2].pxStack = ucHeap.stack;
+    tasks[2].pxEndOfStack = NULL;
+    tasks[2].pxTopOfStack = ucHeap.stack + STACK - 64;
+    memset(&ucHeap, 0, sizeof ucHeap);
+    memset(ucHeap.stack, 0xA5, FILLED);
+    ucHeap.first.xBlockSize = in_use | BLOCK;
+    struct extract_kernel *kernel = host_kernel(*state);
+    const struct extract_kernel_thread *thread = host_thread(kernel, "sleeper");
+    assert_int_equal(thread->stack_end - thread->stack_start, STACK);
+    assert_true(thread->has_untouched && thread->untouched == FILLED);
+    assert_int_equal(thread->overflow, EXTRACT_OVERFLOW_NO);
+    extract_kernel_free(kernel);
+    // A block that is free, one that is longer than the heap, one with another stack in it, and one
+    // in a list are none of the stack. What was never used is known without its end.
+    static const struct {
+        bool is_in_use, has_other, is_in_list;
+        size_t bytes;
+    } others[] = {{false, false, false, BLOCK},
+                  {true, false, false, 2 * BLOCK + 1},
+                  {true, true, false, 2 * BLOCK},
+                  {true, false, true, BLOCK}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ucHeap.first.xBlockSize = others[i].bytes | (others[i].is_in_use ? in_use : 0);
+        ucHeap.first.pxNextFreeBlock = others[i].is_in_list ? &ucHeap.second : NULL;
+        tasks[3].pxStack = others[i].has_other ? ucHeap.other : stacks[3];
+        kernel = host_kernel(*state);
+        thread = host_thread(kernel, "sleeper");
+        assert_int_equal(thread->stack_end, 0);
+        assert_true(thread->has_untouched && thread->untouched == FILLED);
+        assert_int_equal(thread->overflow, EXTRACT_OVERFLOW_NO);
+        extract_kernel_free(kernel);
+    }
+}
+
+// The kernel's own check covers the lowest 16 bytes. A task whose stack pointer is elsewhere, or
+// not known, has no stack that is known to be in order.
+static void an_overflow_is_denied_by_proof_only(void **state)
+{
+    enum { LOWEST = 16 };
+
+    stacks[2][LOWEST - 1] = 0;
+    stacks[3][LOWEST] = 0;
+    tasks[7].pxTopOfStack = stacks[7] - 64;         // below it
+    tasks[8].pxTopOfStack = stacks[8] + STACK + 64; // above it
+    memset(stacks[1], 0, STACK);                    // cleared
+    struct extract_kernel *kernel = host_kernel(*state);
+    assert_int_equal(host_thread(kernel, "sleeper")->overflow, EXTRACT_OVERFLOW_SUSPECTED);
+    assert_int_equal(host_thread(kernel, "taker")->overflow, EXTRACT_OVERFLOW_NO);
+    assert_int_equal(host_thread(kernel, "ready")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    assert_int_equal(host_thread(kernel, "told")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    assert_int_equal(host_thread(kernel, "stopped")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    assert_int_equal(host_thread(kernel, "running")->overflow, EXTRACT_OVERFLOW_UNKNOWN);
+    // The registers of the core have the stack pointer of the task that runs.
+    const struct register_machine *machine = register_machine_find(EM_ARM, 4, true);
+    const uint64_t sps[] = {4096, 0};
+    for (size_t i = 0; i < 2; i++) {
+        struct extract_registers core = {.known = 0};
+        struct extract_kernel_thread *thread =
+            &kernel->threads[host_thread(kernel, "running") - kernel->threads];
+        register_set(&core, ARM_PSR, 0x01000000);
+        register_set(&core, ARM_SP, thread->stack_start + sps[i]);
+        register_set(&core, ARM_PSP, thread->stack_start + sps[i]);
+        kernel_check_running(kernel, 0, machine, &core);
+        assert_int_equal(thread->overflow, i ? EXTRACT_OVERFLOW_NO : EXTRACT_OVERFLOW_UNKNOWN);
+    }
     extract_kernel_free(kernel);
 }
 
@@ -287,6 +375,8 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(tasks_are_read),
                                        TEST(queues_are_read),
                                        TEST(registers_may_be_in_the_block),
+                                       TEST(a_block_of_the_heap_ends_the_stack),
+                                       TEST(an_overflow_is_denied_by_proof_only),
                                        TEST(an_event_group_is_no_queue),
                                        TEST(damage_ends_one_list_only),
                                        TEST(an_item_belongs_to_its_task)};
