@@ -37,6 +37,7 @@ static const struct kind {
     {"core", 0, extract_memory_open_core, NULL},
     {"ihex", 0, NULL, extract_memory_add_hex},
     {"srec", 0, NULL, extract_memory_add_srec},
+    {"crashcatcher", 0, NULL, extract_memory_add_crashcatcher},
 };
 
 // Certainty that a memory is an input of this plug-in if exactly one ring was found in it.

@@ -122,6 +122,8 @@ static enum extract_code add_image(struct extract_memory *memory, const struct i
         return extract_memory_add_hex(memory, input->path, error);
     if (strcmp(input->kind, "srec") == 0)
         return extract_memory_add_srec(memory, input->path, error);
+    if (strcmp(input->kind, "crashcatcher") == 0)
+        return extract_memory_add_crashcatcher(memory, input->path, error);
     if (strcmp(input->kind, "elf") == 0)
         return extract_error_set(error, EXTRACT_BAD, input->path,
                                  "use the firmware with --elf, and a dump of its memory as input",
@@ -178,6 +180,14 @@ static bool is_complete_file(const struct input *input)
            strncmp(input->kind, "hook", strlen("hook")) == 0;
 }
 
+static void print_remarks(const struct extract_memory *memory)
+{
+    const char *remark;
+
+    for (size_t i = 0; (remark = extract_memory_remark(memory, i)) != NULL; i++)
+        cli_print_note(extract_memory_name(memory), "%s", remark);
+}
+
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error)
 {
@@ -202,6 +212,8 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
         }
         free(input.path);
     }
+    if (!code && *memory && !options->quiet)
+        print_remarks(*memory);
     if (code) {
         extract_memory_close(*memory);
         *memory = NULL;
@@ -234,7 +246,8 @@ bool cli_inputs_are_two(const struct cli_options *options)
         is_whole = extract_memory_is_folder(options->inputs[i]) ||
                    (strcmp(options->inputs[i], "-") != 0 &&
                     !detect_input(&input, options->inputs[i], options, NULL) &&
-                    (is_complete_file(&input) || strcmp(input.kind, "log") == 0));
+                    (is_complete_file(&input) || strcmp(input.kind, "log") == 0 ||
+                     strcmp(input.kind, "crashcatcher") == 0));
         free(input.path);
     }
     return is_whole && options->input_count == 2 && !cli_is_live(options);

@@ -301,6 +301,10 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
                        remains->thread_notes,
                        remains->core_count ? "what the registers show is likely"
                                            : "none shows which one the core was in");
+        const char *remark;
+        for (size_t i = 0;
+             remains->memory && (remark = extract_memory_remark(remains->memory, i)) != NULL; i++)
+            crash_find(&build, "input", "memory", EXTRACT_CRASH_CERTAIN, "%s", remark);
         crash_read_faults(&build);
         crash_read_threads(&build);
         crash_read_history(&build);

@@ -92,13 +92,20 @@ static const struct meaning *meaning_of(const struct meaning *list, size_t count
 
 static const uint64_t scb = 0xE000ED00; // system control block
 
-// Reads which exception is active, if a dump or a live target has it: for a core without registers.
+// Reads which exception is active: the one that the core is in, or has taken at its registers. A
+// dump or a live target may have it for a core without registers.
 static bool read_active_exception(const struct crash_build *build, uint64_t *number)
 {
     const uint64_t icsr = scb + 4;
     uint8_t bytes[4];
     size_t got;
 
+    if (register_get(&build->crash->registers, FAULT_EXCEPTION, number))
+        return true;
+    if (register_get(&build->crash->registers, ARM_PSR, number)) {
+        *number &= EXCEPTION;
+        return true;
+    }
     if (extract_memory_read(build->remains->memory, icsr, bytes, sizeof bytes, &got, NULL))
         return false;
     struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
@@ -116,12 +123,13 @@ static void read_status(struct crash_build *build)
     size_t got;
     uint64_t known;
 
-    if (register_get(registers, FAULT_CFSR, &known) ||
-        extract_memory_read(build->remains->memory, scb + STATUS_ADDRESS_LOW, bytes, sizeof bytes,
-                            &got, NULL))
+    if (register_get(registers, FAULT_CFSR, &known))
         return;
-    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, EXTRACT_LITTLE);
-    for (size_t i = 0; i < sizeof order; i++)
+    // Not every dump has all of them.
+    (void)extract_memory_read(build->remains->memory, scb + STATUS_ADDRESS_LOW, bytes, sizeof bytes,
+                              &got, NULL);
+    struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
+    for (size_t i = 0; i < got / 4; i++)
         register_set(registers, order[i], extract_cursor_u32(&c));
 }
 
@@ -333,16 +341,16 @@ static void find_without_bits(struct crash_build *build, const struct meaning *e
 static void read_arm(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
-    uint64_t psr, cfsr = 0;
+    uint64_t active, cfsr = 0;
 
     read_status(build);
     // Without the exception, the status may be that of a fault that the program survived.
-    if (!register_get(&crash->registers, ARM_PSR, &psr) && !read_active_exception(build, &psr)) {
+    if (!read_active_exception(build, &active)) {
         build->is_old_status = true;
         (void)find_status(build);
         return;
     }
-    unsigned number = psr & EXCEPTION;
+    unsigned number = (unsigned)active;
     const struct meaning *exception =
         meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
     name_exception(number, crash->context, sizeof crash->context);

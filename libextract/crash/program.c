@@ -5,6 +5,7 @@
 #include "base/cursor.h"
 #include "crash/crash.h"
 #include "memory/core.h"
+#include "memory/crashcatcher.h"
 #include "memory/hooks.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
@@ -168,6 +169,10 @@ static void check_machine(struct crash_build *build)
         crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
                    "the core file is of another machine than the ELF file (e_machine %u and %u)",
                    core->elf.machine, extract_symbols_machine(build->remains->symbols));
+    else if (extract_crashcatcher_of(build->remains->memory) &&
+             !extract_symbols_is_m_profile(build->remains->symbols))
+        crash_find(build, "other program", "memory", EXTRACT_CRASH_CERTAIN,
+                   "the dump of CrashCatcher is of a Cortex-M core, for which the ELF file is not");
 }
 
 static void put_hex(char *text, const uint8_t *bytes, size_t length)

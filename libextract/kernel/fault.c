@@ -206,7 +206,14 @@ bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols
 
     *origin = (struct extract_origin){.exception = 0};
     if (!machine || !machine->is_m_profile || !register_get(core, ARM_PSR, &psr) ||
-        !(psr & EXCEPTION) || !register_get(core, ARM_SP, &sp))
+        !register_get(core, ARM_SP, &sp))
+        return false;
+    if (register_get(core, FAULT_EXCEPTION, &value)) {
+        origin->registers = *core;
+        origin->exception = psr & EXCEPTION;
+        return origin->is_sure = true;
+    }
+    if (!(psr & EXCEPTION))
         return false;
     bool is_in_lr = register_get(core, ARM_LR, &lr) && is_exception_return(lr);
     if (!is_in_lr || !(lr & process_stack))

@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -93,8 +95,29 @@ static void images_close(void *context)
         free(blob);
     }
     extract_core_free(images->core);
+    free(images->crashcatcher);
+    for (size_t i = 0; i < EXTRACT_REMARKS; i++)
+        free(images->remarks[i]);
     free(images->list);
     free(images);
+}
+
+void extract_images_remark(struct extract_images *images, const char *format, ...)
+{
+    enum { TEXT = 256 };
+    va_list arguments;
+    size_t i = 0;
+
+    while (i < EXTRACT_REMARKS && images->remarks[i])
+        i++;
+    if (i == EXTRACT_REMARKS)
+        return;
+    images->remarks[i] = malloc(TEXT);
+    if (!images->remarks[i])
+        return;
+    va_start(arguments, format);
+    vsnprintf(images->remarks[i], TEXT, format, arguments);
+    va_end(arguments);
 }
 
 static uint64_t last_of(const struct extract_image *image)
@@ -158,7 +181,7 @@ static enum extract_code add_spans(struct extract_images *images, const char *na
     }
     size_t name_size = strlen(name) + 1;
     struct extract_blob *blob = malloc(sizeof *blob + name_size);
-    struct extract_image *list = calloc(images->count + count, sizeof *list);
+    struct extract_image *list = calloc(images->count + count + 1, sizeof *list);
     if (!blob || !list) {
         free(blob);
         free(list);

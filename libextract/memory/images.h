@@ -8,8 +8,10 @@
 #include <extract/memory.h>
 
 struct extract_core;
-
+struct extract_crashcatcher;
 struct extract_blob;
+
+enum { EXTRACT_REMARKS = 8 };
 
 // A span of target addresses and the bytes that stand for it.
 struct extract_image {
@@ -38,6 +40,9 @@ struct extract_images {
     bool starts;               // a ring's header is at `start`
     uint64_t start;            // target address
     struct extract_core *core; // notes of a core, owned; NULL for other inputs
+    struct extract_crashcatcher *crashcatcher; // registers of a dump, owned; NULL for other inputs
+    char *
+        remarks[EXTRACT_REMARKS]; // what the loaders noted for the user, owned; NULL after the last
 };
 
 // A file that is being loaded: all of its bytes, or the open file. A loader that takes over `bytes`
@@ -55,7 +60,7 @@ typedef enum extract_code extract_loader(struct extract_images *images, struct e
 
 // The loaders, one per file format.
 extract_loader extract_raw_load, extract_trx_load, extract_hooks_load, extract_core_load,
-    extract_hex_load, extract_srec_load;
+    extract_hex_load, extract_srec_load, extract_crashcatcher_load;
 
 // Returns the table of a memory, or NULL if the memory is of another kind.
 struct extract_images *extract_images_of(const struct extract_memory *memory);
@@ -66,6 +71,11 @@ struct extract_images *extract_images_of(const struct extract_memory *memory);
 enum extract_code extract_images_add(struct extract_images *images, struct extract_input *input,
                                      const struct extract_image *spans, size_t count,
                                      struct extract_error *error);
+
+// Notes what the user of an image must know, such as what it lacks. From the ninth on, and without
+// memory, remarks are dropped.
+void extract_images_remark(struct extract_images *images, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 // Opens a regular file and sets its length. Returns -1 if it is not regular, cannot be opened, or
 // has the length 0: files of /proc do, and hold bytes all the same.

@@ -153,6 +153,13 @@ uint64_t extract_memory_missing(const struct extract_memory *memory)
     return images ? images->missing : 0;
 }
 
+const char *extract_memory_remark(const struct extract_memory *memory, size_t i)
+{
+    const struct extract_images *images = extract_images_of(memory);
+
+    return images && i < EXTRACT_REMARKS ? images->remarks[i] : NULL;
+}
+
 enum extract_byte_order extract_memory_byte_order(const struct extract_memory *memory)
 {
     const struct extract_images *images = extract_images_of(memory);

@@ -30,8 +30,9 @@ static const char *const x86_names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi"
                                         "r12", "r13", "r14", "r15", "rip", "eflags"};
 
 static const char *const fault_names[FAULT_END - EXTRACT_FAULT] = {
-    "cfsr", "hfsr",  "dfsr",    "mmfar",  "bfar",           "afsr", "sfsr", "sfar", "mcause",
-    "mepc", "mtval", "mstatus", "signal", "signal_address", "lwp",  "esr",  "elr",  "far"};
+    "cfsr", "hfsr",   "dfsr", "mmfar", "bfar",     "afsr",   "sfsr",
+    "sfar", "mcause", "mepc", "mtval", "mstatus",  "signal", "signal_address",
+    "lwp",  "esr",    "elr",  "far",   "exception"};
 
 static const char *const m68k_names[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "a0",
                                          "a1", "a2", "a3", "a4", "a5", "fp", "sp", "ps", "pc"};

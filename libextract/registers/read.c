@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // registers: reads the registers of a target that has stopped (extract/registers.h).
 #include "base/file.h"
+#include "memory/crashcatcher.h"
 #include "registers/live.h"
 #include "registers/notes.h"
 #include "registers/text.h"
@@ -40,6 +41,39 @@ static enum extract_code read_text(struct extract_registers *registers, size_t *
     return code;
 }
 
+// The stack pointer that the core used for what faulted is that of the fault; the exception has
+// pushed its frame below it.
+static void take_stacks(const struct extract_crashcatcher *dump,
+                        struct extract_registers *registers)
+{
+    enum { EXCEPTION = 0x1FF, FRAME = 0x20, FPU_FRAME = 0x68, PADDING = 4 };
+    uint32_t sp = dump->general[ARM_SP], pushed = (sp - dump->psp) & ~(uint32_t)PADDING;
+    bool is_thread =
+        !(dump->general[ARM_PSR] & EXCEPTION) && (pushed == FRAME || pushed == FPU_FRAME);
+
+    register_set(registers, ARM_MSP, is_thread ? dump->msp : sp);
+    register_set(registers, ARM_PSP, is_thread ? sp : dump->psp);
+}
+
+// Gets the registers of the fault from a dump of CrashCatcher. Returns the number of cores.
+static size_t take_crashcatcher(const struct extract_memory *memory,
+                                const struct register_machine *machine,
+                                struct extract_registers *registers)
+{
+    enum { EXCEPTION = 0x1FF };
+    const struct extract_crashcatcher *dump = extract_crashcatcher_of(memory);
+
+    if (!dump || !machine->is_m_profile)
+        return 0;
+    registers->known = 0;
+    for (unsigned i = 0; i < CRASHCATCHER_GENERAL; i++)
+        register_set(registers, i, dump->general[i]);
+    if (dump->has_stacks)
+        take_stacks(dump, registers);
+    register_set(registers, FAULT_EXCEPTION, dump->handler_psr & EXCEPTION);
+    return 1;
+}
+
 enum extract_code extract_registers_read(struct extract_registers *registers, size_t *count,
                                          const struct extract_memory *memory,
                                          const struct extract_symbols *symbols, const char *path,
@@ -55,6 +89,8 @@ enum extract_code extract_registers_read(struct extract_registers *registers, si
                                  extract_symbols_machine(symbols));
     if (!path) {
         *count = register_notes_read(memory, machine, registers, EXTRACT_CORES);
+        if (!*count)
+            *count = take_crashcatcher(memory, machine, registers);
         return *count ? EXTRACT_OK
                       : register_live_read(memory, machine, extract_symbols_byte_order(symbols),
                                            registers, EXTRACT_CORES, count, error);

@@ -51,6 +51,7 @@ enum {
     FAULT_ESR, // AArch64: of the exception level that the core is in
     FAULT_ELR,
     FAULT_FAR,
+    FAULT_EXCEPTION, // Arm M-profile: number of the one that was taken at these registers
     FAULT_END,
     M68K_SP = 15,
     M68K_PS = 16,

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "memory/hooks.h"
 #include "memory/core.h"
+#include "memory/crashcatcher.h"
 #include "memory/images.h"
 #include "log/block.h"
 #include "formats/posix/posix.h"
@@ -33,6 +34,8 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
         return "ptr";
     if (extract_log_is(bytes, length))
         return "log";
+    if (extract_crashcatcher_is(bytes, length))
+        return "crashcatcher";
     if (extract_hex_is(bytes, length))
         return "ihex";
     if (extract_srec_is(bytes, length))
@@ -67,5 +70,7 @@ enum extract_code extract_memory_detect(const char *path, const char **kind,
     *kind = extract_kind_of(bytes, length);
     if (strcmp(*kind, "raw") == 0 && is_damaged_log(path))
         *kind = "log";
+    else if (strcmp(*kind, "raw") == 0 && extract_crashcatcher_is_in(path))
+        *kind = "crashcatcher";
     return EXTRACT_OK;
 }

@@ -195,6 +195,7 @@ struct extract_origin {
 // Gets the registers that an exception has saved: on the stack of a thread, or on the main stack if
 // it came in start-up code or in another exception. A handler that has called functions no longer
 // shows where: then its frame is searched for, and RETTOBASE of ICSR is used, if the memory has it.
+// Registers of which "exception" says that they are those of the fault are returned as they are.
 // Returns false if the core is not in an exception, or if no frame is found. Source: Arm v7-M
 // Architecture Reference Manual, B1.5.6, B3.2.4.
 bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols *symbols,

@@ -117,6 +117,14 @@ enum extract_code extract_memory_add_hex(struct extract_memory *memory, const ch
 enum extract_code extract_memory_add_srec(struct extract_memory *memory, const char *path,
                                           struct extract_error *error);
 
+// Adds the regions of a dump of CrashCatcher, version 2 or 3: binary, or hexadecimal text among
+// other lines. Of several dumps in one text, the last one is read. The registers of the fault are
+// those that extract_registers_read returns. What the dump lacks becomes remarks. Errors: those of
+// extract_memory_add_image; BAD (no such dump), TRUNCATED (it ends within the registers), USAGE
+// (the memory has one already).
+enum extract_code extract_memory_add_crashcatcher(struct extract_memory *memory, const char *path,
+                                                  struct extract_error *error);
+
 // Adds the images of a directory that OpenOCD's `ringside crash DIR` has written, as its
 // manifest.txt lists them. Errors: those of extract_memory_add_image; BAD (the manifest is not
 // valid, or it names a file that is not a regular one), LIMIT (it has more than 1 MiB).
@@ -160,8 +168,9 @@ enum extract_code extract_memory_open_hooks(struct extract_memory **memory, cons
 
 // Detects the kind of a file by its first bytes, and points *kind to its static name: "trx", "hook"
 // (a ring of hook words), "hookstream" (a raw stream of 64-bit hook words), "core", "elf" (an ELF
-// file that is not a core), "log", "ihex", "srec", or "raw" (none of these). Errors: IO; USAGE
-// (standard input, a pipe or a device, whose bytes would be lost to the next reader).
+// file that is not a core), "crashcatcher", "log", "ihex", "srec", or "raw" (none of these).
+// Errors: IO; USAGE (standard input, a pipe or a device, whose bytes would be lost to the next
+// reader).
 enum extract_code extract_memory_detect(const char *path, const char **kind,
                                         struct extract_error *error);
 
@@ -189,6 +198,10 @@ enum extract_byte_order extract_memory_byte_order(const struct extract_memory *m
 // Returns whether the target has ended for good, as a traced process does; false if this cannot be
 // known.
 bool extract_memory_has_ended(const struct extract_memory *memory);
+
+// Returns what the reader of a file noted for the user, such as that the file is truncated: one
+// remark per index from 0. NULL: there are no more. It is valid until the memory is closed.
+const char *extract_memory_remark(const struct extract_memory *memory, size_t i);
 
 // Returns the name of the memory for messages. It is valid until the memory is closed or an image
 // is added.

@@ -15,7 +15,8 @@ enum {
     EXTRACT_FAULT = 40, // cfsr, hfsr, dfsr (also A-profile), mmfar, bfar, afsr, sfsr, sfar (Arm
                         // M-profile); mcause, mepc, mtval, mstatus (RISC-V); signal,
                         // signal_address, and lwp, the number of the thread (Linux); esr, elr, far
-                        // (AArch64, of its level)
+                        // (AArch64, of its level); exception, the number of the one that was
+                        // taken at these registers (Arm M-profile)
     EXTRACT_CORES = 64  // most cores of a target, or threads of a Linux core
 };
 
@@ -31,10 +32,11 @@ struct extract_registers {
 // Reads the registers of a target that has stopped, of at most EXTRACT_CORES cores, into an array
 // of that length. They come from the file `path`, which holds one register per line as GDB's "info
 // registers" or OpenOCD's "reg" prints them; a line "core 1", or "Thread 2" as "thread apply all"
-// prints it, begins the registers of core 1. If `path` is NULL, they come from the notes of the
-// memory, if that is an ELF core, or from the server of a live target, which is then halted until
-// extract_live_release. *count is 0 if there are none. Errors: IO, NOMEM, LIMIT; BAD (not
-// registers, or none of this machine); UNSUPPORTED (the registers of the machine are not known).
+// prints it, begins the registers of core 1. If `path` is NULL, they come from the
+// memory, if that is an ELF core or a dump of CrashCatcher, or from the server of a live target,
+// which is then halted until extract_live_release. *count is 0 if there are none. Errors: IO,
+// NOMEM, LIMIT; BAD (not registers, or none of this machine); UNSUPPORTED (the registers of the
+// machine are not known).
 enum extract_code extract_registers_read(struct extract_registers *registers, size_t *count,
                                          const struct extract_memory *memory,
                                          const struct extract_symbols *symbols, const char *path,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz: the bytes of a file that is memory: an ELF core, a .trx, Intel HEX or S-records.
+// fuzz: the bytes of a file that is memory: an ELF core, a .trx, Intel HEX, S-records or a dump of
+// CrashCatcher.
 //
 // Nothing may crash, leak or hang. In addition, regions are sorted and disjoint, and contain no
 // more than the file. Each region can be read to its last byte, and ends where it claims to end.
@@ -79,12 +80,19 @@ static extract_loader *loader_of(const char *kind)
     static const struct {
         const char *kind;
         extract_loader *load;
-    } loaders[] = {{"core", extract_core_load},   {"elf", extract_core_load},
-                   {"trx", extract_trx_load},     {"ihex", extract_hex_load},
-                   {"srec", extract_srec_load},   {"raw", extract_raw_load},
-                   {"hook", extract_hooks_load},  {"hookstream", extract_raw_load},
-                   {"rkhring", extract_raw_load}, {"ptr", extract_raw_load},
-                   {"log", extract_raw_load}}; // streams, their dumps and logs: not memory
+    } loaders[] = {
+        {"core", extract_core_load},
+        {"elf", extract_core_load},
+        {"trx", extract_trx_load},
+        {"ihex", extract_hex_load},
+        {"srec", extract_srec_load},
+        {"raw", extract_raw_load},
+        {"hook", extract_hooks_load},
+        {"hookstream", extract_raw_load},
+        {"rkhring", extract_raw_load},
+        {"ptr", extract_raw_load},
+        {"log", extract_raw_load},
+        {"crashcatcher", extract_crashcatcher_load}}; // streams, their dumps and logs: not memory
     for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
         if (strcmp(kind, loaders[i].kind) == 0)
             return loaders[i].load;
