@@ -64,35 +64,61 @@ bool proxy_pass_to_core(struct extract_proxy *proxy, unsigned core)
     return proxy_pass(proxy);
 }
 
-// Reports a stop: the signal, the thread, and what the server adds, such as a watchpoint.
-void proxy_answer_stop(struct extract_proxy *proxy)
+// Returns the id of the thread that has the core which stopped. The end of a step has the id of the
+// thread that was stepped, also if another one has the core now: GDB fails otherwise.
+static uint64_t stopped_id(struct extract_proxy *proxy)
+{
+    const struct step step = proxy->step;
+
+    proxy->step.id = 0;
+    if (proxy->binding.state == BINDING_AT_START &&
+        binding_swap(&proxy->binding, proxy_current_id(proxy)) > proxy->cores.count) {
+        proxy->binding.state = BINDING_FREE;
+        proxy_forget(proxy);
+    }
+    if (step.id && (step.is_alone || step.core == proxy->cores.stopped))
+        proxy_bind(proxy, BINDING_AT_STOP, step.id);
+    return proxy_current_id(proxy);
+}
+
+// Keeps the stop reply that the server has sent: other packets follow before GDB gets it.
+void proxy_take_stop(struct extract_proxy *proxy)
 {
     const struct packets *p = &proxy->upstream.packets;
-    const char *at = (const char *)p->body + 3, *end = (const char *)p->body + p->used;
 
-    if (p->body[0] == 'W' || p->body[0] == 'X') {
-        proxy_answer_body(proxy);
+    proxy->stop.used = 0;
+    extract_text_put(&proxy->stop, (const char *)p->body, p->used);
+    cores_take_stop(&proxy->cores, &proxy->upstream);
+    proxy_forget(proxy);
+}
+
+bool proxy_has_exited(const struct extract_proxy *proxy)
+{
+    return proxy->stop.used && (proxy->stop.data[0] == 'W' || proxy->stop.data[0] == 'X');
+}
+
+// Reports the stop: the signal, the thread, and what the server adds, such as a watchpoint.
+void proxy_answer_stop(struct extract_proxy *proxy)
+{
+    const char *at = proxy->stop.data, *end = at + proxy->stop.used;
+
+    proxy->state = PROXY_HALTED;
+    if (proxy_has_exited(proxy)) {
+        proxy_answer(proxy, at, proxy->stop.used);
         return;
     }
-    char signal[3] = {(char)p->body[1], (char)p->body[2]};
-    struct extract_text rest;
-    extract_text_init(&rest, NULL, NULL);
-    while (at < end) {
+    proxy->selected = proxy->reported = stopped_id(proxy);
+    proxy->answer.used = 0;
+    extract_text_printf(&proxy->answer, "T%.2sthread:%llx;", at + 1,
+                        (unsigned long long)proxy->selected);
+    for (at += 3; at < end;) {
         const char *stop = memchr(at, ';', (size_t)(end - at));
         size_t length = stop ? (size_t)(stop - at) : (size_t)(end - at);
         if (length > 7 && strncmp(at, "thread:", 7) != 0 && strncmp(at, "core:", 5) != 0) {
-            extract_text_put(&rest, at, length);
-            extract_text_putc(&rest, ';');
+            extract_text_put(&proxy->answer, at, length);
+            extract_text_putc(&proxy->answer, ';');
         }
         at += length + 1;
     }
-    cores_take_stop(&proxy->cores, &proxy->upstream);
-    proxy_forget(proxy);
-    proxy->selected = proxy_current_id(proxy);
-    proxy->answer.used = 0;
-    extract_text_printf(&proxy->answer, "T%sthread:%llx;", signal,
-                        (unsigned long long)proxy->selected);
-    extract_text_put(&proxy->answer, rest.data ? rest.data : "", rest.used);
-    extract_text_free(&rest);
     proxy_answer_made(proxy);
 }

@@ -25,7 +25,12 @@ void proxy_forget(struct extract_proxy *proxy)
 
 static uint64_t id_at(const struct extract_proxy *proxy, size_t index)
 {
-    return proxy->cores.count + 1 + index;
+    return binding_swap(&proxy->binding, proxy->cores.count + 1 + index);
+}
+
+static uint64_t id_of_core(const struct extract_proxy *proxy, unsigned core)
+{
+    return binding_swap(&proxy->binding, core + 1);
 }
 
 // Returns the id of a thread, which it keeps as long as the session lasts; 0: there are too many.
@@ -123,7 +128,8 @@ bool proxy_read_list(struct extract_proxy *proxy, bool is_brief)
     find_interrupted(proxy);
     for (size_t i = 0; i < proxy->threads.count; i++) {
         struct serve_thread *thread = &proxy->threads.list[i];
-        thread->id = thread->thread ? id_of(proxy, thread->thread) : thread->id;
+        thread->id = thread->thread ? id_of(proxy, thread->thread)
+                                    : id_of_core(proxy, (unsigned)thread->id - 1);
         if (thread->id)
             proxy->threads.list[kept++] = *thread;
     }
@@ -142,7 +148,7 @@ static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
 
     if (proxy->current[core])
         return proxy->current[core];
-    proxy->current[core] = core + 1;
+    proxy->current[core] = id_of_core(proxy, core);
     const struct core *read = proxy_read_core(proxy, core);
     if (read &&
         !stale_check(&proxy->stale, proxy->memory, proxy->symbols, core, &read->registers) &&
@@ -162,6 +168,17 @@ static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
 uint64_t proxy_current_id(struct extract_proxy *proxy)
 {
     return id_on(proxy, proxy->cores.stopped);
+}
+
+// Gives the id `wanted` to the thread that has the core which stopped.
+void proxy_bind(struct extract_proxy *proxy, enum binding_state state, uint64_t wanted)
+{
+    uint64_t id = proxy_current_id(proxy);
+
+    if (!wanted || id == wanted)
+        return;
+    binding_set(&proxy->binding, state, id, wanted);
+    proxy_forget(proxy);
 }
 
 // Returns the core that a thread has; CORES_MOST: none. The one that stopped is asked first.

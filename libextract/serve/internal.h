@@ -4,6 +4,7 @@
 #define EXTRACT_SERVE_INTERNAL_H
 
 #include "serve/banks.h"
+#include "serve/binding.h"
 #include "serve/cores.h"
 #include "serve/packet.h"
 #include "serve/seen.h"
@@ -21,6 +22,15 @@ enum {
 
 enum proxy_state { PROXY_HALTED, PROXY_RUNNING, PROXY_COMING };
 
+// The thread that GDB lets run by its id. The end of its step belongs to it, and so does any stop
+// if GDB holds all others (scheduler-locking, or a step over a breakpoint): it fails if one of them
+// stops.
+struct step {
+    uint64_t id;   // of this thread; 0: all run
+    unsigned core; // that makes the step; CORES_MOST: none yet, since the thread waits or continues
+    bool is_alone; // the others are held
+};
+
 struct extract_proxy {
     struct upstream upstream;
     struct extract_memory *memory; // of the target, through `upstream`
@@ -28,9 +38,11 @@ struct extract_proxy {
     const struct register_machine *machine;
     enum proxy_state state;
     bool no_acks, has_ended;
-    int client; // extract_proxy_watch
+    int client;       // extract_proxy_watch
+    uint64_t process; // the server's number of the process; 0 if it does not number processes
     struct serve_input input;
     struct extract_text answer, last, output;
+    struct extract_text stop; // the last stop reply of the server
 
     // What is known of the target at this stop.
     struct cores cores;
@@ -44,8 +56,11 @@ struct extract_proxy {
     // A core on which no thread runs has its number, from 1, as its id. The ids of threads follow:
     // those that were ever seen, in this order.
     struct seen seen;
+    struct binding binding;
     uint64_t selected;             // id of the thread that GDB asks about
+    uint64_t reported;             // id of the thread that the last stop reply named
     uint64_t waited_id, waited_pc; // COMING: the thread to be stepped, and where it continues
+    struct step step;
 };
 
 // ---- what is known at a stop (halted.c) ----
@@ -57,6 +72,7 @@ bool proxy_find_psp(struct extract_proxy *proxy, unsigned core,
 struct core *proxy_read_core(struct extract_proxy *proxy, unsigned core);
 bool proxy_read_list(struct extract_proxy *proxy, bool is_brief);
 uint64_t proxy_current_id(struct extract_proxy *proxy);
+void proxy_bind(struct extract_proxy *proxy, enum binding_state state, uint64_t wanted);
 unsigned proxy_core_of(struct extract_proxy *proxy, uint64_t id);
 const struct serve_thread *proxy_waiting_thread(struct extract_proxy *proxy, unsigned *core);
 
@@ -71,6 +87,8 @@ void proxy_answer_part(struct extract_proxy *proxy, const struct extract_text *d
                        size_t offset, size_t length);
 bool proxy_pass(struct extract_proxy *proxy);
 bool proxy_pass_to_core(struct extract_proxy *proxy, unsigned core);
+void proxy_take_stop(struct extract_proxy *proxy);
+bool proxy_has_exited(const struct extract_proxy *proxy);
 void proxy_answer_stop(struct extract_proxy *proxy);
 
 // ---- the target runs (resume.c) ----

@@ -33,7 +33,7 @@ static enum extract_code result(const struct extract_proxy *proxy, bool is_good,
             *error = proxy->upstream.connection.error;
         return EXTRACT_IO;
     }
-    if (proxy->output.code || proxy->answer.code || proxy->last.code)
+    if (proxy->output.code || proxy->answer.code || proxy->last.code || proxy->stop.code)
         return extract_error_set(error, EXTRACT_NOMEM, proxy->upstream.connection.place, NULL,
                                  "out of memory");
     return EXTRACT_OK;
@@ -84,13 +84,14 @@ enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extrac
             proxy_answer_body(proxy); // output of the program, or a request of it
             if (is_refusal)
                 proxy->state = PROXY_HALTED;
-        } else if (proxy->state == PROXY_COMING) {
-            is_good = proxy_arrive(proxy);
-            break; // GDB may have sent ^C
-        } else {
-            proxy->state = PROXY_HALTED;
-            proxy_answer_stop(proxy);
+            continue;
         }
+        proxy_take_stop(proxy);
+        if (proxy->state == PROXY_COMING && !proxy_has_exited(proxy))
+            is_good = proxy_arrive(proxy);
+        else
+            proxy_answer_stop(proxy);
+        break; // GDB may have sent ^C
     }
     return result(proxy, is_good, error);
 }
@@ -141,6 +142,7 @@ enum extract_code proxy_open(struct extract_proxy **proxy, const char *place,
     extract_text_init(&made->answer, NULL, NULL);
     extract_text_init(&made->last, NULL, NULL);
     extract_text_init(&made->output, NULL, NULL);
+    extract_text_init(&made->stop, NULL, NULL);
     extract_text_init(&made->banks.target_xml, NULL, NULL);
     made->upstream.connection.fd = -1;
     enum extract_code code = extract_memory_new(&made->memory, &source, error);
@@ -175,6 +177,7 @@ void extract_proxy_close(struct extract_proxy *proxy)
     extract_text_free(&proxy->answer);
     extract_text_free(&proxy->last);
     extract_text_free(&proxy->output);
+    extract_text_free(&proxy->stop);
     extract_text_free(&proxy->banks.target_xml);
     free(proxy);
 }

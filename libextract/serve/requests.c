@@ -41,6 +41,8 @@ static bool do_reason(struct extract_proxy *proxy)
     if (!cores_learn(&proxy->cores, &proxy->upstream) || !upstream_tell(&proxy->upstream, "?", 1) ||
         !upstream_await_stop(&proxy->upstream))
         return false;
+    proxy->process = packet_process(&proxy->upstream.packets);
+    proxy_take_stop(proxy);
     proxy_answer_stop(proxy);
     return true;
 }
@@ -254,12 +256,20 @@ static bool do_change_registers(struct extract_proxy *proxy)
     return proxy_pass_to_core(proxy, core);
 }
 
+// The core may be elsewhere, of which GDB is not told: it goes on with the thread of its last stop.
+static void keep_reported(struct extract_proxy *proxy)
+{
+    proxy_forget(proxy);
+    uint64_t id = binding_swap(&proxy->binding, proxy_current_id(proxy));
+    proxy_bind(proxy, id > proxy->cores.count ? BINDING_AT_STOP : BINDING_AT_START,
+               proxy->reported);
+}
+
 // The list of threads is one of the program before.
 static void make_stale(struct extract_proxy *proxy)
 {
     stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
-    proxy_forget(proxy);
-    proxy->selected = proxy->cores.stopped + 1;
+    keep_reported(proxy);
 }
 
 static bool do_change(struct extract_proxy *proxy)
@@ -310,14 +320,26 @@ static bool do_flash(struct extract_proxy *proxy)
 static bool do_command(struct extract_proxy *proxy)
 {
     if (stale_is_reset(proxy->input.data))
-        make_stale(proxy);
-    return pass_patiently(proxy);
+        stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
+    if (!pass_patiently(proxy))
+        return false;
+    keep_reported(proxy);
+    return proxy->upstream.connection.fault == CONNECTION_GOOD;
 }
 
+// Detaches from the server's process, of which GDB is not told.
 static bool do_detach(struct extract_proxy *proxy)
 {
+    char request[32];
+
     proxy->has_ended = true;
-    return proxy_pass(proxy);
+    if (!proxy->process)
+        return proxy_pass(proxy);
+    snprintf(request, sizeof request, "D;%llx", (unsigned long long)proxy->process);
+    if (!upstream_ask_text(&proxy->upstream, request))
+        return false;
+    proxy_answer_body(proxy);
+    return true;
 }
 
 // QEMU ends at once, so that its answer may be lost.

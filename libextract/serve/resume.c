@@ -21,9 +21,17 @@ static bool set_breakpoint(struct extract_proxy *proxy, bool is_set)
     return upstream_ask_text(&proxy->upstream, request) && upstream_is(&proxy->upstream, "OK");
 }
 
+// Forgets what will not be so any more when the target has run.
+static void let_go(struct extract_proxy *proxy)
+{
+    if (proxy->binding.state == BINDING_AT_STOP)
+        proxy->binding.state = BINDING_FREE;
+    proxy_forget(proxy);
+}
+
 static bool resume(struct extract_proxy *proxy, const char *request, enum proxy_state state)
 {
-    proxy_forget(proxy);
+    let_go(proxy);
     stale_continue(&proxy->stale);
     proxy->state = state;
     return upstream_tell(&proxy->upstream, request, strlen(request));
@@ -32,7 +40,8 @@ static bool resume(struct extract_proxy *proxy, const char *request, enum proxy_
 // Lets a core make a step, after which GDB gets an answer.
 static bool resume_step(struct extract_proxy *proxy, unsigned core, bool others_run)
 {
-    proxy_forget(proxy);
+    let_go(proxy);
+    proxy->step.core = core;
     proxy->state = PROXY_RUNNING;
     return cores_step(&proxy->cores, &proxy->upstream, core, others_run);
 }
@@ -44,8 +53,7 @@ static bool step_once(struct extract_proxy *proxy)
         return false;
     if (!upstream_await_stop(&proxy->upstream))
         return false;
-    cores_take_stop(&proxy->cores, &proxy->upstream);
-    proxy_forget(proxy);
+    proxy_take_stop(proxy);
     return true;
 }
 
@@ -55,21 +63,22 @@ bool proxy_arrive(struct extract_proxy *proxy)
 {
     uint64_t pc;
 
-    cores_take_stop(&proxy->cores, &proxy->upstream);
-    proxy_forget(proxy);
     const struct core *core = proxy_read_core(proxy, proxy->cores.stopped);
     bool is_there =
         core && register_get(&core->registers, proxy->machine->pc, &pc) && pc == proxy->waited_pc;
-    bool is_it = is_there && proxy_current_id(proxy) == proxy->waited_id;
-    if (!set_breakpoint(proxy, false))
-        return proxy->upstream.connection.fault == CONNECTION_GOOD;
+    bool is_it =
+        is_there && binding_swap(&proxy->binding, proxy_current_id(proxy)) == proxy->waited_id;
+    bool is_removed = set_breakpoint(proxy, false);
+    if (proxy->upstream.connection.fault != CONNECTION_GOOD)
+        return false;
     if (is_it)
         return resume_step(proxy, proxy->cores.stopped, true);
-    if (is_there)
-        return step_once(proxy) && set_breakpoint(proxy, true) && resume(proxy, "c", PROXY_COMING);
-    proxy->state = PROXY_HALTED; // a breakpoint of the user, or ^C
-    proxy_answer_stop(proxy);
-    return true;
+    if (is_there && is_removed && !step_once(proxy))
+        return false;
+    if (is_there && is_removed && set_breakpoint(proxy, true))
+        return resume(proxy, "c", PROXY_COMING);
+    proxy_answer_stop(proxy); // a breakpoint of the user, or ^C
+    return proxy->upstream.connection.fault == CONNECTION_GOOD;
 }
 
 bool proxy_do_resume_actions(struct extract_proxy *proxy)
@@ -87,7 +96,7 @@ static bool step_thread(struct extract_proxy *proxy, uint64_t id, bool others_ru
         thread = serve_thread_find(&proxy->threads, id);
     if (!thread)
         return resume_step(proxy, core < CORES_MOST ? core : proxy->cores.stopped, others_run);
-    proxy->waited_id = id;
+    proxy->waited_id = binding_swap(&proxy->binding, id);
     if (!register_get(&thread->registers, proxy->machine->pc, &proxy->waited_pc))
         return proxy_refuse(proxy, "E.it is not known where this thread continues");
     if (!set_breakpoint(proxy, true)) {
@@ -116,6 +125,8 @@ bool proxy_do_resume(struct extract_proxy *proxy)
             continued = has_id ? number : continued;
         }
     }
+    proxy->step = (struct step){
+        .id = has_step ? stepped : continued, .core = CORES_MOST, .is_alone = !has_default};
     if (has_step)
         return step_thread(proxy, stepped, has_default);
     if (!has_default && continued != proxy_current_id(proxy))
@@ -127,7 +138,7 @@ bool proxy_do_continue(struct extract_proxy *proxy)
 {
     if (proxy->input.data[0] == 'c' || proxy->input.data[0] == 'C')
         stale_continue(&proxy->stale);
-    proxy_forget(proxy);
+    let_go(proxy);
     proxy->state = PROXY_RUNNING;
     return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
 }

@@ -108,6 +108,27 @@ loaded() {
         sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '^\* 1 .*"core" (on the core)' &&
         sed -n '/^runs/,$p' "$work/out" | grep -q '"control" (' || { cat "$work/out"; return 1; }
 }
+# A reset while a thread is at a breakpoint, of which GDB is not told: it goes on with this thread.
+# With `info threads` in between, and with a thread selected that waits. What GDB lets run alone is
+# all that may stop, or GDB ends with an internal error. An earlier session without the proxy leaves
+# QEMU with numbers of processes.
+restarts() {
+    boot "$elf" || return 1
+    {
+        printf '%s\n' "target extended-remote $socket" 'detach'
+        proxy "$socket" && echo
+        printf '%s\n' 'break bout_queue_send' 'continue' 'monitor system_reset' 'continue' \
+            'monitor system_reset' 'info threads' 'stepi' 'stepi' 'continue' 'thread 16' 'stepi' \
+            'set scheduler-locking on' 'continue' 'thread 15' 'stepi' 'thread 16' 'continue' \
+            'set scheduler-locking off' 'continue' 'bt 1' 'echo ends\n' 'detach'
+    } >"$work/body"
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
+    [ "$(grep -c 'hit Breakpoint 1, bout_queue_send (' "$work/out")" -ge 6 ] &&
+        sed -n '/^ends/,$p' "$work/out" | grep -q '^\[Inferior 1 .* detached\]' &&
+        ! grep -q "internal-error\|Can't detach\|Invalid hex" "$work/out" ||
+        { cat "$work/out"; return 1; }
+}
 # The dump and the live target have the same stacks.
 same_as_dump() {
     local from to images=()
@@ -216,6 +237,8 @@ for port in $ports; do
     check "$port: all threads of a live target" threads
     check "$port: the same stacks as from a dump" same_as_dump
     [ "$port" = rv64 ] && check "$port: no threads after a load" loaded
+    # QEMU's ColdFire board does not start again.
+    [ "$port" = coldfire ] || check "$port: GDB goes on after a reset at a breakpoint" restarts
 done
 elf=$firmware/demo-cortex-m3.elf
 check "cortex-m3: threads that an interrupt has interrupted" interrupted

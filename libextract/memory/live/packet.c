@@ -10,6 +10,7 @@
 // A "$" inside a packet means that the rest of that packet was lost. A server that sends too much
 // of anything is given up: garbage, repetitions and the length of a packet are all bounded.
 #include "base/hex.h"
+#include "memory/live/live.h"
 #include "memory/live/packet.h"
 #include <string.h>
 
@@ -179,4 +180,21 @@ bool packet_receive(struct packets *packets)
     }
     return connection_fail(packets->connection, CONNECTION_BROKEN, EXTRACT_BAD,
                            "check the link for noise", "packets arrive damaged (wrong checksum)");
+}
+
+uint64_t packet_process(const struct packets *packets)
+{
+    static const char key[] = "thread:p";
+    struct extract_cursor c = extract_cursor_make(packets->body, packets->used, EXTRACT_LITTLE);
+    uint64_t process = 0;
+
+    while (extract_cursor_left(&c) >= sizeof key - 1) {
+        if (memcmp(c.bytes + c.at, key, sizeof key - 1) == 0) {
+            extract_cursor_span(&c, sizeof key - 1);
+            live_number(&c, 16, &process);
+            return process;
+        }
+        extract_cursor_u8(&c);
+    }
+    return 0;
 }

@@ -36,6 +36,10 @@ bool packet_send(struct packets *packets, const void *data, size_t length);
 // a fault.
 bool packet_receive(struct packets *packets);
 
+// Returns the process of the stop reply "T05thread:p1.2;…", or 0 if it names none. QEMU numbers
+// processes if its last client wanted that, and then detaches from a process only by its number.
+uint64_t packet_process(const struct packets *packets);
+
 // Returns whether the start of a packet has arrived, without waiting. Discards the bytes before it.
 bool packet_waits(struct packets *packets);
 

@@ -217,19 +217,6 @@ static bool learn_map(struct remote *r)
     return done;
 }
 
-// Returns the process of the stop reply "T05thread:p1.2;…", or 0 if it names none. QEMU numbers
-// processes if its last client wanted that, and then detaches from a process only by its number.
-static uint64_t process_of(const struct packets *p)
-{
-    struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
-    uint64_t process = 0;
-
-    while (extract_cursor_left(&c) && !skip_text(&c, "thread:p"))
-        extract_cursor_u8(&c);
-    live_number(&c, 16, &process);
-    return process;
-}
-
 // Asks for the state of the target. Signal 0 means that the target was not halted, as by OpenOCD
 // with a gdb-attach event that does not halt.
 static bool learn_state(struct remote *r)
@@ -241,7 +228,7 @@ static bool learn_state(struct remote *r)
     if (p->body[0] == 'W' || p->body[0] == 'X')
         return connection_fail(&r->live.connection, CONNECTION_LATE, EXTRACT_BAD,
                                "start the program", "no program runs, or the program has ended");
-    r->process = process_of(p);
+    r->process = packet_process(p);
     if (p->body[1] == '0' && p->body[2] == '0')
         live_forget_halt(&r->live);
     return true;
