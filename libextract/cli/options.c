@@ -367,8 +367,8 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 'r', NULL, NULL, "Write the events as raw hook entries.",
      FLAG(reporting.raw)},
     {REPORT, CLI_REPORT | CLI_SERVE, 0, "listen", "[=SERVER]",
-     "Listen on a TCP port: print what it receives\n"
-     "(127.0.0.1:6602), or serve GDB (127.0.0.1:3333).",
+     "Listen at unix:PATH, or on a TCP port: print what\n"
+     "is received (127.0.0.1:6602), or serve GDB (:3333).",
      .set = set_listen},
     {REPORT, CLI_REPORT, 0, "baud", "N", "Set the speed of a serial port (115200).",
      .set = set_baud,

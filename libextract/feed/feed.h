@@ -18,6 +18,7 @@
 #ifndef EXTRACT_FEED_FEED_H
 #define EXTRACT_FEED_FEED_H
 
+#include "feed/web.h"
 #include <extract/error.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,8 +49,11 @@ struct feed {
     int listener;                // listening socket; -1 if there is none
     uint64_t heard;              // extract_now() of the last readable frame or connection
     bool has_rest;               // bytes came after `heard`, but no readable frame
-    uint64_t offset;             // bytes of a file that were read
-    uint64_t device, inode;      // identity of a file
+    enum web_verdict web;        // on a TCP client
+    size_t held, given;          // the first bytes of it: how many there are, and were passed on
+    uint8_t first[WEB_LINE];
+    uint64_t offset;        // bytes of a file that were read
+    uint64_t device, inode; // identity of a file
     uint32_t baud;
     struct feed_serial *serial;
 };
@@ -65,10 +69,12 @@ enum extract_code feed_open_file(struct feed *feed, const char *path, struct ext
 // Closing it restores its settings. If it disappears, its return is awaited.
 enum extract_code feed_open_serial(struct feed *feed, const char *path, uint32_t baud,
                                    struct extract_error *error);
-// Listens on a TCP port and reads one client after another, while others wait. A client that has
-// sent no readable frame for three seconds (feed_note_frame) is replaced by one that waits. `place`
-// is "[ADDRESS:]PORT" or "ADDRESS"; the default address is 127.0.0.1. Errors: also USAGE (not an
-// address).
+// Listens on a TCP port or a UNIX socket and reads one client after another, while others wait. A
+// client that has sent no readable frame for three seconds (feed_note_frame) is replaced by one
+// that waits. A request of a browser ends its connection, and nothing of it is passed on. `place`
+// is
+// "[ADDRESS:]PORT", "ADDRESS" or "unix:PATH"; the default address is 127.0.0.1. Errors: also USAGE
+// (not an address).
 enum extract_code feed_open_listener(struct feed *feed, const char *place,
                                      struct extract_error *error);
 

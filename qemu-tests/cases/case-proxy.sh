@@ -220,6 +220,55 @@ openocd_threads() {
     grep -q '"control" (' "$work/out" && grep -q '^#0  bout_mutex_get ' "$work/out" &&
         [ "$(grep -c ' bout_thread_shell ' "$work/out")" -ge 10 ] || { cat "$work/out"; return 1; }
 }
+# A client of --listen, and the ends of a session while the target runs: nobody waits for long. The
+# thresholds are for a host that is busy: what has no end lasts until `timeout` ends it.
+within() { # SECONDS COMMAND...: waits until it succeeds
+    local end=$((SECONDS + $1 + 1))
+    until "${@:2}"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.1
+    done
+}
+has_ended() { ! kill -0 "$1" 2>/dev/null; }
+detaches() { # PATH
+    gdb-multiarch -nx -q -batch -ex "target remote $1" -ex detach "$elf" 2>&1 </dev/null |
+        grep -q detached
+}
+listens() {
+    local server=$work/serve.sock serve first ended status=0
+    boot "$elf" || return 1
+    for ended in client server signal; do
+        "$ringside" serve --elf "$elf" --remote "$socket" --listen="unix:$server" \
+            2>"$work/err" &
+        serve=$!
+        while kill -0 $serve && [ ! -S "$server" ]; do sleep 0.05; done
+        timeout -k 5 60 gdb-multiarch -nx -q -batch -ex "target remote $server" -ex 'info threads' \
+            -ex 'continue' "$elf" >"$work/out" 2>&1 </dev/null &
+        first=$!
+        within 20 grep -q '"control" (' "$work/out"
+        sleep 0.5 # the target runs
+        case $ended in
+        client) # until then, another one is refused
+            timeout -k 5 60 gdb-multiarch -nx -q -batch -ex "target remote $server" "$elf" \
+                >"$work/second" 2>&1 </dev/null
+            grep -q 'E.in use by process [0-9]*: end that session first' "$work/second" || status=1
+            kill -KILL "$(pgrep -P $first)"
+            within 3 detaches "$server" || { echo 'no end of the client'; status=1; }
+            ;;
+        server)
+            stop_qemu
+            within 3 grep -q 'closed the connection' "$work/err" ||
+                { echo 'no end of the server'; status=1; }
+            boot "$elf"
+            ;;
+        esac
+        kill -TERM $serve
+        within 3 has_ended $serve || { echo 'no end by a signal'; status=1; kill -KILL $serve; }
+        wait $first $serve 2>/dev/null
+        [ ! -e "$server" ] || { echo 'the socket is left'; status=1; }
+    done
+    [ $status = 0 ] || { cat "$work/out" "$work/second" "$work/err"; return 1; }
+}
 refuses() {
     "$ringside" serve --elf "$elf" --remote "$work/nowhere.sock" </dev/null 2>"$work/err"
     [ $? = 2 ] && grep -q 'GDB server listens there' "$work/err" || { cat "$work/err"; return 1; }
@@ -241,6 +290,7 @@ for port in $ports; do
     [ "$port" = coldfire ] || check "$port: GDB goes on after a reset at a breakpoint" restarts
 done
 elf=$firmware/demo-cortex-m3.elf
+check "cortex-m3: clients of a socket, and their ends while the target runs" listens
 check "cortex-m3: threads that an interrupt has interrupted" interrupted
 check "rv64: threads of two cores" several_cores
 check "what cannot be served is refused with a way out" refuses

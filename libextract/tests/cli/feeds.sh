@@ -281,6 +281,36 @@ for pause in 0.2 0; do
 done
 end TERM
 
+# What a web page makes a browser send to the port: nothing of it is reported.
+start --listen=0
+wait_until has_said 'waiting for a connection' || fail "a listener: message" "$(cat "$work/err")"
+read -r address port < <(place_of)
+frames 0 >"$work/body"
+(
+    trap '' PIPE
+    exec 5<>"/dev/tcp/127.0.0.1/$port"
+    {
+        printf 'POST / HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n' "$port"
+        cat "$work/body"
+    } >&5
+) 2>/dev/null
+wait_until has_said 'the client sent a request of a browser, disconnected' ||
+    fail "a request of a browser: message" "$(cat "$work/err")"
+exec 5<>"/dev/tcp/127.0.0.1/$port"
+frames 0 >&5
+came 10 "a client after a request of a browser"
+end TERM
+exec 5>&-
+is "a request of a browser is not a stream" "$status $(wc -l <"$work/out")" '0 10'
+
+start --listen="unix:$work/feed.sock"
+wait_until has_said 'waiting for a connection' || fail "a socket: message" "$(cat "$work/err")"
+is "a socket: of the user alone" "$(stat -c '%a %F' "$work/feed.sock")" '600 socket'
+end TERM
+if [ -e "$work/feed.sock" ]; then fail "a socket: removed" "it is there"; else
+    ok "a socket: removed"
+fi
+
 # ---- real streams ----
 
 if [ -e "$data/cm3_all_on.bin" ]; then
