@@ -64,8 +64,8 @@ void extract_proxy_close(struct extract_proxy *proxy); // NULL is allowed
 // (the server has failed), NOMEM.
 enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void *bytes,
                                         size_t length, struct extract_error *error);
-// Ends each wait for the server, with an error, once the other end of `client` has gone: a socket, or
-// the pipe that the answers are written to.
+// Ends each wait for the server, with an error, once the other end of `client` has gone: a socket,
+// or the pipe that the answers are written to.
 void extract_proxy_watch(struct extract_proxy *proxy, int client);
 // Returns the file descriptor of the server to wait for while the target runs; -1: the target is
 // halted.
@@ -82,7 +82,8 @@ bool extract_proxy_has_ended(const struct extract_proxy *proxy);
 // Which memory goes into a core.
 enum extract_core_memory {
     EXTRACT_CORE_ALL = 0,  // all that the memory has regions for
-    EXTRACT_CORE_VARIABLES // of a live target: variables, stacks, and what its core keeps of a fault
+    EXTRACT_CORE_VARIABLES // of a live target: variables, stacks, and what its core keeps of a
+                           // fault
 };
 
 // Writes an ELF core with the registers of each thread and the memory, as GDB reads it. Of an Arm

@@ -46,7 +46,9 @@ start 0
 # A POST of a web page, with the packet that writes 4 bytes in its body.
 exec 5<>"/dev/tcp/127.0.0.1/$port"
 # shellcheck disable=SC2016 # a packet
-printf 'POST / HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n+$M20000000,4:deadbeef#89' "$port" >&5 2>/dev/null
+post='POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n+$M20000000,4:deadbeef#89'
+# shellcheck disable=SC2059 # the format is the request
+printf "$post" >&5 2>/dev/null
 is "a POST gets no answer" "$(get 5 1 2>/dev/null)" ''
 exec 5>&-
 # A method that is a packet. The first packet of the client after it is answered.
@@ -92,8 +94,9 @@ start "unix:$work/gdb.sock"
 is "a socket: of the user alone" "$(stat -c '%a %F' "$work/gdb.sock")" '600 socket'
 gdb-multiarch -nx -batch -ex "target remote $work/gdb.sock" -ex 'info threads' -ex detach \
     "$work/firmware.elf" >"$work/gdb.log" 2>&1 </dev/null
-is "a socket: GDB" "$(grep -c 'Thread .* (.*priority' "$work/gdb.log" | sed 's/^[1-9][0-9]*$/some/')" \
-    some
+if grep -q 'Thread .* (.*priority' "$work/gdb.log"; then ok "a socket: GDB"; else
+    fail "a socket: GDB" "$(tail -n 1 "$work/gdb.log")"
+fi
 run serve --elf "$work/firmware.elf" "$work/ram.bin@0x20000000" --listen="unix:$work/gdb.sock"
 check "a socket: another listener" 2 err 'another program listens there'
 end "a socket: a signal ends it" INT
