@@ -21,6 +21,7 @@ enum {
     FRAME_END = 0x1a,
     CHUNK = 65536,                      // most bytes of one read; read_memory takes 65536 elements
     MAX_STORE = 1024,                   // most bytes of one write
+    MAX_TAIL = 64,                      // bytes after a request, which end the script
     SCRIPT_SIZE = 1024 + MAX_STORE * 5, // a byte takes at most "0x01 "
     REPLY_SIZE = CHUNK / 4 * 11 + 16 * 1024, // a word takes "0x01234567 "; the rest is a message
     NAME_SIZE = 128                          // bytes of a target's name, with its null byte
@@ -119,8 +120,11 @@ static enum live_answer run_script(struct openocd *o, struct extract_cursor *res
         snprintf(o->script, sizeof o->script,
                  "apply {{} {set s unknown; catch {set s [%s curstate]}; set c [catch {", state);
     va_start(args, format);
-    n += vsnprintf(o->script + n, sizeof o->script - (size_t)n, format, args);
+    int length = vsnprintf(o->script + n, sizeof o->script - (size_t)n, format, args);
     va_end(args);
+    if ((size_t)(n + length) >= sizeof o->script - MAX_TAIL)
+        return live_refuse(&o->live, "a script of %d bytes is too long", length);
+    n += length;
     n += snprintf(o->script + n, sizeof o->script - (size_t)n,
                   "} r]; return \"%s%" PRIu32 " $c $s $r\"}}%c", mark, ++o->number, FRAME_END);
 

@@ -5,6 +5,7 @@
 // Truth: the server's own array of bytes.
 #include "tests/unit/memory/shared_runs.h"
 #include "memory/hooks.h"
+#include "memory/live/live.h"
 #include <errno.h>
 
 // Reads a command, and removes its terminator.
@@ -185,6 +186,25 @@ static void words_become_bytes(void **state)
         assert_fake_bytes(fake, memory, FAKE_START, 4096);
         fake_close(fake, memory);
     }
+}
+
+// A script that does not fit is refused, and the connection stays as it is.
+static void a_script_has_a_limit(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    struct extract_memory *memory = open_fake(fake, 0);
+    static char script[20001];
+    struct extract_text answer;
+    (void)state;
+
+    memset(script, 'a', sizeof script - 1);
+    extract_text_init(&answer, NULL, NULL);
+    assert_int_equal(live_ask(live_of(memory), script, &answer), LIVE_REFUSED);
+    assert_string_equal(live_of(memory)->refusal, "a script of 20000 bytes is too long");
+    extract_text_free(&answer);
+    assert_fake_bytes(fake, memory, FAKE_START, 16);
+    assert_int_equal(fake->connections, 1);
+    fake_close(fake, memory);
 }
 
 static void one_command_for_64_kib(void **state)
@@ -370,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_become_bytes),
         cmocka_unit_test(one_command_for_64_kib),
+        cmocka_unit_test(a_script_has_a_limit),
         cmocka_unit_test(holes_are_exact_and_cheap),
         cmocka_unit_test(state_is_asked_with_each_read),
         cmocka_unit_test(a_mem_ap_is_never_halted),

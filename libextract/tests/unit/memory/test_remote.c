@@ -5,6 +5,7 @@
 // Truth: the server's array of bytes.
 #include "tests/unit/memory/shared_runs.h"
 #include "memory/hooks.h"
+#include "memory/live/live.h"
 
 static const char gdb_map[] = "<?xml version=\"1.0\"?>\n<memory-map>\n"
                               "<memory type=\"flash\" start=\"0x8000000\" length=\"0x100000\">"
@@ -557,11 +558,54 @@ static void an_interrupted_read_lets_the_target_run(void **state)
     fake_close(fake, memory);
 }
 
+// Answers a request y with the request, and knows no other one but the reason of the halt.
+static void echo(struct fake *fake, int fd)
+{
+    static char request[4096];
+    size_t used = 0;
+    char byte;
+    (void)fake;
+
+    while (read(fd, &byte, 1) == 1) {
+        if (byte == '$')
+            used = 0;
+        else if (byte != '#' && used < sizeof request)
+            request[used++] = byte;
+        if (byte != '#')
+            continue;
+        fake_puts(fd, "+");
+        if (request[0] == 'y')
+            put_packet(fd, request, used, 0);
+        else
+            put_packet(fd, "S05", request[0] == '?' ? 3 : 0, 0);
+    }
+}
+
+// A request is as long as its text, such as the name of a thread that a server chooses.
+static void requests_of_any_length(void **state)
+{
+    struct fake *fake = fake_new(echo);
+    struct extract_memory *memory = fake_open(fake, 2000, extract_memory_open_remote);
+    static char request[2001];
+    struct extract_text answer;
+    (void)state;
+
+    memset(request, 'a', sizeof request - 1);
+    request[0] = 'y';
+    extract_text_init(&answer, NULL, NULL);
+    assert_int_equal(live_ask(live_of(memory), request, &answer), LIVE_GIVEN);
+    assert_int_equal(answer.used, strlen(request));
+    assert_memory_equal(answer.data, request, answer.used);
+    extract_text_free(&answer);
+    fake_close(fake, memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_come_whole),
         cmocka_unit_test(requests_fit_the_server),
+        cmocka_unit_test(requests_of_any_length),
         cmocka_unit_test(holes_are_exact),
         cmocka_unit_test(short_replies_are_gone_on_with),
         cmocka_unit_test(the_map_gives_regions),
