@@ -3,6 +3,7 @@
 #include "base/cursor.h"
 #include "base/grow.h"
 #include "crash/crash.h"
+#include "kernel/kernel.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdarg.h>
@@ -118,7 +119,7 @@ static bool is_fault(const char *kind)
     return false;
 }
 
-static bool has_fault(const struct extract_crash *crash)
+bool crash_has_fault(const struct extract_crash *crash)
 {
     for (size_t i = 0; i < crash->finding_count; i++)
         if (is_fault(crash->findings[i].kind))
@@ -133,7 +134,7 @@ static bool explains_fault(const struct crash_build *build)
     const struct extract_crash *crash = build->crash;
     const struct extract_kernel_thread *thread = build->overflow;
 
-    return has_fault(crash) && build->has_foreign_fault && thread &&
+    return crash_has_fault(crash) && build->has_foreign_fault && thread &&
            (!crash->thread || crash->thread == thread ||
             crash->thread == crash_stack_below(build->remains->kernel, thread));
 }
@@ -149,8 +150,8 @@ static bool is_kernel_function(const struct crash_build *build, const char *func
     return false;
 }
 
-// Finds a function that was active when the stack was used to its end: the lowest return address
-// that is still in it.
+// Finds a function of the program that was active when the stack was used to its end: the lowest
+// return address that is still in it, except those of the kernel's functions.
 static void place_overflow(struct crash_build *build)
 {
     enum { NEAR_END = 512 };
@@ -169,11 +170,11 @@ static void place_overflow(struct crash_build *build)
     while (extract_cursor_left(&c) >= word) {
         uint64_t pc = extract_cursor_word(&c, word) & ~UINT64_C(1), offset;
         if (!extract_symbols_by_address(symbols, pc, &symbol, &offset, NULL) || !symbol.function ||
-            !offset)
+            !offset || kernel_is_no_return(symbols, pc) || is_kernel_function(build, symbol.name))
             continue;
         build->crash->place.is_known = false;
         build->crash->frame_count = 0;
-        set_place(build, pc, pc - 1, EXTRACT_CRASH_POSSIBLE);
+        set_place(build, pc, pc - 1, EXTRACT_CRASH_LIKELY);
         return;
     }
 }
@@ -191,7 +192,8 @@ static void place_cause(struct crash_build *build)
         crash->context[0] = 0;
         crash_set_origin(build, &first->registers, crash->certainty, is_kernel_function);
     } else if (strcmp(crash->kind, "stack overflow") == 0 && build->overflow &&
-               build->overflow != crash->thread) {
+               (build->overflow != crash->thread || build->is_stack_checked ||
+                !crash->place.is_known || crash->place.certainty == EXTRACT_CRASH_POSSIBLE)) {
         crash->thread = build->overflow;
         crash->thread_certainty = crash->certainty;
         crash->context[0] = 0;

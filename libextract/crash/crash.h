@@ -2,7 +2,8 @@
 // crash: finds out why a target stopped. In: registers, memory, the threads of a kernel, a trace.
 // Out: a cause, a place, a thread, and findings (extract/crash.h).
 //
-//     registers ──> faults.c:  what the machine says of the fault, and where; overflow.c: Linux
+//     registers ──> faults.c:  what the machine says of the fault, and where; overflow.c: Linux;
+//                   stops.c:   assertions, loops, and hooks in which a program stops itself
 //     kernel    ──> threads.c: overflows, deadlocks          ──> findings ──> crash.c: the cause
 //     trace     ──> history.c: storms, starvation, clock
 //     both      ──> names.c:   names that differ
@@ -27,9 +28,10 @@ struct crash_build {
     bool has_foreign_fault;                       // a fault that wrong memory may have led to
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
     const struct extract_kernel_thread *hog;      // that starves others
-    bool is_old_status;   // the fault status may be that of an earlier fault
-    bool is_stack_access; // the access that Linux refused was one below a stack
-    bool failed;          // out of memory
+    bool is_old_status;    // the fault status may be that of an earlier fault
+    bool is_stack_checked; // the kernel has found that overflow
+    bool is_stack_access;  // the access that Linux refused was one below a stack
+    bool failed;           // out of memory
 };
 
 // Adds a finding. The text is cut if it is too long.
@@ -58,11 +60,16 @@ const struct extract_kernel_thread *crash_stack_below(const struct extract_kerne
 // Lowers a certainty to another one.
 void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most);
 
-void crash_read_faults(struct crash_build *build);   // faults.c
-void crash_read_overflow(struct crash_build *build); // overflow.c; the frames are known
-void crash_read_threads(struct crash_build *build);  // threads.c
-void crash_read_history(struct crash_build *build);  // history.c
-void crash_check_names(struct crash_build *build);   // names.c; the cause is chosen
-void crash_check_program(struct crash_build *build); // program.c
+// Returns whether a fault is among the findings.
+bool crash_has_fault(const struct extract_crash *crash);
+
+void crash_read_faults(struct crash_build *build);    // faults.c
+void crash_read_assertion(struct crash_build *build); // stops.c; the core's registers are known
+void crash_read_stop(struct crash_build *build);      // stops.c; the place is known
+void crash_read_overflow(struct crash_build *build);  // overflow.c; the frames are known
+void crash_read_threads(struct crash_build *build);   // threads.c
+void crash_read_history(struct crash_build *build);   // history.c
+void crash_check_names(struct crash_build *build);    // names.c; the cause is chosen
+void crash_check_program(struct crash_build *build);  // program.c
 
 #endif

@@ -582,48 +582,6 @@ static void read_signal(struct crash_build *build)
     crash_read_overflow(build);
 }
 
-// ---- assertions ----
-
-// Functions in which programs stop after an assertion has failed.
-static bool is_assert_function(const char *name)
-{
-    static const char *const names[] = {"__assert_func", "__assert_fail", "__assert",
-                                        "assert_failed", "vAssertCalled", "abort",
-                                        "panic",         "k_panic",       "_tx_assert"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return strstr(name, "assert_fail") || strstr(name, "assertion_fail");
-}
-
-static bool is_passed(const struct crash_build *build, const char *function)
-{
-    (void)build;
-    return is_assert_function(function);
-}
-
-// A program that loops in such a function may have been halted in an interrupt.
-static void read_assertion(struct crash_build *build)
-{
-    const struct extract_registers *registers =
-        build->is_interrupted ? &build->interrupted : &build->crash->registers;
-    struct extract_symbols *symbols = build->remains->symbols;
-    struct extract_symbol symbol;
-    uint64_t pc;
-
-    if (!symbols || !register_get(registers, build->machine->pc, &pc) ||
-        !extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL) || !symbol.function ||
-        !is_assert_function(symbol.name))
-        return;
-    crash_find(build, "assert", "registers", EXTRACT_CRASH_CERTAIN, "the program stopped in %s",
-               symbol.name);
-    crash_set_origin(build, registers,
-                     build->is_interrupted && build->remains->psp_is_likely ? EXTRACT_CRASH_LIKELY
-                                                                            : EXTRACT_CRASH_CERTAIN,
-                     is_passed);
-}
-
 // ---- Arm, A- and R-profile ----
 
 enum { ARM_MODE = 0x1F, ARM_ABORT = 0x17, ARM_UNDEFINED = 0x1B };
@@ -933,8 +891,9 @@ void crash_read_faults(struct crash_build *build)
         read_riscv(build);
     else if (build->machine->elf_machine == EM_68K)
         read_m68k(build);
-    read_assertion(build);
+    crash_read_assertion(build);
     read_signal(build);
     if (!crash->place.is_known)
         place_core(build);
+    crash_read_stop(build);
 }

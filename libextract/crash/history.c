@@ -2,9 +2,12 @@
 // crash: what the trace shows of the end: how long each thread is in its state, interrupts that
 // leave no time for threads, threads that never get the core, a tick that does not come any more, a
 // clock that has stopped, a reset.
+#define _GNU_SOURCE // strcasestr
 #include "crash/crash.h"
+#include "events/internal.h"
 #include <extract/schedule.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WINDOW = 256 };     // newest events that show a storm
 enum { MOST_PULSES = 16 }; // interrupts that are looked at
@@ -151,6 +154,13 @@ static bool is_long(const struct history *history)
     return extract_trace_info(history->build->trace)->wrapped;
 }
 
+// Returns whether a thread is one that runs while no other one is ready. Kernels without such a
+// thread leave it to the application to have one, which its name shows.
+static bool is_idle(const struct extract_kernel_thread *thread)
+{
+    return thread->is_idle || strcasestr(thread->name, "idle");
+}
+
 // A thread that is ready for half of the trace or longer, while another one had the core for half
 // of it or longer.
 static void find_starvation(struct history *history)
@@ -164,8 +174,8 @@ static void find_starvation(struct history *history)
         const struct extract_kernel_thread *thread = &kernel->threads[i];
         const struct extract_crash_wait *wait = &build->crash->waits[i];
         char name[24], with[24];
-        if (thread == other || thread->state != EXTRACT_KERNEL_READY || !wait->is_known ||
-            wait->ticks < span / 2)
+        if (thread == other || thread->state != EXTRACT_KERNEL_READY || is_idle(thread) ||
+            !wait->is_known || wait->ticks < span / 2)
             continue;
         build->hog = other;
         crash_find(
@@ -204,6 +214,33 @@ static void read_newest(struct history *history, struct newest *newest)
             if (!newest->count++)
                 history->begin = events[i].ticks;
             history->end = events[i].ticks;
+        }
+}
+
+// Counts the time in interrupts from their entries and exits: a trace whose ring a storm has filled
+// does not show who ran.
+static void count_interrupts(struct history *history)
+{
+    const struct extract_trace *trace = history->build->trace;
+    struct extract_reader reader;
+    struct extract_event events[64], scratch;
+    uint64_t before = history->begin;
+    unsigned depth = 0;
+    size_t got;
+
+    extract_reader_init(&reader, trace);
+    while ((got = extract_reader_next(&reader, events, sizeof events / sizeof *events)) > 0)
+        for (size_t i = 0; i < got; i++) {
+            const struct extract_event *event = &events[i];
+            if (extract_event_is_mark(event) || event->ticks < history->window_from)
+                continue;
+            const struct extract_role_fields *fields = extract_trace_role(trace, &event, &scratch);
+            const enum extract_role role = fields ? fields->role : EXTRACT_ROLE_NONE;
+            if (depth && event->ticks > before)
+                history->isr_ticks += event->ticks - before;
+            depth += role == EXTRACT_ROLE_ISR_ENTER;
+            depth -= role == EXTRACT_ROLE_ISR_EXIT && depth;
+            before = event->ticks;
         }
 }
 
@@ -301,12 +338,16 @@ void crash_read_history(struct crash_build *build)
     // A ring from before a reset shows nothing of the threads that there are now. Without events of
     // a scheduler, nothing is known of threads.
     bool is_earlier = extract_trace_snapshot(build->trace)->ring.origin == EXTRACT_FROM_EARLIER;
-    if (!(is_earlier && threads) && !extract_schedule_run(NULL, build->trace, &sink, NULL)) {
+    bool is_of_now = !(is_earlier && threads);
+    if (is_of_now && !extract_schedule_run(NULL, build->trace, &sink, NULL)) {
         note_waits(&history);
         find_starvation(&history);
-        find_storm(&history, newest);
         find_missing_tick(&history);
+    } else if (is_of_now) {
+        count_interrupts(&history);
     }
+    if (is_of_now)
+        find_storm(&history, newest);
     find_stopped_clock(&history, newest);
     find_reset(&history, newest);
     free(newest);

@@ -44,9 +44,10 @@ static void find_overflow(struct crash_build *build, const struct extract_kernel
     struct extract_symbol symbol;
     const char *what = is_proven  ? "has overflowed: its stack pointer is below its stack"
                        : is_below ? "may have overflowed: its stack pointer is below its stack"
-                                  : "is used to its last byte, so that it may have overflowed";
+                                  : "is used to its end, so that it may have overflowed";
 
-    if (!build->overflow || thread->overflow > build->overflow->overflow)
+    if (!build->is_stack_checked &&
+        (!build->overflow || thread->overflow > build->overflow->overflow))
         build->overflow = thread;
     if (victim)
         crash_find(build, "stack overflow", source,
@@ -106,8 +107,12 @@ static bool is_in_cycle(const struct extract_kernel *kernel, size_t first)
 }
 
 // Adds the cycle that a thread belongs to, and marks its threads.
+//
+// FreeRTOS without INCLUDE_vTaskSuspend counts the longest wait, portMAX_DELAY, like all others. At
+// the usual rates of ticks, half of it takes weeks.
 static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
 {
+    const uint64_t forever = UINT32_MAX / 2;
     const struct extract_kernel *kernel = build->remains->kernel;
     struct extract_crash *crash = build->crash;
     struct extract_deadlock *deadlock = &crash->deadlocks[crash->deadlock_count++];
@@ -126,7 +131,9 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         if (is_doubtful(kernel, thread))
             certainty = EXTRACT_CRASH_LIKELY;
         seen[at] = true;
-        if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
+        if (thread->has_ticks_left && thread->ticks_left > forever)
+            certainty = EXTRACT_CRASH_LIKELY;
+        else if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
             limited = thread;
         extract_text_printf(&words, "%s\"%s\" waits for %s", deadlock->count > 1 ? ", " : "",
                             crash_name(thread->name, thread->address, name),
@@ -199,10 +206,11 @@ static void find_levels(struct crash_build *build)
 
 static void find_thread(struct crash_build *build)
 {
+    enum { EXCEPTION = 0x1FF }; // of xpsr
     const struct extract_remains *remains = build->remains;
     struct serve_threads threads;
     struct extract_crash *crash = build->crash;
-    uint64_t sp, address;
+    uint64_t sp, address, psr;
 
     if (!remains->core_count || !build->machine) {
         for (size_t i = 0; i < remains->kernel->thread_count; i++)
@@ -229,8 +237,11 @@ static void find_thread(struct crash_build *build)
         crash->thread_certainty = is_unsure ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
     }
     serve_threads_free(&threads);
-    // A trap on another stack than the thread's: it has interrupted the thread that runs.
-    for (size_t i = 0; !crash->thread && i < remains->kernel->thread_count; i++)
+    // A trap on another stack than the thread's: it has interrupted the thread that runs. Without
+    // an exception, it is start-up code that has another stack.
+    bool is_start_up = build->machine->is_m_profile &&
+                       register_get(&crash->registers, ARM_PSR, &psr) && !(psr & EXCEPTION);
+    for (size_t i = 0; !is_start_up && !crash->thread && i < remains->kernel->thread_count; i++)
         if (remains->kernel->threads[i].has_core &&
             remains->kernel->threads[i].core == crash->core) {
             crash->thread = &remains->kernel->threads[i];

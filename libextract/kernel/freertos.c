@@ -39,7 +39,8 @@ struct walk {
     const struct task_list *list;
     uint64_t on_core[MAX_CORES];
     size_t core_count;
-    uint64_t ticks; // xTickCount
+    uint64_t idle[MAX_CORES]; // the idle task of each core, as far as it is known
+    uint64_t ticks;           // xTickCount
     uint64_t tick_bytes;
     bool has_ticks;
 };
@@ -332,12 +333,15 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
     thread->has_base_priority =
         kernel_block_get(reader, block, "uxBasePriority", &thread->base_priority);
     thread->state = walk->list->state;
+    // A task that waits or ends keeps the core until the kernel has chosen another one.
     for (size_t i = 0; i < walk->core_count; i++)
-        if (walk->on_core[i] == block->address && thread->state == EXTRACT_KERNEL_READY) {
+        if (walk->on_core[i] == block->address) {
             thread->state = EXTRACT_KERNEL_RUNNING;
             thread->has_core = true;
             thread->core = (unsigned)i;
         }
+    for (size_t i = 0; i < walk->core_count; i++)
+        thread->is_idle |= walk->idle[i] == block->address;
     read_wait(reader, block, thread);
     (void)kernel_block_get(reader, block, "pxStack", &thread->stack_start);
     if (kernel_block_get(reader, block, "pxEndOfStack", &top) && top) // the highest word
@@ -396,7 +400,7 @@ static bool visit_item(struct kernel_reader *reader, uint64_t item, void *contex
     if (!thread)
         return false;
     read_task(reader, walk, &block, thread);
-    if (walk->list->has_wake_time && walk->has_ticks &&
+    if (walk->list->has_wake_time && walk->has_ticks && !thread->has_core &&
         kernel_block_get(reader, &item_block, "xItemValue", &wake)) {
         // The tick count may overflow before the wait ends.
         uint64_t mask =
@@ -440,6 +444,13 @@ static bool read_state(struct kernel_reader *reader, struct walk *walk)
     for (size_t i = 0; i < walk->core_count; i++)
         if (!kernel_read_variable(reader, name, i, &walk->on_core[i]))
             return false;
+    // Since V11, there is one of each core.
+    const char *idle = extract_symbols_by_name(reader->symbols, "xIdleTaskHandles", &current)
+                           ? "xIdleTaskHandles"
+                           : "xIdleTaskHandle";
+    for (size_t i = 0; i < walk->core_count; i++)
+        if (i < 1 || current.size >= (i + 1) * reader->word_bytes)
+            (void)kernel_read_variable(reader, idle, i, &walk->idle[i]);
     if (extract_symbols_by_name(reader->symbols, "xTickCount", &ticks) && ticks.size) {
         walk->tick_bytes = ticks.size;
         walk->has_ticks = kernel_read_number(reader, ticks.address, ticks.size, &walk->ticks);

@@ -60,6 +60,7 @@ struct extract_kernel_thread {
     bool has_priority, has_base_priority;
     uint64_t priority;      // in force, as the kernel counts
     uint64_t base_priority; // without inheritance
+    bool is_idle; // the kernel runs it if no other one is ready
     bool has_core;
     unsigned core;        // RUNNING: number of its core
     const char *wait;     // BLOCKED: the type of what it waits for, such as "mutex"; NULL: unknown

@@ -283,6 +283,12 @@ static void circle_with_a_limit(void **state)
     assert_int_equal(crash->finding_count, 1);
     assert_non_null(strstr(crash->findings[0].text, "\"0x00001100\" waits for 50 more ticks"));
     extract_crash_free(crash);
+    // FreeRTOS without INCLUDE_vTaskSuspend waits for 2^32 - 1 ticks where it is to wait forever.
+    threads[1].ticks_left = UINT32_MAX - 15;
+    assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
+    assert_string_equal(crash->kind, "deadlock");
+    assert_int_equal(crash->certainty, EXTRACT_CRASH_LIKELY);
+    extract_crash_free(crash);
     extract_memory_close(memory);
 }
 

@@ -63,7 +63,7 @@ enum { PRIORITIES = 3, TASKS = 9, STACK = 256 };
 // FreeRTOS's variables.
 List_t pxReadyTasksLists[PRIORITIES], xDelayedTaskList1, xDelayedTaskList2, xPendingReadyList,
     xSuspendedTaskList, xTasksWaitingTermination;
-TCB_t *volatile pxCurrentTCB;
+TCB_t *volatile pxCurrentTCB, *xIdleTaskHandle;
 volatile uint32_t xTickCount;
 volatile unsigned long uxCurrentNumberOfTasks;
 QueueRegistryItem_t xQueueRegistry[4];
@@ -150,6 +150,7 @@ static int make_kernel(void **state)
     xTickCount = 0xFFFFFFF0;
     uxCurrentNumberOfTasks = TASKS;
     pxCurrentTCB = &tasks[0];
+    xIdleTaskHandle = &tasks[1];
     list_add(&pxReadyTasksLists[2], &tasks[0].xStateListItem, &tasks[0], 0);
     list_add(&pxReadyTasksLists[1], &tasks[1].xStateListItem, &tasks[1], 0);
     list_add(&xDelayedTaskList1, &tasks[2].xStateListItem, &tasks[2], 0xFFFFFFF5);
@@ -201,6 +202,7 @@ static void tasks_are_read(void **state)
     assert_int_equal(running->stack_end - running->stack_start, STACK);
     assert_true(running->has_untouched && running->untouched == STACK - 100);
     assert_int_equal(host_thread(kernel, "ready")->state, EXTRACT_KERNEL_READY);
+    assert_true(host_thread(kernel, "ready")->is_idle && !running->is_idle);
     assert_int_equal(host_thread(kernel, "sleeper")->state, EXTRACT_KERNEL_SLEEPING);
     assert_int_equal(host_thread(kernel, "sleeper")->ticks_left, 5);
     expect_wait(kernel, "taker", "mutex", &mutex);
@@ -216,6 +218,20 @@ static void tasks_are_read(void **state)
     // There are no frames of FreeRTOS on this host.
     assert_true(stopped->has_sp && !stopped->has_pc);
     assert_string_equal(stopped->no_registers, "FreeRTOS's frames are not known on this machine");
+    extract_kernel_free(kernel);
+}
+
+// A task that waits keeps the core until the kernel has chosen another one: its registers are those
+// of the core, and not where it waited before.
+static void a_wait_begins_on_the_core(void **state)
+{
+    pxCurrentTCB = &tasks[3];
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    const struct extract_kernel_thread *taker = host_thread(kernel, "taker");
+    assert_int_equal(taker->state, EXTRACT_KERNEL_RUNNING);
+    assert_true(taker->has_core && !taker->has_sp && !taker->has_ticks_left);
+    assert_int_equal(host_thread(kernel, "running")->state, EXTRACT_KERNEL_READY);
     extract_kernel_free(kernel);
 }
 
@@ -374,6 +390,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
     const struct CMUnitTest tests[] = {TEST(tasks_are_read),
                                        TEST(queues_are_read),
+                                       TEST(a_wait_begins_on_the_core),
                                        TEST(registers_may_be_in_the_block),
                                        TEST(a_block_of_the_heap_ends_the_stack),
                                        TEST(an_overflow_is_denied_by_proof_only),
