@@ -232,6 +232,16 @@ static bool get_link(const struct crash_build *build, const struct extract_regis
     return is_code(symbols, *link - 2) && !kernel_is_no_return(symbols, *link);
 }
 
+// Returns whether the call before a return address is proven to have led to an address.
+static bool has_called(const struct crash_build *build, const struct extract_registers *origin,
+                       uint64_t link, uint64_t address)
+{
+    uint64_t called;
+
+    return kernel_find_called(build->remains->symbols, link, origin, &called) &&
+           (called | 1) == (address | 1);
+}
+
 // Returns whether a core of M-profile was to run Arm code, which it does not have: the frame has
 // the state that the jump to an even address has set.
 static bool went_to_even(const struct crash_build *build, const struct extract_registers *origin)
@@ -242,9 +252,11 @@ static bool went_to_even(const struct crash_build *build, const struct extract_r
     return build->machine->is_m_profile && register_get(origin, ARM_PSR, &psr) && !(psr & thumb);
 }
 
-// Finds a call through a wrong pointer: pc is not code. Its place is that of the caller.
+// Finds a call through a wrong pointer: pc is not code. Its place is that of the caller. Other
+// jumps there, such as a return to a wrong address, leave the link register of an earlier call, so
+// that the place is likely only, unless the call is proven.
 static void find_bad_call(struct crash_build *build, struct extract_registers *origin,
-                          enum extract_crash_certainty certainty)
+                          enum extract_crash_certainty *certainty)
 {
     const struct register_machine *machine = build->machine;
     uint64_t pc, link, sp;
@@ -252,10 +264,10 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
     if (!build->remains->symbols || !register_get(origin, machine->pc, &pc))
         return;
     if (!is_code(build->remains->symbols, pc))
-        crash_find(build, "bad call", "registers", certainty,
+        crash_find(build, "bad call", "registers", *certainty,
                    "the program went to 0x%08llx, which is not code of it", (unsigned long long)pc);
     else if (went_to_even(build, origin))
-        crash_find(build, "bad call", "registers", certainty,
+        crash_find(build, "bad call", "registers", *certainty,
                    "the program went to 0x%08llx with bit 0 of the address clear, which is no "
                    "address of Thumb code",
                    (unsigned long long)pc);
@@ -263,6 +275,8 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
         return;
     if (!get_link(build, origin, &link))
         return;
+    if (!has_called(build, origin, link, pc))
+        crash_limit(certainty, EXTRACT_CRASH_LIKELY);
     register_set(origin, machine->pc, link - 2);
     if (machine->lr == NO_REGISTER && register_get(origin, machine->sp, &sp))
         register_set(origin, machine->sp, sp + machine->word_bytes);
@@ -299,7 +313,7 @@ static void place_of_exception(struct crash_build *build, unsigned number, bool 
     enum extract_crash_certainty certainty =
         remains->psp_is_likely || is_imprecise || !origin.is_sure ? EXTRACT_CRASH_LIKELY
                                                                   : EXTRACT_CRASH_CERTAIN;
-    find_bad_call(build, &origin.registers, certainty);
+    find_bad_call(build, &origin.registers, &certainty);
     crash_set_origin(build, &origin.registers, certainty, NULL);
     if (origin.exception) {
         name_exception(origin.exception, outer, sizeof outer);
@@ -461,7 +475,7 @@ static void read_riscv(struct crash_build *build)
     const struct extract_kernel_thread *thread = trapped_thread(build);
     if (thread) {
         struct extract_registers origin = thread->registers;
-        find_bad_call(build, &origin, certainty);
+        find_bad_call(build, &origin, &certainty);
         crash_set_origin(build, &origin, certainty, NULL);
         return;
     }
@@ -471,11 +485,15 @@ static void read_riscv(struct crash_build *build)
         extract_kernel_trap_in_interrupt(remains->kernel, remains->memory, remains->symbols,
                                          build->crash->core, registers, &origin)) {
         snprintf(build->crash->context, sizeof build->crash->context, "interrupt, then trap");
-        find_bad_call(build, &origin, certainty);
+        find_bad_call(build, &origin, &certainty);
         crash_set_origin(build, &origin, certainty, NULL);
         return;
     }
-    if (register_get(registers, FAULT_MEPC, &pc))
+    if (remains->symbols &&
+        extract_kernel_unwind_trap(remains->memory, remains->symbols, registers, &origin)) {
+        find_bad_call(build, &origin, &certainty);
+        crash_set_origin(build, &origin, certainty, NULL);
+    } else if (register_get(registers, FAULT_MEPC, &pc))
         crash_set_place(build, pc, certainty);
 }
 
@@ -517,7 +535,7 @@ static void read_m68k(struct crash_build *build)
     if (!is_entered)
         return;
     build->has_foreign_fault |= meaning->number != 5 && meaning->number != 9; // division, trace
-    find_bad_call(build, &frame.registers, certainty);
+    find_bad_call(build, &frame.registers, &certainty);
     crash_set_origin(build, &frame.registers, certainty, NULL);
 }
 
@@ -539,7 +557,8 @@ static void place_outside(struct crash_build *build, bool is_fault)
         !register_get(&origin, build->machine->sp, &sp))
         return;
     if (is_fault && register_get(&origin, FAULT_SIGNAL_ADDRESS, &address) && address == pc) {
-        find_bad_call(build, &origin, EXTRACT_CRASH_CERTAIN);
+        enum extract_crash_certainty certainty = EXTRACT_CRASH_CERTAIN;
+        find_bad_call(build, &origin, &certainty);
         crash_set_origin(build, &origin, EXTRACT_CRASH_LIKELY, NULL);
         return;
     }
@@ -713,7 +732,7 @@ static void read_classic_arm(struct crash_build *build)
         find_mode(build);
         return;
     }
-    const enum extract_crash_certainty certainty =
+    enum extract_crash_certainty certainty =
         frame.is_at_start ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
     switch (frame.exception) {
     case KERNEL_ARM_IRQ:
@@ -740,7 +759,7 @@ static void read_classic_arm(struct crash_build *build)
         break;
     }
     snprintf(crash->context, sizeof crash->context, "%s", context);
-    find_bad_call(build, &frame.registers, certainty);
+    find_bad_call(build, &frame.registers, &certainty);
     crash_set_origin(build, &frame.registers, certainty, NULL);
 }
 
@@ -867,7 +886,7 @@ static void place_core(struct crash_build *build)
         register_get(&origin, build->machine->pc, &pc) && !is_code(symbols, pc) &&
         get_link(build, &origin, &link)) {
         certainty = EXTRACT_CRASH_POSSIBLE; // it may be code in ROM, of which the file has nothing
-        find_bad_call(build, &origin, certainty);
+        find_bad_call(build, &origin, &certainty);
     }
     crash_set_origin(build, &origin, certainty, NULL);
 }

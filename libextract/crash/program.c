@@ -91,6 +91,19 @@ static void check_entries(struct crash_build *build)
                    (unsigned long long)first->entry);
 }
 
+// Returns whether a thread has gone to where no code is, as the fault shows: its stack and the ELF
+// file explain that as they are.
+static bool has_gone_astray(const struct crash_build *build,
+                            const struct extract_kernel_thread *thread)
+{
+    const struct extract_crash *crash = build->crash;
+    bool is_bad_call = false;
+
+    for (size_t i = 0; i < crash->finding_count && !is_bad_call; i++)
+        is_bad_call = strcmp(crash->findings[i].kind, "bad call") == 0;
+    return is_bad_call && thread->has_core && thread->core == crash->core;
+}
+
 static void check_threads(struct crash_build *build)
 {
     const struct extract_kernel *kernel = build->remains->kernel;
@@ -107,8 +120,10 @@ static void check_threads(struct crash_build *build)
                    kernel->problems[0]);
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
-        saved += kernel->threads[i].has_pc;
-        in_code += kernel->threads[i].has_pc && kernel->threads[i].function;
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        bool is_saved = thread->has_pc && !has_gone_astray(build, thread);
+        saved += is_saved;
+        in_code += is_saved && thread->function;
     }
     if (saved > in_code)
         crash_find(build, "other program", "stack",

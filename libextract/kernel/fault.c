@@ -64,11 +64,17 @@ static unsigned rate_frame(struct extract_cursor c, uint64_t address,
     return is_code(symbols, pc & ~UINT64_C(1)) ? points + 1 : points;
 }
 
+// Returns the end of a stack, or a guess of it.
+static uint64_t stack_end(const struct extract_kernel_thread *thread)
+{
+    return thread->stack_end ? thread->stack_end : thread->stack_start + STACK_GUESS;
+}
+
 static bool find_frame(const struct extract_kernel_thread *thread, struct extract_memory *memory,
                        struct extract_symbols *symbols, const struct extract_registers *core,
                        uint64_t *found)
 {
-    uint64_t end = thread->stack_end ? thread->stack_end : thread->stack_start + STACK_GUESS;
+    uint64_t end = stack_end(thread);
     uint64_t length = end - thread->stack_start;
     unsigned best = 0;
     size_t got = 0;
@@ -112,8 +118,8 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
         if (!thread->has_core || thread->core != core)
             continue;
         // A debugger that cannot read psp may show 0, or an old value.
-        uint64_t end = thread->stack_end ? thread->stack_end : thread->stack_start + STACK_GUESS;
-        if (register_get(registers, ARM_PSP, &psp) && psp >= thread->stack_start && psp < end)
+        if (register_get(registers, ARM_PSP, &psp) && psp >= thread->stack_start &&
+            psp < stack_end(thread))
             return false;
         if (!find_frame(thread, memory, symbols, registers, &psp))
             continue;
@@ -266,50 +272,6 @@ bool extract_kernel_interrupted(struct extract_memory *memory, struct extract_sy
     return true;
 }
 
-// Returns whether the pc of a frame is code of the program or, after a call of an address without
-// code, that of its caller is. Memory that was never written looks like a frame at 0.
-static bool is_from_code(struct extract_symbols *symbols, const struct extract_registers *frame,
-                         const struct register_machine *machine)
-{
-    uint64_t pc, lr;
-
-    return (register_get(frame, machine->pc, &pc) && is_code(symbols, pc)) ||
-           (register_get(frame, machine->lr, &lr) && is_code(symbols, lr));
-}
-
-// A search for the frame that a trap of RISC-V has pushed: its pc is the core's mepc.
-struct trap {
-    struct kernel_reader reader;
-    const struct kernel_description *description;
-    uint64_t mepc;
-};
-
-static bool begin_trap(struct trap *trap, struct extract_kernel *kernel,
-                       struct extract_memory *memory, struct extract_symbols *symbols,
-                       const struct extract_registers *core)
-{
-    *trap = (struct trap){.description = kernel_detect(symbols),
-                          .reader = kernel_reader_make(kernel, memory, symbols)};
-    return trap->description && trap->reader.registers &&
-           register_get(core, FAULT_MEPC, &trap->mepc);
-}
-
-static bool find_trap(struct trap *trap, uint64_t from, uint64_t to,
-                      struct extract_registers *found)
-{
-    const struct register_machine *machine = trap->reader.registers;
-    uint64_t pc;
-
-    for (uint64_t at = from; at < to && at - from < STACK_MOST; at += trap->reader.word_bytes) {
-        struct kernel_saved saved = {.sp = at};
-        if (trap->description->context(&trap->reader, &saved, found) &&
-            register_get(found, machine->pc, &pc) && pc == trap->mepc &&
-            is_from_code(trap->reader.symbols, found, machine))
-            return true;
-    }
-    return false;
-}
-
 // Gives the thread that has an Arm core of A- or R-profile the registers with which an exception
 // has interrupted it.
 static bool find_arm_thread(struct extract_kernel *kernel, struct extract_memory *memory,
@@ -340,19 +302,24 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
                                      struct extract_symbols *symbols, unsigned core,
                                      const struct extract_registers *registers)
 {
+    struct kernel_reader reader = kernel_reader_make(kernel, memory, symbols);
     struct extract_registers found;
-    struct trap trap;
+    uint64_t mepc, sp;
 
     if (find_arm_thread(kernel, memory, symbols, core, registers))
         return true;
-    if (!begin_trap(&trap, kernel, memory, symbols, registers))
+    if (!kernel || !reader.registers || !register_get(registers, FAULT_MEPC, &mepc))
         return false;
     for (size_t i = 0; i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];
-        if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start ||
-            !find_trap(&trap, thread->stack_start, thread->stack_end, &found))
+        if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start)
             continue;
-        kernel_set_context(&trap.reader, thread, &found);
+        const uint64_t from = thread->stack_start, to = stack_end(thread);
+        if (!kernel_find_riscv_frame(&reader, registers, from, to, &found) &&
+            (!kernel_unwind_riscv_trap(&reader, registers, &found) ||
+             !register_get(&found, RISCV_SP, &sp) || sp < from || sp > to))
+            continue;
+        kernel_set_context(&reader, thread, &found);
         return true;
     }
     return false;
@@ -364,21 +331,30 @@ bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extr
                                       struct extract_registers *found)
 {
     enum { NEAR = 1024 }; // a handler may begin at the top of its stack again
+    struct kernel_reader reader = kernel_reader_make(kernel, memory, symbols);
     bool has_thread = false;
-    struct trap trap;
     uint64_t sp;
 
-    if (!kernel || !begin_trap(&trap, kernel, memory, symbols, registers) ||
-        !register_get(registers, trap.reader.registers->sp, &sp) || sp < NEAR)
+    if (!kernel || !reader.registers || !register_get(registers, reader.registers->sp, &sp) ||
+        sp < NEAR)
         return false;
-    sp -= sp % trap.reader.word_bytes;
+    sp -= sp % reader.word_bytes;
     for (size_t i = 0; i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
         if (sp >= thread->stack_start && sp < thread->stack_end)
             return false;
         has_thread |= thread->has_core && thread->core == core && !thread->has_pc;
     }
-    return has_thread && find_trap(&trap, sp - NEAR, sp + NEAR, found);
+    return has_thread && kernel_find_riscv_frame(&reader, registers, sp - NEAR, sp + NEAR, found);
+}
+
+bool extract_kernel_unwind_trap(struct extract_memory *memory, struct extract_symbols *symbols,
+                                const struct extract_registers *core,
+                                struct extract_registers *found)
+{
+    struct kernel_reader reader = kernel_reader_make(NULL, memory, symbols);
+
+    return reader.registers && kernel_unwind_riscv_trap(&reader, core, found);
 }
 
 enum extract_code extract_remains_read_kernel(struct extract_remains *remains,

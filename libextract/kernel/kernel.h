@@ -222,6 +222,18 @@ bool kernel_is_arm_exception(const struct register_machine *machine,
 bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,
                            const struct extract_registers *core, struct kernel_arm_frame *frame);
 
+// ---- riscv_trap.c ----
+
+// Finds the frame that a trap of a RISC-V core has pushed, between two addresses. Its pc is the
+// core's mepc.
+bool kernel_find_riscv_frame(struct kernel_reader *reader, const struct extract_registers *core,
+                             uint64_t from, uint64_t to, struct extract_registers *found);
+// Gets the registers that a trap of a RISC-V core has interrupted, if its handler has saved none
+// where a kernel's port does: those of the core, without what the functions of the handler have
+// saved on the stack. Returns false unless ra is one of a call that leads to mepc.
+bool kernel_unwind_riscv_trap(struct kernel_reader *reader, const struct extract_registers *core,
+                              struct extract_registers *found);
+
 // ---- calls.c ----
 
 // Returns whether code ends with an instruction that calls a function. For machines whose
@@ -231,6 +243,14 @@ bool kernel_ends_in_call(const struct register_machine *machine, const uint8_t *
 // Returns whether the ELF file shows that no instruction before an address calls a function, so
 // that no function returns to it.
 bool kernel_is_no_return(struct extract_symbols *symbols, uint64_t address);
+// Gets the address that the call at the end of code leads to, which is before `address`.
+// `registers` are those with which the called function has begun. Returns false if it is not known.
+bool kernel_call_target(const struct register_machine *machine, const uint8_t *bytes, size_t length,
+                        enum extract_byte_order order, uint64_t address,
+                        const struct extract_registers *registers, uint64_t *called);
+// Does the same for the call before a return address, in the code of the ELF file.
+bool kernel_find_called(struct extract_symbols *symbols, uint64_t address,
+                        const struct extract_registers *registers, uint64_t *called);
 
 // ---- stacks.c ----
 

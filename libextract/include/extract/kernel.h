@@ -176,6 +176,13 @@ bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extr
                                       const struct extract_registers *registers,
                                       struct extract_registers *found);
 
+// Gets the registers that a trap of a RISC-V core has interrupted, if mepc is known, from those of
+// the core: its handler has saved no frame of a kernel, as one that spins. The rules to unwind its
+// functions lead back. Returns false if the result is not that of a function at mepc.
+bool extract_kernel_unwind_trap(struct extract_memory *memory, struct extract_symbols *symbols,
+                                const struct extract_registers *core,
+                                struct extract_registers *found);
+
 // Gets the registers of the thread that an exception has interrupted. On Arm's M-profile, they are
 // in the frame at psp, and r4 to r11 are those of the core. On ColdFire, the frame is at the stack
 // pointer, as long as the handler has pushed nothing; the core has to be in the function to which

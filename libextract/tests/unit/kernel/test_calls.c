@@ -114,10 +114,68 @@ static void m68k(void **state)
     EXPECT(EM_68K, 4, false, EXTRACT_BIG, codes);
 }
 
+// ---- where calls lead ----
+
+// Calls that an assembler made at an address; `to` is where its listing says that they lead, or the
+// value of the register. Register 3 has 0x3000, a5 (15) 0x5000, a2 of 68k (10) 0xA000.
+struct call {
+    uint16_t elf_machine;
+    uint8_t word_bytes;
+    bool is_m_profile, is_big;
+    uint64_t at;
+    size_t length;
+    uint8_t bytes[8];
+    uint64_t to; // 1: not known
+};
+
+static void targets(void **state)
+{
+    static const struct call calls[] = {
+        {EM_ARM, 4, true, false, 0x100, 4, {0x01, 0xF0, 0x7E, 0xF8}, 0x1200},
+        {EM_ARM, 4, true, false, 0x104, 4, {0xFF, 0xF7, 0x7C, 0xFF}, 0},
+        {EM_ARM, 4, true, false, 0x108, 2, {0x98, 0x47}, 0x3000},
+        {EM_ARM, 4, true, false, 0x108, 2, {0xA0, 0x47}, 1}, // blx r4
+        {EM_ARM, 4, true, false, 0x108, 2, {0x18, 0x47}, 1}, // bx r3
+        {EM_ARM, 4, false, false, 0x100, 4, {0x3E, 0x04, 0x00, 0xEB}, 0x1200},
+        {EM_ARM, 4, false, false, 0x104, 4, {0xBD, 0xFF, 0xFF, 0xEB}, 0},
+        {EM_ARM, 4, false, false, 0x108, 4, {0x33, 0xFF, 0x2F, 0xE1}, 0x3000},
+        {EM_AARCH64, 8, false, false, 0x100, 4, {0x40, 0x04, 0x00, 0x94}, 0x1200},
+        {EM_AARCH64, 8, false, false, 0x104, 4, {0xBF, 0xFF, 0xFF, 0x97}, 0},
+        {EM_AARCH64, 8, false, false, 0x108, 4, {0x60, 0x00, 0x3F, 0xD6}, 0x3000},
+        {EM_RISCV, 4, false, false, 0x100, 4, {0xEF, 0x10, 0x00, 0x10}, 0x1200},
+        {EM_RISCV, 4, false, false, 0x104, 4, {0xEF, 0xF0, 0xDF, 0xEF}, 0},
+        {EM_RISCV, 4, false, false, 0x108, 4, {0xE7, 0x80, 0x07, 0x00}, 0x5000},
+        {EM_RISCV, 4, false, false, 0x10C, 4, {0xE7, 0x80, 0x87, 0x00}, 0x5008},
+        {EM_RISCV, 4, false, false, 0x110, 8, {0x97, 0x10, 0, 0, 0xE7, 0x80, 0x00, 0xF0}, 0x1010},
+        {EM_RISCV, 4, false, false, 0x118, 4, {0xE7, 0x80, 0x00, 0x00}, 1}, // jalr ra
+        {EM_RISCV, 4, false, false, 0x11C, 2, {0x82, 0x97}, 0x5000},
+        {EM_RISCV, 4, false, false, 0x11E, 2, {0xCD, 0x35}, 0},
+        {EM_RISCV, 8, false, false, 0x100, 4, {0xEF, 0x10, 0x00, 0x10}, 0x1200},
+        {EM_68K, 4, false, true, 0, 2, {0x4E, 0x92}, 0xA000},
+        {EM_68K, 4, false, true, 2, 6, {0x4E, 0xB9, 0x12, 0x34, 0x56, 0x78}, 0x12345678},
+    };
+    struct extract_registers registers = {.known = 0};
+    (void)state;
+
+    register_set(&registers, 3, 0x3000);
+    register_set(&registers, 15, 0x5000);
+    register_set(&registers, 10, 0xA000);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const struct call *call = &calls[i];
+        uint64_t called = 1;
+        bool is_known = kernel_call_target(
+            register_machine_find(call->elf_machine, call->word_bytes, call->is_m_profile),
+            call->bytes, call->length, call->is_big ? EXTRACT_BIG : EXTRACT_LITTLE,
+            call->at + call->length, &registers, &called);
+        if (is_known != (call->to != 1) || called != call->to)
+            fail_msg("call %zu leads to 0x%llx", i, (unsigned long long)called);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(thumb), cmocka_unit_test(arm),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(thumb),   cmocka_unit_test(arm),
                                        cmocka_unit_test(aarch64), cmocka_unit_test(riscv),
-                                       cmocka_unit_test(m68k)};
+                                       cmocka_unit_test(m68k),    cmocka_unit_test(targets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
