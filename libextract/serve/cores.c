@@ -53,8 +53,9 @@ bool cores_learn(struct cores *cores, struct upstream *upstream)
             cores->count++;
     else if (is_good && !is_one)
         is_good = connection_fail(&upstream->connection, CONNECTION_LATE, EXTRACT_UNSUPPORTED,
-                                  "connect GDB to the server itself, or switch off its own threads",
-                                  "shows several threads that are not its cores");
+                                  "use '-rtos none' for this target of OpenOCD, or connect GDB to "
+                                  "the server itself",
+                                  "shows the threads of an RTOS, and not its cores");
     extract_text_free(&ids);
     return is_good;
 }

@@ -29,6 +29,14 @@ static bool do_features(struct extract_proxy *proxy)
     return true;
 }
 
+// With symbols of GDB, OpenOCD would look for the threads of an RTOS (-rtos auto), and show these
+// instead of its cores, also in the next session.
+static bool do_symbols(struct extract_proxy *proxy)
+{
+    proxy_answer_text(proxy, "OK");
+    return true;
+}
+
 static bool do_no_acks(struct extract_proxy *proxy)
 {
     proxy_answer_text(proxy, "OK");
@@ -372,6 +380,7 @@ static const struct {
     {"qXfer:features:read:target.xml:", do_description},
     {"qfThreadInfo", do_thread_ids},
     {"qsThreadInfo", do_no_more_ids},
+    {"qSymbol:", do_symbols},
     {"qCRC", NULL},
     {"qC", do_current},
     {"qRcmd,", do_command},

@@ -27,8 +27,14 @@ enum {
     MAX_HEAD = 64         // bytes of "X", address, length and ":"
 };
 
+// What the target did before the first connection was made, which halts it.
+enum before { BEFORE_UNKNOWN, BEFORE_RAN, BEFORE_HALTED };
+
 struct remote {
     struct live live;
+    enum before before;
+    bool has_resumed;  // this program has let the target run
+    bool unasked_stop; // a stop reply came before the first other reply of this connection
     struct packets packets;
     size_t packet_size;          // largest packet that the server accepts, in bytes
     bool binary, vcont, has_map; // the server supports x, vCont and a memory map
@@ -96,6 +102,7 @@ static bool read_reply(struct remote *r)
             r->owed -= r->owed > 0;
             return true;
         }
+        r->unasked_stop = true;
     }
     return too_many(r);
 }
@@ -163,8 +170,11 @@ static bool learn_features(struct remote *r)
     p->acks = true;
     r->packet_size = PACKET_DEFAULT;
     r->binary = r->vcont = r->has_map = false;
+    r->unasked_stop = false;
     if (!send_request(r, "qSupported:vContSupported+;binary-upload+"))
         return false;
+    if (r->unasked_stop && r->before == BEFORE_UNKNOWN)
+        r->before = BEFORE_RAN;
     struct extract_cursor c = extract_cursor_make(p->body, p->used, EXTRACT_LITTLE);
     while (extract_cursor_left(&c))
         note_feature(r, &c);
@@ -217,6 +227,20 @@ static bool learn_map(struct remote *r)
     return done;
 }
 
+// Notes whether the target ran before the connection was made. QEMU reports unasked that it has
+// halted a target that ran; OpenOCD halts on request, with signal 2, and does not tell whether the
+// request was this one. Any other signal is that of a target that was halted before.
+static void note_before(struct remote *r)
+{
+    const uint8_t *body = r->packets.body;
+
+    if (r->before != BEFORE_UNKNOWN)
+        return;
+    r->before = body[1] == '0' && (body[2] == '2' || body[2] == '0') ? BEFORE_RAN : BEFORE_HALTED;
+    if (r->before == BEFORE_HALTED)
+        r->live.halts.count = 0; // it was not halted for this program
+}
+
 // Asks for the state of the target. Signal 0 means that the target was not halted, as by OpenOCD
 // with a gdb-attach event that does not halt.
 static bool learn_state(struct remote *r)
@@ -229,6 +253,7 @@ static bool learn_state(struct remote *r)
         return connection_fail(&r->live.connection, CONNECTION_LATE, EXTRACT_BAD,
                                "start the program", "no program runs, or the program has ended");
     r->process = packet_process(p);
+    note_before(r);
     if (p->body[1] == '0' && p->body[2] == '0')
         live_forget_halt(&r->live);
     return true;
@@ -389,6 +414,7 @@ static bool resume(struct live *live)
         return false;
     live_note_running(live);
     live->resumed = true;
+    r->has_resumed = true;
     return true;
 }
 
@@ -422,10 +448,15 @@ static bool send_detach(struct remote *r)
     return r->process ? send_text(r, "D;%" PRIx64, r->process) : send_text(r, "D");
 }
 
-// Detaches from the target. The request is sent even if the server has stopped answering.
+// Detaches from the target. The request is sent even if the server has stopped answering. Servers
+// let a target run from which a client detaches, so that one that was halted before is left without
+// a word.
 static bool part(struct live *live)
 {
     struct remote *r = remote_of(live);
+
+    if (r->before == BEFORE_HALTED && !r->has_resumed)
+        return true;
     bool prepared = prepare_detach(r);
     struct extract_error why = live->connection.error;
 
