@@ -295,8 +295,7 @@ const struct cli_command cli_serve = {
             "Each thread of the kernel has its name, its state and its saved registers. The dump "
             "cannot\nbe changed. With --remote, packets pass between GDB and the server of a live "
             "target, and\nthe threads are added. With --listen=unix:PATH, GDB connects to a socket "
-            "of this "
-            "user, and with --listen\nto a TCP port of this computer.\n",
+            "of this user; with\n--listen, to a TCP port of this computer.\n",
     .takes = CLI_REGISTERS | CLI_SERVE,
     .run = run_serve,
 };

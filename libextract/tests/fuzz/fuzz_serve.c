@@ -4,8 +4,10 @@
 // packets need no checksums of their own: each line is sent as one, too.
 //
 // Nothing may crash, leak or hang. In addition, every answer is a sequence of acknowledgements and
-// whole packets with right checksums, and a core can be written.
+// whole packets with right checksums, and a core can be written. Whether the client is taken for
+// GDB does not depend on how its bytes arrive.
 #include "registers/text.h"
+#include "serve/caller.h"
 #include "tests/fuzz/packets.h"
 #include <extract/serve.h>
 
@@ -27,11 +29,24 @@ static void send(struct extract_server *server, const void *bytes, size_t length
     check_output(server);
 }
 
+static void judge(const uint8_t *data, size_t size)
+{
+    struct caller *callers = calloc(2, sizeof *callers);
+
+    check(callers != NULL);
+    caller_take(&callers[0], data, size);
+    for (size_t i = 0; i < size; i++)
+        caller_take(&callers[1], data + i, 1);
+    check(callers[0].kind == callers[1].kind);
+    free(callers);
+}
+
 static void serve(const struct extract_remains *remains, const uint8_t *data, size_t size)
 {
     struct extract_server *server;
     struct extract_text packet;
 
+    judge(data, size);
     check(!extract_server_new(&server, remains, NULL));
     send(server, data, size);
     extract_server_free(server);
