@@ -95,8 +95,7 @@ static bool is_text(const char *text, size_t got, size_t max)
     return got && *text && (got == max || memchr(text, 0, got));
 }
 
-// Reads a zero-ended text at a target address: from the ELF's constants, otherwise from memory. A
-// text that continues beyond what is readable is not a name.
+// Reads a zero-ended text into `size` bytes, at least 1: from the ELF's constants, or from memory.
 static bool target_text(struct build *build, uint64_t address, char *text, size_t size)
 {
     size_t max = size - 1;
@@ -111,14 +110,15 @@ static bool target_text(struct build *build, uint64_t address, char *text, size_
 static bool control_block_name(struct build *build, uint64_t address, char *name, size_t size)
 {
     const struct extract_ring *ring = &build->trace->snapshot->ring;
+    // Not longer than in the registry, if there is one, so that a saved dump gives it the same name.
+    size_t most = ring->name_bytes && ring->name_bytes < size ? ring->name_bytes : size;
     uint64_t pointer;
 
     return build->memory && build->trace->symbols && ring->format->kernel &&
            ring->format->kernel->name_pointer &&
            ring->format->kernel->name_pointer(ring, build->memory, build->trace->symbols, address,
                                               &pointer) &&
-           // Not longer than in the registry, so that a saved dump gives it the same name.
-           target_text(build, pointer, name, size < ring->name_bytes ? size : ring->name_bytes);
+           target_text(build, pointer, name, most);
 }
 
 // Names an object that has no name in the registry.
