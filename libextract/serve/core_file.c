@@ -272,11 +272,13 @@ static enum extract_code put_names(struct extract_text *text, const struct extra
         return code;
     extract_text_puts(text, "# GDB commands: the names of the threads in the core.\n");
     for (size_t i = 0; i < threads.count; i++) {
-        if (!*threads.list[i].name)
+        const char *name = threads.list[i].name;
+        if (!*name)
             continue;
         extract_text_printf(text, "thread apply %zu -s -q thread name ", i + 1);
-        extract_text_escaped(text, threads.list[i].name);
-        extract_text_putc(text, '\n');
+        extract_text_escaped(text, name);
+        // GDB joins a line that ends in a backslash with the next one. It discards the space.
+        extract_text_puts(text, name[strlen(name) - 1] == '\\' ? " \n" : "\n");
     }
     serve_threads_free(&threads);
     return text->code ? no_memory(remains, error) : EXTRACT_OK;
