@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
 // base: a host file that is written part by part and takes its name when it is complete.
 //
-// The bytes go to a temporary file in the same directory. When all are written and flushed to disk,
-// the file is renamed. So a part of it is never seen: not by another program, and not by the user
-// after a crash. Standard: IEEE Std 1003.1-2017 (open, fsync, link, rename).
+// The bytes go to a file without a name in the same directory. When all are written and flushed to
+// disk, the file gets its name. So a part of it is never seen: not by another program, and not by
+// the user after a crash; and a process that is killed leaves nothing behind. Where a file system
+// has no files without a name, the file has a temporary one.
+//
+// Standards: IEEE Std 1003.1-2017 (open, fsync, link, rename); open(2), O_TMPFILE.
+#define _GNU_SOURCE // O_TMPFILE
 #include "base/file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -15,23 +19,68 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEMPORARY_TRIES = 100, TEMPORARY_TAIL = 32 }; // 16 digits, ".", ".tmp"
+enum {
+    TEMPORARY_TRIES = 100,
+    TEMPORARY_TAIL = 32, // 16 digits, ".", ".tmp"
+    DESCRIPTOR_BYTES = 32
+};
 
 static const char way_out[] = "use a path in a directory that can be written to";
 
-// Creates a file in the directory of `path` and stores its unpredictable name in `name`. Returns
-// -1, with errno, if that fails.
-static int create_beside(const char *path, char *name, size_t size)
+// Stores an unpredictable name in the directory of `path`. Returns false, with errno, if there are
+// no random numbers.
+static bool draw_name(const char *path, char *name, size_t size)
 {
-    for (int i = 0; i < TEMPORARY_TRIES; i++) {
-        uint64_t number;
-        if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-            return -1;
-        snprintf(name, size, "%s.%016llx.tmp", path, (unsigned long long)number);
+    uint64_t number;
+
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return false;
+    snprintf(name, size, "%s.%016llx.tmp", path, (unsigned long long)number);
+    return true;
+}
+
+// Creates a file in the directory of `path` and stores its name. Returns -1, with errno, if that
+// fails.
+static int create_named(const char *path, char *name, size_t size)
+{
+    for (int i = 0; i < TEMPORARY_TRIES && draw_name(path, name, size); i++) {
         int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
+    return -1;
+}
+
+// Stores the directory of `path`, with "/" at its end, in a buffer of strlen(path) + 2 bytes.
+static void name_directory(const char *path, char *directory)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) + 1 : 2;
+
+    memcpy(directory, slash ? path : "./", length);
+    directory[length] = 0;
+}
+
+// Stores the path by which this process reaches an open file.
+static void name_descriptor(int fd, char path[static DESCRIPTOR_BYTES])
+{
+    snprintf(path, DESCRIPTOR_BYTES, "/proc/self/fd/%d", fd);
+}
+
+// Creates a file without a name in the directory of `path`; `directory` is a buffer. Returns -1 if
+// there are none here, or if it could not get a name later, because /proc is missing.
+static int create_unnamed(const char *path, char *directory)
+{
+    char self[DESCRIPTOR_BYTES];
+
+    name_directory(path, directory);
+    int fd = open(directory, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return -1;
+    name_descriptor(fd, self);
+    if (access(self, F_OK) == 0)
+        return fd;
+    close(fd);
     return -1;
 }
 
@@ -45,14 +94,10 @@ static bool keep_rights(int fd, const struct stat *old)
 
 // Flushes the directory of `path` to disk, so that the new name survives a crash. Directories that
 // may not be read, and file systems that cannot do it (EINVAL), are skipped. `directory` is a
-// buffer of strlen(path) + 1 bytes.
+// buffer of strlen(path) + 2 bytes.
 static bool sync_directory(const char *path, char *directory)
 {
-    const char *slash = strrchr(path, '/');
-    size_t length = slash ? (size_t)(slash - path) + 1 : 1;
-
-    memcpy(directory, slash ? path : ".", length);
-    directory[length] = 0;
+    name_directory(path, directory);
     int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return true;
@@ -86,7 +131,10 @@ static enum extract_code open_beside(struct extract_atomic_file *file, const cha
     if (code)
         return code;
     file->name = file->path + length;
-    file->fd = create_beside(path, file->name, length + TEMPORARY_TAIL);
+    file->fd = create_unnamed(path, file->name);
+    file->is_unnamed = file->fd >= 0;
+    if (!file->is_unnamed)
+        file->fd = create_named(path, file->name, length + TEMPORARY_TAIL);
     if (file->fd >= 0 && (!old || keep_rights(file->fd, old)))
         return EXTRACT_OK;
     return extract_file_error(path, way_out, error);
@@ -184,11 +232,43 @@ void extract_atomic_file_drop(struct extract_atomic_file *file)
 
     if (file->fd >= 0)
         close(file->fd);
-    if (file->fd >= 0 && file->name)
+    if (file->fd >= 0 && file->name && !file->is_unnamed)
         unlink(file->name);
     free(file->path);
     *file = (struct extract_atomic_file){.fd = -1};
     errno = reason;
+}
+
+// Gives a file without a name its own name, or, if that may exist, a temporary one.
+static bool link_unnamed(const struct extract_atomic_file *file)
+{
+    char self[DESCRIPTOR_BYTES];
+
+    name_descriptor(file->fd, self);
+    if (file->exclusive)
+        return linkat(AT_FDCWD, self, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW) == 0;
+    for (int i = 0; i < TEMPORARY_TRIES; i++) {
+        if (!draw_name(file->path, file->name, strlen(file->path) + 1 + TEMPORARY_TAIL))
+            return false;
+        if (linkat(AT_FDCWD, self, AT_FDCWD, file->name, AT_SYMLINK_FOLLOW) == 0)
+            return true;
+        if (errno != EEXIST)
+            return false;
+    }
+    return false;
+}
+
+// Gives a file that has its temporary name its own one. Keeps errno.
+static bool rename_named(const struct extract_atomic_file *file)
+{
+    bool named =
+        (file->exclusive ? link(file->name, file->path) : rename(file->name, file->path)) == 0;
+    int reason = errno;
+
+    if (!named || file->exclusive)
+        unlink(file->name);
+    errno = reason;
+    return named;
 }
 
 // Flushes the file to disk and gives it its name.
@@ -198,14 +278,21 @@ static bool publish_file(struct extract_atomic_file *file)
         return false;
     if (fsync(file->fd) != 0)
         return false;
-    bool named = close(file->fd) == 0 && (file->exclusive ? link(file->name, file->path)
-                                                          : rename(file->name, file->path)) == 0;
-    int reason = errno;
+    bool is_linked = file->is_unnamed;
+    if (is_linked && !link_unnamed(file))
+        return false;
+    bool is_complete = is_linked && file->exclusive;
+    file->is_unnamed = false;
+    bool is_closed = close(file->fd) == 0;
     file->fd = -1;
-    if (!named || file->exclusive)
-        unlink(file->name);
+    if (is_complete)
+        return is_closed;
+    if (is_closed)
+        return rename_named(file);
+    int reason = errno;
+    unlink(file->name);
     errno = reason;
-    return named;
+    return false;
 }
 
 enum extract_code extract_atomic_file_keep(struct extract_atomic_file *file,

@@ -59,9 +59,10 @@ struct extract_atomic_file {
     int fd;
     char *path; // owned: the name that the file will have
     char *name; // in the same allocation: its temporary name; NULL if `path` is a pipe or device
-    uint64_t bytes; // bytes written so far
-    bool exclusive; // the path must not exist
-    bool has_holes; // `bytes` is the length of the file, whose end may be a hole
+    uint64_t bytes;  // bytes written so far
+    bool exclusive;  // the path must not exist
+    bool is_unnamed; // it has no name yet, so that nothing is left if the process is killed
+    bool has_holes;  // `bytes` is the length of the file, whose end may be a hole
 };
 enum extract_code extract_atomic_file_open(struct extract_atomic_file *file, const char *path,
                                            bool exclusive, struct extract_error *error);
