@@ -33,12 +33,18 @@ static void note_cancel(int signal)
     cancel_signal = signal;
 }
 
+// A second signal ends the program by default, except SIGHUP: the kernel and the shell both send
+// one when a terminal is closed. A SIGHUP that is ignored (nohup) stays ignored.
 void cli_catch_ending(void)
 {
-    struct sigaction action = {.sa_handler = note_ending, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction old, action = {.sa_handler = note_ending};
 
-    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++)
-        sigaction(ending_signals[i], &action, NULL);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof *ending_signals; i++) {
+        bool is_hangup = ending_signals[i] == SIGHUP;
+        action.sa_flags = is_hangup ? 0 : (int)SA_RESETHAND;
+        if (!is_hangup || sigaction(SIGHUP, NULL, &old) || old.sa_handler != SIG_IGN)
+            sigaction(ending_signals[i], &action, NULL);
+    }
 }
 
 int cli_ending_signal(void)
