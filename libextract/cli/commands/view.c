@@ -62,8 +62,48 @@ static void name_input(const char *input, char name[NAME_BYTES])
         strcpy(name, "trace");
 }
 
-// Returns the path of the page, which the caller frees: that of the names of its traces, so that
-// the page of an input replaces the one before. NULL: memory is short.
+// Adds a text with its end to a hash: FNV-1a (Fowler, Noll, Vo), with 64 bits.
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    do
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    while (*text++);
+    return hash;
+}
+
+// Adds the place of an input: the path of its file without links, and its address.
+static uint64_t hash_input(uint64_t hash, const char *input)
+{
+    const char *address = strrchr(input, '@');
+    char *file = realpath(input, NULL);
+    char *image = !file && address ? strndup(input, (size_t)(address - input)) : NULL;
+
+    if (!file && image)
+        file = realpath(image, NULL);
+    hash = hash_text(hash, file ? file : input);
+    if (image)
+        hash = hash_text(hash, address);
+    free(image);
+    free(file);
+    return hash;
+}
+
+// Returns a number that differs between inputs of the same name.
+static uint64_t hash_inputs(const struct cli_options *options)
+{
+    const char *const servers[] = {options->openocd, options->target, options->remote};
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)options->pid;
+
+    for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
+        hash = hash_text(hash, servers[i] ? servers[i] : "");
+    for (int i = 0; i < options->input_count; i++)
+        hash = hash_input(hash, options->inputs[i]);
+    return hash;
+}
+
+// Returns the path of the page, which the caller frees: the names of its traces and a number for
+// their places. So the page of an input replaces the one before, and no other one. NULL: memory is
+// short.
 static char *name_page(const char *cache, const struct cli_options *options)
 {
     bool are_two = cli_inputs_are_two(options);
@@ -72,7 +112,8 @@ static char *name_page(const char *cache, const struct cli_options *options)
     name_input(options->input_count ? options->inputs[0] : "live", first);
     if (are_two)
         name_input(options->inputs[1], second);
-    int length = asprintf(&path, "%s/%s%s%s.html", cache, first, are_two ? "-and-" : "", second);
+    int length = asprintf(&path, "%s/%s%s%s-%016llx.html", cache, first, are_two ? "-and-" : "",
+                          second, (unsigned long long)hash_inputs(options));
     return length < 0 ? NULL : path;
 }
 

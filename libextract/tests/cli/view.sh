@@ -17,22 +17,30 @@ unset XDG_CACHE_HOME
 opened() { [ -s opened ]; }
 
 run view "$demo"
-check "view" 0 out "^$work/home/.cache/ringside/demo.trx.html\$"
+page="demo.trx-[0-9a-f]\{16\}.html\$"
+check "view" 0 out "^$work/home/.cache/ringside/$page"
 wait_until opened
-is "view: xdg-open" "$(cat opened)" "$work/home/.cache/ringside/demo.trx.html"
+is "view: xdg-open" "$(cat opened)" "$(cat out)"
+first=$(cat out)
 run export --to html "$demo" -o demo.html
 is "view: the page of export" "$(cmp "$(cat opened)" demo.html && echo same)" same
 is "view: only the user can read it" \
     "$(stat -c %a "$work/home/.cache/ringside")" 700
+run view "$demo"
+is "view: the page replaces that of the same file" "$(cat out)" "$first"
+mkdir same && cp "$demo" same/demo.trx
+run view same/demo.trx
+[ "$(cat out)" != "$first" ] && [ -s "$first" ] && status=0 || status=9
+check "view: another file of that name has a page of its own" 0 out "/ringside/$page"
 run view "$demo" "$demo"
-check "view: two traces have a page of their own" 0 out '/demo.trx-and-demo.trx.html$'
+check "view: two traces have a page of their own" 0 out "/demo.trx-and-$page"
 XDG_CACHE_HOME=$work/other run view "$demo"
-check "view: XDG_CACHE_HOME" 0 out "^$work/other/ringside/demo.trx.html\$"
+check "view: XDG_CACHE_HOME" 0 out "^$work/other/ringside/$page"
 XDG_CACHE_HOME=relative run view "$demo"
 check "view: a relative XDG_CACHE_HOME is ignored" 0 out "^$work/home/.cache/"
 cp "$demo" ' a"b<c>;.trx'
 run view ' a"b<c>;.trx'
-check "view: characters of a shell or a URL" 0 out '/abc.trx.html$'
+check "view: characters of a shell or a URL" 0 out '/abc.trx-[0-9a-f]*.html$'
 HOME='' run view "$demo"
 check "view: no home" 1 err 'use ringside export --to html'
 : >file
