@@ -7,6 +7,7 @@
 #include "merge/merge.h"
 #include "cli/cli.h"
 #include "events/filter.h"
+#include "log/block.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -265,6 +266,13 @@ static int print_summary(const struct merging *m)
 
 // ---- the log ----
 
+// Gives the log its name in an error: its writer knows only the descriptor.
+static void name_log(const char *path, struct extract_error *error)
+{
+    if (strcmp(error->what, LOG_GIVEN) == 0)
+        snprintf(error->what, sizeof error->what, "%s", path);
+}
+
 // Writes the log to a temporary file, and gives it its name.
 static enum extract_code write_log(struct merging *m, struct extract_error *error)
 {
@@ -285,6 +293,7 @@ static enum extract_code write_log(struct merging *m, struct extract_error *erro
     if (!code)
         return extract_atomic_file_keep(&file, error);
     extract_atomic_file_drop(&file);
+    name_log(m->options->output, error);
     return code;
 }
 
