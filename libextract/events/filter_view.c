@@ -267,44 +267,84 @@ static enum extract_code compile_seen_types(struct compile *c)
     return compile_marks(c) ? EXTRACT_OK : out_of_memory(c);
 }
 
-static bool are_all_types_found(const struct compile *c)
+// Returns whether an item means an event type that occurs in the trace, or a marker.
+static bool means_seen_type(const struct compile *c, const struct condition *item)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (c->conditions[i].word == EXTRACT_FILTER_EVENT && !c->conditions[i].found)
-            return false;
-    return true;
+    const struct extract_trace *trace = c->trace;
+    const struct extract_event_type *mark;
+    bool is = false;
+
+    for (uint32_t id = 0; id < EXTRACT_COMMON_IDS && !is; id++)
+        is = trace->seen[id / 8] & 1u << id % 8 &&
+             item_is_type(trace, item, extract_trace_type(trace, id), id);
+    for (size_t i = 0; !is && (mark = extract_mark_type_at(i)); i++)
+        is = item_is_type(trace, item, mark, mark->id);
+    return is;
 }
 
-// Compiles the event types. A name that does not occur in the trace is not misspelled if the format
-// has a type of that name.
-static enum extract_code compile_all_types(struct compile *c)
+// Returns whether an item means any event type of the format, or a marker.
+static bool means_any_type(const struct compile *c, const struct condition *item)
 {
-    const struct extract_format *format = extract_trace_snapshot(c->trace)->ring.format;
     const struct extract_event_type *mark;
-    enum extract_code code = compile_seen_types(c);
+    bool is = false;
 
-    if (code || are_all_types_found(c))
-        return code;
-    for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++)
-        is_type_wanted(c, format->type(id), id);
-    for (size_t i = 0; (mark = extract_mark_type_at(i)); i++)
-        is_type_wanted(c, mark, mark->id);
-    return EXTRACT_OK;
+    for (uint32_t id = 0; id < EXTRACT_COMMON_IDS && !is; id++)
+        is = item_is_type(c->trace, item, format_of(c->trace)->type(id), id);
+    for (size_t i = 0; !is && (mark = extract_mark_type_at(i)); i++)
+        is = item_is_type(c->trace, item, mark, mark->id);
+    return is;
+}
+
+// Finds items that are names as in reports, which lack a part: those that are no whole name.
+// Returns whether there are any.
+static bool choose_short_names(struct compile *c)
+{
+    bool has_short = false;
+
+    for (size_t i = 0; i < c->count; i++) {
+        struct condition *item = &c->conditions[i];
+        if (item->word != EXTRACT_FILTER_EVENT || item->found)
+            continue;
+        item->is_short = true;
+        if (!means_seen_type(c, item))
+            continue;
+        item->is_short = false;
+        item->found = means_any_type(c, item);
+        item->is_short = !item->found;
+        has_short |= item->is_short;
+    }
+    return has_short;
+}
+
+// Searches the format for names that do not occur in the trace: they are not misspelled. Only the
+// first name that matches nothing is reported, so none is searched after it. The search compares
+// each name with all ids that an event may have.
+static void find_unseen_types(struct compile *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct condition *item = &c->conditions[i];
+        if (item->word != EXTRACT_FILTER_EVENT || item->found)
+            continue;
+        item->found = means_any_type(c, item);
+        if (!item->found)
+            return;
+    }
 }
 
 // Compiles the event types. What is not the name of a type may be one as in reports, which lacks a
 // part: a user event of that name comes first.
 static enum extract_code compile_types(struct compile *c)
 {
-    enum extract_code code = compile_all_types(c);
+    enum extract_code code = compile_seen_types(c);
 
-    if (code || !format_of(c->trace)->unprinted || are_all_types_found(c))
-        return code;
-    for (size_t i = 0; i < c->count; i++)
-        c->conditions[i].is_short = !c->conditions[i].found;
-    memset(c->view->ids, 0, sizeof c->view->ids);
-    c->view->rare_ids.count = 0;
-    return compile_all_types(c);
+    if (!code && format_of(c->trace)->unprinted && choose_short_names(c)) {
+        memset(c->view->ids, 0, sizeof c->view->ids);
+        c->view->rare_ids.count = 0;
+        code = compile_seen_types(c);
+    }
+    if (!code)
+        find_unseen_types(c);
+    return code;
 }
 
 // Returns whether a value names a context, by its short name or as reports print it.
