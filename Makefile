@@ -16,7 +16,6 @@ LDFLAGS  ?=
 PREFIX   ?= /usr/local
 DESTDIR  ?=
 V        ?= 0
-SECONDS  ?= 60
 BUILD    ?= build
 SANITIZE ?=
 

@@ -11,7 +11,9 @@ name=$(basename "$1")
 name=${name#fuzz_}
 seeds=libextract/tests/fuzz/corpus/$name
 finds=build/fuzz/corpus/$name
-limits=(-timeout=10 -rss_limit_mb=1024 -max_len=65536 -artifact_prefix=build/fuzz/broken/"$name"-)
+# Inputs are long from the start: overruns of buffers need as many bytes as the buffers have.
+limits=(-timeout=10 -rss_limit_mb=1024 -max_len=65536 -len_control=0
+    -artifact_prefix=build/fuzz/broken/"$name"-)
 
 if [ "$seed" != 0 ]; then
     limits+=(-seed="$seed" -entropic=0)

@@ -88,7 +88,19 @@ viewer:
 	@$(SUBMAKE) $(MODULES)
 	@node $(VIEWER)/bundle.mjs build/node
 
-unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(ATTACHED) # some of them start it
+# The program and what runs it on damaged files, in one.
+MUTATE := $(BUILD)/mutate
+MUTATE_SOURCES := $(wildcard libextract/tests/mutation/*.c)
+$(BUILD)/obj/libextract/tests/mutation/main.o: libextract/cli/main.c $(BUILD)/flags | $(GENERATED)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -Dmain=ringside_main -MMD -MP -c $< -o $@
+$(MUTATE): $(MUTATE_SOURCES:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/libextract/tests/mutation/main.o \
+           $(filter-out %/main.o,$(CLI_OBJECTS)) $(BUILD)/libextract.a
+	$(call say,LINK,$@)
+	$(Q)$(LINK) -pie $^ -o $@ $(LIBS)
+
+unit-programs: $(PROGRAM) $(UNIT_PROGRAMS) $(ATTACHED) $(MUTATE) # some of them start $(PROGRAM)
 test-programs: all unit-programs
 fuzz-programs: $(FUZZ_PROGRAMS)
 bench-programs: $(BENCH_PROGRAMS)
@@ -98,8 +110,8 @@ test:
 	@$(SUBMAKE) test-programs $(CHECKERS) firmware $(MODULES)
 	@$(SUBMAKE) $(ASAN) unit-programs
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@MAKE='$(MAKE)' SAMPLE_STEP=4 .ci/run-tests cases builds reader fuzz asan-unit unit cli viewer \
-	  install rooms style
+	@MAKE='$(MAKE)' SAMPLE_STEP=4 .ci/run-tests cases builds reader fuzz mutation asan-unit unit cli \
+	  viewer install rooms style
 
 asan:
 	@.ci/setup.sh test
@@ -111,13 +123,15 @@ asan:
 soak:
 	@.ci/setup.sh test
 	@$(SUBMAKE) test-programs $(CHECKERS) firmware
+	@$(SUBMAKE) $(ASAN) build/asan/mutate
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@FUZZ_SECONDS=$(or $(SECONDS),600) FUZZ_SEED=0 .ci/run-tests soak fuzz
+	@FUZZ_SECONDS=$(or $(SECONDS),600) FUZZ_SEED=0 MUTATION_RUNS=50000 \
+	  MUTATION_FROM=$$(date +%s00000) .ci/run-tests soak mutation fuzz
 
 fuzz:
 	@.ci/setup.sh test
 	@$(SUBMAKE) $(FUZZING) fuzz-programs
-	@FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=0 .ci/run-tests fuzz
+	@FUZZ_SECONDS=$(or $(SECONDS),60) FUZZ_SEED=0 .ci/run-tests fuzz
 
 bench:
 	@.ci/setup.sh test

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# hostile-files.sh: tests inputs that were made to harm, and outputs that cannot be written: memory
+# whose ring has no registry, threads whose names are commands, disks that are full, signals.
+. "$(dirname "$0")/../lib.sh"
+data=$(cd "$(dirname "$0")/../data" && pwd)
+cd "$work" || exit 1
+gunzip -c "$data/rtos/ram.bin.gz" >rtos.bin
+gunzip -c "$data/rtos/firmware.elf.gz" >rtos.elf
+gunzip -c "$data/freertos/ram.bin.gz" >ram.bin
+gunzip -c "$data/freertos/firmware.elf.gz" >fw.elf
+base=0x20000000
+
+put() { # FILE OFFSET: standard input
+    dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+symbol() { # ELF NAME: its offset in the image
+    LC_ALL=C readelf -sW "$1" | awk -v name="$2" '$8 == name {print "0x" $2; exit}'
+}
+
+# ---- a ring that is rebuilt without its names ----
+
+# The magic number of the process block, and the name of the first event type, by which the names
+# are found.
+process=$(($(symbol rtos.elf ringside_posix) - base))
+printf '\0\0\0\0' | put rtos.bin $process
+names=$(LC_ALL=C grep -abo posix_trace_unnamed_userevent rtos.bin | cut -d: -f1)
+for at in $names; do head -c 32 /dev/zero | put rtos.bin "$at"; done
+run report --elf rtos.elf "rtos.bin@$base"
+check "a ring that was rebuilt without its names" 3 out ' 0x0*2000[0-9a-f]*\| [a-z]' \
+    err 'was rebuilt from'
+
+# ---- names of threads that are commands ----
+
+# The kernel's control blocks point to names in the firmware. Each name has the length of the old
+# one.
+rename() { # OLD NEW
+    local at
+    for at in $(LC_ALL=C grep -abo "$1" fw.elf | cut -d: -f1); do
+        printf '%s' "$2" | put fw.elf "$at"
+    done
+}
+rename sensor 'senso\'
+rename 'System Timer Thread' '!shell touch PWNED\'
+run core --elf fw.elf "ram.bin@$base" -o names
+check "threads whose names are commands" 0
+grep -c '\\$' names.gdb >joined
+is "... have a line each" "$(cat joined)" 0
+if gdb=$(command -v gdb-multiarch); then
+    timeout 60 "$gdb" -nx -q -batch -x names.gdb -ex 'info threads' fw.elf names >out 2>err \
+        </dev/null
+    is "... and are names in GDB" "$(grep -o '"[^"]*"' out | sort | tr '\n' ' ')" \
+        '"!shell touch PWNED\" "logger" "senso\" '
+    is "... and nothing was run" "$(ls PWNED* 2>/dev/null)" ""
+else
+    echo "skip names in GDB: there is no gdb-multiarch"
+fi
+
+# ---- names that do not exist ----
+
+names=$(seq -s, -f 'nosuch%.0f' 1 5000)
+limit=10 run report --event "$names" "$data/demo.trx"
+check "5,000 unknown names of events" 1 err '"nosuch1": no such name'
+run report --event 'rtos_nosuch,tick' --elf rtos.elf "rtos.bin@$base"
+check "a short name after one that does not exist" 1 err '"rtos_nosuch": no such name'
+
+# ---- disks that are full ----
+
+# The limit of file sizes stands for the size of a disk.
+full() { # NAME FILE COMMAND...
+    (ulimit -f 8 && exec timeout 60 "$ringside" "${@:3}" >out 2>err </dev/null)
+    status=$?
+    check "no space: $1" 2 err "^ringside: $2: File too large"
+    is "... and nothing is left" "$(find . -name "$2*")" ""
+}
+gunzip -c "$data/log-version-1/threadx-loop.log.gz" >a.log
+gunzip -c "$data/log-version-1/threadx-openocd.log.gz" >b.log
+full merge m.log merge a.log b.log -o m.log
+full report r.txt report a.log -o r.txt
+full core c.core core --elf fw.elf "ram.bin@$base" -o c.core
+full "a page" p.html export --to html a.log -o p.html
+full CTF ctf export --to ctf a.log -o ctf
+finish
