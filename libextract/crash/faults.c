@@ -296,23 +296,27 @@ static void name_exception(unsigned number, char *name, size_t size)
         name[0] = 0;
 }
 
-// Sets the place from the frame of the exception.
-static void place_of_exception(struct crash_build *build, unsigned number, bool is_imprecise)
+// Sets the place from the frame of the exception. There is none if the core could not save it.
+static void place_of_exception(struct crash_build *build, unsigned number)
 {
+    enum { NOT_STACKED = 1 << 4 | 1 << 12 }; // MSTKERR, STKERR
     const struct extract_remains *remains = build->remains;
     struct extract_crash *crash = build->crash;
+    uint64_t cfsr = 0;
     struct extract_origin origin;
     char inner[24], outer[24];
 
     if (!remains->symbols)
         return;
-    if (!extract_kernel_origin(remains->memory, remains->symbols, &crash->registers, &origin)) {
+    (void)register_get(&crash->registers, FAULT_CFSR, &cfsr);
+    if (cfsr & NOT_STACKED ||
+        !extract_kernel_origin(remains->memory, remains->symbols, &crash->registers, &origin)) {
         crash_set_origin(build, &crash->registers, EXTRACT_CRASH_POSSIBLE, NULL);
         return;
     }
     enum extract_crash_certainty certainty =
-        remains->psp_is_likely || is_imprecise || !origin.is_sure ? EXTRACT_CRASH_LIKELY
-                                                                  : EXTRACT_CRASH_CERTAIN;
+        remains->psp_is_likely || cfsr >> IMPRECISE & 1 || !origin.is_sure ? EXTRACT_CRASH_LIKELY
+                                                                           : EXTRACT_CRASH_CERTAIN;
     find_bad_call(build, &origin.registers, &certainty);
     crash_set_origin(build, &origin.registers, certainty, NULL);
     if (origin.exception) {
@@ -320,6 +324,22 @@ static void place_of_exception(struct crash_build *build, unsigned number, bool 
         name_exception(number, inner, sizeof inner);
         snprintf(crash->context, sizeof crash->context, "%s, then %s", outer, inner);
     }
+}
+
+// Returns whether the code at which a fault occurred is a BKPT instruction (Armv7-M ARM, A7.7.17).
+static bool is_at_breakpoint(const struct crash_build *build)
+{
+    const struct extract_remains *remains = build->remains;
+    struct extract_origin origin;
+    uint64_t pc;
+    uint8_t code[2];
+
+    return remains->symbols &&
+           extract_kernel_origin(remains->memory, remains->symbols, &build->crash->registers,
+                                 &origin) &&
+           register_get(&origin.registers, ARM_PC, &pc) &&
+           extract_symbols_read_constant(remains->symbols, pc, code, sizeof code) == sizeof code &&
+           code[extract_symbols_byte_order(remains->symbols) == EXTRACT_LITTLE] == 0xBE;
 }
 
 // Adds a finding for a fault without a bit in its status.
@@ -337,8 +357,9 @@ static void find_without_bits(struct crash_build *build, const struct meaning *e
             build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
             "the core is in %s; no fault status is known, which is at 0xE000ED28 to 0xE000ED3F",
             exception->text);
-    else if (hfsr & debug_event)
-        crash_find(build, "trap", "registers", EXTRACT_CRASH_CERTAIN,
+    else if (hfsr & debug_event || (hfsr & forced && is_at_breakpoint(build)))
+        crash_find(build, "trap", "registers",
+                   hfsr & debug_event ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
                    "a breakpoint instruction was executed without a debugger (HFSR 0x%08llx)",
                    (unsigned long long)hfsr);
     else if (hfsr & forced)
@@ -355,7 +376,7 @@ static void find_without_bits(struct crash_build *build, const struct meaning *e
 static void read_arm(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
-    uint64_t active, cfsr = 0;
+    uint64_t active;
 
     read_status(build);
     // Without the exception, the status may be that of a fault that the program survived.
@@ -373,9 +394,8 @@ static void read_arm(struct crash_build *build)
     bool is_found = is_fault && find_status(build);
     if (is_fault && !is_found)
         find_without_bits(build, exception);
-    (void)register_get(&crash->registers, FAULT_CFSR, &cfsr);
     if (is_fault)
-        place_of_exception(build, number, cfsr >> IMPRECISE & 1);
+        place_of_exception(build, number);
     else if (number && build->remains->symbols)
         build->is_interrupted =
             extract_kernel_interrupted(build->remains->memory, build->remains->symbols,

@@ -276,10 +276,11 @@ static bool is_program_status(uint64_t word)
     return word & 0x10 && modes >> (word & 0xF) & 1;
 }
 
-// The frames with a type of 1 (interrupted) and 0, without registers of the FPU.
+// The frames with a type of 1 (interrupted) and 0, without registers of the FPU. The status of a
+// thread that has called the kernel is that of the kernel: bit 0 of lr has the thread's state.
 static bool arm_classic_threadx(struct frame *frame)
 {
-    enum { SOLICITED, INTERRUPTED };
+    enum { SOLICITED, INTERRUPTED, THUMB = 0x20 };
     uint64_t kind = take_word(frame), status = take_word(frame);
 
     if (kind > INTERRUPTED || !is_program_status(status))
@@ -291,7 +292,10 @@ static bool arm_classic_threadx(struct frame *frame)
     } else {
         take(frame, 4, CALLEE_WORDS);
         take(frame, ARM_LR, 1);
-        register_set(&frame->registers, ARM_PC, frame->registers.value[ARM_LR] & ~UINT64_C(1));
+        uint64_t link = frame->registers.value[ARM_LR];
+        register_set(&frame->registers, ARM_PC, link & ~UINT64_C(1));
+        register_set(&frame->registers, ARM_PSR,
+                     (status & ~(uint64_t)THUMB) | (link & 1 ? THUMB : 0));
     }
     return close_frame(frame, ARM_SP, 0);
 }

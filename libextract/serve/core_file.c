@@ -123,7 +123,7 @@ static void put_description_note(struct writer *w, const struct register_machine
     struct extract_text xml;
 
     extract_text_init(&xml, NULL, NULL);
-    serve_put_description(&xml, machine, 1);
+    serve_put_description(&xml, machine, 1, 0);
     extract_text_putc(&xml, 0);
     put_note_header(w, "GDB", xml.used, (uint32_t)TDESC);
     extract_text_put(&w->text, xml.data, xml.used);

@@ -16,6 +16,7 @@ struct extract_server {
     struct extract_symbols *symbols;
     const struct register_machine *machine;
     unsigned feature_count; // of the machine that the client gets
+    unsigned fpu_bytes;     // of a register of the FPU; 0: the client gets none
     struct serve_threads threads;
     const struct serve_thread *selected; // by Hg
     bool no_acks, has_ended;
@@ -72,19 +73,37 @@ static unsigned register_count(const struct extract_server *server)
     return count;
 }
 
+// The registers of the FPU are not known.
+static void put_fpu_register(struct extract_server *server, unsigned index)
+{
+    unsigned bytes = index < SERVE_FPU_REGISTERS ? server->fpu_bytes : 4;
+
+    extract_text_pad(&server->answer, 'x', 2 * bytes);
+}
+
+static unsigned fpu_count(const struct extract_server *server)
+{
+    return server->fpu_bytes ? SERVE_FPU_REGISTERS + SERVE_FPU_CONTROLS : 0;
+}
+
 static void answer_registers(struct extract_server *server, struct words *words)
 {
     (void)words;
     for (unsigned i = 0; i < register_count(server); i++)
         put_register(server, i);
+    for (unsigned i = 0; i < fpu_count(server); i++)
+        put_fpu_register(server, i);
 }
 
 static void answer_register(struct extract_server *server, struct words *words)
 {
     uint64_t index;
 
-    if (take_number(words, &index) && index < register_count(server))
+    bool is_number = take_number(words, &index);
+    if (is_number && index < register_count(server))
         put_register(server, (unsigned)index);
+    else if (is_number && index >= SERVE_FPU_FIRST && index - SERVE_FPU_FIRST < fpu_count(server))
+        put_fpu_register(server, (unsigned)index - SERVE_FPU_FIRST);
     else
         extract_text_puts(&server->answer, "E01");
 }
@@ -422,7 +441,8 @@ enum extract_code extract_server_new(struct extract_server **server,
     extract_text_init(&made->answer, NULL, NULL);
     extract_text_init(&made->last, NULL, NULL);
     extract_text_init(&made->output, NULL, NULL);
-    serve_put_description(&made->description, machine, made->feature_count);
+    made->fpu_bytes = serve_fpu_bytes(symbols);
+    serve_put_description(&made->description, machine, made->feature_count, made->fpu_bytes);
     serve_put_thread_list(&made->list, &made->threads);
     if (made->description.code || made->list.code) {
         extract_server_free(made);

@@ -129,6 +129,14 @@ waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadloc
         map(.name) | sort) == [\"fork 0\", \"fork 1\", \"fork 2\"] and
     (.threads | map(select(.state == \"blocked\")) | all(.state_ticks_at_least > 0))"
 
+# The core could not save a frame: what is where it would be shows no place.
+no_frame() {
+    { cat "$work/registers.txt"; echo 'cfsr 0x1000'; } >"$work/stacking.txt"
+    "$ringside" crash -q --json --elf "$elf" --registers "$work/stacking.txt" "${images[@]}" \
+        >"$work/crash.json"
+    says '.cause.kind == "bus fault" and (.cause.text | test("onto which an exception saved")) and
+        .place.function == "HardFault_Handler" and .place.certainty == "possible"'
+}
 # The same page in GDB, and a core of the same target. QEMU's server for GDB does not read the
 # registers of traps of RISC-V.
 same_in_gdb() {
@@ -535,6 +543,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     # QEMU's ColdFire board answers at all addresses.
     [ "$port" = coldfire ] ||
         check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
+    [ "$port" = cortex-m3 ] && check "$port: ... and a frame that was not saved" no_frame
     [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
     [ "$port" = coldfire ] || check "$port: ... and GDB's stacks of the live target" served_live
     [ "$port" = coldfire ] || check "$port: ... and the same page from the live target" live_remote
@@ -597,6 +606,8 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
             "$wrong_call"
         check "$port: ... and in an interrupt" dies_in_interrupt 17 "usage fault" \
             'interrupt [0-9]+, then HardFault' call_handler
+        check "$port: a breakpoint without a debugger" dies 18 trap culprit stop_at_breakpoint \
+            "$frames"
         ;;
     cortex-m4f) check "$port: a call of an even address" dies 16 "usage fault" culprit \
         call_handler "$wrong_call" ;;

@@ -24,6 +24,7 @@ enum death {
     NULL_CALL,
     EVEN_CALL,
     NULL_CALL_IN_INTERRUPT,
+    BREAKPOINT,
 };
 
 enum { MUTEXES = 3, EVENT_STEP = 4200, DEVICE_HZ = 100 };
@@ -69,6 +70,16 @@ __attribute__((noinline)) void execute_garbage(void)
     __asm__ volatile(".word 0");
 #else
     __asm__ volatile(".word 0x4afc"); // ILLEGAL
+#endif
+}
+
+void stop_at_breakpoint(void);
+__attribute__((noinline)) void stop_at_breakpoint(void)
+{
+#if defined(__arm__)
+    __asm__ volatile("bkpt 0");
+#elif defined(__riscv)
+    __asm__ volatile("ebreak");
 #endif
 }
 
@@ -201,6 +212,9 @@ static void die(ULONG way)
         break;
     case EVEN_CALL: // of Thumb code
         call_handler((void (*)(void))((ULONG)spin_forever & ~1UL));
+        break;
+    case BREAKPOINT:
+        stop_at_breakpoint();
         break;
     case NO_TICK:
         lock_forever();

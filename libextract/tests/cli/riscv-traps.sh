@@ -177,4 +177,21 @@ for bits in 32 64; do
         fi
     done
 done
+# GDB refuses a target without the registers of an FPU with which the program passes numbers. The
+# dump does not have them.
+bits=64 abi=lp64d save=sd elf=$work/program.elf
+build "$elf" -march=rv64gc
+head -c 256 /dev/zero >"$work/ram.bin"
+put 0x800100f8 "$(at start_return)"
+page "$(at bare)" "$(at outer_return)" 0x800100f0 "$(at inner)" 7
+timeout 60 gdb-multiarch -nx -q -batch -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" \
+    --registers \"$work/registers.txt\" \"$work/ram.bin@0x80010000\"" -ex bt \
+    -ex 'info registers fa0 fcsr' -ex 'print $sp' "$elf" >"$work/out" 2>&1 </dev/null
+if grep -q '^#0 .*bare ' "$work/out" && grep -q '^fa0 *<unavailable>' "$work/out" &&
+    grep -q '^fcsr *<unavailable>' "$work/out" && grep -q '0x800100f0' "$work/out"; then
+    echo "ok a program with hard floats in GDB"
+else
+    echo "not ok a program with hard floats in GDB: $(head -n 3 "$work/out")"
+    failed=1
+fi
 exit $failed

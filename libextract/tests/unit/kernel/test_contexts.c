@@ -163,7 +163,17 @@ static void arm_classic(void **state)
     const uint64_t solicited[][2] = {{0, 0}, {1, 0x1F}, {10, 0x8001}, END};
     const unsigned solicited_places[][2] = {{4, 2}, {11, 9}, {0, WORDS}};
     expect(reader, kernel_context_threadx, false, solicited, 0x8000, 11);
-    expect_places(reader, kernel_context_threadx, false, solicited, 0xEFF0, solicited_places);
+    expect_places(reader, kernel_context_threadx, false, solicited, 0x1EFF0, solicited_places);
+    // GDB does not unwind without a status. Its bit of Thumb is that of lr, not of the kernel.
+    const uint64_t states[][2] = {{0x8001, 0x3F}, {0x8000, 0x1F}};
+    for (size_t i = 0; i < 2; i++) {
+        struct extract_registers registers;
+        const uint64_t frame[][2] = {{0, 0}, {1, 0x1F | (i << 5)}, {10, states[i][0]}, END};
+        put_frame(&reader, frame);
+        assert_true(read_frame(&reader, kernel_context_threadx, false, &registers));
+        expect_register(&registers, ARM_PSR, states[i][1]);
+        extract_memory_close(reader.memory);
+    }
     const uint64_t interrupted[][2] = {{0, 1}, {1, 0x6000001F}, END};
     const unsigned interrupted_places[][2] = {{0, 2}, {12, 14}, {14, 15}, {15, 16}, {0, WORDS}};
     expect(reader, kernel_context_threadx, false, interrupted, 0x110, 17);
