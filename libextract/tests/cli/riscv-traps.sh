@@ -187,7 +187,7 @@ page "$(at bare)" "$(at outer_return)" 0x800100f0 "$(at inner)" 7
 timeout 60 gdb-multiarch -nx -q -batch -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" \
     --registers \"$work/registers.txt\" \"$work/ram.bin@0x80010000\"" -ex bt \
     -ex 'info registers fa0 fcsr' -ex 'print $sp' "$elf" >"$work/out" 2>&1 </dev/null
-if grep -q '^#0 .*bare ' "$work/out" && grep -q '^fa0 *<unavailable>' "$work/out" &&
+if grep -q '^#0 .*bare ' "$work/out" && grep -q '^fa0 .*double = <unavailable>' "$work/out" &&
     grep -q '^fcsr *<unavailable>' "$work/out" && grep -q '0x800100f0' "$work/out"; then
     echo "ok a program with hard floats in GDB"
 else
