@@ -25,10 +25,17 @@ static size_t read_memory(void *context, uint64_t address, void *buffer, size_t 
     return got ? got : upstream_read(&proxy->upstream, address, buffer, length);
 }
 
+// Returns whether the connection has a fault. What comes over it later could be taken for the
+// answer to another request.
+static bool has_failed(const struct extract_proxy *proxy)
+{
+    return proxy->upstream.connection.fault != CONNECTION_GOOD;
+}
+
 static enum extract_code result(const struct extract_proxy *proxy, bool is_good,
                                 struct extract_error *error)
 {
-    if (!is_good) {
+    if (!is_good || (has_failed(proxy) && !proxy->has_ended)) {
         if (error)
             *error = proxy->upstream.connection.error;
         return EXTRACT_IO;
@@ -51,7 +58,7 @@ enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void 
         if (!proxy->no_acks && (news == SERVE_GOOD || news == SERVE_DAMAGED))
             extract_text_putc(&proxy->output, news == SERVE_GOOD ? '+' : '-');
         if (news == SERVE_GOOD)
-            is_good = proxy_take_packet(proxy);
+            is_good = proxy_take_packet(proxy) && (proxy->has_ended || !has_failed(proxy));
         else if (news == SERVE_REPEAT && !proxy->no_acks && !proxy->output.used)
             extract_text_put(&proxy->output, proxy->last.data, proxy->last.used);
         else if (news == SERVE_INTERRUPT && proxy->state != PROXY_HALTED)

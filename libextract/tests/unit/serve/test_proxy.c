@@ -264,6 +264,12 @@ static void silence(void **state)
     assert_string_equal(session.error.why, "no answer within 0.3 s");
     end(&session);
 
+    // Threads that cannot be read: a late answer would be taken for another one.
+    static const char threads[] = "qXfer:threads:read::0,100";
+    begin(&session);
+    assert_int_equal(send_packet(&session, threads, strlen(threads)), EXTRACT_IO);
+    end(&session);
+
     begin(&session);
     session.cancel = 1;
     uint64_t start = extract_now();
