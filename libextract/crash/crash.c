@@ -227,7 +227,8 @@ static void choose_cause(struct crash_build *build)
     }
     // That nothing was found is knowledge only if the registers were there to look at.
     uint64_t cause;
-    bool is_known = crash->core_count && crash->kernel;
+    size_t missing = crash->kernel ? crash->kernel->missing_count : 0;
+    bool is_known = crash->core_count && crash->kernel && !missing;
     bool is_riscv = is_known && crash->machine->elf_machine == EM_RISCV;
     bool has_no_trap = (is_riscv && !register_get(&crash->registers, FAULT_MCAUSE, &cause)) ||
                        (is_known && crash->machine->elf_machine == EM_AARCH64 &&
@@ -243,7 +244,9 @@ static void choose_cause(struct crash_build *build)
         : has_no_trap ? "nothing shows a deadlock or an overflow; esr, elr and far, which show an "
                         "exception, are missing"
         : is_known    ? "nothing shows a fault, a deadlock or an overflow"
-                   : "the registers of the core or the control blocks of the kernel are missing");
+        : missing ? "nothing that was read shows a fault, a deadlock or an overflow; the images do "
+                    "not have all"
+                  : "the registers of the core or the control blocks of the kernel are missing");
 }
 
 void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most)
@@ -307,6 +310,9 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         for (size_t i = 0;
              remains->memory && (remark = extract_memory_remark(remains->memory, i)) != NULL; i++)
             crash_find(&build, "input", "memory", EXTRACT_CRASH_CERTAIN, "%s", remark);
+        for (size_t i = 0; remains->kernel && i < remains->kernel->missing_count; i++)
+            crash_find(&build, "input", "control block", EXTRACT_CRASH_CERTAIN, "%s",
+                       remains->kernel->problems[i]);
         crash_read_faults(&build);
         crash_read_threads(&build);
         crash_read_history(&build);

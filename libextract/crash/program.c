@@ -114,10 +114,10 @@ static void check_threads(struct crash_build *build)
         !extract_symbols_has_libraries(build->remains->symbols))
         crash_find(build, "other program", "registers", EXTRACT_CRASH_POSSIBLE,
                    "0x%08llx is not in a function of the ELF file", (unsigned long long)place->pc);
-    if (kernel && kernel->problem_count)
+    if (kernel && kernel->problem_count > kernel->missing_count)
         crash_find(build, "other program", "control block", EXTRACT_CRASH_POSSIBLE,
                    "control blocks are damaged, or the ELF file is another one: %s",
-                   kernel->problems[0]);
+                   kernel->problems[kernel->missing_count]);
 
     for (size_t i = 0; kernel && i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];

@@ -586,6 +586,10 @@ struct extract_format {
     // fills in *ring. A scan calls it where a word is one of `magics`.
     bool (*is_valid_header)(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                             uint64_t address);
+    // Does the same, except that the header states another address than the one where it is stored.
+    // NULL: headers state none.
+    bool (*is_moved_header)(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                            uint64_t address);
     // Returns whether the header of a ring contradicts its entries: a word of it is damaged. NULL:
     // it is not checked. Only called for a target that does not run.
     bool (*contradicts)(const struct extract_ring *ring, struct extract_memory *memory);

@@ -33,6 +33,7 @@ struct scan {
     void *context;
     uint64_t candidates;
     bool stopped;
+    bool is_moved;                // headers that state another address than their own count
     uint32_t magics[MOST_MAGICS]; // first words of headers, in both byte orders
     size_t magic_count;
     uint8_t bytes[SCAN_CHUNK + EXTRACT_HEADER_MAX];
@@ -85,10 +86,11 @@ static void scan_word(struct scan *scan, const uint8_t *bytes, size_t left, size
         if (!is_magic_of(format, word))
             continue;
         scan->candidates++;
-        bool is = format->is_valid_header(&ring, bytes, left, address);
-        if (!is && before >= SCAN_STEP)
-            is = format->is_valid_header(&ring, bytes - SCAN_STEP, left + SCAN_STEP,
-                                         address - SCAN_STEP);
+        bool (*is_header)(struct extract_ring *, const uint8_t *, size_t, uint64_t) =
+            scan->is_moved ? format->is_moved_header : format->is_valid_header;
+        bool is = is_header && is_header(&ring, bytes, left, address);
+        if (!is && is_header && before >= SCAN_STEP)
+            is = is_header(&ring, bytes - SCAN_STEP, left + SCAN_STEP, address - SCAN_STEP);
         if (!is || !format->complete(&ring, scan->memory))
             continue;
         ring.origin = EXTRACT_FROM_SCAN;
@@ -153,10 +155,10 @@ static size_t join_regions(const struct extract_memory *memory, size_t i,
     return count;
 }
 
-enum extract_code extract_ring_scan(struct extract_memory *memory,
-                                    bool (*found)(void *context, const struct extract_ring *ring),
-                                    void *context, uint64_t *candidates,
-                                    struct extract_error *error)
+static enum extract_code scan_memory(struct extract_memory *memory, bool is_moved,
+                                     bool (*found)(void *context, const struct extract_ring *ring),
+                                     void *context, uint64_t *candidates,
+                                     struct extract_error *error)
 {
     struct extract_region region;
 
@@ -170,6 +172,7 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
     scan->memory = memory;
     scan->found = found;
     scan->context = context;
+    scan->is_moved = is_moved;
     collect_magics(scan);
     for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined)
         if (!scan->stopped)
@@ -178,6 +181,14 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
         *candidates = scan->candidates;
     free(scan);
     return EXTRACT_OK;
+}
+
+enum extract_code extract_ring_scan(struct extract_memory *memory,
+                                    bool (*found)(void *context, const struct extract_ring *ring),
+                                    void *context, uint64_t *candidates,
+                                    struct extract_error *error)
+{
+    return scan_memory(memory, false, found, context, candidates, error);
 }
 
 // The results of a scan that must find exactly one ring.
@@ -202,11 +213,11 @@ static bool note_hit(void *context, const struct extract_ring *ring)
 }
 
 static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_memory *memory,
-                                      const struct extract_format *format,
+                                      const struct extract_format *format, bool is_moved,
                                       struct extract_error *error)
 {
     struct hits hits = {.format = format};
-    enum extract_code code = extract_ring_scan(memory, note_hit, &hits, NULL, error);
+    enum extract_code code = scan_memory(memory, is_moved, note_hit, &hits, NULL, error);
 
     if (code)
         return code;
@@ -237,6 +248,22 @@ struct failure {
 static struct extract_ring ring_of_settings(const struct extract_ring *ring)
 {
     return (struct extract_ring){.rkh = ring->rkh, .posix.wanted = ring->posix.wanted};
+}
+
+// Names the range to dump, if the images do not have a variable that leads to a ring.
+static void name_missing(struct extract_symbols *symbols, struct extract_error *error)
+{
+    struct extract_symbol symbol;
+    char what[sizeof error->what];
+
+    if (!extract_symbols_by_address(symbols, error->where, &symbol, NULL, NULL) ||
+        symbol.function || !symbol.size)
+        return;
+    memcpy(what, error->what, sizeof what);
+    extract_error_set(error, EXTRACT_UNREADABLE, what, NULL,
+                      "the images do not have %s: dump 0x%llx to 0x%llx, too", symbol.name,
+                      (unsigned long long)symbol.address,
+                      (unsigned long long)(symbol.address + symbol.size));
 }
 
 // Tries each format, or only the wanted one, until one finds its ring through the symbols. If none
@@ -274,6 +301,8 @@ static enum extract_code find_by_symbols(struct extract_ring *ring, struct extra
             "(ThreadX) nor trcstm (RKH), ringside_posix or ringside_hooks");
     if (error)
         *error = reported.error;
+    if (error && reported.code == EXTRACT_UNREADABLE && extract_images_of(memory))
+        name_missing(symbols, error);
     return reported.code;
 }
 
@@ -399,15 +428,92 @@ static uint64_t header_of(const struct extract_ring *ring)
     return ring->posix.process_known ? ring->posix.process : ring->address;
 }
 
-// Replaces a ring whose header contradicts its entries, if it can be rebuilt.
+// ---- Images that have a part of a ring ----
+
+// Extends the missing range of a ring by [from, to).
+static void extend_missing(struct extract_ring *ring, uint64_t from, uint64_t to)
+{
+    bool is_first = ring->missing_start == ring->missing_end;
+
+    if (is_first || from < ring->missing_start)
+        ring->missing_start = from;
+    if (is_first || to > ring->missing_end)
+        ring->missing_end = to;
+}
+
+// Adds what the images lack of [from, to).
+static void note_missing(struct extract_ring *ring, const struct extract_memory *memory,
+                         uint64_t from, uint64_t to)
+{
+    struct extract_region region;
+    uint64_t at = from; // up to here, all is known
+
+    for (size_t i = 0, joined; at < to && (joined = join_regions(memory, i, &region)) != 0;
+         i += joined) {
+        uint64_t last = region.address + (region.length - 1);
+        if (last < at)
+            continue;
+        if (region.address > at)
+            extend_missing(ring, at, region.address < to ? region.address : to);
+        at = last == UINT64_MAX ? to : last + 1;
+    }
+    if (at < to)
+        extend_missing(ring, at, to);
+}
+
+// Notes what the images lack of a ring, so that a user can dump it, too. A live target has no
+// images, and a file that holds one ring and nothing else is truncated.
+static void find_missing(struct extract_ring *ring, const struct extract_memory *memory)
+{
+    uint64_t start;
+
+    ring->missing_start = ring->missing_end = 0;
+    if (!extract_images_of(memory) || extract_memory_start(memory, &start))
+        return;
+    note_missing(ring, memory, ring->address, ring->address + ring->header_bytes);
+    note_missing(ring, memory, ring->registry.start, ring->registry.end);
+    note_missing(ring, memory, ring->entries.start, ring->entries.end);
+}
+
+// Notes that the images have a ring at another address than its header states, or the ELF file. An
+// address of the ELF file that the images have shows nothing: the ring may be in an object on a
+// heap.
+static void find_moved(struct extract_ring *ring, struct extract_memory *memory,
+                       const struct extract_symbols *symbols)
+{
+    struct extract_symbol symbol;
+    struct extract_region region;
+    uint8_t byte;
+    size_t got;
+
+    if (!ring->is_moved && symbols && ring->format->symbol &&
+        extract_symbols_by_name(symbols, ring->format->symbol, &symbol) &&
+        extract_memory_read(memory, symbol.address, &byte, 1, &got, NULL)) {
+        ring->base_delta = header_of(ring) - symbol.address;
+        ring->is_moved = true;
+    }
+    for (size_t i = 0, joined; ring->is_moved && (joined = join_regions(memory, i, &region)) != 0;
+         i += joined)
+        if (ring->address - region.address < region.length)
+            ring->image_start = region.address - ring->base_delta;
+}
+
+// Replaces a ring whose header contradicts its entries, if it can be rebuilt. Images that end
+// before the ring does contradict it, too: then the layout that is rebuilt is that of the header.
 static void mend(struct extract_ring *ring, struct extract_memory *memory,
                  struct extract_symbols *symbols, uint64_t address)
 {
     const struct extract_format *format = ring->format;
+    const struct extract_ring found = *ring;
 
-    if (!extract_memory_is_running(memory) && format->contradicts &&
-        format->contradicts(ring, memory))
-        (void)rebuild_at(ring, memory, symbols, format, address);
+    if (extract_memory_is_running(memory) || !format->contradicts ||
+        !format->contradicts(ring, memory) || !rebuild_at(ring, memory, symbols, format, address))
+        return;
+    struct extract_ring header = found;
+    find_missing(&header, memory);
+    if (header.missing_end && header.entries.start == ring->entries.start &&
+        header.entries.end == ring->entries.end)
+        *ring = found;
 }
 
 // Finds the ring by the best of what is known.
@@ -453,9 +559,17 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
     bool contradicted = symbols && code == EXTRACT_BAD, is_earlier = code == EXTRACT_ABSENT;
     struct extract_error scan_error;
     struct extract_ring settings = ring_of_settings(ring);
-    enum extract_code found = find_by_scan(ring, memory, wanted, &scan_error);
+    enum extract_code found = find_by_scan(ring, memory, wanted, false, &scan_error);
+    // An image may be at another address than the target had it.
+    if (found == EXTRACT_NOTFOUND && extract_images_of(memory) &&
+        !find_by_scan(ring, memory, wanted, true, NULL)) {
+        ring->is_moved = true;
+        found = EXTRACT_OK;
+    }
     if (!found)
         mend(ring, memory, symbols, header_of(ring));
+    if (!found && extract_images_of(memory))
+        find_moved(ring, memory, symbols);
     if (found == EXTRACT_NOTFOUND && !is_running) {
         *ring = settings;
         if (rebuild_by_search(ring, memory, symbols, wanted))
@@ -563,6 +677,8 @@ enum extract_code extract_ring_find(struct extract_ring *ring, struct extract_me
                                  "a %s trace has one ring only", ring->format->title);
     if (!code && symbols)
         ring->format->apply_symbols(ring, symbols);
+    if (!code)
+        find_missing(ring, memory);
     if (code || !options || !options->hook_roles)
         return code;
     return extract_ring_set_roles(ring, options->hook_roles, error);

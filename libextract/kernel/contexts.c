@@ -11,6 +11,7 @@
 #include "kernel/kernel.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { FRAME_BYTES = 1024 }; // no frame is longer
@@ -587,6 +588,18 @@ bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_o
     return finish(&frame, is_frame, registers);
 }
 
+// Returns whether the images do not have what a thread has saved on its stack.
+static bool is_stack_missing(struct kernel_reader *reader,
+                             const struct extract_kernel_thread *thread)
+{
+    enum { FRAME = 64 }; // bytes, at least
+    uint64_t end = thread->stack_end > thread->sp ? thread->stack_end : thread->sp + FRAME;
+    char what[EXTRACT_KERNEL_NAME + 24];
+
+    snprintf(what, sizeof what, "the stack of \"%s\"", thread->name);
+    return thread->sp && kernel_note_missing(reader, what, thread->sp, end - thread->sp);
+}
+
 void kernel_read_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                          bool has_fpu,
                          bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
@@ -602,6 +615,8 @@ void kernel_read_context(struct kernel_reader *reader, struct extract_kernel_thr
         return;
     if (reader->registers && context(reader, &saved, &registers))
         kernel_set_context(reader, thread, &registers);
+    else if (is_stack_missing(reader, thread))
+        thread->no_registers = "the images do not have its stack";
     else
         thread->no_registers =
             saved.problem ? saved.problem : "no frame that is known is at the stack pointer";

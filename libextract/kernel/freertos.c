@@ -380,6 +380,11 @@ static bool visit_item(struct kernel_reader *reader, uint64_t item, void *contex
     struct kernel_block item_block, block;
     uint64_t task, wake;
 
+    if (kernel_read_block(reader, ITEM, item, &item_block) &&
+        kernel_block_get(reader, &item_block, "pvOwner", &task) && task &&
+        !kernel_read_block(reader, TASK, task, &block) &&
+        kernel_note_missing_thread(reader, TASK, task))
+        return true;
     if (!kernel_read_block(reader, ITEM, item, &item_block) ||
         !kernel_block_get(reader, &item_block, "pvOwner", &task) || !task ||
         !kernel_read_block(reader, TASK, task, &block)) {
@@ -411,6 +416,32 @@ static bool visit_item(struct kernel_reader *reader, uint64_t item, void *contex
     return true;
 }
 
+// Notes that the images do not have a list, or an array of lists.
+static bool note_missing_list(struct kernel_reader *reader, const char *name)
+{
+    struct extract_symbol symbol;
+
+    return extract_symbols_by_name(reader->symbols, name, &symbol) &&
+           kernel_note_missing(reader, name, symbol.address, symbol.size);
+}
+
+// Sets in what the items of a list are: a task has one for lists of states, and one for the lists
+// of what it waits for.
+static void set_owner(struct kernel_reader *reader, struct kernel_list *list)
+{
+    bool is_pending = strcmp(list->what, "xPendingReadyList") == 0;
+    const struct kernel_member *item =
+        kernel_member(reader, TASK, is_pending ? "xEventListItem" : "xStateListItem");
+
+    if (!item && !is_pending)
+        item = kernel_member(reader, TASK, "xGenericListItem");
+    if (!item)
+        return;
+    list->type = TASK;
+    list->offset = item->offset;
+    list->has_threads = true;
+}
+
 // Walks over a list. An empty one has an end that points at itself.
 static void read_list(struct kernel_reader *reader, uint64_t address, struct walk *walk)
 {
@@ -419,9 +450,13 @@ static void read_list(struct kernel_reader *reader, uint64_t address, struct wal
     const struct kernel_member *item_next = kernel_member(reader, ITEM, "pxNext");
     struct kernel_list list = {.what = walk->list->symbol};
 
-    if (!end || !next || !item_next ||
-        !kernel_read_pointer(reader, address + next->offset, &list.first))
+    if (!end || !next || !item_next)
         return;
+    if (!kernel_read_pointer(reader, address + next->offset, &list.first)) {
+        (void)note_missing_list(reader, walk->list->symbol);
+        return;
+    }
+    set_owner(reader, &list);
     list.end = address + end->offset;
     list.next_offset = item_next->offset;
     if (list.first && list.first != list.end) // 0: not used yet

@@ -130,10 +130,14 @@ struct kernel_list {
     const char *what;     // "thread list", for messages
     uint64_t first, end;  // the first item, and the one that ends the list (first: a ring)
     uint64_t next_offset; // of the pointer in an item
+    const char *type;     // of what the items are in; NULL: not known
+    uint64_t offset;      // of an item in it
+    bool has_threads;     // it is a thread
 };
 // Passes each item to `visit`, until that returns false. Damage ends the walk and becomes a
-// problem.
-void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
+// problem. Returns false if the images end the walk, because they do not have an item. If that is
+// a thread, it is added, and nothing more is known of it.
+bool kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
                  bool (*visit)(struct kernel_reader *reader, uint64_t item, void *context),
                  void *context);
 
@@ -145,6 +149,14 @@ struct extract_kernel_object *kernel_add_object(struct kernel_reader *reader, ui
 void kernel_put_name(struct extract_text *text, const char *name, uint64_t address);
 void kernel_add_problem(struct kernel_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+// Adds the problem that the images do not have `what`, and the range to dump. Returns false if they
+// have it, or if the ELF file has no variable there: then a pointer is damaged. A live target has
+// no images.
+bool kernel_note_missing(struct kernel_reader *reader, const char *what, uint64_t address,
+                         uint64_t bytes);
+// Does the same with the control block of a thread, which is added.
+bool kernel_note_missing_thread(struct kernel_reader *reader, const char *type, uint64_t address);
+
 // Adds a number to an object, unless it cannot be read.
 void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_object *object,
                        const struct kernel_block *block, const char *name, const char *member);

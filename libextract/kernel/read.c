@@ -3,6 +3,7 @@
 #include "base/cursor.h"
 #include "base/grow.h"
 #include "kernel/kernel.h"
+#include "memory/images.h"
 #include "memory/hooks.h"
 #include "symbols/dwarf.h"
 #include <stdarg.h>
@@ -76,6 +77,11 @@ bool kernel_read_block(struct kernel_reader *reader, const char *type, uint64_t 
     // What is missing at its end is noticed when it is needed.
     (void)extract_memory_read(reader->memory, address, block->bytes, (size_t)size, &block->length,
                               NULL);
+    if (block->length && block->length < size) {
+        char what[64];
+        snprintf(what, sizeof what, "the end of a %s", type);
+        (void)kernel_note_missing(reader, what, address + block->length, size - block->length);
+    }
     return block->length != 0;
 }
 
@@ -134,17 +140,80 @@ bool kernel_read_name(struct kernel_reader *reader, const char *type, uint64_t o
 
 // ---- lists ----
 
-void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
+bool kernel_note_missing(struct kernel_reader *reader, const char *what, uint64_t address,
+                         uint64_t bytes)
+{
+    struct extract_kernel *kernel = reader->kernel;
+    size_t count = kernel->problem_count;
+    char moved[EXTRACT_KERNEL_PROBLEM];
+    struct extract_symbol symbol;
+    uint8_t probe[KERNEL_BLOCK_BYTES];
+    size_t got, probed = bytes < sizeof probe ? (size_t)bytes : sizeof probe;
+
+    if (!extract_images_of(reader->memory) ||
+        !extract_memory_read(reader->memory, address, probe, probed, &got, NULL) ||
+        !extract_symbols_by_address(reader->symbols, address, &symbol, NULL, NULL) ||
+        symbol.function)
+        return false;
+    kernel_add_problem(reader, "the images do not have %s: dump 0x%llx to 0x%llx, too", what,
+                       (unsigned long long)(address + got), (unsigned long long)(address + bytes));
+    if (kernel->problem_count == count)
+        return true;
+    const char *text = kernel->problems[count];
+    for (size_t i = 0; i < kernel->missing_count; i++)
+        if (strcmp(kernel->problems[i], text) == 0) {
+            kernel->problem_count--; // it is known
+            return true;
+        }
+    // They precede what is damaged.
+    if (kernel->missing_count++ == count)
+        return true;
+    size_t first = kernel->missing_count - 1;
+    memcpy(moved, kernel->problems[first], sizeof moved);
+    memcpy(kernel->problems[first], kernel->problems[count], sizeof moved);
+    memcpy(kernel->problems[count], moved, sizeof moved);
+    return true;
+}
+
+bool kernel_note_missing_thread(struct kernel_reader *reader, const char *type, uint64_t address)
+{
+    uint64_t size;
+
+    if (!extract_symbols_type_size(reader->symbols, type, &size) ||
+        !kernel_note_missing(reader, "the control block of a thread", address, size))
+        return false;
+    if (!extract_kernel_thread_at(reader->kernel, address))
+        (void)kernel_add_thread(reader, address);
+    return true;
+}
+
+// Notes that the images do not have an item of a list.
+static bool note_missing_item(struct kernel_reader *reader, const struct kernel_list *list,
+                              uint64_t item)
+{
+    char what[64];
+    uint64_t size;
+
+    if (!list->type || !extract_symbols_type_size(reader->symbols, list->type, &size))
+        return false;
+    if (list->has_threads)
+        return kernel_note_missing_thread(reader, list->type, item - list->offset);
+    snprintf(what, sizeof what, "an item of the %s", list->what);
+    return kernel_note_missing(reader, what, item - list->offset, size);
+}
+
+bool kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
                  bool (*visit)(struct kernel_reader *reader, uint64_t item, void *context),
                  void *context)
 {
     struct extract_map seen;
     uint64_t item = list->first;
     size_t count = 0;
+    bool is_whole = true;
 
     if (!extract_map_init(&seen, 64)) {
         reader->failed = true;
-        return;
+        return true;
     }
     for (;; count++) {
         uint32_t *mark = item ? extract_map_at(&seen, item) : NULL;
@@ -169,6 +238,9 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
         }
         *mark = 1;
         if (!kernel_read_pointer(reader, item + list->next_offset, &next)) {
+            is_whole = !note_missing_item(reader, list, item);
+            if (!is_whole)
+                break;
             kernel_add_problem(reader, "the %s ends after %zu items: 0x%llx cannot be read",
                                list->what, count, (unsigned long long)item);
             break;
@@ -178,6 +250,7 @@ void kernel_walk(struct kernel_reader *reader, const struct kernel_list *list,
         item = next;
     }
     extract_map_free(&seen);
+    return is_whole;
 }
 
 // ---- the result ----
@@ -396,9 +469,13 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
     extract_kernel_free(result);
     if (failed)
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
+    const char *variable = description->current[0] ? description->current[0] : description->symbol;
+    struct extract_symbol symbol = {.address = 0};
+    (void)extract_symbols_by_name(symbols, variable, &symbol);
     return extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory),
                              "read all of the RAM in which the program keeps its variables",
-                             "the variables of %s cannot be read", description->name);
+                             "the variables of %s, such as %s at 0x%llx, cannot be read",
+                             description->name, variable, (unsigned long long)symbol.address);
 }
 
 enum extract_code extract_kernel_read(struct extract_kernel **kernel, struct extract_memory *memory,

@@ -166,8 +166,11 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
     struct kernel_block block;
     uint64_t id = 0, name = 0, state = 0;
 
-    if (!kernel_read_block(reader, "TX_THREAD", item, &block) ||
-        !kernel_block_get(reader, &block, "tx_thread_id", &id) || id != thread_id) {
+    if (extract_kernel_thread_at(reader->kernel, item)) // from the other end of the list
+        return false;
+    if (!kernel_read_block(reader, "TX_THREAD", item, &block))
+        return kernel_note_missing_thread(reader, "TX_THREAD", item);
+    if (!kernel_block_get(reader, &block, "tx_thread_id", &id) || id != thread_id) {
         kernel_add_problem(reader, "the thread list contains 0x%llx, which is not a thread",
                            (unsigned long long)item);
         return false;
@@ -181,11 +184,11 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
         kernel_block_get(reader, &block, "tx_thread_priority", &thread->priority);
     thread->has_base_priority =
         kernel_block_get(reader, &block, "tx_thread_user_priority", &thread->base_priority);
-    if (kernel_block_get(reader, &block, "tx_thread_state", &state) &&
-        state < sizeof states / sizeof *states) {
+    bool has_state = kernel_block_get(reader, &block, "tx_thread_state", &state);
+    if (has_state && state < sizeof states / sizeof *states) {
         thread->state = states[state].state;
         thread->wait = states[state].wait;
-    } else {
+    } else if (has_state) {
         kernel_add_problem(reader, "thread at 0x%llx: invalid state %llu", (unsigned long long)item,
                            (unsigned long long)state);
     }
@@ -222,7 +225,9 @@ static bool read_cores(struct kernel_reader *reader, struct walk *walk)
 static bool read_threads(struct kernel_reader *reader, struct walk *walk)
 {
     const struct kernel_member *next = kernel_member(reader, "TX_THREAD", "tx_thread_created_next");
-    struct kernel_list list = {.what = "thread list"};
+    const struct kernel_member *previous =
+        kernel_member(reader, "TX_THREAD", "tx_thread_created_previous");
+    struct kernel_list list = {.what = "thread list", .type = "TX_THREAD", .has_threads = true};
     uint64_t count;
 
     if (!next || !read_cores(reader, walk) ||
@@ -230,10 +235,14 @@ static bool read_threads(struct kernel_reader *reader, struct walk *walk)
         return false;
     list.end = list.first;
     list.next_offset = next->offset;
-    if (list.first)
-        kernel_walk(reader, &list, visit_thread, walk);
+    // From the other end, those after the one that the images do not have.
+    if (list.first && !kernel_walk(reader, &list, visit_thread, walk) && previous &&
+        kernel_read_pointer(reader, list.first + previous->offset, &list.first)) {
+        list.next_offset = previous->offset;
+        (void)kernel_walk(reader, &list, visit_thread, walk);
+    }
     if (kernel_read_variable(reader, "_tx_thread_created_count", 0, &count) &&
-        count != reader->kernel->thread_count)
+        count != reader->kernel->thread_count && !reader->kernel->missing_count)
         kernel_add_problem(reader, "the thread list contains %zu, but the kernel counts %llu",
                            reader->kernel->thread_count, (unsigned long long)count);
     return true;
@@ -315,6 +324,7 @@ static void read_ring(struct kernel_reader *reader, struct walk *walk)
         return;
     list.end = list.first;
     walk->item_offset = 0;
+    list.type = walk->kind->type;
     kernel_walk(reader, &list, visit_object, walk);
 }
 
@@ -334,6 +344,8 @@ static void read_links(struct kernel_reader *reader, struct walk *walk)
                                 member_of(walk->kind, "created", text), &walk->item_offset, &size))
         return;
     list.end = heads.address + index * link_bytes;
+    list.type = walk->kind->type;
+    list.offset = walk->item_offset;
     if (kernel_read_pointer(reader, list.end, &list.first) && list.first && list.first != list.end)
         kernel_walk(reader, &list, visit_object, walk);
 }

@@ -184,6 +184,25 @@ static void put_log_damage(struct extract_text *text, const struct extract_info 
                                 "damaged\n");
 }
 
+// Reports what the images lack of the ring, so that it can be dumped, and that they are elsewhere.
+static void put_missing(struct extract_text *text, const struct extract_ring *ring)
+{
+    if (ring->missing_end)
+        extract_text_printf(text,
+                            "the images do not have all of the ring: dump 0x%llx to 0x%llx, too (%llu "
+                            "bytes)\n",
+                            (unsigned long long)ring->missing_start,
+                            (unsigned long long)ring->missing_end,
+                            (unsigned long long)(ring->missing_end - ring->missing_start));
+    if (ring->is_moved)
+        extract_text_printf(
+            text,
+            "the ring was at 0x%llx on the target, not at 0x%llx: the image begins at "
+            "0x%llx\n",
+            (unsigned long long)(ring->address - ring->base_delta),
+            (unsigned long long)ring->address, (unsigned long long)ring->image_start);
+}
+
 enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace)
 {
@@ -200,6 +219,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
         extract_text_puts(text,
                           "the ELF file does not fit this trace; it may be another firmware's, "
                           "and names may be wrong\n");
+    put_missing(text, &snapshot->ring);
     if (snapshot->ring.origin == EXTRACT_FROM_REBUILT)
         extract_text_puts(text, "the header of the ring is damaged; its layout was rebuilt from "
                                 "consistent words and entries in the memory\n");

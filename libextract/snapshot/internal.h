@@ -5,6 +5,10 @@
 
 #include "formats/format.h"
 
+// Sets the error for a ring without an entry that can be read: UNREADABLE.
+enum extract_code extract_snapshot_unreadable(const struct extract_ring *ring,
+                                              struct extract_error *error);
+
 // Allocates the ring's bytes, `slack_bytes` more, and one verdict per slot, which the snapshot
 // owns. Errors: UNREADABLE (a large ring cannot be read), NOMEM.
 enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,

@@ -348,6 +348,19 @@ static bool find_early_byte(const struct extract_ring *ring, uint64_t *address)
     return counters.head != counters.tail;
 }
 
+enum extract_code extract_snapshot_unreadable(const struct extract_ring *ring,
+                                              struct extract_error *error)
+{
+    char hint[80];
+
+    snprintf(hint, sizeof hint, "dump 0x%llx to 0x%llx, too",
+             (unsigned long long)ring->missing_start, (unsigned long long)ring->missing_end);
+    return extract_error_set(
+        error, EXTRACT_UNREADABLE, "trace ring",
+        ring->missing_end ? hint : "check that the dump is complete, or that the target responds",
+        "none of its entries at 0x%llx can be read", (unsigned long long)ring->entries.start);
+}
+
 enum extract_code extract_snapshot_allocate(struct extract_snapshot *snapshot,
                                             struct extract_memory *memory, uint64_t slack_bytes,
                                             struct extract_error *error)
@@ -410,10 +423,7 @@ enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
     if (!ring->format->stream &&
         snapshot->counts[EXTRACT_UNREADABLE_ENTRY] == ring->entries.count) {
         extract_snapshot_free(snapshot);
-        return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
-                                 "check that the dump is complete, or that the target responds",
-                                 "none of its %u entries at 0x%llx can be read",
-                                 ring->entries.count, (unsigned long long)ring->entries.start);
+        return extract_snapshot_unreadable(ring, error);
     }
     return EXTRACT_OK;
 }

@@ -291,10 +291,9 @@ enum extract_code extract_stream_take(struct extract_snapshot *snapshot,
         return extract_error_set(error, EXTRACT_NOMEM, "trace ring", NULL, "out of memory");
     }
     if (copy.missing && copy.missing >= (uint32_t)(copy.before.head - copy.before.tail)) {
+        code = extract_snapshot_unreadable(ring, error);
         extract_snapshot_free(snapshot);
-        return extract_error_set(error, EXTRACT_UNREADABLE, "trace ring",
-                                 "check that the dump is complete, or that the target responds",
-                                 "no byte of the ring can be read");
+        return code;
     }
     ring->format->stream->copy_side_data(snapshot, memory);
     sum_up(&copy, outcome == WHOLE);

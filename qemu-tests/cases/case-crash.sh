@@ -179,6 +179,75 @@ served() {
         grep -q '^#3 .* die ' "$work/out" && grep -q 'bout_thread_shell' "$work/out" ||
         { cat "$work/out"; return 1; }
 }
+# Words as their bytes, least significant first, in hexadecimal.
+words() {
+    printf '00000000%s\n' "${@#0x}" | sed 's/.*\(..\)\(..\)\(..\)\(..\)$/\4\3\2\1/' |
+        tr -d '\n' | tr a-f A-F
+    echo
+}
+# The dump that the fault handler CrashCatcher writes, in a terminal's log. GDB unwinds to the
+# registers of the fault.
+write_crashcatcher() { # FILE
+    local command image from file values
+    # shellcheck disable=SC2016
+    local registers=('$r0' '$r1' '$r2' '$r3' '$r4' '$r5' '$r6' '$r7' '$r8' '$r9' '$r10' '$r11'
+        '$r12' '$sp' '$lr' '$pc' '$xpsr') handler=('$msp' '$psp' '$xpsr')
+    command=$(printf '"%s" ' "$ringside" serve -q "${input[@]}")
+    mapfile -t values < <({
+        printf 'p/x %s\n' "${handler[@]}"
+        echo 'frame function store_sample'
+        printf 'p/x %s\n' "${registers[@]}"
+    } >"$work/values.gdb"
+    timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | $command" \
+        -x "$work/values.gdb" "$elf" 2>/dev/null </dev/null | sed -n 's/^\$[0-9]* = //p')
+    [ ${#values[@]} = 20 ] || return 1
+    {
+        printf 'boot\nsample 12\n\nCRASH ENCOUNTERED\n\n63430300\n00000000\n'
+        words "${values[@]:3}"
+        words "${values[@]:0:3}"
+        for image in "${images[@]}"; do
+            file=${image%@*} from=${image##*@}
+            [ $((from)) = $((0xe000ed00)) ] && {
+                tail -c +41 "$file" | head -c 20 >"$work/status"
+                file=$work/status from=0xe000ed28
+            }
+            words "$(printf %x "$from")" "$(printf %x $((from + $(stat -c %s "$file"))))"
+            xxd -p -u -c 16 "$file"
+        done
+        printf '\nEnd of dump\nboot\n'
+    } | sed 's/$/\r/' >"$1"
+}
+crashcatcher() {
+    local command dump log=$work/terminal.log
+    write_crashcatcher "$log" || return 1
+    sed -n '/^6343/,/^End/p' "$log" | tr -dc 0-9A-F | sed 's/Edd*$//' | xxd -r -p >"$work/binary"
+    "$ringside" report -q --json --elf "$elf" "${images[@]}" >"$work/events"
+    "$ringside" report -q --json --elf "$elf" "$log" | cmp - "$work/events" || return 1
+    for dump in "$work/binary" "$log"; do
+        "$ringside" crash -q --json --elf "$elf" "$dump" >"$work/crash.json" 2>"$work/err" &&
+            says '.cause.kind == "bus fault" and .cause.certainty == "certain" and
+                .thread.name == "culprit" and .place.function == "store_sample"' &&
+            says "$bad_pointer" || { cat "$work/err"; return 1; }
+    done
+    command=$(printf '"%s" ' "$ringside" serve -q --elf "$elf" "$log")
+    timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt \
+        -ex 'info threads' "$elf" >"$work/out" 2>&1 </dev/null || return 1
+    grep -q '^#0 .*store_sample ' "$work/out" && grep -q '^#1 .* die ' "$work/out" &&
+        grep -q '^#3 .* bout_thread_shell ' "$work/out" &&
+        grep -q '"philosopher 0" .* bout_' "$work/out" || { cat "$work/out"; return 1; }
+}
+# An image that ends in the control block of a thread. No thread is left out, and the range to dump
+# is named.
+partial_image() {
+    local at base=${images[0]##*@}
+    at=$(LC_ALL=C readelf -sW "$elf" | awk '$8 == "culprit_thread" {print "0x" $2; exit}')
+    head -c $((at - base)) "${images[0]%@*}" >"$work/partial.bin"
+    "$ringside" crash --json --elf "$elf" "$work/partial.bin@$base" >"$work/crash.json" 2>"$work/err"
+    says ".threads | any(.address == $((at)) and .state == \"unknown\")" &&
+        says '.cause.kind == "unknown" and (.findings | any(.kind == "input"))' &&
+        grep -q "do not have the control block of a thread: dump $(printf '0x%x' $((at))) to 0x" \
+            "$work/err" || { cat "$work/err"; return 1; }
+}
 # The live target has the same stacks and states as its dump, also of what the fault interrupted.
 # The dump has no FPCAR, which GDB warns of.
 served_live() {
@@ -545,6 +614,8 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
         check "$port: a bad pointer" dies 1 "$memory" culprit store_sample "$bad_pointer"
     [ "$port" = cortex-m3 ] && check "$port: ... and a frame that was not saved" no_frame
     [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
+    [[ $port = cortex-m* ]] && check "$port: ... and a dump of CrashCatcher" crashcatcher
+    [ "$port" = cortex-m3 ] && check "$port: ... and an image without a thread" partial_image
     [ "$port" = coldfire ] || check "$port: ... and GDB's stacks of the live target" served_live
     [ "$port" = coldfire ] || check "$port: ... and the same page from the live target" live_remote
     [[ $port = cortex-m* ]] &&

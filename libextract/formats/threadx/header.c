@@ -161,21 +161,39 @@ enum extract_code threadx_ring_fill(struct extract_ring *ring, const struct thre
     return EXTRACT_OK;
 }
 
-bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
-                       uint64_t address)
+// Decodes the bytes of a header, and begins a ring with them. Returns false if they are none.
+static bool fill_from_bytes(struct extract_ring *ring, struct threadx_header *header,
+                            const uint8_t *bytes, size_t length)
 {
-    struct threadx_header header;
     enum extract_byte_order order;
     unsigned word;
 
     if (!threadx_header_sniff(bytes, length, &order, &word) ||
-        !threadx_header_read(&header, bytes, length, order, word))
+        !threadx_header_read(header, bytes, length, order, word))
         return false;
     memset(ring, 0, sizeof *ring);
     ring->byte_order = order;
     ring->word_bytes = (uint8_t)word;
-    if (threadx_ring_fill(ring, &header, address, true, NULL))
-        return false;
-    memcpy(ring->header, bytes, ring->header_bytes);
+    memcpy(ring->header, bytes, threadx_header_bytes(word));
     return true;
+}
+
+bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                       uint64_t address)
+{
+    struct threadx_header header;
+
+    return fill_from_bytes(ring, &header, bytes, length) &&
+           !threadx_ring_fill(ring, &header, address, true, NULL);
+}
+
+// The header passes all checks at the address that it states.
+bool threadx_is_moved_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                             uint64_t address)
+{
+    struct threadx_header header;
+
+    return fill_from_bytes(ring, &header, bytes, length) &&
+           !threadx_ring_fill(ring, &header, header.base, true, NULL) &&
+           !threadx_ring_fill(ring, &header, address, false, NULL);
 }

@@ -183,6 +183,7 @@ const struct extract_format extract_format_threadx = {
     .apply_symbols = threadx_apply_symbols,
     .magics = {THREADX_ID},
     .is_valid_header = threadx_is_header,
+    .is_moved_header = threadx_is_moved_header,
     .complete = extract_format_is_complete,
     .contradicts = threadx_contradicts,
     .rebuild = threadx_rebuild,

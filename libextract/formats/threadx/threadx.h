@@ -80,6 +80,8 @@ enum extract_code threadx_ring_find(struct extract_ring *ring, struct extract_me
 void threadx_apply_symbols(struct extract_ring *ring, struct extract_symbols *symbols);
 bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                        uint64_t address);
+bool threadx_is_moved_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
+                             uint64_t address);
 
 // rebuild.c
 bool threadx_contradicts(const struct extract_ring *ring, struct extract_memory *memory);

@@ -110,6 +110,7 @@ struct extract_kernel {
     // What is damaged or missing, one sentence each. Empty: all lists were read to their end.
     char (*problems)[EXTRACT_KERNEL_PROBLEM];
     size_t problem_count;
+    size_t missing_count; // of the problems, the first ones: what the images do not have
 };
 
 // Reads the threads and objects of the kernel in a program. A running target should be halted

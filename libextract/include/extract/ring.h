@@ -201,10 +201,16 @@ struct extract_ring {
     uint64_t filter_symbol;  // address of the target's filter word; 0: not known
     uint64_t filter;         // its value, if filter_known
     bool filter_known;
-    uint64_t near;              // the ring stores lower halves of addresses; an address near those
-                                // that are meant, or 0
-    bool doubtful;              // the ELF contradicts the ring: it may be another firmware's
-    uint64_t base_delta;        // `address` minus the address that the header contains
+    uint64_t near;       // the ring stores lower halves of addresses; an address near those
+                         // that are meant, or 0
+    bool doubtful;       // the ELF contradicts the ring: it may be another firmware's
+    uint64_t base_delta; // `address` minus the address that the header contains
+    // Of a file or several images that have only a part of the ring: addresses from the first byte
+    // that is missing to the end of the last one; 0, 0: nothing is.
+    uint64_t missing_start, missing_end;
+    // The header, or the ELF file, has the ring at another address than the images: see base_delta.
+    bool is_moved;
+    uint64_t image_start;       // if it is moved: where the image begins by that address
     uint8_t header[128];        // the control header's bytes, as read
     struct extract_rkh rkh;     // only for RKH
     struct extract_posix posix; // only for POSIX trace

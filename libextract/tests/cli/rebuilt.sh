@@ -89,6 +89,31 @@ run info --json --elf fw.elf "$work/image.bin@$base"
 check "POSIX: ... and what is not known is not stated" 3 out '"found_by":"rebuilt"' \
     out '"events_lost":null' no-out '"running"'
 
+# An image that ends before the ring does: its header is right, and the rest is named.
+word() { # FILE OFFSET
+    od -An -tu4 -j "$2" -N4 "$1" | tr -d ' '
+}
+cuts() { # NAME START END OPTION...: the ring's entries begin and end there
+    local cut=$((($2 + $3) / 2))
+    head -c $((cut - base)) image.bin >part.bin
+    run info --json "${@:4}" part.bin@$base
+    check "$1" 3 no-out '"found_by":"rebuilt"' no-err damaged \
+        err "do not have all of the ring: dump $(printf '0x%x to 0x%x' $cut "$3"), too ($(($3 - cut)) bytes)"
+    # A hole in the middle, and the rest of another image.
+    head -c $((cut + 64 - base)) image.bin | tail -c +$((cut - base + 1)) >hole.bin
+    tail -c +$((cut + 64 - base + 1)) image.bin >rest.bin
+    run info --json "${@:4}" part.bin@$base rest.bin@$((cut + 64))
+    check "$1, and continues in another one" 3 no-out '"found_by":"rebuilt"' \
+        err "all of the ring: dump $(printf '0x%x to 0x%x' $cut $((cut + 64))), too (64 bytes)"
+    run info --json "${@:4}" rest.bin@$((cut + 64)) hole.bin@$cut part.bin@$base
+    check "$1, and the images have it in parts" 0 no-err 'dump 0x'
+}
+gunzip -c "$data/posix/ram.bin.gz" >image.bin
+object=$((base + stream - $(word image.bin $((stream + 12)))))
+start=$((object + $(word image.bin $((stream + 16)))))
+cuts "POSIX: an image ends before the ring" $start $((start + 4 * $(word image.bin $((stream + 20))))) \
+    --elf fw.elf
+
 { noise 512 && cat "$data/hooks.bin" && noise 512; } >image.bin
 damages "hook words, at an address" 512 64 20 --ring 0x20000200
 damages "hook words" 512 64 20
@@ -97,6 +122,11 @@ header=$("$ringside" info --json "$data/demo.trx" | jq .address)
 { noise 512 && cat "$data/demo.trx" && noise 512; } >image.bin
 base=$(printf '0x%x' $((header - 512)))
 damages "ThreadX, without an ELF file" 512 48 -1
+start=$(word image.bin $((512 + 24)))
+cuts "ThreadX: an image ends before the ring" "$start" "$(word image.bin $((512 + 28)))"
+run info image.bin@$((base + 0x10000000))
+check "ThreadX: an image of another address" 3 no-out 'found by: rebuilt' no-err damaged \
+    err "the ring was at $(printf '0x%x' "$header") .*: the image begins at $base$"
 cp image.bin whole.bin
 
 # Nothing is invented.
