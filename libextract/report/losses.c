@@ -188,12 +188,12 @@ static void put_log_damage(struct extract_text *text, const struct extract_info 
 static void put_missing(struct extract_text *text, const struct extract_ring *ring)
 {
     if (ring->missing_end)
-        extract_text_printf(text,
-                            "the images do not have all of the ring: dump 0x%llx to 0x%llx, too (%llu "
-                            "bytes)\n",
-                            (unsigned long long)ring->missing_start,
-                            (unsigned long long)ring->missing_end,
-                            (unsigned long long)(ring->missing_end - ring->missing_start));
+        extract_text_printf(
+            text,
+            "the images do not have all of the ring: dump 0x%llx to 0x%llx, too (%llu "
+            "bytes)\n",
+            (unsigned long long)ring->missing_start, (unsigned long long)ring->missing_end,
+            (unsigned long long)(ring->missing_end - ring->missing_start));
     if (ring->is_moved)
         extract_text_printf(
             text,

@@ -191,7 +191,10 @@ write_crashcatcher() { # FILE
     local command image from file values
     # shellcheck disable=SC2016
     local registers=('$r0' '$r1' '$r2' '$r3' '$r4' '$r5' '$r6' '$r7' '$r8' '$r9' '$r10' '$r11'
-        '$r12' '$sp' '$lr' '$pc' '$xpsr') handler=('$msp' '$psp' '$xpsr')
+        '$r12' '$sp' '$lr' '$pc')
+    # GDB does not unwind xpsr, which is the last word of the frame.
+    # shellcheck disable=SC2016
+    local handler=('$msp' '$psp' '$xpsr' '*(unsigned *)($psp + 28)')
     command=$(printf '"%s" ' "$ringside" serve -q "${input[@]}")
     mapfile -t values < <({
         printf 'p/x %s\n' "${handler[@]}"
@@ -203,7 +206,7 @@ write_crashcatcher() { # FILE
     [ ${#values[@]} = 20 ] || return 1
     {
         printf 'boot\nsample 12\n\nCRASH ENCOUNTERED\n\n63430300\n00000000\n'
-        words "${values[@]:3}"
+        words "${values[@]:4}" "${values[3]}"
         words "${values[@]:0:3}"
         for image in "${images[@]}"; do
             file=${image%@*} from=${image##*@}
@@ -242,7 +245,8 @@ partial_image() {
     local at base=${images[0]##*@}
     at=$(LC_ALL=C readelf -sW "$elf" | awk '$8 == "culprit_thread" {print "0x" $2; exit}')
     head -c $((at - base)) "${images[0]%@*}" >"$work/partial.bin"
-    "$ringside" crash --json --elf "$elf" "$work/partial.bin@$base" >"$work/crash.json" 2>"$work/err"
+    "$ringside" crash --json --elf "$elf" "$work/partial.bin@$base" \
+        >"$work/crash.json" 2>"$work/err"
     says ".threads | any(.address == $((at)) and .state == \"unknown\")" &&
         says '.cause.kind == "unknown" and (.findings | any(.kind == "input"))' &&
         grep -q "do not have the control block of a thread: dump $(printf '0x%x' $((at))) to 0x" \

@@ -94,11 +94,12 @@ word() { # FILE OFFSET
     od -An -tu4 -j "$2" -N4 "$1" | tr -d ' '
 }
 cuts() { # NAME START END OPTION...: the ring's entries begin and end there
-    local cut=$((($2 + $3) / 2))
+    local range cut=$((($2 + $3) / 2))
     head -c $((cut - base)) image.bin >part.bin
     run info --json "${@:4}" part.bin@$base
+    range=$(printf '0x%x to 0x%x, too (%d bytes)' $cut "$3" $(($3 - cut)))
     check "$1" 3 no-out '"found_by":"rebuilt"' no-err damaged \
-        err "do not have all of the ring: dump $(printf '0x%x to 0x%x' $cut "$3"), too ($(($3 - cut)) bytes)"
+        err "do not have all of the ring: dump $range"
     # A hole in the middle, and the rest of another image.
     head -c $((cut + 64 - base)) image.bin | tail -c +$((cut - base + 1)) >hole.bin
     tail -c +$((cut + 64 - base + 1)) image.bin >rest.bin
@@ -111,8 +112,8 @@ cuts() { # NAME START END OPTION...: the ring's entries begin and end there
 gunzip -c "$data/posix/ram.bin.gz" >image.bin
 object=$((base + stream - $(word image.bin $((stream + 12)))))
 start=$((object + $(word image.bin $((stream + 16)))))
-cuts "POSIX: an image ends before the ring" $start $((start + 4 * $(word image.bin $((stream + 20))))) \
-    --elf fw.elf
+end=$((start + 4 * $(word image.bin $((stream + 20)))))
+cuts "POSIX: an image ends before the ring" $start $end --elf fw.elf
 
 { noise 512 && cat "$data/hooks.bin" && noise 512; } >image.bin
 damages "hook words, at an address" 512 64 20 --ring 0x20000200
