@@ -134,6 +134,7 @@ bool hook_rebuild(struct extract_ring *ring, struct extract_memory *memory,
 uint64_t hook_slack_bytes(const struct extract_ring *ring);
 bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary);
 void hook_fill_stamps(struct extract_snapshot *snapshot, uint32_t from);
+bool hook_is_untimed(const struct extract_ring *ring, unsigned layout);
 uint32_t hook_length(const struct extract_ring *ring, const uint8_t *bytes, uint32_t left);
 
 extern const struct extract_encoder hook_encoder; // encode.c

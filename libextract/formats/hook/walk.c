@@ -13,6 +13,13 @@ enum {
     BLANKS = 64    // blanked records in between; bounds the cost of a search over many of them
 };
 
+// The timestamp of a record, as `layout` of its extent.
+enum stamp_source {
+    NO_STAMP,     // that of the record before
+    OWN_STAMP,    // its own
+    UNKNOWN_STAMP // that of a missing record
+};
+
 struct walk {
     struct extract_snapshot *snapshot;
     const uint8_t *buffer; // followed by a copy of its start, for records that pass its end
@@ -75,7 +82,7 @@ static bool note_extent(struct walk *walk, uint32_t at, uint32_t length,
     bool stamped = verdict <= EXTRACT_PROVISIONAL && record->frame & HOOK_FRAME_STAMP;
     struct extract_extent place = {.at = at % walk->size,
                                    .length = length,
-                                   .layout = stamped,
+                                   .layout = stamped ? OWN_STAMP : NO_STAMP,
                                    .stamp = stamped ? record->stamp : 0};
 
     place.offset = walk->base + place.at;
@@ -112,27 +119,39 @@ static bool note_all(struct walk *walk, uint32_t at, bool proven)
 
 static bool has_stamp(const struct extract_snapshot *snapshot, uint32_t i)
 {
-    return snapshot->index[i].layout && snapshot->verdict[i] <= EXTRACT_PROVISIONAL;
+    return snapshot->index[i].layout == OWN_STAMP && snapshot->verdict[i] <= EXTRACT_PROVISIONAL;
 }
 
 // Gives records without a timestamp that of the record before; those before the first timestamp
 // get the first one. Unreadable records have no timestamp, because their bytes are not the
-// target's.
+// target's. After them, and at the start of a run that follows other records, a record without a
+// timestamp has one that only the missing records had: its time is not known.
 void hook_fill_stamps(struct extract_snapshot *snapshot, uint32_t from)
 {
     uint32_t count = snapshot->ring.entries.count, first = from;
     uint64_t stamp = 0;
+    bool is_known = !from;
 
     while (first < count && !has_stamp(snapshot, first))
         first++;
     if (first < count)
         stamp = snapshot->index[first].stamp;
     for (uint32_t i = from; i < count; i++) {
+        bool is_valid = snapshot->verdict[i] <= EXTRACT_PROVISIONAL;
+        is_known = is_valid && (is_known || has_stamp(snapshot, i));
         if (has_stamp(snapshot, i))
             stamp = snapshot->index[i].stamp;
         else
             snapshot->index[i].stamp = stamp;
+        if (is_valid && !is_known)
+            snapshot->index[i].layout = UNKNOWN_STAMP;
     }
+}
+
+bool hook_is_untimed(const struct extract_ring *ring, unsigned layout)
+{
+    (void)ring;
+    return layout == UNKNOWN_STAMP;
 }
 
 bool hook_walk(struct extract_snapshot *snapshot, uint32_t from, uint32_t to, bool boundary)

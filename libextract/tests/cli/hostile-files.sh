@@ -64,6 +64,27 @@ check "5,000 unknown names of events" 1 err '"nosuch1": no such name'
 run report --event 'rtos_nosuch,tick' --elf rtos.elf "rtos.bin@$base"
 check "a short name after one that does not exist" 1 err '"rtos_nosuch": no such name'
 
+# ---- damaged logs ----
+
+# A record without a timestamp has that of the record before it. If that one is missing, its time is
+# not known: it is not that of the record after it. The truth is the undamaged log.
+gunzip -c "$data/log-version-1/hook.log.gz" >whole.log
+stamps='select(.context != "recorder" and .ticks) | "\(.id) \(.data) \(.raw_stamp)"'
+"$ringside" report --json whole.log 2>err | jq -r "$stamps" | sort -u >truth
+for at in 6759 9001 12345 20011 31007 40003 52001 63029 75011; do
+    cp whole.log flipped.log
+    printf '\001' | put flipped.log $at
+    "$ringside" report --json flipped.log 2>err | jq -r "$stamps" | sort -u >stamps
+    comm -13 truth stamps
+done >borrowed
+is "no record after damage borrows a time" "$(head -n 2 borrowed)" ""
+run report flipped.log
+check "... and the damage is reported" 3 err 'the log is damaged in 1 place'
+cp whole.log flipped.log
+printf '\001' | put flipped.log 6759
+run report --json flipped.log
+check "... whose time is null" 3 out '"seq":135,"ticks":null,"seconds":null'
+
 # ---- disks that are full ----
 
 # The limit of file sizes stands for the size of a disk.
