@@ -206,6 +206,14 @@ static void place_cause(struct crash_build *build)
         crash_set_origin(build, &build->hog->registers, crash->certainty, NULL);
     } else if (strcmp(crash->kind, "starvation") == 0 && build->is_interrupted) {
         crash_set_origin(build, &build->interrupted, EXTRACT_CRASH_LIKELY, NULL);
+    } else if (strcmp(crash->kind, "watchdog") == 0) {
+        // Where the core is now does not show where it was before the reset.
+        crash->place.is_known = false;
+        crash->frame_count = 0;
+        crash->last_thread = build->ran_last;
+        snprintf(crash->last_thread_name, sizeof crash->last_thread_name, "%s",
+                 build->ran_last ? build->ran_last_name : "");
+        crash->thread_certainty = crash->certainty;
     }
 }
 

@@ -28,6 +28,8 @@ struct crash_build {
     bool has_foreign_fault;                       // a fault that wrong memory may have led to
     const struct extract_kernel_thread *overflow; // the thread whose stack has overflowed
     const struct extract_kernel_thread *hog;      // that starves others
+    uint64_t ran_last; // a reset: the thread that had the core before; 0: unknown
+    const char *ran_last_name;
     bool is_old_status;    // the fault status may be that of an earlier fault
     bool is_stack_checked; // the kernel has found that overflow
     bool is_stack_access;  // the access that Linux refused was one below a stack

@@ -26,6 +26,7 @@ struct history {
     struct extract_state *last; // of each thread of the kernel
     uint64_t *ran;              // ticks for which each of them had a core
     uint64_t isr_ticks, window_from;
+    uint64_t last_thread;             // that had a core; 0: none
     struct pulse pulses[MOST_PULSES]; // of the first interrupts that the trace has
     size_t pulse_count;
 };
@@ -73,6 +74,8 @@ static void take_interval(void *context, const struct extract_interval *interval
     struct history *history = context;
     const struct extract_kernel *kernel = history->build->remains->kernel;
 
+    if (interval->runner == EXTRACT_RUNNER_THREAD)
+        history->last_thread = interval->thread;
     for (size_t i = 0; kernel && i < kernel->thread_count; i++)
         if (interval->runner == EXTRACT_RUNNER_THREAD &&
             kernel->threads[i].address == interval->thread)
@@ -244,23 +247,26 @@ static void count_interrupts(struct history *history)
         }
 }
 
-// The newest events are those of interrupts alone, which have much of the time.
+// The newest events are those of interrupts alone, which have much of the time. A small ring shows
+// this, too, if it is full.
 static void find_storm(struct history *history, const struct newest *newest)
 {
     enum { LEAST_SHARE = 4 }; // of the time, a quarter
+    enum { LEAST_EVENTS = 32 };
     uint64_t span = history->end - history->window_from;
-    size_t threads = 0;
+    size_t threads = 0, window = newest->count < WINDOW ? newest->count : WINDOW;
+    bool is_full = newest->count >= WINDOW || extract_trace_info(history->build->trace)->wrapped;
 
-    for (size_t i = 0; i < WINDOW; i++)
+    for (size_t i = 0; i < window; i++)
         threads += newest->is_thread[i];
-    if (newest->count < WINDOW || threads * 20 > WINDOW || !span ||
+    if (!is_full || window < LEAST_EVENTS || threads * 20 > window || !span ||
         history->isr_ticks < span / LEAST_SHARE)
         return;
     crash_find(history->build, "interrupt storm", "trace", EXTRACT_CRASH_LIKELY,
-               "interrupts had %llu %% of the newest %llu ticks, and made %zu of the newest %d "
+               "interrupts had %llu %% of the newest %llu ticks, and made %zu of the newest %zu "
                "events",
                (unsigned long long)(history->isr_ticks * 100 / span), (unsigned long long)span,
-               WINDOW - threads, WINDOW);
+               window - threads, window);
 }
 
 // An interrupt that came regularly, as that of a timer does, and then not any more: the mean time
@@ -301,7 +307,8 @@ static void find_stopped_clock(struct history *history, const struct newest *new
 // Start-up code has cleared the memory of the kernel, while the ring has events of its threads.
 static void find_reset(struct history *history, const struct newest *newest)
 {
-    const struct crash_build *build = history->build;
+    struct crash_build *build = history->build;
+    const struct extract_object *last;
     const struct extract_kernel *kernel = build->remains->kernel;
     bool has_threads = false;
 
@@ -309,9 +316,12 @@ static void find_reset(struct history *history, const struct newest *newest)
         has_threads |= newest->is_thread[i];
     if (!kernel || kernel->thread_count || !has_threads)
         return;
-    crash_find(history->build, "watchdog", "memory", EXTRACT_CRASH_POSSIBLE,
+    crash_find(build, "watchdog", "memory", EXTRACT_CRASH_LIKELY,
                "the kernel has no threads, and the trace has events of threads: the target was "
                "reset after the newest event, as a watchdog does it");
+    last = history->last_thread ? extract_trace_object(build->trace, history->last_thread) : NULL;
+    build->ran_last = history->last_thread;
+    build->ran_last_name = last ? last->name : "";
 }
 
 void crash_read_history(struct crash_build *build)

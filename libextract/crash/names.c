@@ -13,14 +13,16 @@ struct named {
     bool is_likely;
 };
 
-// Returns whether names differ. A trace may cut them off.
-static bool differ(const char *name, const char *traced)
+// Returns whether names differ. The registry of a trace cuts off those that are longer than its
+// names, and a control block's is cut off here.
+static bool differ(const struct extract_trace *trace, const char *name, const char *traced)
 {
-    enum { TRACED_LEAST = 31 };
+    uint32_t bytes = extract_trace_snapshot(trace)->ring.name_bytes;
+    size_t most = bytes && bytes < EXTRACT_KERNEL_NAME ? bytes - 1 : EXTRACT_KERNEL_NAME - 1;
     size_t length = strlen(name), traced_length = strlen(traced);
     size_t common = length < traced_length ? length : traced_length;
 
-    return strncmp(name, traced, common) != 0 || (length != traced_length && common < TRACED_LEAST);
+    return strncmp(name, traced, common) != 0 || (length != traced_length && common < most);
 }
 
 // Adds a finding if the trace has another name.
@@ -30,7 +32,7 @@ static bool is_other_name(struct crash_build *build, const struct named *named)
         build->trace ? extract_trace_object(build->trace, named->address) : NULL;
 
     if (!traced || !traced->registered || !traced->in_use || traced->from_memory ||
-        !*traced->name || !differ(named->name, traced->name))
+        !*traced->name || !differ(build->trace, named->name, traced->name))
         return false;
     crash_find(build, "name", "trace", EXTRACT_CRASH_LIKELY,
                "the control block at 0x%08llx has the name \"%s\", and the trace \"%s\"",

@@ -271,7 +271,52 @@ static bool find_vectors(const struct crash_build *build, uint64_t *address)
     return false;
 }
 
-// In the first function of an exception, pc is in the handler that the vector table names.
+// Returns whether code is part of the function at an address. Labels of assembly language are
+// symbols of their own: they are local, and have no size, as functions of compilers do.
+static bool is_in_function(struct extract_symbols *symbols, uint64_t pc, uint64_t function)
+{
+    enum { MOST_LABELS = 256 };
+    struct extract_symbol symbol;
+
+    for (size_t i = 0; i < MOST_LABELS; i++) {
+        if (!extract_symbols_by_address(symbols, pc, &symbol, NULL, NULL))
+            return false;
+        if (symbol.address == function)
+            return true;
+        if (symbol.global || symbol.size || symbol.address <= function)
+            return false;
+        pc = symbol.address - 1;
+    }
+    return false;
+}
+
+// Returns whether a function may jump to an address: with a branch that leaves lr as it is, or by a
+// pointer that is beside its code.
+static bool jumps_to(struct extract_symbols *symbols, uint64_t function, uint64_t target)
+{
+    enum { MOST_BYTES_OF_HANDLER = 128 };
+    uint8_t bytes[MOST_BYTES_OF_HANDLER];
+    size_t got = extract_symbols_read_constant(symbols, function, bytes, sizeof bytes);
+
+    for (size_t at = 0; at + 4 <= got; at += 2) {
+        uint32_t first = (uint32_t)bytes[at] | (uint32_t)bytes[at + 1] << 8;
+        uint32_t second = (uint32_t)bytes[at + 2] | (uint32_t)bytes[at + 3] << 8;
+        uint32_t pc = (uint32_t)(function + at + 4), sign = first >> 10 & 1;
+        uint32_t i1 = ~(second >> 13 ^ sign) & 1, i2 = ~(second >> 11 ^ sign) & 1;
+        uint32_t wide =
+            (0 - sign) << 24 | i1 << 23 | i2 << 22 | (first & 0x3FF) << 12 | (second & 0x7FF) << 1;
+        uint32_t narrow = (0 - (first >> 10 & 1)) << 11 | (first & 0x7FF) << 1;
+        if ((first | second << 16) == (target | 1) ||
+            (first >> 11 == 0x1C && pc + narrow == target) ||
+            (first >> 11 == 0x1E && (second & 0xD000) == 0x9000 && pc + wide == target))
+            return true;
+    }
+    return false;
+}
+
+// In the first function of an exception, pc is in the handler that the vector table names, or in a
+// function to which that one jumps.
+// Source: Armv7-M Architecture Reference Manual, A7.7.12 (B, encodings T2 and T4).
 static void check_vectors(struct crash_build *build)
 {
     enum { EXCEPTION = 0x1FF, RETURN = 0xFFFFFF };
@@ -293,7 +338,8 @@ static void check_vectors(struct crash_build *build)
     uint64_t handler = extract_cursor_u32(&c) & ~UINT64_C(1);
     bool has_handler = extract_symbols_by_address(symbols, handler, &expected, NULL, NULL);
     bool has_pc = extract_symbols_by_address(symbols, pc, &found, NULL, NULL);
-    if (has_handler && has_pc && expected.address == found.address)
+    if (has_pc &&
+        (is_in_function(symbols, pc, handler) || jumps_to(symbols, handler, found.address)))
         return;
     crash_find(build, "other program", "registers", EXTRACT_CRASH_LIKELY,
                "exception %u is handled at 0x%08llx (%s), by the vector table of the ELF file, but "

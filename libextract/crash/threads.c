@@ -128,12 +128,13 @@ static void add_deadlock(struct crash_build *build, size_t first, bool *seen)
         char name[24], object[24];
         crash->cycle[build->cycle_count++] = at;
         deadlock->count++;
-        if (is_doubtful(kernel, thread))
+        if (is_doubtful(kernel, thread) || thread->limit == EXTRACT_LIMIT_UNKNOWN)
             certainty = EXTRACT_CRASH_LIKELY;
         seen[at] = true;
-        if (thread->has_ticks_left && thread->ticks_left > forever)
+        if (thread->limit == EXTRACT_LIMIT_TICKS && thread->ticks_left > forever)
             certainty = EXTRACT_CRASH_LIKELY;
-        else if (thread->has_ticks_left && (!limited || thread->ticks_left < limited->ticks_left))
+        else if (thread->limit == EXTRACT_LIMIT_TICKS &&
+                 (!limited || thread->ticks_left < limited->ticks_left))
             limited = thread;
         extract_text_printf(&words, "%s\"%s\" waits for %s", deadlock->count > 1 ? ", " : "",
                             crash_name(thread->name, thread->address, name),

@@ -410,8 +410,10 @@ static bool visit_item(struct kernel_reader *reader, uint64_t item, void *contex
         // The tick count may overflow before the wait ends.
         uint64_t mask =
             walk->tick_bytes < 8 ? (UINT64_C(1) << walk->tick_bytes * 8) - 1 : UINT64_MAX;
-        thread->has_ticks_left = true;
+        thread->limit = EXTRACT_LIMIT_TICKS;
         thread->ticks_left = (wake - walk->ticks) & mask;
+    } else if (!walk->list->has_wake_time && thread->state == EXTRACT_KERNEL_BLOCKED) {
+        thread->limit = EXTRACT_LIMIT_NONE;
     }
     return true;
 }

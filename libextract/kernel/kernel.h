@@ -73,9 +73,10 @@ struct kernel_saved {
 // A kernel that is known.
 struct kernel_description {
     const char *name;
-    const char *symbol; // that only programs with this kernel have
-    const char *type;   // of a thread's control block
-    uint8_t fill;       // byte with which it fills stacks before use
+    const char *symbol;     // that only programs with this kernel have
+    const char *type;       // of a thread's control block
+    uint8_t fill;           // byte with which it fills stacks before use
+    bool owner_never_waits; // who has a mutex and takes it again does not wait for it
     // Variables that point to the thread on a core: an array, or one of core 0. NULL: no other one.
     const char *current[KERNEL_CURRENTS];
     // What names of its functions begin with; NULL after the last.
@@ -157,7 +158,9 @@ bool kernel_note_missing(struct kernel_reader *reader, const char *what, uint64_
 // Does the same with the control block of a thread, which is added.
 bool kernel_note_missing_thread(struct kernel_reader *reader, const char *type, uint64_t address);
 
-// Adds a number to an object, unless it cannot be read.
+// Adds a number to an object. Unless there is space, it is left out.
+void kernel_put_figure(struct extract_kernel_object *object, const char *name, uint64_t value);
+// Does the same with a number of a control block, unless it cannot be read.
 void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_object *object,
                        const struct kernel_block *block, const char *name, const char *member);
 

@@ -326,19 +326,23 @@ void kernel_add_problem(struct kernel_reader *reader, const char *format, ...)
     va_end(arguments);
 }
 
-void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_object *object,
-                       const struct kernel_block *block, const char *name, const char *member)
+void kernel_put_figure(struct extract_kernel_object *object, const char *name, uint64_t value)
 {
-    uint64_t value;
-
-    if (!kernel_block_get(reader, block, member, &value))
-        return;
     for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES; i++) {
         if (object->figures[i].name)
             continue;
         object->figures[i] = (struct extract_kernel_figure){name, value};
         return;
     }
+}
+
+void kernel_add_figure(struct kernel_reader *reader, struct extract_kernel_object *object,
+                       const struct kernel_block *block, const char *name, const char *member)
+{
+    uint64_t value;
+
+    if (kernel_block_get(reader, block, member, &value))
+        kernel_put_figure(object, name, value);
 }
 
 const struct extract_kernel_thread *extract_kernel_thread_at(const struct extract_kernel *kernel,
@@ -350,8 +354,9 @@ const struct extract_kernel_thread *extract_kernel_thread_at(const struct extrac
     return NULL;
 }
 
-// Connects threads with the objects that they wait for.
-static void connect_waits(struct kernel_reader *reader)
+// Connects threads with the objects that they wait for. A mutex that is handed over belongs to its
+// next owner before the kernel makes that one ready.
+static void connect_waits(struct kernel_reader *reader, bool owner_never_waits)
 {
     struct extract_kernel *kernel = reader->kernel;
 
@@ -363,7 +368,10 @@ static void connect_waits(struct kernel_reader *reader)
                 continue;
             thread->object = k;
             thread->wait = object->type;
-            thread->holder = object->owner;
+            if (owner_never_waits && object->owner == thread->address)
+                thread->change = EXTRACT_CHANGE_RESUMES;
+            else
+                thread->holder = object->owner;
             object->waiters++;
             break;
         }
@@ -453,7 +461,7 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
     result->prefixes = description->prefixes;
     bool is_read = description->read(reader);
     if (is_read) {
-        connect_waits(reader);
+        connect_waits(reader, description->owner_never_waits);
         if (!is_brief)
             kernel_measure_stacks(reader);
         if (extract_memory_is_running(memory))
@@ -517,4 +525,11 @@ const char *extract_kernel_overflow_name(enum extract_kernel_overflow overflow)
     static const char *const names[] = {"unknown", "no", "suspected", "proven"};
 
     return (size_t)overflow < sizeof names / sizeof *names ? names[overflow] : "unknown";
+}
+
+const char *extract_kernel_change_name(enum extract_kernel_change change)
+{
+    static const char *const names[] = {"none", "leaves the core", "gets ready"};
+
+    return (size_t)change < sizeof names / sizeof *names ? names[change] : "none";
 }

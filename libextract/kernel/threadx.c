@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_CORES = 64, FILL = 0xEF, KINDS = 7, MEMBER_BYTES = 64 };
+enum { MAX_CORES = 64, FILL = 0xEF, KINDS = 7, TIMERS = 0, MEMBER_BYTES = 64 };
+enum { MOST_TIMERS = 256 }; // in one list of the wheel
 
 // The numbers that tx_thread_state holds. `wait`: what the thread then waits for.
 static const struct {
@@ -30,7 +31,8 @@ static const struct {
 static const struct kind {
     const char *name;   // of the kind
     const char *type;   // of the control block
-    const char *prefix; // of the members, and, after an underscore, of the list's head
+    const char *prefix; // of the members
+    const char *list;   // the variable that points to the first one
     uint32_t id;
     const char *owner;
     struct {
@@ -40,70 +42,144 @@ static const struct kind {
     {"timer",
      "TX_TIMER",
      "tx_timer_",
+     "_tx_timer_created_ptr",
      0x4154494D,
      NULL,
-     {{"ticks left", "tx_timer_internal.tx_timer_internal_remaining_ticks"},
-      {"period", "tx_timer_internal.tx_timer_internal_re_initialize_ticks"},
+     {{"period", "tx_timer_internal.tx_timer_internal_re_initialize_ticks"},
       {"period", "tx_timer_period"}}},
     {"queue",
      "TX_QUEUE",
      "tx_queue_",
+     "_tx_queue_created_ptr",
      0x51554555,
      NULL,
      {{"messages", "tx_queue_enqueued"}, {"capacity", "tx_queue_capacity"}}},
     {"semaphore",
      "TX_SEMAPHORE",
      "tx_semaphore_",
+     "_tx_semaphore_created_ptr",
      0x53454D41,
      NULL,
      {{"count", "tx_semaphore_count"}}},
     {"mutex",
      "TX_MUTEX",
      "tx_mutex_",
+     "_tx_mutex_created_ptr",
      0x4D555445,
      "tx_mutex_owner",
      {{"held", "tx_mutex_ownership_count"}}},
     {"event flags",
      "TX_EVENT_FLAGS_GROUP",
      "tx_event_flags_group_",
+     "_tx_event_flags_created_ptr",
      0x4456444E,
      NULL,
      {{"flags", "tx_event_flags_group_current"}}},
     {"block pool",
      "TX_BLOCK_POOL",
      "tx_block_pool_",
+     "_tx_block_pool_created_ptr",
      0x424C4F43,
      NULL,
      {{"available", "tx_block_pool_available"}, {"total", "tx_block_pool_total"}}},
     {"byte pool",
      "TX_BYTE_POOL",
      "tx_byte_pool_",
+     "_tx_byte_pool_created_ptr",
      0x42595445,
      NULL,
      {{"available", "tx_byte_pool_available"}, {"size", "tx_byte_pool_size"}}},
 };
 
+// The members of a control block that are those of its timer.
+struct timer_members {
+    const char *self, *list, *remaining, *next;
+};
+#define TIMER_MEMBERS(timer)                                                                       \
+    {                                                                                              \
+        timer, timer ".tx_timer_internal_list_head", timer ".tx_timer_internal_remaining_ticks",   \
+            timer ".tx_timer_internal_active_next"                                                 \
+    }
+static const struct timer_members wait_timer = TIMER_MEMBERS("tx_thread_timer");
+static const struct timer_members own_timer = TIMER_MEMBERS("tx_timer_internal");
+
 // What differs between the kernels.
 struct variant {
     // A pointer to what a thread waits for, or into it.
     const char *wait_member;
-    const char *ticks_member; // time left of a wait
+    const struct timer_members *timer; // of a thread's wait; NULL: nothing shows the time left
     bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
                     struct extract_registers *registers);
 };
 
-static const struct variant threadx = {"tx_thread_suspend_control_block",
-                                       "tx_thread_timer.tx_timer_internal_remaining_ticks",
+static const struct variant threadx = {"tx_thread_suspend_control_block", &wait_timer,
                                        kernel_context_threadx};
 static const struct variant bout = {"tx_thread_suspended_in", NULL, kernel_context_bout};
 
+// The timers that run: a ring of lists, of which each tick takes the next one.
+struct wheel {
+    uint64_t start, end, current; // addresses of lists; 0: unknown
+};
+
 struct walk {
+    struct wheel wheel;
     const struct variant *variant;
     const struct kind *kind; // of objects; NULL: threads
     uint64_t item_offset;    // of the item in the control block
     uint64_t on_core[MAX_CORES];
     size_t core_count;
 };
+
+// ---- timers ----
+
+static void read_wheel(struct kernel_reader *reader, struct wheel *wheel)
+{
+    if (!kernel_read_variable(reader, "_tx_timer_list_start", 0, &wheel->start) ||
+        !kernel_read_variable(reader, "_tx_timer_list_end", 0, &wheel->end) ||
+        !kernel_read_variable(reader, "_tx_timer_current_ptr", 0, &wheel->current) ||
+        wheel->current < wheel->start || wheel->current >= wheel->end)
+        *wheel = (struct wheel){.start = 0};
+}
+
+// Returns whether a list of the wheel contains a timer. While the kernel serves a list, its timers
+// still point to it, but it is empty.
+static bool contains_timer(struct kernel_reader *reader, uint64_t list, uint64_t timer,
+                           uint64_t next_offset)
+{
+    uint64_t first, at;
+
+    if (!kernel_read_pointer(reader, list, &first) || !first)
+        return false;
+    at = first;
+    for (size_t i = 0; i < MOST_TIMERS && at != timer; i++)
+        if (!kernel_read_pointer(reader, at + next_offset, &at) || !at || at == first)
+            return false;
+    return at == timer;
+}
+
+// Gets how many ticks are left of a timer. The list that holds it shows the ticks of this turn of
+// the wheel; `remaining_ticks` has what is left of others, and is not counted down in between.
+static bool get_ticks_left(struct kernel_reader *reader, const struct walk *walk,
+                           const struct kernel_block *block, const struct timer_members *timer,
+                           uint64_t *ticks)
+{
+    const struct wheel *wheel = &walk->wheel;
+    uint64_t turn = (wheel->end - wheel->start) / reader->word_bytes;
+    const struct kernel_member *self = kernel_member(reader, block->type, timer->self);
+    const struct kernel_member *next = kernel_member(reader, block->type, timer->next);
+    uint64_t list, remaining;
+
+    if (!wheel->start || !self || !next || !kernel_block_get(reader, block, timer->list, &list) ||
+        !kernel_block_get(reader, block, timer->remaining, &remaining) || list < wheel->start ||
+        list >= wheel->end || (list - wheel->start) % reader->word_bytes ||
+        !contains_timer(reader, list, block->address + self->offset, next->offset - self->offset))
+        return false;
+    uint64_t distance = list >= wheel->current
+                            ? list - wheel->current
+                            : (list - wheel->start) + (wheel->end - wheel->current);
+    *ticks = distance / reader->word_bytes + 1 + (remaining > turn ? remaining - turn : 0);
+    return true;
+}
 
 // ---- threads ----
 
@@ -127,21 +203,31 @@ static void read_stack(struct kernel_reader *reader, const struct kernel_block *
     thread->stack_end = end + 1;
 }
 
+// The kernel starts no timer for a wait of this many ticks (TX_WAIT_FOREVER).
+static void read_limit(struct kernel_reader *reader, const struct walk *walk,
+                       const struct kernel_block *block, struct extract_kernel_thread *thread)
+{
+    const uint64_t forever = 0xFFFFFFFF;
+    const struct timer_members *timer = walk->variant->timer;
+    uint64_t remaining, list;
+
+    if (!timer)
+        return;
+    if (get_ticks_left(reader, walk, block, timer, &thread->ticks_left))
+        thread->limit = EXTRACT_LIMIT_TICKS;
+    else if (kernel_block_get(reader, block, timer->remaining, &remaining) &&
+             kernel_block_get(reader, block, timer->list, &list) && remaining == forever && !list)
+        thread->limit = EXTRACT_LIMIT_NONE;
+}
+
 static void read_wait(struct kernel_reader *reader, const struct walk *walk,
                       const struct kernel_block *block, struct extract_kernel_thread *thread)
 {
-    uint64_t ticks;
-    bool may_end =
-        thread->state == EXTRACT_KERNEL_BLOCKED || thread->state == EXTRACT_KERNEL_SLEEPING;
-
+    if (thread->state != EXTRACT_KERNEL_BLOCKED && thread->state != EXTRACT_KERNEL_SLEEPING)
+        return;
     if (thread->state == EXTRACT_KERNEL_BLOCKED)
         (void)kernel_block_get(reader, block, walk->variant->wait_member, &thread->waiting_for);
-    // 0: the timer of a wait without a limit does not run.
-    if (may_end && walk->variant->ticks_member &&
-        kernel_block_get(reader, block, walk->variant->ticks_member, &ticks) && ticks) {
-        thread->has_ticks_left = true;
-        thread->ticks_left = ticks;
-    }
+    read_limit(reader, walk, block, thread);
 }
 
 static void read_registers(struct kernel_reader *reader, const struct walk *walk,
@@ -193,8 +279,11 @@ static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *cont
                            (unsigned long long)state);
     }
     for (size_t i = 0; i < walk->core_count; i++) {
-        if (walk->on_core[i] != item || thread->state != EXTRACT_KERNEL_READY)
+        if (walk->on_core[i] != item)
             continue;
+        // A thread that suspends itself has the core until it is switched.
+        if (thread->state != EXTRACT_KERNEL_READY)
+            thread->change = EXTRACT_CHANGE_LEAVES;
         thread->state = EXTRACT_KERNEL_RUNNING;
         thread->has_core = true;
         thread->core = (unsigned)i;
@@ -281,6 +370,18 @@ static void find_waiters(struct kernel_reader *reader, const struct kernel_block
     }
 }
 
+static void read_timer(struct kernel_reader *reader, const struct walk *walk,
+                       const struct kernel_block *block, struct extract_kernel_object *object)
+{
+    uint64_t list, ticks;
+
+    if (!kernel_block_get(reader, block, own_timer.list, &list))
+        return;
+    if (get_ticks_left(reader, walk, block, &own_timer, &ticks))
+        kernel_put_figure(object, "ticks left", ticks);
+    kernel_put_figure(object, "active", list != 0);
+}
+
 static bool visit_object(struct kernel_reader *reader, uint64_t item, void *context)
 {
     const struct walk *walk = context;
@@ -301,6 +402,8 @@ static bool visit_object(struct kernel_reader *reader, uint64_t item, void *cont
         object->name_is_likely = !kernel_read_name(reader, kind->name, address, name, object->name);
     for (size_t i = 0; i < EXTRACT_KERNEL_FIGURES && kind->figures[i].name; i++)
         kernel_add_figure(reader, object, &block, kind->figures[i].name, kind->figures[i].member);
+    if (kind == &kinds[TIMERS])
+        read_timer(reader, walk, &block, object);
     if (kind->owner)
         (void)kernel_block_get(reader, &block, kind->owner, &object->owner);
     find_waiters(reader, &block);
@@ -311,13 +414,12 @@ static bool visit_object(struct kernel_reader *reader, uint64_t item, void *cont
 // blocks point at each other.
 static void read_ring(struct kernel_reader *reader, struct walk *walk)
 {
-    char text[MEMBER_BYTES], head[MEMBER_BYTES + 16], what[48];
+    char text[MEMBER_BYTES], what[48];
     struct kernel_list list = {.what = what};
     uint64_t size;
 
     snprintf(what, sizeof what, "%s list", walk->kind->name);
-    snprintf(head, sizeof head, "_%screated_ptr", walk->kind->prefix);
-    if (!kernel_read_variable(reader, head, 0, &list.first) || !list.first ||
+    if (!kernel_read_variable(reader, walk->kind->list, 0, &list.first) || !list.first ||
         !extract_symbols_member(reader->symbols, walk->kind->type,
                                 member_of(walk->kind, "created_next", text), &list.next_offset,
                                 &size))
@@ -355,6 +457,7 @@ static bool read_all(struct kernel_reader *reader, const struct variant *variant
 {
     struct walk walk = {.variant = variant};
 
+    read_wheel(reader, &walk.wheel);
     if (!read_threads(reader, &walk))
         return false;
     for (size_t i = 0; i < KINDS; i++) {
@@ -379,6 +482,7 @@ static const char *const bout_prefixes[] = {"bout_", "_tx_", NULL};
 
 const struct kernel_description kernel_threadx = {.name = "ThreadX",
                                                   .symbol = "_tx_thread_created_ptr",
+                                                  .owner_never_waits = true,
                                                   .type = "TX_THREAD",
                                                   .fill = FILL,
                                                   .current = {"_tx_thread_current_ptr"},
@@ -387,6 +491,7 @@ const struct kernel_description kernel_threadx = {.name = "ThreadX",
                                                   .read = read_threadx};
 const struct kernel_description kernel_bout = {.name = "bout",
                                                .symbol = "bout_created",
+                                               .owner_never_waits = true,
                                                .type = "TX_THREAD",
                                                .fill = FILL,
                                                .current = {"_tx_thread_current_ptr"},

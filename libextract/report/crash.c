@@ -77,10 +77,11 @@ static void put_place_json(struct kv_writer *kv, const struct extract_crash *cra
     char line[EXTRACT_SOURCE_LINE];
 
     kv_put_key(kv, "thread");
-    if (crash->thread) {
+    if (crash->thread || crash->last_thread) {
+        const struct extract_kernel_thread *thread = crash->thread;
         object = kv_open_object(kv->text);
-        kv_put_string(&object, "name", crash->thread->name);
-        kv_put_number(&object, "address", crash->thread->address);
+        kv_put_string(&object, "name", thread ? thread->name : crash->last_thread_name);
+        kv_put_number(&object, "address", thread ? thread->address : crash->last_thread);
         kv_put_string(&object, "certainty", extract_crash_certainty_name(crash->thread_certainty));
         kv_close_object(&object);
     } else {
@@ -268,6 +269,11 @@ static void put_context(struct extract_text *text, const struct extract_crash *c
         extract_text_printf(text, " (%s)", extract_crash_certainty_name(crash->thread_certainty));
         if (*crash->context)
             extract_text_printf(text, ", interrupted by %s", crash->context);
+    } else if (crash->last_thread) {
+        extract_text_puts(text, "thread ");
+        kernel_put_name(text, crash->last_thread_name, crash->last_thread);
+        extract_text_printf(text, " (%s), the last one before the reset",
+                            extract_crash_certainty_name(crash->thread_certainty));
     } else if (crash->has_no_thread) {
         extract_text_printf(text, "%s%sno thread: the kernel has none for running (%s)",
                             crash->context, *crash->context ? ", " : "",

@@ -105,7 +105,17 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
         put_certainty(text, crash->thread_certainty);
         extract_text_puts(text, "</p>\n");
     }
-    if (!crash->thread && crash->has_no_thread) {
+    if (crash->last_thread) {
+        extract_text_puts(text, "<p>Thread before the reset: <code>");
+        if (*crash->last_thread_name)
+            put_escaped(text, crash->last_thread_name);
+        else
+            extract_text_hex(text, crash->last_thread, 8);
+        extract_text_puts(text, "</code>");
+        put_certainty(text, crash->thread_certainty);
+        extract_text_puts(text, "</p>\n");
+    }
+    if (!crash->thread && !crash->last_thread && crash->has_no_thread) {
         extract_text_puts(text, "<p>No thread: the kernel has none for running");
         put_certainty(text, crash->thread_certainty);
         extract_text_puts(text, "</p>\n");

@@ -68,7 +68,10 @@ void threads_put_json(struct extract_text *text, const struct extract_kernel *ke
     put_optional_string(&kv, "object_type", thread->wait);
     put_optional_string(&kv, "object_name", object && object->name[0] ? object->name : NULL);
     kv_put_optional(&kv, "holder", thread->holder != 0, thread->holder);
-    kv_put_optional(&kv, "ticks_left", thread->has_ticks_left, thread->ticks_left);
+    kv_put_optional(&kv, "ticks_left", thread->limit == EXTRACT_LIMIT_TICKS, thread->ticks_left);
+    kv_put_bool(&kv, "waits_forever", thread->limit == EXTRACT_LIMIT_NONE);
+    put_optional_string(&kv, "change",
+                        thread->change ? extract_kernel_change_name(thread->change) : NULL);
     put_stack_json(&kv, thread);
     kv_put_optional(&kv, "sp", thread->has_sp, thread->sp);
     kv_put_optional(&kv, "pc", thread->has_pc, thread->pc);
@@ -142,6 +145,8 @@ static void put_thread_row(struct text_table *table, const struct extract_kernel
     extract_text_puts(&table->cells, extract_kernel_state_name(thread->state));
     if (thread->has_core && thread->core)
         extract_text_printf(&table->cells, " on core %u", thread->core);
+    if (thread->change)
+        extract_text_printf(&table->cells, ", %s", extract_kernel_change_name(thread->change));
     text_table_end_cell(table);
     if (wait && wait->is_known) {
         extract_text_puts(&table->cells, wait->is_least ? ">= " : "");
@@ -152,7 +157,10 @@ static void put_thread_row(struct text_table *table, const struct extract_kernel
     }
     text_table_put_optional(table, thread->has_priority, thread->priority);
     put_wait_cell(table, kernel, thread);
-    text_table_put_optional(table, thread->has_ticks_left, thread->ticks_left);
+    if (thread->limit == EXTRACT_LIMIT_NONE)
+        text_table_put_string(table, "forever");
+    else
+        text_table_put_optional(table, thread->limit == EXTRACT_LIMIT_TICKS, thread->ticks_left);
     text_table_put_optional(table, has_size, thread->stack_end - thread->stack_start);
     bytes = used_now(thread, &is_known);
     text_table_put_optional(table, is_known, bytes);

@@ -178,6 +178,8 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
         return;
     }
     extract_text_puts(text, extract_kernel_state_name(thread->state));
+    if (thread->change)
+        extract_text_printf(text, ", %s", extract_kernel_change_name(thread->change));
     if (thread->state == EXTRACT_KERNEL_RUNNING && served->is_likely)
         extract_text_puts(text, ", interrupted, registers likely");
     else if (thread->state == EXTRACT_KERNEL_RUNNING && !served->on_core)

@@ -665,8 +665,9 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: a tick that does not come any more" stops_ticking
     if [[ $port = cortex-m* ]]; then
         check "$port: a reset" die 10
-        check "$port: ... is found, with the ring of before" says '.cause.kind == "watchdog" and
-            .cause.certainty == "possible" and (.events | length > 8)'
+        check "$port: ... is found, with the thread that ran before" says '.cause.kind == "watchdog" and
+            .cause.certainty == "likely" and .thread.name == "culprit" and
+            .place.function == null and (.events | length > 8)'
     fi
     case $port in
     cortex-m* | rv64) check "$port: a call through a wrong pointer" dies 11 "memory fault" culprit \

@@ -73,7 +73,11 @@ struct extract_crash {
     const struct extract_kernel *kernel;        // NULL: none
     const struct extract_kernel_thread *thread; // that had the core; NULL: none, or unknown
     bool has_no_thread; // the kernel has no thread for running: it idles, or has not started
-    enum extract_crash_certainty thread_certainty; // of either
+    // The thread that had the core before a reset, which has cleared the kernel; 0: no reset. As
+    // the trace names it.
+    uint64_t last_thread;
+    char last_thread_name[EXTRACT_KERNEL_NAME];
+    enum extract_crash_certainty thread_certainty; // of one of them
     char
         context[64]; // "HardFault" or "interrupt 5": what the core was in; "": a thread, or unknown
     struct extract_frame frames[EXTRACT_CRASH_FRAMES]; // that led to the cause, the innermost first

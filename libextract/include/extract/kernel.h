@@ -40,6 +40,20 @@ enum extract_kernel_state {
     EXTRACT_KERNEL_TERMINATED
 };
 
+// What the kernel was doing to a thread when it was halted.
+enum extract_kernel_change {
+    EXTRACT_CHANGE_NONE = 0,
+    EXTRACT_CHANGE_LEAVES, // RUNNING: its next state is stored, and it still has the core
+    EXTRACT_CHANGE_RESUMES // BLOCKED: it has got the mutex, and is not ready yet
+};
+
+// Whether a wait ends by itself.
+enum extract_kernel_limit {
+    EXTRACT_LIMIT_UNKNOWN = 0,
+    EXTRACT_LIMIT_NONE, // the thread waits forever
+    EXTRACT_LIMIT_TICKS // it ends after a known number of ticks
+};
+
 // Whether a thread has used more stack than it has.
 enum extract_kernel_overflow {
     EXTRACT_OVERFLOW_UNKNOWN = 0,
@@ -67,8 +81,9 @@ struct extract_kernel_thread {
     uint64_t waiting_for; // address of that object; 0: unknown, or none
     size_t object;        // its index in `objects`; SIZE_MAX: not among them
     uint64_t holder;      // address of the thread that owns that mutex; 0: none, or unknown
-    bool has_ticks_left;
-    uint64_t ticks_left;                // until its wait or sleep ends by itself
+    enum extract_kernel_change change;  // of its state, which was under way
+    enum extract_kernel_limit limit;    // BLOCKED, SLEEPING: of the time
+    uint64_t ticks_left;                // LIMIT_TICKS: until its wait or sleep ends by itself
     uint64_t entry;                     // address of its entry function; 0: unknown
     uint64_t stack_start, stack_end;    // lowest address, and the one after the highest; 0: unknown
     bool has_sp, has_pc;                // its registers are saved in memory, and were understood
@@ -229,6 +244,7 @@ size_t extract_kernel_backtrace(struct extract_memory *memory, struct extract_sy
 // Returns the name of a state, such as "blocked", or of an overflow, such as "proven".
 const char *extract_kernel_state_name(enum extract_kernel_state state);
 const char *extract_kernel_overflow_name(enum extract_kernel_overflow overflow);
+const char *extract_kernel_change_name(enum extract_kernel_change change);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -220,7 +220,8 @@ enum { THREADS = 6 };
 
 // Makes a kernel in which thread i waits for a mutex that holds[i] holds; THREADS: it does not
 // wait.
-static void expect_deadlocks(const size_t holds[THREADS], size_t deadlocks, size_t in_first)
+static void expect_deadlocks(const size_t holds[THREADS], size_t deadlocks, size_t in_first,
+                             enum extract_kernel_limit limit)
 {
     struct extract_kernel_thread threads[THREADS];
     struct extract_kernel kernel = {.threads = threads, .thread_count = THREADS};
@@ -235,11 +236,15 @@ static void expect_deadlocks(const size_t holds[THREADS], size_t deadlocks, size
             .wait = "mutex",
             .waiting_for = 0x9000,
             .state = holds[i] < THREADS ? EXTRACT_KERNEL_BLOCKED : EXTRACT_KERNEL_READY,
+            .limit = limit,
             .holder = holds[i] < THREADS ? 0x1000 + 0x100 * holds[i] : 0};
     assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
     assert_int_equal(crash->deadlock_count, deadlocks);
-    if (deadlocks)
+    if (deadlocks) {
         assert_int_equal(crash->deadlocks[0].count, in_first);
+        assert_int_equal(crash->certainty, limit == EXTRACT_LIMIT_NONE ? EXTRACT_CRASH_CERTAIN
+                                                                       : EXTRACT_CRASH_LIKELY);
+    }
     assert_string_equal(crash->kind, deadlocks ? "deadlock" : "unknown");
     assert_null(strstr(crash->text, "0x00000000")); // the addresses of the mutexes are not known
     extract_crash_free(crash);
@@ -250,13 +255,17 @@ static void deadlocks(void **state)
 {
     enum { NO = THREADS };
     (void)state;
-    expect_deadlocks((const size_t[]){NO, NO, NO, NO, NO, NO}, 0, 0);
-    expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, NO}, 0, 0); // a chain
-    expect_deadlocks((const size_t[]){1, 2, 0, NO, NO, NO}, 1, 3);
-    expect_deadlocks((const size_t[]){1, 2, 1, NO, NO, NO}, 1, 2); // 0 waits, outside of the cycle
-    expect_deadlocks((const size_t[]){1, 0, 3, 2, 5, NO}, 2, 2);
-    expect_deadlocks((const size_t[]){0, NO, NO, NO, NO, NO}, 1, 1); // a mutex that does not nest
-    expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, 0}, 1, 6);
+    expect_deadlocks((const size_t[]){NO, NO, NO, NO, NO, NO}, 0, 0, EXTRACT_LIMIT_NONE);
+    expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, NO}, 0, 0, EXTRACT_LIMIT_NONE); // a chain
+    expect_deadlocks((const size_t[]){1, 2, 0, NO, NO, NO}, 1, 3, EXTRACT_LIMIT_NONE);
+    expect_deadlocks((const size_t[]){1, 2, 1, NO, NO, NO}, 1, 2,
+                     EXTRACT_LIMIT_NONE); // 0 waits, outside of the cycle
+    expect_deadlocks((const size_t[]){1, 0, 3, 2, 5, NO}, 2, 2, EXTRACT_LIMIT_NONE);
+    expect_deadlocks((const size_t[]){0, NO, NO, NO, NO, NO}, 1, 1,
+                     EXTRACT_LIMIT_NONE); // a mutex that does not nest
+    expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, 0}, 1, 6, EXTRACT_LIMIT_NONE);
+    // Nothing shows whether the waits end.
+    expect_deadlocks((const size_t[]){1, 2, 3, 4, 5, 0}, 1, 6, EXTRACT_LIMIT_UNKNOWN);
 }
 
 // Threads do not wait forever in a circle in which one wait has a time limit.
@@ -275,7 +284,8 @@ static void circle_with_a_limit(void **state)
                                                     .wait = "mutex",
                                                     .state = EXTRACT_KERNEL_BLOCKED,
                                                     .holder = 0x1100 - 0x100 * i,
-                                                    .has_ticks_left = i == 1,
+                                                    .limit = i == 1 ? EXTRACT_LIMIT_TICKS
+                                                                    : EXTRACT_LIMIT_NONE,
                                                     .ticks_left = 50};
     assert_int_equal(extract_crash_new(&crash, &remains, NULL, 0, NULL), EXTRACT_OK);
     assert_int_equal(crash->deadlock_count, 0);
@@ -296,8 +306,11 @@ static void circle_with_a_limit(void **state)
 static void deadlock_with_a_free_mutex(void **state)
 {
     struct extract_kernel_object mutex = {.type = "mutex", .figures = {{"held", 0}}};
-    struct extract_kernel_thread thread = {
-        .address = 0x1000, .wait = "mutex", .state = EXTRACT_KERNEL_BLOCKED, .holder = 0x1000};
+    struct extract_kernel_thread thread = {.address = 0x1000,
+                                           .wait = "mutex",
+                                           .state = EXTRACT_KERNEL_BLOCKED,
+                                           .limit = EXTRACT_LIMIT_NONE,
+                                           .holder = 0x1000};
     struct extract_kernel kernel = {
         .threads = &thread, .thread_count = 1, .objects = &mutex, .object_count = 1};
     struct extract_remains remains = {.memory = empty_memory(), .kernel = &kernel};

@@ -209,7 +209,7 @@ static void tasks_are_read(void **state)
     assert_int_equal(host_thread(kernel, "taker")->holder, host_address(&tasks[0]));
     assert_int_equal(host_thread(kernel, "taker")->ticks_left, 20);
     expect_wait(kernel, "getter", "queue", &orders);
-    assert_false(host_thread(kernel, "getter")->has_ticks_left);
+    assert_int_equal(host_thread(kernel, "getter")->limit, EXTRACT_LIMIT_NONE);
     expect_wait(kernel, "putter", "queue", &full); // which the registry does not contain
     expect_wait(kernel, "bits", "event flags", &flags.group);
     expect_wait(kernel, "told", "notification", NULL);
@@ -230,7 +230,7 @@ static void a_wait_begins_on_the_core(void **state)
 
     const struct extract_kernel_thread *taker = host_thread(kernel, "taker");
     assert_int_equal(taker->state, EXTRACT_KERNEL_RUNNING);
-    assert_true(taker->has_core && !taker->has_sp && !taker->has_ticks_left);
+    assert_true(taker->has_core && !taker->has_sp && taker->limit != EXTRACT_LIMIT_TICKS);
     assert_int_equal(host_thread(kernel, "running")->state, EXTRACT_KERNEL_READY);
     extract_kernel_free(kernel);
 }

@@ -9,9 +9,11 @@ typedef struct TX_MUTEX_STRUCT TX_MUTEX;
 typedef struct TX_QUEUE_STRUCT TX_QUEUE;
 typedef struct TX_SEMAPHORE_STRUCT TX_SEMAPHORE;
 typedef struct TX_TIMER_STRUCT TX_TIMER;
+typedef struct TX_EVENT_FLAGS_GROUP_STRUCT TX_EVENT_FLAGS_GROUP;
 
+typedef struct TX_TIMER_INTERNAL_STRUCT TX_TIMER_INTERNAL;
 struct TX_TIMER_INTERNAL_STRUCT {
-    void *wheel;
+    TX_TIMER_INTERNAL **tx_timer_internal_list_head, *tx_timer_internal_active_next;
     ULONG tx_timer_internal_remaining_ticks, tx_timer_internal_re_initialize_ticks;
 };
 struct TX_THREAD_STRUCT {
@@ -51,6 +53,12 @@ struct TX_TIMER_STRUCT {
     ULONG tx_timer_id;
 };
 
+struct TX_EVENT_FLAGS_GROUP_STRUCT {
+    char *tx_event_flags_group_name;
+    ULONG tx_event_flags_group_current, tx_event_flags_group_id;
+    TX_EVENT_FLAGS_GROUP *tx_event_flags_group_created_next;
+};
+
 // ThreadX's variables.
 TX_THREAD *volatile _tx_thread_created_ptr, *volatile _tx_thread_current_ptr[2];
 volatile ULONG _tx_thread_created_count;
@@ -58,6 +66,12 @@ TX_MUTEX *volatile _tx_mutex_created_ptr;
 TX_QUEUE *volatile _tx_queue_created_ptr;
 TX_SEMAPHORE *volatile _tx_semaphore_created_ptr;
 TX_TIMER *volatile _tx_timer_created_ptr;
+// The name of this one is not that of its type and members.
+TX_EVENT_FLAGS_GROUP *volatile _tx_event_flags_created_ptr;
+// The wheel: each tick serves the next list.
+enum { WHEEL = 32 };
+TX_TIMER_INTERNAL *_tx_timer_list[WHEEL], **_tx_timer_list_start, **_tx_timer_list_end,
+    **_tx_timer_current_ptr;
 
 enum { COUNT = 6, STACK = 512, THREAD_ID = 0x54485244 };
 enum { READY = 0, COMPLETED = 1, SUSPENDED = 3, SLEEPING = 4, WAITS_QUEUE = 5, WAITS_MUTEX = 13 };
@@ -67,6 +81,7 @@ static TX_MUTEX mutexes[2];
 static TX_QUEUE queue;
 static TX_SEMAPHORE semaphore;
 static TX_TIMER timer;
+static TX_EVENT_FLAGS_GROUP flags;
 static unsigned char stacks[COUNT][STACK];
 static char *const names[COUNT] = {"worker", "waiter", "sleeper", "receiver", "spare", "done"};
 static const unsigned thread_states[COUNT] = {READY,       WAITS_MUTEX, SLEEPING,
@@ -75,6 +90,22 @@ static const unsigned thread_states[COUNT] = {READY,       WAITS_MUTEX, SLEEPING
 static void run(ULONG input)
 {
     (void)input;
+}
+
+// Starts a timer as the kernel does: in the list that is served after its ticks, or a whole turn
+// later, with what is left after that.
+static void start_timer(TX_TIMER_INTERNAL *internal, ULONG ticks)
+{
+    TX_TIMER_INTERNAL **list = _tx_timer_current_ptr + (ticks > WHEEL ? WHEEL : ticks) - 1;
+
+    list -= list >= _tx_timer_list_end ? WHEEL : 0;
+    internal->tx_timer_internal_remaining_ticks = ticks;
+    internal->tx_timer_internal_list_head = list;
+    internal->tx_timer_internal_active_next = *list ? *list : internal;
+    if (*list)
+        (*list)->tx_timer_internal_active_next = internal;
+    else
+        *list = internal;
 }
 
 static int make_kernel(void **state)
@@ -97,8 +128,13 @@ static int make_kernel(void **state)
     }
     threads[0].tx_thread_priority = 3; // inherited
     threads[1].tx_thread_suspend_control_block = &mutexes[1];
-    threads[1].tx_thread_timer.tx_timer_internal_remaining_ticks = 25;
-    threads[2].tx_thread_timer.tx_timer_internal_remaining_ticks = 7;
+    memset(_tx_timer_list, 0, sizeof _tx_timer_list);
+    _tx_timer_list_start = _tx_timer_list;
+    _tx_timer_list_end = _tx_timer_list + WHEEL;
+    _tx_timer_current_ptr = _tx_timer_list + 20;
+    start_timer(&threads[1].tx_thread_timer, 25); // its list has wrapped
+    start_timer(&threads[2].tx_thread_timer, 100);
+    threads[3].tx_thread_timer.tx_timer_internal_remaining_ticks = 0xFFFFFFFF; // forever
     threads[3].tx_thread_suspend_control_block = &queue;
     for (int i = 0; i < 2; i++)
         mutexes[i] = (TX_MUTEX){.tx_mutex_name = i ? "bus" : "screen",
@@ -108,7 +144,10 @@ static int make_kernel(void **state)
     mutexes[1].tx_mutex_ownership_count = 2;
     queue = (TX_QUEUE){&queue, 8, 0x51554555, "orders", 0};
     semaphore = (TX_SEMAPHORE){0x53454D41, 4, &semaphore, "slots"};
-    timer = (TX_TIMER){&timer, "blink", {NULL, 12, 50}, 0x4154494D};
+    timer = (TX_TIMER){&timer, "blink", {NULL, NULL, 0, 50}, 0x4154494D};
+    start_timer(&timer.tx_timer_internal, 25); // in the list of a thread
+    flags = (TX_EVENT_FLAGS_GROUP){"doors", 6, 0x4456444E, &flags};
+    _tx_timer_current_ptr += 5; // five ticks later
     _tx_thread_created_ptr = threads;
     _tx_thread_created_count = COUNT;
     _tx_thread_current_ptr[0] = NULL;
@@ -117,6 +156,7 @@ static int make_kernel(void **state)
     _tx_queue_created_ptr = &queue;
     _tx_semaphore_created_ptr = &semaphore;
     _tx_timer_created_ptr = &timer;
+    _tx_event_flags_created_ptr = &flags;
     static struct host host;
     host_open(&host);
     *state = &host;
@@ -147,14 +187,17 @@ static void threads_are_read(void **state)
     assert_string_equal(waiter->wait, "mutex");
     assert_int_equal(waiter->waiting_for, host_address(&mutexes[1]));
     assert_int_equal(waiter->holder, host_address(&threads[0]));
-    assert_true(waiter->has_ticks_left && waiter->ticks_left == 25);
+    assert_true(waiter->limit == EXTRACT_LIMIT_TICKS && waiter->ticks_left == 20);
     const struct extract_kernel_thread *sleeper = host_thread(kernel, "sleeper");
     assert_int_equal(sleeper->state, EXTRACT_KERNEL_SLEEPING);
-    assert_true(sleeper->has_ticks_left && sleeper->ticks_left == 7);
+    assert_true(sleeper->limit == EXTRACT_LIMIT_TICKS && sleeper->ticks_left == 95);
     assert_int_equal(sleeper->waiting_for, 0);
     const struct extract_kernel_thread *receiver = host_thread(kernel, "receiver");
     assert_int_equal(receiver->waiting_for, host_address(&queue));
-    assert_false(receiver->has_ticks_left || receiver->holder);
+    assert_int_equal(receiver->limit, EXTRACT_LIMIT_NONE);
+    assert_int_equal(receiver->holder, 0);
+    assert_int_equal(host_thread(kernel, "spare")->limit,
+                     EXTRACT_LIMIT_UNKNOWN); // it does not wait
     assert_int_equal(host_thread(kernel, "spare")->state, EXTRACT_KERNEL_SUSPENDED);
     assert_int_equal(host_thread(kernel, "done")->state, EXTRACT_KERNEL_COMPLETED);
     extract_kernel_free(kernel);
@@ -181,7 +224,7 @@ static void objects_are_read(void **state)
 {
     struct extract_kernel *kernel = host_kernel(*state);
 
-    assert_int_equal(kernel->object_count, 5);
+    assert_int_equal(kernel->object_count, 6);
     const struct extract_kernel_object *bus = object_of(kernel, "bus");
     assert_string_equal(bus->type, "mutex");
     assert_int_equal(bus->owner, host_address(&threads[0]));
@@ -190,8 +233,66 @@ static void objects_are_read(void **state)
     assert_int_equal(object_of(kernel, "screen")->waiters, 0);
     expect_figure(object_of(kernel, "orders"), 1, "capacity", 8);
     expect_figure(object_of(kernel, "slots"), 0, "count", 4);
-    expect_figure(object_of(kernel, "blink"), 0, "ticks left", 12);
-    expect_figure(object_of(kernel, "blink"), 1, "period", 50);
+    expect_figure(object_of(kernel, "blink"), 0, "period", 50);
+    expect_figure(object_of(kernel, "blink"), 1, "ticks left", 20);
+    expect_figure(object_of(kernel, "blink"), 2, "active", 1);
+    expect_figure(object_of(kernel, "doors"), 0, "flags", 6);
+    extract_kernel_free(kernel);
+}
+
+// While the kernel serves a list, its timers still point to it. A timer that is stopped has no
+// ticks left, and one that the wheel does not show has an unknown number.
+static void what_the_wheel_does_not_show_is_unknown(void **state)
+{
+    *threads[1].tx_thread_timer.tx_timer_internal_list_head = NULL;
+    threads[2].tx_thread_timer.tx_timer_internal_list_head = NULL;
+    timer.tx_timer_internal.tx_timer_internal_list_head = NULL;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    assert_int_equal(host_thread(kernel, "waiter")->limit, EXTRACT_LIMIT_UNKNOWN);
+    assert_int_equal(host_thread(kernel, "sleeper")->limit, EXTRACT_LIMIT_UNKNOWN);
+    expect_figure(object_of(kernel, "blink"), 1, "active", 0);
+    extract_kernel_free(kernel);
+    // A list that does not end, and one that is not in the wheel.
+    start_timer(&threads[1].tx_thread_timer, 3);
+    threads[1].tx_thread_timer.tx_timer_internal_active_next = &threads[2].tx_thread_timer;
+    threads[2].tx_thread_timer.tx_timer_internal_active_next = &threads[2].tx_thread_timer;
+    timer.tx_timer_internal.tx_timer_internal_list_head = _tx_timer_current_ptr + 2;
+    threads[2].tx_thread_timer.tx_timer_internal_list_head = (void *)&threads[2];
+    kernel = host_kernel(*state);
+    assert_int_equal(host_thread(kernel, "sleeper")->limit, EXTRACT_LIMIT_UNKNOWN);
+    expect_figure(object_of(kernel, "blink"), 1, "active", 1);
+    extract_kernel_free(kernel);
+    // A kernel without the wheel.
+    _tx_timer_current_ptr = _tx_timer_list_end;
+    kernel = host_kernel(*state);
+    assert_int_equal(host_thread(kernel, "waiter")->limit, EXTRACT_LIMIT_UNKNOWN);
+    assert_int_equal(host_thread(kernel, "receiver")->limit, EXTRACT_LIMIT_NONE);
+    extract_kernel_free(kernel);
+}
+
+// A service stores the next state of its thread, which has the core until the switch. A mutex is
+// handed over before its next owner is made ready: that one does not wait for itself.
+static void changes_are_under_way(void **state)
+{
+    static const unsigned next[] = {WAITS_MUTEX, SLEEPING, SUSPENDED, COMPLETED};
+
+    for (size_t i = 0; i < sizeof next / sizeof *next; i++) {
+        threads[0].tx_thread_state = next[i];
+        struct extract_kernel *kernel = host_kernel(*state);
+        const struct extract_kernel_thread *worker = host_thread(kernel, "worker");
+        assert_int_equal(worker->state, EXTRACT_KERNEL_RUNNING);
+        assert_int_equal(worker->change, EXTRACT_CHANGE_LEAVES);
+        assert_true(worker->has_core && worker->core == 1 && !worker->has_sp);
+        extract_kernel_free(kernel);
+    }
+    mutexes[1].tx_mutex_owner = &threads[1];
+    mutexes[1].tx_mutex_ownership_count = 1;
+    struct extract_kernel *kernel = host_kernel(*state);
+    const struct extract_kernel_thread *waiter = host_thread(kernel, "waiter");
+    assert_int_equal(waiter->state, EXTRACT_KERNEL_BLOCKED);
+    assert_int_equal(waiter->change, EXTRACT_CHANGE_RESUMES);
+    assert_int_equal(waiter->holder, 0);
     extract_kernel_free(kernel);
 }
 
@@ -376,6 +477,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
     const struct CMUnitTest tests[] = {TEST(threads_are_read),
                                        TEST(objects_are_read),
+                                       TEST(what_the_wheel_does_not_show_is_unknown),
+                                       TEST(changes_are_under_way),
                                        TEST(stacks_are_measured),
                                        TEST(a_flipped_bit_is_no_overflow),
                                        TEST(stacks_without_a_pattern_are_unknown),
