@@ -249,7 +249,8 @@ static void find_thread(struct crash_build *build)
             crash->thread_certainty = EXTRACT_CRASH_LIKELY;
         }
     if (!crash->thread &&
-        kernel_read_current(remains->memory, remains->symbols, crash->core, &address) && !address) {
+        kernel_read_current(remains->memory, remains->symbols, crash->core, &address) && !address &&
+        !kernel_is_switching(remains->memory, remains->symbols, crash->core)) {
         crash->has_no_thread = true;
         crash->thread_certainty = EXTRACT_CRASH_CERTAIN;
     }

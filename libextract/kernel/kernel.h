@@ -79,6 +79,8 @@ struct kernel_description {
     bool owner_never_waits; // who has a mutex and takes it again does not wait for it
     // Variables that point to the thread on a core: an array, or one of core 0. NULL: no other one.
     const char *current[KERNEL_CURRENTS];
+    // The variable that points to the thread that gets core 0 next, an array, too; NULL: none.
+    const char *next;
     // What names of its functions begin with; NULL after the last.
     const char *const *prefixes;
     // Reads the frame of a thread that does not run.
@@ -97,6 +99,9 @@ const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
 // Reads the address of the thread that has a core, or 0. Returns false if it is not known.
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
                          unsigned core, uint64_t *address);
+// Returns whether a core has no thread, and gets one next: the kernel switches threads.
+bool kernel_is_switching(struct extract_memory *memory, struct extract_symbols *symbols,
+                         unsigned core);
 // Returns how many cores the kernel schedules; 1 if its variables do not show it.
 size_t kernel_count_cores(struct extract_symbols *symbols);
 

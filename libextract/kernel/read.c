@@ -416,6 +416,18 @@ bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *
     return false;
 }
 
+bool kernel_is_switching(struct extract_memory *memory, struct extract_symbols *symbols,
+                         unsigned core)
+{
+    const struct kernel_description *description = kernel_detect(symbols);
+    struct kernel_reader reader = kernel_reader_make(NULL, memory, symbols);
+    uint64_t current, next;
+
+    return description && description->next &&
+           kernel_read_current(memory, symbols, core, &current) && !current &&
+           kernel_read_variable(&reader, description->next, core, &next) && next;
+}
+
 size_t kernel_count_cores(struct extract_symbols *symbols)
 {
     const struct kernel_description *description = kernel_detect(symbols);

@@ -45,8 +45,7 @@ static const struct kind {
      "_tx_timer_created_ptr",
      0x4154494D,
      NULL,
-     {{"period", "tx_timer_internal.tx_timer_internal_re_initialize_ticks"},
-      {"period", "tx_timer_period"}}},
+     {{"period", "tx_timer_internal.tx_timer_internal_re_initialize_ticks"}}},
     {"queue",
      "TX_QUEUE",
      "tx_queue_",
@@ -103,19 +102,6 @@ struct timer_members {
 static const struct timer_members wait_timer = TIMER_MEMBERS("tx_thread_timer");
 static const struct timer_members own_timer = TIMER_MEMBERS("tx_timer_internal");
 
-// What differs between the kernels.
-struct variant {
-    // A pointer to what a thread waits for, or into it.
-    const char *wait_member;
-    const struct timer_members *timer; // of a thread's wait; NULL: nothing shows the time left
-    bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
-                    struct extract_registers *registers);
-};
-
-static const struct variant threadx = {"tx_thread_suspend_control_block", &wait_timer,
-                                       kernel_context_threadx};
-static const struct variant bout = {"tx_thread_suspended_in", NULL, kernel_context_bout};
-
 // The timers that run: a ring of lists, of which each tick takes the next one.
 struct wheel {
     uint64_t start, end, current; // addresses of lists; 0: unknown
@@ -123,9 +109,10 @@ struct wheel {
 
 struct walk {
     struct wheel wheel;
-    const struct variant *variant;
-    const struct kind *kind; // of objects; NULL: threads
-    uint64_t item_offset;    // of the item in the control block
+    bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
+                    struct extract_registers *registers); // reads the frames of the kernel
+    const struct kind *kind;                              // of objects; NULL: threads
+    uint64_t item_offset;                                 // of the item in the control block
     uint64_t on_core[MAX_CORES];
     size_t core_count;
 };
@@ -208,15 +195,13 @@ static void read_limit(struct kernel_reader *reader, const struct walk *walk,
                        const struct kernel_block *block, struct extract_kernel_thread *thread)
 {
     const uint64_t forever = 0xFFFFFFFF;
-    const struct timer_members *timer = walk->variant->timer;
     uint64_t remaining, list;
 
-    if (!timer)
-        return;
-    if (get_ticks_left(reader, walk, block, timer, &thread->ticks_left))
+    if (get_ticks_left(reader, walk, block, &wait_timer, &thread->ticks_left))
         thread->limit = EXTRACT_LIMIT_TICKS;
-    else if (kernel_block_get(reader, block, timer->remaining, &remaining) &&
-             kernel_block_get(reader, block, timer->list, &list) && remaining == forever && !list)
+    else if (kernel_block_get(reader, block, wait_timer.remaining, &remaining) &&
+             kernel_block_get(reader, block, wait_timer.list, &list) && remaining == forever &&
+             !list)
         thread->limit = EXTRACT_LIMIT_NONE;
 }
 
@@ -226,7 +211,8 @@ static void read_wait(struct kernel_reader *reader, const struct walk *walk,
     if (thread->state != EXTRACT_KERNEL_BLOCKED && thread->state != EXTRACT_KERNEL_SLEEPING)
         return;
     if (thread->state == EXTRACT_KERNEL_BLOCKED)
-        (void)kernel_block_get(reader, block, walk->variant->wait_member, &thread->waiting_for);
+        (void)kernel_block_get(reader, block, "tx_thread_suspend_control_block",
+                               &thread->waiting_for);
     read_limit(reader, walk, block, thread);
 }
 
@@ -242,7 +228,7 @@ static void read_registers(struct kernel_reader *reader, const struct walk *walk
     if (!kernel_block_get(reader, block, "tx_thread_fp_enable", &has_fpu))
         (void)kernel_block_get(reader, block, "tx_thread_vfp_enable", &has_fpu);
     thread->has_sp = true;
-    kernel_read_context(reader, thread, has_fpu != 0, walk->variant->context);
+    kernel_read_context(reader, thread, has_fpu != 0, walk->context);
 }
 
 static bool visit_thread(struct kernel_reader *reader, uint64_t item, void *context)
@@ -357,19 +343,6 @@ static bool get_own(struct kernel_reader *reader, const struct walk *walk,
            kernel_read_number(reader, block->address + offset, size, value);
 }
 
-// A thread of bout waits at a list in the control block of the object: replaces the address of the
-// list by that of the object.
-static void find_waiters(struct kernel_reader *reader, const struct kernel_block *block)
-{
-    struct extract_kernel *kernel = reader->kernel;
-
-    for (size_t i = 0; i < kernel->thread_count; i++) {
-        uint64_t *at = &kernel->threads[i].waiting_for;
-        if (*at > block->address && *at - block->address < block->length)
-            *at = block->address;
-    }
-}
-
 static void read_timer(struct kernel_reader *reader, const struct walk *walk,
                        const struct kernel_block *block, struct extract_kernel_object *object)
 {
@@ -406,7 +379,6 @@ static bool visit_object(struct kernel_reader *reader, uint64_t item, void *cont
         read_timer(reader, walk, &block, object);
     if (kind->owner)
         (void)kernel_block_get(reader, &block, kind->owner, &object->owner);
-    find_waiters(reader, &block);
     return true;
 }
 
@@ -452,10 +424,12 @@ static void read_links(struct kernel_reader *reader, struct walk *walk)
         kernel_walk(reader, &list, visit_object, walk);
 }
 
-static bool read_all(struct kernel_reader *reader, const struct variant *variant,
+static bool read_all(struct kernel_reader *reader,
+                     bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
+                                     struct extract_registers *registers),
                      void (*read_kind)(struct kernel_reader *reader, struct walk *walk))
 {
-    struct walk walk = {.variant = variant};
+    struct walk walk = {.context = context};
 
     read_wheel(reader, &walk.wheel);
     if (!read_threads(reader, &walk))
@@ -469,12 +443,12 @@ static bool read_all(struct kernel_reader *reader, const struct variant *variant
 
 static bool read_threadx(struct kernel_reader *reader)
 {
-    return read_all(reader, &threadx, read_ring);
+    return read_all(reader, kernel_context_threadx, read_ring);
 }
 
 static bool read_bout(struct kernel_reader *reader)
 {
-    return read_all(reader, &bout, read_links);
+    return read_all(reader, kernel_context_bout, read_links);
 }
 
 static const char *const threadx_prefixes[] = {"_tx_", "_txe_", "tx_", NULL};
@@ -486,6 +460,7 @@ const struct kernel_description kernel_threadx = {.name = "ThreadX",
                                                   .type = "TX_THREAD",
                                                   .fill = FILL,
                                                   .current = {"_tx_thread_current_ptr"},
+                                                  .next = "_tx_thread_execute_ptr",
                                                   .prefixes = threadx_prefixes,
                                                   .context = kernel_context_threadx,
                                                   .read = read_threadx};
@@ -495,6 +470,7 @@ const struct kernel_description kernel_bout = {.name = "bout",
                                                .type = "TX_THREAD",
                                                .fill = FILL,
                                                .current = {"_tx_thread_current_ptr"},
+                                               .next = "_tx_thread_execute_ptr",
                                                .prefixes = bout_prefixes,
                                                .context = kernel_context_bout,
                                                .read = read_bout};

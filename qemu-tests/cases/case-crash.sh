@@ -125,6 +125,9 @@ wrong_call=".place.line == $(line_of '    handler();') and ($frames) and
     (.findings | any(.kind == \"bad call\"))"
 asserted=".place.line == $(line_of 'assert_failed();')"
 waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock) and
+    .cause.certainty == \"certain\" and (.threads | all(.state != \"blocked\" or .waits_forever)) and
+    (.threads | map(select(.state == \"sleeping\").ticks_left) | any and
+        all(. == null or (. > 0 and . < 6))) and
     (.objects | map(select(.type == \"mutex\" and .waiters == 1 and .figures.held == 1)) |
         map(.name) | sort) == [\"fork 0\", \"fork 1\", \"fork 2\"] and
     (.threads | map(select(.state == \"blocked\")) | all(.state_ticks_at_least > 0))"
@@ -552,6 +555,18 @@ wild_core() {
         (.findings | any(.kind == "bad call" and .certainty == "possible"))' \
         "$work/wild.json" >/dev/null
 }
+# A handler continues at a label of its own, and in a function to which it jumps; not in another one.
+handler_continues() {
+    local at
+    for at in nmi_stops stop_board store_sample; do
+        printf '%s\n' "pc 0x$(LC_ALL=C readelf -sW "$elf" | awk -v name=$at '$8 == name {print $2}')" \
+            'lr 0xfffffffd' 'xpsr 0x01000002' 'sp 0x20000100' >"$work/nmi.txt"
+        "$ringside" crash -q --json --elf "$elf" --registers "$work/nmi.txt" "${images[0]}" \
+            >"$work/nmi.json"
+        [ "$(jq '.findings | any(.kind == "other program")' "$work/nmi.json")" = \
+            "$([ $at = store_sample ] && echo true || echo false)" ] || { echo $at; return 1; }
+    done
+}
 # patched FILE ADDRESS...: a copy of the program in which no call is before these addresses.
 patched() {
     local text return offset at
@@ -665,7 +680,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: a tick that does not come any more" stops_ticking
     if [[ $port = cortex-m* ]]; then
         check "$port: a reset" die 10
-        check "$port: ... is found, with the thread that ran before" says '.cause.kind == "watchdog" and
+        check "$port: ... is found, and who ran before" says '.cause.kind == "watchdog" and
             .cause.certainty == "likely" and .thread.name == "culprit" and
             .place.function == null and (.events | length > 8)'
     fi
@@ -700,6 +715,8 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     check "$port: a deadlock of three mutexes" dies 7 deadlock "philosopher 0" philosopher_entry \
         "$waits"
     [ "$port" = cortex-m3 ] && check "$port: ... and a name that is another thread's" other_name
+    [ "$port" = cortex-m3 ] && check "$port: ... and a handler with labels and a jump" \
+        handler_continues
     check "$port: damaged memories" damage
     [ "$port" = cortex-m3 ] && check "$port: the ELF file of another program" other_program
     [ "$port" = cortex-m3 ] && check "$port: an ELF file without types" without_debug

@@ -62,8 +62,8 @@ enum bout_status bout_block_allocate(TX_BLOCK_POOL *pool, void **block, ULONG wa
     } else {
         if (bout_system_state == 0)
             _tx_thread_current_ptr->tx_thread_additional_suspend_info = block;
-        status =
-            bout_wait(&pool->tx_block_pool_waiters, BOUT_WAITS_BLOCK, BOUT_NO_MEMORY, wait, lock);
+        status = bout_wait(pool, &pool->tx_block_pool_waiters, BOUT_WAITS_BLOCK, BOUT_NO_MEMORY,
+                           wait, lock);
         lock = bout_lock();
     }
     if (status == BOUT_SUCCESS)

@@ -79,14 +79,16 @@ struct bout_waiters {
     ULONG count;
 };
 
-// One entry of the kernel's list of things that are due.
-struct bout_timeout {
-    struct bout_timeout *next, *previous;
-    ULONG due;
-    void (*expire)(void *owner);
-    void *owner;
-    bool active;
-};
+// A timer of the kernel, as ThreadX has it. `remaining_ticks` are those that were left when it was
+// put into its list, which is where the rest is counted.
+typedef struct TX_TIMER_INTERNAL_STRUCT {
+    ULONG tx_timer_internal_remaining_ticks, tx_timer_internal_re_initialize_ticks;
+    void (*tx_timer_internal_timeout_function)(void *parameter);
+    void *tx_timer_internal_timeout_param;
+    struct TX_TIMER_INTERNAL_STRUCT *tx_timer_internal_active_next;
+    struct TX_TIMER_INTERNAL_STRUCT *tx_timer_internal_active_previous;
+    struct TX_TIMER_INTERNAL_STRUCT **tx_timer_internal_list_head; // NULL: it does not run
+} TX_TIMER_INTERNAL;
 
 typedef struct TX_THREAD_STRUCT {
     ULONG tx_thread_id;
@@ -110,11 +112,12 @@ typedef struct TX_THREAD_STRUCT {
     struct TX_THREAD_STRUCT *tx_thread_held_next; // next of those whose threshold is in force
     struct TX_THREAD_STRUCT *tx_thread_suspended_next, *tx_thread_suspended_previous;
     struct bout_waiters *tx_thread_suspended_in;
+    void *tx_thread_suspend_control_block; // what it waits for
     UINT tx_thread_suspend_status;
     UINT tx_thread_suspend_option;
     ULONG tx_thread_suspend_info;            // what it waits for: flags or bytes
     void *tx_thread_additional_suspend_info; // where the result goes
-    struct bout_timeout tx_thread_timeout;
+    TX_TIMER_INTERNAL tx_thread_timer;
     struct TX_MUTEX_STRUCT *tx_thread_owned_mutexes;
 } TX_THREAD;
 
@@ -122,9 +125,8 @@ typedef struct TX_TIMER_STRUCT {
     ULONG tx_timer_id;
     char *tx_timer_name;
     struct bout_link tx_timer_created;
-    struct bout_timeout tx_timer_timeout;
+    TX_TIMER_INTERNAL tx_timer_internal; // re_initialize_ticks: 0: once
     ULONG tx_timer_first;
-    ULONG tx_timer_period; // 0: once
     void (*tx_timer_function)(ULONG argument);
     ULONG tx_timer_argument;
 } TX_TIMER;

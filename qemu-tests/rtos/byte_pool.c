@@ -88,8 +88,8 @@ enum bout_status bout_byte_allocate(TX_BYTE_POOL *pool, void **memory, ULONG byt
             _tx_thread_current_ptr->tx_thread_suspend_info = bytes;
             _tx_thread_current_ptr->tx_thread_additional_suspend_info = memory;
         }
-        status =
-            bout_wait(&pool->tx_byte_pool_waiters, BOUT_WAITS_BYTES, BOUT_NO_MEMORY, wait, lock);
+        status = bout_wait(pool, &pool->tx_byte_pool_waiters, BOUT_WAITS_BYTES, BOUT_NO_MEMORY,
+                           wait, lock);
         lock = bout_lock();
     }
     if (status == BOUT_SUCCESS)

@@ -51,8 +51,8 @@ enum bout_status bout_event_flags_get(TX_EVENT_FLAGS_GROUP *group, ULONG wanted,
         self->tx_thread_suspend_option = option;
         self->tx_thread_additional_suspend_info = actual;
     }
-    return bout_wait(&group->tx_event_flags_group_waiters, BOUT_WAITS_EVENT_FLAGS, BOUT_NO_EVENTS,
-                     wait, lock);
+    return bout_wait(group, &group->tx_event_flags_group_waiters, BOUT_WAITS_EVENT_FLAGS,
+                     BOUT_NO_EVENTS, wait, lock);
 }
 
 // Every waiter is offered the flags that were set; what they take away goes when all were asked.

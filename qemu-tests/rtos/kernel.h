@@ -65,17 +65,17 @@ void bout_release_threshold(TX_THREAD *thread); // its preemption threshold is n
 void bout_reprioritize(TX_THREAD *thread, UINT priority, UINT threshold);
 void bout_time_slice(void);
 
-// Puts the running thread to sleep in a list until bout_wake or the time-out; releases the lock.
-// Returns the status that bout_wake gave, or `failure`.
-enum bout_status bout_wait(struct bout_waiters *waiters, enum bout_thread_state state,
+// Puts the running thread to sleep in a list of an object until bout_wake or the time-out; releases
+// the lock. Returns the status that bout_wake gave, or `failure`.
+enum bout_status bout_wait(void *object, struct bout_waiters *waiters, enum bout_thread_state state,
                            enum bout_status failure, ULONG wait, ULONG lock);
 void bout_wake(TX_THREAD *thread, enum bout_status status);
 void bout_wake_all(struct bout_waiters *waiters, enum bout_status status);
 // Ends whatever the thread waits for; it stays suspended.
 void bout_abandon_wait(TX_THREAD *thread);
 
-void bout_timeout_start(struct bout_timeout *timeout, ULONG ticks);
-void bout_timeout_stop(struct bout_timeout *timeout);
+void bout_timer_run(TX_TIMER_INTERNAL *timer, ULONG ticks); // one that does not run
+void bout_timer_stop(TX_TIMER_INTERNAL *timer);
 void bout_thread_timed_out(void *thread);
 extern TX_THREAD bout_timer_thread;
 void bout_timer_start_thread(void); // creates it

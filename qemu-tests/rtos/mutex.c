@@ -104,7 +104,8 @@ enum bout_status bout_mutex_get(TX_MUTEX *mutex, ULONG wait)
     if (mutex->tx_mutex_inherit && wait != BOUT_NO_WAIT &&
         self->tx_thread_priority < owner->tx_thread_priority)
         bout_reprioritize(owner, self->tx_thread_priority, owner->tx_thread_preempt_threshold);
-    return bout_wait(&mutex->tx_mutex_waiters, BOUT_WAITS_MUTEX, BOUT_NOT_AVAILABLE, wait, lock);
+    return bout_wait(mutex, &mutex->tx_mutex_waiters, BOUT_WAITS_MUTEX, BOUT_NOT_AVAILABLE, wait,
+                     lock);
 }
 
 enum bout_status bout_mutex_put(TX_MUTEX *mutex)

@@ -68,7 +68,8 @@ enum bout_status bout_queue_send(TX_QUEUE *queue, const void *message, ULONG wai
         // A sender that cannot wait here is refused in bout_wait. Then no thread reads this.
         if (bout_system_state == 0)
             _tx_thread_current_ptr->tx_thread_additional_suspend_info = (void *)message;
-        return bout_wait(&queue->tx_queue_waiters, BOUT_WAITS_QUEUE, BOUT_QUEUE_FULL, wait, lock);
+        return bout_wait(queue, &queue->tx_queue_waiters, BOUT_WAITS_QUEUE, BOUT_QUEUE_FULL, wait,
+                         lock);
     }
     if (receiver == NULL) {
         enqueue(queue, message);
@@ -87,7 +88,8 @@ enum bout_status bout_queue_receive(TX_QUEUE *queue, void *message, ULONG wait)
     if (queue->tx_queue_enqueued == 0) {
         if (bout_system_state == 0)
             _tx_thread_current_ptr->tx_thread_additional_suspend_info = message;
-        return bout_wait(&queue->tx_queue_waiters, BOUT_WAITS_QUEUE, BOUT_QUEUE_EMPTY, wait, lock);
+        return bout_wait(queue, &queue->tx_queue_waiters, BOUT_WAITS_QUEUE, BOUT_QUEUE_EMPTY, wait,
+                         lock);
     }
     dequeue(queue, message);
     if (sender != NULL) {

@@ -28,8 +28,8 @@ enum bout_status bout_semaphore_get(TX_SEMAPHORE *semaphore, ULONG wait)
     ULONG lock = bout_lock();
     BOUT_TRACE_SEMAPHORE_GET(semaphore, wait);
     if (semaphore->tx_semaphore_count == 0)
-        return bout_wait(&semaphore->tx_semaphore_waiters, BOUT_WAITS_SEMAPHORE, BOUT_NO_INSTANCE,
-                         wait, lock);
+        return bout_wait(semaphore, &semaphore->tx_semaphore_waiters, BOUT_WAITS_SEMAPHORE,
+                         BOUT_NO_INSTANCE, wait, lock);
     semaphore->tx_semaphore_count--;
     return bout_leave(lock, BOUT_SUCCESS);
 }

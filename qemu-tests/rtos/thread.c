@@ -59,8 +59,8 @@ static void thread_initialize(TX_THREAD *thread, const struct bout_thread_option
     thread->tx_thread_preempt_threshold = options->preempt_threshold;
     thread->tx_thread_user_preempt_threshold = options->preempt_threshold;
     thread->tx_thread_time_slice = thread->tx_thread_new_time_slice = options->time_slice;
-    thread->tx_thread_timeout.expire = bout_thread_timed_out;
-    thread->tx_thread_timeout.owner = thread;
+    thread->tx_thread_timer.tx_timer_internal_timeout_function = bout_thread_timed_out;
+    thread->tx_thread_timer.tx_timer_internal_timeout_param = thread;
     thread->tx_thread_state = BOUT_SUSPENDED;
     thread->tx_thread_id = BOUT_THREAD_ID;
     memset(options->stack, STACK_FILL, options->stack_size);
@@ -132,7 +132,7 @@ enum bout_status bout_thread_sleep(ULONG ticks)
     BOUT_TRACE_THREAD_SLEEP(self, ticks);
     if (ticks == 0)
         return bout_leave(lock, BOUT_SUCCESS);
-    bout_timeout_start(&self->tx_thread_timeout, ticks);
+    bout_timer_run(&self->tx_thread_timer, ticks);
     bout_suspend(self, BOUT_SLEEPING);
     bout_unlock(lock);
     return self->tx_thread_suspend_status;

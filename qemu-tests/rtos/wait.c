@@ -48,7 +48,7 @@ static void waiters_remove(TX_THREAD *thread)
     thread->tx_thread_suspended_in = NULL;
 }
 
-enum bout_status bout_wait(struct bout_waiters *waiters, enum bout_thread_state state,
+enum bout_status bout_wait(void *object, struct bout_waiters *waiters, enum bout_thread_state state,
                            enum bout_status failure, ULONG wait, ULONG lock)
 {
     TX_THREAD *self = _tx_thread_current_ptr;
@@ -56,9 +56,12 @@ enum bout_status bout_wait(struct bout_waiters *waiters, enum bout_thread_state 
     if (wait == BOUT_NO_WAIT || bout_system_state != 0)
         return bout_leave(lock, failure);
     self->tx_thread_suspend_status = failure;
+    self->tx_thread_suspend_control_block = object;
     waiters_append(waiters, self);
+    // ThreadX notes this, too, when it starts no timer.
+    self->tx_thread_timer.tx_timer_internal_remaining_ticks = wait;
     if (wait != BOUT_WAIT_FOREVER)
-        bout_timeout_start(&self->tx_thread_timeout, wait);
+        bout_timer_run(&self->tx_thread_timer, wait);
     bout_suspend(self, state);
     // Others run in here, until one of them, or the time-out, makes this thread ready.
     bout_unlock(lock);
@@ -68,7 +71,7 @@ enum bout_status bout_wait(struct bout_waiters *waiters, enum bout_thread_state 
 
 void bout_abandon_wait(TX_THREAD *thread)
 {
-    bout_timeout_stop(&thread->tx_thread_timeout);
+    bout_timer_stop(&thread->tx_thread_timer);
     if (thread->tx_thread_suspended_in != NULL)
         waiters_remove(thread);
 }

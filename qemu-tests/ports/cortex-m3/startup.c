@@ -12,6 +12,8 @@ void PendSV_Handler(void);
 void SysTick_Handler(void);
 void Device_Handler(void);
 void HardFault_Handler(void);
+void NMI_Handler(void);
+void stop_board(void);
 
 // Where the processor saved the registers of what faulted.
 void *volatile crash_frame;
@@ -19,7 +21,7 @@ void *volatile crash_frame;
 __attribute__((used, section(".vectors"))) static void (*const vectors[16 + 32])(void) = {
     [0] = (void (*)(void))link_main_stack_end,
     [1] = Reset_Handler,
-    [2] = HardFault_Handler,
+    [2] = NMI_Handler,
     [3] = HardFault_Handler,
     [4] = HardFault_Handler,
     [5] = HardFault_Handler,
@@ -86,6 +88,22 @@ __attribute__((naked)) void PendSV_Handler(void)
 #endif
                      "msr psp, r0\n\t"
                      "bx lr");
+}
+
+void stop_board(void)
+{
+    for (;;)
+        ;
+}
+
+// As in start-up code of vendors: labels of assembly language divide a handler, and it continues in
+// a function, to which lr does not return.
+__attribute__((naked)) void NMI_Handler(void)
+{
+    __asm__ volatile("b nmi_stops\n\t"
+                     "nop\n"
+                     "nmi_stops:\n\t"
+                     "b.w stop_board");
 }
 
 // EXC_RETURN bit 2 shows which stack has the frame (Armv7-M ARM, B1.5.8).

@@ -193,8 +193,9 @@ static inline void bout_trace_patch_4(bout_trace_mark mark, const void *value)
 
 #define BOUT_TRACE_TIMER_CREATE(timer, start)                                                      \
     BOUT_CREATED(TIMER_EVENTS, TIMER, timer, (timer)->tx_timer_name, (timer)->tx_timer_first,      \
-                 (timer)->tx_timer_period, (timer)->tx_timer_first, (timer)->tx_timer_period,      \
-                 start)
+                 (timer)->tx_timer_internal.tx_timer_internal_re_initialize_ticks,                 \
+                 (timer)->tx_timer_first,                                                          \
+                 (timer)->tx_timer_internal.tx_timer_internal_re_initialize_ticks, start)
 #define BOUT_TRACE_TIMER_DELETE(timer)   BOUT_DELETED_OBJECT(TIMER_EVENTS, TIMER_DELETE, timer)
 #define BOUT_TRACE_TIMER_ACTIVATE(timer) BOUT_EVENT(TIMER_EVENTS, TIMER_ACTIVATE, timer, 0, 0, 0)
 #define BOUT_TRACE_TIMER_DEACTIVATE(timer)                                                         \

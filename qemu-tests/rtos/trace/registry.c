@@ -108,7 +108,7 @@ static void register_existing(enum bout_kind kind, struct bout_link *link)
     switch (kind) {
     case BOUT_TIMERS:
         bout_trace_register(TX_TRACE_OBJECT_TYPE_TIMER, timer, timer->tx_timer_name, 0,
-                            timer->tx_timer_period);
+                            timer->tx_timer_internal.tx_timer_internal_re_initialize_ticks);
         break;
     case BOUT_QUEUES:
         bout_trace_register(TX_TRACE_OBJECT_TYPE_QUEUE, queue, queue->tx_queue_name,
