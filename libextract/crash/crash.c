@@ -324,6 +324,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         crash_read_faults(&build);
         crash_read_threads(&build);
         crash_read_history(&build);
+        crash_read_levels(&build);
     }
     if (!made || build.failed) {
         extract_crash_free(made);

@@ -30,6 +30,7 @@ struct crash_build {
     const struct extract_kernel_thread *hog;      // that starves others
     uint64_t ran_last; // a reset: the thread that had the core before; 0: unknown
     const char *ran_last_name;
+    uint64_t trace_ticks;  // from the oldest event to the newest one
     bool is_old_status;    // the fault status may be that of an earlier fault
     bool is_stack_checked; // the kernel has found that overflow
     bool is_stack_access;  // the access that Linux refused was one below a stack
@@ -62,6 +63,7 @@ const struct extract_kernel_thread *crash_stack_below(const struct extract_kerne
 // Lowers a certainty to another one.
 void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most);
 
+<<<<<<< HEAD
 // Returns whether a fault is among the findings.
 bool crash_has_fault(const struct extract_crash *crash);
 
@@ -73,5 +75,14 @@ void crash_read_threads(struct crash_build *build);   // threads.c
 void crash_read_history(struct crash_build *build);   // history.c
 void crash_check_names(struct crash_build *build);    // names.c; the cause is chosen
 void crash_check_program(struct crash_build *build);  // program.c
+=======
+void crash_read_faults(struct crash_build *build);   // faults.c
+void crash_read_overflow(struct crash_build *build); // overflow.c; the frames are known
+void crash_read_threads(struct crash_build *build);  // threads.c
+void crash_read_history(struct crash_build *build);  // history.c
+void crash_read_levels(struct crash_build *build);   // threads.c; the trace was read
+void crash_check_names(struct crash_build *build);   // names.c; the cause is chosen
+void crash_check_program(struct crash_build *build); // program.c
+>>>>>>> 125bb811 (crash: a full queue is a finding only if a thread is stuck at it)
 
 #endif

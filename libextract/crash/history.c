@@ -343,6 +343,7 @@ void crash_read_history(struct crash_build *build)
         return;
     }
     read_newest(&history, newest);
+    build->trace_ticks = history.end - history.begin;
     history.window_from =
         newest->count < WINDOW ? history.begin : newest->ticks[newest->count % WINDOW];
     // A ring from before a reset shows nothing of the threads that there are now. Without events of

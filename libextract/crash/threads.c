@@ -182,13 +182,29 @@ static void find_deadlocks(struct crash_build *build)
 
 // ---- objects ----
 
-// Queues that are full, and pools that are empty.
-static void find_levels(struct crash_build *build)
+// Returns whether a thread waits for an object, without a limit, for half of the trace or longer.
+// Otherwise, a queue may be full only because its sender is faster, as in many systems.
+static bool is_stuck(const struct crash_build *build, size_t object)
 {
     const struct extract_kernel *kernel = build->remains->kernel;
 
-    for (size_t i = 0; i < kernel->object_count; i++) {
+    for (size_t i = 0; i < kernel->thread_count; i++)
+        if (kernel->threads[i].object == object && kernel->threads[i].limit == EXTRACT_LIMIT_NONE &&
+            build->crash->waits[i].is_known && build->trace_ticks &&
+            build->crash->waits[i].ticks >= build->trace_ticks / 2)
+            return true;
+    return false;
+}
+
+// Finds queues that are full, and pools that are empty, if threads have waited for them for long.
+void crash_read_levels(struct crash_build *build)
+{
+    const struct extract_kernel *kernel = build->remains->kernel;
+
+    for (size_t i = 0; kernel && i < kernel->object_count; i++) {
         const struct extract_kernel_object *object = &kernel->objects[i];
+        if (!is_stuck(build, i))
+            continue;
         char name[24];
         uint64_t used, all;
         if (figure_of(object, "messages", &used) && figure_of(object, "capacity", &all) && all &&
@@ -267,5 +283,4 @@ void crash_read_threads(struct crash_build *build)
     for (size_t i = 0; i < kernel->thread_count; i++)
         if (kernel->threads[i].overflow >= EXTRACT_OVERFLOW_SUSPECTED)
             find_overflow(build, &kernel->threads[i]);
-    find_levels(build);
 }
