@@ -63,7 +63,6 @@ const struct extract_kernel_thread *crash_stack_below(const struct extract_kerne
 // Lowers a certainty to another one.
 void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most);
 
-<<<<<<< HEAD
 // Returns whether a fault is among the findings.
 bool crash_has_fault(const struct extract_crash *crash);
 
@@ -73,16 +72,8 @@ void crash_read_stop(struct crash_build *build);      // stops.c; the place is k
 void crash_read_overflow(struct crash_build *build);  // overflow.c; the frames are known
 void crash_read_threads(struct crash_build *build);   // threads.c
 void crash_read_history(struct crash_build *build);   // history.c
+void crash_read_levels(struct crash_build *build);    // threads.c; the trace was read
 void crash_check_names(struct crash_build *build);    // names.c; the cause is chosen
 void crash_check_program(struct crash_build *build);  // program.c
-=======
-void crash_read_faults(struct crash_build *build);   // faults.c
-void crash_read_overflow(struct crash_build *build); // overflow.c; the frames are known
-void crash_read_threads(struct crash_build *build);  // threads.c
-void crash_read_history(struct crash_build *build);  // history.c
-void crash_read_levels(struct crash_build *build);   // threads.c; the trace was read
-void crash_check_names(struct crash_build *build);   // names.c; the cause is chosen
-void crash_check_program(struct crash_build *build); // program.c
->>>>>>> 125bb811 (crash: a full queue is a finding only if a thread is stuck at it)
 
 #endif

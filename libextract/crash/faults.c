@@ -440,18 +440,17 @@ static void note_interrupted(struct crash_build *build)
 }
 
 // Returns what an exception means; NULL: the last trap was none, or there was no trap since the
-// reset, which clears these registers.
+// reset, which clears mcause and mtval, and mepc on some cores.
 static const struct meaning *riscv_exception(const struct register_machine *machine,
                                              const struct extract_registers *registers,
                                              uint64_t *cause)
 {
-    uint64_t pc = 0, value = 0;
+    uint64_t value = 0;
 
     if (!register_get(registers, FAULT_MCAUSE, cause) ||
         *cause >> (machine->word_bytes * 8 - 1) & 1)
         return NULL;
-    bool is_clear = !*cause && register_get(registers, FAULT_MEPC, &pc) && !pc &&
-                    !(register_get(registers, FAULT_MTVAL, &value) && value);
+    bool is_clear = !*cause && register_get(registers, FAULT_MTVAL, &value) && !value;
     return is_clear
                ? NULL
                : meaning_of(mcause_numbers, sizeof mcause_numbers / sizeof *mcause_numbers, *cause);

@@ -189,6 +189,10 @@ static void riscv(void **state)
     (void)state;
     const uint64_t store[][2] = {{FAULT_MCAUSE, 7}, {FAULT_MTVAL, 0xCCCCCCCC}, END};
     expect(EM_RISCV, 8, false, store, "memory fault", "mtval 0xcccccccc (mcause 7)");
+    // A reset clears mcause, and not mepc on all cores.
+    const uint64_t reset[][2] = {
+        {FAULT_MCAUSE, 0}, {FAULT_MEPC, 0x80000D1A}, {FAULT_MTVAL, 0}, {FAULT_MSTATUS, 0}, END};
+    expect(EM_RISCV, 8, false, reset, NULL, NULL);
     const uint64_t illegal[][2] = {{FAULT_MCAUSE, 2}, END};
     expect(EM_RISCV, 4, false, illegal, "illegal instruction", "(mcause 2)");
     // Interrupts are open: the trap is over.
