@@ -125,7 +125,8 @@ wrong_call=".place.line == $(line_of '    handler();') and ($frames) and
     (.findings | any(.kind == \"bad call\"))"
 asserted=".place.line == $(line_of 'assert_failed();')"
 waits=".place.line == $(line_of '% MUTEXES], BOUT_WAIT_FOREVER);') and ($deadlock) and
-    .cause.certainty == \"certain\" and (.threads | all(.state != \"blocked\" or .waits_forever)) and
+    .cause.certainty == \"certain\" and
+    (.threads | all(.state != \"blocked\" or .waits_forever)) and
     (.threads | map(select(.state == \"sleeping\").ticks_left) | any and
         all(. == null or (. > 0 and . < 6))) and
     (.objects | map(select(.type == \"mutex\" and .waiters == 1 and .figures.held == 1)) |
@@ -555,11 +556,11 @@ wild_core() {
         (.findings | any(.kind == "bad call" and .certainty == "possible"))' \
         "$work/wild.json" >/dev/null
 }
-# A handler continues at a label of its own, and in a function to which it jumps; not in another one.
+# A handler continues at a label of its own, and in a function to which it jumps; not in another.
 handler_continues() {
     local at
     for at in nmi_stops stop_board store_sample; do
-        printf '%s\n' "pc 0x$(LC_ALL=C readelf -sW "$elf" | awk -v name=$at '$8 == name {print $2}')" \
+        printf "%s\n" "pc $(symbol $at)" \
             'lr 0xfffffffd' 'xpsr 0x01000002' 'sp 0x20000100' >"$work/nmi.txt"
         "$ringside" crash -q --json --elf "$elf" --registers "$work/nmi.txt" "${images[0]}" \
             >"$work/nmi.json"
