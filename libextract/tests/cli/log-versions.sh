@@ -19,7 +19,8 @@ facts='{format, byte_order, word_bytes, timer_mask, entries_total, entries_valid
         resets})}'
 # Later versions give the events of kernels a type of their own, which has the name of the event.
 events='[.seq, .ticks, .raw_stamp,
-    if .event == .names.event then "POSIX_TRACE_USER_EVENT" else .event end, .names.event, .thread_name, .data, .flags,
+    if .event == .names.event then "POSIX_TRACE_USER_EVENT" else .event end,
+    .names.event, .thread_name, .data, .flags,
     if .event | startswith("RINGSIDE_") then .names.text else null end]'
 
 # options NAME: prints the options that a reader needs for this log.
