@@ -461,8 +461,36 @@ static void read_list(struct kernel_reader *reader, uint64_t address, struct wal
     set_owner(reader, &list);
     list.end = address + end->offset;
     list.next_offset = item_next->offset;
-    if (list.first && list.first != list.end) // 0: not used yet
-        kernel_walk(reader, &list, visit_item, walk);
+    if (!list.first || list.first == list.end) // 0: not used yet
+        return;
+    const size_t problems = reader->kernel->problem_count;
+    kernel_walk(reader, &list, visit_item, walk);
+    // What is behind an item that is damaged can be reached from the end of the list.
+    const struct kernel_member *last = kernel_member(reader, LIST, "xListEnd.pxPrevious");
+    const struct kernel_member *item_previous = kernel_member(reader, ITEM, "pxPrevious");
+    if (reader->kernel->problem_count == problems || !last || !item_previous ||
+        !kernel_read_pointer(reader, address + last->offset, &list.first) || !list.first ||
+        list.first == list.end)
+        return;
+    list.next_offset = item_previous->offset;
+    kernel_walk(reader, &list, visit_item, walk);
+}
+
+// Adds the tasks that have a core, but that no list has: a list may be damaged before them.
+static void read_current(struct kernel_reader *reader, struct walk *walk)
+{
+    static const struct task_list none = {"pxCurrentTCB", EXTRACT_KERNEL_RUNNING, false};
+
+    walk->list = &none;
+    for (size_t i = 0; i < walk->core_count; i++) {
+        struct kernel_block block;
+        if (!walk->on_core[i] || extract_kernel_thread_at(reader->kernel, walk->on_core[i]) ||
+            !kernel_read_block(reader, TASK, walk->on_core[i], &block))
+            continue;
+        struct extract_kernel_thread *thread = kernel_add_thread(reader, walk->on_core[i]);
+        if (thread)
+            read_task(reader, walk, &block, thread);
+    }
 }
 
 static bool read_state(struct kernel_reader *reader, struct walk *walk)
@@ -514,6 +542,7 @@ static bool read_freertos(struct kernel_reader *reader)
         for (size_t k = 0; k < list_count && k < MAX_LISTS; k++)
             read_list(reader, lists.address + k * list_bytes, &walk);
     }
+    read_current(reader, &walk);
     check_ends(reader);
     if (kernel_read_variable(reader, "uxCurrentNumberOfTasks", 0, &count) &&
         count != reader->kernel->thread_count)

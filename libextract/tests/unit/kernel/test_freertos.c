@@ -367,9 +367,29 @@ static void damage_ends_one_list_only(void **state)
 
     host_expect_problem(kernel, "xSuspendedTaskList is circular");
     host_expect_problem(kernel, "has no task");
-    host_expect_problem(kernel, "the kernel counts 9");
+    assert_int_equal(kernel->thread_count, TASKS);
     assert_int_equal(host_thread(kernel, "sleeper")->state, EXTRACT_KERNEL_SLEEPING);
     assert_int_equal(host_thread(kernel, "getter")->state, EXTRACT_KERNEL_BLOCKED);
+    extract_kernel_free(kernel);
+}
+
+// The tasks behind the damage are found from the end of the list, and the one on the core by the
+// variable that names it.
+static void tasks_behind_damage_are_found(void **state)
+{
+    tasks[5].xStateListItem.pvOwner = NULL;
+    tasks[5].xStateListItem.pxNext = tasks[5].xStateListItem.pxPrevious = NULL;
+    pxReadyTasksLists[2].xListEnd.pxNext = pxReadyTasksLists[2].xListEnd.pxPrevious =
+        (ListItem_t *)(void *)&pxReadyTasksLists[2].xListEnd;
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    host_expect_problem(kernel, "the lists contain 8 tasks, but the kernel counts 9");
+    assert_int_equal(kernel->thread_count, TASKS - 1);
+    assert_int_equal(host_thread(kernel, "getter")->state, EXTRACT_KERNEL_BLOCKED);
+    assert_int_equal(host_thread(kernel, "told")->state, EXTRACT_KERNEL_BLOCKED);
+    assert_int_equal(host_thread(kernel, "stopped")->state, EXTRACT_KERNEL_SUSPENDED);
+    assert_int_equal(host_thread(kernel, "running")->state, EXTRACT_KERNEL_RUNNING);
+    assert_true(host_thread(kernel, "running")->has_core);
     extract_kernel_free(kernel);
 }
 
@@ -396,6 +416,7 @@ int main(void)
                                        TEST(an_overflow_is_denied_by_proof_only),
                                        TEST(an_event_group_is_no_queue),
                                        TEST(damage_ends_one_list_only),
+                                       TEST(tasks_behind_damage_are_found),
                                        TEST(an_item_belongs_to_its_task)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
