@@ -193,7 +193,7 @@ static void place_cause(struct crash_build *build)
         crash_set_origin(build, &first->registers, crash->certainty, is_kernel_function);
     } else if (strcmp(crash->kind, "stack overflow") == 0 && build->overflow &&
                (build->overflow != crash->thread || build->is_stack_checked ||
-                !crash->place.is_known || crash->place.certainty == EXTRACT_CRASH_POSSIBLE)) {
+                !crash->frame_count || crash->place.certainty == EXTRACT_CRASH_POSSIBLE)) {
         crash->thread = build->overflow;
         crash->thread_certainty = crash->certainty;
         crash->context[0] = 0;

@@ -114,7 +114,7 @@ static void check_threads(struct crash_build *build)
         !extract_symbols_has_libraries(build->remains->symbols))
         crash_find(build, "other program", "registers", EXTRACT_CRASH_POSSIBLE,
                    "0x%08llx is not in a function of the ELF file", (unsigned long long)place->pc);
-    if (kernel && kernel->problem_count > kernel->missing_count)
+    if (kernel && kernel->problem_count > kernel->missing_count + kernel->is_moving)
         crash_find(build, "other program", "control block", EXTRACT_CRASH_POSSIBLE,
                    "control blocks are damaged, or the ELF file is another one: %s",
                    kernel->problems[kernel->missing_count]);

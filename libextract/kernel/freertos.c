@@ -523,6 +523,21 @@ static bool read_state(struct kernel_reader *reader, struct walk *walk)
     return true;
 }
 
+// Compares the tasks with the number of them. Each core may be moving one from list to list; if
+// nothing is damaged, that is one that is missing.
+static void check_count(struct kernel_reader *reader, size_t cores, uint64_t count)
+{
+    const size_t found = reader->kernel->thread_count;
+
+    if (count == found)
+        return;
+    reader->kernel->is_moving =
+        !reader->kernel->problem_count && count > found && count - found <= cores;
+    kernel_add_problem(reader, "the lists contain %zu tasks, but the kernel counts %llu%s", found,
+                       (unsigned long long)count,
+                       reader->kernel->is_moving ? ": it is moving one" : "");
+}
+
 static bool read_freertos(struct kernel_reader *reader)
 {
     struct walk walk = {.list = NULL};
@@ -544,10 +559,8 @@ static bool read_freertos(struct kernel_reader *reader)
     }
     read_current(reader, &walk);
     check_ends(reader);
-    if (kernel_read_variable(reader, "uxCurrentNumberOfTasks", 0, &count) &&
-        count != reader->kernel->thread_count)
-        kernel_add_problem(reader, "the lists contain %zu tasks, but the kernel counts %llu",
-                           reader->kernel->thread_count, (unsigned long long)count);
+    if (kernel_read_variable(reader, "uxCurrentNumberOfTasks", 0, &count))
+        check_count(reader, walk.core_count, count);
     return true;
 }
 

@@ -126,6 +126,7 @@ struct extract_kernel {
     char (*problems)[EXTRACT_KERNEL_PROBLEM];
     size_t problem_count;
     size_t missing_count; // of the problems, the first ones: what the images do not have
+    bool is_moving; // one of the problems is that the kernel moves a thread from list to list
 };
 
 // Reads the threads and objects of the kernel in a program. A running target should be halted

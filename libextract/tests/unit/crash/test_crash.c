@@ -201,10 +201,6 @@ static void riscv(void **state)
     const uint64_t under_way[][2] = {{FAULT_MCAUSE, 5}, {FAULT_MSTATUS, 0x1880}, END};
     expect(EM_RISCV, 8, false, under_way, "memory fault", "(mcause 5)");
     // An interrupt, in registers of 32 and 64 bits, and a call of the system.
-    // A reset clears mcause, and may leave mepc.
-    const uint64_t reset[][2] = {
-        {FAULT_MCAUSE, 0}, {FAULT_MEPC, 0x80003FDC}, {FAULT_MTVAL, 0}, {FAULT_MSTATUS, 0x80}, END};
-    expect(EM_RISCV, 4, false, reset, NULL, NULL);
     const uint64_t timer[][2] = {{FAULT_MCAUSE, UINT64_C(0x8000000000000007)}, END};
     expect(EM_RISCV, 8, false, timer, NULL, NULL);
     const uint64_t narrow[][2] = {{FAULT_MCAUSE, 0x80000007}, END};

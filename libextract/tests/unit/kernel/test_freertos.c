@@ -393,6 +393,21 @@ static void tasks_behind_damage_are_found(void **state)
     extract_kernel_free(kernel);
 }
 
+// The kernel moves a task from list to list: for a moment, none has it.
+static void a_task_may_be_between_lists(void **state)
+{
+    list_init(&pxReadyTasksLists[1]);
+    struct extract_kernel *kernel = host_kernel(*state);
+
+    host_expect_problem(kernel, "the kernel counts 9: it is moving one");
+    assert_true(kernel->is_moving && kernel->problem_count == 1);
+    extract_kernel_free(kernel);
+    uxCurrentNumberOfTasks = TASKS + 1;
+    kernel = host_kernel(*state);
+    assert_false(kernel->is_moving);
+    extract_kernel_free(kernel);
+}
+
 // An owner that is another address is no task, and the rest of the list is read.
 static void an_item_belongs_to_its_task(void **state)
 {
@@ -417,6 +432,7 @@ int main(void)
                                        TEST(an_event_group_is_no_queue),
                                        TEST(damage_ends_one_list_only),
                                        TEST(tasks_behind_damage_are_found),
+                                       TEST(a_task_may_be_between_lists),
                                        TEST(an_item_belongs_to_its_task)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
