@@ -383,12 +383,14 @@ static bool take_riscv_task(struct frame *frame, struct kernel_reader *reader,
     if (!layout->is_status_first)
         status = take_word(frame);
     uint64_t link = frame->registers.value[RISCV_LINK];
+    const bool has_changed = (status & fpu_changed) == fpu_changed;
+    // A word of 0 may be a register of the FPU.
+    bool is_new = !link && !(layout->is_status_first && has_changed);
     bool is_proven =
-        link ? is_code(reader, link) : is_code(reader, frame->registers.value[RISCV_PC]);
+        is_new ? is_code(reader, frame->registers.value[RISCV_PC]) : is_code(reader, link);
     return close_frame(frame, RISCV_SP, 0) && is_proven && is_machine_status(status) &&
-           (!layout->fpu_bytes || (status & fpu_changed) == fpu_changed) &&
-           frame->cursor.at % frame->word_bytes == 0 && depth <= DEPTH_MOST &&
-           is_in_stack(saved, frame->registers.value[RISCV_SP]);
+           (!layout->fpu_bytes || has_changed) && frame->cursor.at % frame->word_bytes == 0 &&
+           depth <= DEPTH_MOST && is_in_stack(saved, frame->registers.value[RISCV_SP]);
 }
 
 static bool riscv_freertos(struct frame *frame, struct kernel_reader *reader,

@@ -241,13 +241,17 @@ static void freertos_riscv(void **state)
         struct kernel_reader reader = reader_of(EM_RISCV, bytes, EXTRACT_LITTLE);
         const uint64_t pc = open_code(&reader).address;
         const unsigned half = 33, whole = 33 * 8 / bytes;
-        const uint64_t
-            v104[][2] = {{0, pc + 2}, {1, pc}, {29, 0x1880}, END},
-            v105[][2] = {{0, pc + 4}, {1, pc}, {29, 3}, {30, 0x1888}, END},
-            v113[][2] = {{0, pc + 2}, {1, 0x1880}, {2, pc}, {30, 0}, END},
-            changed[][2] = {{0, pc}, {1, FPU_CHANGED}, {2 + half, pc}, {30 + half, 1}, END},
-            doubles[][2] = {{0, pc}, {1, FPU_CHANGED}, {2 + whole, pc}, {30 + whole, 0}, END},
-            new_task[][2] = {{0, pc}, {1, 0x1880}, {2, 0}, {30, 0}, END};
+        const uint64_t v104[][2] = {{0, pc + 2}, {1, pc}, {29, 0x1880}, END},
+                       v105[][2] = {{0, pc + 4}, {1, pc}, {29, 3}, {30, 0x1888}, END},
+                       v113[][2] = {{0, pc + 2}, {1, 0x1880}, {2, pc}, {30, 0}, END},
+                       changed[][2] = {{0, pc},
+                                       {1, FPU_CHANGED},
+                                       {2 + half, pc},
+                                       {30 + half, 1},
+                                       END},
+                       doubles[][2] = {{0, pc},         {1, FPU_CHANGED}, {2, 0}, {30, 0},
+                                       {2 + whole, pc}, {30 + whole, 0},  END},
+                       new_task[][2] = {{0, pc}, {1, 0x1880}, {2, 0}, {30, 0}, END};
         expect_task(&reader, v104, pc + 2, 30);
         expect_task(&reader, v105, pc + 4, 31);
         expect_task(&reader, v113, pc + 2, 31);
