@@ -208,7 +208,7 @@ static void place_cause(struct crash_build *build)
         crash_set_origin(build, &build->interrupted, EXTRACT_CRASH_LIKELY, NULL);
     } else if (strcmp(crash->kind, "watchdog") == 0) {
         // Where the core is now does not show where it was before the reset.
-        crash->place.is_known = false;
+        crash->place = (struct extract_crash_place){.is_known = false};
         crash->frame_count = 0;
         crash->last_thread = build->ran_last;
         snprintf(crash->last_thread_name, sizeof crash->last_thread_name, "%s",
