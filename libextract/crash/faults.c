@@ -752,7 +752,7 @@ static void read_classic_arm(struct crash_build *build)
         return;
     }
     enum extract_crash_certainty certainty =
-        frame.is_at_start ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
+        frame.is_at_start && !frame.is_likely ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
     switch (frame.exception) {
     case KERNEL_ARM_IRQ:
         snprintf(crash->context, sizeof crash->context, "IRQ");

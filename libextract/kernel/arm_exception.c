@@ -43,19 +43,30 @@ static bool read_word(struct extract_memory *memory, struct extract_symbols *sym
 }
 
 // Finds out where the table of vectors is. Returns false if that is not known, or if the vectors
-// are Thumb code.
-static bool find_table(const struct extract_registers *core, uint64_t *table)
+// are Thumb code. Where a server shows none of the registers that say it, that of the program is
+// likely.
+static bool find_table(const struct extract_registers *core, const struct extract_symbols *symbols,
+                       uint64_t *table, bool *is_likely)
 {
+    static const char *const names[] = {"__vectors", "_vectors", "vectors", "vector_table",
+                                        "_vector_table"};
     uint64_t control = 0;
     const bool has_control = register_get(core, ARM_SCTLR, &control);
+    struct extract_symbol symbol;
 
     if (control & THUMB_EXCEPTIONS)
         return false;
     if (control & HIGH_VECTORS)
         *table = HIGH_BASE;
-    else if (!register_get(core, ARM_VBAR, table))
+    else if (!register_get(core, ARM_VBAR, table)) {
         *table = 0;
-    return has_control;
+        for (size_t i = 0; i < sizeof names / sizeof *names && !*is_likely; i++)
+            if (extract_symbols_by_name(symbols, names[i], &symbol)) {
+                *table = symbol.address;
+                *is_likely = true;
+            }
+    }
+    return has_control || *is_likely;
 }
 
 // Follows a vector: B, or LDR PC with an address next to it. Another instruction begins the
@@ -91,28 +102,44 @@ static bool is_same_function(const struct extract_symbols *symbols, uint64_t a, 
 
 // Returns whether the core is in the handler of an exception.
 static bool is_in_handler(struct extract_memory *memory, struct extract_symbols *symbols,
-                          const struct extract_registers *core, enum kernel_arm_exception exception,
-                          bool *is_at_start)
+                          const struct extract_registers *core, struct kernel_arm_frame *frame)
 {
     uint64_t table, handler, pc;
 
-    if (!find_table(core, &table) || !register_get(core, ARM_PC, &pc) ||
-        !read_vector(memory, symbols, table + exceptions[exception].vector, &handler))
+    if (!find_table(core, symbols, &table, &frame->is_likely) || !register_get(core, ARM_PC, &pc) ||
+        !read_vector(memory, symbols, table + exceptions[frame->exception].vector, &handler))
         return false;
     handler &= ~UINT64_C(1); // Thumb
-    *is_at_start = pc == handler;
-    return *is_at_start || is_same_function(symbols, pc, handler);
+    frame->is_at_start = pc == handler;
+    return frame->is_at_start || is_same_function(symbols, pc, handler);
+}
+
+// A breakpoint leads to a prefetch abort that does not set IFAR (B3.13.3).
+static bool is_breakpoint(const struct extract_registers *core)
+{
+    const uint64_t long_descriptors = 1 << 9;
+    uint64_t status;
+
+    return register_get(core, ARM_IFSR, &status) &&
+           (status & long_descriptors ? (status & 0x3F) == 0x22 : (status & 0x40F) == 0x02);
 }
 
 // Both aborts lead to the same mode, and a program may handle them by one function: IFAR has the
-// address of the instruction that was not fetched.
-static bool is_possible(const struct extract_registers *core, enum kernel_arm_exception exception,
+// address of the instruction that was not fetched. If it is not known, the handler of each has to
+// be another function.
+static bool is_possible(struct extract_memory *memory, struct extract_symbols *symbols,
+                        const struct extract_registers *core, enum kernel_arm_exception exception,
                         uint64_t link)
 {
+    struct kernel_arm_frame other = {.exception = exception == KERNEL_ARM_DATA_ABORT
+                                                      ? KERNEL_ARM_PREFETCH_ABORT
+                                                      : KERNEL_ARM_DATA_ABORT};
     uint64_t address;
-    const bool was_fetch = register_get(core, ARM_IFAR, &address) &&
-                           address == link - exceptions[KERNEL_ARM_PREFETCH_ABORT].link;
+    const bool is_known = register_get(core, ARM_IFAR, &address) && !is_breakpoint(core);
+    const bool was_fetch = is_known && address == link - exceptions[KERNEL_ARM_PREFETCH_ABORT].link;
 
+    if (!is_known && exception == KERNEL_ARM_PREFETCH_ABORT)
+        return !is_in_handler(memory, symbols, core, &other);
     return was_fetch ? exception != KERNEL_ARM_DATA_ABORT : exception != KERNEL_ARM_PREFETCH_ABORT;
 }
 
@@ -142,7 +169,8 @@ static void set_interrupted(struct kernel_arm_frame *frame, const struct extract
     if (register_get(core, ARM_BEFORE_LR, &value))
         register_set(registers, ARM_LR, value);
     register_set(registers, ARM_PC, pc);
-    register_set(registers, ARM_PSR, status);
+    if (!frame->is_likely)
+        register_set(registers, ARM_PSR, status);
 }
 
 bool kernel_is_arm_exception(const struct register_machine *machine,
@@ -158,18 +186,21 @@ bool kernel_is_arm_exception(const struct register_machine *machine,
 bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,
                            const struct extract_registers *core, struct kernel_arm_frame *frame)
 {
-    uint64_t now, before, link, pc;
+    uint64_t now, before = 0, link, pc;
 
-    if (!symbols || !register_get(core, ARM_PSR, &now) || !register_get(core, ARM_SPSR, &before) ||
-        !register_get(core, ARM_LR, &link) || !register_get(core, ARM_PC, &pc))
+    if (!symbols || !register_get(core, ARM_PSR, &now) || !register_get(core, ARM_LR, &link) ||
+        !register_get(core, ARM_PC, &pc))
         return false;
+    const bool has_before = register_get(core, ARM_SPSR, &before);
     for (unsigned i = KERNEL_ARM_UNDEFINED; i <= KERNEL_ARM_IRQ; i++) {
         const uint64_t back = before & THUMB ? exceptions[i].thumb_link : exceptions[i].link;
         const uint64_t place = (link - back) & UINT32_MAX;
         *frame = (struct kernel_arm_frame){.exception = (enum kernel_arm_exception)i};
-        if ((now & MODE) != exceptions[i].mode || !is_possible(core, frame->exception, link) ||
-            !is_in_handler(memory, symbols, core, frame->exception, &frame->is_at_start))
+        if ((now & MODE) != exceptions[i].mode ||
+            !is_possible(memory, symbols, core, frame->exception, link) ||
+            !is_in_handler(memory, symbols, core, frame))
             continue;
+        frame->is_likely |= !has_before; // Arm code is assumed
         // A function that the handler has called has returned, and lr is still what it was then.
         const bool is_after_call =
             !kernel_is_no_return(symbols, link) && is_same_function(symbols, pc, link - 2);

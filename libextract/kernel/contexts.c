@@ -430,6 +430,32 @@ static bool riscv_threadx(struct frame *frame, bool has_fpu)
     return close_frame(frame, RISCV_SP, 0);
 }
 
+bool kernel_context_threadx_trap(struct kernel_reader *reader, uint64_t address,
+                                 const struct extract_registers *core,
+                                 struct extract_registers *registers)
+{
+    enum { S0 = 8, S0_AT = 12, RA = 1, T2 = 7, S1 = 9, A7 = 17, S2 = 18, S11 = 27, T6 = 31 };
+    struct frame frame;
+    uint64_t value;
+
+    open_frame(&frame, reader, address);
+    skip(&frame, S0_AT);
+    take(&frame, S0, 1);
+    take_down(&frame, T6, 4);
+    take_down(&frame, T2, 3);
+    take_down(&frame, A7, 8);
+    take(&frame, RA, 1);
+    skip(&frame, 1);
+    take(&frame, RISCV_PC, 1);
+    skip(&frame, 1 + (reader->elf_flags & EF_RISCV_FLOAT_ABI ? RISCV_FPU_REGISTERS : 0));
+    for (unsigned i = S1; i <= S11; i++)
+        if ((i == S1 || i >= S2) && register_get(core, i, &value))
+            register_set(&frame.registers, i, value);
+    bool is_frame = close_frame(&frame, RISCV_SP, 0) && is_code(reader, frame.registers.value[RA]);
+    *registers = is_frame ? frame.registers : (struct extract_registers){.known = 0};
+    return is_frame;
+}
+
 // bout: mepc, mstatus, x1, x3 to x31
 static bool riscv_bout(struct frame *frame)
 {

@@ -315,7 +315,8 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
         if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start)
             continue;
         const uint64_t from = thread->stack_start, to = stack_end(thread);
-        if (!kernel_find_riscv_frame(&reader, registers, from, to, &found) &&
+        if (!kernel_take_riscv_frame(&reader, thread, registers, &found) &&
+            !kernel_find_riscv_frame(&reader, registers, from, to, &found) &&
             (!kernel_unwind_riscv_trap(&reader, registers, &found) ||
              !register_get(&found, RISCV_SP, &sp) || sp < from || sp > to))
             continue;

@@ -179,6 +179,12 @@ bool kernel_context_bout(struct kernel_reader *reader, struct kernel_saved *save
                          struct extract_registers *registers);
 bool kernel_context_freertos(struct kernel_reader *reader, struct kernel_saved *saved,
                              struct extract_registers *registers);
+// Reads the frame that ThreadX's port for RISC-V saves when an interrupt or a trap begins: s0, what
+// functions need not preserve, ra and pc. What they preserve is in the registers of the core, until
+// the thread loses the core.
+bool kernel_context_threadx_trap(struct kernel_reader *reader, uint64_t address,
+                                 const struct extract_registers *core,
+                                 struct extract_registers *registers);
 // Reads the frame that an exception of an Arm core of M-profile has pushed.
 bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_order order,
                               uint64_t address, bool has_fpu, struct extract_registers *registers);
@@ -230,7 +236,8 @@ enum kernel_arm_exception {
 };
 struct kernel_arm_frame {
     enum kernel_arm_exception exception;
-    bool is_at_start;                   // the core is at the first instruction of the handler
+    bool is_at_start; // the core is at the first instruction of the handler
+    bool is_likely;   // some register was not known, and the vectors are those of the program
     struct extract_registers registers; // of what was interrupted
 };
 // Returns whether a core is an Arm core of A- or R-profile in a mode that only an exception leads
@@ -244,6 +251,11 @@ bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols
 
 // ---- riscv_trap.c ----
 
+// Reads the frame of a trap where the kernel has noted the stack pointer of the thread that it
+// interrupted. Returns false if its pc is not the core's mepc.
+bool kernel_take_riscv_frame(struct kernel_reader *reader,
+                             const struct extract_kernel_thread *thread,
+                             const struct extract_registers *core, struct extract_registers *found);
 // Finds the frame that a trap of a RISC-V core has pushed, between two addresses. Its pc is the
 // core's mepc.
 bool kernel_find_riscv_frame(struct kernel_reader *reader, const struct extract_registers *core,

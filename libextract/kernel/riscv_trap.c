@@ -44,6 +44,22 @@ static bool is_of_trap(struct kernel_reader *reader, const struct extract_regist
             (register_get(frame, LINK, &link) && is_code(reader->symbols, link)));
 }
 
+bool kernel_take_riscv_frame(struct kernel_reader *reader,
+                             const struct extract_kernel_thread *thread,
+                             const struct extract_registers *core, struct extract_registers *found)
+{
+    const struct kernel_member *saved = kernel_member(reader, "TX_THREAD", "tx_thread_stack_ptr");
+    uint64_t mepc, sp;
+
+    if (kernel_detect(reader->symbols) != &kernel_threadx || !saved || !saved->size ||
+        !register_get(core, FAULT_MEPC, &mepc) ||
+        !kernel_read_pointer(reader, thread->address + saved->offset, &sp) ||
+        !kernel_context_threadx_trap(reader, sp, core, found) || !is_of_trap(reader, found, mepc))
+        return false;
+    register_set(found, RISCV_PC, mepc);
+    return true;
+}
+
 bool kernel_find_riscv_frame(struct kernel_reader *reader, const struct extract_registers *core,
                              uint64_t from, uint64_t to, struct extract_registers *found)
 {
@@ -54,7 +70,12 @@ bool kernel_find_riscv_frame(struct kernel_reader *reader, const struct extract_
         return false;
     for (uint64_t at = from; at < to && at - from < STACK_MOST; at += reader->word_bytes) {
         struct kernel_saved saved = {.sp = at};
-        if (!description->context(reader, &saved, found) || !is_of_trap(reader, found, mepc))
+        bool is_found =
+            (description->context(reader, &saved, found) && is_of_trap(reader, found, mepc)) ||
+            (description == &kernel_threadx && is_code(reader->symbols, mepc) &&
+             kernel_context_threadx_trap(reader, at, core, found) &&
+             is_of_trap(reader, found, mepc));
+        if (!is_found)
             continue;
         register_set(found, RISCV_PC, mepc);
         return true;

@@ -186,7 +186,7 @@ says "SCTLR is not known" "$unknown"
 page abort data $link 0x1f branches sctlr=0x40c50078
 says "vectors in Thumb code" "$unknown"
 page abort data $link - branches
-says "no saved status" "$unknown"
+says "no saved status: that of Arm code is likely" "$(found likely store 4)"
 
 fetch='.context == "prefetch abort" and .cause.kind == "memory fault" and
     (.cause.text | test("fetched: .*not mapped: address 0x00030000")) and
@@ -195,6 +195,13 @@ page abort prefetch 0x30004 0x1f branches ifar=0x30000
 says "an instruction that was not fetched" "$fetch"
 page abort data 0x30004 0x1f both ifar=0x30000
 says "... with one function for both aborts" "$fetch"
+page abort prefetch 0x30004 0x1f branches ifar=-
+says "... without IFAR" '.context == "prefetch abort" and (.findings | any(.kind == "bad call"))'
+page abort data 0x30004 0x1f both ifar=-
+says "... and one function for both aborts" "$unknown"
+page abort prefetch $(($(at store+4) + 4)) 0x1f branches ifsr=0x2 ifar=0
+says "a breakpoint, which does not set IFAR" "$(found certain store 4) and
+    (.cause.text | test(\"debug event\"))"
 page abort prefetch $link 0x1f branches
 says "... of which IFAR shows that it was none" "$unknown"
 
