@@ -573,6 +573,8 @@ const struct kernel_description kernel_freertos = {.name = "FreeRTOS",
                                                    .type = TASK,
                                                    .fill = FILL,
                                                    .current = {"pxCurrentTCB", "pxCurrentTCBs"},
+                                                   .started = {"xSchedulerRunning", 1, 1},
+                                                   .ticks = "xTickCount",
                                                    .prefixes = prefixes,
                                                    .context = kernel_context_freertos,
                                                    .read = read_freertos};

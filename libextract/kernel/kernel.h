@@ -81,6 +81,12 @@ struct kernel_description {
     const char *current[KERNEL_CURRENTS];
     // The variable that points to the thread that gets core 0 next, an array, too; NULL: none.
     const char *next;
+    // A variable that has one of these values while the kernel schedules threads; NULL: none has.
+    struct {
+        const char *symbol;
+        uint64_t least, most;
+    } started;
+    const char *ticks; // a variable that the interrupt of the clock counts up
     // What names of its functions begin with; NULL after the last.
     const char *const *prefixes;
     // Reads the frame of a thread that does not run.
@@ -102,6 +108,10 @@ bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *
 // Returns whether a core has no thread, and gets one next: the kernel switches threads.
 bool kernel_is_switching(struct extract_memory *memory, struct extract_symbols *symbols,
                          unsigned core);
+// Returns whether the registers of a core prove that the program was started again, and that its
+// start-up code has not begun to clear the kernel's variables (start.c).
+bool kernel_is_of_run_before(struct extract_memory *memory, struct extract_symbols *symbols,
+                             unsigned core, const struct extract_registers *registers);
 // Returns how many cores the kernel schedules; 1 if its variables do not show it.
 size_t kernel_count_cores(struct extract_symbols *symbols);
 

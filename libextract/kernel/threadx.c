@@ -461,6 +461,9 @@ const struct kernel_description kernel_threadx = {.name = "ThreadX",
                                                   .fill = FILL,
                                                   .current = {"_tx_thread_current_ptr"},
                                                   .next = "_tx_thread_execute_ptr",
+                                                  // Below: interrupts. Above: initialization.
+                                                  .started = {"_tx_thread_system_state", 0, 0xFFFF},
+                                                  .ticks = "_tx_timer_system_clock",
                                                   .prefixes = threadx_prefixes,
                                                   .context = kernel_context_threadx,
                                                   .read = read_threadx};
@@ -471,6 +474,8 @@ const struct kernel_description kernel_bout = {.name = "bout",
                                                .fill = FILL,
                                                .current = {"_tx_thread_current_ptr"},
                                                .next = "_tx_thread_execute_ptr",
+                                               .started = {"bout_system_state", 0, 0xFFFF},
+                                               .ticks = "_tx_timer_system_clock",
                                                .prefixes = bout_prefixes,
                                                .context = kernel_context_bout,
                                                .read = read_bout};

@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "serve/internal.h"
 #include "symbols/dwarf.h"
+#include <elf.h>
 #include <string.h>
 
 // Forgets what GDB may have changed: all but the threads that have the cores, as GDB was told.
@@ -59,6 +60,12 @@ struct core *proxy_read_core(struct extract_proxy *proxy, unsigned core)
     enum extract_byte_order order = extract_symbols_byte_order(proxy->symbols);
     struct core *read = cores_read(&proxy->cores, &proxy->upstream, core, order);
 
+    // Whether there was a trap since the reset (kernel/start.c). It is not among those of g.
+    if (read && !read->is_searched && proxy->machine->elf_machine == EM_RISCV) {
+        read->is_searched = true;
+        (void)cores_read_register(&proxy->cores, &proxy->upstream, core, FAULT_MCAUSE, order,
+                                  &read->registers);
+    }
     if (!read || read->is_searched || !proxy->machine->is_m_profile ||
         !description_find(&proxy->cores.description, ARM_PSP))
         return read;

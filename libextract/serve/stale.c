@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: notices that a program was started again (stale.h). A kernel that runs changes the control
 // blocks of its threads all the time.
+#include "kernel/kernel.h"
 #include "serve/stale.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
@@ -66,6 +67,10 @@ bool stale_check(struct stale *stale, struct extract_memory *memory,
 {
     struct extract_kernel *kernel;
 
+    if (registers && kernel_is_of_run_before(memory, symbols, core, registers)) {
+        stale_begin(stale, memory, symbols);
+        return true;
+    }
     if (!stale->is_stale)
         return false;
     if (extract_kernel_read_states(&kernel, memory, symbols, NULL)) {

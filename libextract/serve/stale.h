@@ -21,7 +21,7 @@ void stale_continue(struct stale *stale);
 // Returns whether the control blocks are still those of before. They are not if they have changed,
 // or if the target has continued, and a core (NULL: not known) uses the stack of the thread that
 // the kernel has for running on it: a program that is started twice may come to the same state.
-// Does not read anything if nothing began.
+// It also begins if the registers prove that the program was started again (kernel/start.c).
 bool stale_check(struct stale *stale, struct extract_memory *memory,
                  struct extract_symbols *symbols, unsigned core,
                  const struct extract_registers *registers);

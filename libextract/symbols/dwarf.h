@@ -150,6 +150,9 @@ bool extract_symbols_caller(struct extract_symbols *symbols,
 // does not.
 bool extract_symbols_is_signal_frame(struct extract_symbols *symbols, uint64_t address);
 
+// Gets the address of the program's first instruction. Returns false if the file states none.
+bool extract_symbols_start(const struct extract_symbols *symbols, uint64_t *start);
+
 // Copies up to `length` bytes at a target address from the ELF file, out of its code and constants
 // (read-only allocated sections). Returns the number of bytes copied, or 0 if the file has none
 // there. Writable sections are not used, since their content at run time is not in the file.

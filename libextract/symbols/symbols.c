@@ -257,6 +257,16 @@ bool extract_symbols_entry(const struct extract_symbols *symbols, uint64_t *entr
     return symbols->placed;
 }
 
+bool extract_symbols_start(const struct extract_symbols *symbols, uint64_t *start)
+{
+    GElf_Ehdr header;
+
+    if (!gelf_getehdr(symbols->file.elf, &header) || !header.e_entry)
+        return false;
+    *start = header.e_entry + symbols->load_bias;
+    return true;
+}
+
 const char *extract_symbols_path(const struct extract_symbols *symbols)
 {
     return symbols->path;

@@ -129,6 +129,38 @@ restarts() {
         ! grep -q "internal-error\|Can't detach\|Invalid hex" "$work/out" ||
         { cat "$work/out"; return 1; }
 }
+# A target that was reset before GDB connects: RAM is of the run before, as on hardware. QEMU loads
+# the RISC-V image into RAM again, so that its RAM is put back; with that, it cannot start.
+at_reset() {
+    local from to
+    boot "$elf" || return 1
+    {
+        connect "$elf"
+        run_for 0.5
+        ram_of "$elf" >"$work/spans"
+        while read -r from to; do
+            echo "dump binary memory $work/old-$from $from $to"
+        done <"$work/spans"
+        echo 'monitor system_reset'
+        while read -r from to; do
+            echo "restore $work/old-$from binary $from"
+        done <"$work/spans"
+        printf '%s\n' 'disconnect' \
+            "shell '$ringside' threads --elf '$elf' --remote '$socket' >'$work/threads' 2>&1"
+        proxy "$socket" && echo
+        printf '%s\n' 'info threads' 'stepi 12' 'info threads' 'echo runs\n'
+        [ "$port" = rv64 ] ||
+            printf '%s\n' 'hbreak bout_queue_send' 'continue' 'info threads'
+        echo 'kill'
+    } >"$work/body"
+    timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
+    [ "$(grep -c '^\* 1 .*"core" (on the core)' "$work/out")" = 2 ] &&
+        ! sed '/^runs/,$d' "$work/out" | grep -q 'priority' &&
+        { [ "$port" = rv64 ] || sed -n '/^runs/,$p' "$work/out" | grep -q '"control" ('; } &&
+        grep -q 'threads of the run before' "$work/threads" &&
+        ! grep -q 'control' "$work/threads" || { cat "$work/threads" "$work/out"; return 1; }
+}
 # The dump and the live target have the same stacks.
 same_as_dump() {
     local from to images=()
@@ -288,6 +320,7 @@ for port in $ports; do
     [ "$port" = rv64 ] && check "$port: no threads after a load" loaded
     # QEMU's ColdFire board does not start again.
     [ "$port" = coldfire ] || check "$port: GDB goes on after a reset at a breakpoint" restarts
+    [ "$port" = coldfire ] || check "$port: no threads of the run before a reset" at_reset
 done
 elf=$firmware/demo-cortex-m3.elf
 check "cortex-m3: clients of a socket, and their ends while the target runs" listens

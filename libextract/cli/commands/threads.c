@@ -14,7 +14,10 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
     *kernel = NULL;
     if (cli_is_live(options))
         code = extract_live_halt(memory, error);
-    return code ? code : extract_kernel_read(kernel, memory, symbols, error);
+    code = code ? code : extract_kernel_read(kernel, memory, symbols, error);
+    if (!code && cli_is_live(options))
+        extract_kernel_check_start(*kernel, memory, symbols);
+    return code;
 }
 
 static int print_kernel(const struct extract_kernel *kernel, const char *source,

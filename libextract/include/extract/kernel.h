@@ -142,6 +142,11 @@ enum extract_code extract_kernel_read_states(struct extract_kernel **kernel,
                                              struct extract_symbols *symbols,
                                              struct extract_error *error);
 void extract_kernel_free(struct extract_kernel *kernel); // NULL is allowed
+// Removes the threads and objects if the registers of a live target, which is halted, prove that it
+// was started again: its start-up code has not cleared the kernel's variables yet. This becomes a
+// problem.
+void extract_kernel_check_start(struct extract_kernel *kernel, struct extract_memory *memory,
+                                struct extract_symbols *symbols);
 
 // What is left of a target that has stopped. Initialize with zeros, then set what there is. The
 // caller owns all that it points to, which must outlive what is made of it.
