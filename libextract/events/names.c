@@ -110,7 +110,7 @@ static bool target_text(struct build *build, uint64_t address, char *text, size_
 static bool control_block_name(struct build *build, uint64_t address, char *name, size_t size)
 {
     const struct extract_ring *ring = &build->trace->snapshot->ring;
-    // Not longer than in the registry, if there is one, so that a saved dump gives it the same name.
+    // Not longer than in the registry, if there is one, so that a saved dump gives the same name.
     size_t most = ring->name_bytes && ring->name_bytes < size ? ring->name_bytes : size;
     uint64_t pointer;
 

@@ -3,7 +3,7 @@
 // threads and application timers; the latter two are served by the System Timer Thread.
 //
 // Timers are in a wheel of lists, as in ThreadX, with the same names: each tick looks at the next
-// list. A timer of more ticks than there are lists comes round with what is left.
+// list. A timer of more ticks than there are lists stays in its list with what is left.
 #include "kernel.h"
 
 #define TIMER_STACK_BYTES (256 * sizeof(ULONG))

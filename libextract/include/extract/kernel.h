@@ -74,7 +74,7 @@ struct extract_kernel_thread {
     bool has_priority, has_base_priority;
     uint64_t priority;      // in force, as the kernel counts
     uint64_t base_priority; // without inheritance
-    bool is_idle; // the kernel runs it if no other one is ready
+    bool is_idle;           // the kernel runs it if no other one is ready
     bool has_core;
     unsigned core;        // RUNNING: number of its core
     const char *wait;     // BLOCKED: the type of what it waits for, such as "mutex"; NULL: unknown
@@ -126,7 +126,7 @@ struct extract_kernel {
     char (*problems)[EXTRACT_KERNEL_PROBLEM];
     size_t problem_count;
     size_t missing_count; // of the problems, the first ones: what the images do not have
-    bool is_moving; // one of the problems is that the kernel moves a thread from list to list
+    bool is_moving;       // one of the problems is that the kernel moves a thread from list to list
 };
 
 // Reads the threads and objects of the kernel in a program. A running target should be halted

@@ -99,9 +99,10 @@ List_t pxReadyTasksLists[1] =
 volatile word xTickCount = 9, uxCurrentNumberOfTasks = 1;
 C
 build() { # FILE OPTION...
-    riscv64-unknown-elf-gcc "-march=rv${bits}im" -mabi=$abi -mcmodel=medany -g -nostdlib -msmall-data-limit=0 -static \
-        -ffreestanding "-DSAVE=$save" -Wl,-Ttext=0x80000000 -Wl,-Tdata=0x80010000 -Wl,-e,start \
-        -o "$1" "$work/program.S" "${@:2}" 2>"$work/err" && return 0
+    riscv64-unknown-elf-gcc "-march=rv${bits}im" -mabi=$abi -mcmodel=medany -g -nostdlib \
+        -msmall-data-limit=0 -static -ffreestanding "-DSAVE=$save" -Wl,-Ttext=0x80000000 \
+        -Wl,-Tdata=0x80010000 -Wl,-e,start -o "$1" "$work/program.S" "${@:2}" \
+        2>"$work/err" && return 0
     echo "not ok builds: $(head -n 3 "$work/err")"
     exit 1
 }
