@@ -8,8 +8,7 @@
 //      run on psp, and all else in handlers of exceptions. A core that is in no exception, with a
 //      stack pointer above all variables and stacks of threads, is on the main stack: main() has
 //      not started the kernel yet. An overflow leads downward, and so never there.
-//   3. On RISC-V, the kernel has counted ticks, each of which is a trap, but the core has had no
-//   trap
+//   3. On RISC-V, the kernel has counted ticks, each of which is a trap, but the core has had none
 //      since its reset: mcause is 0.
 #include "kernel/kernel.h"
 #include "registers/live.h"
