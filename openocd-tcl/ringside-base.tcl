@@ -144,6 +144,16 @@ proc _ringside_block {T address count} {
 	return $words
 }
 
+# Returns the way out when memory of a target cannot be read.
+proc _ringside_unreadable_hint {T} {
+	set hint "check the address, and that the target is powered, connected and examined"
+	if {[$T cget -type] eq "riscv" && [$T curstate] ne "halted"} {
+		return "use \"riscv set_mem_access sysbus\", or halt the core: RISC-V that runs may not be\
+			readable otherwise; $hint"
+	}
+	return $hint
+}
+
 # Returns `count` words from an address on. Counts reads, bytes and failures.
 proc _ringside_read {T address count} {
 	upvar #0 _ringside_ring_$T r
@@ -155,7 +165,7 @@ proc _ringside_read {T address count} {
 			incr r(failed)
 			_ringside_fail "target $T" \
 				[format "%d bytes at 0x%x could not be read" [expr {4 * $part}] $address] \
-				"check the address, and that the target is powered, connected and examined"
+				[_ringside_unreadable_hint $T]
 		}
 		incr r(bytes) [expr {4 * $part}]
 		incr address [expr {4 * $part}]

@@ -491,7 +491,13 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     const char *variable = description->current[0] ? description->current[0] : description->symbol;
     struct extract_symbol symbol = {.address = 0};
-    (void)extract_symbols_by_name(symbols, variable, &symbol);
+    bool is_found = extract_symbols_by_name(symbols, variable, &symbol);
+    uint8_t byte;
+    size_t got;
+    // A server that cannot read its target says why.
+    if (is_found && extract_memory_is_running(memory) &&
+        extract_memory_read(memory, symbol.address, &byte, 1, &got, error))
+        return EXTRACT_UNREADABLE;
     return extract_error_set(error, EXTRACT_UNREADABLE, extract_memory_name(memory),
                              "read all of the RAM in which the program keeps its variables",
                              "the variables of %s, such as %s at 0x%llx, cannot be read",

@@ -713,6 +713,15 @@ crash_cores() {
         { grep -w 'core\|pc' "$work/cores/registers.txt"; return 1; }
 }
 check "QEMU: a dump has the registers of each core" crash_cores
+# RISC-V without its system bus: while it runs, each reader says which command makes it readable.
+has_way_out() {
+    local way_out='use "riscv set_mem_access sysbus"'
+    tcl riscv set_mem_access progbuf >/dev/null
+    "$ringside" threads --openocd "$tcl_port" --elf "$elf" >"$work/threads" 2>&1
+    has "$(cat "$work/threads")" "RISC-V core runs: .*$way_out" &&
+        says "$way_out" ringside snapshot "$work/none.trx" || return 1
+    tcl riscv set_mem_access sysbus >/dev/null
+}
 # RISC-V: the registers of the trap are in the dump.
 crash_riscv() {
     local config=$PWD/qemu-tests/probe/riscv.cfg
@@ -724,6 +733,7 @@ crash_riscv() {
     "$ringside" openocd-config --elf "$elf" >"$work/ring.cfg" || return 1
     start_openocd -s openocd-tcl -f "$work/ring.cfg" || return 1
     sleep 0.5
+    has_way_out || return 1
     ask poke "$(symbol death)" 1 >/dev/null && sleep 0.5 || return 1
     tcl halt >/dev/null
     says '1 image of RAM$' ringside crash "$work/riscv" || return 1

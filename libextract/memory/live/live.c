@@ -291,10 +291,11 @@ static size_t write_span(void *context, uint64_t address, const void *bytes, siz
 static bool explain(void *context, uint64_t address, struct extract_error *error)
 {
     struct live *live = context;
+    const char *hint = live->running ? live->kind->running_hint(live) : NULL;
 
     if (live->refused)
         extract_error_set(error, EXTRACT_UNREADABLE, live->place,
-                          "check the address, and that the target runs this firmware",
+                          hint ? hint : "check the address, and that the target runs this firmware",
                           "no access at 0x%" PRIx64 ": %s", address, live->refusal);
     else
         *error = live->connection.error;

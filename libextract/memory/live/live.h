@@ -48,6 +48,8 @@ struct live_kind {
     bool (*stop)(struct live *live);
     // Sends a request in the language of the server, and appends its answer to a text.
     enum live_answer (*ask)(struct live *live, const char *request, struct extract_text *answer);
+    // Returns the way out if the target can perhaps not be read because it runs; otherwise NULL.
+    const char *(*running_hint)(const struct live *live);
     enum live_protocol protocol;
 };
 

@@ -27,16 +27,35 @@ enum {
     NAME_SIZE = 128                          // bytes of a target's name, with its null byte
 };
 
+// A type of OpenOCD's targets whose memory it may be unable to read while they run. (It reads a
+// mem_ap, a cortex_m and an hla_target while they run.)
+struct core_type {
+    const char *name;
+    const char *hint;     // the way out
+    const char *old_hint; // the way out in versions before 0.12
+};
+
 struct openocd {
     struct live live;
     char target[NAME_SIZE];
     bool named;   // the user named the target
     bool native;  // OpenOCD has read_memory (0.12); otherwise mem2array is used
     bool is_core; // the target reports its true state; a mem_ap reports the last requested one
+    const struct core_type *type; // NULL: reads of a running target need nothing special
     uint32_t number;
     size_t used;
     uint8_t reply[REPLY_SIZE];
     char script[SCRIPT_SIZE];
+};
+
+#define WITHOUT_A_BUS "; without a system bus, halt the core; otherwise check the address"
+#define MEM_AP_HINT   "the core runs: halt it, or read a target of type mem_ap with --target"
+static const struct core_type core_types[] = {
+    {"riscv", "the RISC-V core runs: in OpenOCD, use \"riscv set_mem_access sysbus\"" WITHOUT_A_BUS,
+     "the RISC-V core runs: in OpenOCD, use \"riscv set_prefer_sba on\"" WITHOUT_A_BUS},
+    {"cortex_a", MEM_AP_HINT, MEM_AP_HINT},
+    {"cortex_r4", MEM_AP_HINT, MEM_AP_HINT},
+    {"aarch64", MEM_AP_HINT, MEM_AP_HINT},
 };
 
 static const char mark[] = "ringside ";
@@ -206,6 +225,22 @@ static bool choose_target(struct openocd *o)
                            "OpenOCD has no target \"%s\"", o->target);
 }
 
+// Returns the type of a target if OpenOCD may be unable to read it while it runs; otherwise NULL.
+static const struct core_type *find_core_type(const char *name)
+{
+    for (size_t i = 0; i < sizeof core_types / sizeof *core_types; i++)
+        if (strcmp(core_types[i].name, name) == 0)
+            return &core_types[i];
+    return NULL;
+}
+
+static const char *running_hint(const struct live *live)
+{
+    const struct openocd *o = (const struct openocd *)live;
+
+    return !o->type ? NULL : o->native ? o->type->hint : o->type->old_hint;
+}
+
 // Learns what reads depend on: target, byte order, type, and whether read_memory exists. To test
 // the last, it reads 0 elements, which does not access the target.
 static bool greet(struct live *live)
@@ -222,6 +257,8 @@ static bool greet(struct live *live)
         return false;
     live->byte_order = strncmp(facts, "big ", 4) ? EXTRACT_LITTLE : EXTRACT_BIG;
     o->is_core = !strstr(facts, " mem_ap");
+    const char *type = strchr(facts, ' ');
+    o->type = type ? find_core_type(type + 1) : NULL;
     enum live_answer answer = run_script(o, &result, "%s read_memory 0 8 0", o->target);
     o->native = answer == LIVE_GIVEN;
     return answer != LIVE_BROKEN;
@@ -390,6 +427,7 @@ static const struct live_kind openocd_kind = {.greet = greet,
                                               .part = part,
                                               .stop = stop,
                                               .ask = ask,
+                                              .running_hint = running_hint,
                                               .protocol = LIVE_TCL};
 
 const char *openocd_target(const struct live *live)

@@ -493,6 +493,15 @@ static enum live_answer ask(struct live *live, const char *request, struct extra
     return LIVE_GIVEN;
 }
 
+// Most servers halt their target, and it can be read. OpenOCD does not with a gdb-attach event that
+// does not halt.
+static const char *running_hint(const struct live *live)
+{
+    (void)live;
+    return "halt the target, or check the address; OpenOCD reads a RISC-V core that runs with "
+           "\"riscv set_mem_access sysbus\"";
+}
+
 static const struct live_kind remote_kind = {.greet = greet,
                                              .fetch = fetch,
                                              .store = store,
@@ -501,6 +510,7 @@ static const struct live_kind remote_kind = {.greet = greet,
                                              .part = part,
                                              .region = region,
                                              .ask = ask,
+                                             .running_hint = running_hint,
                                              .protocol = LIVE_PACKETS};
 
 enum extract_code remote_open(struct extract_memory **memory, const char *place,

@@ -85,7 +85,7 @@ static int run_script(struct fake *fake, char *result, char *script)
         return !strcpy(result, strcmp(fake->trick, "no target") ? "chip.cpu chip.mem" : "");
     if (!strncmp(script, "concat ", 7))
         return sprintf(result, "%s %s", fake->big ? "big" : "little",
-                       fake->mem_ap ? "mem_ap" : "cortex_m") < 0;
+                       fake->mem_ap ? "mem_ap" : fake->type) < 0;
     if ((words = strstr(script, "array2mem a "))) {
         sscanf(words, "array2mem a %u 0x%llx", &width, &address);
         *strchr(script, '}') = 0;
@@ -263,6 +263,42 @@ static void state_is_asked_with_each_read(void **state)
     fake_close(fake, memory);
 }
 
+// The way out of a refused read is that of the type, the version and the state of the target. The
+// commands are OpenOCD's: riscv set_mem_access replaces riscv set_prefer_sba in 0.12.
+static void a_hint_fits_the_core_and_its_state(void **state)
+{
+    static const char address[] = "check the address, and that the target runs this firmware";
+    static const struct {
+        const char *type;
+        bool old, halted;
+        const char *hint;
+    } rows[] = {
+        {"riscv", false, false, "riscv set_mem_access sysbus"},
+        {"riscv", true, false, "riscv set_prefer_sba on"},
+        {"riscv", false, true, address},
+        {"aarch64", false, false, "halt it, or read a target of type mem_ap"},
+        {"cortex_a", true, false, "halt it, or read a target of type mem_ap"},
+        {"cortex_m", false, false, address},
+        {"mem_ap", false, false, address},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fake *fake = fake_new(serve);
+        struct extract_error error = {0};
+        uint8_t bytes[4];
+        size_t got;
+        fake->type = rows[i].type;
+        fake->old = rows[i].old;
+        fake->halted = rows[i].halted;
+        struct extract_memory *memory = open_fake(fake, 0);
+        assert_int_equal(extract_memory_read(memory, 0x90000000, bytes, 4, &got, &error),
+                         EXTRACT_UNREADABLE);
+        assert_non_null(strstr(error.hint, rows[i].hint));
+        fake_close(fake, memory);
+    }
+}
+
 static void a_mem_ap_is_never_halted(void **state)
 {
     struct fake *fake = fake_new(serve);
@@ -393,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_script_has_a_limit),
         cmocka_unit_test(holes_are_exact_and_cheap),
         cmocka_unit_test(state_is_asked_with_each_read),
+        cmocka_unit_test(a_hint_fits_the_core_and_its_state),
         cmocka_unit_test(a_mem_ap_is_never_halted),
         cmocka_unit_test(targets_are_chosen_by_name),
         cmocka_unit_test(writes_reach_the_target),
