@@ -337,6 +337,7 @@ live() { # OPTION...
 }
 # The page of the live target is that of its dump, which was saved before.
 live_remote() {
+    "$ringside" crash -q --json "${input[@]}" >"$work/crash.json" 2>"$work/err"
     live --remote "$socket" || return 1
     rm -f "$work"/live.core*
     "$ringside" core -q --elf "$elf" --remote "$socket" -o "$work/live.core" || return 1
