@@ -329,11 +329,14 @@ is_split() {
 # saw it, too.
 essence='[.cause.kind, .cause.text, .cause.certainty, .thread, .context, .place, .frames,
     (.threads | map([.name, .state, .pc])), (.findings | map([.kind, .text, .certainty]))]'
-live() { # OPTION...
+same_live() { # OPTION...
     "$ringside" crash --json --elf "$elf" "$@" >"$work/live.json" 2>"$work/err"
-    whole_or_named $? && grep -q 'the target was halted for' "$work/err" ||
-        { cat "$work/err"; return 1; }
+    whole_or_named $? || { cat "$work/err"; return 1; }
     diff <(jq "$essence" "$work/crash.json") <(jq "$essence" "$work/live.json")
+}
+live() { # OPTION...
+    same_live "$@" || return 1
+    grep -q 'the target was halted for' "$work/err" || { cat "$work/err"; return 1; }
 }
 # The page of the live target is that of its dump, which was saved before.
 live_remote() {
@@ -479,7 +482,8 @@ second_core() {
     input=(--elf "$elf" --registers "$work/registers.txt" "${images[@]}")
     same_from_core || return 1
     same_from_folder || return 1
-    live --remote "$socket"
+    # `disconnect` has left it halted.
+    same_live --remote "$socket" && ! grep 'the target was halted for' "$work/err"
 }
 
 # ---- damage ----
