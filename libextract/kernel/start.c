@@ -7,7 +7,8 @@
 //   2. On Arm's M-profile, the variables of the kernel say that it schedules threads. Then threads
 //      run on psp, and all else in handlers of exceptions. A core that is in no exception, with a
 //      stack pointer above all variables and stacks of threads, is on the main stack: main() has
-//      not started the kernel yet. An overflow leads downward, and so never there.
+//      not started the kernel yet. An overflow leads downward, and so never there. (It proves
+//      nothing if the linker script names the end of another stack above it.)
 //   3. On RISC-V, the kernel has counted ticks, each of which is a trap, but the core has had none
 //      since its reset: mcause is 0.
 #include "kernel/kernel.h"
@@ -38,15 +39,22 @@ static bool is_started(struct kernel_reader *reader)
            value >= description->started.least && value <= description->started.most;
 }
 
-// Returns whether no variable of the program is above an address, nor around it.
+// Returns whether no variable of the program is above an address, nor around it, and the end of at
+// most one stack is. A linker script reserves stacks without variables. If it names two ends above
+// the address, the lower one is that of another stack than the main one.
 static bool is_above_variables(const struct extract_symbols *symbols, uint64_t address)
 {
     struct extract_symbol symbol;
+    uint64_t end = 0;
 
-    for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++)
-        if (!symbol.function && symbol.size && symbol.address + symbol.size > address &&
-            symbol.address < address + MOST_ABOVE)
+    for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++) {
+        if (symbol.function || symbol.address + symbol.size <= address ||
+            symbol.address >= address + MOST_ABOVE)
+            continue;
+        if (symbol.size || (end && end != symbol.address))
             return false;
+        end = symbol.address;
+    }
     return true;
 }
 

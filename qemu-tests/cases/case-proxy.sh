@@ -150,14 +150,16 @@ at_reset() {
         proxy "$socket" && echo
         printf '%s\n' 'info threads' 'stepi 12' 'info threads' 'echo runs\n'
         [ "$port" = rv64 ] ||
-            printf '%s\n' 'hbreak bout_queue_send' 'continue' 'info threads'
+            printf '%s\n' 'hbreak bout_queue_send' 'continue' 'info threads' 'delete' \
+                'hbreak bout_port_idle' 'continue' 'info threads'
         echo 'kill'
     } >"$work/body"
     timeout -k 5 60 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
         -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
     [ "$(grep -c '^\* 1 .*"core" (on the core)' "$work/out")" = 2 ] &&
         ! sed '/^runs/,$d' "$work/out" | grep -q 'priority' &&
-        { [ "$port" = rv64 ] || sed -n '/^runs/,$p' "$work/out" | grep -q '"control" ('; } &&
+        { [ "$port" = rv64 ] ||
+            [ "$(sed -n '/^runs/,$p' "$work/out" | grep -c '"control" (')" = 2 ]; } &&
         grep -q 'threads of the run before' "$work/threads" &&
         ! grep -q 'control' "$work/threads" || { cat "$work/threads" "$work/out"; return 1; }
 }
