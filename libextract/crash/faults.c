@@ -864,16 +864,21 @@ static bool has_fault(const struct register_machine *machine,
     return exception && exception->kind;
 }
 
-// Chooses the first core with a fault, or else the first whose registers are known. Each other one
+// Chooses the first core with a fault, or else, of a kernel in a process, the thread that stopped,
+// or else the first whose registers are known. Each other one
 // with a fault becomes a finding.
 static void choose_core(struct crash_build *build)
 {
     const struct extract_remains *remains = build->remains;
     bool is_found = false;
+    uint64_t lwp;
 
     while (build->crash->core + 1 < remains->core_count &&
            !remains->cores[build->crash->core].known)
         build->crash->core++;
+    for (unsigned i = 0; remains->kernel && i < remains->core_count; i++)
+        if (register_get(&remains->cores[i], FAULT_LWP, &lwp))
+            build->crash->core = i; // the thread of the process that stopped
     for (unsigned i = 0; i < remains->core_count; i++) {
         if (!has_fault(build->machine, &remains->cores[i]))
             continue;
@@ -886,9 +891,6 @@ static void choose_core(struct crash_build *build)
     }
     build->crash->registers = remains->cores[build->crash->core];
     build->crash->core_count = remains->core_count;
-    // In the core file of a target with a kernel, the numbers of threads are those of GDB.
-    if (remains->kernel)
-        build->crash->registers.known &= ~(UINT64_C(1) << FAULT_LWP);
     (void)register_get(&build->crash->registers, FAULT_LWP, &build->crash->lwp);
 }
 

@@ -262,7 +262,8 @@ static void find_thread(struct crash_build *build)
         if (remains->kernel->threads[i].has_core &&
             remains->kernel->threads[i].core == crash->core) {
             crash->thread = &remains->kernel->threads[i];
-            crash->thread_certainty = EXTRACT_CRASH_LIKELY;
+            // A thread of a process is of a core only if the control block proves it.
+            crash->thread_certainty = crash->lwp ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
         }
     if (!crash->thread &&
         kernel_read_current(remains->memory, remains->symbols, crash->core, &address) && !address &&

@@ -12,6 +12,7 @@
 #include "registers/notes.h"
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 // What a note shows; the greatest is the best evidence of a core.
 enum evidence { OF_THREAD, ON_OTHER, ON_RUNNING, OUTSIDE, IN_EXCEPTION };
@@ -144,15 +145,77 @@ static void choose(const struct notes *notes, struct extract_remains *remains, s
         remains->cores[0] = best->registers;
 }
 
-void kernel_choose_cores(struct extract_remains *remains)
+// ---- kernels on Linux ----
+
+// Finds the core whose thread a thread of the process is. ThreadX's ports to Linux keep the
+// pthread_t in the control block, and on x86-64, fs_base is the pthread_t.
+static bool find_core_of(const struct extract_remains *remains,
+                         const struct extract_registers *process_thread, size_t *core)
+{
+    struct kernel_reader reader = kernel_reader_make(NULL, remains->memory, remains->symbols);
+    const struct kernel_description *description = kernel_detect(remains->symbols);
+    struct kernel_block block;
+    uint64_t pointer, id;
+
+    if (!register_get(process_thread, FAULT_FS_BASE, &pointer) || !pointer)
+        return false;
+    for (size_t i = 0; i < remains->kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &remains->kernel->threads[i];
+        if (!thread->has_core || thread->core >= EXTRACT_CORES ||
+            !kernel_read_block(&reader, description->type, thread->address, &block) ||
+            !kernel_block_get(&reader, &block, "tx_thread_linux_thread_id", &id) || id != pointer)
+            continue;
+        *core = thread->core;
+        return true;
+    }
+    return false;
+}
+
+// The registers of a process are those of its threads, of which the first is the one that stopped.
+// Only the registers of threads that the kernel has on a core are those of a core. The thread that
+// stopped keeps its number; if it is of no core, it follows the cores.
+static void place_process_threads(struct extract_remains *remains)
+{
+    struct extract_registers placed[EXTRACT_CORES] = {{.known = 0}};
+    size_t cores = kernel_count_cores(remains->symbols), core;
+
+    if (cores >= EXTRACT_CORES)
+        cores = EXTRACT_CORES - 1;
+    size_t count = cores;
+    for (size_t i = 0; i < remains->core_count; i++) {
+        if (!find_core_of(remains, &remains->cores[i], &core) || core >= cores) {
+            if (i)
+                continue;
+            core = cores;
+            count = cores + 1;
+        }
+        placed[core] = remains->cores[i];
+        if (i)
+            placed[core].known &= ~(UINT64_C(1) << FAULT_LWP);
+    }
+    memcpy(remains->cores, placed, sizeof placed);
+    remains->core_count = count;
+}
+
+static bool is_process(const struct extract_remains *remains)
+{
+    const struct extract_core *file = extract_core_of(remains->memory);
+    uint64_t entry, lwp;
+
+    return remains->core_count && register_get(&remains->cores[0], FAULT_LWP, &lwp) &&
+           (!file || extract_core_entry(file, &entry));
+}
+
+// ---- core files of GDB ----
+
+static void choose_notes(struct extract_remains *remains)
 {
     const struct extract_core *file = extract_core_of(remains->memory);
     size_t cores = kernel_count_cores(remains->symbols);
     struct notes notes = {.remains = remains, .machine = register_machine_of(remains->symbols)};
-    uint64_t entry, lwp;
+    uint64_t lwp;
 
-    // A core file of Linux has notes of threads of Linux, of which the first has the signal.
-    if (!file || !notes.machine || remains->core_count < 2 || extract_core_entry(file, &entry))
+    if (!file || !notes.machine || remains->core_count < 2)
         return;
     for (size_t i = 0; i < remains->core_count; i++)
         if (!register_get(&remains->cores[i], FAULT_LWP, &lwp))
@@ -168,4 +231,16 @@ void kernel_choose_cores(struct extract_remains *remains)
         choose(&notes, remains, cores < remains->core_count ? cores : remains->core_count);
     free(notes.list);
     free(registers);
+}
+
+void kernel_choose_cores(struct extract_remains *remains)
+{
+    if (is_process(remains)) {
+        place_process_threads(remains);
+        return;
+    }
+    choose_notes(remains);
+    // In the core file of a target with a kernel, the numbers of threads are those of GDB.
+    for (size_t i = 0; i < remains->core_count; i++)
+        remains->cores[i].known &= ~(UINT64_C(1) << FAULT_LWP);
 }

@@ -30,9 +30,9 @@ static const char *const x86_names[] = {"rax", "rdx", "rcx", "rbx", "rsi", "rdi"
                                         "r12", "r13", "r14", "r15", "rip", "eflags"};
 
 static const char *const fault_names[FAULT_END - EXTRACT_FAULT] = {
-    "cfsr", "hfsr",   "dfsr", "mmfar", "bfar",     "afsr",   "sfsr",
-    "sfar", "mcause", "mepc", "mtval", "mstatus",  "signal", "signal_address",
-    "lwp",  "esr",    "elr",  "far",   "exception"};
+    "cfsr", "hfsr",   "dfsr", "mmfar", "bfar",      "afsr",   "sfsr",
+    "sfar", "mcause", "mepc", "mtval", "mstatus",   "signal", "signal_address",
+    "lwp",  "esr",    "elr",  "far",   "exception", "fs_base"};
 
 static const char *const m68k_names[] = {"d0", "d1", "d2", "d3", "d4", "d5", "d6", "d7", "a0",
                                          "a1", "a2", "a3", "a4", "a5", "fp", "sp", "ps", "pc"};
@@ -156,9 +156,18 @@ static const struct register_machine machines[] = {
      .note_bytes = 336,
      .pid_at = 32,
      .registers_at = 112,
-     .slots = 20,
-     .order = {15, 14, 13, 12, 6, 3,           11,     10,          9,  8,
-               0,  2,  1,  4,  5, NO_REGISTER, X86_PC, NO_REGISTER, 17, X86_SP}},
+     .slots = 22,
+     .order = {15,          14,
+               13,          12,
+               6,           3,
+               11,          10,
+               9,           8,
+               0,           2,
+               1,           4,
+               5,           NO_REGISTER,
+               X86_PC,      NO_REGISTER,
+               17,          X86_SP,
+               NO_REGISTER, FAULT_FS_BASE}},
 };
 
 const struct register_machine *register_machine_find(uint16_t elf_machine, unsigned word_bytes,

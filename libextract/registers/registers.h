@@ -52,6 +52,7 @@ enum {
     FAULT_ELR,
     FAULT_FAR,
     FAULT_EXCEPTION, // Arm M-profile: number of the one that was taken at these registers
+    FAULT_FS_BASE,   // x86-64: the thread pointer, which is the pthread_t
     FAULT_END,
     M68K_SP = 15,
     M68K_PS = 16,

@@ -50,6 +50,15 @@ static void put_string_or_null(struct kv_writer *kv, const char *key, const char
         kv_put_unknown(kv, key);
 }
 
+// Returns whether a core of the kernel has stopped. A process has threads that are of none.
+static bool has_core(const struct extract_crash *crash)
+{
+    const struct extract_kernel_thread *thread = crash->thread;
+
+    return crash->core_count && (!crash->lwp || !crash->kernel ||
+                                 (thread && thread->has_core && thread->core == crash->core));
+}
+
 static void put_cause_json(struct kv_writer *kv, const struct extract_crash *crash)
 {
     struct kv_writer cause, registers;
@@ -60,7 +69,7 @@ static void put_cause_json(struct kv_writer *kv, const struct extract_crash *cra
     kv_put_string(&cause, "text", crash->text);
     kv_put_string(&cause, "source", crash->source);
     kv_put_string(&cause, "certainty", extract_crash_certainty_name(crash->certainty));
-    kv_put_optional(&cause, "core", crash->core_count != 0, crash->core);
+    kv_put_optional(&cause, "core", has_core(crash), crash->core);
     kv_put_key(&cause, "registers");
     registers = kv_open_object(kv->text);
     for (unsigned i = 0; i < EXTRACT_REGISTERS; i++)
@@ -259,14 +268,17 @@ static void put_frames(struct extract_text *text, const struct extract_crash *cr
 static void put_context(struct extract_text *text, const struct extract_crash *crash)
 {
     extract_text_puts(text, "in      ");
-    if (crash->lwp) {
+    if (crash->lwp && !crash->thread) {
         extract_text_printf(text, "thread %llu (certain)", (unsigned long long)crash->lwp);
-        if (crash->core_count > 1)
+        if (crash->core_count > 1 && !crash->kernel)
             extract_text_printf(text, ", of %zu", crash->core_count);
     } else if (crash->thread) {
         extract_text_puts(text, "thread ");
         kernel_put_name(text, crash->thread->name, crash->thread->address);
         extract_text_printf(text, " (%s)", extract_crash_certainty_name(crash->thread_certainty));
+        if (crash->lwp && has_core(crash))
+            extract_text_printf(text, ", thread %llu of the process",
+                                (unsigned long long)crash->lwp);
         if (*crash->context)
             extract_text_printf(text, ", interrupted by %s", crash->context);
     } else if (crash->last_thread) {
@@ -281,7 +293,7 @@ static void put_context(struct extract_text *text, const struct extract_crash *c
     } else {
         extract_text_puts(text, *crash->context ? crash->context : "unknown");
     }
-    if (crash->core_count > 1 && !crash->lwp)
+    if (crash->core_count > 1 && (!crash->lwp || crash->kernel) && has_core(crash))
         extract_text_printf(text, ", on core %u", crash->core);
     extract_text_putc(text, '\n');
 }

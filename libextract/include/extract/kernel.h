@@ -155,7 +155,7 @@ struct extract_remains {
     struct extract_memory *memory;
     struct extract_symbols *symbols; // NULL: none
     struct extract_kernel *kernel;   // NULL: none
-    struct extract_registers *cores; // of the cores; NULL: not known
+    struct extract_registers *cores; // of the cores, EXTRACT_CORES of them; NULL: not known
     size_t core_count;               // number of them
     bool psp_is_likely;              // psp of a core was found by search (extract_kernel_find_psp)
     // Notes of a core file that has one for each thread, so that the cores' were chosen by the

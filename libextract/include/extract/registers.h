@@ -16,7 +16,7 @@ enum {
                         // M-profile); mcause, mepc, mtval, mstatus (RISC-V); signal,
                         // signal_address, and lwp, the number of the thread (Linux); esr, elr, far
                         // (AArch64, of its level); exception, the number of the one that was
-                        // taken at these registers (Arm M-profile)
+                        // taken at these registers (Arm M-profile); fs_base (x86-64)
     EXTRACT_CORES = 64  // most cores of a target, or threads of a Linux core
 };
 

@@ -2,6 +2,8 @@
 // Tests of kernel/threadx.c on control blocks with the names of ThreadX, in an order of members
 // that no release has: whoever assumes offsets fails. Two cores.
 #include "host.h"
+#include "kernel/kernel.h"
+#include <extract/crash.h>
 
 typedef unsigned int ULONG; // of other size than a pointer
 typedef struct TX_THREAD_STRUCT TX_THREAD;
@@ -27,6 +29,7 @@ struct TX_THREAD_STRUCT {
     ULONG tx_thread_stack_size;
     void (*tx_thread_entry)(ULONG);
     ULONG tx_thread_id;
+    unsigned long tx_thread_linux_thread_id; // of the ports to Linux: pthread_t
 };
 struct TX_MUTEX_STRUCT {
     TX_THREAD *tx_mutex_owner;
@@ -472,6 +475,87 @@ static void memory_without_the_variables_is_an_error(void **state)
     extract_memory_close(empty);
 }
 
+// ---- on Linux ----
+
+struct process_thread {
+    uint64_t lwp, fs_base;
+};
+// Facts of ThreadX's SMP port to Linux: thread 23737 had SIGSEGV on core 1, which its control block
+// proves; 23736 ran on core 0; 23709 is the scheduler's, and 23734 that of the timer's interrupt.
+static const struct process_thread on_core_1 = {23737, 0x7FFFF75AA6C0},
+                                   on_core_0 = {23736, 0x7FFFF75BB6C0},
+                                   scheduler = {23709, 0x7FFFF7DCE740},
+                                   interrupt = {23734, 0x7FFFF7DCD6C0};
+
+static void add_thread(struct extract_remains *remains, struct process_thread thread)
+{
+    struct extract_registers *registers = &remains->cores[remains->core_count++];
+
+    register_set(registers, FAULT_LWP, thread.lwp);
+    register_set(registers, FAULT_FS_BASE, thread.fs_base);
+}
+
+// Checks whose registers a core has. Only the thread that stopped keeps its number.
+static void expect_core(const struct extract_remains *remains, size_t core,
+                        struct process_thread thread, bool has_stopped)
+{
+    uint64_t value;
+
+    assert_true(register_get(&remains->cores[core], FAULT_FS_BASE, &value));
+    assert_int_equal(value, thread.fs_base);
+    assert_int_equal(register_get(&remains->cores[core], FAULT_LWP, &value), has_stopped);
+    if (has_stopped)
+        assert_int_equal(value, thread.lwp);
+}
+
+static struct extract_registers cores[EXTRACT_CORES];
+
+static struct extract_remains *make_process(struct host *host)
+{
+    static struct extract_remains remains;
+
+    memset(cores, 0, sizeof cores);
+    threads[0].tx_thread_linux_thread_id = on_core_1.fs_base;
+    threads[4].tx_thread_linux_thread_id = on_core_0.fs_base;
+    _tx_thread_current_ptr[0] = &threads[4];
+    remains = (struct extract_remains){.size = sizeof remains,
+                                       .cores = cores,
+                                       .memory = host->memory,
+                                       .symbols = host->symbols,
+                                       .kernel = host_kernel(host)};
+    return &remains;
+}
+
+static void threads_of_a_process_are_no_cores(void **state)
+{
+    struct extract_remains *remains = make_process(*state);
+
+    add_thread(remains, on_core_1); // the first has the signal
+    add_thread(remains, scheduler);
+    add_thread(remains, interrupt);
+    add_thread(remains, on_core_0);
+    kernel_choose_cores(remains);
+    assert_int_equal(remains->core_count, 2);
+    expect_core(remains, 0, on_core_0, false);
+    expect_core(remains, 1, on_core_1, true);
+    extract_kernel_free(remains->kernel);
+}
+
+static void the_scheduler_of_a_process_is_no_core(void **state)
+{
+    struct extract_remains *remains = make_process(*state);
+
+    add_thread(remains, scheduler);
+    add_thread(remains, interrupt);
+    add_thread(remains, on_core_1);
+    kernel_choose_cores(remains);
+    assert_int_equal(remains->core_count, 3); // it follows the two cores
+    assert_int_equal(remains->cores[0].known, 0);
+    expect_core(remains, 1, on_core_1, false);
+    expect_core(remains, 2, scheduler, true);
+    extract_kernel_free(remains->kernel);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
@@ -491,6 +575,8 @@ int main(void)
                                        TEST(a_strange_state_is_unknown),
                                        TEST(damaged_names_are_noticed),
                                        TEST(no_threads_are_none),
+                                       TEST(threads_of_a_process_are_no_cores),
+                                       TEST(the_scheduler_of_a_process_is_no_core),
                                        TEST(memory_without_the_variables_is_an_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
