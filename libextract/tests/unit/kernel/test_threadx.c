@@ -493,6 +493,7 @@ static void add_thread(struct extract_remains *remains, struct process_thread th
 
     register_set(registers, FAULT_LWP, thread.lwp);
     register_set(registers, FAULT_FS_BASE, thread.fs_base);
+    register_set(registers, X86_SP, thread.fs_base - 0x818); // on no stack of the kernel
 }
 
 // Checks whose registers a core has. Only the thread that stopped keeps its number.
@@ -506,6 +507,22 @@ static void expect_core(const struct extract_remains *remains, size_t core,
     assert_int_equal(register_get(&remains->cores[core], FAULT_LWP, &value), has_stopped);
     if (has_stopped)
         assert_int_equal(value, thread.lwp);
+}
+
+// Checks which thread of the process a crash is about, and which thread of the kernel that is.
+static void expect_page(const struct extract_remains *remains, struct process_thread stopped,
+                        const char *name)
+{
+    struct extract_crash *crash;
+
+    assert_int_equal(extract_crash_new(&crash, remains, NULL, 0, NULL), EXTRACT_OK);
+    assert_int_equal(crash->lwp, stopped.lwp);
+    assert_int_equal(crash->thread != NULL, name != NULL);
+    if (name) {
+        assert_string_equal(crash->thread->name, name);
+        assert_int_equal(crash->thread_certainty, EXTRACT_CRASH_CERTAIN);
+    }
+    extract_crash_free(crash);
 }
 
 static struct extract_registers cores[EXTRACT_CORES];
@@ -538,6 +555,7 @@ static void threads_of_a_process_are_no_cores(void **state)
     assert_int_equal(remains->core_count, 2);
     expect_core(remains, 0, on_core_0, false);
     expect_core(remains, 1, on_core_1, true);
+    expect_page(remains, on_core_1, "worker");
     extract_kernel_free(remains->kernel);
 }
 
@@ -553,6 +571,7 @@ static void the_scheduler_of_a_process_is_no_core(void **state)
     assert_int_equal(remains->cores[0].known, 0);
     expect_core(remains, 1, on_core_1, false);
     expect_core(remains, 2, scheduler, true);
+    expect_page(remains, scheduler, NULL);
     extract_kernel_free(remains->kernel);
 }
 
