@@ -22,6 +22,9 @@ struct frame {
     unsigned word_bytes;
     struct extract_cursor cursor;
     struct extract_registers registers;
+    struct extract_fpu_part fpu[EXTRACT_FPU_PARTS];
+    size_t fpu_count;
+    bool is_big; // the byte order of the target
     uint8_t bytes[FRAME_BYTES];
 };
 
@@ -35,6 +38,8 @@ static void open_frame(struct frame *frame, struct kernel_reader *reader, uint64
     frame->word_bytes = reader->word_bytes;
     frame->cursor = extract_cursor_make(frame->bytes, got, reader->order);
     frame->registers.known = 0;
+    frame->fpu_count = 0;
+    frame->is_big = reader->order == EXTRACT_BIG;
 }
 
 static uint64_t take_word(struct frame *frame)
@@ -71,6 +76,18 @@ static void skip(struct frame *frame, unsigned words)
     extract_cursor_span(&frame->cursor, words * frame->word_bytes);
 }
 
+// Notes where registers of the FPU are, and moves past them. On Arm, two of 32 bits are one of 64
+// bits as it is in memory, if the memory is little-endian.
+static void note_fpu(struct frame *frame, unsigned first, unsigned count, unsigned bytes,
+                     unsigned step)
+{
+    if (!frame->is_big && frame->fpu_count < EXTRACT_FPU_PARTS)
+        frame->fpu[frame->fpu_count++] =
+            (struct extract_fpu_part){frame->at + frame->cursor.at, (uint8_t)first, (uint8_t)count,
+                                      (uint8_t)bytes, (uint8_t)step};
+    extract_cursor_span(&frame->cursor, (uint64_t)count * step);
+}
+
 // Ends a frame: the stack pointer is above it. Returns false if the memory does not contain it all.
 static bool close_frame(struct frame *frame, unsigned sp, uint64_t extra)
 {
@@ -80,7 +97,23 @@ static bool close_frame(struct frame *frame, unsigned sp, uint64_t extra)
 
 // ---- Arm, M-profile ----
 
-enum { FPU_WORDS = 18 /* s0 to s15, fpscr, reserved */, FPU_CALLEE_WORDS = 16, CALLEE_WORDS = 8 };
+enum { CALLEE_WORDS = 8 };
+
+// The registers of the FPU in the frame of an exception: s0 to s15, fpscr, and a word without
+// meaning. A core may reserve them only, and store them when the FPU is used next (lazy stacking):
+// a kernel that saves s16 to s31 of a thread has used it.
+static void note_fpu_frame(struct frame *frame)
+{
+    note_fpu(frame, 0, 8, 8, 8);
+    note_fpu(frame, EXTRACT_FPU_CONTROL, 1, 4, 4);
+    skip(frame, 1);
+}
+
+// s16 to s31.
+static void note_fpu_callee_saved(struct frame *frame)
+{
+    note_fpu(frame, 8, 8, 8, 8);
+}
 
 // Returns whether an address is code of the program.
 static bool is_code(struct kernel_reader *reader, uint64_t address)
@@ -103,7 +136,7 @@ static bool take_exception_frame(struct frame *frame, bool has_fpu)
     take_list(frame, order, sizeof order);
     uint64_t psr = frame->registers.value[ARM_PSR];
     if (has_fpu)
-        skip(frame, FPU_WORDS);
+        note_fpu_frame(frame);
     frame->registers.value[ARM_PC] &= ~UINT64_C(1);
     return close_frame(frame, ARM_SP, psr & aligned ? 4 : 0) && !(psr & reserved);
 }
@@ -138,7 +171,7 @@ static bool arm_threadx(struct frame *frame, struct kernel_reader *reader)
     if (!is_exception_return(exception_return))
         return false;
     if (has_fpu_frame(exception_return))
-        skip(frame, FPU_CALLEE_WORDS);
+        note_fpu_callee_saved(frame);
     take(frame, 4, CALLEE_WORDS);
     return take_thread_frame(frame, reader, has_fpu_frame(exception_return));
 }
@@ -151,7 +184,7 @@ static bool arm_with_return(struct frame *frame, struct kernel_reader *reader)
     if (!is_exception_return(exception_return))
         return false;
     if (has_fpu_frame(exception_return))
-        skip(frame, FPU_CALLEE_WORDS);
+        note_fpu_callee_saved(frame);
     return take_thread_frame(frame, reader, has_fpu_frame(exception_return));
 }
 
@@ -215,7 +248,7 @@ static unsigned take_arm_layout(struct frame *frame, struct kernel_reader *reade
     for (unsigned i = 0; i < CALLEE_WORDS; i++)
         register_set(&frame->registers, 4 + i, words[layout->callee_saved + i]);
     if (has_fpu_frame(exception_return))
-        skip(frame, FPU_CALLEE_WORDS);
+        note_fpu_callee_saved(frame);
     if (!take_thread_frame(frame, reader, has_fpu_frame(exception_return)))
         return 0;
     return is_code(reader, frame->registers.value[ARM_PC]) ? 2 : 1;
@@ -346,7 +379,7 @@ static bool arm_classic_freertos(struct frame *frame, struct kernel_reader *read
 // then the depth of critical sections (since V10.5), and mstatus. In V11.3, mstatus is the second
 // one; then come the registers of the FPU and fcsr if mstatus says that the task has changed them,
 // x1, x5 to x31, and the depth. On a core of RV32E, x15 is the last register.
-enum { RISCV_LINK = 1, RISCV_MIDDLE = 5, RISCV_FPU_REGISTERS = 33 };
+enum { RISCV_LINK = 1, RISCV_MIDDLE = 5, RISCV_FPU_REGISTERS = 32, FCSR_BYTES = 4 };
 static const struct riscv_layout {
     bool is_status_first, has_depth;
     uint8_t fpu_bytes; // of one register of the FPU; 0: they are not saved
@@ -374,8 +407,10 @@ static bool take_riscv_task(struct frame *frame, struct kernel_reader *reader,
     take(frame, RISCV_PC, 1);
     if (layout->is_status_first)
         status = take_word(frame);
-    if (layout->fpu_bytes)
-        extract_cursor_span(&frame->cursor, RISCV_FPU_REGISTERS * layout->fpu_bytes);
+    if (layout->fpu_bytes) {
+        note_fpu(frame, 0, RISCV_FPU_REGISTERS, layout->fpu_bytes, layout->fpu_bytes);
+        note_fpu(frame, EXTRACT_FPU_CONTROL, 1, FCSR_BYTES, layout->fpu_bytes);
+    }
     take(frame, RISCV_LINK, 1);
     take(frame, RISCV_MIDDLE, reader->elf_flags & EF_RISCV_RVE ? 11 : 27);
     if (layout->has_depth)
@@ -403,10 +438,25 @@ static bool riscv_freertos(struct frame *frame, struct kernel_reader *reader,
         &(struct frame_variants){layouts, sizeof layouts / sizeof *layouts, take_riscv_task});
 }
 
-static bool riscv_threadx(struct frame *frame, bool has_fpu)
+// Returns the bytes of a register of the FPU that ThreadX's port for RISC-V saves, in words: those
+// that functions use to pass values. 0: it saves none.
+static unsigned riscv_fpu_bytes(uint32_t elf_flags)
+{
+    switch (elf_flags & EF_RISCV_FLOAT_ABI) {
+    case EF_RISCV_FLOAT_ABI_DOUBLE:
+        return 8;
+    case EF_RISCV_FLOAT_ABI_SINGLE:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+static bool riscv_threadx(struct frame *frame, const struct kernel_reader *reader)
 {
     enum { SOLICITED, INTERRUPTED };
-    enum { SOLICITED_FPU_WORDS = 13, INTERRUPTED_FPU_WORDS = 33 };
+    enum { FS0 = 8, FS2 = 18 };
+    const unsigned fpu_bytes = riscv_fpu_bytes(reader->elf_flags), word = reader->word_bytes;
     enum { RA = 1, T2 = 7, S1 = 9, A7 = 17, S11 = 27, T6 = 31 };
     uint64_t kind = take_word(frame);
 
@@ -417,7 +467,13 @@ static bool riscv_threadx(struct frame *frame, bool has_fpu)
     if (kind == SOLICITED) {
         take(frame, RA, 1);
         register_set(&frame->registers, RISCV_PC, frame->registers.value[RA]);
-        skip(frame, 2 + (has_fpu ? SOLICITED_FPU_WORDS : 0)); // mstatus, and one of alignment
+        skip(frame, 1); // mstatus
+        if (fpu_bytes) {
+            note_fpu(frame, FS0, 2, fpu_bytes, word);
+            note_fpu(frame, FS2, 10, fpu_bytes, word);
+            note_fpu(frame, EXTRACT_FPU_CONTROL, 1, FCSR_BYTES, word);
+        }
+        skip(frame, 1); // of alignment
     } else {
         take_down(frame, T6, 4);
         take_down(frame, T2, 3);
@@ -425,7 +481,11 @@ static bool riscv_threadx(struct frame *frame, bool has_fpu)
         take(frame, RA, 1);
         skip(frame, 1);
         take(frame, RISCV_PC, 1);
-        skip(frame, 1 + (has_fpu ? INTERRUPTED_FPU_WORDS : 0));
+        if (fpu_bytes) {
+            note_fpu(frame, 0, RISCV_FPU_REGISTERS, fpu_bytes, word);
+            note_fpu(frame, EXTRACT_FPU_CONTROL, 1, FCSR_BYTES, word);
+        }
+        skip(frame, 1);
     }
     return close_frame(frame, RISCV_SP, 0);
 }
@@ -447,7 +507,7 @@ bool kernel_context_threadx_trap(struct kernel_reader *reader, uint64_t address,
     take(&frame, RA, 1);
     skip(&frame, 1);
     take(&frame, RISCV_PC, 1);
-    skip(&frame, 1 + (reader->elf_flags & EF_RISCV_FLOAT_ABI ? RISCV_FPU_REGISTERS : 0));
+    skip(&frame, 1 + (reader->elf_flags & EF_RISCV_FLOAT_ABI ? RISCV_FPU_REGISTERS + 1 : 0));
     for (unsigned i = S1; i <= S11; i++)
         if ((i == S1 || i >= S2) && register_get(core, i, &value))
             register_set(&frame.registers, i, value);
@@ -536,9 +596,13 @@ static bool coldfire_bout(struct frame *frame)
 
 // ---- the kernels ----
 
-static bool finish(const struct frame *frame, bool is_frame, struct extract_registers *registers)
+static bool finish(const struct frame *frame, bool is_frame, struct kernel_saved *saved,
+                   struct extract_registers *registers)
 {
     *registers = is_frame ? frame->registers : (struct extract_registers){.known = 0};
+    for (size_t i = 0; i < EXTRACT_FPU_PARTS; i++)
+        saved->fpu[i] = is_frame && i < frame->fpu_count ? frame->fpu[i]
+                                                         : (struct extract_fpu_part){.count = 0};
     return is_frame;
 }
 
@@ -561,12 +625,12 @@ bool kernel_context_threadx(struct kernel_reader *reader, struct kernel_saved *s
     else if (reader->machine == EM_ARM)
         is_frame = arm_threadx(&frame, reader);
     else if (reader->machine == EM_RISCV)
-        is_frame = riscv_threadx(&frame, reader->elf_flags & EF_RISCV_FLOAT_ABI);
+        is_frame = riscv_threadx(&frame, reader);
     else if (reader->machine == EM_AARCH64)
         is_frame = aarch64_threadx(&frame, saved->has_fpu);
     else
         saved->problem = "ThreadX's frames are not known on this machine";
-    return finish(&frame, is_frame, registers);
+    return finish(&frame, is_frame, saved, registers);
 }
 
 bool kernel_context_freertos(struct kernel_reader *reader, struct kernel_saved *saved,
@@ -586,7 +650,7 @@ bool kernel_context_freertos(struct kernel_reader *reader, struct kernel_saved *
         is_frame = aarch64_freertos(&frame, reader, saved);
     else
         saved->problem = "FreeRTOS's frames are not known on this machine";
-    return finish(&frame, is_frame, registers);
+    return finish(&frame, is_frame, saved, registers);
 }
 
 bool kernel_context_bout(struct kernel_reader *reader, struct kernel_saved *saved,
@@ -602,18 +666,19 @@ bool kernel_context_bout(struct kernel_reader *reader, struct kernel_saved *save
         is_frame = riscv_bout(&frame);
     else if (reader->machine == EM_68K)
         is_frame = coldfire_bout(&frame);
-    return finish(&frame, is_frame, registers);
+    return finish(&frame, is_frame, saved, registers);
 }
 
 bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_order order,
                               uint64_t address, bool has_fpu, struct extract_registers *registers)
 {
     struct kernel_reader reader = {.memory = memory, .order = order, .word_bytes = 4};
+    struct kernel_saved saved = {.sp = address}; // its FPU may be stored later
     struct frame frame;
 
     open_frame(&frame, &reader, address);
     bool is_frame = take_exception_frame(&frame, has_fpu);
-    return finish(&frame, is_frame, registers);
+    return finish(&frame, is_frame, &saved, registers);
 }
 
 // Returns whether the images do not have what a thread has saved on its stack.
@@ -641,9 +706,10 @@ void kernel_read_context(struct kernel_reader *reader, struct extract_kernel_thr
 
     if (reader->is_brief)
         return;
-    if (reader->registers && context(reader, &saved, &registers))
+    if (reader->registers && context(reader, &saved, &registers)) {
         kernel_set_context(reader, thread, &registers);
-    else if (is_stack_missing(reader, thread))
+        memcpy(thread->fpu, saved.fpu, sizeof thread->fpu);
+    } else if (is_stack_missing(reader, thread))
         thread->no_registers = "the images do not have its stack";
     else
         thread->no_registers =
@@ -657,6 +723,7 @@ void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thre
     struct extract_symbol symbol;
 
     thread->registers = *registers;
+    memset(thread->fpu, 0, sizeof thread->fpu);
     thread->no_registers = NULL;
     thread->has_sp = register_get(registers, names->sp, &thread->sp);
     thread->has_pc = register_get(registers, names->pc, &thread->pc);

@@ -67,6 +67,7 @@ struct kernel_saved {
     uint64_t sp;                     // stack pointer in the control block
     uint64_t stack_start, stack_end; // of the thread; 0: not known
     bool has_fpu;                    // the control block says that registers of an FPU are there
+    struct extract_fpu_part fpu[EXTRACT_FPU_PARTS]; // set: where registers of the FPU are
     const char *problem; // set where the registers are not known: why; static; NULL: damaged
 };
 

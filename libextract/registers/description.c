@@ -4,6 +4,7 @@
 // Source: Debugging with GDB, "Target Description Format".
 #include "registers/description.h"
 #include "base/hex.h"
+#include "registers/fpu.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,7 @@ void description_add(struct description *description, const struct register_mach
         unsigned long size = strtoul(bits, NULL, 10);
         added.bytes = ((unsigned)(size < MOST_BITS ? size : MOST_BITS) + 7) / 8;
         added.index = register_index(machine, name);
+        added.fpu = fpu_register_number(machine, name);
         add_register(description, &added);
     }
 }

@@ -11,6 +11,7 @@ struct described_register {
     unsigned number; // in the protocol
     unsigned bytes;
     unsigned index; // of registers.h; NO_REGISTER: another one
+    unsigned fpu;   // number of a register of the FPU (fpu.h); NO_REGISTER: another one
 };
 
 struct description {

@@ -3,7 +3,7 @@
 #include "base/hex.h"
 #include "memory/hooks.h"
 #include "serve/packet.h"
-#include "serve/threads.h"
+#include "serve/saved_fpu.h"
 #include "symbols/dwarf.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,17 +73,15 @@ static unsigned register_count(const struct extract_server *server)
     return count;
 }
 
-// The registers of the FPU are not known.
-static void put_fpu_register(struct extract_server *server, unsigned index)
+// Puts a register of the FPU, by its index among those. Returns false after the last one.
+static bool put_fpu_register(struct extract_server *server, uint64_t index)
 {
-    unsigned bytes = index < SERVE_FPU_REGISTERS ? server->fpu_bytes : 4;
+    struct saved_fpu_register reg;
 
-    extract_text_pad(&server->answer, 'x', 2 * bytes);
-}
-
-static unsigned fpu_count(const struct extract_server *server)
-{
-    return server->fpu_bytes ? SERVE_FPU_REGISTERS + SERVE_FPU_CONTROLS : 0;
+    if (!saved_fpu_register(server->machine, server->fpu_bytes, index, &reg))
+        return false;
+    saved_fpu_put(&server->answer, server->selected, server->memory, reg.number, reg.bytes);
+    return true;
 }
 
 static void answer_registers(struct extract_server *server, struct words *words)
@@ -91,8 +89,8 @@ static void answer_registers(struct extract_server *server, struct words *words)
     (void)words;
     for (unsigned i = 0; i < register_count(server); i++)
         put_register(server, i);
-    for (unsigned i = 0; i < fpu_count(server); i++)
-        put_fpu_register(server, i);
+    for (unsigned i = 0; put_fpu_register(server, i); i++)
+        ;
 }
 
 static void answer_register(struct extract_server *server, struct words *words)
@@ -102,9 +100,8 @@ static void answer_register(struct extract_server *server, struct words *words)
     bool is_number = take_number(words, &index);
     if (is_number && index < register_count(server))
         put_register(server, (unsigned)index);
-    else if (is_number && index >= SERVE_FPU_FIRST && index - SERVE_FPU_FIRST < fpu_count(server))
-        put_fpu_register(server, (unsigned)index - SERVE_FPU_FIRST);
-    else
+    else if (!is_number || index < SAVED_FPU_FIRST ||
+             !put_fpu_register(server, index - SAVED_FPU_FIRST))
         extract_text_puts(&server->answer, "E01");
 }
 
@@ -441,7 +438,7 @@ enum extract_code extract_server_new(struct extract_server **server,
     extract_text_init(&made->answer, NULL, NULL);
     extract_text_init(&made->last, NULL, NULL);
     extract_text_init(&made->output, NULL, NULL);
-    made->fpu_bytes = serve_fpu_bytes(symbols);
+    made->fpu_bytes = saved_fpu_bytes(symbols, machine, &made->threads);
     serve_put_description(&made->description, machine, made->feature_count, made->fpu_bytes);
     serve_put_thread_list(&made->list, &made->threads);
     if (made->description.code || made->list.code) {

@@ -95,6 +95,7 @@ static void find_interrupted(struct extract_proxy *proxy)
             extract_kernel_find_interrupted(proxy->kernel, proxy->memory, proxy->symbols,
                                             thread->core, &core))
             served->registers = thread->registers;
+        served->fpu = NULL; // the core may not have stored them yet
         if (extract_kernel_find_psp(proxy->kernel, proxy->memory, proxy->symbols, thread->core,
                                     &core))
             served->is_likely = extract_kernel_interrupted(proxy->memory, proxy->symbols, &core,

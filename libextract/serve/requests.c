@@ -2,6 +2,7 @@
 // serve: the packets of GDB that the proxy answers itself, or changes on their way.
 #include "serve/features.h"
 #include "serve/internal.h"
+#include "serve/saved_fpu.h"
 #include "symbols/dwarf.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,11 +153,16 @@ static bool do_description(struct extract_proxy *proxy)
     return true;
 }
 
+// Puts a register of a thread that does not run; `registers`: its general ones.
 static void put_described(struct extract_proxy *proxy, const struct described_register *reg,
+                          const struct serve_thread *thread,
                           const struct extract_registers *registers)
 {
-    serve_put_register(&proxy->answer, registers, reg->index, reg->bytes,
-                       extract_symbols_byte_order(proxy->symbols));
+    if (thread && reg->fpu != NO_REGISTER)
+        saved_fpu_put(&proxy->answer, thread, proxy->memory, reg->fpu, reg->bytes);
+    else
+        serve_put_register(&proxy->answer, registers, reg->index, reg->bytes,
+                           extract_symbols_byte_order(proxy->symbols));
 }
 
 // The registers of a thread that does not run, in as many bytes as the server sends for a core.
@@ -175,7 +181,7 @@ static bool do_registers(struct extract_proxy *proxy)
     }
     proxy->answer.used = 0;
     for (size_t i = 0; i < description->count && proxy->answer.used < core->length; i++)
-        put_described(proxy, &description->list[i], &thread->registers);
+        put_described(proxy, &description->list[i], thread, &thread->registers);
     proxy_answer_made(proxy);
     return true;
 }
@@ -206,7 +212,7 @@ static bool do_register(struct extract_proxy *proxy)
     if (thread && !is_bank && register_get(&registers, ARM_SP, &sp) && proxy->machine->is_m_profile)
         register_set(&registers, ARM_PSP, sp);
     proxy->answer.used = 0;
-    put_described(proxy, reg, &registers);
+    put_described(proxy, reg, thread, &registers);
     proxy_answer_made(proxy);
     return true;
 }

@@ -2,6 +2,7 @@
 // serve: finds who has each core, and describes threads for GDB (threads.h).
 #include "serve/threads.h"
 #include "kernel/kernel.h"
+#include "serve/saved_fpu.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdlib.h>
@@ -99,6 +100,7 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
             added->registers = cores[thread->core];
         } else {
             add_banks(&added->registers, machine, cores);
+            added->fpu = thread->fpu;
         }
         threads->count++;
     }
@@ -136,6 +138,7 @@ bool serve_threads_split(struct serve_threads *threads, struct extract_memory *m
                                                       .registers = grown[i].registers};
         threads->count++;
         grown[i].registers = interrupted;
+        grown[i].fpu = NULL;
         grown[i].on_core = keeps_core;
         grown[i].is_likely = true;
     }
@@ -248,32 +251,6 @@ void serve_put_thread_list(struct extract_text *text, const struct serve_threads
     extract_text_free(&part);
 }
 
-unsigned serve_fpu_bytes(const struct extract_symbols *symbols)
-{
-    const uint32_t flags = extract_symbols_flags(symbols) & EF_RISCV_FLOAT_ABI;
-
-    if (extract_symbols_machine(symbols) != EM_RISCV)
-        return 0;
-    return flags == EF_RISCV_FLOAT_ABI_DOUBLE ? 8 : flags == EF_RISCV_FLOAT_ABI_SINGLE ? 4 : 0;
-}
-
-static void put_fpu(struct extract_text *text, unsigned bytes)
-{
-    static const char *const controls[] = {"fflags", "frm", "fcsr"};
-
-    if (!bytes)
-        return;
-    extract_text_puts(text, "<feature name=\"org.gnu.gdb.riscv.fpu\">\n");
-    for (unsigned i = 0; i < SERVE_FPU_REGISTERS; i++)
-        extract_text_printf(text, "<reg name=\"f%u\" bitsize=\"%u\" regnum=\"%u\" type=\"%s\"/>\n",
-                            i, bytes * 8, SERVE_FPU_FIRST + i,
-                            bytes == 8 ? "ieee_double" : "ieee_single");
-    for (unsigned i = 0; i < sizeof controls / sizeof *controls; i++)
-        extract_text_printf(text, "<reg name=\"%s\" bitsize=\"32\" regnum=\"%u\"/>\n", controls[i],
-                            SERVE_FPU_FIRST + SERVE_FPU_REGISTERS + i);
-    extract_text_puts(text, "</feature>\n");
-}
-
 void serve_put_description(struct extract_text *text, const struct register_machine *machine,
                            unsigned feature_count, unsigned fpu_bytes)
 {
@@ -292,6 +269,6 @@ void serve_put_description(struct extract_text *text, const struct register_mach
                                                    : "");
         extract_text_puts(text, "</feature>\n");
     }
-    put_fpu(text, fpu_bytes);
+    saved_fpu_describe(text, machine, fpu_bytes);
     extract_text_puts(text, "</target>\n");
 }

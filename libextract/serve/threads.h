@@ -19,6 +19,7 @@ struct serve_thread {
     bool is_likely;     // an exception interrupted it, and its registers were searched for
     bool psp_is_likely; // an exception interrupted it, and its frame was searched for
     struct extract_registers registers;
+    const struct extract_fpu_part *fpu; // EXTRACT_FPU_PARTS of its frame; NULL: none are known
 };
 
 struct serve_threads {
@@ -59,14 +60,8 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
                      const struct serve_thread *thread);
 // Writes the document that qXfer:threads:read returns.
 void serve_put_thread_list(struct extract_text *text, const struct serve_threads *threads);
-// The registers of the FPU of RISC-V, in the description for GDB: f0 to f31, and three of control
-// with 32 bits.
-enum { SERVE_FPU_FIRST = 33, SERVE_FPU_REGISTERS = 32, SERVE_FPU_CONTROLS = 3 };
-// Returns the bytes of such a register, if the calls of a program use them: GDB refuses a target
-// without them. 0: they do not.
-unsigned serve_fpu_bytes(const struct extract_symbols *symbols);
 // Writes the target description: the registers of a machine. `feature_count` of its features;
-// `fpu_bytes`: as serve_fpu_bytes returns it.
+// `fpu_bytes`: as saved_fpu_bytes returns it.
 void serve_put_description(struct extract_text *text, const struct register_machine *machine,
                            unsigned feature_count, unsigned fpu_bytes);
 

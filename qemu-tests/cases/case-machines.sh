@@ -8,6 +8,7 @@
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
 source=qemu-tests/images/parked
+fpu=() in_fpu= # commands for GDB that print registers of the FPU, and their values
 
 # build NAME CONTEXTS COMPILER CODE DATA FLAG...: an image with code and data at these addresses.
 build() {
@@ -65,9 +66,20 @@ serves() {
     [ $# = 0 ] || input=("$@")
     mapfile -t input < <(printf '"%s" ' --elf "$elf" "${input[@]}")
     gdb -ex "target remote | \"$ringside\" serve -q ${input[*]}" -ex 'info threads' \
-        -ex 'thread apply all bt' "$elf"
+        -ex 'thread apply all bt' "${fpu[@]}" "$elf"
     grep -q "\"valve\" ($waits, priority 5)" "$work/out" &&
-        diff <(expected) <(stacks) || { cat "$work/out"; return 1; }
+        diff <(expected) <(stacks) && [ "$(fpu_values)" = "$in_fpu" ] ||
+        { cat "$work/out"; return 1; }
+}
+# What GDB has printed of the registers of the FPU.
+fpu_values() {
+    sed -n 's/^\$[0-9]* = //p' "$work/out" | xargs
+}
+# The same of the target while it is halted.
+fpu_live() {
+    gdb -ex "target remote | \"$ringside\" serve -q --elf \"$elf\" --remote \"$socket\"" \
+        -ex 'info threads' "${fpu[@]}" "$elf"
+    [ "$(fpu_values)" = "$in_fpu" ] || { cat "$work/out"; return 1; }
 }
 cores() {
     local input=(--registers "$work/registers.txt" "${images[@]}")
@@ -180,14 +192,22 @@ all freertos-m3 mps2-an385 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -mcpu=c
     -mthumb
 all freertos-m4f mps2-an386 arm arm-none-eabi- 0x0 0x20000000 "$freertos" -DWITH_RETURN \
     -mcpu=cortex-m4 -mthumb
+# The frame of one thread has registers of the FPU; the other one has not used it.
+for reg in s0 s15 s16 s31 fpscr; do
+    fpu+=(-ex "thread apply 2 3 -q -s print/x \$$reg")
+done
+none='<unavailable>'
+in_fpu="$none 0x1 $none 0x10 $none 0x11 $none 0x20 $none 0x11"
 for side in '' -DWITH_SECURE; do
     all "freertos-armv8m$side" mps2-an505 arm arm-none-eabi- 0x10000000 0x38000000 "$freertos" \
         -DWITH_LIMIT -DLIMIT_AT=48 $side -mcpu=cortex-m33 -mthumb
 done
-for fpu in '' -DWITH_FLAG; do
-    all "freertos-armv7a$fpu" 'virt -cpu cortex-a15 -nic none' armv7a arm-none-eabi- 0x40010000 \
-        0x40020000 "$freertos" $fpu -mcpu=cortex-a15 -marm
-    check "freertos-armv7a$fpu: OpenOCD's directory of a crash" folders
+check "freertos-armv8m: registers of the FPU of waiting threads, live" fpu_live
+fpu=() in_fpu=
+for flag in '' -DWITH_FLAG; do
+    all "freertos-armv7a$flag" 'virt -cpu cortex-a15 -nic none' armv7a arm-none-eabi- 0x40010000 \
+        0x40020000 "$freertos" $flag -mcpu=cortex-a15 -marm
+    check "freertos-armv7a$flag: OpenOCD's directory of a crash" folders
 done
 all freertos-aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 \
     0x40090000 "$freertos" -DFREERTOS -mgeneral-regs-only -mstrict-align

@@ -90,10 +90,11 @@ struct extract_kernel_thread {
     uint64_t sp, pc;                    // where it continues
     const char *no_registers;           // why they are not known; static; NULL: nothing to say
     struct extract_registers registers; // saved ones
-    const char *function;               // that contains pc; of the symbols; NULL: unknown
-    struct extract_place place;         // of pc; file NULL: unknown
-    bool has_untouched;                 // the kernel fills stacks before use
-    uint64_t untouched;                 // bytes at the lowest addresses that were never written
+    struct extract_fpu_part fpu[EXTRACT_FPU_PARTS]; // where those of the FPU are saved
+    const char *function;       // that contains pc; of the symbols; NULL: unknown
+    struct extract_place place; // of pc; file NULL: unknown
+    bool has_untouched;         // the kernel fills stacks before use
+    uint64_t untouched;         // bytes at the lowest addresses that were never written
     enum extract_kernel_overflow overflow;
 };
 

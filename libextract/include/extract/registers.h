@@ -29,6 +29,21 @@ struct extract_registers {
     uint64_t value[EXTRACT_REGISTERS];
 };
 
+enum {
+    EXTRACT_FPU_CONTROL = 32, // number of fpscr (Arm), or fcsr (RISC-V)
+    EXTRACT_FPU_PARTS = 3     // most parts of a frame
+};
+
+// A part of a frame that has registers of the FPU: one after the other, in ascending order. Their
+// values are in the memory, and are not copied.
+struct extract_fpu_part {
+    uint64_t address; // of the first one
+    uint8_t first;    // its number: Arm d0 to d15; RISC-V f0 to f31; EXTRACT_FPU_CONTROL
+    uint8_t count;    // of them; 0: none
+    uint8_t bytes;    // of each
+    uint8_t step;     // bytes from one to the next
+};
+
 // Reads the registers of a target that has stopped, of at most EXTRACT_CORES cores, into an array
 // of that length. They come from the file `path`, which holds one register per line as GDB's "info
 // registers" or OpenOCD's "reg" prints them; a line "core 1", or "Thread 2" as "thread apply all"

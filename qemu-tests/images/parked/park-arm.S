@@ -5,13 +5,23 @@
 //     one of the other side.
 //   FreeRTOS on Armv8-M (WITH_LIMIT): the address of a secure context, if there is a secure side
 //     (WITH_SECURE); the limit of the stack, EXC_RETURN, r4 to r11; s16 to s31, as in that of
-//     park_called; r0 to r3, r12, lr, pc, xpsr; s0 to s15, fpscr and a word, as in the same.
+//     park_called; r0 to r3, r12, lr, pc, xpsr; s0 to s15, fpscr and a word, as in the same. s0 to
+//     s31 hold 1 to 32, fpscr 17.
 //   FreeRTOS on others: r4 to r11; EXC_RETURN, on cores with an FPU (WITH_RETURN); r0 to r3, r12,
 //     lr, pc, xpsr. In that of park_interrupted, the stack was not aligned to 8 bytes, and the
 //     frame has a word more.
     .syntax unified
     .thumb
 #include "run-arm.S"
+// Pushes the numbers from `first` down to `last`.
+    .macro push_down first, last
+    mov r3, \first
+1:  push {r3}
+    sub r3, 1
+    cmp r3, \last
+    bge 1b
+    .endm
+
     .section .first, "ax"
     .word main_stack_end
     .word _start + 1
@@ -31,7 +41,7 @@ run:
 park_called:
 #ifdef WITH_LIMIT
     mvn r2, 0x53 // 0xffffffac
-    sub sp, 72
+    push_down 18, 1
 #else
     mvn r2, 2 // 0xfffffffd
 #endif
@@ -61,8 +71,9 @@ park:
 #endif
 #ifdef WITH_LIMIT
     tst r2, 0x10
-    it eq
-    subeq sp, 64
+    bne 2f
+    push_down 32, 17
+2:
 #endif
     push {r4-r11}
 #if defined THREADX || defined WITH_LIMIT

@@ -2,6 +2,7 @@
 // Tests of kernel/contexts.c on frames made by hand. Word I of a frame holds 0x100 + I, except
 // where the test sets it.
 #include "kernel/kernel.h"
+#include "registers/fpu.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,6 +96,34 @@ static void expect_none(struct kernel_reader reader, context_function *function,
     put_frame(&reader, set);
     assert_false(read_frame(&reader, function, false, &registers));
     assert_int_equal(registers.known, 0);
+    extract_memory_close(reader.memory);
+}
+
+enum { NONE = WORDS + 1 };
+
+// Checks where registers of the FPU are: pairs of a number and the index of the word with its first
+// bytes; NONE: they are not saved. `bytes`: of those that are not of control.
+static void expect_fpu(struct kernel_reader reader, context_function *function,
+                       const uint64_t set[][2], unsigned bytes, const unsigned places[][2])
+{
+    struct kernel_saved saved = {.sp = BASE};
+    struct extract_registers registers;
+    uint8_t value[8], expected[8];
+    size_t got;
+
+    put_frame(&reader, set);
+    assert_true(function(&reader, &saved, &registers));
+    for (size_t i = 0; places[i][1] != WORDS; i++) {
+        const unsigned length = places[i][0] < EXTRACT_FPU_CONTROL ? bytes : 4;
+        bool is_saved = fpu_register_read(saved.fpu, reader.memory, places[i][0], value, length);
+        assert_int_equal(is_saved, places[i][1] != NONE);
+        if (!is_saved)
+            continue;
+        extract_memory_read(reader.memory, BASE + (uint64_t)places[i][1] * reader.word_bytes,
+                            expected, length, &got, NULL);
+        assert_int_equal(got, length);
+        assert_memory_equal(value, expected, length);
+    }
     extract_memory_close(reader.memory);
 }
 
@@ -281,6 +310,14 @@ static void freertos_riscv(void **state)
         expect_places(reader, kernel_context_freertos, false, v105, 0x1FFFFFFE6, old_places);
         expect_places(reader, kernel_context_freertos, false, v113, 0x1FFFFFFE6, new_places);
         expect_places(reader, kernel_context_freertos, false, doubles, 0x1FFFFFFE6, fpu_places);
+        const unsigned fpu_at[][2] = {{0, 2},
+                                      {1, 2 + 8 / bytes},
+                                      {31, 2 + 31 * 8 / bytes},
+                                      {EXTRACT_FPU_CONTROL, 2 + 32 * 8 / bytes},
+                                      {0, WORDS}},
+                       not_saved[][2] = {{0, NONE}, {EXTRACT_FPU_CONTROL, NONE}, {0, WORDS}};
+        expect_fpu(reader, kernel_context_freertos, doubles, 8, fpu_at);
+        expect_fpu(reader, kernel_context_freertos, v113, 8, not_saved);
         // RV32E has no x16 to x31.
         reader.elf_flags = EF_RISCV_RVE;
         const uint64_t embedded[][2] = {{0, pc}, {1, 0x1880}, {2, pc}, {14, 0}, END},
@@ -471,10 +508,75 @@ static void places(void **state)
     expect_places(cold, kernel_context_bout, false, frame, 0x3FFFF, cold_places);
 }
 
+// Registers of the FPU: Arm d0 to d15 (s0 to s31) and fpscr; RISC-V f0 to f31 and fcsr.
+static void fpu(void **state)
+{
+    const struct kernel_reader arm = reader_of(EM_ARM, 4, EXTRACT_LITTLE),
+                               big = reader_of(EM_ARM, 4, EXTRACT_BIG);
+    struct kernel_reader risc = reader_of(EM_RISCV, 8, EXTRACT_LITTLE);
+    enum { CONTROL = EXTRACT_FPU_CONTROL };
+    (void)state;
+
+    const uint64_t threadx[][2] = {{0, 0xFFFFFFED}, {32, 0x01000000}, END},
+                   plain[][2] = {{0, 0xFFFFFFFD}, {16, 0x01000000}, END},
+                   freertos[][2] = {{8, 0xFFFFFFED}, {31, 0x8008}, {32, 0x01000000}, END};
+    const unsigned threadx_places[][2] = {{8, 1},  {15, 15},      {0, 33},    {1, 35},
+                                          {7, 47}, {CONTROL, 49}, {16, NONE}, {0, WORDS}},
+                   freertos_places[][2] = {{8, 9},  {15, 23},      {0, 33},
+                                           {7, 47}, {CONTROL, 49}, {0, WORDS}},
+                   none[][2] = {{0, NONE}, {8, NONE}, {CONTROL, NONE}, {0, WORDS}};
+    expect_fpu(arm, kernel_context_threadx, threadx, 8, threadx_places);
+    expect_fpu(arm, kernel_context_threadx, plain, 8, none);
+    expect_fpu(arm, kernel_context_freertos, freertos, 8, freertos_places);
+    expect_fpu(arm, kernel_context_bout, freertos, 8, freertos_places);
+    expect_fpu(big, kernel_context_threadx, threadx, 8, none); // halves in the other order
+
+    const uint64_t solicited[][2] = {{0, 0}, END}, interrupted[][2] = {{0, 1}, END};
+    const unsigned solicited_places[][2] = {{8, 15},    {9, 16},       {18, 17},
+                                            {27, 26},   {0, NONE},     {10, NONE},
+                                            {28, NONE}, {CONTROL, 27}, {0, WORDS}},
+                   interrupted_places[][2] = {{0, 31}, {31, 62}, {CONTROL, 63}, {0, WORDS}};
+    expect_fpu(risc, kernel_context_threadx, solicited, 8, none);
+    risc.elf_flags = EF_RISCV_FLOAT_ABI_DOUBLE;
+    expect_fpu(risc, kernel_context_threadx, solicited, 8, solicited_places);
+    expect_fpu(risc, kernel_context_threadx, interrupted, 8, interrupted_places);
+    risc.elf_flags = EF_RISCV_FLOAT_ABI_SINGLE; // in slots of 8 bytes
+    expect_fpu(risc, kernel_context_threadx, solicited, 4, solicited_places);
+    expect_fpu(risc, kernel_context_threadx, solicited, 8,
+               (const unsigned[][2]){{8, NONE}, {0, WORDS}}); // the upper half is not known
+}
+
+// fflags and frm are bits of fcsr.
+static void fpu_control(void **state)
+{
+    struct kernel_reader reader = reader_of(EM_RISCV, 8, EXTRACT_LITTLE);
+    struct kernel_saved saved = {.sp = BASE};
+    struct extract_registers registers;
+    uint8_t value[8];
+    (void)state;
+
+    reader.elf_flags = EF_RISCV_FLOAT_ABI_DOUBLE;
+    put_frame(&reader, (const uint64_t[][2]){{0, 0}, {27, 0x65}, END});
+    assert_true(kernel_context_threadx(&reader, &saved, &registers));
+    assert_true(fpu_register_read(saved.fpu, reader.memory, FPU_FFLAGS, value, 4));
+    assert_memory_equal(value, "\5\0\0\0", 4);
+    assert_true(fpu_register_read(saved.fpu, reader.memory, FPU_FRM, value, 8));
+    assert_memory_equal(value, "\3\0\0\0\0\0\0\0", 8);
+    extract_memory_close(reader.memory);
+    // A frame at the end of the memory.
+    saved.fpu[0].address = BASE + 1024;
+    assert_int_equal(extract_memory_new_images(&reader.memory, NULL), EXTRACT_OK);
+    assert_false(fpu_register_read(saved.fpu, reader.memory, 8, value, 8));
+    assert_false(fpu_register_read(NULL, reader.memory, 8, value, 8));
+    extract_memory_close(reader.memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(arm),
                                        cmocka_unit_test(riscv),
+                                       cmocka_unit_test(fpu),
+                                       cmocka_unit_test(fpu_control),
                                        cmocka_unit_test(arm_classic),
                                        cmocka_unit_test(freertos_riscv),
                                        cmocka_unit_test(aarch64),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of registers/description.c on documents as QEMU and OpenOCD send them.
 #include "registers/description.h"
+#include "registers/fpu.h"
 #include "registers/live.h"
 #include <elf.h>
 #include <setjmp.h>
@@ -47,6 +48,33 @@ static void registers(void **state)
     expect(description, 4, 26, 4, ARM_MSP);
     expect(description, 5, 40, 8, NO_REGISTER);
     free(description);
+}
+
+// Registers of the FPU as QEMU (RISC-V: the names of the ABI) and OpenOCD describe them.
+static void fpu(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned number;
+    } arm[] = {{"d0", 0},           {"D15", 15},        {"fpscr", 32},       {"d16", NO_REGISTER},
+               {"s0", NO_REGISTER}, {"d", NO_REGISTER}, {"d1x", NO_REGISTER}},
+      risc[] = {{"f31", 31},          {"ft7", 7},
+                {"ft8", 28},          {"ft11", 31},
+                {"fs1", 9},           {"fs2", 18},
+                {"fs11", 27},         {"fa0", 10},
+                {"fa7", 17},          {"fcsr", 32},
+                {"fflags", 33},       {"frm", 34},
+                {"fp", NO_REGISTER},  {"ft12", NO_REGISTER},
+                {"f32", NO_REGISTER}, {"d0", NO_REGISTER}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof arm / sizeof *arm; i++)
+        assert_int_equal(fpu_register_number(register_machine_find(EM_ARM, 4, true), arm[i].name),
+                         arm[i].number);
+    for (size_t i = 0; i < sizeof risc / sizeof *risc; i++)
+        assert_int_equal(
+            fpu_register_number(register_machine_find(EM_RISCV, 8, false), risc[i].name),
+            risc[i].number);
 }
 
 static void hostile(void **state)
@@ -143,8 +171,8 @@ static void cores(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(registers), cmocka_unit_test(hostile),
-                                       cmocka_unit_test(includes), cmocka_unit_test(values),
-                                       cmocka_unit_test(cores)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(registers), cmocka_unit_test(fpu),
+                                       cmocka_unit_test(hostile),   cmocka_unit_test(includes),
+                                       cmocka_unit_test(values),    cmocka_unit_test(cores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests of serve/threads.c: what GDB gets of a thread that a trap has interrupted.
-#include "serve/threads.h"
+#include "serve/saved_fpu.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,8 +41,56 @@ static void interrupted_thread(void **state)
     }
 }
 
+// GDB gets the registers of the FPU of a thread from its frame, unless the thread has the core.
+static void fpu_of_frame(void **state)
+{
+    static const uint8_t frame[] = {1, 2, 3, 4, 5, 6, 7, 8, 0x10, 0, 0, 0};
+    const struct register_machine *machine = register_machine_find(EM_ARM, 4, true);
+    struct extract_kernel_thread threads_of_kernel[] = {
+        {.name = "motor", .state = EXTRACT_KERNEL_RUNNING, .has_core = true},
+        {.name = "pump", .fpu = {{0x1000, 8, 1, 8, 8}, {0x1008, EXTRACT_FPU_CONTROL, 1, 4, 4}}}};
+    const struct extract_kernel kernel = {.threads = threads_of_kernel, .thread_count = 2};
+    struct extract_registers core = {.known = 0};
+    struct extract_memory *memory;
+    struct serve_threads threads;
+    struct extract_text text;
+    (void)state;
+
+    register_set(&core, ARM_SP, 0x8000);
+    threads_of_kernel[0].fpu[0] = threads_of_kernel[1].fpu[0]; // of a time before
+    assert_int_equal(extract_memory_new_images(&memory, NULL), EXTRACT_OK);
+    assert_int_equal(extract_memory_add_bytes(memory, "frame", frame, sizeof frame, 0x1000, NULL),
+                     EXTRACT_OK);
+    assert_true(serve_threads_build(&threads, &kernel, machine, &core, 1));
+    assert_int_equal(threads.count, 2);
+    extract_text_init(&text, NULL, NULL);
+    saved_fpu_put(&text, &threads.list[0], memory, 8, 8);
+    extract_text_putc(&text, ' ');
+    saved_fpu_put(&text, &threads.list[1], memory, 8, 8);
+    extract_text_putc(&text, ' ');
+    saved_fpu_put(&text, &threads.list[1], memory, 0, 8); // the frame does not hold it
+    extract_text_putc(&text, ' ');
+    saved_fpu_put(&text, &threads.list[1], memory, EXTRACT_FPU_CONTROL, 4);
+    extract_text_putc(&text, 0);
+    assert_string_equal(text.data, "xxxxxxxxxxxxxxxx 0102030405060708 xxxxxxxxxxxxxxxx 10000000");
+    // The description has what GDB needs for the feature, and only if there is something.
+    text.used = 0;
+    saved_fpu_describe(&text, machine, 0);
+    assert_int_equal(text.used, 0);
+    saved_fpu_describe(&text, machine, 8);
+    extract_text_putc(&text, 0);
+    assert_non_null(strstr(text.data, "org.gnu.gdb.arm.vfp"));
+    assert_non_null(strstr(text.data, "\"d15\" bitsize=\"64\" regnum=\"48\""));
+    assert_non_null(strstr(text.data, "\"fpscr\" bitsize=\"32\" regnum=\"49\""));
+    assert_null(strstr(text.data, "\"d16\""));
+    extract_text_free(&text);
+    serve_threads_free(&threads);
+    extract_memory_close(memory);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(interrupted_thread)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(interrupted_thread),
+                                       cmocka_unit_test(fpu_of_frame)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
