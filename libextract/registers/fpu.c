@@ -77,7 +77,7 @@ bool fpu_register_read(const struct extract_fpu_part *parts, struct extract_memo
     (void)extract_memory_read(memory, address, value, part->bytes, &got, NULL);
     if (number == FPU_FFLAGS || number == FPU_FRM) {
         memset(value + 1, 0, bytes - 1);
-        value[0] = number == FPU_FFLAGS ? value[0] & FFLAGS : (value[0] & ~FFLAGS) >> FRM_SHIFT;
+        value[0] = (uint8_t)(number == FPU_FFLAGS ? value[0] & FFLAGS : value[0] >> FRM_SHIFT);
     }
     return got == part->bytes;
 }
