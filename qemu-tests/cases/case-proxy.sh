@@ -91,8 +91,9 @@ threads() {
     sed -n '/^thread  *state/,$p' "$work/out" | grep -q '"control"' ||
         { cat "$work/out"; return 1; }
 }
-# After a load, the threads are those of the program before: none are shown until it runs. It runs
-# from RAM, so that it starts again without a reset.
+# After a load, the threads are those of the program before: none are shown until it runs, and the
+# core keeps the id of the thread that stopped. The program runs from RAM, so that it starts again
+# without a reset.
 loaded() {
     boot "$elf" || return 1
     {
@@ -105,7 +106,7 @@ loaded() {
         -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
     sed -n '/^before/,/^loaded/p' "$work/out" | grep -q '"control" (' &&
         ! sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '"control" (' &&
-        sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '^\* 1 .*"core" (on the core)' &&
+        sed -n '/^loaded/,/^runs/p' "$work/out" | grep -q '^\* [0-9].*"core" (on the core)' &&
         sed -n '/^runs/,$p' "$work/out" | grep -q '"control" (' || { cat "$work/out"; return 1; }
 }
 # A reset while a thread is at a breakpoint, of which GDB is not told: it goes on with this thread.
