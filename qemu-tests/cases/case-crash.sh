@@ -447,7 +447,7 @@ same_from_folder() {
         -ex 'info threads' "$elf" >"$work/gdb.log" 2>&1 </dev/null
     # The other core has "left" or "third", or switches between them.
     grep -q '^[* ] [0-9]* *Thread [0-9]* "right" (running, priority 7) *smp_trap' "$work/gdb.log" &&
-        grep -q '" (running, priority 5) \|"kernel" (on the core) *smp_switch' "$work/gdb.log" ||
+        grep -q '" (running, priority 5) \|"kernel" (on the core) .*smp_switch' "$work/gdb.log" ||
         { cat "$work/gdb.log"; return 1; }
 }
 
