@@ -97,6 +97,7 @@ static enum extract_code find(struct extract_ring *ring, const struct ring_descr
                                     described->address, error);
     if (!code)
         code = extract_ring_find(ring, memory, NULL, &options, error);
+    ring->missing_start = ring->missing_end = 0; // the entries are in other blocks
     extract_memory_close(memory);
     return code;
 }
