@@ -264,3 +264,10 @@ woken_and_run() {
             $wakes[$i].at as $at | ($wakes[$i + 1].at // infinite) as $next |
             select($from | any(. >= $at and . < $next))) | length' "$1"
 }
+
+# Events of a report in JSON, with the time of the event before for each event that has none: CTF
+# needs one.
+timed() {
+    jq -cn 'foreach inputs as $event (null; $event.ticks // .;
+        . as $last | $event | .ticks //= $last)'
+}

@@ -50,7 +50,7 @@ compare_events() { # NAME TRACE [OPTION...]
     run export --to ctf "$@" "$trace" -o trace
     check "$name: ctf" '0 3'
     babeltrace2 --clock-cycles --no-delta trace 2>warnings | ctf_jq event -Rc >got
-    "$ringside" report --json -q "$@" "$trace" 2>/dev/null | ctf_jq expected -c >report
+    "$ringside" report --json -q "$@" "$trace" 2>/dev/null | timed | ctf_jq expected -c >report
     is "$name: as many events" "$(wc -l <got)" "$(wc -l <report)"
     is "$name: the events of the report" \
         "$(ctf_jq 'compare($g; $e)' -nr --slurpfile g got --slurpfile e report)" same

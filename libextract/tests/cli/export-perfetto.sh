@@ -39,7 +39,7 @@ compare() { # NAME TRACE [OPTION...]
     same "$name: an instant with its fields for each event" \
         'select(.type == "instant" and .track != "recorder" and .name != "wake-up") |
             [.at, .fields]' report.json \
-        'select(.context != "recorder") | [.ticks, .fields + .names]'
+        'select(.context != "recorder" and .ticks != null) | [.ticks, .fields + .names]'
     "$ringside" schedule --json "$@" "$trace" >schedule.json 2>err || return
     same "$name: the slices" 'select(.type == "slice" and .track != "recorder") |
             [.group, .from, .to]' schedule.json 'select(.type == "interval" and .kind != "idle") |
