@@ -224,7 +224,8 @@ static void failing_calls_leave_old_or_new(void **state)
         enum extract_code code = update("t.fmt", "t.trc", false);
         reached = calls_left < 0;
         calls_left = -1;
-        // A directory that cannot be opened for syncing is ignored.
+        // A directory that cannot be opened for syncing is ignored, and a file that cannot be made
+        // without a name has a temporary one.
         assert_true(code == EXTRACT_OK || (reached && code == EXTRACT_IO));
         refused += code == EXTRACT_IO;
         assert_either();
@@ -233,7 +234,7 @@ static void failing_calls_leave_old_or_new(void **state)
         assert_int_equal(update("t.fmt", "t.trc", false), EXTRACT_OK);
         assert_true(holds("t.fmt", new_text) && holds("t.undo.trc", undo_text));
     }
-    assert_true(refused >= 10 && refused + 3 >= n);
+    assert_true(refused >= 8 && refused + 5 >= n);
 }
 
 // Returns the status of a child that makes the update and is killed before its n-th call.
