@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// serve: tells a client of GDB's protocol from others (caller.h).
+// serve: distinguishes a client of GDB's protocol from others (caller.h).
 // Standard: RFC 9110, 9.1 and 5.6.2 (a method is a token).
 #include "serve/caller.h"
 #include <string.h>

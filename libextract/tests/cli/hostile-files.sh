@@ -53,7 +53,7 @@ if gdb=$(command -v gdb-multiarch); then
         '"!shell touch PWNED\" "logger" "senso\" '
     is "... and nothing was run" "$(ls PWNED* 2>/dev/null)" ""
 else
-    echo "skip names in GDB: there is no gdb-multiarch"
+    echo "not ok names in GDB: gdb-multiarch is missing; run make setup SET=test"
 fi
 
 # ---- names that do not exist ----
