@@ -64,8 +64,9 @@ static bool is_saved(struct kernel_reader *reader, const struct register_machine
 
     if (to > from && to - from > MOST)
         from = to - MOST;
-    for (uint64_t at = from; at < to; at += machine->word_bytes)
-        if (kernel_read_number(reader, at, machine->word_bytes, &value) &&
+    uint64_t length = to > from ? to - from : 0;
+    for (uint64_t at = 0; at < length; at += machine->word_bytes) // the end may be that of memory
+        if (kernel_read_number(reader, from + at, machine->word_bytes, &value) &&
             (value | thumb) == (pc | thumb))
             return true;
     return false;
