@@ -265,10 +265,11 @@ static void put_axis(struct svg *svg)
     struct extract_text *text = svg->run->text;
     const struct lanes *lanes = &svg->lanes;
     struct lanes_axis axis = lanes_axis_choose(lanes, svg->run->hz, PLOT, LABEL_DISTANCE);
-    uint64_t first = (lanes->from + axis.step - 1) / axis.step * axis.step;
+    uint64_t time;
+    bool has_label = lanes_axis_first(lanes, &axis, &time);
 
     extract_text_puts(text, "<g class=\"ax\">\n");
-    for (uint64_t time = first; time < lanes->to && time >= first; time += axis.step) {
+    for (; has_label; has_label = lanes_axis_next(lanes, &axis, &time)) {
         uint64_t x = x_of(svg, time);
         extract_text_printf(text, "<path d=\"M%llu.%llu %uV%u\"/>",
                             (unsigned long long)(x / TENTHS), (unsigned long long)(x % TENTHS),

@@ -296,8 +296,8 @@ struct lanes_axis lanes_axis_choose(const struct lanes *lanes, uint64_t hz, unsi
     while (step * 1.000001 < least) // 1, 2, 5, 10 ...
         for (int k = 0; k < 3 && step * 1.000001 < least; k++)
             step *= k == 1 ? 2.5 : 2;
-    axis.step = (uint64_t)(step * (hz ? (double)hz : 1) + 0.5);
-    axis.step = axis.step ? axis.step : 1;
+    double ticks = step * (hz ? (double)hz : 1) + 0.5;
+    axis.step = ticks >= 0x1p64 ? UINT64_MAX : ticks < 1 ? 1 : (uint64_t)ticks;
     if (!hz)
         return axis;
     while (i + 1 < sizeof units / sizeof *units && step < units[i].seconds)
@@ -305,4 +305,26 @@ struct lanes_axis lanes_axis_choose(const struct lanes *lanes, uint64_t hz, unsi
     axis.unit = units[i].unit;
     axis.per_tick = 1 / (units[i].seconds * (double)hz);
     return axis;
+}
+
+// Moves a time ahead. Returns false if the lanes end before.
+static bool move_time(const struct lanes *lanes, uint64_t *time, uint64_t ticks)
+{
+    if (lanes->to - *time <= ticks)
+        return false;
+    *time += ticks;
+    return true;
+}
+
+bool lanes_axis_first(const struct lanes *lanes, const struct lanes_axis *axis, uint64_t *time)
+{
+    uint64_t past = lanes->from % axis->step;
+
+    *time = lanes->from;
+    return move_time(lanes, time, past ? axis->step - past : 0);
+}
+
+bool lanes_axis_next(const struct lanes *lanes, const struct lanes_axis *axis, uint64_t *time)
+{
+    return move_time(lanes, time, axis->step);
 }

@@ -75,6 +75,10 @@ struct lanes_axis {
 // `hz` is 0 if the rate of the clock is not known.
 struct lanes_axis lanes_axis_choose(const struct lanes *lanes, uint64_t hz, unsigned columns,
                                     unsigned distance);
+// Sets the time of the first label. Returns false if the lanes end before it.
+bool lanes_axis_first(const struct lanes *lanes, const struct lanes_axis *axis, uint64_t *time);
+// Moves from the time of a label to that of the next. Returns false if the lanes end before it.
+bool lanes_axis_next(const struct lanes *lanes, const struct lanes_axis *axis, uint64_t *time);
 // Returns the word for a state.
 const char *lane_state_name(enum lane_state state);
 

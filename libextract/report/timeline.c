@@ -150,11 +150,12 @@ static void put_axis(struct timeline *timeline)
     struct lanes_axis axis =
         lanes_axis_choose(lanes, timeline->options->hz, timeline->columns, LABEL_COLUMNS);
     bool ascii = timeline->options->ascii;
-    uint64_t first = (lanes->from + axis.step - 1) / axis.step * axis.step;
+    uint64_t tick;
+    bool has_tick = lanes_axis_first(lanes, &axis, &tick);
     unsigned at = 0;
 
     extract_text_pad(text, ' ', timeline->names + 1);
-    for (uint64_t tick = first; tick < lanes->to && tick >= first; tick += axis.step) {
+    for (; has_tick; has_tick = lanes_axis_next(lanes, &axis, &tick)) {
         char label[48];
         unsigned column = column_of(timeline, tick);
         int length =
@@ -167,17 +168,17 @@ static void put_axis(struct timeline *timeline)
     }
     extract_text_putc(text, '\n');
     extract_text_pad(text, ' ', timeline->names + 1);
-    uint64_t next = first;
+    has_tick = lanes_axis_first(lanes, &axis, &tick);
     for (unsigned column = 0; column < timeline->columns; column++) {
-        bool is_tick = next < lanes->to && next >= first && column_of(timeline, next) == column;
+        bool is_tick = has_tick && column_of(timeline, tick) == column;
         bool is_lost = timeline->lost[column];
         timeline->has_shape[LANE_LOST] |= is_lost;
         if (is_lost)
             extract_text_puts(text, ascii ? shapes[LANE_LOST].ascii : shapes[LANE_LOST].shape);
         else
             extract_text_puts(text, is_tick ? ascii ? "+" : "┬" : ascii ? "-" : "─");
-        while (next < lanes->to && next >= first && column_of(timeline, next) <= column)
-            next += axis.step;
+        while (has_tick && column_of(timeline, tick) <= column)
+            has_tick = lanes_axis_next(lanes, &axis, &tick);
     }
     extract_text_putc(text, '\n');
 }
