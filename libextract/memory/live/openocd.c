@@ -38,6 +38,7 @@ struct core_type {
 struct openocd {
     struct live live;
     char target[NAME_SIZE];
+    bool answers; // it has answered a script
     bool named;   // the user named the target
     bool native;  // OpenOCD has read_memory (0.12); otherwise mem2array is used
     bool is_core; // the target reports its true state; a mem_ap reports the last requested one
@@ -60,8 +61,26 @@ static const struct core_type core_types[] = {
 
 static const char mark[] = "ringside ";
 
+// Something that never answered may be another server, such as one of GDB whose target is halted.
+static void doubt_silence(struct openocd *o)
+{
+    struct connection *connection = &o->live.connection;
+
+    if (connection->fault == CONNECTION_LATE && !o->answers)
+        connection_fail(connection, CONNECTION_LATE, EXTRACT_IO,
+                        "check that OpenOCD responds, and that this is OpenOCD's tcl_port "
+                        "(default 6666), not its telnet or GDB port",
+                        "%s", connection->error.why);
+}
+
+// A server of GDB may have halted its target because a client connected: it is asked to detach, in
+// the two forms that such servers know.
 static bool not_openocd(struct openocd *o)
 {
+    static const char detach[] = "$D#44$D;1#b0";
+
+    if (o->used && (o->reply[0] == '$' || o->reply[0] == '+'))
+        (void)connection_send(&o->live.connection, detach, sizeof detach - 1);
     return connection_fail(&o->live.connection, CONNECTION_BROKEN, EXTRACT_BAD,
                            "use OpenOCD's tcl_port (default 6666), not its telnet or GDB port",
                            "does not answer as OpenOCD's Tcl port does");
@@ -76,12 +95,12 @@ static bool receive(struct openocd *o)
             return false;
         if (byte == FRAME_END)
             return true;
-        if (o->used < sizeof mark - 1 && byte != mark[o->used])
-            return not_openocd(o);
         if (o->used == sizeof o->reply)
             return connection_fail(&o->live.connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                                    "the reply does not end");
         o->reply[o->used++] = (uint8_t)byte;
+        if (o->used < sizeof mark && byte != mark[o->used - 1])
+            return not_openocd(o);
     }
 }
 
@@ -123,6 +142,7 @@ static bool parse_head(struct openocd *o, struct extract_cursor *result, char co
         !skip_text(result, " ") || !parse_word(result, code, 16) ||
         !parse_word(result, state, sizeof state))
         return false;
+    o->answers = true;
     o->live.running = !o->is_core || strcmp(state, "halted") != 0;
     return true;
 }
@@ -147,8 +167,10 @@ static enum live_answer run_script(struct openocd *o, struct extract_cursor *res
     n += snprintf(o->script + n, sizeof o->script - (size_t)n,
                   "} r]; return \"%s%" PRIu32 " $c $s $r\"}}%c", mark, ++o->number, FRAME_END);
 
-    if (!connection_send(&o->live.connection, o->script, (size_t)n) || !receive(o))
+    if (!connection_send(&o->live.connection, o->script, (size_t)n) || !receive(o)) {
+        doubt_silence(o);
         return LIVE_BROKEN;
+    }
     if (!parse_head(o, result, code)) {
         not_openocd(o);
         return LIVE_BROKEN;

@@ -30,15 +30,26 @@ enum {
 // What the target did before the first connection was made, which halts it.
 enum before { BEFORE_UNKNOWN, BEFORE_RAN, BEFORE_HALTED };
 
+// Servers that are known by what they answer.
+enum server {
+    SERVER_UNASKED,
+    SERVER_OTHER,
+    SERVER_PROCESSES, // gdbserver: it never halts a process because a client connects
+    SERVER_QEMU,
+    SERVER_OPENOCD
+};
+
 struct remote {
     struct live live;
     enum before before;
+    enum server server;
     bool has_resumed;  // this program has let the target run
     bool unasked_stop; // a stop reply came before the first other reply of this connection
     struct packets packets;
     size_t packet_size;          // largest packet that the server accepts, in bytes
     bool binary, vcont, has_map; // the server supports x, vCont and a memory map
     bool no_binary_write;        // the server does not know X, and gets M instead
+    bool has_state;   // the server has told the state of the target, over this connection
     uint64_t process; // the server's number of the process; 0 if it does not number processes
     unsigned owed;    // replies to requests that were sent and that are not read yet
     struct map map;
@@ -156,6 +167,8 @@ static void note_feature(struct remote *r, struct extract_cursor *c)
         r->vcont = true;
     } else if (skip_text(c, "binary-upload+")) {
         r->binary = true;
+    } else if (skip_text(c, "qXfer:auxv:read+")) {
+        r->server = SERVER_PROCESSES;
     }
     while (extract_cursor_left(c) && extract_cursor_u8(c) != ';')
         ;
@@ -227,18 +240,84 @@ static bool learn_map(struct remote *r)
     return done;
 }
 
+// Appends the pairs of hexadecimal digits of a packet's body, from `at` on, as text.
+static void put_output(const struct packets *p, size_t at, struct extract_text *text)
+{
+    for (; at + 2 <= p->used; at += 2) {
+        struct extract_cursor pair = extract_cursor_make(p->body + at, 2, EXTRACT_LITTLE);
+        uint64_t byte;
+        if (!live_number(&pair, 16, &byte) || extract_cursor_left(&pair))
+            return;
+        extract_text_putc(text, (char)byte);
+    }
+}
+
+// Runs a monitor command, and appends what it prints, if `output` is not NULL. What comes before
+// the last packet is in packets of their own; OpenOCD has the result of a command in the last one.
+static bool monitor(struct remote *r, const char *command, struct extract_text *output)
+{
+    const struct packets *p = &r->packets;
+    struct extract_text request;
+
+    extract_text_init(&request, NULL, NULL);
+    extract_text_puts(&request, "qRcmd,");
+    for (const char *at = command; *at; at++)
+        extract_text_printf(&request, "%02x", (unsigned char)*at);
+    extract_text_putc(&request, 0);
+    bool done = !request.code && send_request(r, request.data);
+    extract_text_free(&request);
+    for (unsigned i = 0; done && p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++) {
+        if (output)
+            put_output(p, 1, output);
+        done = i < MAX_PASSED ? read_reply(r) : too_many(r);
+    }
+    if (done && output && !is_error(p))
+        put_output(p, 0, output);
+    return done;
+}
+
+// Learns which server this is, unless it is known. Returns false after a fault.
+static bool identify(struct remote *r)
+{
+    struct extract_text version;
+
+    if (r->server != SERVER_UNASKED)
+        return true;
+    if (!send_request(r, "qqemu.sstepbits"))
+        return false;
+    if (r->packets.used > 7 && memcmp(r->packets.body, "ENABLE=", 7) == 0) {
+        r->server = SERVER_QEMU;
+        return true;
+    }
+    extract_text_init(&version, NULL, NULL);
+    bool done = monitor(r, "version", &version);
+    extract_text_putc(&version, 0);
+    if (done && !version.code)
+        r->server = strstr(version.data, "Open On-Chip Debugger") ? SERVER_OPENOCD : SERVER_OTHER;
+    extract_text_free(&version);
+    return done;
+}
+
 // Notes whether the target ran before the connection was made. QEMU reports unasked that it has
-// halted a target that ran; OpenOCD halts on request, with signal 2, and does not tell whether the
-// request was this one. Any other signal is that of a target that was halted before.
-static void note_before(struct remote *r)
+// halted a target that ran. OpenOCD halts on request, with signal 2, and does not tell whether the
+// request was this one: any other signal is that of a target that was halted before. Other servers
+// of boards halt the target and answer what they like. Returns false after a fault.
+static bool note_before(struct remote *r)
 {
     const uint8_t *body = r->packets.body;
 
     if (r->before != BEFORE_UNKNOWN)
-        return;
-    r->before = body[1] == '0' && (body[2] == '2' || body[2] == '0') ? BEFORE_RAN : BEFORE_HALTED;
-    if (r->before == BEFORE_HALTED)
-        r->live.halts.count = 0; // it was not halted for this program
+        return true;
+    r->before = BEFORE_RAN;
+    if (body[1] == '0' && (body[2] == '2' || body[2] == '0'))
+        return true;
+    if (!identify(r))
+        return false;
+    if (r->server == SERVER_OTHER)
+        return true;
+    r->before = BEFORE_HALTED;
+    r->live.halts.count = 0; // it was not halted for this program
+    return true;
 }
 
 // Asks for the state of the target. Signal 0 means that the target was not halted, as by OpenOCD
@@ -253,10 +332,10 @@ static bool learn_state(struct remote *r)
         return connection_fail(&r->live.connection, CONNECTION_LATE, EXTRACT_BAD,
                                "start the program", "no program runs, or the program has ended");
     r->process = packet_process(p);
-    note_before(r);
+    r->has_state = true;
     if (p->body[1] == '0' && p->body[2] == '0')
         live_forget_halt(&r->live);
-    return true;
+    return note_before(r);
 }
 
 static bool greet(struct live *live)
@@ -267,6 +346,7 @@ static bool greet(struct live *live)
     r->no_binary_write = false;
     r->owed = 0;
     r->process = 0;
+    r->has_state = false;
     live_note_halted(live, live->dialled);
     if (!learn_features(r) || !learn_state(r) || !learn_map(r))
         return false;
@@ -300,6 +380,45 @@ static enum live_answer refusal(struct remote *r)
                        (const char *)p->body);
 }
 
+// Returns whether all bytes are 0.
+static bool is_zero(const uint8_t *bytes, size_t length)
+{
+    return length && !bytes[0] && memcmp(bytes, bytes + 1, length - 1) == 0;
+}
+
+// Asks OpenOCD whether it has read the zeros that it returned. With "gdb_report_data_abort
+// disable", which is its default, it answers zeros if it cannot read the memory.
+static enum live_answer doubt_zeros(struct remote *r, uint64_t address, size_t length)
+{
+    static const char mark[] = "ringside: ";
+    static const char format[] =
+        "apply {{} {set t [target current]; set n [catch {$t read_memory 0 8 0}]; "
+        "if {[catch {if {$n} {$t mem2array a 32 %#" PRIx64 " %zu} else {$t read_memory %#" PRIx64
+        " 32 %zu}} m]} {return \"ringside: $m\"}}}";
+    uint64_t start = address & ~UINT64_C(3);
+    size_t words = (size_t)(address - start + length + 3) / 4;
+    struct extract_text command, output;
+
+    if (!identify(r))
+        return LIVE_BROKEN;
+    if (r->server != SERVER_OPENOCD)
+        return LIVE_GIVEN;
+    extract_text_init(&command, NULL, NULL);
+    extract_text_init(&output, NULL, NULL);
+    extract_text_printf(&command, format, start, words, start, words);
+    extract_text_putc(&command, 0);
+    bool done = !command.code && monitor(r, command.data, &output);
+    extract_text_putc(&output, 0);
+    enum live_answer answer = done ? LIVE_GIVEN : LIVE_BROKEN;
+    const char *why = done && !output.code ? strstr(output.data, mark) : NULL;
+    if (why) // what OpenOCD logs comes before it
+        answer = live_refuse(&r->live, "OpenOCD answers zeros, and says \"%.*s\"",
+                             (int)strcspn(why + strlen(mark), "\n"), why + strlen(mark));
+    extract_text_free(&command);
+    extract_text_free(&output);
+    return answer;
+}
+
 // Reads memory with x or m. A server may return fewer bytes than requested: those it could read.
 static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buffer, size_t length,
                               size_t *got)
@@ -324,7 +443,7 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
         good = p->used % 2 == 0 && *got <= length && decode_hex(p, buffer, *got);
     }
     if (good && *got)
-        return LIVE_GIVEN;
+        return is_zero(buffer, *got) ? doubt_zeros(r, address, *got) : LIVE_GIVEN;
     if (good)
         return live_refuse(live, "the server returns no bytes");
     connection_fail(&live->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
@@ -418,20 +537,6 @@ static bool resume(struct live *live)
     return true;
 }
 
-// Sends the monitor command "resume" and skips its output. OpenOCD would otherwise leave a halted
-// core halted when its client detaches. Other servers do not know the command, or resume as well.
-static bool monitor_resume(struct remote *r)
-{
-    const struct packets *p = &r->packets;
-
-    if (!send_request(r, "qRcmd,726573756d65"))
-        return false;
-    for (unsigned i = 0; p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++)
-        if (i == MAX_PASSED ? !too_many(r) : !read_reply(r))
-            return false;
-    return true;
-}
-
 // Prepares to detach: reads the replies still owed, so that a late one is not taken for a reply to
 // a later request. Halts a target that the caller resumed, then lets the target run.
 static bool prepare_detach(struct remote *r)
@@ -439,7 +544,10 @@ static bool prepare_detach(struct remote *r)
     while (r->owed)
         if (!read_reply(r))
             return false;
-    return (!r->live.resumed || halt(&r->live)) && (!r->live.halts.now || monitor_resume(r));
+    // OpenOCD leaves a halted core halted when its client detaches. Other servers do not know the
+    // command, or resume as well.
+    return (!r->live.resumed || halt(&r->live)) &&
+           (!r->live.halts.now || monitor(r, "resume", NULL));
 }
 
 // Sends the request to detach.
@@ -466,7 +574,9 @@ static bool part(struct live *live)
     if (prepared && !r->owed)
         return connection_fail(&live->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
                                "the server does not detach from its target");
-    if (!prepared && send_detach(r))
+    // QEMU wants the number of its process, which is 1, after a client that had asked for numbers.
+    // That it wants it shows in the state, which has perhaps not come.
+    if (!prepared && send_detach(r) && (r->has_state || send_text(r, "D;1")))
         live->connection.error = why;
     return false;
 }

@@ -91,11 +91,21 @@ run snapshot --remote "$sock" --elf "$elf" -o "$work/remote.trx"
 check "snapshot of a halted target" 0
 same "snapshot = GDB's dump" "$work/dump.trx" "$work/remote.trx"
 
+# A target that was halted before stays halted, whatever reads it, until its debugger lets it run.
 moves() {
+    run save --remote "$sock" --elf "$elf" -o "$work/earlier.trx"
+    sleep 0.1
     run save --remote "$sock" --elf "$elf" -o "$work/later.trx"
-    ! cmp -s "$work/remote.trx" "$work/later.trx"
+    ! cmp -s "$work/earlier.trx" "$work/later.trx"
 }
-if wait_until moves; then ok "the target runs on"; else fail "the target runs on" "it stands"; fi
+run info --remote "$sock" --elf "$elf"
+check "info of a halted target" 0 no-err 'the target was halted for'
+if moves; then fail "the target stays halted" "it runs"; else ok "the target stays halted"; fi
+run info --openocd "$sock" --timeout 1
+check "a silent GDB server is no OpenOCD" 2 err "no answer within 1 s.*OpenOCD's tcl_port"
+gdb-multiarch -nx -batch -ex "target remote $sock" -ex detach "$elf" \
+    >"$work/gdb.log" 2>&1 </dev/null
+if wait_until moves; then ok "GDB's detach lets it run"; else fail "GDB's detach" "it stands"; fi
 
 # A server that does not answer: the first signal ends the program, and the target continues.
 kill -STOP "$qemu"
@@ -110,6 +120,7 @@ check "a signal ends the wait" 143
 if wait_until moves; then ok "and the target runs"; else fail "and the target runs" "it stands"; fi
 run info --openocd "$sock" --timeout 1
 check "a GDB server is no OpenOCD" 2 err "as OpenOCD's Tcl port does"
+if wait_until moves; then ok "nor is it left halted"; else fail "nor is it left halted" "it is"; fi
 kill -STOP "$qemu"
 run info --remote "$sock" --elf "$elf" --timeout 0.3
 kill -CONT "$qemu"
@@ -151,7 +162,8 @@ wait_until test -S "$work/probe.sock" || fail "the probe" "$(head -n 1 "$work/pr
 for ((try = 0; try < 10; try++)); do
     port=$((20000 + RANDOM % 20000))
     openocd -c "tcl_port $port; gdb_port disabled; telnet_port disabled" \
-        -c "set PROBE_SOCKET $work/probe.sock" -f qemu-tests/probe/probe.cfg -c init \
+        -c "set PROBE_SOCKET $work/probe.sock" -f qemu-tests/probe/probe.cfg \
+        -c "chip.mem configure -gdb-port $((port + 1))" -c init \
         >"$work/openocd.log" 2>&1 </dev/null &
     openocd=$!
     wait_until grep -sqE "port $port for tcl|couldn't bind|rror" "$work/openocd.log"
@@ -172,6 +184,13 @@ run info --openocd "$port" --target '[shutdown]' --elf "$elf"
 check "a name that is a script" 1 err 'not the name of a target'
 run info --openocd "$port" --ring 0x30000000
 check "an address without memory" 2 err 'no access at 0x30000000: OpenOCD says'
+# Its GDB port answers zeros for memory that it cannot read.
+run save --remote "localhost:$((port + 1))" --elf "$elf" -o "$work/openocd.trx"
+check "save through OpenOCD's GDB port" 0
+same "its bytes = GDB's dump" "$work/dump.trx" "$work/openocd.trx"
+run info --remote "localhost:$((port + 1))" --ring 0x30000000
+check "zeros of OpenOCD for an address without memory" 2 \
+    err 'no access at 0x30000000: OpenOCD answers zeros, and says "read_memory: failed'
 run info --openocd "$port" --elf "$elf"
 check "OpenOCD is still well" 0
 kill "$openocd"

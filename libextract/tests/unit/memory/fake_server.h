@@ -23,7 +23,8 @@ struct fake {
     int turns;                                // reads that get the wrong answer; -1: all
     bool big, old, halted, mem_ap, no_ack, binary, quiet, by_itself;
     const char *map;
-    const char *type; // of OpenOCD's target
+    const char *type;   // of OpenOCD's target
+    const char *server; // "QEMU", "OpenOCD", "gdbserver" or "": which one this is
     unsigned packet_size;
     // What the server has seen.
     int connections, reads, writes, longest, interrupts, resumes, detaches, monitors, naks;
@@ -40,6 +41,7 @@ static inline struct fake *fake_new(void (*serve)(struct fake *, int))
     fake->serve = serve;
     fake->trick = "";
     fake->type = "cortex_m";
+    fake->server = "";
     fake->turns = -1;
     for (size_t i = 0; i < FAKE_SIZE; i++)
         fake->bytes[i] = (uint8_t)(i * 7 + i / 251);

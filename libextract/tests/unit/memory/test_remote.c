@@ -161,10 +161,15 @@ static void answer_read(struct fake *fake, int fd, const char *request)
         return;
     if (fake_plays(fake, "short") && length > 3)
         length = 3;
-    if (fake_holds(address, length))
+    if (fake_holds(address, length)) {
         put_memory(fake, fd, *request == 'x', address, length);
-    else
+    } else if (!strcmp(fake->server, "OpenOCD")) { // with "gdb_report_data_abort disable"
+        char zeros[4096] = "";
+        memset(zeros, '0', 2 * length);
+        put_packet(fd, zeros, 2 * length, 0);
+    } else {
         put_text(fd, "E14");
+    }
 }
 
 static void answer_write(struct fake *fake, int fd, const char *request)
@@ -204,16 +209,60 @@ static void answer_map(struct fake *fake, int fd, const char *request)
 static void answer_features(struct fake *fake, int fd)
 {
     char text[256];
-    snprintf(text, sizeof text, "PacketSize=%x%s%s%s;vContSupported+;multiprocess+",
+    snprintf(text, sizeof text, "PacketSize=%x%s%s%s%s;vContSupported+;multiprocess+",
              fake->packet_size ? fake->packet_size : 0x1000,
              fake->no_ack ? ";QStartNoAckMode+" : "", fake->binary ? ";binary-upload+" : "",
-             fake->map ? ";qXfer:memory-map:read+" : "");
+             fake->map ? ";qXfer:memory-map:read+" : "",
+             strcmp(fake->server, "gdbserver") ? "" : ";qXfer:auxv:read+");
     put_text(fd, text);
+}
+
+// Sends what a command of OpenOCD returns, with a line's end.
+static void put_result(int fd, const char *text)
+{
+    char digits[512];
+    size_t used = 0;
+    for (; *text; text++)
+        used += (size_t)sprintf(digits + used, "%02x", *text);
+    put_packet(fd, strcat(digits, "0a"), used + 2, 0);
+}
+
+// OpenOCD logs the failure before the result.
+static void put_memory_result(int fd, bool is_good)
+{
+    if (is_good) {
+        put_text(fd, "OK");
+        return;
+    }
+    put_text(fd, "O");
+    put_text(fd, "O4a5441472d445020535449434b59204552524f520a");
+    put_result(fd, "ringside: read_memory: failed to read memory");
+}
+
+static void answer_openocd(int fd, const char *request)
+{
+    char command[512] = "";
+    unsigned long long address;
+    unsigned words, byte;
+    for (size_t i = 0; i + 1 < sizeof command && sscanf(request + 6 + 2 * i, "%2x", &byte) == 1;
+         i++)
+        command[i] = (char)byte;
+    const char *read = strstr(command, "else {$t read_memory ");
+    if (!strcmp(command, "version"))
+        put_result(fd, "Open On-Chip Debugger 0.12.0");
+    else if (read && sscanf(read + 21, "%llx 32 %u", &address, &words) == 2)
+        put_memory_result(fd, fake_holds(address, 4 * words));
+    else
+        put_text(fd, "OK");
 }
 
 static void answer_monitor(struct fake *fake, int fd, const char *request)
 {
     fake->monitors += !strcmp(request, "qRcmd,726573756d65"); // "resume"
+    if (!strcmp(fake->server, "OpenOCD")) {
+        answer_openocd(fd, request);
+        return;
+    }
     put_text(fd, "O756e6b6e6f776e0a");
     put_text(fd, "OK");
 }
@@ -238,6 +287,8 @@ static void answer(struct fake *fake, int fd, const char *request)
         fake->resumes++, fake->runs = true;
     else if (!strcmp(request, strstr(fake->seen, ":p") ? "D;2a" : "D"))
         fake->detaches++, fake->runs = true, put_text(fd, "OK");
+    else if (!strcmp(request, "qqemu.sstepbits") && !strcmp(fake->server, "QEMU"))
+        put_text(fd, "ENABLE=1,NOIRQ=2,NOTIMER=4");
     else if (*request != 'F')
         put_text(fd, "");
     if (fake->runs && fake->by_itself && *request == 'v') { // prints, asks for a file, stops
@@ -279,6 +330,7 @@ static void bytes_come_whole(void **state)
         fake->no_ack = kind & 1;
         fake->binary = kind & 2;
         fake->quiet = kind & 4;
+        fake->server = "QEMU";
         struct extract_memory *memory = open_fake(fake, 0);
         assert_false(extract_memory_is_running(memory));
         assert_fake_bytes(fake, memory, FAKE_START, 65536);
@@ -433,6 +485,48 @@ static void a_released_target_is_halted_again(void **state)
     assert_fake_bytes(fake, memory, FAKE_START, 40);
     assert_int_equal(fake->connections, 2);
     assert_int_equal(extract_live_halts(memory).count, 2);
+    fake_close(fake, memory);
+}
+
+// Which signals of which server prove that a target was halted before: it stays so. Any other one
+// runs afterwards.
+static void a_halted_target_stays_if_it_is_known(void **state)
+{
+    static const struct {
+        const char *server, *signal;
+        bool stays;
+    } cases[] = {
+        {"QEMU", "T05thread:01;", true}, {"gdbserver", "T05thread:01;", true},
+        {"OpenOCD", "T05", true},        {"OpenOCD", "T02", false},
+        {"OpenOCD", "S00", false},       {"", "T05thread:0000DEAD;", false},
+        {"", "T11thread:1;", false},     {"gdbserver", "T00thread:01;", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fake *fake = fake_new(serve);
+        fake->quiet = true;
+        fake->server = cases[i].server;
+        strcpy(fake->seen, cases[i].signal);
+        struct extract_memory *memory = open_fake(fake, 0);
+        assert_fake_bytes(fake, memory, FAKE_START, 40);
+        assert_int_equal(extract_live_release(memory, NULL), EXTRACT_OK);
+        assert_int_equal(fake->runs, !cases[i].stays);
+        assert_int_equal(fake->detaches, !cases[i].stays);
+        fake_close(fake, memory);
+    }
+}
+
+static void zeros_of_openocd_are_doubted(void **state)
+{
+    struct fake *fake = fake_new(serve);
+    (void)state;
+    fake->server = "OpenOCD";
+    memset(fake->bytes + 8001, 0, 1000);
+    struct extract_memory *memory = open_fake(fake, 0);
+    assert_fake_bytes(fake, memory, FAKE_START + 8001, 1000);
+    assert_fake_bytes(fake, memory, FAKE_START + 8003, 1);
+    assert_fails(memory, 0xfffff000, 64,
+                 "OpenOCD answers zeros, and says \"read_memory: failed to read memory\"");
     fake_close(fake, memory);
 }
 
@@ -613,6 +707,8 @@ int main(void)
         cmocka_unit_test(halts_are_counted),
         cmocka_unit_test(a_target_may_stop_by_itself),
         cmocka_unit_test(a_released_target_is_halted_again),
+        cmocka_unit_test(a_halted_target_stays_if_it_is_known),
+        cmocka_unit_test(zeros_of_openocd_are_doubted),
         cmocka_unit_test(signal_0_is_no_halt),
         cmocka_unit_test(a_numbered_process_is_let_go),
         cmocka_unit_test(a_program_that_ended_is_refused),
