@@ -35,5 +35,8 @@ grep -nE '\<(TODO|FIXME|XXX)\>([^(]|$)' "${texts[@]}" | grep -v '^\.ci/style\.sh
     verdict "no open ends without an issue number, as in TODO(#12)"
 grep -L 'SPDX-License-Identifier: MIT' "${texts[@]}" | grep -v '\.in$\|help\.txt$' |
     verdict "each file names its license"
+find $rooms -type f ! -perm -u+x -exec grep -lm 1 '^#!' {} + | while read -r file; do
+    head -n 1 "$file" | grep '^#!' >/dev/null && echo "$file: run-tests would pass over it"
+done | verdict "each script is executable"
 grep -L 'GCC visibility push(default)' libextract/include/extract/*.h |
     verdict "public headers export what they declare"

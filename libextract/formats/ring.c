@@ -342,15 +342,23 @@ static bool has_regions(const struct extract_memory *memory)
 
 // ---- Damaged headers ----
 
-// Returns the end of the memory that begins at an address; 0: none.
+// Returns the end of a region, at most the highest address.
+static uint64_t end_of(const struct extract_region *region)
+{
+    uint64_t end = region->address + region->length;
+
+    return end ? end : UINT64_MAX;
+}
+
+// Returns the end of the memory that contains an address; the address itself: none does.
 static uint64_t region_end(const struct extract_memory *memory, uint64_t address)
 {
     struct extract_region region;
 
     for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined)
         if (address >= region.address && address - region.address < region.length)
-            return region.address + region.length;
-    return 0;
+            return end_of(&region);
+    return address;
 }
 
 static bool rebuild_with(struct extract_ring *ring, struct extract_memory *memory,
@@ -411,8 +419,7 @@ static bool rebuild_by_search(struct extract_ring *ring, struct extract_memory *
     unsigned found = 0;
 
     for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined) {
-        const struct extract_rebuild where = {region.address, region.address + region.length,
-                                              false};
+        const struct extract_rebuild where = {region.address, end_of(&region), false};
         for (size_t k = 0; (format = extract_format_at(k)); k++)
             if ((!wanted || format == wanted) &&
                 rebuild_with(ring, memory, symbols, format, &where))

@@ -129,6 +129,14 @@ run info image.bin@$((base + 0x10000000))
 check "ThreadX: an image of another address" 3 no-out 'found by: rebuilt' no-err damaged \
     err "the ring was at $(printf '0x%x' "$header") .*: the image begins at $base$"
 cp image.bin whole.bin
+{ head -c 48 /dev/zero && tail -c +49 "$data/demo.trx"; } >top.bin
+run report "$data/demo.trx"
+events=$(wc -l <out)
+run report top.bin@"$(printf '0x%x' $((-$(stat -c %s top.bin) - 1)))"
+check "a ring at the end of the address space" 3 err 'was rebuilt from'
+is "its events" "$(wc -l <out)" "$events"
+run info top.bin@"$(printf '0x%x' $((-$(stat -c %s top.bin))))"
+check "a ring that ends with the address space" 3 out '^found by: rebuilt' out '^entries valid: 461'
 
 # Nothing is invented.
 head -c 48 /dev/zero | dd of=image.bin bs=1 seek=512 conv=notrunc status=none
