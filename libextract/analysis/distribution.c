@@ -60,7 +60,7 @@ bool distribution_add(struct distribution *distribution, uint64_t value)
     d->sum += value;
     d->count++;
     d->first = d->count == 1 ? value : d->first;
-    double difference = (double)(int64_t)(value - d->first);
+    double difference = value < d->first ? -(double)(d->first - value) : (double)(value - d->first);
     d->differences += difference;
     d->squares += difference * difference;
     return true;

@@ -45,8 +45,9 @@ static void add_load(struct analysis *analysis, uint64_t from, uint64_t to, bool
         return;
     }
     for (size_t i = first; i <= last; i++) {
-        uint64_t begin = (uint64_t)i << log2, end = begin + (UINT64_C(1) << log2);
-        stats->load[i] += (to < end ? to : end) - (from > begin ? from : begin);
+        uint64_t part = (uint64_t)i << log2, begin = from > part ? from : part;
+        uint64_t rest = (UINT64_C(1) << log2) - (begin - part); // the end may be above 64 bits
+        stats->load[i] += to - begin < rest ? to - begin : rest;
     }
 }
 

@@ -380,8 +380,9 @@ static void sum_losses(struct extract_trace *trace)
         info->gaps_not_exact += loss->not_exact;
     }
     for (size_t i = 0; i < estimator->count; i++) {
-        estimated += estimator->gaps[i].is_known;
-        more = add_saturating(more, estimator->gaps[i].at_most - estimator->gaps[i].at_least);
+        const struct loss_estimate *gap = &estimator->gaps[i];
+        estimated += gap->is_known;
+        more = add_saturating(more, gap->is_known ? gap->at_most - gap->at_least : 0);
     }
     info->lost_known = trace->loss_sum == LOG_LOSS_SUM_EXACT;
     bool is_bounded = info->lost_known || estimated == info->gaps_not_exact;

@@ -260,7 +260,7 @@ static uint64_t find_block_end(struct kernel_reader *reader, uint64_t start)
     const struct kernel_member *next_member = kernel_member(reader, HEAP_BLOCK, "pxNextFreeBlock");
     uint64_t type_bytes, canary = 0, next, size;
 
-    if (!size_member || !next_member ||
+    if (!size_member || size_member->size > sizeof size || !next_member ||
         !extract_symbols_type_size(reader->symbols, HEAP_BLOCK, &type_bytes))
         return 0;
     (void)kernel_read_variable(reader, "xHeapCanary", 0, &canary);

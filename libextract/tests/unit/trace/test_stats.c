@@ -52,8 +52,8 @@ static void check_sum(void)
         sum += stats->threads[i].ticks;
     assert_int_equal(sum, stats->span_ticks);
     // The load has no part after the end.
-    uint64_t parts = stats->load_part_count * stats->load_part_ticks;
-    assert_true(parts < stats->span_ticks + stats->load_part_ticks);
+    assert_true(!stats->load_part_count ||
+                (stats->load_part_count - 1) * stats->load_part_ticks < stats->span_ticks);
 }
 
 static void count_filtered(const struct extract_filter *filter)
@@ -441,6 +441,30 @@ static void test_long_windows(void **state)
 
 // ---- Every tick ----
 
+// The last part of the load ends above 64 bits.
+static void test_end_of_the_numbers(void **state)
+{
+    (void)state;
+    const uint64_t quarter = UINT64_C(1) << 62;
+    struct ring_spec spec = ring_plain;
+    spec.word_bytes = 8;
+    spec.mask = UINT64_MAX;
+    spec.entries = 8;
+    ring_build(&image, &spec);
+    for (uint64_t i = 0; i < 4; i++)
+        add(i * quarter, A, priority(10), RUNNING, 0, 0, 0, 0);
+    add(UINT64_MAX, A, priority(10), RUNNING, 0, 0, 0, 0);
+    look_open(&look, &image);
+    count(EXTRACT_FILTER_LAST, NULL);
+    assert_int_equal(thread(A)->ticks, UINT64_MAX);
+    uint64_t busy = 0;
+    for (size_t i = 0; i < stats->load_part_count; i++)
+        busy += stats->load[i];
+    assert_int_equal(busy, UINT64_MAX);
+    assert_int_equal(stats->load[stats->load_part_count - 1], stats->load_part_ticks - 1);
+    done();
+}
+
 // Some threads run next or are interrupted, but no event comes from them and no registry names
 // them.
 static void test_threads_in_passing(void **state)
@@ -530,14 +554,23 @@ static void test_sums_of_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_profile),      cmocka_unit_test(test_stacks_and_priorities),
-        cmocka_unit_test(test_interrupts),   cmocka_unit_test(test_preemptions),
-        cmocka_unit_test(test_inversions),   cmocka_unit_test(test_no_inversions),
-        cmocka_unit_test(test_services),     cmocka_unit_test(test_services_of_threads),
-        cmocka_unit_test(test_empty),        cmocka_unit_test(test_start_up),
-        cmocka_unit_test(test_windows),      cmocka_unit_test(test_combinations),
-        cmocka_unit_test(test_long_windows), cmocka_unit_test(test_threads_in_passing),
-        cmocka_unit_test(test_sums),         cmocka_unit_test(test_sums_of_samples),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_stacks_and_priorities),
+        cmocka_unit_test(test_interrupts),
+        cmocka_unit_test(test_preemptions),
+        cmocka_unit_test(test_inversions),
+        cmocka_unit_test(test_no_inversions),
+        cmocka_unit_test(test_services),
+        cmocka_unit_test(test_services_of_threads),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_start_up),
+        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_combinations),
+        cmocka_unit_test(test_long_windows),
+        cmocka_unit_test(test_threads_in_passing),
+        cmocka_unit_test(test_end_of_the_numbers),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_sums_of_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
