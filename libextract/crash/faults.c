@@ -737,6 +737,39 @@ static void find_mode(struct crash_build *build)
                link);
 }
 
+// Returns what a fault has interrupted, with a comma, or "": the saved status names the mode, and
+// the kernel counts interrupts.
+static const char *outer_of(const struct extract_registers *core,
+                            const struct kernel_arm_frame *frame)
+{
+    enum { MODE_FIQ = 0x11, MODE_IRQ = 0x12 };
+    uint64_t before = 0;
+
+    if (register_get(core, ARM_SPSR, &before) && (before & ARM_MODE) == MODE_IRQ)
+        return "IRQ, then ";
+    if ((before & ARM_MODE) == MODE_FIQ)
+        return "FIQ, then ";
+    return frame->is_in_interrupt ? "interrupt, then " : "";
+}
+
+// Adds what is missing to name the caller of an address without code, or the frames of a function.
+static void note_missing_link(struct crash_build *build, const struct kernel_arm_frame *frame)
+{
+    uint64_t pc, value;
+
+    if (frame->is_searched)
+        crash_find(build, "stack pointer", "stack", EXTRACT_CRASH_LIKELY,
+                   "sp and lr of the mode before the exception are unknown; they were found by "
+                   "search on its stack");
+    else if (register_get(&frame->registers, ARM_PC, &pc) &&
+             !is_code(build->remains->symbols, pc) &&
+             !register_get(&frame->registers, ARM_LR, &value))
+        crash_find(build, "unknown caller", "registers", EXTRACT_CRASH_CERTAIN,
+                   "lr of the mode before the exception, such as lr_svc or lr_usr, is unknown: it "
+                   "shows from where the program went to 0x%08llx",
+                   (unsigned long long)pc);
+}
+
 // Source: Arm Architecture Reference Manual for Armv7-A, B1.8 (exceptions), B3.13 (fault status).
 static void read_classic_arm(struct crash_build *build)
 {
@@ -751,6 +784,8 @@ static void read_classic_arm(struct crash_build *build)
         find_mode(build);
         return;
     }
+    kernel_complete_arm_frame(build->remains->kernel, build->remains->memory,
+                              build->remains->symbols, crash->core, &crash->registers, &frame);
     enum extract_crash_certainty certainty =
         frame.is_at_start && !frame.is_likely ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
     switch (frame.exception) {
@@ -777,8 +812,12 @@ static void read_classic_arm(struct crash_build *build)
         find_abort(build, what, "DFSR", FAULT_DFSR, ARM_DFAR, certainty);
         break;
     }
-    snprintf(crash->context, sizeof crash->context, "%s", context);
+    snprintf(crash->context, sizeof crash->context, "%s%s", outer_of(&crash->registers, &frame),
+             context);
+    if (frame.is_searched)
+        crash_limit(&certainty, EXTRACT_CRASH_LIKELY);
     find_bad_call(build, &frame.registers, &certainty);
+    note_missing_link(build, &frame);
     crash_set_origin(build, &frame.registers, certainty, NULL);
 }
 

@@ -211,3 +211,61 @@ bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols
     }
     return false;
 }
+
+// Returns whether the kernel has counted an interrupt that is being handled.
+static bool is_in_interrupt(struct kernel_reader *reader, unsigned core)
+{
+    enum { MOST_NESTED = 255 }; // above: start-up code
+    const struct kernel_description *description = kernel_detect(reader->symbols);
+    uint64_t count;
+
+    return description && description->interrupts &&
+           kernel_read_variable(reader, description->interrupts, core, &count) && count &&
+           count <= MOST_NESTED;
+}
+
+// Returns the memory around a stack pointer in which there is no stack of a thread.
+static struct kernel_arm_stack stack_around(const struct extract_kernel *kernel, uint64_t sp)
+{
+    enum { NEAR = 8 << 10 };
+    struct kernel_arm_stack stack = {sp > NEAR ? sp - NEAR : 0, sp + NEAR, false, 0};
+
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (thread->stack_end > stack.from && thread->stack_end <= sp)
+            stack.from = thread->stack_end;
+        if (thread->stack_start >= sp && thread->stack_start < stack.to)
+            stack.to = thread->stack_start;
+    }
+    return stack;
+}
+
+void kernel_complete_arm_frame(const struct extract_kernel *kernel, struct extract_memory *memory,
+                               struct extract_symbols *symbols, unsigned core,
+                               const struct extract_registers *registers,
+                               struct kernel_arm_frame *frame)
+{
+    struct kernel_reader reader = kernel_reader_make(NULL, memory, symbols);
+    uint64_t sp;
+
+    if (!kernel || !reader.registers)
+        return;
+    // The interrupt itself is counted, too.
+    frame->is_in_interrupt = frame->exception != KERNEL_ARM_IRQ && is_in_interrupt(&reader, core);
+    if (register_get(&frame->registers, ARM_SP, &sp))
+        return;
+    if (frame->is_in_interrupt) {
+        if (!register_get(registers, ARM_SP, &sp))
+            return;
+        const struct kernel_arm_stack stack = stack_around(kernel, sp);
+        frame->is_searched = kernel_find_arm_stack(&reader, &stack, &frame->registers);
+        return;
+    }
+    for (size_t i = 0; i < kernel->thread_count && !frame->is_searched; i++) {
+        const struct extract_kernel_thread *thread = &kernel->threads[i];
+        const struct kernel_arm_stack stack = {thread->stack_start, thread->stack_end, true,
+                                               thread->entry};
+        frame->is_searched = thread->has_core && thread->core == core && thread->stack_start &&
+                             kernel_find_arm_stack(&reader, &stack, &frame->registers);
+    }
+}

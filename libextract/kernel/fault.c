@@ -283,8 +283,10 @@ static bool find_arm_thread(struct extract_kernel *kernel, struct extract_memory
     uint64_t sp;
 
     if (!kernel || !machine || machine->elf_machine != EM_ARM || machine->is_m_profile ||
-        !kernel_read_arm_frame(memory, symbols, registers, &frame) ||
-        !register_get(&frame.registers, ARM_SP, &sp))
+        !kernel_read_arm_frame(memory, symbols, registers, &frame))
+        return false;
+    kernel_complete_arm_frame(kernel, memory, symbols, core, registers, &frame);
+    if (!register_get(&frame.registers, ARM_SP, &sp))
         return false;
     for (size_t i = 0; i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];

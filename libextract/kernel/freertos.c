@@ -575,6 +575,7 @@ const struct kernel_description kernel_freertos = {.name = "FreeRTOS",
                                                    .current = {"pxCurrentTCB", "pxCurrentTCBs"},
                                                    .started = {"xSchedulerRunning", 1, 1},
                                                    .ticks = "xTickCount",
+                                                   .interrupts = "ulPortInterruptNesting",
                                                    .prefixes = prefixes,
                                                    .context = kernel_context_freertos,
                                                    .read = read_freertos};

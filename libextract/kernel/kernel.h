@@ -88,6 +88,8 @@ struct kernel_description {
         uint64_t least, most;
     } started;
     const char *ticks; // a variable that the interrupt of the clock counts up
+    // A variable that counts the interrupts being handled, in ports that keep it; NULL: none does.
+    const char *interrupts;
     // What names of its functions begin with; NULL after the last.
     const char *const *prefixes;
     // Reads the frame of a thread that does not run.
@@ -247,8 +249,10 @@ enum kernel_arm_exception {
 };
 struct kernel_arm_frame {
     enum kernel_arm_exception exception;
-    bool is_at_start; // the core is at the first instruction of the handler
-    bool is_likely;   // some register was not known, and the vectors are those of the program
+    bool is_at_start;     // the core is at the first instruction of the handler
+    bool is_likely;       // some register was not known, and the vectors are those of the program
+    bool is_in_interrupt; // it was an interrupt that was interrupted, as the kernel has counted
+    bool is_searched;     // sp or lr was found by search
     struct extract_registers registers; // of what was interrupted
 };
 // Returns whether a core is an Arm core of A- or R-profile in a mode that only an exception leads
@@ -259,6 +263,27 @@ bool kernel_is_arm_exception(const struct register_machine *machine,
 // vector leads. Returns false if it is not known to be, or in no exception.
 bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,
                            const struct extract_registers *core, struct kernel_arm_frame *frame);
+// Adds sp and lr of the mode that was interrupted, if the debugger does not show them: they are
+// searched for on the stack of the thread that has the core, or in an interrupt, around the core's
+// own stack.
+void kernel_complete_arm_frame(const struct extract_kernel *kernel, struct extract_memory *memory,
+                               struct extract_symbols *symbols, unsigned core,
+                               const struct extract_registers *registers,
+                               struct kernel_arm_frame *frame);
+
+// ---- arm_stack.c ----
+
+// Where the stack is that an exception has interrupted.
+struct kernel_arm_stack {
+    uint64_t from, to;
+    bool is_of_thread; // and ends with the frame of the thread's first function
+    uint64_t entry;    // of the thread; 0: unknown
+};
+// Finds sp and lr of what an exception has interrupted, of which the other registers are known.
+// Sets what it finds: lr only where the function at pc has not saved it, and sp only if there is no
+// other one. Returns false if the stack does not show them.
+bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm_stack *stack,
+                           struct extract_registers *registers);
 
 // ---- riscv_trap.c ----
 

@@ -464,6 +464,7 @@ const struct kernel_description kernel_threadx = {.name = "ThreadX",
                                                   // Below: interrupts. Above: initialization.
                                                   .started = {"_tx_thread_system_state", 0, 0xFFFF},
                                                   .ticks = "_tx_timer_system_clock",
+                                                  .interrupts = "_tx_thread_system_state",
                                                   .prefixes = threadx_prefixes,
                                                   .context = kernel_context_threadx,
                                                   .read = read_threadx};
@@ -476,6 +477,7 @@ const struct kernel_description kernel_bout = {.name = "bout",
                                                .next = "_tx_thread_execute_ptr",
                                                .started = {"bout_system_state", 0, 0xFFFF},
                                                .ticks = "_tx_timer_system_clock",
+                                               .interrupts = "bout_system_state",
                                                .prefixes = bout_prefixes,
                                                .context = kernel_context_bout,
                                                .read = read_bout};

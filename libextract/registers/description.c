@@ -5,6 +5,7 @@
 #include "registers/description.h"
 #include "base/hex.h"
 #include "registers/fpu.h"
+#include "registers/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,6 +82,8 @@ void description_add(struct description *description, const struct register_mach
         added.bytes = ((unsigned)(size < MOST_BITS ? size : MOST_BITS) + 7) / 8;
         added.index = register_index(machine, name);
         added.fpu = fpu_register_number(machine, name);
+        if (strlen(name) < sizeof added.variant && register_is_variant(machine, name))
+            snprintf(added.variant, sizeof added.variant, "%s", name);
         add_register(description, &added);
     }
 }

@@ -5,13 +5,14 @@
 
 #include "registers/registers.h"
 
-enum { DESCRIBED_MOST = 512 };
+enum { DESCRIBED_MOST = 512, DESCRIBED_NAME = 16 };
 
 struct described_register {
     unsigned number; // in the protocol
     unsigned bytes;
     unsigned index; // of registers.h; NO_REGISTER: another one
     unsigned fpu;   // number of a register of the FPU (fpu.h); NO_REGISTER: another one
+    char variant[DESCRIBED_NAME]; // name of one of several registers (text.h); "": another one
 };
 
 struct description {

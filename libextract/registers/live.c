@@ -24,8 +24,9 @@ struct reader {
     const struct register_machine *machine;
     enum extract_byte_order order;
     struct description description;
-    struct extract_text answer; // of the last request
-    bool is_broken;             // the connection has a fault
+    struct register_values values; // of those of which the machine has several
+    struct extract_text answer;    // of the last request
+    bool is_broken;                // the connection has a fault
 };
 
 // Returns whether the server has answered.
@@ -126,6 +127,15 @@ static bool read_ids(struct reader *reader, struct extract_text *list)
     return !list->code && list->used > 1;
 }
 
+static void note_variant(struct register_values *values, const char *name, uint64_t value)
+{
+    if (values->count == REGISTER_VALUES)
+        return;
+    struct register_value *added = &values->list[values->count++];
+    added->value = value;
+    snprintf(added->name, sizeof added->name, "%s", name);
+}
+
 // Reads the registers of the thread that the server has selected.
 static bool read_selected(struct reader *reader, struct extract_registers *registers)
 {
@@ -137,17 +147,23 @@ static bool read_selected(struct reader *reader, struct extract_registers *regis
         return false;
     size_t taken = description_take(description, reader->answer.data, reader->answer.used - 1,
                                     reader->order, registers);
+    reader->values.count = 0;
     for (; taken < description->count; taken++) {
         const struct described_register *reg = &description->list[taken];
-        if (reg->index == NO_REGISTER)
+        if (reg->index == NO_REGISTER && !*reg->variant)
             continue;
         snprintf(request, sizeof request, "p%x", reg->number);
-        if (ask(reader, request) && reader->answer.used - 1 == 2 * (size_t)reg->bytes &&
-            described_value(reg, reader->answer.data, reader->order, &value))
-            register_set(registers, reg->index, value);
+        bool has_value = ask(reader, request) &&
+                         reader->answer.used - 1 == 2 * (size_t)reg->bytes &&
+                         described_value(reg, reader->answer.data, reader->order, &value);
         if (reader->is_broken)
             return false;
+        if (has_value && reg->index != NO_REGISTER)
+            register_set(registers, reg->index, value);
+        else if (has_value)
+            note_variant(&reader->values, reg->variant, value);
     }
+    register_values_choose(&reader->values, reader->machine, registers);
     return registers->known != 0;
 }
 

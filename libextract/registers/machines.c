@@ -11,9 +11,9 @@ static const char *const m_profile_names[] = {"r0", "r1", "r2",   "r3",  "r4",  
                                               "lr", "pc", "xpsr", "msp", "psp"};
 
 static const char *const arm_names[] = {
-    "r0",   "r1",   "r2",   "r3",    "r4",   "r5",        "r6",       "r7",   "r8",
-    "r9",   "r10",  "r11",  "r12",   "sp",   "lr",        "pc",       "cpsr", "spsr",
-    "dfar", "ifsr", "ifar", "sctlr", "vbar", "before_sp", "before_lr"};
+    "r0",   "r1",   "r2",   "r3",    "r4",   "r5",        "r6",        "r7",   "r8",
+    "r9",   "r10",  "r11",  "r12",   "sp",   "lr",        "pc",        "cpsr", "spsr",
+    "dfar", "ifsr", "ifar", "sctlr", "vbar", "before_sp", "before_lr", "scr"};
 
 static const char *const riscv_names[] = {"zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2", "fp",
                                           "s1",   "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
@@ -67,7 +67,7 @@ static const struct register_machine machines[] = {
     {.name = "arm",
      .elf_machine = EM_ARM,
      .word_bytes = 4,
-     .count = 25,
+     .count = 26,
      .general = 16,
      .pc = ARM_PC,
      .sp = ARM_SP,

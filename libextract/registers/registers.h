@@ -26,6 +26,7 @@ enum {
     ARM_VBAR = 22,
     ARM_BEFORE_SP = 23, // of the mode that SPSR names
     ARM_BEFORE_LR = 24,
+    ARM_SCR = 25,
     RISCV_SP = 2,
     RISCV_PC = 32,
     AARCH64_SP = 31,

@@ -254,6 +254,58 @@ static void set_of_level(struct extract_registers *core, const struct register_m
         register_set(core, index, value->value);
 }
 
+// Sets a register of an Arm core that is in Secure state from the bank of that state, as QEMU names
+// it: DFSR_S, beside DFSR of the other state. Source: Arm Architecture Reference Manual for
+// Armv7-A, B3.15.3 and B4.1.129 (SCR.NS).
+static void set_secure(struct extract_registers *core, const struct register_machine *machine,
+                       const struct register_value *value)
+{
+    const size_t length = strlen(value->name), tail = strlen("_s");
+    char name[REGISTER_NAME];
+    uint64_t state;
+
+    if (length <= tail || strcasecmp(value->name + length - tail, "_s") != 0 ||
+        !register_get(core, ARM_SCR, &state) || state & 1)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(length - tail), value->name);
+    unsigned index = register_index(machine, name);
+    if (index == FAULT_DFSR || (index > ARM_SPSR && index < ARM_BEFORE_SP))
+        register_set(core, index, value->value);
+}
+
+// Sets a register of a core from one of several that the machine has of it.
+static void set_variant(struct extract_registers *core, const struct register_machine *machine,
+                        const struct register_value *value)
+{
+    if (machine->elf_machine == EM_AARCH64) {
+        set_of_level(core, machine, value);
+    } else if (machine->elf_machine == EM_ARM && !machine->is_m_profile) {
+        set_banked(core, machine, value);
+        set_secure(core, machine, value);
+    }
+}
+
+bool register_is_variant(const struct register_machine *machine, const char *name)
+{
+    const char *suffix = strrchr(name, '_');
+    char plain[REGISTER_NAME];
+
+    if (!suffix || register_index(machine, name) != NO_REGISTER)
+        return false;
+    snprintf(plain, sizeof plain, "%.*s", (int)(suffix - name), name);
+    return register_index(machine, plain) != NO_REGISTER;
+}
+
+void register_values_choose(const struct register_values *values,
+                            const struct register_machine *machine,
+                            struct extract_registers *registers)
+{
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < values->count; i++)
+            if (is_saved_status(&values->list[i]) == (pass == 0))
+                set_variant(registers, machine, &values->list[i]);
+}
+
 // Reads which core the registers after a line are of, if that is what the line shows.
 static void take_core(const struct register_value *value, uint64_t *core)
 {
@@ -290,10 +342,7 @@ size_t register_values_cores(const struct register_values *values,
             take_core(value, &core);
             if (core >= most || is_saved_status(value) != (pass == 0))
                 continue;
-            if (machine->elf_machine == EM_ARM && !machine->is_m_profile)
-                set_banked(&registers[core], machine, value);
-            else if (machine->elf_machine == EM_AARCH64)
-                set_of_level(&registers[core], machine, value);
+            set_variant(&registers[core], machine, value);
         }
     }
     return count;

@@ -44,4 +44,13 @@ size_t register_values_cores(const struct register_values *values,
                              const struct register_machine *machine,
                              struct extract_registers *registers, size_t most);
 
+// Returns whether a register is one of several that a machine has of it, such as sp_irq, ESR_EL1 or
+// DFSR_S: the state of the core decides whether it is that of the core.
+bool register_is_variant(const struct register_machine *machine, const char *name);
+// Sets those registers of a core, of which the others are known, that its state chooses among
+// such values.
+void register_values_choose(const struct register_values *values,
+                            const struct register_machine *machine,
+                            struct extract_registers *registers);
+
 #endif

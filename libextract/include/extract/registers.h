@@ -21,9 +21,9 @@ enum {
 };
 
 // By index: Arm r0 to r15, xpsr or cpsr, and msp, psp (M-profile) or spsr, dfar, ifsr, ifar, sctlr,
-// vbar, and sp and lr of the mode that spsr names (A- and R-profile); RISC-V x0 to x31, pc; AArch64
-// x0 to x30, sp, pc, cpsr; 68k d0 to d7, a0 to a7, ps, pc; x86-64 rax, rdx, rcx, rbx, rsi, rdi,
-// rbp, rsp, r8 to r15, rip, eflags. From EXTRACT_FAULT on: what a machine keeps of a fault.
+// vbar, sp and lr of the mode that spsr names, and scr (A- and R-profile); RISC-V x0 to x31, pc;
+// AArch64 x0 to x30, sp, pc, cpsr; 68k d0 to d7, a0 to a7, ps, pc; x86-64 rax, rdx, rcx, rbx, rsi,
+// rdi, rbp, rsp, r8 to r15, rip, eflags. From EXTRACT_FAULT on: what a machine keeps of a fault.
 struct extract_registers {
     uint64_t known; // bit i: value[i] is known
     uint64_t value[EXTRACT_REGISTERS];

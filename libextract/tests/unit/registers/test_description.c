@@ -50,6 +50,27 @@ static void registers(void **state)
     free(description);
 }
 
+// Of a machine with several registers of a name, those are noted that the state of a core chooses
+// among.
+static void variants(void **state)
+{
+    const char *xml = "<reg name=\"cpsr\" bitsize=\"32\"/><reg name=\"DFSR\" bitsize=\"32\"/>"
+                      "<reg name=\"DFSR_S\" bitsize=\"32\"/><reg name=\"SCR\" bitsize=\"32\"/>"
+                      "<reg name=\"lr_irq\" bitsize=\"32\"/><reg name=\"MIDR_S\" bitsize=\"32\"/>";
+    static const char *const names[] = {"", "", "DFSR_S", "", "lr_irq", ""};
+    struct description *description = calloc(1, sizeof *description);
+    (void)state;
+
+    assert_non_null(description);
+    description_add(description, register_machine_find(EM_ARM, 4, false), xml, strlen(xml));
+    assert_int_equal(description->count, sizeof names / sizeof *names);
+    for (size_t i = 0; i < description->count; i++)
+        assert_string_equal(description->list[i].variant, names[i]);
+    assert_int_equal(description->list[1].index, FAULT_DFSR);
+    assert_int_equal(description->list[3].index, ARM_SCR);
+    free(description);
+}
+
 // Registers of the FPU as QEMU (RISC-V: the names of the ABI) and OpenOCD describe them.
 static void fpu(void **state)
 {
@@ -171,8 +192,9 @@ static void cores(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(registers), cmocka_unit_test(fpu),
-                                       cmocka_unit_test(hostile),   cmocka_unit_test(includes),
-                                       cmocka_unit_test(values),    cmocka_unit_test(cores)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(registers), cmocka_unit_test(variants),
+                                       cmocka_unit_test(fpu),       cmocka_unit_test(hostile),
+                                       cmocka_unit_test(includes),  cmocka_unit_test(values),
+                                       cmocka_unit_test(cores)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

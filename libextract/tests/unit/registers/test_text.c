@@ -221,10 +221,54 @@ static void levels(void **state)
     assert_int_equal(registers.known, UINT64_C(1) << AARCH64_PC | UINT64_C(1) << AARCH64_PSTATE);
 }
 
+// QEMU shows a Cortex-A9, which is in Secure state after a reset, with the registers of both
+// states: SCR.NS says which the core has.
+static void secure(void **state)
+{
+    static const char text[] = "pc 1\ncpsr 0x1D7\nDFSR 0\nDFSR_S 0x805\nDFAR_S 0xCCCCCCC0\n"
+                               "IFAR_S 4\nVBAR_S 0x60000000\nVBAR 0x70\nSCTLR 0xC50078\n"
+                               "lr_s 9\n%s\n";
+    static const struct {
+        const char *scr;
+        uint64_t dfsr, vbar;
+        bool has_address;
+    } cases[] = {{"SCR 0x30\nSCR_S 0x30", 0x805, 0x60000000, true},
+                 {"SCR 1", 0, 0x70, false},
+                 {"", 0, 0x70, false}};
+    const struct register_machine *arm = register_machine_find(EM_ARM, 4, false);
+    struct extract_registers registers;
+    char all[256];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(all, sizeof all, text, cases[i].scr);
+        struct register_values values = parse(all);
+        assert_true(register_values_general(&values, arm, &registers));
+        assert_int_equal(registers.value[FAULT_DFSR], cases[i].dfsr);
+        assert_int_equal(registers.value[ARM_VBAR], cases[i].vbar);
+        assert_int_equal(registers.value[ARM_SCTLR], 0xC50078);
+        assert_int_equal(registers.known >> ARM_DFAR & 1, cases[i].has_address);
+        assert_int_equal(registers.known >> ARM_LR & 1, 0);
+        // The same of a server that describes its registers.
+        struct extract_registers live = {.known = 0};
+        register_set(&live, ARM_PSR, 0x1D7);
+        if (strncmp(cases[i].scr, "SCR 0", strlen("SCR 0")) == 0)
+            register_set(&live, ARM_SCR, 0);
+        register_values_choose(&values, arm, &live);
+        assert_int_equal(live.known >> FAULT_DFSR & 1, cases[i].has_address);
+    }
+    assert_true(register_is_variant(arm, "DFSR_S"));
+    assert_true(register_is_variant(arm, "sp_usr"));
+    assert_false(register_is_variant(arm, "DFSR"));
+    assert_false(register_is_variant(arm, "TTBR0_EL1_S"));
+    assert_false(register_is_variant(arm, "before_sp"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(debuggers), cmocka_unit_test(hostile),
                                        cmocka_unit_test(names),     cmocka_unit_test(cores),
-                                       cmocka_unit_test(banks),     cmocka_unit_test(levels)};
+                                       cmocka_unit_test(banks),     cmocka_unit_test(levels),
+                                       cmocka_unit_test(secure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

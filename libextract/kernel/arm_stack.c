@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// kernel: finds sp and lr of what an exception of an Arm core of A- or R-profile has interrupted,
+// where the debugger does not show the registers of that mode. In: the registers that all modes
+// share, and a stack. Out: sp and lr that the stack and the code of the program prove.
+//
+// A stack is a chain: each return address is after a call of the function that has pushed it. With
+// the right sp, the rules of the functions lead from pc along that chain to the end of the stack. A
+// function that has not pushed lr, or an address without code, was called from a place in a
+// function of the chain that calls it: lr is after that call.
+#include "kernel/kernel.h"
+#include "symbols/dwarf.h"
+#include <string.h>
+
+enum {
+    WORD = 4,
+    STACK_MOST = 64 << 10,
+    SITES = 32,     // places of calls
+    DEEPEST = 64,   // functions on a stack
+    AT_END = 64,    // bytes above the frame of a thread's first function
+    LEAST_CALLS = 2 // that make a chain whose end is not known
+};
+
+struct search {
+    struct kernel_reader *reader;
+    const struct extract_registers *registers; // that are known
+    struct kernel_arm_stack stack;
+    uint64_t pc, called;   // where the core was; the address that a call had led to
+    uint64_t sites[SITES]; // return addresses: after calls of `called`
+    size_t site_count;
+};
+
+static bool read_word(void *context, uint64_t address, unsigned bytes, uint64_t *value)
+{
+    struct kernel_reader *reader = context;
+
+    return kernel_read_number(reader, address, bytes, value);
+}
+
+// Gets the function that contains an address.
+static bool find_function(const struct search *search, uint64_t address,
+                          struct extract_symbol *function)
+{
+    return extract_symbols_by_address(search->reader->symbols, address & ~UINT64_C(1), function,
+                                      NULL, NULL) &&
+           function->function;
+}
+
+// Returns whether an address is after a call in the program, and what that call leads to; 0:
+// unknown, such as what is in a register.
+static bool is_return(const struct search *search, uint64_t address, uint64_t *called)
+{
+    struct extract_symbol function;
+    const uint64_t at = address & ~UINT64_C(1);
+    const struct extract_registers none = {.known = 0};
+
+    // The first function of a thread returns to the beginning of another one, if at all.
+    if ((find_function(search, at, &function) && function.address == at) ||
+        !find_function(search, at - 1, &function) ||
+        kernel_is_no_return(search->reader->symbols, at))
+        return false;
+    if (!kernel_find_called(search->reader->symbols, at, &none, called))
+        *called = 0;
+    return true;
+}
+
+// Returns whether a call leads to the function that contains an address.
+static bool leads_to(const struct search *search, uint64_t called, uint64_t address)
+{
+    struct extract_symbol of_call, of_address;
+
+    return !called ||
+           (find_function(search, called, &of_call) &&
+            find_function(search, address, &of_address) && of_call.address == of_address.address);
+}
+
+// Returns whether a chain that ends with two functions is that of the thread: the outer one, or the
+// one that it has called, is the thread's entry function.
+static bool has_entry(const struct search *search, uint64_t outer, uint64_t inner)
+{
+    return !search->stack.entry || leads_to(search, search->stack.entry, outer) ||
+           leads_to(search, search->stack.entry, inner);
+}
+
+// Returns whether a function is one of start-up code, which no interrupt calls.
+static bool is_start_up(const struct search *search, uint64_t address)
+{
+    struct extract_symbol function;
+    uint64_t start;
+
+    return (extract_symbols_start(search->reader->symbols, &start) &&
+            leads_to(search, start, address)) ||
+           (find_function(search, address, &function) && strcmp(function.name, "main") == 0);
+}
+
+// How well a chain fits. PROVEN: its innermost call leads to the function at pc. POSSIBLE: that
+// call may lead anywhere.
+enum fit { FIT_NO, FIT_POSSIBLE, FIT_PROVEN };
+
+// Follows the chain from a frame, whose pc is the address of an instruction or, unless `is_first`,
+// a return address, to the end of the stack.
+static enum fit follow(const struct search *search, struct extract_unwound frame, bool is_first)
+{
+    const struct extract_unwind_memory source = {read_word, search->reader};
+    const bool is_of_thread = search->stack.is_of_thread;
+    enum fit fit = FIT_PROVEN;
+    uint64_t inner = frame.pc, before, called;
+
+    for (unsigned depth = 0; depth < DEEPEST; depth++) {
+        const uint64_t sp = frame.value[ARM_SP];
+        before = inner;
+        inner = is_first && !depth ? frame.pc : frame.pc - 1;
+        if (!is_of_thread && is_start_up(search, inner))
+            return FIT_NO;
+        if (!extract_symbols_caller(search->reader->symbols, &source, ARM_SP, is_first && !depth,
+                                    &frame))
+            return !is_of_thread && depth >= LEAST_CALLS ? fit : FIT_NO;
+        const uint64_t top = frame.value[ARM_SP];
+        if (top < sp || top > search->stack.to)
+            return FIT_NO;
+        if (!is_return(search, frame.pc, &called)) {
+            bool is_end = is_of_thread
+                              ? search->stack.to - top <= AT_END && has_entry(search, inner, before)
+                              : depth >= LEAST_CALLS;
+            return is_end ? fit : FIT_NO;
+        }
+        if (!leads_to(search, called, inner))
+            return FIT_NO;
+        if (!depth && !called)
+            fit = FIT_POSSIBLE;
+        frame.pc &= ~UINT64_C(1);
+    }
+    return FIT_NO;
+}
+
+static struct extract_unwound frame_of(const struct search *search, uint64_t pc, uint64_t sp)
+{
+    struct extract_unwound frame = {.pc = pc, .known = search->registers->known};
+
+    frame.known &= (UINT64_C(1) << ARM_SP) - 1;
+    memcpy(frame.value, search->registers->value, ARM_SP * sizeof *frame.value);
+    frame.known |= UINT64_C(1) << ARM_SP;
+    frame.value[ARM_SP] = sp;
+    return frame;
+}
+
+// Notes the places in a function from which an address is called.
+static void note_sites(struct search *search, const struct extract_symbol *function)
+{
+    enum { MOST_CODE = 64 << 10, STEP = 2 };
+    struct extract_symbols *symbols = search->reader->symbols;
+    const uint64_t first = function->address & ~UINT64_C(1);
+    const uint64_t size = function->size < MOST_CODE ? function->size : MOST_CODE;
+    uint64_t called;
+
+    for (uint64_t at = first + STEP; at <= first + size && search->site_count < SITES; at += STEP) {
+        bool is_known = false;
+        if (!kernel_find_called(symbols, at, search->registers, &called) ||
+            (called | 1) != (search->called | 1))
+            continue;
+        for (size_t i = 0; i < search->site_count; i++)
+            is_known |= search->sites[i] == at;
+        if (!is_known)
+            search->sites[search->site_count++] = at;
+    }
+}
+
+// Finds the functions that the stack's return addresses show to be on it, and their calls.
+static void find_sites(struct search *search)
+{
+    struct extract_symbol function;
+    uint64_t value, called;
+
+    for (uint64_t at = search->stack.from; at < search->stack.to; at += WORD)
+        if (kernel_read_number(search->reader, at, WORD, &value) &&
+            is_return(search, value, &called) && called && find_function(search, called, &function))
+            note_sites(search, &function);
+}
+
+// Finds the calls in the whole program: a function that a pointer leads to may be on the stack,
+// such as the callback of a timer.
+static void find_all_sites(struct search *search)
+{
+    enum { MOST_PROGRAM = 1 << 20 };
+    struct extract_symbol function;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; extract_symbols_at(search->reader->symbols, i, &function); i++) {
+        bytes += function.function ? function.size : 0;
+        if (bytes > MOST_PROGRAM)
+            return;
+        if (function.function)
+            note_sites(search, &function);
+    }
+}
+
+// What was found: the best fit, how many stack pointers and places of calls have it, and the last.
+struct found {
+    enum fit fit;
+    unsigned count, places;
+    uint64_t sp, link;
+};
+
+// Tries each stack pointer with a return address; 0: the function at pc has pushed lr.
+static void try_site(const struct search *search, uint64_t site, struct found *found)
+{
+    for (uint64_t at = search->stack.from; at < search->stack.to; at += WORD) {
+        enum fit fit = follow(search, frame_of(search, site ? site : search->pc, at), !site);
+        if (fit == FIT_NO || fit < found->fit)
+            continue;
+        if (fit > found->fit)
+            *found = (struct found){.fit = fit};
+        found->count++;
+        found->places += !found->places || found->link != site;
+        found->sp = at;
+        found->link = site;
+    }
+}
+
+// Returns how many bytes a function has pushed when it is at an address, and lr not among them.
+static uint64_t count_pushed(const struct search *search, uint64_t link)
+{
+    const uint64_t any = UINT64_C(1) << 20;
+    const struct extract_unwind_memory source = {read_word, search->reader};
+    struct extract_unwound frame = frame_of(search, search->pc, any);
+
+    frame.known |= UINT64_C(1) << ARM_LR;
+    frame.value[ARM_LR] = link;
+    return extract_symbols_caller(search->reader->symbols, &source, ARM_SP, true, &frame) &&
+                   frame.value[ARM_SP] >= any
+               ? frame.value[ARM_SP] - any
+               : 0;
+}
+
+bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm_stack *stack,
+                           struct extract_registers *registers)
+{
+    struct search search = {.reader = reader, .registers = registers, .stack = *stack};
+    struct extract_symbol function;
+    struct found found = {.fit = FIT_NO};
+
+    search.stack.from = (stack->from + WORD - 1) / WORD * WORD;
+    if (!register_get(registers, ARM_PC, &search.pc) || stack->to < search.stack.from ||
+        stack->to - search.stack.from > STACK_MOST)
+        return false;
+    bool is_code = find_function(&search, search.pc, &function);
+    search.called = is_code ? function.address : search.pc;
+    if (is_code)
+        try_site(&search, 0, &found);
+    if (found.fit == FIT_NO) {
+        find_sites(&search);
+        for (size_t i = 0; i < search.site_count; i++)
+            try_site(&search, search.sites[i], &found);
+    }
+    if (found.fit == FIT_NO) {
+        size_t tried = search.site_count;
+        find_all_sites(&search);
+        for (size_t i = tried; i < search.site_count; i++)
+            try_site(&search, search.sites[i], &found);
+    }
+    if (found.places != 1 || search.site_count == SITES)
+        return false;
+    if (found.link)
+        register_set(registers, ARM_LR, found.link);
+    if (found.count == 1)
+        register_set(registers, ARM_SP,
+                     found.sp - (is_code && found.link ? count_pushed(&search, found.link) : 0));
+    return found.link || found.count == 1;
+}
