@@ -80,18 +80,18 @@ bool operand_macro(struct compiler *c, const struct macro *macro, struct operand
 }
 
 // Compiles the number that LOOP or BITFLAGS works on. `name` is the error if there is none.
-static bool operand_number(struct compiler *c, const char *name, bool *is_fixed)
+static bool operand_number(struct compiler *c, const char *name, struct operand *operand)
 {
-    struct operand operand = {0};
     struct template_op op;
     struct macro macro;
     bool good;
     char first = lexer_peek(c);
     size_t at = c->at, length = lexer_word(c);
 
+    *operand = (struct operand){0};
     c->touch = NOWHERE;
     if (first == '$') {
-        good = macro_read(c, &macro) && operand_macro(c, &macro, &operand);
+        good = macro_read(c, &macro) && operand_macro(c, &macro, operand);
     } else {
         enum code_word sort = code_parse(c->bytes + at, length, &op);
         if (sort == CODE_NONE)
@@ -99,10 +99,9 @@ static bool operand_number(struct compiler *c, const char *name, bool *is_fixed)
         if (sort == CODE_OUT_OF_RANGE)
             return code_fault(c, at, length);
         c->at += length;
-        good = operand_code(c, at, &op, &operand);
+        good = operand_code(c, at, &op, operand);
     }
-    *is_fixed = operand.is_fixed;
-    if (good && operand.base == 0)
+    if (good && operand->base == 0)
         return compile_fault(c, at, no_operand, "use a code or $macro that is a number",
                              "operand is a text");
     return good;
@@ -301,8 +300,8 @@ bool statement_switch(struct compiler *c, const struct operand *operand)
 bool statement_loop(struct compiler *c)
 {
     struct template_op count = {.code = OP_CONST};
+    struct operand operand = {.is_fixed = true};
     size_t at = c->at;
-    bool is_fixed = true;
 
     c->at += strlen("LOOP");
     c->touch = NOWHERE;
@@ -312,15 +311,15 @@ bool statement_loop(struct compiler *c)
         c->at += length;
         if (!emit(c, count, count_at))
             return false;
-    } else if (!operand_number(c, "E-LOOP", &is_fixed)) {
+    } else if (!operand_number(c, "E-LOOP", &operand)) {
         return false;
     }
     uint32_t loop = emit_here(c);
     if (!emit(c, (struct template_op){.code = OP_LOOP}, at))
         return false;
-    c->choices += !is_fixed;
+    c->choices += !operand.is_fixed;
     bool good = compile_body(c, "E-LOOP", "use LOOP COUNT { items }");
-    c->choices -= !is_fixed;
+    c->choices -= !operand.is_fixed;
     if (!good || !emit(c, (struct template_op){.code = OP_AGAIN, .arg = loop + 1}, at))
         return false;
     emit_target(c, loop);
@@ -330,15 +329,26 @@ bool statement_loop(struct compiler *c)
 
 // ---- BITFLAGS ----
 
-// Reads a number of BITFLAGS: hexadecimal, also after 0x, or octal after o.
-static bool read_flag_number(struct compiler *c, uint64_t *value)
+// Reads a number of BITFLAGS: octal after o, hexadecimal after 0x, otherwise octal if the operand
+// is octal (%o), and hexadecimal if it is not. IBM's example with %o has the octal value 00400 and
+// the value 080, which is not octal: such a number is hexadecimal.
+static bool read_flag_number(struct compiler *c, const struct operand *operand, uint64_t *value)
 {
     lexer_skip(c);
     size_t at = c->at, length = lexer_word(c);
-    unsigned base = c->templates->dialect & EXTRACT_DIALECT_OCTAL_FLAGS ? 8 : 16;
+    bool all_octal = c->templates->dialect & EXTRACT_DIALECT_OCTAL_FLAGS;
+    unsigned base = all_octal || operand->base == 8 ? 8 : 16;
     const char *word = c->bytes + at;
-    if (word[0] == 'o' ? !lexer_number(word + 1, length - 1, 8, value)
-                       : !lexer_constant(word, length, base, value))
+    bool good = word[0] == 'o' ? lexer_number(word + 1, length - 1, 8, value)
+                               : lexer_constant(word, length, base, value);
+    if (!good && base == 8 && !all_octal && lexer_number(word, length, 16, value)) {
+        good = true;
+        if (!compile_warn(c, at, "W-OCTAL", "write 0x before it if this is meant",
+                          "\"%s\" is not octal, as the operand is: read as hexadecimal",
+                          lexer_show(c, at, length)))
+            return false;
+    }
+    if (!good)
         return compile_fault(c, at, "E-FLAGVAL",
                              "use a hexadecimal number, or an octal one as in o17",
                              "\"%s\" is not the value of a flag", lexer_show(c, at, length));
@@ -356,20 +366,21 @@ static size_t mask_sign_length(const struct compiler *c)
     return strncmp(c->bytes + c->at, quoted, strlen(quoted)) ? 0 : strlen(quoted);
 }
 
-static bool read_flag_test(struct compiler *c, struct template_op *test)
+static bool read_flag_test(struct compiler *c, const struct operand *operand,
+                           struct template_op *test)
 {
     size_t at = c->at, sign = mask_sign_length(c);
 
     c->at += sign;
     if (!sign) {
-        if (!read_flag_number(c, &test->value))
+        if (!read_flag_number(c, operand, &test->value))
             return false;
         test->other = test->value;
         if (test->value == 0)
             test->value = UINT64_MAX;
         return true;
     }
-    if (!read_flag_number(c, &test->value) || !read_flag_number(c, &test->other))
+    if (!read_flag_number(c, operand, &test->value) || !read_flag_number(c, operand, &test->other))
         return false;
     return !(test->other & ~test->value) ||
            compile_warn(c, at, "W-NEVER", "check the mask and the base",
@@ -401,13 +412,13 @@ static bool emit_flag_text(struct compiler *c, const struct template_op *text, s
     return !text->value || emit(c, *text, at);
 }
 
-static bool compile_flag(struct compiler *c)
+static bool compile_flag(struct compiler *c, const struct operand *operand)
 {
     struct template_op test = {.code = OP_FLAG}, with, without;
     bool has = false;
     size_t at = c->at;
 
-    if (!read_flag_test(c, &test) || !read_flag_texts(c, &with, &without, &has))
+    if (!read_flag_test(c, operand, &test) || !read_flag_texts(c, &with, &without, &has))
         return false;
     uint32_t unless = emit_here(c);
     if (!emit(c, test, at) || !emit_flag_text(c, &with, at))
@@ -443,10 +454,10 @@ static bool find_next_flag(struct compiler *c)
 
 bool statement_flags(struct compiler *c)
 {
-    bool is_fixed;
+    struct operand operand;
 
     c->at += strlen("BITFLAGS");
-    if (!operand_number(c, "E-BITFLAGS", &is_fixed))
+    if (!operand_number(c, "E-BITFLAGS", &operand))
         return false;
     if (lexer_peek(c) != ',')
         return compile_fault(c, c->at, "E-BITFLAGS", "use BITFLAGS OPERAND, VALUE \"text\"",
@@ -456,7 +467,7 @@ bool statement_flags(struct compiler *c)
         if (!next || next == '}')
             return compile_fault(c, c->at, "E-BITFLAGS", "remove the comma, or add a flag",
                                  "flag is missing after the comma");
-        if (!compile_flag(c))
+        if (!compile_flag(c, &operand))
             return false;
     }
     c->touch = NOWHERE;

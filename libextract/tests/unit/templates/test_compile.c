@@ -157,6 +157,9 @@ static const struct {
     {H "endtimer 1, 2", "1:12 E-TIMER"},
     {H "BITFLAGS X2, & F0 1 \"a\"", "1:25 W-NEVER"},
     {H "BITFLAGS X2, 1 a & 0x1 o2 b", "1:29 W-NEVER"},
+    {H "BITFLAGS $D1%o4, 00400 r, 080 w, 0x80 x", "1:37 W-OCTAL"},
+    {H "BITFLAGS o2, 17 r & 8 0 w", "1:32 W-OCTAL"},
+    {H "BITFLAGS o2, 1g r", "1:25 E-FLAGVAL"},
     {H "$v%A4", "1:15 W-FMT-DEFAULT"},
     {H "{{ $a = $b%F4 }}", "1:23 W-FMT-DEFAULT"},
     {H "x\n" H "y", "2:1 W-DUP"},
@@ -605,7 +608,7 @@ static const struct {
      "FLAG f0 40 9; TEXT 'd'; DROP; TEXT 'e'; END",
      0},
     {"BITFLAGS $D1%o4, 00400 \"r\" \"-\" 0 \"none\"",
-     "SYSTEM 2; CUT o4.0; FLAG 400 400 5; TEXT> 'r'; JUMP 6; TEXT> '-'; "
+     "SYSTEM 2; CUT o4.0; FLAG 100 100 5; TEXT> 'r'; JUMP 6; TEXT> '-'; "
      "FLAG ffffffffffffffff 0 8; TEXT 'none'; DROP; END",
      0},
     {"BITFLAGS X2, '&' F0 40 d '&' F 1 e, '&'F 2 f",
