@@ -86,6 +86,7 @@ static void add_break(struct rkh_analysis *analysis, bool restarted)
     analysis->is_after_break = true;
     analysis->timeout.timer = 0;
     rkh_states_add_break(analysis, restarted);
+    rkh_storage_add_break(analysis);
 }
 
 static void add_framework_event(struct rkh_analysis *analysis, const struct extract_event *event,

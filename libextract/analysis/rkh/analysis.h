@@ -136,7 +136,11 @@ struct rkh_pool {
     uint64_t address, seq;
     uint64_t blocks, block_size; // 0: unknown
     struct rkh_range free, low;
+    bool free_known;    // `free_now` is the number of free blocks after the last event
+    uint64_t free_now;
     uint64_t gets, puts;
+    uint64_t refused;   // requests while no block was free
+    uint64_t uncertain; // requests that took the last block, or were refused
     uint64_t exhausted; // gets of the last block
 };
 
@@ -269,5 +273,7 @@ void rkh_messages_end(struct rkh_analysis *analysis);
 
 // queues_and_pools.c: queues, memory pools and event pools.
 void rkh_storage_add_event(struct rkh_analysis *analysis, const struct extract_event *event);
+// Forgets how many blocks of each pool are free, as events are missing.
+void rkh_storage_add_break(struct rkh_analysis *analysis);
 
 #endif

@@ -43,6 +43,20 @@ static void add_queue_event(struct rkh_analysis *analysis, const struct extract_
         rkh_range_add(&queue->queued, 0);
 }
 
+// Counts a request for a block. The framework traces a refused one, too, with nothing free, as it
+// does the request that takes the last block. What was free before decides, if that is known.
+static void add_request(struct rkh_pool *pool, bool has_level, uint64_t free)
+{
+    if (has_level && free == 0 && pool->free_known && pool->free_now == 0) {
+        pool->refused++;
+    } else if (has_level && free == 0 && !pool->free_known) {
+        pool->uncertain++;
+    } else {
+        pool->gets++;
+        pool->exhausted += has_level && free == 0;
+    }
+}
+
 static void add_pool_event(struct rkh_analysis *analysis, const struct extract_event *event)
 {
     uint64_t address, free = 0;
@@ -61,13 +75,16 @@ static void add_pool_event(struct rkh_analysis *analysis, const struct extract_e
         rkh_get_field(event, "nblocks", &pool->blocks);
         rkh_get_field(event, "bsize", &pool->block_size);
     }
-    if (!analysis->now.is_counted || event->id == RKH_MP_INIT)
-        return;
-    pool->gets += event->id == RKH_MP_GET;
-    pool->puts += event->id == RKH_MP_PUT;
-    add_field(&pool->free, event, "nfree");
-    add_field(&pool->low, event, "nmin");
-    pool->exhausted += event->id == RKH_MP_GET && rkh_get_field(event, "nfree", &free) && !free;
+    bool has_level = rkh_get_field(event, event->id == RKH_MP_INIT ? "nblocks" : "nfree", &free);
+    if (analysis->now.is_counted && event->id != RKH_MP_INIT) {
+        if (event->id == RKH_MP_GET)
+            add_request(pool, has_level, free);
+        pool->puts += event->id == RKH_MP_PUT;
+        add_field(&pool->free, event, "nfree");
+        add_field(&pool->low, event, "nmin");
+    }
+    pool->free_known = has_level;
+    pool->free_now = free;
 }
 
 // Handles an event of an event pool. Events that come from no pool name EXTRACT_NO_POOL. Frames of
@@ -101,6 +118,12 @@ static void add_event_pool_event(struct rkh_analysis *analysis, const struct ext
     add_field(&pool->low, event, "nmin");
     pool->exhausted += event->id == RKH_FWK_AE && pool->blocks &&
                        rkh_get_field(event, "nused", &used) && used >= pool->blocks;
+}
+
+void rkh_storage_add_break(struct rkh_analysis *analysis)
+{
+    for (size_t i = 0; i < analysis->pools.count; i++)
+        ((struct rkh_pool *)rkh_table_row(&analysis->pools, i))->free_known = false;
 }
 
 void rkh_storage_add_event(struct rkh_analysis *analysis, const struct extract_event *event)

@@ -238,6 +238,8 @@ static void put_pools(struct rkh_report *report, struct kv_writer *outer)
         kv_put_optional(&kv, "least free", pool->free.is_known, pool->free.low);
         kv_put_optional(&kv, "low water", pool->low.is_known, pool->low.low);
         kv_put_number(&kv, "got", pool->gets);
+        kv_put_number(&kv, "refused", pool->refused);
+        kv_put_number(&kv, "uncertain", pool->uncertain);
         kv_put_number(&kv, "put", pool->puts);
         kv_put_number(&kv, "exhausted", pool->exhausted);
         kv_close_object(&kv);

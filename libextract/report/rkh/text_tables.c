@@ -138,7 +138,7 @@ static bool put_pool(struct rkh_report *report, struct text_table *table, size_t
     text_table_put_optional(table, pool->block_size != 0, pool->block_size);
     text_table_put_optional(table, pool->free.is_known, pool->free.low);
     text_table_put_optional(table, pool->low.is_known, pool->low.low);
-    NUMBERS(table, pool->gets, pool->puts, pool->exhausted);
+    NUMBERS(table, pool->gets, pool->refused, pool->uncertain, pool->puts, pool->exhausted);
     return true;
 }
 
@@ -218,8 +218,9 @@ void rkh_put_text_tables(struct rkh_report *report)
     static const char *const queues[] = {"queue",     "active object", "size",  "most",
                                          "low water", "put",           "first", "got",
                                          "deferred",  "full",          "empty"};
-    static const char *const pools[] = {"pool",      "blocks", "block size", "least free",
-                                        "low water", "got",    "put",        "exhausted"};
+    static const char *const pools[] = {"pool",      "blocks",  "block size", "least free",
+                                        "low water", "got",     "refused",    "uncertain",
+                                        "put",       "exhausted"};
     static const char *const event_pools[] = {"event pool", "blocks",    "event size",
                                               "most used",  "low water", "allocations",
                                               "freed",      "dropped",   "exhausted"};

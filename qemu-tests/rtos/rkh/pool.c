@@ -31,8 +31,9 @@ void *rkh_mempool_get(RKH_MEMPOOL_T *pool)
         if (pool->nfree < pool->nmin)
             pool->nmin = pool->nfree;
 #endif
-        RKH_TR_MP_GET(pool, pool->nfree, RKH_MEMPOOL_NMIN(pool));
     }
+    // A refused request is traced, too, with nothing free.
+    RKH_TR_MP_GET(pool, pool->nfree, RKH_MEMPOOL_NMIN(pool));
     rkh_port_unlock(lock);
     return block;
 }

@@ -231,7 +231,8 @@ static void test_stores(void **state)
     stream_put(&s, 165, "00 01 01 01 00 00000020");
     CHECK(&s,
           "\"pools\":[{\"address\":536871356,\"name\":null,\"blocks\":2,\"block_size\":4,"
-          "\"least_free\":0,\"low_water\":0,\"got\":2,\"put\":1,\"exhausted\":1}]",
+          "\"least_free\":0,\"low_water\":0,\"got\":2,\"refused\":0,"
+          "\"uncertain\":0,\"put\":1,\"exhausted\":1}]",
           "\"queues\":[{\"address\":536871236,\"name\":null,\"ao\":536870912,\"ao_name\":null,"
           "\"size\":4,\"most_queued\":2,\"low_water\":2,\"put\":2,\"put_first\":1,\"got\":2,"
           "\"deferred\":1,\"full\":1,\"empty\":1}]",
@@ -239,6 +240,26 @@ static void test_stores(void **state)
           "\"most_used\":2,\"low_water\":0,\"allocations\":1,\"freed\":1,"
           "\"references_dropped\":1,\"exhausted\":1}]",
           "{\"signal\":5,\"name\":null,\"posts\":0,\"gets\":0,\"uncertain\":0,\"recalled\":1,");
+}
+
+// A pool of two blocks. The framework traces requests that it refuses, with nothing free
+// (rkh_memPool_get of 3.1 to 3.4). After a loss, the first request without a free block may be
+// either.
+static void test_refused_requests(void **state)
+{
+    struct stream s;
+    (void)state;
+    stream_begin(&s);
+    stream_put(&s, 0, "BC010020 02 04");
+    stream_put(&s, 1, "BC010020 01 01");
+    for (int i = 0; i < 4; i++)
+        stream_put(&s, 1, "BC010020 00 00");
+    stream_put(&s, 2, "BC010020 01");
+    stream_put(&s, 1, "BC010020 00 00");
+    s.next += 5; // five frames are missing
+    stream_put(&s, 1, "BC010020 00 00");
+    stream_put(&s, 1, "BC010020 00 00");
+    CHECK(&s, "\"low_water\":0,\"got\":3,\"refused\":4,\"uncertain\":1,\"put\":1,\"exhausted\":2}]");
 }
 
 // A timer expires at 20 ticks, and its post is at 30. Another object posts the same signal at 40.
@@ -504,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_silent_loss),   cmocka_unit_test(test_states),
         cmocka_unit_test(test_states_unseen), cmocka_unit_test(test_states_entered),
         cmocka_unit_test(test_terminated),    cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_refused_requests),
         cmocka_unit_test(test_timers),        cmocka_unit_test(test_assertions),
         cmocka_unit_test(test_restart),       cmocka_unit_test(test_bare),
         cmocka_unit_test(test_runs),          cmocka_unit_test(test_mixed_rates),
