@@ -41,10 +41,13 @@ struct cli_reporting {
     size_t setting_count;
     const char *start_date, *end_date; // NULL: none
     char start_time[32], end_time[32]; // seconds with their unit; "": none
+    const char *cores;                 // of -C; NULL: none
+    char core_test[512];               // the same as an expression of --where; "": none
     bool calls;                        // -x: columns of the thread and the system call
     bool compat, trazer;               // layouts of --compat
     bool check, list, raw, pager;
-    bool verbose; // names the files that are opened
+    bool verbose;    // names the files that are opened
+    bool short_help; // -h, which in trcrpt means that there is no heading
 };
 
 // Options of `report` for streams that are read as they arrive.

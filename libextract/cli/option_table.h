@@ -14,7 +14,7 @@
 #include <stddef.h>
 
 enum {
-    OPTION_MAX = 80,       // rows of a table
+    OPTION_MAX = 96,       // rows of a table
     OPTION_NAME_BYTES = 40 // "--NAME", with its end
 };
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 enum {
-    MORE_CONDITIONS = 5, // that are not arguments: the N of `last`, times of -O, dates
+    MORE_CONDITIONS = 6, // that are not arguments: the N of `last`, times of -O, dates, cores
     MAX_BAUD = 100000000
 };
 
@@ -150,6 +150,46 @@ static bool set_compat(void *context, const struct option_use *use)
            option_refuse_value(use, "use trcrpt or trazer");
 }
 
+// With --compat trcrpt, which may come later, -h has the meaning that it has there.
+static bool set_help(void *context, const struct option_use *use)
+{
+    struct cli_options *options = context;
+
+    *(use->form == OPTION_LETTER ? &options->reporting.short_help : &options->help) = true;
+    return true;
+}
+
+// Events are always printed in the order of their times, which -m of trcrpt asks for.
+static bool accept_order(void *context, const struct option_use *use)
+{
+    (void)context;
+    (void)use;
+    return true;
+}
+
+// Options of trcrpt that cannot mean anything here.
+static const struct {
+    char letter;
+    const char *hint, *why;
+} foreign[] = {
+    {'D', "use -d with the ids of the hooks", "templates have no groups of hooks"},
+    {'K', "use -k with the ids of the hooks", "templates have no groups of hooks"},
+    {'G', "use -j for the hooks and their labels", "templates have no groups of hooks"},
+    {'M', "leave it out", "there are no lightweight memory traces"},
+    {'l', "leave it out", "there are no traces of components"},
+};
+
+static bool refuse_foreign(void *context, const struct option_use *use)
+{
+    char name[OPTION_NAME_BYTES];
+    size_t i = 0;
+
+    (void)context;
+    while (foreign[i].letter != use->row->letter)
+        i++;
+    return !cli_refuse(option_name(use->row, use->form, name), foreign[i].hint, foreign[i].why);
+}
+
 static bool set_dialect(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
@@ -218,7 +258,8 @@ static bool add_standard_input(void *context, const struct option_use *use)
     struct cli_options *options = context;
 
     if (use->value != use->argument + 2)
-        return option_refuse_value(use, "use -@ADDRESS without a blank");
+        return option_refuse_value(use, "use -@ADDRESS without a blank; there are no workload "
+                                        "partitions, which trcrpt means");
     options->inputs[options->input_count++] = use->argument;
     return true;
 }
@@ -314,7 +355,7 @@ static const struct option_row rows[] = {
     {GENERAL, CLI_OUTPUT, 'o', "output", "FILE", "Write to FILE.", TEXT(output)},
     {GENERAL, 0, 'q', "quiet", NULL, "Do not report losses; the exit status still does.",
      FLAG(quiet)},
-    {GENERAL, 0, 'h', "help", NULL, "Print this text.", FLAG(help)},
+    {GENERAL, 0, 'h', "help", NULL, "Print this text.", .set = set_help},
     {GENERAL, 0, 'V', "version", NULL, "Print the version.", FLAG(version)},
     {GENERAL, 0, '@', NULL, "ADDRESS", NULL, .set = add_standard_input},
 
@@ -350,10 +391,12 @@ static const struct option_row rows[] = {
     {REPORT, CLI_REPORT, 0, "compat", "LAYOUT",
      "Print in the layout of AIX's trcrpt (trcrpt), or the\nlines of RKH's Trazer (trazer).",
      .set = set_compat},
-    {REPORT, CLI_REPORT, 'd', NULL, "LIST", "Leave out these hook ids.",
-     ONCE(session.not_hooks)},
-    {REPORT, CLI_REPORT, 'k', NULL, "LIST", "Print these hook ids only.",
+    {REPORT, CLI_REPORT, 'd', NULL, "LIST", "Print these hook ids only.",
      ONCE(session.only_hooks)},
+    {REPORT, CLI_REPORT, 'k', NULL, "LIST", "Leave out these hook ids.",
+     ONCE(session.not_hooks)},
+    {REPORT, CLI_REPORT, 'C', NULL, "LIST", "Print the events of these cores only.",
+     ONCE(reporting.cores)},
     {REPORT, CLI_REPORT, 's', NULL, "DATE", "Begin at mmddhhmmssyy (of a log).",
      ONCE(reporting.start_date)},
     {REPORT, CLI_REPORT, 'e', NULL, "DATE", "End at mmddhhmmssyy (of a log).",
@@ -366,6 +409,12 @@ static const struct option_row rows[] = {
      FLAG(reporting.list)},
     {REPORT, CLI_REPORT, 'r', NULL, NULL, "Write the events as raw hook entries.",
      FLAG(reporting.raw)},
+    {REPORT, CLI_REPORT, 'm', NULL, NULL, NULL, .set = accept_order},
+    {REPORT, CLI_REPORT, 'D', NULL, "LIST", NULL, .set = refuse_foreign},
+    {REPORT, CLI_REPORT, 'K', NULL, "LIST", NULL, .set = refuse_foreign},
+    {REPORT, CLI_REPORT, 'G', NULL, NULL, NULL, .set = refuse_foreign},
+    {REPORT, CLI_REPORT, 'M', NULL, "LIST", NULL, .set = refuse_foreign},
+    {REPORT, CLI_REPORT, 'l', NULL, "LIST", NULL, .set = refuse_foreign},
     {REPORT, CLI_REPORT | CLI_SERVE, 0, "listen", "[=SERVER]",
      "Listen at unix:PATH, or on a TCP port: print what\n"
      "is received (127.0.0.1:6602), or serve GDB (:3333).",

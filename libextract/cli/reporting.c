@@ -55,6 +55,29 @@ static void append_condition(struct extract_session_options *session, enum extra
         conditions[session->condition_count++] = (struct extract_condition){word, value};
 }
 
+// Writes a list of cores, with commas or blanks between them, as an expression; "all" is none.
+static enum extract_code format_cores(char *test, size_t size, const char *list,
+                                      struct extract_error *error)
+{
+    static const char separators[] = ", \t";
+    size_t used = 0;
+
+    for (const char *at = list + strspn(list, separators); *at && strcmp(list, "all") != 0;) {
+        size_t digits = strspn(at, "0123456789"), length = strcspn(at, separators);
+        if (digits != length || length > 3 || used + length + 20 > size)
+            return extract_error_set(error, EXTRACT_USAGE, "-C",
+                                     "use numbers of cores, separated by commas or blanks, or all",
+                                     "\"%s\" is not a list of cores", list);
+        used += (size_t)snprintf(test + used, size - used, "%score == %.*s", used ? " || " : "",
+                                 (int)length, at);
+        at += length + strspn(at + length, separators);
+    }
+    if (!used && strcmp(list, "all") != 0)
+        return extract_error_set(error, EXTRACT_USAGE, "-C", "use numbers of cores, or all",
+                                 "the list is empty");
+    return EXTRACT_OK;
+}
+
 bool cli_reporting_finish(struct cli_options *options)
 {
     struct cli_reporting *reporting = &options->reporting;
@@ -69,13 +92,18 @@ bool cli_reporting_finish(struct cli_options *options)
         if (extract_columns_set(&reporting->columns, reporting->settings[i], set_other_key,
                                 reporting, &error))
             return !cli_complain(&error);
+    if (reporting->cores && format_cores(reporting->core_test, sizeof reporting->core_test,
+                                         reporting->cores, &error))
+        return !cli_complain(&error);
     append_condition(session, EXTRACT_FILTER_FROM, reporting->start_time);
     append_condition(session, EXTRACT_FILTER_TO, reporting->end_time);
+    append_condition(session, EXTRACT_FILTER_WHERE, reporting->core_test);
     session->columns = &reporting->columns;
     session->template_files = reporting->templates;
     session->template_count = reporting->template_count;
     // With --compat, the file of -t replaces the built-in templates, as it does in trcrpt.
     session->only_templates |= reporting->compat && reporting->template_count;
+    *(reporting->compat ? &session->no_header : &options->help) |= reporting->short_help;
     if (options->output && !options->color_is_fixed)
         session->color = false;
     return true;

@@ -59,7 +59,8 @@ static enum extract_code add_marker(struct extract_session *session, const char 
     return extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
 }
 
-// Adds a list of hook ids, as reports print them, to the filter as event ids of the trace's format.
+// Adds a list of hook ids, as reports print them and with commas or blanks between them, to the
+// filter, as event ids of the trace's format.
 static enum extract_code add_hook_ids(struct extract_session *session, const char *list, bool drop,
                                       struct extract_error *error)
 {
@@ -70,19 +71,22 @@ static enum extract_code add_hook_ids(struct extract_session *session, const cha
 
     while (!code) {
         char value[24];
-        size_t digits = strspn(list, "0123456789abcdefABCDEF");
-        if (digits < 3 || digits > (wide ? 8 : 4) || (list[digits] && list[digits] != ','))
-            return extract_error_set(error, EXTRACT_USAGE, "hook id",
-                                     "use ids as the report prints them, separated by commas",
-                                     "\"%.*s\" is not a hook id", (int)strcspn(list, ","), list);
+        list += strspn(list, " \t");
+        size_t length = strcspn(list, ", \t"), digits = strspn(list, "0123456789abcdefABCDEF");
+        if (digits < 3 || digits > (wide ? 8 : 4) || digits != length)
+            return extract_error_set(
+                error, EXTRACT_USAGE, "hook id",
+                "use ids as the report prints them, separated by commas or blanks",
+                "\"%.*s\" is not a hook id", (int)length, list);
         snprintf(value, sizeof value, "%s0x%.*s%s", drop ? "!" : "", (int)digits, list,
                  digits == 3 && !wide ? "0" : "");
         code = extract_filter_add(session->filter, EXTRACT_FILTER_EVENT, value, error);
         if (!code && digits == 3 && (*list == 'F' || *list == 'f'))
             code = add_marker(session, list, drop, error);
-        if (!list[digits])
+        list += length + strspn(list + length, " \t");
+        if (!*list)
             break;
-        list += digits + 1;
+        list += *list == ',';
     }
     return code;
 }

@@ -136,9 +136,9 @@ TZ=UTC run report -e 010100000025 --hz 20 --no-header "$work/whole.log"
 check "nothing is before the trace" 0 no-out . no-err .
 TZ=UTC run report -s 010100000025 --hz 20 --no-header "$work/whole.log"
 check "from before it: all" 0 out '0.000000000 .*queue send' out 'recording stopped'
-run report -d f11,F12 --no-header "$work/whole.log"
+run report -k f11,F12 --no-header "$work/whole.log"
 check "without marks, by their ids" 0 out 'queue send' no-out 'recorder'
-run report -k F11 --no-header "$work/whole.log"
+run report -d F11 --no-header "$work/whole.log"
 check "marks alone, by their ids" 0 out ' F11 .*recording started' no-out 'queue send\|stopped'
 TZ=UTC run report -s 010100000126 "$work/whole.log"
 check "a time of day needs the rate" 1 err 'rate is not known'

@@ -92,15 +92,20 @@ run report -c -t "$work/bad.fmt"
 check "-c of bad ones" 2 err 'bad.fmt:1:15: E-STRING' err 'bad.fmt:2:19: E-CODE-RANGE' no-out .
 run report -c
 check "-c of nothing" 1 err '^ringside: -c: no file of templates is given; use -t FILE'
-run report -k 045,044 "$trx" --no-header
-check "-k" 0 out 'queue send' out 'queue receive' no-out 'isr\|semaphore'
-run report -d 045,044 "$trx" --no-header
-check "-d" 0 out 'isr enter' out 'semaphore put' no-out 'queue'
-run report -k F01 "$trx" --no-header
-check "-k of marks, of which there are none" 0 no-out . no-err .
+# As in IBM's description of trcrpt: -d limits the report to a list, -k excludes one.
+for list in 045,044 '045 044' ' 045 , 044 '; do
+    run report -d "$list" "$trx" --no-header
+    check "-d '$list'" 0 out 'queue send' out 'queue receive' no-out 'isr\|semaphore'
+    run report -k "$list" "$trx" --no-header
+    check "-k '$list'" 0 out 'isr enter' out 'semaphore put' no-out 'queue'
+done
+run report -d 045,044 -k 044 "$trx" --no-header
+check "both" 0 out 'queue send' no-out 'queue receive'
 run report -d F01 "$trx" --no-header
-check "-d of marks" 0 out 'queue send' out 'isr' no-err .
-for bad in 45 045, dance 0x45 ''; do
+check "-d of marks, of which there are none" 0 no-out . no-err .
+run report -k F01 "$trx" --no-header
+check "-k of marks" 0 out 'queue send' out 'isr' no-err .
+for bad in 45 045, 045,,044 ,045 dance 0x45 '' ' '; do
     run report -k "$bad" "$trx"
     check "refuses -k '$bad'" 1 err '^ringside: hook id: ' no-out .
 done
@@ -180,6 +185,27 @@ run report "$trx" --compat trcrpt --hz 1000
 check "trcrpt's layout" 0 out '^System: threadx$' out "^Trace: $trx\$" \
     out '^ID      ELAPSED_SEC     DELTA_MSEC  APPL    SYSCALL KERNEL  INTERRUPT$' \
     out '^045     0.000000000       0.000000          queue send '
+run report -h "$trx" --compat trcrpt
+check "with -h, no heading" 0 out '^045 ' no-out 'System:\|ELAPSED\|[Uu]sage'
+run report "$trx" -h
+check "without the layout, -h is help" 0 out '^  -h, --help'
+run report "$trx" -m -C 'all' --no-header
+check "-m, and all cores" 0 out 'queue send' no-err .
+run report "$trx" -C '0, 3' --no-header
+check "-C" 0 out 'queue send'
+run report "$trx" -C 1 --no-header
+check "-C of a core without events" 0 no-out .
+for bad in '' x 0x1 1-2 1000; do
+    run report "$trx" -C "$bad"
+    check "refuses -C '$bad'" 1 err '^ringside: -C: ' no-out .
+done
+for bad in '-D x' '-K x' -G '-M x' '-l x'; do
+    # shellcheck disable=SC2086
+    run report "$trx" $bad --compat trcrpt
+    check "refuses $bad" 1 err "^ringside: ${bad% x}: \(templates have\|there are\) no " no-out .
+done
+run report "$trx" -@ all --compat trcrpt
+check "refuses -@ LIST" 1 err 'workload partitions' no-out .
 run report -O exec "$trx" --compat trcrpt
 check "the layout first, then the words" 0 out '^ID   PROCESS NAME     I  *ELAPSED_TICKS '
 run report "$trx" --compat trcrpt -t "$own"
