@@ -31,6 +31,9 @@ struct condition {
     bool negative;
     bool found;    // it matches something in the trace
     bool is_short; // of an event: it may be a name as in reports, which lacks a part
+    // Of a thread or object by its number: what events would have, if one has it.
+    uint64_t keys[2];
+    size_t key_count;
 };
 
 struct compile {
@@ -39,6 +42,7 @@ struct compile {
     uint64_t hz;
     struct condition *conditions;
     size_t count;
+    size_t sought; // conditions by number that no event has matched yet
     struct extract_error *error;
 };
 
@@ -258,12 +262,17 @@ static bool compile_marks(struct compile *c)
 static enum extract_code compile_seen_types(struct compile *c)
 {
     const struct extract_trace *trace = c->trace;
+    uint32_t rare;
 
     for (uint32_t id = 0; id < EXTRACT_COMMON_IDS; id++) {
         uint8_t bit = (uint8_t)(1u << id % 8);
         if (trace->seen[id / 8] & bit && is_type_wanted(c, extract_trace_type(trace, id), id))
             c->view->ids[id / 8] |= bit;
     }
+    for (size_t place = 0; extract_trace_next_rare_id(trace, &place, &rare);)
+        if (is_type_wanted(c, extract_trace_type(trace, rare), rare) &&
+            !filter_set_add(&c->view->rare_ids, rare))
+            return out_of_memory(c);
     return compile_marks(c) ? EXTRACT_OK : out_of_memory(c);
 }
 
@@ -273,10 +282,13 @@ static bool means_seen_type(const struct compile *c, const struct condition *ite
     const struct extract_trace *trace = c->trace;
     const struct extract_event_type *mark;
     bool is = false;
+    uint32_t rare;
 
     for (uint32_t id = 0; id < EXTRACT_COMMON_IDS && !is; id++)
         is = trace->seen[id / 8] & 1u << id % 8 &&
              item_is_type(trace, item, extract_trace_type(trace, id), id);
+    for (size_t place = 0; !is && extract_trace_next_rare_id(trace, &place, &rare);)
+        is = item_is_type(trace, item, extract_trace_type(trace, rare), rare);
     for (size_t i = 0; !is && (mark = extract_mark_type_at(i)); i++)
         is = item_is_type(trace, item, mark, mark->id);
     return is;
@@ -286,7 +298,9 @@ static bool means_seen_type(const struct compile *c, const struct condition *ite
 static bool means_any_type(const struct compile *c, const struct condition *item)
 {
     const struct extract_event_type *mark;
-    bool is = false;
+    uint64_t number;
+    bool is = extract_number_parse(item->value, &number) && number >= EXTRACT_COMMON_IDS &&
+              number < EXTRACT_ID_MARKS && format_of(c->trace)->type((uint32_t)number)->range;
 
     for (uint32_t id = 0; id < EXTRACT_COMMON_IDS && !is; id++)
         is = item_is_type(c->trace, item, format_of(c->trace)->type(id), id);
@@ -395,14 +409,21 @@ static enum extract_code compile_objects(struct compile *c, struct condition *it
     return EXTRACT_OK;
 }
 
+// Adds a number to a set. Whether something in the trace has it, seek_numbers finds out.
+static enum extract_code add_key(struct compile *c, struct condition *item, uint64_t key,
+                                 struct filter_set *set)
+{
+    item->keys[item->key_count++] = key;
+    return filter_set_add(set, key) ? EXTRACT_OK : out_of_memory(c);
+}
+
 // Adds an address to a set, with as many bits as the trace stores.
 static enum extract_code add_address(struct compile *c, struct condition *item, uint64_t address,
                                      struct filter_set *set)
 {
     if (extract_trace_snapshot(c->trace)->ring.word_bytes == 4)
         address &= UINT32_MAX;
-    item->found = true;
-    return filter_set_add(set, address) ? EXTRACT_OK : out_of_memory(c);
+    return add_key(c, item, address, set);
 }
 
 // Adds a number, which is an address. If the target has filters of its own, the number may also be
@@ -414,9 +435,8 @@ static enum extract_code compile_number(struct compile *c, struct condition *ite
     bool is_signal = target && item->word == EXTRACT_FILTER_OBJECT;
     bool is_priority = target && item->word == EXTRACT_FILTER_THREAD && item->found;
 
-    if (is_signal && !filter_set_add(set, extract_number_key(EXTRACT_KIND_SIGNAL, number)))
-        return out_of_memory(c);
-    item->found |= is_signal;
+    if (is_signal && add_key(c, item, extract_number_key(EXTRACT_KIND_SIGNAL, number), set))
+        return EXTRACT_NOMEM;
     if (item->kind != EXTRACT_TARGET_NONE || is_priority)
         return EXTRACT_OK;
     return add_address(c, item, number, set);
@@ -433,9 +453,7 @@ static enum extract_code compile_signal(struct compile *c, struct condition *ite
     if (item->found || !symbols || !format->target ||
         !format->target->signal_number(symbols, item->value, &number))
         return EXTRACT_OK;
-    item->found = true;
-    return filter_set_add(set, extract_number_key(EXTRACT_KIND_SIGNAL, number)) ? EXTRACT_OK
-                                                                                : out_of_memory(c);
+    return add_key(c, item, extract_number_key(EXTRACT_KIND_SIGNAL, number), set);
 }
 
 // Adds what an item names to the addresses of its word: a context, objects by name, a number, or a
@@ -585,8 +603,75 @@ static enum extract_code compile_all(struct compile *c)
     return code ? code : check_range(c);
 }
 
-// Returns a hint for a name that matches nothing. Fills `listing` with the names that exist, if the
-// target has filters of its own.
+// ---- numbers ----
+
+static bool has_key(const struct condition *item, uint64_t key)
+{
+    return (item->key_count > 0 && item->keys[0] == key) ||
+           (item->key_count > 1 && item->keys[1] == key);
+}
+
+// Returns whether an event has the number of a condition, as filter_run.c compares them.
+static bool has_number(const struct condition *item, const struct extract_event *event)
+{
+    bool has = false;
+
+    if (item->word == EXTRACT_FILTER_THREAD)
+        return event->context == EXTRACT_THREAD && has_key(item, event->thread);
+    for (unsigned i = 0; i < event->fields && i < event->type->fields && !has; i++) {
+        uint64_t key;
+        has = extract_value_key(event->type->field[i].kind, event->field[i], &key) &&
+              has_key(item, key);
+    }
+    return has;
+}
+
+static void mark_found(struct compile *c, struct condition *item)
+{
+    item->found = true;
+    c->sought--;
+}
+
+static bool seek_in_events(void *context, const struct extract_event *events, size_t count)
+{
+    struct compile *c = context;
+
+    for (size_t i = 0; i < count && c->sought; i++)
+        for (size_t k = 0; k < c->count; k++)
+            if (c->conditions[k].key_count && !c->conditions[k].found &&
+                has_number(&c->conditions[k], &events[i]))
+                mark_found(c, &c->conditions[k]);
+    return c->sought;
+}
+
+// Finds out which numbers of threads and objects occur in the trace: as an object that it knows, or
+// in an event. Most occur early; the events are read until all have been found.
+static void seek_numbers(struct compile *c)
+{
+    const struct extract_view all = {.trace = c->trace};
+    const struct extract_sink sink = {.events = seek_in_events, .context = c};
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(c->trace, &objects);
+
+    for (size_t i = 0; i < c->count; i++)
+        c->sought += c->conditions[i].key_count && !c->conditions[i].found;
+    for (size_t i = 0; i < count && c->sought; i++)
+        for (size_t k = 0; k < c->count; k++) {
+            struct condition *item = &c->conditions[k];
+            uint64_t key = objects[i].address;
+            if (objects[i].number_kind != EXTRACT_KIND_NONE)
+                extract_value_key(objects[i].number_kind, objects[i].address, &key);
+            bool fits = item->word != EXTRACT_FILTER_THREAD || objects[i].thread;
+            if (item->key_count && !item->found && fits && has_key(item, key))
+                mark_found(c, item);
+        }
+    if (c->sought)
+        extract_view_run(&all, &sink);
+}
+
+// ---- what matches nothing ----
+
+// Returns a hint for a name that matches nothing. Fills `listing` with the names that exist.
 static const char *make_hint(const struct compile *c, const struct condition *item,
                              struct extract_listing *listing)
 {
@@ -599,8 +684,10 @@ static const char *make_hint(const struct compile *c, const struct condition *it
     if (target && item->word == EXTRACT_FILTER_EVENT)
         target->list(item->kind == EXTRACT_TARGET_NONE ? EXTRACT_TARGET_EVENT : item->kind,
                      item->value, listing);
-    for (size_t i = 0; target && (threads || signals) && i < count; i++)
-        if (threads ? objects[i].thread : objects[i].number_kind == EXTRACT_KIND_SIGNAL)
+    for (size_t i = 0; item->word != EXTRACT_FILTER_EVENT && i < count; i++)
+        if (threads   ? objects[i].thread
+            : signals ? objects[i].number_kind == EXTRACT_KIND_SIGNAL
+                      : !objects[i].thread)
             extract_listing_put(listing, objects[i].shown);
     if (threads)
         return "use a name that 'objects' lists, isr (interrupts) or init (start-up)";
@@ -621,8 +708,8 @@ static enum extract_code report_unmatched(const struct compile *c)
         const char *hint = make_hint(c, item, &listing);
         snprintf(names, sizeof names, "use one of: %s", listing.text);
         return extract_error_set(c->error, EXTRACT_NOTFOUND, extract_filter_word_name(item->word),
-                                 listing.used ? names : hint, "\"%s\": no such name in this trace",
-                                 item->value);
+                                 listing.used ? names : hint, "\"%s\": no such %s in this trace",
+                                 item->value, item->key_count ? "number" : "name");
     }
     return EXTRACT_OK;
 }
@@ -656,7 +743,8 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
                                    const struct extract_trace *trace, uint64_t hz,
                                    struct extract_error *error)
 {
-    struct compile c = {calloc(1, sizeof **view), trace, hz, NULL, 0, error};
+    struct compile c = {
+        .view = calloc(1, sizeof **view), .trace = trace, .hz = hz, .error = error};
 
     *view = c.view;
     if (!c.view)
@@ -669,6 +757,7 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
         extract_view_free(c.view);
         *view = NULL;
     } else {
+        seek_numbers(&c);
         code = report_unmatched(&c);
         code = code ? code : report_unmatched_where(&c);
     }

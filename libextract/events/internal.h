@@ -92,6 +92,7 @@ struct extract_trace {
     unsigned cores_seen;                   // highest core number of an event, plus 1
     uint64_t board_starts; // bit i: core i is the first one of a board of a merged log
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
+    struct extract_map rare_ids;          // ids from EXTRACT_COMMON_IDS on that occur
     // By numbers of user events (extract_named_types); NULL: none.
     const void *named_types[EXTRACT_NAMED_TYPES];
     bool has_named_types;
@@ -121,6 +122,14 @@ struct extract_trace {
     size_t seek_point_count;
     uint64_t seek_point_step; // minimum of events between two seek points
 };
+
+// ---- trace.c ----
+
+// Notes that an id occurs. Returns false if memory is short.
+bool extract_trace_note_id(struct extract_trace *trace, uint32_t id);
+// Moves to the next id from EXTRACT_COMMON_IDS on that occurs, in no order. *place begins at 0.
+// Returns false after the last.
+bool extract_trace_next_rare_id(const struct extract_trace *trace, size_t *place, uint32_t *id);
 
 // ---- clock.c ----
 

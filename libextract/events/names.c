@@ -767,11 +767,9 @@ static bool walk_events(struct build *build)
             bool is_break = extract_event_is_mark(&events[i]) ? extract_event_is_break(&events[i])
                                                               : events[i].flags & EXTRACT_FLAG_GAP;
             build->has_break |= is_break && (i || trace->events); // not before the first event
-            if (id < EXTRACT_COMMON_IDS)
-                trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
             if (!extract_event_is_mark(&events[i]) && events[i].core >= trace->cores_seen)
                 trace->cores_seen = events[i].core + 1u;
-            if (!add_threads(build, &events[i]) || !note_name_entry(build, &events[i]) ||
+            if (!extract_trace_note_id(trace, id) || !add_threads(build, &events[i]) || !note_name_entry(build, &events[i]) ||
                 !extract_runs_note(trace, &events[i], build->begins_run) ||
                 !extract_signals_note(trace, &events[i]))
                 return false;

@@ -183,6 +183,7 @@ void extract_trace_close(struct extract_trace *trace)
     extract_log_snapshots_close(trace->snapshots);
     loss_estimator_free(&trace->estimator);
     free(trace->seek_points);
+    extract_map_free(&trace->rare_ids);
     free(trace);
 }
 
@@ -269,6 +270,34 @@ const struct extract_event_type *extract_trace_type(const struct extract_trace *
     if (trace->user_types)
         type = extract_user_types_find(trace->user_types, id);
     return type ? type : trace->snapshot->ring.format->type(id);
+}
+
+bool extract_trace_note_id(struct extract_trace *trace, uint32_t id)
+{
+    struct extract_map *rare = &trace->rare_ids;
+
+    if (id < EXTRACT_COMMON_IDS) {
+        trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
+        return true;
+    }
+    if (id >= EXTRACT_ID_MARKS)
+        return true;
+    uint32_t *number = rare->values || extract_map_init(rare, 16) ? extract_map_at(rare, id) : NULL;
+    if (number)
+        *number = 1;
+    return number;
+}
+
+bool extract_trace_next_rare_id(const struct extract_trace *trace, size_t *place, uint32_t *id)
+{
+    const struct extract_map *rare = &trace->rare_ids;
+
+    for (; rare->values && *place <= rare->mask; ++*place)
+        if (rare->values[*place]) {
+            *id = (uint32_t)rare->keys[(*place)++];
+            return true;
+        }
+    return false;
 }
 
 void extract_reader_init(struct extract_reader *reader, const struct extract_trace *trace)

@@ -345,7 +345,7 @@ struct extract_listing {
     bool full;
 };
 
-// Appends a name to the list.
+// Appends a name to the list, unless it is the last one already.
 void extract_listing_put(struct extract_listing *listing, const char *name);
 
 // The filter that the target itself has. A reader's filters accept the same terms. Called when a

@@ -30,11 +30,14 @@ enum extract_code extract_checks_run(const struct extract_check *checks, size_t 
 void extract_listing_put(struct extract_listing *listing, const char *name)
 {
     static const char more[] = ", ...";
-    size_t capacity = sizeof listing->text - listing->used;
+    size_t capacity = sizeof listing->text - listing->used, length = strlen(name);
+    const char *end = listing->text + listing->used;
+    bool is_last = listing->used >= length && strcmp(end - length, name) == 0 &&
+                   (listing->used == length || end[-(ptrdiff_t)length - 1] == ' ');
 
-    if (listing->full)
+    if (listing->full || is_last)
         return;
-    listing->full = strlen(name) + 2 + sizeof more > capacity;
+    listing->full = length + 2 + sizeof more > capacity;
     int used = listing->full ? snprintf(listing->text + listing->used, capacity, "%s", more)
                              : snprintf(listing->text + listing->used, capacity, "%s%s",
                                         listing->used ? ", " : "", name);

@@ -20,7 +20,9 @@ static uint64_t word_of(const struct extract_ring *ring, const uint8_t *entry, u
 
 static uint32_t id_of(const struct extract_ring *ring, const uint8_t *entry)
 {
-    return (uint32_t)word_of(ring, entry, WORD_ID) & 0xFFFF; // without the core above
+    uint8_t core;
+
+    return threadx_event_id(ring, word_of(ring, entry, WORD_ID), &core);
 }
 
 static bool has_global(const struct extract_ring *ring)

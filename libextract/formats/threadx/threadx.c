@@ -116,7 +116,8 @@ static inline void decode_context(struct extract_event *event, uint64_t thread, 
 
 // Decodes slots. Each combination of word size and byte order gets its own copy of this loop, so
 // that the loop has no branches for them.
-static inline __attribute__((always_inline)) void decode_slots(const uint8_t *bytes, unsigned word,
+static inline __attribute__((always_inline)) void decode_slots(const struct extract_ring *ring,
+                                                               const uint8_t *bytes, unsigned word,
                                                                bool swap, size_t count,
                                                                struct extract_event *events)
 {
@@ -135,8 +136,7 @@ static inline __attribute__((always_inline)) void decode_slots(const uint8_t *by
         event->fields = 4;
         event->data = NULL;
         event->data_bytes = 0;
-        event->core = (uint8_t)(id >> 24); // SMP kernels: the core in the top byte
-        event->id = (uint32_t)id & 0xFFFF;
+        event->id = threadx_event_id(ring, id, &event->core);
         if (event->id != type_id) {
             type_id = event->id;
             type = threadx_type(type_id);
@@ -158,11 +158,11 @@ static void threadx_decode(const struct extract_snapshot *snapshot, uint32_t slo
     if (!bytes)
         return;
     if (ring->word_bytes == 4 && !all.swap)
-        decode_slots(bytes, 4, false, count, events);
+        decode_slots(ring, bytes, 4, false, count, events);
     else if (ring->word_bytes == 4)
-        decode_slots(bytes, 4, true, count, events);
+        decode_slots(ring, bytes, 4, true, count, events);
     else
-        decode_slots(bytes, 8, all.swap, count, events);
+        decode_slots(ring, bytes, 8, all.swap, count, events);
 }
 
 static const struct extract_scheduler kernel = {.roles = threadx_roles,

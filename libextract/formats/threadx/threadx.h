@@ -52,6 +52,21 @@ static inline uint32_t threadx_current_offset(unsigned word)
     return 8 * word;
 }
 
+// Returns the event id of an entry's id word, and its core. Kernels for several cores store the core
+// in the top byte. Ids of user events have no limit, so an id above 0xFFFF that fills the top byte is
+// taken whole, unless the ring is known to be of several cores. Ids of markers are no events.
+static inline uint32_t threadx_event_id(const struct extract_ring *ring, uint64_t word,
+                                        uint8_t *core)
+{
+    uint32_t id = (uint32_t)word, low = id & 0xFFFFFF;
+
+    *core = 0;
+    if (id <= UINT16_MAX || (low > UINT16_MAX && ring->cores < 2 && id < EXTRACT_ID_MARKS))
+        return id;
+    *core = (uint8_t)(id >> 24);
+    return low;
+}
+
 // Decodes a header. Returns false if `length` is too short.
 bool threadx_header_read(struct threadx_header *header, const uint8_t *bytes, size_t length,
                          enum extract_byte_order order, unsigned word);

@@ -19,7 +19,7 @@ static uint64_t thread_of(const struct extract_snapshot *snapshot, uint32_t slot
     return extract_cursor_word(&c, snapshot->ring.word_bytes);
 }
 
-// Returns the event id, with the core in the top byte.
+// Returns the word of the event id.
 static uint32_t id_of(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     unsigned word = snapshot->ring.word_bytes;
@@ -186,11 +186,12 @@ static void validate_current(struct extract_snapshot *snapshot)
 static void validate_newest(struct extract_snapshot *snapshot)
 {
     uint32_t count = snapshot->ring.entries.count;
+    uint8_t core;
 
     for (uint32_t i = 1; i <= NEWEST_PATCHED && i < count; i++) {
         uint32_t slot = (snapshot->current + count - i) % count;
-        if (snapshot->verdict[slot] == EXTRACT_GOOD &&
-            threadx_late_words(id_of(snapshot, slot) & 0xFFFF))
+        uint32_t id = threadx_event_id(&snapshot->ring, id_of(snapshot, slot), &core);
+        if (snapshot->verdict[slot] == EXTRACT_GOOD && threadx_late_words(id))
             set_verdict(snapshot, slot, EXTRACT_PROVISIONAL);
     }
 }

@@ -157,7 +157,7 @@ static const struct {
     {H "endtimer 1, 2", "1:12 E-TIMER"},
     {H "BITFLAGS X2, & F0 1 \"a\"", "1:25 W-NEVER"},
     {H "BITFLAGS X2, 1 a & 0x1 o2 b", "1:29 W-NEVER"},
-    {H "BITFLAGS $D1%o4, 00400 r, 080 w, 0x80 x", "1:37 W-OCTAL"},
+    {H "BITFLAGS $D1%o4, 00400 r, 080 w, 0x80 x", "1:38 W-OCTAL"},
     {H "BITFLAGS o2, 17 r & 8 0 w", "1:32 W-OCTAL"},
     {H "BITFLAGS o2, 1g r", "1:25 E-FLAGVAL"},
     {H "$v%A4", "1:15 W-FMT-DEFAULT"},

@@ -265,6 +265,57 @@ static void a_name_of_nothing_is_not_found(void **state)
     }
 }
 
+// So is a number that no event and no object of the trace has.
+static void a_number_of_nothing_is_not_found(void **state)
+{
+    static const struct condition cases[] = {{THREAD, "0x20004200"},
+                                             {THREAD, "0x20005000"}, // the queue, no thread
+                                             {THREAD, "!7"},
+                                             {OBJECT, "0x20005001"},
+                                             {OBJECT, "!0"},
+                                             {OBJECT, "queue 0,9"}};
+    static const char *const passes[] = {"", "", "01234567", "", "01234567", "014"};
+    struct seen seen;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run(&cases[i], 1, 0, &seen), EXTRACT_NOTFOUND);
+        assert_string_equal(seen.text, passes[i]);
+    }
+}
+
+// User events have ids above 65,535, too.
+static void ids_above_16_bits(void **state)
+{
+    static const struct ring_entry entries[] = {
+        {MAIN, 0x80100010, 4097, 100, {0}},       {MAIN, 0x80100010, 70000, 110, {0}},
+        {MAIN, 0x80100010, 0x01020304, 120, {0}}, {MAIN, 0x80100010, 70000, 130, {0}},
+        {MAIN, 0x80100010, 69, 140, {QUEUE}},
+    };
+    static const struct {
+        const char *value, *passes;
+    } cases[] = {{"70000", "13"},
+                 {"!70000", "024"},
+                 {"user event 70000", "13"},
+                 {"16909060", "2"},
+                 {"user event*", "0123"},
+                 {"!user event", "4"},
+                 {"80000", ""}, // the kernel could trace it
+                 {"queue*", "4"}};
+    struct look all = look;
+    (void)state;
+    ring_build(&image, &ring_plain);
+    ring_fill(&image, NULL, 0, entries, sizeof entries / sizeof *entries);
+    look_open(&look, &image);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct condition condition = {EVENT, cases[i].value};
+        struct seen seen;
+        assert_int_equal(run(&condition, 1, 0, &seen), EXTRACT_OK);
+        assert_string_equal(seen.text, cases[i].passes);
+    }
+    look_close(&look);
+    look = all;
+}
+
 static void numbers(void **state)
 {
     static const struct {
@@ -343,6 +394,8 @@ int main(void)
         cmocka_unit_test(seconds_have_units),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(a_name_of_nothing_is_not_found),
+        cmocka_unit_test(a_number_of_nothing_is_not_found),
+        cmocka_unit_test(ids_above_16_bits),
         cmocka_unit_test(numbers),
         cmocka_unit_test(a_sink_can_stop),
         cmocka_unit_test(memory_runs_out),
