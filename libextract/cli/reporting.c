@@ -92,8 +92,8 @@ bool cli_reporting_finish(struct cli_options *options)
         if (extract_columns_set(&reporting->columns, reporting->settings[i], set_other_key,
                                 reporting, &error))
             return !cli_complain(&error);
-    if (reporting->cores && format_cores(reporting->core_test, sizeof reporting->core_test,
-                                         reporting->cores, &error))
+    if (reporting->cores &&
+        format_cores(reporting->core_test, sizeof reporting->core_test, reporting->cores, &error))
         return !cli_complain(&error);
     append_condition(session, EXTRACT_FILTER_FROM, reporting->start_time);
     append_condition(session, EXTRACT_FILTER_TO, reporting->end_time);

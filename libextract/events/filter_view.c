@@ -743,8 +743,7 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
                                    const struct extract_trace *trace, uint64_t hz,
                                    struct extract_error *error)
 {
-    struct compile c = {
-        .view = calloc(1, sizeof **view), .trace = trace, .hz = hz, .error = error};
+    struct compile c = {.view = calloc(1, sizeof **view), .trace = trace, .hz = hz, .error = error};
 
     *view = c.view;
     if (!c.view)

@@ -125,8 +125,8 @@ struct extract_trace {
 
 // ---- trace.c ----
 
-// Notes that an id occurs. Returns false if memory is short.
-bool extract_trace_note_id(struct extract_trace *trace, uint32_t id);
+// Notes that the id and the core of an event occur. Returns false if memory is short.
+bool extract_trace_note_event(struct extract_trace *trace, const struct extract_event *event);
 // Moves to the next id from EXTRACT_COMMON_IDS on that occurs, in no order. *place begins at 0.
 // Returns false after the last.
 bool extract_trace_next_rare_id(const struct extract_trace *trace, size_t *place, uint32_t *id);

@@ -432,14 +432,17 @@ static bool add_all_logged(struct build *build)
 
 // ---- threads that only events name ----
 
-// Adds a thread at an address other than 0, unless it is known.
+// Adds a thread at an address other than 0, unless it is known, or its priority, unless that is.
 static bool add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     struct extract_trace *trace = build->trace;
+    const struct extract_object *known = extract_names_find(trace, true, address, seq);
 
-    if (trace->object_count >= build->max_objects || extract_names_find(trace, true, address, seq))
+    if (known && !known->registered && known->priority == EXTRACT_NO_PRIORITY)
+        trace->objects[known - trace->objects].priority = priority;
+    if (known || trace->object_count >= build->max_objects)
         return true;
     uint64_t block = extract_trace_registry(trace, seq);
     struct extract_epoch *epoch = trace->epochs + (extract_epoch_of(trace, block) - trace->epochs);
@@ -626,8 +629,6 @@ static void note_sleep(struct build *build, const struct extract_event *event,
     build->has_called_sleep = !is_suspend && role->begins == EXTRACT_WAIT_SLEEP;
 }
 
-// Adds the threads that an event names: its own or the interrupted one, the one that runs next, and
-// in a format without a registry of threads also the one that it is about.
 // Notes a mutex that is not in the registry any more: threads may inherit priorities by it.
 static void note_mutex(struct build *build, const struct extract_event *event,
                        const struct extract_role_fields *role)
@@ -640,6 +641,8 @@ static void note_mutex(struct build *build, const struct extract_event *event,
     trace->may_inherit |= !object || !object->registered || object->type != type;
 }
 
+// Adds the threads that an event names: its own or the interrupted one, the one that runs next, and
+// in a format without a registry of threads also the one that it is about.
 static bool add_threads(struct build *build, const struct extract_event *event)
 {
     const struct extract_ring *ring = &build->trace->snapshot->ring;
@@ -763,13 +766,11 @@ static bool walk_events(struct build *build)
         extract_log_events_begin(trace);
     while (before = reader, (got = extract_reader_next(&reader, events, BATCH))) {
         for (size_t i = 0; i < got; i++) {
-            uint32_t id = events[i].id;
             bool is_break = extract_event_is_mark(&events[i]) ? extract_event_is_break(&events[i])
                                                               : events[i].flags & EXTRACT_FLAG_GAP;
             build->has_break |= is_break && (i || trace->events); // not before the first event
-            if (!extract_event_is_mark(&events[i]) && events[i].core >= trace->cores_seen)
-                trace->cores_seen = events[i].core + 1u;
-            if (!extract_trace_note_id(trace, id) || !add_threads(build, &events[i]) || !note_name_entry(build, &events[i]) ||
+            if (!extract_trace_note_event(trace, &events[i]) || !add_threads(build, &events[i]) ||
+                !note_name_entry(build, &events[i]) ||
                 !extract_runs_note(trace, &events[i], build->begins_run) ||
                 !extract_signals_note(trace, &events[i]))
                 return false;

@@ -272,16 +272,19 @@ const struct extract_event_type *extract_trace_type(const struct extract_trace *
     return type ? type : trace->snapshot->ring.format->type(id);
 }
 
-bool extract_trace_note_id(struct extract_trace *trace, uint32_t id)
+bool extract_trace_note_event(struct extract_trace *trace, const struct extract_event *event)
 {
     struct extract_map *rare = &trace->rare_ids;
+    uint32_t id = event->id;
 
+    if (extract_event_is_mark(event))
+        return true;
+    if (event->core >= trace->cores_seen)
+        trace->cores_seen = event->core + 1u;
     if (id < EXTRACT_COMMON_IDS) {
         trace->seen[id / 8] |= (uint8_t)(1u << id % 8);
         return true;
     }
-    if (id >= EXTRACT_ID_MARKS)
-        return true;
     uint32_t *number = rare->values || extract_map_init(rare, 16) ? extract_map_at(rare, id) : NULL;
     if (number)
         *number = 1;

@@ -18,7 +18,38 @@ struct chrome {
     size_t wake_count;
     uint64_t flows; // number of them
     bool has_line;
+    struct extract_map names; // by hash: an object with the name, + 1, or SHARED
 };
+
+#define SHARED UINT32_MAX // several objects have the name
+
+static uint64_t hash_name(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a; two names with one hash count as one
+
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+// Notes which names several objects have.
+static bool note_names(struct chrome *chrome, const struct extract_trace *trace)
+{
+    const struct extract_object *objects;
+    size_t count = extract_trace_objects(trace, &objects);
+
+    if (!extract_map_init(&chrome->names, count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *first = extract_map_at(&chrome->names, hash_name(objects[i].shown));
+        if (!first)
+            return false;
+        bool is_shared =
+            *first && (*first == SHARED || objects[*first - 1].address != objects[i].address);
+        *first = is_shared ? SHARED : (uint32_t)i + 1;
+    }
+    return true;
+}
 
 static void put_line(struct export_run *run)
 {
@@ -98,6 +129,10 @@ static void begin(struct export_run *run)
 {
     struct extract_event marker;
 
+    if (!note_names(run->state, run->trace)) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return;
+    }
     extract_text_puts(run->text, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"format\":");
     extract_text_json(run->text, extract_trace_info(run->trace)->format);
     if (extract_trace_info(run->trace)->lost_known)
@@ -241,10 +276,24 @@ static void put_wake(struct export_run *run, const struct extract_wake *wake)
                      by * PROCESSES + (by_thread ? THREADS : CORES));
 }
 
+// Writes the id of an object's counter: its name, and its address if others have the name, too.
+static void put_counter_id(struct export_run *run, const struct export_counter *counter)
+{
+    struct chrome *chrome = run->state;
+    char buffer[EXPORT_NAME_BYTES], both[EXPORT_NAME_BYTES + 24];
+    const char *name =
+        export_name(run, counter->kind == EXPORT_COUNTER_STACK, counter->object, buffer);
+
+    if (extract_map_get(&chrome->names, hash_name(name)) == SHARED) {
+        snprintf(both, sizeof both, "%s 0x%llx", name, (unsigned long long)counter->object);
+        name = both;
+    }
+    extract_text_json(run->text, name);
+}
+
 static void put_counter(struct export_run *run, const struct export_counter *counter)
 {
     bool is_load = counter->kind == EXPORT_COUNTER_LOAD;
-    char buffer[EXPORT_NAME_BYTES];
 
     put_line(run);
     extract_text_puts(run->text, "{\"ph\":\"C\",\"name\":\"");
@@ -253,8 +302,7 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     if (is_load)
         extract_text_printf(run->text, "\"core %u\"", (unsigned)counter->object);
     else
-        extract_text_json(run->text, export_name(run, counter->kind == EXPORT_COUNTER_STACK,
-                                                 counter->object, buffer));
+        put_counter_id(run, counter);
     put_track(run, is_load ? CORES : THREADS, 0);
     put_time(run, ",\"ts\":", counter->at);
     extract_text_puts(run->text, ",\"args\":{\"value\":");
@@ -280,6 +328,7 @@ static void close_chrome(struct export_run *run)
     export_numbers_free(&chrome->threads);
     export_numbers_free(&chrome->cores);
     free(chrome->wakes);
+    extract_map_free(&chrome->names);
 }
 
 const struct exporter export_chrome = {

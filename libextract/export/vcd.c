@@ -31,10 +31,11 @@ struct vcd {
     bool has_time;
     unsigned scale; // time units per tick, or 0: nanoseconds
 
-    // While changes are written:
+    // While the file is written:
     struct text_writer writer;
     struct extract_text words;
     struct word *named; // by 2 × number of `texts`, + 1 for a thread; length 0: not yet. Owned
+    struct extract_map used[2]; // hashes of the words of objects, and of threads
 };
 
 static size_t track_of(struct export_run *run, uint64_t kind, uint64_t key)
@@ -126,6 +127,8 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     struct vcd *vcd = run->state;
     size_t number = export_number(run, &vcd->counters[counter->kind], counter->object);
 
+    if (counter->kind != EXPORT_COUNTER_LOAD)
+        export_number(run, &vcd->texts, counter->object);
     add(run, track_of(run, COUNTER, (uint64_t)counter->kind << 48 | number),
         counter->is_unknown ? UNKNOWN_COUNTER : COUNTER, counter->at, counter->value);
     if (counter->at > vcd->last)
@@ -176,24 +179,62 @@ static void put_time(struct export_run *run, uint64_t at)
     text_writer_char(&vcd->writer, '\n');
 }
 
+// Notes that a word is used. Returns false if it was used before, or if memory is short.
+static bool use_word(struct export_run *run, struct extract_map *used, const struct word *word)
+{
+    struct vcd *vcd = run->state;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a; two words with one hash count as one
+
+    for (size_t i = 0; i < word->length; i++)
+        hash = (hash ^ (uint8_t)vcd->words.data[word->at + i]) * UINT64_C(0x100000001b3);
+    uint32_t *place =
+        used->values || extract_map_init(used, 64) ? extract_map_at(used, hash) : NULL;
+    bool is_new = place && !*place;
+    if (place)
+        *place = 1;
+    else
+        vcd->words.code = EXTRACT_NOMEM;
+    return is_new;
+}
+
+// Returns the word for a thread or object of `texts`. Names that differ only in what VCD cannot
+// contain, and objects of one name, get their addresses after them, and at last a number. NULL:
+// memory is short.
+static const struct word *word_of(struct export_run *run, bool is_thread, uint64_t number)
+{
+    struct vcd *vcd = run->state;
+    char buffer[EXPORT_NAME_BYTES];
+
+    if (number >= vcd->texts.count) // the memory for its text was short
+        return NULL;
+    struct word *word = &vcd->named[2 * number + is_thread];
+    uint64_t address = vcd->texts.keys[number];
+
+    if (!word->length) {
+        word->at = vcd->words.used;
+        put_word(&vcd->words, export_name(run, is_thread, address, buffer));
+        word->length = vcd->words.used - word->at;
+        size_t bare = vcd->words.used;
+        for (unsigned i = 1; !vcd->words.code && !use_word(run, &vcd->used[is_thread], word); i++) {
+            vcd->words.used = bare;
+            extract_text_printf(&vcd->words, i > 1 ? "_0x%llx_%u" : "_0x%llx",
+                                (unsigned long long)address, i);
+            word->length = vcd->words.used - word->at;
+        }
+    }
+    if (vcd->words.code)
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+    return vcd->words.code ? NULL : word;
+}
+
 // Appends the name of a thread or object, and leaves space for the rest of a change. Returns false
 // if memory is short or the output has failed.
 static bool put_name(struct export_run *run, bool is_thread, uint64_t number)
 {
     struct vcd *vcd = run->state;
-    struct word *word = &vcd->named[2 * number + is_thread];
-    char buffer[EXPORT_NAME_BYTES];
+    const struct word *word = word_of(run, is_thread, number);
 
-    if (!word->length) {
-        word->at = vcd->words.used;
-        put_word(&vcd->words, export_name(run, is_thread, vcd->texts.keys[number], buffer));
-        word->length = vcd->words.used - word->at;
-    }
-    if (vcd->words.code) {
-        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
-        return false;
-    }
-    if (!text_writer_need(&vcd->writer, word->length + CHANGE_BYTES))
+    if (!word || !text_writer_need(&vcd->writer, word->length + CHANGE_BYTES))
         return false;
     text_writer_copy(&vcd->writer, vcd->words.data + word->at, word->length);
     return true;
@@ -264,11 +305,6 @@ static void put_changes(struct export_run *run)
 {
     struct vcd *vcd = run->state;
 
-    vcd->named = calloc(2 * vcd->texts.count + 1, sizeof *vcd->named);
-    if (!vcd->named) {
-        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
-        return;
-    }
     text_writer_open(&vcd->writer, run->text);
     enum extract_code code = export_order_run(&vcd->order, put_change, run, run->error);
     if (code && !run->code)
@@ -278,13 +314,22 @@ static void put_changes(struct export_run *run)
     text_writer_close(&vcd->writer);
 }
 
-static void put_variable(struct export_run *run, size_t track)
+// Appends the word for a thread or object.
+static void put_unique_word(struct export_run *run, bool is_thread, size_t number)
 {
     const struct vcd *vcd = run->state;
+    const struct word *word = word_of(run, is_thread, number);
+
+    if (word)
+        extract_text_put(run->text, vcd->words.data + word->at, word->length);
+}
+
+static void put_variable(struct export_run *run, size_t track)
+{
+    struct vcd *vcd = run->state;
     uint64_t kind = vcd->tracks.keys[track] >> 56;
     uint64_t key = vcd->tracks.keys[track] & ((UINT64_C(1) << 56) - 1);
     enum export_counter_kind counter = (enum export_counter_kind)(key >> 48);
-    char buffer[EXPORT_NAME_BYTES];
     struct text_writer writer;
 
     extract_text_puts(run->text, kind == COUNTER ? "$var integer 64 " : "$var string 1 ");
@@ -296,7 +341,7 @@ static void put_variable(struct export_run *run, size_t track)
     if (kind == CORE) {
         extract_text_printf(run->text, "core_%u", (unsigned)key);
     } else if (kind == THREAD) {
-        put_word(run->text, export_name(run, true, vcd->texts.keys[key], buffer));
+        put_unique_word(run, true, key);
     } else {
         uint64_t object = vcd->counters[counter].keys[key & 0xffffffff];
         extract_text_puts(run->text, export_counter_name(counter));
@@ -304,7 +349,8 @@ static void put_variable(struct export_run *run, size_t track)
         if (counter == EXPORT_COUNTER_LOAD)
             extract_text_printf(run->text, "core_%u", (unsigned)object);
         else
-            put_word(run->text, export_name(run, counter == EXPORT_COUNTER_STACK, object, buffer));
+            put_unique_word(run, counter == EXPORT_COUNTER_STACK,
+                            export_number(run, &vcd->texts, object));
     }
     extract_text_puts(run->text, " $end\n");
 }
@@ -340,6 +386,12 @@ static void end(struct export_run *run)
         [CORE] = "cores", [THREAD] = "threads", [COUNTER] = "counters"};
     struct vcd *vcd = run->state;
 
+    export_number(run, &vcd->texts, 0); // end_tracks adds no text
+    vcd->named = calloc(2 * vcd->texts.count, sizeof *vcd->named);
+    if (!vcd->named) {
+        export_fail(run, EXTRACT_NOMEM, "export", "out of memory");
+        return;
+    }
     extract_text_printf(run->text, "$version ringside %s $end\n", EXTRACT_VERSION);
     if (!run->hz)
         extract_text_puts(run->text,
@@ -369,6 +421,8 @@ static void close_vcd(struct export_run *run)
     export_numbers_free(&vcd->texts);
     extract_text_free(&vcd->words);
     free(vcd->named);
+    extract_map_free(&vcd->used[0]);
+    extract_map_free(&vcd->used[1]);
     free(vcd->ends);
     for (size_t i = 0; i < EXPORT_COUNTERS; i++)
         export_numbers_free(&vcd->counters[i]);

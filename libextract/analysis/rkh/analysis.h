@@ -136,7 +136,7 @@ struct rkh_pool {
     uint64_t address, seq;
     uint64_t blocks, block_size; // 0: unknown
     struct rkh_range free, low;
-    bool free_known;    // `free_now` is the number of free blocks after the last event
+    bool free_known; // `free_now` is the number of free blocks after the last event
     uint64_t free_now;
     uint64_t gets, puts;
     uint64_t refused;   // requests while no block was free

@@ -52,9 +52,10 @@ static inline uint32_t threadx_current_offset(unsigned word)
     return 8 * word;
 }
 
-// Returns the event id of an entry's id word, and its core. Kernels for several cores store the core
-// in the top byte. Ids of user events have no limit, so an id above 0xFFFF that fills the top byte is
-// taken whole, unless the ring is known to be of several cores. Ids of markers are no events.
+// Returns the event id of an entry's id word, and its core. Kernels for several cores store the
+// core in the top byte. Ids of user events have no limit, so an id above 0xFFFF that fills the top
+// byte is taken whole, unless the ring is known to be of several cores. Ids of markers are no
+// events.
 static inline uint32_t threadx_event_id(const struct extract_ring *ring, uint64_t word,
                                         uint8_t *core)
 {

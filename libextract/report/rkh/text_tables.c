@@ -218,9 +218,8 @@ void rkh_put_text_tables(struct rkh_report *report)
     static const char *const queues[] = {"queue",     "active object", "size",  "most",
                                          "low water", "put",           "first", "got",
                                          "deferred",  "full",          "empty"};
-    static const char *const pools[] = {"pool",      "blocks",  "block size", "least free",
-                                        "low water", "got",     "refused",    "uncertain",
-                                        "put",       "exhausted"};
+    static const char *const pools[] = {"pool", "blocks",  "block size", "least free", "low water",
+                                        "got",  "refused", "uncertain",  "put",        "exhausted"};
     static const char *const event_pools[] = {"event pool", "blocks",    "event size",
                                               "most used",  "low water", "allocations",
                                               "freed",      "dropped",   "exhausted"};

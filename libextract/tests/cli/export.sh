@@ -272,6 +272,26 @@ head -c 256 /dev/zero | dd of=damaged.trx bs=1 conv=notrunc 2>err \
     seek="$(($(od -An -tu4 -j24 -N4 "$demo") - $(od -An -tu4 -j8 -N4 "$demo") + 400 * 32))"
 compare_levels damage damaged.trx
 
+# Names that VCD cannot tell apart, and objects of one name.
+LC_ALL=C sed 's/worker A/net:rx\x00\x00/; s/worker B/net rx\x00\x00/; s/control\x00/net_rx\x00\x00/
+    s/sensor\x00/bus\x00\x00\x00\x00/; s/filter\x00/bus\x00\x00\x00\x00/' "$demo" >names.trx
+for kind in vcd chrome; do
+    "$ringside" export -q --to $kind names.trx -o "names.$kind" 2>err
+done
+is "names: vcd" "$(awk '$1 == "$scope" {scope = $3} $1 == "$var" {print scope, $5}' names.vcd |
+    sort | uniq -d)" ""
+is "names: vcd has as many tracks" "$(grep -c '^\$var' names.vcd)" \
+    "$("$ringside" export -q --to vcd "$demo" -o - | grep -c '^\$var')"
+is "names: vcd's values are names of tracks" "$(awk '$1 == "$scope" {scope = $3}
+    $1 == "$var" && scope == "threads" {names[$5] = 1} $1 == "$var" && $5 == "core_0" {core = $4}
+    /^s/ && $2 == core && !(substr($1, 2) in names) {print substr($1, 2)}' names.vcd | sort -u)" \
+    "$("$ringside" export -q --to vcd "$demo" -o - | awk '$1 == "$scope" {scope = $3}
+    $1 == "$var" && scope == "threads" {names[$5] = 1} $1 == "$var" && $5 == "core_0" {core = $4}
+    /^s/ && $2 == core && !(substr($1, 2) in names) {print substr($1, 2)}' | sort -u)"
+counter_ids() { jq -r '.traceEvents[] | select(.ph == "C") | .name + .id' "$1" | sort -u | wc -l; }
+"$ringside" export -q --to chrome "$demo" -o demo.chrome
+is "names: chrome's ids" "$(counter_ids names.chrome)" "$(counter_ids demo.chrome)"
+
 # What is lost or damaged is in each format, and in the reports.
 "$ringside" report --json -q damaged.trx >report.json 2>err
 is "damage: report" "$(jq -c 'select(.context == "recorder") | [.event, .fields.entries]' \

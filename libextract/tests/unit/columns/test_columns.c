@@ -340,7 +340,8 @@ static void files_lie_on_each_other(void **state)
 
 static void hook_ids_are_checked(void **state)
 {
-    static const char *const bad[] = {"", "45", "045,", "0x45", "045, ,044", "045,,044", "queue", "123456789"};
+    static const char *const bad[] = {"",          "45",       "045,",  "0x45",
+                                      "045, ,044", "045,,044", "queue", "123456789"};
     struct extract_session *session;
     struct extract_error error;
     (void)state;

@@ -259,7 +259,8 @@ static void test_refused_requests(void **state)
     s.next += 5; // five frames are missing
     stream_put(&s, 1, "BC010020 00 00");
     stream_put(&s, 1, "BC010020 00 00");
-    CHECK(&s, "\"low_water\":0,\"got\":3,\"refused\":4,\"uncertain\":1,\"put\":1,\"exhausted\":2}]");
+    CHECK(&s,
+          "\"low_water\":0,\"got\":3,\"refused\":4,\"uncertain\":1,\"put\":1,\"exhausted\":2}]");
 }
 
 // A timer expires at 20 ticks, and its post is at 30. Another object posts the same signal at 40.
@@ -520,17 +521,27 @@ static void test_every_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),         cmocka_unit_test(test_percentiles),
-        cmocka_unit_test(test_loss),          cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_silent_loss),   cmocka_unit_test(test_states),
-        cmocka_unit_test(test_states_unseen), cmocka_unit_test(test_states_entered),
-        cmocka_unit_test(test_terminated),    cmocka_unit_test(test_stores),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_percentiles),
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_silent_loss),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_states_unseen),
+        cmocka_unit_test(test_states_entered),
+        cmocka_unit_test(test_terminated),
+        cmocka_unit_test(test_stores),
         cmocka_unit_test(test_refused_requests),
-        cmocka_unit_test(test_timers),        cmocka_unit_test(test_assertions),
-        cmocka_unit_test(test_restart),       cmocka_unit_test(test_bare),
-        cmocka_unit_test(test_runs),          cmocka_unit_test(test_mixed_rates),
-        cmocka_unit_test(test_narrow),        cmocka_unit_test(test_old),
-        cmocka_unit_test(test_memory),        cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_timers),
+        cmocka_unit_test(test_assertions),
+        cmocka_unit_test(test_restart),
+        cmocka_unit_test(test_bare),
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_mixed_rates),
+        cmocka_unit_test(test_narrow),
+        cmocka_unit_test(test_old),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_every_byte),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

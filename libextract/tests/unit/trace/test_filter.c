@@ -268,12 +268,9 @@ static void a_name_of_nothing_is_not_found(void **state)
 // So is a number that no event and no object of the trace has.
 static void a_number_of_nothing_is_not_found(void **state)
 {
-    static const struct condition cases[] = {{THREAD, "0x20004200"},
-                                             {THREAD, "0x20005000"}, // the queue, no thread
-                                             {THREAD, "!7"},
-                                             {OBJECT, "0x20005001"},
-                                             {OBJECT, "!0"},
-                                             {OBJECT, "queue 0,9"}};
+    static const struct condition cases[] = {
+        {THREAD, "0x20004200"}, {THREAD, "0x20005000"}, // the queue, no thread
+        {THREAD, "!7"},         {OBJECT, "0x20005001"}, {OBJECT, "!0"}, {OBJECT, "queue 0,9"}};
     static const char *const passes[] = {"", "", "01234567", "", "01234567", "014"};
     struct seen seen;
     (void)state;
@@ -293,12 +290,8 @@ static void ids_above_16_bits(void **state)
     };
     static const struct {
         const char *value, *passes;
-    } cases[] = {{"70000", "13"},
-                 {"!70000", "024"},
-                 {"user event 70000", "13"},
-                 {"16909060", "2"},
-                 {"user event*", "0123"},
-                 {"!user event", "4"},
+    } cases[] = {{"70000", "13"},   {"!70000", "024"},       {"user event 70000", "13"},
+                 {"16909060", "2"}, {"user event*", "0123"}, {"!user event", "4"},
                  {"80000", ""}, // the kernel could trace it
                  {"queue*", "4"}};
     struct look all = look;
