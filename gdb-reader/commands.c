@@ -472,7 +472,7 @@ const struct command commands[] = {
     {"core", "FILE", "Write an ELF core with all threads.",
      "Reads the variables, stacks and control blocks of the program, and the registers that\n"
      "the kernel has saved in stacks. FILE.gdb has the names of the threads. Neither may exist.\n",
-     EXTRA_REGISTERS, command_core},
+     EXTRA_FPU, command_core},
     {"dump", "[FILTER...] [-O SETTINGS]", "Print the events, oldest first.", COLUMNS, EXTRA_NOTHING,
      run_report},
     {"report", "[FILTER...] [-O SETTINGS]", "Print the events, as dump does.", COLUMNS,
@@ -591,8 +591,9 @@ static void put_body(const struct command *command, const char *with, struct ext
         with, command->name, with);
     if (command->extra == EXTRA_HOOKS)
         extract_text_printf(script, "%s_ringside-add-hooks\n", with);
-    if (command->extra == EXTRA_REGISTERS)
-        extract_text_printf(script, "%s_ringside-add-registers\n", with);
+    if (command->extra == EXTRA_REGISTERS || command->extra == EXTRA_FPU)
+        extract_text_printf(script, "%s_ringside-add-registers%s\n", with,
+                            command->extra == EXTRA_FPU ? " float vector" : "");
     if (command->extra == EXTRA_WIDTH)
         extract_text_printf(script, "%s_ringside-add-width\n", with);
     extract_text_printf(script, "%s_ringside-run\n", with);

@@ -21,6 +21,7 @@ enum command_extra {
     EXTRA_NOTHING,
     EXTRA_HOOKS,     // GDB's user-defined commands
     EXTRA_REGISTERS, // the registers of the selected thread
+    EXTRA_FPU,       // ... and those of its FPU
     EXTRA_WIDTH      // GDB's setting `width`
 };
 

@@ -37,7 +37,7 @@ static void open_frame(struct frame *frame, struct kernel_reader *reader, uint64
     frame->at = saved;
     frame->word_bytes = reader->word_bytes;
     frame->cursor = extract_cursor_make(frame->bytes, got, reader->order);
-    frame->registers.known = 0;
+    frame->registers = (struct extract_registers){.known = 0};
     frame->fpu_count = 0;
     frame->is_big = reader->order == EXTRACT_BIG;
 }

@@ -123,19 +123,38 @@ bool described_value(const struct described_register *reg, const char *digits,
     return true;
 }
 
+void described_fpu_take(const struct described_register *reg, const char *digits,
+                        enum extract_byte_order order, struct extract_registers *registers)
+{
+    const unsigned half = sizeof(uint64_t);
+    struct described_register low = *reg, high = {.bytes = 0};
+    uint64_t value[2] = {0, 0};
+
+    if (reg->bytes > half) {
+        low.bytes = half;
+        high.bytes = reg->bytes - half;
+    }
+    const bool is_big = order == EXTRACT_BIG;
+    if (reg->fpu != NO_REGISTER &&
+        described_value(&low, digits + (is_big ? 2 * high.bytes : 0), order, &value[0]) &&
+        described_value(&high, digits + (is_big ? 0 : 2 * low.bytes), order, &value[1]))
+        fpu_register_set(registers, reg->fpu, reg->bytes, value);
+}
+
 size_t description_take(const struct description *description, const char *text, size_t length,
                         enum extract_byte_order order, struct extract_registers *registers)
 {
     size_t at = 0, taken = 0;
     uint64_t value;
 
-    registers->known = 0;
+    *registers = (struct extract_registers){.known = 0};
     for (; taken < description->count; taken++) {
         const struct described_register *reg = &description->list[taken];
         if (2 * (size_t)reg->bytes > length - at)
             break;
         if (reg->index != NO_REGISTER && described_value(reg, text + at, order, &value))
             register_set(registers, reg->index, value);
+        described_fpu_take(reg, text + at, order, registers);
         at += 2 * (size_t)reg->bytes;
     }
     return taken;

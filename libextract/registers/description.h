@@ -35,6 +35,9 @@ const struct described_register *description_find(const struct description *desc
 // ("xx"), or too long.
 bool described_value(const struct described_register *reg, const char *digits,
                      enum extract_byte_order order, uint64_t *value);
+// Adds a register of the FPU, in the same form. One that is not known, or too long, is left out.
+void described_fpu_take(const struct described_register *reg, const char *digits,
+                        enum extract_byte_order order, struct extract_registers *registers);
 // Takes the registers out of a server's answer to g: those with the lowest numbers, one after the
 // other. Returns how many of the list there are.
 size_t description_take(const struct description *description, const char *text, size_t length,

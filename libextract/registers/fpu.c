@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// registers: names and values of the registers of the FPU (fpu.h).
+// registers: names, places and values of the registers of the FPU (fpu.h).
 //
 // Sources: Debugging with GDB, "Standard Target Features"; RISC-V ABIs Specification 1.0, register
 // convention; RISC-V Unprivileged ISA, 11.2 (fcsr).
@@ -18,9 +18,9 @@ static const struct {
     uint8_t from, to; // numbers in the names
     uint8_t number;   // of the first one
 } names[] = {
-    {EM_ARM, "d", 0, 15, 0},     {EM_RISCV, "f", 0, 31, 0},  {EM_RISCV, "ft", 0, 7, 0},
-    {EM_RISCV, "fs", 0, 1, 8},   {EM_RISCV, "fa", 0, 7, 10}, {EM_RISCV, "fs", 2, 11, 18},
-    {EM_RISCV, "ft", 8, 11, 28},
+    {EM_ARM, "d", 0, 31, 0},     {EM_AARCH64, "v", 0, 31, 0}, {EM_RISCV, "f", 0, 31, 0},
+    {EM_RISCV, "ft", 0, 7, 0},   {EM_RISCV, "fs", 0, 1, 8},   {EM_RISCV, "fa", 0, 7, 10},
+    {EM_RISCV, "fs", 2, 11, 18}, {EM_RISCV, "ft", 8, 11, 28},
 };
 
 static const struct {
@@ -28,10 +28,9 @@ static const struct {
     const char *name;
     uint8_t number;
 } controls[] = {
-    {EM_ARM, "fpscr", EXTRACT_FPU_CONTROL},
-    {EM_RISCV, "fcsr", EXTRACT_FPU_CONTROL},
-    {EM_RISCV, "fflags", FPU_FFLAGS},
-    {EM_RISCV, "frm", FPU_FRM},
+    {EM_ARM, "fpscr", EXTRACT_FPU_CONTROL},    {EM_RISCV, "fcsr", EXTRACT_FPU_CONTROL},
+    {EM_RISCV, "fflags", FPU_FFLAGS},          {EM_RISCV, "frm", FPU_FRM},
+    {EM_AARCH64, "fpsr", EXTRACT_FPU_CONTROL}, {EM_AARCH64, "fpcr", FPU_FPCR},
 };
 
 unsigned fpu_register_number(const struct register_machine *machine, const char *name)
@@ -80,4 +79,33 @@ bool fpu_register_read(const struct extract_fpu_part *parts, struct extract_memo
         value[0] = (uint8_t)(number == FPU_FFLAGS ? value[0] & FFLAGS : value[0] >> FRM_SHIFT);
     }
     return got == part->bytes;
+}
+
+void fpu_register_set(struct extract_registers *registers, unsigned number, unsigned bytes,
+                      const uint64_t value[2])
+{
+    registers->fpu_known |= UINT64_C(1) << number;
+    registers->fpu[number][0] = value[0];
+    registers->fpu[number][1] = value[1];
+    if (number < EXTRACT_FPU_CONTROL)
+        registers->fpu_bytes = (uint8_t)bytes;
+}
+
+bool fpu_register_put(const struct extract_registers *registers, unsigned number, uint8_t *value,
+                      unsigned bytes, enum extract_byte_order order)
+{
+    const bool is_part = number == FPU_FFLAGS || number == FPU_FRM;
+    const unsigned stored = is_part ? EXTRACT_FPU_CONTROL : number;
+
+    if (stored >= EXTRACT_FPU_REGISTERS || !(registers->fpu_known >> stored & 1) ||
+        (stored < EXTRACT_FPU_CONTROL && bytes != registers->fpu_bytes))
+        return false;
+    uint64_t words[2] = {registers->fpu[stored][0], registers->fpu[stored][1]};
+    if (is_part)
+        words[0] = number == FPU_FFLAGS ? words[0] & FFLAGS : words[0] >> FRM_SHIFT;
+    for (unsigned i = 0; i < bytes; i++) {
+        unsigned at = order == EXTRACT_BIG ? bytes - 1 - i : i;
+        value[i] = at < sizeof words ? (uint8_t)(words[at / 8] >> at % 8 * 8) : 0;
+    }
+    return true;
 }

@@ -26,6 +26,7 @@ struct reader {
     struct description description;
     struct register_values values; // of those of which the machine has several
     struct extract_text answer;    // of the last request
+    bool wants_fpu;                // also the registers of the FPU that g does not have
     bool is_broken;                // the connection has a fault
 };
 
@@ -150,17 +151,20 @@ static bool read_selected(struct reader *reader, struct extract_registers *regis
     reader->values.count = 0;
     for (; taken < description->count; taken++) {
         const struct described_register *reg = &description->list[taken];
-        if (reg->index == NO_REGISTER && !*reg->variant)
+        if (reg->index == NO_REGISTER && !*reg->variant &&
+            (!reader->wants_fpu || reg->fpu == NO_REGISTER))
             continue;
         snprintf(request, sizeof request, "p%x", reg->number);
-        bool has_value = ask(reader, request) &&
-                         reader->answer.used - 1 == 2 * (size_t)reg->bytes &&
-                         described_value(reg, reader->answer.data, reader->order, &value);
+        bool is_given = ask(reader, request) && reader->answer.used - 1 == 2 * (size_t)reg->bytes;
+        bool has_value =
+            is_given && described_value(reg, reader->answer.data, reader->order, &value);
+        if (is_given)
+            described_fpu_take(reg, reader->answer.data, reader->order, registers);
         if (reader->is_broken)
             return false;
         if (has_value && reg->index != NO_REGISTER)
             register_set(registers, reg->index, value);
-        else if (has_value)
+        else if (has_value && *reg->variant)
             note_variant(&reader->values, reg->variant, value);
     }
     register_values_choose(&reader->values, reader->machine, registers);
@@ -224,11 +228,11 @@ static size_t read_tcl(struct reader *reader, struct extract_registers *register
     return count;
 }
 
-enum extract_code register_live_read(const struct extract_memory *memory,
-                                     const struct register_machine *machine,
-                                     enum extract_byte_order order,
-                                     struct extract_registers *registers, size_t most,
-                                     size_t *count, struct extract_error *error)
+static enum extract_code read_live(const struct extract_memory *memory,
+                                   const struct register_machine *machine,
+                                   enum extract_byte_order order, bool wants_fpu,
+                                   struct extract_registers *registers, size_t most, size_t *count,
+                                   struct extract_error *error)
 {
     struct live *live = live_of(memory);
     struct reader *reader;
@@ -242,10 +246,11 @@ enum extract_code register_live_read(const struct extract_memory *memory,
     reader->live = live;
     reader->machine = machine;
     reader->order = order;
+    reader->wants_fpu = wants_fpu;
     extract_text_init(&reader->answer, NULL, NULL);
     reader->is_broken = !live_stop(live);
     for (size_t i = 0; i < most; i++)
-        registers[i].known = 0;
+        registers[i] = (struct extract_registers){.known = 0};
     if (!reader->is_broken)
         *count = live->kind->protocol == LIVE_TCL ? read_tcl(reader, registers)
                                                   : read_packets(reader, registers, most);
@@ -258,4 +263,36 @@ enum extract_code register_live_read(const struct extract_memory *memory,
     if (error)
         *error = live->connection.error;
     return live->connection.error.code;
+}
+
+enum extract_code register_live_read(const struct extract_memory *memory,
+                                     const struct register_machine *machine,
+                                     enum extract_byte_order order,
+                                     struct extract_registers *registers, size_t most,
+                                     size_t *count, struct extract_error *error)
+{
+    return read_live(memory, machine, order, false, registers, most, count, error);
+}
+
+enum extract_code register_live_read_fpu(const struct extract_memory *memory,
+                                         const struct register_machine *machine,
+                                         enum extract_byte_order order,
+                                         struct extract_registers *registers, size_t count,
+                                         struct extract_error *error)
+{
+    struct extract_registers *read = calloc(EXTRACT_CORES, sizeof *read);
+    size_t found;
+
+    if (!read)
+        return extract_error_set(error, EXTRACT_NOMEM, extract_memory_name(memory), NULL,
+                                 "out of memory");
+    enum extract_code code =
+        read_live(memory, machine, order, true, read, EXTRACT_CORES, &found, error);
+    for (size_t i = 0; i < count && i < found && !code; i++) {
+        registers[i].fpu_known = read[i].fpu_known;
+        registers[i].fpu_bytes = read[i].fpu_bytes;
+        memcpy(registers[i].fpu, read[i].fpu, sizeof read[i].fpu);
+    }
+    free(read);
+    return code;
 }

@@ -20,4 +20,12 @@ enum extract_code register_live_read(const struct extract_memory *memory,
                                      struct extract_registers *registers, size_t most,
                                      size_t *count, struct extract_error *error);
 
+// Adds the registers of the FPU to those of `count` cores, of which the other registers were read.
+// Errors: IO, NOMEM.
+enum extract_code register_live_read_fpu(const struct extract_memory *memory,
+                                         const struct register_machine *machine,
+                                         enum extract_byte_order order,
+                                         struct extract_registers *registers, size_t count,
+                                         struct extract_error *error);
+
 #endif

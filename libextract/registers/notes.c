@@ -75,7 +75,7 @@ size_t register_notes_read(const struct extract_memory *memory,
         uint64_t thread = extract_cursor_u32(&c);
         extract_cursor_seek(&c, machine->registers_at);
         struct extract_registers *next = &registers[count];
-        next->known = 0;
+        *next = (struct extract_registers){.known = 0};
         for (unsigned i = 0; i < machine->slots; i++) {
             uint64_t value = extract_cursor_word(&c, machine->word_bytes);
             if (machine->order[i] != NO_REGISTER)

@@ -65,7 +65,7 @@ static size_t take_crashcatcher(const struct extract_memory *memory,
 
     if (!dump || !machine->is_m_profile)
         return 0;
-    registers->known = 0;
+    *registers = (struct extract_registers){.known = 0};
     for (unsigned i = 0; i < CRASHCATCHER_GENERAL; i++)
         register_set(registers, i, dump->general[i]);
     if (dump->has_stacks)
@@ -96,4 +96,21 @@ enum extract_code extract_registers_read(struct extract_registers *registers, si
                                            registers, EXTRACT_CORES, count, error);
     }
     return read_text(registers, count, path, machine, error);
+}
+
+enum extract_code extract_registers_read_fpu(struct extract_registers *registers, size_t count,
+                                             const struct extract_memory *memory,
+                                             const struct extract_symbols *symbols,
+                                             struct extract_error *error)
+{
+    const struct register_machine *machine = register_machine_of(symbols);
+    uint64_t known = 0;
+
+    for (size_t i = 0; i < count; i++)
+        known |= registers[i].fpu_known;
+    // A server that has them in its answer to g, and OpenOCD, have told them already.
+    if (!machine || known)
+        return EXTRACT_OK;
+    return register_live_read_fpu(memory, machine, extract_symbols_byte_order(symbols), registers,
+                                  count, error);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // registers: reads registers as debuggers print them (text.h).
 #include "base/hex.h"
+#include "registers/fpu.h"
 #include "registers/text.h"
 #include <elf.h>
 #include <stdio.h>
@@ -80,7 +81,7 @@ static bool take_number(struct line *line, uint64_t *number)
             __builtin_add_overflow(*number, digit, number))
             return false;
     }
-    return line->at != from && (line->at == line->end || strchr(" \t\r(,:", *line->at) != NULL);
+    return line->at != from && (line->at == line->end || strchr(" \t\r(),:", *line->at) != NULL);
 }
 
 // Reads what GDB says about itself in brackets, such as "[Current thread is 1 (LWP 4711)]". Only
@@ -97,6 +98,22 @@ static void take_message(struct line line, struct register_value *found, bool *h
             snprintf(found->name, sizeof found->name, "lwp");
             *has_value = take_number(&number, &found->value);
             return;
+        }
+}
+
+// Moves to the number that GDB prints of a register of the FPU as a whole, if it is there: in
+// "1 (raw 0x3ff0000000000000)", or "{u8 = {0x0, ...}, u64 = 0x3ff0000000000000, ...}".
+static void seek_whole(struct line *line)
+{
+    static const char *const before[] = {"(raw 0x", " u64 = 0x"};
+
+    for (const char *at = line->at; at < line->end; at++)
+        for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+            size_t length = strlen(before[i]);
+            if ((size_t)(line->end - at) > length && memcmp(at, before[i], length) == 0) {
+                line->at = at + length - strlen("0x");
+                return;
+            }
         }
 }
 
@@ -118,6 +135,12 @@ static bool take_register(struct line *line, struct register_value *found, bool 
     if (line->at < line->end && (*line->at == ':' || *line->at == '='))
         line->at++;
     skip_blanks(line);
+    seek_whole(line);
+    found->digits = 0;
+    if (line->end - line->at > 2 && line->at[0] == '0' && line->at[1] == 'x') {
+        const struct line digits = {line->at + 2, line->end};
+        found->digits = (unsigned)count_digits(&digits);
+    }
     // Without a number: OpenOCD has not read it, GDB shows a vector, a fraction or a remark.
     *has_value = take_number(line, &found->value);
     return true;
@@ -306,6 +329,22 @@ void register_values_choose(const struct register_values *values,
                 set_variant(registers, machine, &values->list[i]);
 }
 
+// Sets a register of the FPU. Without hexadecimal digits, the number is perhaps a fraction that
+// happens to be whole.
+static void set_fpu(struct extract_registers *core, const struct register_machine *machine,
+                    const struct register_value *value)
+{
+    const uint64_t words[2] = {value->value, 0};
+    unsigned number = fpu_register_number(machine, value->name);
+    // Those of Arm have one size, and those of RISC-V the one that their digits have.
+    unsigned bytes = machine->elf_machine == EM_ARM && value->digits ? 8 : value->digits / 2;
+    bool is_sized = (bytes == 8 && machine->elf_machine != EM_AARCH64) ||
+                    (bytes == 4 && machine->elf_machine == EM_RISCV);
+
+    if (number >= EXTRACT_FPU_CONTROL ? number != NO_REGISTER : is_sized)
+        fpu_register_set(core, number, bytes, words);
+}
+
 // Reads which core the registers after a line are of, if that is what the line shows.
 static void take_core(const struct register_value *value, uint64_t *core)
 {
@@ -328,6 +367,8 @@ size_t register_values_cores(const struct register_values *values,
         const struct register_value *value = &values->list[i];
         unsigned index = register_index(machine, value->name);
         take_core(value, &core);
+        if (index == NO_REGISTER && core < most)
+            set_fpu(&registers[core], machine, value);
         if (index == NO_REGISTER || core >= most)
             continue;
         register_set(&registers[core], index, value->value);

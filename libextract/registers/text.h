@@ -12,6 +12,7 @@ enum { REGISTER_NAME = 64, REGISTER_VALUES = 2048 };
 struct register_value {
     char name[REGISTER_NAME]; // as written
     uint64_t value;
+    unsigned digits; // of the value, after 0x; 0: it has none
 };
 
 struct register_values {
@@ -25,6 +26,7 @@ struct register_values {
 // messages of GDB, such as "[Inferior 1 (Remote target) detached]". One of them, "[Current thread
 // is 1 (LWP 4711)]", is read as the register "lwp". `name` is for messages. Errors: BAD (a line is
 // none of these; with its number), LIMIT.
+// Of a register that GDB also prints with "(raw 0x...)" or "u64 = 0x...", that value is read.
 enum extract_code register_values_parse(struct register_values *values, const char *name,
                                         const void *bytes, size_t length,
                                         struct extract_error *error);

@@ -4,11 +4,14 @@
 //     ELF header | program headers | notes | memory
 //
 // Standard: System V ABI (gABI) 4.1, chapters 4 and 5; notes as GDB reads them for bare metal:
-// NT_PRSTATUS per thread, and NT_GDB_TDESC with the target description for Arm's M-profile. A note
-// per core, which GDB skips, has all its registers as text: Ringside reads the core with them.
+// NT_PRSTATUS per thread, then NT_ARM_VFP or NT_FPREGSET if all its registers of the FPU are known,
+// and NT_GDB_TDESC with the target description, for Arm's M-profile and for an FPU. A note per
+// core, which GDB skips, has all its registers as text: Ringside reads the core with them.
 #include "base/file.h"
 #include "memory/core.h"
+#include "registers/fpu.h"
 #include "serve/core_memory.h"
+#include "serve/saved_fpu.h"
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
@@ -16,7 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOTE_ALIGN = 4, SIGNAL_AT = 12, TRAP = 5, CHUNK = 65536, TDESC = (int)0xff000000 };
+enum {
+    NOTE_ALIGN = 4,
+    SIGNAL_AT = 12,
+    TRAP = 5,
+    CHUNK = 65536,
+    TDESC = (int)0xff000000,
+    ARM_VFP_BYTES = 32 * 8,      // of NT_ARM_VFP, before fpscr
+    AARCH64_FPU_BYTES = 33 * 16, // of NT_FPREGSET
+    RISCV_FCSR_BYTES = 8,        // of NT_FPREGSET, even if fcsr is not known
+    FPU_MOST = AARCH64_FPU_BYTES
+};
 
 // The file while it is made. Numbers have the byte order of the target.
 struct writer {
@@ -117,13 +130,48 @@ static void put_thread_note(struct writer *w, const struct register_machine *mac
     extract_text_pad(&w->text, 0, -machine->note_bytes & (NOTE_ALIGN - 1));
 }
 
+// Writes all registers of the FPU of a thread: a core cannot say that one is unknown. Returns false
+// if one is.
+static bool put_fpu_note(struct writer *w, const struct extract_remains *remains,
+                         struct saved_fpu fpu, const struct serve_thread *thread)
+{
+    const struct register_machine *machine = register_machine_of(remains->symbols);
+    const bool is_arm = machine->elf_machine == EM_ARM;
+    const enum extract_byte_order order = w->is_big ? EXTRACT_BIG : EXTRACT_LITTLE;
+    char bytes[FPU_MOST] = "";
+    size_t used = 0;
+    struct saved_fpu_register reg;
+
+    for (unsigned i = 0; saved_fpu_register(machine, fpu, i, &reg); i++) {
+        if (reg.number == EXTRACT_FPU_CONTROL && is_arm)
+            used = ARM_VFP_BYTES;
+        if (machine->elf_machine == EM_RISCV && reg.number > EXTRACT_FPU_CONTROL)
+            continue; // parts of fcsr
+        if (!saved_fpu_read(thread, remains->memory, reg.number, (uint8_t *)bytes + used, reg.bytes,
+                            order))
+            return false;
+        used += reg.bytes;
+    }
+    if (!used)
+        return false;
+    if (machine->elf_machine == EM_RISCV)
+        used = fpu.count * (size_t)fpu.bytes + RISCV_FCSR_BYTES;
+    else if (machine->elf_machine == EM_AARCH64)
+        used = AARCH64_FPU_BYTES;
+    put_note_header(w, is_arm ? "LINUX" : "CORE", used, is_arm ? NT_ARM_VFP : NT_FPREGSET);
+    extract_text_put(&w->text, bytes, used);
+    extract_text_pad(&w->text, 0, -used & (NOTE_ALIGN - 1));
+    return true;
+}
+
 // The banks of stack pointers are left out: GDB cannot unwind with them in a core.
-static void put_description_note(struct writer *w, const struct register_machine *machine)
+static void put_description_note(struct writer *w, const struct register_machine *machine,
+                                 const struct saved_fpu *fpu)
 {
     struct extract_text xml;
 
     extract_text_init(&xml, NULL, NULL);
-    serve_put_description(&xml, machine, 1, 0);
+    serve_put_description(&xml, machine, 1, fpu);
     extract_text_putc(&xml, 0);
     put_note_header(w, "GDB", xml.used, (uint32_t)TDESC);
     extract_text_put(&w->text, xml.data, xml.used);
@@ -131,6 +179,19 @@ static void put_description_note(struct writer *w, const struct register_machine
     if (xml.code)
         w->text.code = xml.code;
     extract_text_free(&xml);
+}
+
+// Writes the registers of the FPU of a core, each with all its digits, which show its size.
+static void put_core_fpu(struct extract_text *lines, const struct register_machine *machine,
+                         const struct extract_registers *core)
+{
+    const struct saved_fpu fpu = {core->fpu_bytes, EXTRACT_FPU_CONTROL, true};
+    struct saved_fpu_register reg;
+
+    for (unsigned i = 0; saved_fpu_register(machine, fpu, i, &reg); i++)
+        if (core->fpu_known >> reg.number & 1 && reg.bytes <= sizeof(uint64_t))
+            extract_text_printf(lines, "%s 0x%0*llx\n", reg.name, (int)reg.bytes * 2,
+                                (unsigned long long)core->fpu[reg.number][0]);
 }
 
 // Writes the registers of a core, with those of a fault, as --registers reads them. A stack pointer
@@ -150,6 +211,7 @@ static void put_core_note(struct writer *w, const struct register_machine *machi
         if (name && !is_found && register_get(core, i, &value))
             extract_text_printf(&lines, "%s 0x%llx\n", name, (unsigned long long)value);
     }
+    put_core_fpu(&lines, machine, core);
     put_note_header(w, EXTRACT_CORE_OWNER, lines.used, EXTRACT_CORE_REGISTERS);
     extract_text_put(&w->text, lines.data ? lines.data : "", lines.used);
     extract_text_pad(&w->text, 0, -lines.used & (NOTE_ALIGN - 1));
@@ -208,10 +270,14 @@ static void put_core(struct extract_text *text, const struct extract_remains *re
 
     extract_text_init(&notes.text, NULL, NULL);
     extract_text_init(&head.text, NULL, NULL);
-    for (size_t i = 0; i < threads->count; i++)
+    const struct saved_fpu fpu = saved_fpu_find(remains->symbols, machine, threads);
+    bool has_fpu = false;
+    for (size_t i = 0; i < threads->count; i++) {
         put_thread_note(&notes, machine, &threads->list[i]);
-    if (machine->is_m_profile)
-        put_description_note(&notes, machine);
+        has_fpu |= put_fpu_note(&notes, remains, fpu, &threads->list[i]);
+    }
+    if (machine->is_m_profile || has_fpu)
+        put_description_note(&notes, machine, has_fpu ? &fpu : &(struct saved_fpu){.bytes = 0});
     for (size_t i = 0; i < remains->core_count; i++)
         put_core_note(&notes, machine, &remains->cores[i], remains->psp_is_likely);
     bool is_wide = head.word_bytes == 8;

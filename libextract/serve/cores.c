@@ -117,7 +117,7 @@ struct core *cores_read(struct cores *cores, struct upstream *upstream, unsigned
         return NULL;
     memcpy(read->text, p->body, p->used);
     read->length = p->used;
-    read->registers.known = 0;
+    read->registers = (struct extract_registers){.known = 0};
     description_take(&cores->description, read->text, read->length, order, &read->registers);
     read->is_read = true;
     read->is_searched = read->psp_is_found = false;

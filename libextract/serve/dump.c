@@ -16,7 +16,7 @@ struct extract_server {
     struct extract_symbols *symbols;
     const struct register_machine *machine;
     unsigned feature_count; // of the machine that the client gets
-    unsigned fpu_bytes;     // of a register of the FPU; 0: the client gets none
+    struct saved_fpu fpu;   // the registers of the FPU that the client gets
     struct serve_threads threads;
     const struct serve_thread *selected; // by Hg
     bool no_acks, has_ended;
@@ -78,9 +78,10 @@ static bool put_fpu_register(struct extract_server *server, uint64_t index)
 {
     struct saved_fpu_register reg;
 
-    if (!saved_fpu_register(server->machine, server->fpu_bytes, index, &reg))
+    if (!saved_fpu_register(server->machine, server->fpu, index, &reg))
         return false;
-    saved_fpu_put(&server->answer, server->selected, server->memory, reg.number, reg.bytes);
+    saved_fpu_put(&server->answer, server->selected, server->memory, reg.number, reg.bytes,
+                  extract_symbols_byte_order(server->symbols));
     return true;
 }
 
@@ -100,8 +101,8 @@ static void answer_register(struct extract_server *server, struct words *words)
     bool is_number = take_number(words, &index);
     if (is_number && index < register_count(server))
         put_register(server, (unsigned)index);
-    else if (!is_number || index < SAVED_FPU_FIRST ||
-             !put_fpu_register(server, index - SAVED_FPU_FIRST))
+    else if (!is_number || index < saved_fpu_first(server->machine) ||
+             !put_fpu_register(server, index - saved_fpu_first(server->machine)))
         extract_text_puts(&server->answer, "E01");
 }
 
@@ -438,8 +439,8 @@ enum extract_code extract_server_new(struct extract_server **server,
     extract_text_init(&made->answer, NULL, NULL);
     extract_text_init(&made->last, NULL, NULL);
     extract_text_init(&made->output, NULL, NULL);
-    made->fpu_bytes = saved_fpu_bytes(symbols, machine, &made->threads);
-    serve_put_description(&made->description, machine, made->feature_count, made->fpu_bytes);
+    made->fpu = saved_fpu_find(symbols, machine, &made->threads);
+    serve_put_description(&made->description, machine, made->feature_count, &made->fpu);
     serve_put_thread_list(&made->list, &made->threads);
     if (made->description.code || made->list.code) {
         extract_server_free(made);

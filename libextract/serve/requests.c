@@ -159,7 +159,8 @@ static void put_described(struct extract_proxy *proxy, const struct described_re
                           const struct extract_registers *registers)
 {
     if (thread && reg->fpu != NO_REGISTER)
-        saved_fpu_put(&proxy->answer, thread, proxy->memory, reg->fpu, reg->bytes);
+        saved_fpu_put(&proxy->answer, thread, proxy->memory, reg->fpu, reg->bytes,
+                      extract_symbols_byte_order(proxy->symbols));
     else
         serve_put_register(&proxy->answer, registers, reg->index, reg->bytes,
                            extract_symbols_byte_order(proxy->symbols));

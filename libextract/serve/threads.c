@@ -252,7 +252,7 @@ void serve_put_thread_list(struct extract_text *text, const struct serve_threads
 }
 
 void serve_put_description(struct extract_text *text, const struct register_machine *machine,
-                           unsigned feature_count, unsigned fpu_bytes)
+                           unsigned feature_count, const struct saved_fpu *fpu)
 {
     extract_text_printf(text,
                         "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
@@ -269,6 +269,6 @@ void serve_put_description(struct extract_text *text, const struct register_mach
                                                    : "");
         extract_text_puts(text, "</feature>\n");
     }
-    saved_fpu_describe(text, machine, fpu_bytes);
+    saved_fpu_describe(text, machine, *fpu);
     extract_text_puts(text, "</target>\n");
 }

@@ -61,8 +61,9 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
 // Writes the document that qXfer:threads:read returns.
 void serve_put_thread_list(struct extract_text *text, const struct serve_threads *threads);
 // Writes the target description: the registers of a machine. `feature_count` of its features;
-// `fpu_bytes`: as saved_fpu_bytes returns it.
+// `fpu`: as saved_fpu_find returns it.
+struct saved_fpu;
 void serve_put_description(struct extract_text *text, const struct register_machine *machine,
-                           unsigned feature_count, unsigned fpu_bytes);
+                           unsigned feature_count, const struct saved_fpu *fpu);
 
 #endif

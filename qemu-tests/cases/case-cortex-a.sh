@@ -144,12 +144,35 @@ live() {
     diff <(jq -S . "$work/crash.json") <(jq -S . "$work/live.json")
 }
 
+# ... and from a core of it, which has the registers of banks that the page needs.
+live_core() {
+    rm -f "$work"/live.core*
+    "$ringside" core -q --elf "$elf" --openocd "$tcl_port" --target chip.cpu -o "$work/live.core" &&
+        "$ringside" crash -q --json --elf "$elf" "$work/live.core" >"$work/live.json" 2>"$work/err"
+    diff <(jq -S . "$work/crash.json") <(jq -S . "$work/live.json")
+}
+# ... and from QEMU, which shows other registers than OpenOCD.
+qemu_core() {
+    start='' boot "$elf" 'virt -cpu cortex-a15 -nic none' || return 1
+    gdb -ex "target remote $socket" -ex "set var death = $1" -ex "break $2" -ex continue \
+        -ex disconnect "$elf"
+    rm -f "$work"/live.core*
+    "$ringside" crash -q --json --elf "$elf" --remote "$socket" >"$work/live.json" 2>"$work/err" &&
+        "$ringside" core -q --elf "$elf" --remote "$socket" -o "$work/live.core" || return 1
+    jq -e '.cause.kind == "bus fault" and (.cause.text | test("0x00000808")) and
+        .thread.name == "IDLE"' "$work/live.json" >/dev/null ||
+        { jq -c . "$work/live.json"; return 1; }
+    "$ringside" crash -q --json --elf "$elf" "$work/live.core" >"$work/again.json" 2>"$work/err"
+    diff <(jq -S . "$work/live.json") <(jq -S . "$work/again.json")
+}
+
 check "a bad pointer: the page of the directory" dies 1 "$(page "bus fault" \
     'written: .*0xcccccccc .DFSR 0x00000808' 'data abort' '*at = 1;' store_sample)"
 check "... registers of all banks" has_banks
 check "... and of the fault" has_registers dfsr=0x00000808 dfar=0xcccccccc ifsr=0x00000000 \
     ifar=0x00000000 vbar=0x"$(printf '%08x' "$(symbol vectors)")"
 check "... and the same page from the live target" live
+check "... and from a core of the live target" live_core
 check "... its thread in GDB" served store_sample
 check "... and in a core" cored store_sample
 check "a call through a wrong pointer: the page of the directory" dies 2 "$(page "bus fault" \
@@ -181,4 +204,6 @@ says_no_ring() {
         says 'has named no ring, only RAM' ringside info
 }
 check "firmware without a trace has no ring" says_no_ring
+stop_openocd
+check "a bad pointer in QEMU: the same page from a core" qemu_core 1 DataAbort_Handler
 exit $((failed > 0))

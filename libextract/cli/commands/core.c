@@ -16,6 +16,9 @@ static int run_core(const struct cli_options *options)
     enum extract_code code = cli_remains_open(&remains, options, true, &error);
     if (!code)
         cli_remains_check(&remains, options);
+    if (!code && cli_is_live(options))
+        code = extract_registers_read_fpu(remains.cores, remains.core_count, remains.memory,
+                                          remains.symbols, &error);
     // Of a live target, the variables of the program are saved: beyond them, there may be devices.
     if (!code)
         code = extract_core_save(options->output, &remains,

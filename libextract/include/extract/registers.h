@@ -20,18 +20,24 @@ enum {
     EXTRACT_CORES = 64  // most cores of a target, or threads of a Linux core
 };
 
+enum {
+    EXTRACT_FPU_CONTROL = 32,   // number of fpscr (Arm), fcsr (RISC-V) or fpsr (AArch64)
+    EXTRACT_FPU_REGISTERS = 36, // the numbers are below it
+    EXTRACT_FPU_PARTS = 3       // most parts of a frame
+};
+
 // By index: Arm r0 to r15, xpsr or cpsr, and msp, psp (M-profile) or spsr, dfar, ifsr, ifar, sctlr,
 // vbar, sp and lr of the mode that spsr names, and scr (A- and R-profile); RISC-V x0 to x31, pc;
 // AArch64 x0 to x30, sp, pc, cpsr; 68k d0 to d7, a0 to a7, ps, pc; x86-64 rax, rdx, rcx, rbx, rsi,
 // rdi, rbp, rsp, r8 to r15, rip, eflags. From EXTRACT_FAULT on: what a machine keeps of a fault.
+// `fpu`, the registers of the FPU of a core, by number: Arm d0 to d31; RISC-V f0 to f31; AArch64 v0
+// to v31; from EXTRACT_FPU_CONTROL on, those of control. Their lower 64 bits are first.
 struct extract_registers {
     uint64_t known; // bit i: value[i] is known
     uint64_t value[EXTRACT_REGISTERS];
-};
-
-enum {
-    EXTRACT_FPU_CONTROL = 32, // number of fpscr (Arm), or fcsr (RISC-V)
-    EXTRACT_FPU_PARTS = 3     // most parts of a frame
+    uint64_t fpu_known; // bit i: fpu[i] is known
+    uint64_t fpu[EXTRACT_FPU_REGISTERS][2];
+    uint8_t fpu_bytes; // of each but those of control; 0: not known
 };
 
 // A part of a frame that has registers of the FPU: one after the other, in ascending order. Their
@@ -56,6 +62,14 @@ enum extract_code extract_registers_read(struct extract_registers *registers, si
                                          const struct extract_memory *memory,
                                          const struct extract_symbols *symbols, const char *path,
                                          struct extract_error *error);
+
+// Adds the registers of the FPU of the cores of a live target, `count` of which were read, if they
+// are not known yet: a GDB server has to be asked for each of them. Errors: those of the
+// connection.
+enum extract_code extract_registers_read_fpu(struct extract_registers *registers, size_t count,
+                                             const struct extract_memory *memory,
+                                             const struct extract_symbols *symbols,
+                                             struct extract_error *error);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -77,8 +77,8 @@ static void fpu(void **state)
     static const struct {
         const char *name;
         unsigned number;
-    } arm[] = {{"d0", 0},           {"D15", 15},        {"fpscr", 32},       {"d16", NO_REGISTER},
-               {"s0", NO_REGISTER}, {"d", NO_REGISTER}, {"d1x", NO_REGISTER}},
+    } arm[] = {{"d0", 0},           {"D15", 15},        {"fpscr", 32},        {"d16", 16},
+               {"s0", NO_REGISTER}, {"d", NO_REGISTER}, {"d1x", NO_REGISTER}, {"d32", NO_REGISTER}},
       risc[] = {{"f31", 31},          {"ft7", 7},
                 {"ft8", 28},          {"ft11", 31},
                 {"fs1", 9},           {"fs2", 18},

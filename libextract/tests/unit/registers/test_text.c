@@ -74,6 +74,35 @@ static void debuggers(void **state)
     expect(&values, "lwp", 4711);
 }
 
+// Registers of the FPU, as GDB, OpenOCD and a core of Ringside write them. A fraction that happens
+// to be whole is no value.
+static void fpu(void **state)
+{
+    static const char arm[] = "pc 0x1000\nd0 1.5 (raw 0x3ff8000000000000)\nd1 2\n"
+                              "d31 {u8 = {0x1, 0x2}, u16 = {0x0}, u64 = 0x5a, f64 = 0x0}\n"
+                              "(42) d2 (/64): 0x4000000000000000\nfpscr 0x10 16\ns0 0 (raw 0x1)\n";
+    static const char riscv[] = "pc 0x1000\nfa0 {float = 0, double = 2}\t(raw 0x4000000000000000)\n"
+                                "fcsr 0x21 33\nft0 3\n";
+    struct register_values values = parse(arm);
+    struct extract_registers core;
+    (void)state;
+
+    assert_int_equal(
+        register_values_cores(&values, register_machine_find(EM_ARM, 4, true), &core, 1), 1);
+    assert_int_equal(core.fpu_known,
+                     1 | 1 << 2 | UINT64_C(1) << 31 | UINT64_C(1) << EXTRACT_FPU_CONTROL);
+    assert_int_equal(core.fpu_bytes, 8);
+    assert_int_equal(core.fpu[0][0], 0x3ff8000000000000);
+    assert_int_equal(core.fpu[2][0], 0x4000000000000000);
+    assert_int_equal(core.fpu[31][0], 0x5a);
+    assert_int_equal(core.fpu[EXTRACT_FPU_CONTROL][0], 0x10);
+    values = parse(riscv);
+    assert_int_equal(
+        register_values_cores(&values, register_machine_find(EM_RISCV, 8, false), &core, 1), 1);
+    assert_int_equal(core.fpu_known, 1 << 10 | UINT64_C(1) << EXTRACT_FPU_CONTROL);
+    assert_int_equal(core.fpu[10][0], 0x4000000000000000);
+}
+
 static void hostile(void **state)
 {
     static const char *const texts[] = {
@@ -267,8 +296,8 @@ static void secure(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(debuggers), cmocka_unit_test(hostile),
-                                       cmocka_unit_test(names),     cmocka_unit_test(cores),
-                                       cmocka_unit_test(banks),     cmocka_unit_test(levels),
-                                       cmocka_unit_test(secure)};
+                                       cmocka_unit_test(fpu),       cmocka_unit_test(names),
+                                       cmocka_unit_test(cores),     cmocka_unit_test(banks),
+                                       cmocka_unit_test(levels),    cmocka_unit_test(secure)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

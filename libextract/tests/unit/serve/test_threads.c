@@ -64,20 +64,31 @@ static void fpu_of_frame(void **state)
     assert_true(serve_threads_build(&threads, &kernel, machine, &core, 1));
     assert_int_equal(threads.count, 2);
     extract_text_init(&text, NULL, NULL);
-    saved_fpu_put(&text, &threads.list[0], memory, 8, 8);
+    saved_fpu_put(&text, &threads.list[0], memory, 8, 8, EXTRACT_LITTLE);
     extract_text_putc(&text, ' ');
-    saved_fpu_put(&text, &threads.list[1], memory, 8, 8);
+    saved_fpu_put(&text, &threads.list[1], memory, 8, 8, EXTRACT_LITTLE);
     extract_text_putc(&text, ' ');
-    saved_fpu_put(&text, &threads.list[1], memory, 0, 8); // the frame does not hold it
+    saved_fpu_put(&text, &threads.list[1], memory, 0, 8,
+                  EXTRACT_LITTLE); // the frame does not hold it
     extract_text_putc(&text, ' ');
-    saved_fpu_put(&text, &threads.list[1], memory, EXTRACT_FPU_CONTROL, 4);
+    saved_fpu_put(&text, &threads.list[1], memory, EXTRACT_FPU_CONTROL, 4, EXTRACT_LITTLE);
     extract_text_putc(&text, 0);
     assert_string_equal(text.data, "xxxxxxxxxxxxxxxx 0102030405060708 xxxxxxxxxxxxxxxx 10000000");
+    // The registers of a core are those of the thread that has it.
+    threads.list[0].registers.fpu_bytes = 8;
+    threads.list[0].registers.fpu_known = UINT64_C(1) << 8;
+    threads.list[0].registers.fpu[8][0] = 0x3FF8000000000000;
+    text.used = 0;
+    saved_fpu_put(&text, &threads.list[0], memory, 8, 8, EXTRACT_LITTLE);
+    saved_fpu_put(&text, &threads.list[0], memory, 8, 8, EXTRACT_BIG);
+    saved_fpu_put(&text, &threads.list[0], memory, 9, 8, EXTRACT_BIG);
+    extract_text_putc(&text, 0);
+    assert_string_equal(text.data, "000000000000f83f3ff8000000000000xxxxxxxxxxxxxxxx");
     // The description has what GDB needs for the feature, and only if there is something.
     text.used = 0;
-    saved_fpu_describe(&text, machine, 0);
+    saved_fpu_describe(&text, machine, (struct saved_fpu){.count = 16});
     assert_int_equal(text.used, 0);
-    saved_fpu_describe(&text, machine, 8);
+    saved_fpu_describe(&text, machine, (struct saved_fpu){8, 16, true});
     extract_text_putc(&text, 0);
     assert_non_null(strstr(text.data, "org.gnu.gdb.arm.vfp"));
     assert_non_null(strstr(text.data, "\"d15\" bitsize=\"64\" regnum=\"48\""));
