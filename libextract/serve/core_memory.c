@@ -5,7 +5,8 @@
 // core of it has what the ELF file, the registers and the kernel lead to:
 //   - the variables of the program;
 //   - the main stack, which is between them and the address from which it grows;
-//   - what is around the stack pointers of the cores;
+//   - what is around the stack pointers of the cores, if that is RAM: where variables are, a little
+//     above them, or in RAM that the server knows of;
 //   - the stacks and control blocks of the kernel, which may be on a heap, and its ring;
 //   - what the core itself keeps of a fault (Arm's M-profile).
 // Source: Arm v7-M Architecture Reference Manual, B1.5.2 (vector table), B3.2.2 (system control
@@ -26,7 +27,8 @@ enum {
     MAIN_STACK_MOST = 1 << 20,
     BELOW_SP = 1024, // where frames of exceptions are looked for
     ABOVE_SP = 32768,
-    CONTROL_BLOCK = 256, // bytes of an object's
+    ABOVE_VARIABLES = MAIN_STACK_MOST, // where a stack may be that no section has
+    CONTROL_BLOCK = 256,               // bytes of an object's
     STACK_MOST = 1 << 20
 };
 
@@ -76,6 +78,35 @@ static void add_main_stack(struct core_memory *memory, const struct extract_rema
         add_region(memory, from, top - from);
 }
 
+// Adds the part of a region that is in [from, to]. A stack pointer may be wrong.
+static void add_common(struct core_memory *memory, struct extract_region wanted, uint64_t from,
+                       uint64_t to)
+{
+    uint64_t last = wanted.address + wanted.length - 1;
+
+    from = from > wanted.address ? from : wanted.address;
+    to = to < last ? to : last;
+    if (from <= to)
+        add_region(memory, from, to - from + 1);
+}
+
+static void add_around(struct core_memory *memory, const struct extract_remains *remains,
+                       uint64_t sp)
+{
+    struct extract_region wanted = {(sp - BELOW_SP) & ~(uint64_t)(STEP - 1), BELOW_SP + ABOVE_SP};
+    struct extract_region known;
+
+    if (sp < BELOW_SP || wanted.address + wanted.length < wanted.address)
+        return;
+    for (size_t i = 0; extract_symbols_writable(remains->symbols, i, &known); i++) {
+        uint64_t last = known.address + known.length - 1;
+        bool is_end = last > UINT64_MAX - ABOVE_VARIABLES;
+        add_common(memory, wanted, known.address, is_end ? UINT64_MAX : last + ABOVE_VARIABLES);
+    }
+    for (size_t i = 0; extract_memory_region(remains->memory, i, &known); i++)
+        add_common(memory, wanted, known.address, known.address + known.length - 1);
+}
+
 static void add_stack_pointers(struct core_memory *memory, const struct extract_remains *remains)
 {
     const struct register_machine *machine = register_machine_of(remains->symbols);
@@ -85,8 +116,8 @@ static void add_stack_pointers(struct core_memory *memory, const struct extract_
         const uint8_t pointers[] = {machine->sp, machine->is_m_profile ? ARM_MSP : NO_REGISTER,
                                     machine->is_m_profile ? ARM_PSP : NO_REGISTER};
         for (size_t k = 0; k < sizeof pointers; k++)
-            if (register_get(&remains->cores[i], pointers[k], &sp) && sp >= BELOW_SP)
-                add_region(memory, (sp - BELOW_SP) & ~(uint64_t)(STEP - 1), BELOW_SP + ABOVE_SP);
+            if (register_get(&remains->cores[i], pointers[k], &sp))
+                add_around(memory, remains, sp);
     }
 }
 

@@ -201,6 +201,72 @@ static bool learn_features(struct remote *r)
     return true;
 }
 
+// Appends the pairs of hexadecimal digits of a packet's body, from `at` on, as text.
+static void put_output(const struct packets *p, size_t at, struct extract_text *text)
+{
+    for (; at + 2 <= p->used; at += 2) {
+        struct extract_cursor pair = extract_cursor_make(p->body + at, 2, EXTRACT_LITTLE);
+        uint64_t byte;
+        if (!live_number(&pair, 16, &byte) || extract_cursor_left(&pair))
+            return;
+        extract_text_putc(text, (char)byte);
+    }
+}
+
+// Returns whether a text is whole; otherwise, memory was short.
+static bool is_whole(struct remote *r, const struct extract_text *text)
+{
+    return !text->code || connection_fail(&r->live.connection, CONNECTION_LATE, EXTRACT_NOMEM, NULL,
+                                          "out of memory");
+}
+
+// Runs a monitor command, and appends what it prints, if `output` is not NULL. What comes before
+// the last packet is in packets of their own; OpenOCD has the result of a command in the last one.
+static bool monitor(struct remote *r, const char *command, struct extract_text *output)
+{
+    const struct packets *p = &r->packets;
+    struct extract_text request;
+
+    extract_text_init(&request, NULL, NULL);
+    extract_text_puts(&request, "qRcmd,");
+    for (const char *at = command; *at; at++)
+        extract_text_printf(&request, "%02x", (unsigned char)*at);
+    extract_text_putc(&request, 0);
+    bool done = is_whole(r, &request) && send_request(r, request.data);
+    extract_text_free(&request);
+    for (unsigned i = 0; done && p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++) {
+        if (output)
+            put_output(p, 1, output);
+        done = i < MAX_PASSED ? read_reply(r) : too_many(r);
+    }
+    if (done && output && !is_error(p))
+        put_output(p, 0, output);
+    return done;
+}
+
+// Learns which server this is, unless it is known. Returns false after a fault.
+static bool identify(struct remote *r)
+{
+    struct extract_text version;
+
+    if (r->server != SERVER_UNASKED)
+        return true;
+    if (!send_request(r, "qqemu.sstepbits"))
+        return false;
+    if (r->packets.used > 7 && memcmp(r->packets.body, "ENABLE=", 7) == 0) {
+        r->server = SERVER_QEMU;
+        return true;
+    }
+    extract_text_init(&version, NULL, NULL);
+    bool done = monitor(r, "version", &version);
+    extract_text_putc(&version, 0);
+    done = done && is_whole(r, &version);
+    if (done)
+        r->server = strstr(version.data, "Open On-Chip Debugger") ? SERVER_OPENOCD : SERVER_OTHER;
+    extract_text_free(&version);
+    return done;
+}
+
 // Reads the map's XML, MAP_PIECE bytes per request. Returns false after a fault. If the server
 // refuses, the map is empty.
 static bool read_map(struct remote *r, char *xml, size_t *length)
@@ -230,71 +296,16 @@ static bool learn_map(struct remote *r)
     size_t length;
 
     r->map.count = 0;
-    char *xml = r->has_map ? malloc(MAX_MAP) : NULL;
+    if (r->has_map && !identify(r))
+        return false;
+    // OpenOCD calls RAM what is not flash memory, also what is a device.
+    char *xml = r->has_map && r->server != SERVER_OPENOCD ? malloc(MAX_MAP) : NULL;
     if (!xml) // without a map, only the regions are missing
         return true;
     bool done = read_map(r, xml, &length);
     if (done)
         map_read(&r->map, xml, length);
     free(xml);
-    return done;
-}
-
-// Appends the pairs of hexadecimal digits of a packet's body, from `at` on, as text.
-static void put_output(const struct packets *p, size_t at, struct extract_text *text)
-{
-    for (; at + 2 <= p->used; at += 2) {
-        struct extract_cursor pair = extract_cursor_make(p->body + at, 2, EXTRACT_LITTLE);
-        uint64_t byte;
-        if (!live_number(&pair, 16, &byte) || extract_cursor_left(&pair))
-            return;
-        extract_text_putc(text, (char)byte);
-    }
-}
-
-// Runs a monitor command, and appends what it prints, if `output` is not NULL. What comes before
-// the last packet is in packets of their own; OpenOCD has the result of a command in the last one.
-static bool monitor(struct remote *r, const char *command, struct extract_text *output)
-{
-    const struct packets *p = &r->packets;
-    struct extract_text request;
-
-    extract_text_init(&request, NULL, NULL);
-    extract_text_puts(&request, "qRcmd,");
-    for (const char *at = command; *at; at++)
-        extract_text_printf(&request, "%02x", (unsigned char)*at);
-    extract_text_putc(&request, 0);
-    bool done = !request.code && send_request(r, request.data);
-    extract_text_free(&request);
-    for (unsigned i = 0; done && p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++) {
-        if (output)
-            put_output(p, 1, output);
-        done = i < MAX_PASSED ? read_reply(r) : too_many(r);
-    }
-    if (done && output && !is_error(p))
-        put_output(p, 0, output);
-    return done;
-}
-
-// Learns which server this is, unless it is known. Returns false after a fault.
-static bool identify(struct remote *r)
-{
-    struct extract_text version;
-
-    if (r->server != SERVER_UNASKED)
-        return true;
-    if (!send_request(r, "qqemu.sstepbits"))
-        return false;
-    if (r->packets.used > 7 && memcmp(r->packets.body, "ENABLE=", 7) == 0) {
-        r->server = SERVER_QEMU;
-        return true;
-    }
-    extract_text_init(&version, NULL, NULL);
-    bool done = monitor(r, "version", &version);
-    extract_text_putc(&version, 0);
-    if (done && !version.code)
-        r->server = strstr(version.data, "Open On-Chip Debugger") ? SERVER_OPENOCD : SERVER_OTHER;
-    extract_text_free(&version);
     return done;
 }
 
@@ -407,10 +418,11 @@ static enum live_answer doubt_zeros(struct remote *r, uint64_t address, size_t l
     extract_text_init(&output, NULL, NULL);
     extract_text_printf(&command, format, start, words, start, words);
     extract_text_putc(&command, 0);
-    bool done = !command.code && monitor(r, command.data, &output);
+    bool done = is_whole(r, &command) && monitor(r, command.data, &output);
     extract_text_putc(&output, 0);
+    done = done && is_whole(r, &output);
     enum live_answer answer = done ? LIVE_GIVEN : LIVE_BROKEN;
-    const char *why = done && !output.code ? strstr(output.data, mark) : NULL;
+    const char *why = done ? strstr(output.data, mark) : NULL;
     if (why) // what OpenOCD logs comes before it
         answer = live_refuse(&r->live, "OpenOCD answers zeros, and says \"%.*s\"",
                              (int)strcspn(why + strlen(mark), "\n"), why + strlen(mark));

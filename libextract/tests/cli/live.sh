@@ -103,7 +103,18 @@ check "info of a halted target" 0 no-err 'the target was halted for'
 if moves; then fail "the target stays halted" "it runs"; else ok "the target stays halted"; fi
 run info --openocd "$sock" --timeout 1
 check "a silent GDB server is no OpenOCD" 2 err "no answer within 1 s.*OpenOCD's tcl_port"
-gdb-multiarch -nx -batch -ex "target remote $sock" -ex detach "$elf" \
+# A core of it, whose stack pointer is that of a device: nothing is read there.
+gdb-multiarch -nx -batch -ex "target remote $sock" \
+    -ex 'set $sp = 0x40004400' -ex disconnect "$elf" >"$work/gdb.log" 2>&1 </dev/null
+run core --remote "$sock" --elf "$elf" -o "$work/wild.core"
+check "core with a wrong stack pointer" 0
+readelf -lW "$work/wild.core" | grep -E '^ *LOAD' >"$work/out"
+if grep -q ' 0x2000' "$work/out" && ! grep -q ' 0x4000' "$work/out"; then
+    ok "no device is read"
+else
+    fail "no device is read" "$(head -n 5 "$work/out")"
+fi
+gdb-multiarch -nx -batch -ex "target remote $sock" -ex 'monitor system_reset' -ex detach "$elf" \
     >"$work/gdb.log" 2>&1 </dev/null
 if wait_until moves; then ok "GDB's detach lets it run"; else fail "GDB's detach" "it stands"; fi
 

@@ -419,6 +419,12 @@ static void the_map_gives_regions(void **state)
     assert_region(memory, 0, 0x20000000, 0x10000);
     assert_region(memory, 1, 0x20010000, 4096);
     fake_close(fake, memory);
+    fake = fake_new(serve); // its map has devices as RAM
+    fake->map = gdb_map;
+    fake->server = "OpenOCD";
+    memory = open_fake(fake, 0);
+    assert_regions(memory, 0);
+    fake_close(fake, memory);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         fake = fake_new(serve);
         fake->map = none[i];
