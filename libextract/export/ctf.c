@@ -81,19 +81,21 @@ static bool is_decimal(enum extract_kind kind)
            kind == EXTRACT_KIND_EVENT;
 }
 
-// Declares the enumeration of a kind, with numbers of 32 or 64 bits.
+// Declares the enumeration of a kind, with numbers of 32 or 64 bits. Those of 64 bits are signed,
+// and no bound is beyond 63 bits: Trace Compass reads no larger numbers.
 static void put_enumeration(struct extract_text *text, enum extract_kind kind, bool is_wide)
 {
-    extract_text_printf(text, "typealias enum : uint%s_t {", is_wide ? "64" : "32");
+    extract_text_printf(text, "typealias enum : %s {", is_wide ? "int64_t" : "uint32_t");
     if (kind == EXTRACT_KIND_WAIT) {
         extract_text_puts(text, " \"none\" = 0, \"ticks\" = 1 ... 4294967294, "
                                 "\"forever\" = 4294967295");
         if (is_wide)
-            extract_text_puts(text, ", \"ticks\" = 4294967296 ... 18446744073709551614, "
-                                    "\"forever\" = 18446744073709551615");
+            extract_text_puts(text, ", \"ticks\" = 4294967296 ... 9223372036854775807, "
+                                    "\"ticks\" = -9223372036854775807 ... -2, \"forever\" = -1");
     } else if (kind == EXTRACT_KIND_BOOL) {
         extract_text_printf(text, " \"no\" = 0, \"yes\" = 1 ... %s",
-                            is_wide ? "18446744073709551615" : "4294967295");
+                            is_wide ? "9223372036854775807, \"yes\" = -9223372036854775807 ... -1"
+                                    : "4294967295");
     } else {
         const char *comma = "";
         for (unsigned i = 0; i < MAX_WORDS; i++) {
@@ -182,7 +184,7 @@ static void put_class(struct ctf *ctf, const struct ctf_class *class_)
     extract_text_puts(text, "event {\n    name = ");
     ctf_put_string(text, class_->type->symbol);
     extract_text_printf(text, ";\n    id = %zu;\n    stream_id = 0;\n    fields := struct {\n",
-                        ctf->count);
+                        ctf->count + CTF_LOST_ID + 1);
     if (class_->type->range)
         extract_text_printf(text, "        uint32_t %s;\n", make_identifier(&used, "id", ""));
     for (unsigned i = 0; i < class_->count; i++)
@@ -434,8 +436,9 @@ static void put_record(struct export_run *run, const struct extract_event *event
     if (number == SIZE_MAX)
         return;
     bool is_timed = !(event->flags & EXTRACT_FLAG_UNTIMED);
-    struct ctf_stream *stream = ctf_event_open(
-        &ctf->trace, event->core, is_timed ? event->ticks : ctf->trace.last, (uint32_t)number);
+    struct ctf_stream *stream =
+        ctf_event_open(&ctf->trace, event->core, is_timed ? event->ticks : ctf->trace.last,
+                       (uint32_t)number + CTF_LOST_ID + 1);
     if (!stream)
         return;
     put_head(run, stream, event);
@@ -464,6 +467,22 @@ static void put_loss(struct export_run *run, const struct extract_event *marker)
         ctf_discard(&ctf->trace, marker->core, marker->ticks, ctf_lost_events(marker));
 }
 
+// Makes the context of the events ringside_lost: that of the recorder, without a thread.
+static void make_lost_context(struct ctf_trace *trace)
+{
+    struct ctf_stream context = {.at = trace->lost_context};
+
+    ctf_put64(&context, UINT64_MAX); // seq
+    ctf_put64(&context, 0);
+    ctf_put8(&context, EXTRACT_FLAG_GAP);
+    ctf_put8(&context, EXTRACT_RECORDER);
+    ctf_put32(&context, UINT32_MAX);
+    ctf_put32(&context, UINT32_MAX);
+    ctf_put64(&context, 0);
+    ctf_put8(&context, 0);
+    trace->lost_context_bytes = (size_t)(context.at - trace->lost_context);
+}
+
 // ---- the run ----
 
 static void begin(struct export_run *run)
@@ -474,6 +493,7 @@ static void begin(struct export_run *run)
     if (!extract_map_init(&ctf->numbers, 64))
         fail_for_memory(run);
     ctf_open(&ctf->trace, run, run->path, "core");
+    make_lost_context(&ctf->trace);
 }
 
 static void end(struct export_run *run)
@@ -481,7 +501,7 @@ static void end(struct export_run *run)
     struct ctf *ctf = run->state;
     struct extract_text text;
 
-    ctf_finish(&ctf->trace, 0);
+    ctf_finish(&ctf->trace);
     extract_text_init(&text, NULL, NULL);
     ctf_head(&ctf->trace, &text, "    tracer_name = \"ringside\";\n");
     put_enumerations(&text);
@@ -489,6 +509,7 @@ static void end(struct export_run *run)
     ctf_begin_stream(&text);
     put_context(&text);
     extract_text_puts(&text, "};\n\n");
+    ctf_put_lost_class(&text);
     extract_text_put(&text, ctf->declarations.data, ctf->declarations.used);
     ctf_write_metadata(&ctf->trace, &text);
     extract_text_free(&text);

@@ -26,7 +26,13 @@ enum {
     NO_PRIORITY = -1
 };
 
-enum lttng_event { SCHED_SWITCH = 0, SCHED_WAKING, SCHED_WAKEUP, IRQ_ENTRY, IRQ_EXIT };
+enum lttng_event {
+    SCHED_SWITCH = CTF_LOST_ID + 1,
+    SCHED_WAKING,
+    SCHED_WAKEUP,
+    IRQ_ENTRY,
+    IRQ_EXIT
+};
 
 // Kinds of changes, in the order in which they are written if their times are equal. PRIORITY and
 // GAP come with the states, END with the slices. RUN: a thread had a core for less than a tick.
@@ -457,19 +463,19 @@ static const char environment[] =
     "    tracer_major = 2;\n    tracer_minor = 13;\n    tracer_patchlevel = 0;\n";
 
 static const char declarations[] =
-    "event {\n    name = \"sched_switch\";\n    id = 0;\n    stream_id = 0;\n"
+    "event {\n    name = \"sched_switch\";\n    id = 1;\n    stream_id = 0;\n"
     "    fields := struct {\n        char_t _prev_comm[16];\n        int32_t _prev_tid;\n"
     "        int32_t _prev_prio;\n        int64_t _prev_state;\n        char_t _next_comm[16];\n"
     "        int32_t _next_tid;\n        int32_t _next_prio;\n    };\n};\n\n"
-    "event {\n    name = \"sched_waking\";\n    id = 1;\n    stream_id = 0;\n"
+    "event {\n    name = \"sched_waking\";\n    id = 2;\n    stream_id = 0;\n"
     "    fields := struct {\n        char_t _comm[16];\n        int32_t _tid;\n"
     "        int32_t _prio;\n        int32_t _target_cpu;\n    };\n};\n\n"
-    "event {\n    name = \"sched_wakeup\";\n    id = 2;\n    stream_id = 0;\n"
+    "event {\n    name = \"sched_wakeup\";\n    id = 3;\n    stream_id = 0;\n"
     "    fields := struct {\n        char_t _comm[16];\n        int32_t _tid;\n"
     "        int32_t _prio;\n        int32_t _target_cpu;\n    };\n};\n\n"
-    "event {\n    name = \"irq_handler_entry\";\n    id = 3;\n    stream_id = 0;\n"
+    "event {\n    name = \"irq_handler_entry\";\n    id = 4;\n    stream_id = 0;\n"
     "    fields := struct {\n        int32_t _irq;\n        char_t _name[16];\n    };\n};\n\n"
-    "event {\n    name = \"irq_handler_exit\";\n    id = 4;\n    stream_id = 0;\n"
+    "event {\n    name = \"irq_handler_exit\";\n    id = 5;\n    stream_id = 0;\n"
     "    fields := struct {\n        int32_t _irq;\n        int32_t _ret;\n    };\n};\n";
 
 // LTTng keeps the events of a kernel in a directory of this name, which its tools look for.
@@ -519,13 +525,14 @@ static void end(struct export_run *run)
     enum extract_code code = export_order_run(&lttng->order, apply, run, run->error);
     if (code && !run->code)
         run->code = code;
-    ctf_finish(&lttng->trace, 0);
+    ctf_finish(&lttng->trace);
     extract_text_init(&text, NULL, NULL);
     ctf_head(&lttng->trace, &text, environment);
     extract_text_puts(&text, "typealias integer { size = 8; align = 8; signed = false;\n"
                              "    encoding = UTF8; base = 10; } := char_t;\n\n");
     ctf_begin_stream(&text);
     extract_text_puts(&text, "};\n\n");
+    ctf_put_lost_class(&text);
     extract_text_puts(&text, declarations);
     ctf_write_metadata(&lttng->trace, &text);
     extract_text_free(&text);

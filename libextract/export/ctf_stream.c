@@ -14,7 +14,8 @@ enum {
     MAGIC_BYTES = 4,
     PACKET_HEADER = MAGIC_BYTES + CTF_UUID_BYTES + 4 + 6 * 8 + 4,
     PACKET_BYTES = 1 << 16, // a packet that has as many takes no further event
-    CAPACITY = PACKET_BYTES + CTF_EVENT_HEADER
+    LOST_BYTES = CTF_EVENT_HEADER + CTF_CONTEXT_BYTES + 8,
+    CAPACITY = PACKET_BYTES + LOST_BYTES
 };
 
 #define NANO UINT64_C(1000000000) // ticks per second if the rate is unknown
@@ -115,6 +116,15 @@ static void write_packet(struct ctf_trace *trace, unsigned core, uint64_t end)
     stream->at = stream->packet + PACKET_HEADER;
 }
 
+// Adds an event ringside_lost, at the time of the newest event.
+static void put_lost(struct ctf_trace *trace, struct ctf_stream *stream, uint64_t count)
+{
+    ctf_put32(stream, CTF_LOST_ID);
+    ctf_put64(stream, stream->last);
+    ctf_put_bytes(stream, trace->lost_context, trace->lost_context_bytes);
+    ctf_put64(stream, count);
+}
+
 static struct ctf_stream *add_stream(struct ctf_trace *trace, unsigned core)
 {
     struct ctf_stream *stream = calloc(1, sizeof *stream);
@@ -135,8 +145,10 @@ static struct ctf_stream *add_stream(struct ctf_trace *trace, unsigned core)
     stream->fd = open_file(trace, name);
     stream->discarded = trace->lost_before;
     trace->lost_before = 0;
-    if (stream->discarded && stream->fd >= 0)
+    if (stream->discarded && stream->fd >= 0) {
+        put_lost(trace, stream, stream->discarded);
         write_packet(trace, core, stream->begin);
+    }
     return stream;
 }
 
@@ -152,14 +164,17 @@ static struct ctf_stream *find_stream(struct ctf_trace *trace, unsigned core, ui
     return trace->streams[core] ? trace->streams[core] : add_stream(trace, core);
 }
 
-// Writes a packet without events for those that are missing before `ticks`. A reader compares its
-// count with that of the packet before it, so there must be one.
+// Writes a packet for the events that are missing before `ticks`. A reader compares its count with
+// that of the packet before it, so there must be one.
 static void write_gap(struct ctf_trace *trace, unsigned core, uint64_t ticks)
 {
     struct ctf_stream *stream = trace->streams[core];
 
-    if (has_events(stream) || !stream->packets)
+    if (!has_events(stream) && !stream->packets)
+        put_lost(trace, stream, 0);
+    if (has_events(stream))
         write_packet(trace, core, stream->last);
+    put_lost(trace, stream, stream->to_discard);
     stream->discarded += stream->to_discard;
     stream->to_discard = 0;
     write_packet(trace, core, ticks);
@@ -237,11 +252,8 @@ static bool has_streams(const struct ctf_trace *trace)
     return false;
 }
 
-void ctf_finish(struct ctf_trace *trace, uint64_t end)
+void ctf_finish(struct ctf_trace *trace)
 {
-    if (end < trace->last)
-        end = trace->last;
-    trace->last = end;
     if (!has_streams(trace))
         find_stream(trace, 0, 0);
     for (unsigned core = 0; core < CTF_CORES && !trace->run->code; core++) {
@@ -249,9 +261,9 @@ void ctf_finish(struct ctf_trace *trace, uint64_t end)
         if (!stream)
             continue;
         if (stream->to_discard)
-            write_gap(trace, core, end);
-        if (has_events(stream) || stream->begin < end || !stream->packets)
-            write_packet(trace, core, end);
+            write_gap(trace, core, trace->last);
+        if (has_events(stream))
+            write_packet(trace, core, trace->last);
     }
 }
 
@@ -385,6 +397,15 @@ void ctf_begin_stream(struct extract_text *text)
                             "        uint32_t cpu_id;\n    };\n"
                             "    event.header := struct {\n        uint32_t id;\n"
                             "        stamp_t timestamp;\n    };\n");
+}
+
+void ctf_put_lost_class(struct extract_text *text)
+{
+    extract_text_printf(text,
+                        "event {\n    name = \"ringside_lost\";\n    id = %d;\n"
+                        "    stream_id = 0;\n    fields := struct {\n"
+                        "        uint64_t _at_least;\n    };\n};\n\n",
+                        CTF_LOST_ID);
 }
 
 void ctf_write_metadata(struct ctf_trace *trace, const struct extract_text *text)

@@ -8,14 +8,15 @@
 // A stream consists of packets. The packets of a stream follow each other without a gap, from the
 // time of the trace's first event to that of its last one:
 //
-//     ┌────────────────────┬─────────┬────────────────────┬──────
-//     │ header, events …   │ no      │ header, events …   │
-//     │ events_discarded 0 │ event 7 │ events_discarded 7 │
-//     └────────────────────┴─────────┴────────────────────┴──────
-//                       t0           t1
+//     ┌────────────────────┬────────────────────┬────────────────────┬──────
+//     │ header, events …   │ ringside_lost      │ header, events …   │
+//     │ events_discarded 0 │ events_discarded 7 │ events_discarded 7 │
+//     └────────────────────┴────────────────────┴────────────────────┴──────
+//                       t0                      t1
 //
-// For a loss, a packet without events counts the events that are missing between t0 and t1. All
-// numbers are little-endian, and nothing is aligned. Standard: Common Trace Format 1.8.3 (DiaMon).
+// For a loss, a packet counts the events that are missing between t0 and t1. It has one event,
+// which states the same: Trace Compass does not read on after a packet without events. All numbers
+// are little-endian, and nothing is aligned. Standard: Common Trace Format 1.8.3 (DiaMon).
 #ifndef EXTRACT_EXPORT_CTF_STREAM_H
 #define EXTRACT_EXPORT_CTF_STREAM_H
 
@@ -26,7 +27,9 @@ enum {
     CTF_CORES = 256,
     CTF_UUID_BYTES = 16,
     CTF_UUID_TEXT = 37, // capacity for its text, with the NUL
-    CTF_EVENT_HEADER = 12
+    CTF_EVENT_HEADER = 12,
+    CTF_LOST_ID = 0, // of the class ringside_lost; other classes begin after it
+    CTF_CONTEXT_BYTES = 64
 };
 
 struct ctf_stream {
@@ -50,6 +53,8 @@ struct ctf_trace {
     bool has_time;
     uint64_t most;        // the largest time that can be written
     uint64_t lost_before; // events that the target did not record, at a time that is not known
+    uint8_t lost_context[CTF_CONTEXT_BYTES]; // of the events ringside_lost
+    size_t lost_context_bytes;
     struct ctf_stream *streams[CTF_CORES]; // NULL: the core has no stream; owned
 };
 
@@ -68,9 +73,9 @@ struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64
 void ctf_discard(struct ctf_trace *trace, unsigned core, uint64_t ticks, uint64_t count);
 // Returns how many events are missing after the marker of a loss, at least.
 uint64_t ctf_lost_events(const struct extract_event *marker);
-// Writes all packets. Each stream then ends at the time of the trace's last event, or at `end` if
-// that is later. A trace without events has an empty stream of core 0.
-void ctf_finish(struct ctf_trace *trace, uint64_t end);
+// Writes all packets. The last one of each stream ends at the time of the trace's last event. A
+// trace without events has a stream of core 0 without packets.
+void ctf_finish(struct ctf_trace *trace);
 // Writes the file `metadata`.
 void ctf_write_metadata(struct ctf_trace *trace, const struct extract_text *text);
 void ctf_close(struct ctf_trace *trace);
@@ -81,6 +86,8 @@ void ctf_head(struct ctf_trace *trace, struct extract_text *text, const char *do
 // Begins the description of the streams. The caller appends the context of events, if they have
 // one, and "};".
 void ctf_begin_stream(struct extract_text *text);
+// Appends the class ringside_lost.
+void ctf_put_lost_class(struct extract_text *text);
 // Appends a string in quotes. Control characters and invalid UTF-8 are written as \xNN, as in
 // reports.
 void ctf_put_string(struct extract_text *text, const char *string);
