@@ -51,6 +51,11 @@ enum extract_code extract_error_set(struct extract_error *error, enum extract_co
     return code;
 }
 
+void extract_error_rename(struct extract_error *error, const char *what)
+{
+    copy_escaped(error->what, sizeof error->what, what);
+}
+
 char *extract_error_format(const struct extract_error *error, char *buffer, size_t size)
 {
     snprintf(buffer, size, "%s%s%s%s%s", error->what, error->what[0] ? ": " : "", error->why,

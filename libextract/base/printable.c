@@ -39,6 +39,7 @@ static const struct range hidden[] = {
     {0xfeff, 0xfeff},   // zero width no-break space, the byte order mark
     {0xffa0, 0xffa0},   // halfwidth Hangul filler
     {0xfff0, 0xfffb},   // reserved; U+FFF9 to U+FFFB are interlinear annotations
+    {0xfffe, 0xffff},   // noncharacters, which XML excludes
     {0x1bca0, 0x1bca3}, // shorthand format controls
     {0x1d173, 0x1d17a}, // musical format controls
     {0xe0000, 0xe0fff}, // tags, variation selectors, reserved

@@ -4,6 +4,7 @@
 // The lanes are those of `ringside timeline`. What is narrower than a pixel is merged with what
 // follows it in the same pixel. Shapes differ in height and texture as well as in color.
 // Standard: SVG 1.1; the colors follow the viewer's preference for a light or a dark page.
+#include "base/xml.h"
 #include "export/exporter.h"
 #include "report/lanes.h"
 #include <stdio.h>
@@ -58,28 +59,6 @@ static const char head[] =
 
 // ---- words ----
 
-// Writes a text that is valid UTF-8 without control characters.
-static void put_xml(struct extract_text *text, const char *string)
-{
-    for (; *string; string++)
-        switch (*string) {
-        case '&':
-            extract_text_puts(text, "&amp;");
-            break;
-        case '<':
-            extract_text_puts(text, "&lt;");
-            break;
-        case '>':
-            extract_text_puts(text, "&gt;");
-            break;
-        case '"':
-            extract_text_puts(text, "&quot;");
-            break;
-        default:
-            extract_text_putc(text, *string);
-        }
-}
-
 // Writes a length of time with three digits, or ticks if the rate of the clock is not known.
 static void put_length(struct export_run *run, uint64_t ticks)
 {
@@ -114,10 +93,10 @@ static void put_title(struct svg *svg, size_t lane, const struct lane_part *part
 
     extract_text_puts(text, "<title>");
     if (of)
-        put_xml(text, of->name);
+        extract_xml_escaped(text, of->name);
     extract_text_puts(text, of ? ": " : "");
     if (interval && of->kind == LANE_CORE && interval->runner == EXTRACT_RUNNER_THREAD)
-        put_xml(text, export_name(svg->run, true, interval->thread, buffer));
+        extract_xml_escaped(text, export_name(svg->run, true, interval->thread, buffer));
     else if (interval && interval->runner == EXTRACT_RUNNER_ISR && interval->isr_known)
         extract_text_printf(text, "interrupt %llu", (unsigned long long)interval->isr);
     else if (interval)
@@ -128,7 +107,7 @@ static void put_title(struct svg *svg, size_t lane, const struct lane_part *part
     if (state && state->wait) {
         extract_text_printf(text, " on %s ", state->wait);
         if (state->object)
-            put_xml(text, export_name(svg->run, false, state->object, buffer));
+            extract_xml_escaped(text, export_name(svg->run, false, state->object, buffer));
     }
     if ((state && state->is_unsure) || (interval && interval->is_unsure))
         extract_text_puts(text, " (likely)");
@@ -200,7 +179,7 @@ static void flush_pixel(struct svg *svg, size_t lane)
         put_shape(svg, lane, shown, svg->lanes.list[lane].kind == LANE_ISR, of->pixel * TENTHS,
                   (of->pixel + 1) * TENTHS);
         extract_text_puts(svg->run->text, "<title>");
-        put_xml(svg->run->text, svg->lanes.list[lane].name);
+        extract_xml_escaped(svg->run->text, svg->lanes.list[lane].name);
         extract_text_printf(svg->run->text, ": %u parts that are narrower than this</title>",
                             of->parts);
         put_end(svg, shown);
@@ -223,7 +202,7 @@ static void put_label(struct svg *svg, size_t lane, const struct lane_part *part
         return;
     extract_text_printf(svg->run->text, "<text class=\"w\" x=\"%llu\" y=\"%u\">",
                         (unsigned long long)(from / TENTHS + 4), svg->list[lane].y + 17);
-    put_xml(svg->run->text, name);
+    extract_xml_escaped(svg->run->text, name);
     extract_text_puts(svg->run->text, "</text>\n");
 }
 
@@ -296,7 +275,7 @@ static void put_name(struct svg *svg, size_t lane)
     snprintf(cut, sizeof cut, "%.*s%s", (int)bytes, name, name[bytes] ? "\xE2\x80\xA6" : "");
     extract_text_printf(svg->run->text, "<text class=\"n\" x=\"8\" y=\"%u\">",
                         svg->list[lane].y + svg->list[lane].height / 2 + 4);
-    put_xml(svg->run->text, cut);
+    extract_xml_escaped(svg->run->text, cut);
     extract_text_puts(svg->run->text, "</text>\n");
 }
 
@@ -319,7 +298,7 @@ static void draw(struct svg *svg)
                         "width=\"%u\" height=\"%u\" role=\"img\" aria-labelledby=\"t\">"
                         "<title id=\"t\">",
                         WIDTH, svg->height, WIDTH, svg->height);
-    put_xml(text, extract_trace_info(svg->run->trace)->format);
+    extract_xml_escaped(text, extract_trace_info(svg->run->trace)->format);
     extract_text_puts(text, ", ");
     put_length(svg->run, svg->lanes.to - svg->lanes.from);
     extract_text_puts(text, " from ");

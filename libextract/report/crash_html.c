@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // report: why a target stopped, as one HTML page without anything from the net.
 #include "report/crash_html.h"
+#include "base/xml.h"
 #include <string.h>
 
 static const char head[] = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -22,35 +23,6 @@ static const char style[] =
     "b.possible{color:#aab4c0}}\n"
     "</style>\n</head>\n<body>\n";
 
-void html_put(struct extract_text *text, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const char *entity = bytes[i] == '<'    ? "&lt;"
-                             : bytes[i] == '>'  ? "&gt;"
-                             : bytes[i] == '&'  ? "&amp;"
-                             : bytes[i] == '"'  ? "&quot;"
-                             : bytes[i] == '\'' ? "&#39;"
-                                                : NULL;
-        if (entity)
-            extract_text_puts(text, entity);
-        else
-            extract_text_putc(text, bytes[i]);
-    }
-}
-
-// Writes a text of the target or of a file.
-static void put_escaped(struct extract_text *text, const char *string)
-{
-    struct extract_text plain;
-
-    extract_text_init(&plain, NULL, NULL);
-    extract_text_escaped(&plain, string);
-    html_put(text, plain.data, plain.used);
-    if (plain.code)
-        text->code = plain.code;
-    extract_text_free(&plain);
-}
-
 static void put_certainty(struct extract_text *text, enum extract_crash_certainty certainty)
 {
     const char *name = extract_crash_certainty_name(certainty);
@@ -63,7 +35,7 @@ static void put_line(struct extract_text *text, const struct extract_place *plac
     if (!place->file)
         return;
     extract_text_puts(text, " at ");
-    put_escaped(text, place->file);
+    extract_xml_escaped(text, place->file);
     extract_text_printf(text, ":%u", place->line);
 }
 
@@ -76,7 +48,7 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
     if (place->is_known) {
         extract_text_puts(text, "<code>");
         if (place->function) {
-            put_escaped(text, place->function);
+            extract_xml_escaped(text, place->function);
             put_line(text, &place->line);
             extract_text_puts(text, ", ");
         }
@@ -90,7 +62,7 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
     extract_text_puts(text, "</p>\n");
     if (*source_line) {
         extract_text_printf(text, "<pre>%u: ", place->line.line);
-        put_escaped(text, source_line + strspn(source_line, " "));
+        extract_xml_escaped(text, source_line + strspn(source_line, " "));
         extract_text_puts(text, "</pre>\n");
     }
     if (crash->lwp)
@@ -98,7 +70,7 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
     if (crash->thread) {
         extract_text_puts(text, "<p>Thread <code>");
         if (*crash->thread->name)
-            put_escaped(text, crash->thread->name);
+            extract_xml_escaped(text, crash->thread->name);
         else
             extract_text_hex(text, crash->thread->address, 8);
         extract_text_puts(text, "</code>");
@@ -108,7 +80,7 @@ static void put_place(struct extract_text *text, const struct extract_crash *cra
     if (crash->last_thread) {
         extract_text_puts(text, "<p>Thread before the reset: <code>");
         if (*crash->last_thread_name)
-            put_escaped(text, crash->last_thread_name);
+            extract_xml_escaped(text, crash->last_thread_name);
         else
             extract_text_hex(text, crash->last_thread, 8);
         extract_text_puts(text, "</code>");
@@ -134,7 +106,7 @@ static void put_stack(struct extract_text *text, const struct extract_crash *cra
         extract_text_printf(text, "#%-2zu ", i);
         extract_text_hex(text, frame->pc, 8);
         extract_text_putc(text, ' ');
-        put_escaped(text, frame->function ? frame->function : "?");
+        extract_xml_escaped(text, frame->function ? frame->function : "?");
         put_line(text, &frame->place);
         extract_text_putc(text, '\n');
     }
@@ -152,7 +124,7 @@ static void put_findings(struct extract_text *text, const struct extract_crash *
         extract_text_puts(text, "<tr><td>");
         put_certainty(text, finding->certainty);
         extract_text_printf(text, "<td>%s<td>%s: ", finding->source, finding->kind);
-        put_escaped(text, finding->text);
+        extract_xml_escaped(text, finding->text);
         extract_text_puts(text, "</tr>\n");
     }
     extract_text_puts(text, "</table></div>\n");
@@ -188,7 +160,7 @@ static void put_part(struct extract_text *text, const char *heading,
     if (!part || !part->used)
         return;
     extract_text_printf(text, "<h2>%s</h2>\n<pre>", heading);
-    html_put(text, part->data, part->used);
+    extract_xml_put(text, part->data, part->used);
     extract_text_puts(text, "</pre>\n");
 }
 
@@ -200,7 +172,7 @@ void crash_put_html(struct extract_text *text, const struct extract_crash *crash
     extract_text_printf(text, "Crash: %s", crash->kind);
     extract_text_puts(text, style);
     extract_text_printf(text, "<h1>%s</h1>\n<p>", crash->kind);
-    put_escaped(text, crash->text);
+    extract_xml_escaped(text, crash->text);
     put_certainty(text, crash->certainty);
     extract_text_printf(text, " <code>%s</code></p>\n", crash->source);
     put_place(text, crash, source_line);

@@ -6,9 +6,6 @@
 #include <extract/crash.h>
 #include <extract/text.h>
 
-// Writes bytes with entities for the characters of markup.
-void html_put(struct extract_text *text, const char *bytes, size_t length);
-
 // Writes the page. `source_line`: the line of the place, "" if it is unknown; `threads`,
 // `objects` and `events`: tables as text, without colors; NULL: none.
 void crash_put_html(struct extract_text *text, const struct extract_crash *crash,

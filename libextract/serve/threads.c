@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: finds who has each core, and describes threads for GDB (threads.h).
 #include "serve/threads.h"
+#include "base/xml.h"
 #include "kernel/kernel.h"
 #include "serve/saved_fpu.h"
 #include "symbols/dwarf.h"
@@ -211,22 +212,6 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
                             extract_kernel_overflow_name(thread->overflow));
 }
 
-// Writes a text for XML 1.0. Bytes that are not allowed there were escaped for the terminal before.
-static void put_xml(struct extract_text *text, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const char *entity = bytes[i] == '<'   ? "&lt;"
-                             : bytes[i] == '>' ? "&gt;"
-                             : bytes[i] == '&' ? "&amp;"
-                             : bytes[i] == '"' ? "&quot;"
-                                               : NULL;
-        if (entity)
-            extract_text_puts(text, entity);
-        else
-            extract_text_putc(text, bytes[i]);
-    }
-}
-
 void serve_put_thread_list(struct extract_text *text, const struct serve_threads *threads)
 {
     struct extract_text part;
@@ -236,13 +221,11 @@ void serve_put_thread_list(struct extract_text *text, const struct serve_threads
     for (size_t i = 0; i < threads->count; i++) {
         const struct serve_thread *thread = &threads->list[i];
         extract_text_printf(text, "<thread id=\"%llx\" name=\"", (unsigned long long)thread->id);
-        part.used = 0;
-        extract_text_escaped(&part, thread->name);
-        put_xml(text, part.data, part.used);
+        extract_xml_escaped(text, thread->name);
         extract_text_puts(text, "\">");
         part.used = 0;
         serve_put_state(&part, threads, thread);
-        put_xml(text, part.data, part.used);
+        extract_xml_put(text, part.data, part.used);
         extract_text_puts(text, "</thread>\n");
     }
     extract_text_puts(text, "</threads>\n");

@@ -2,6 +2,7 @@
 // cli: `ringside assert` checks assertions about a trace, and prints the results as TAP (Test
 // Anything Protocol) or JUnit XML.
 #include "base/file.h"
+#include "base/xml.h"
 #include "cli/cli.h"
 #include <extract/assert.h>
 #include <stdio.h>
@@ -143,8 +144,7 @@ static int run_checks(struct checks *checks, struct extract_session *session)
         struct check *check = &checks->list[i];
         code = extract_assertions_check(assertions, check->text, &check->result, &error);
         if (code)
-            snprintf(error.what, sizeof error.what, "%.*s", (int)sizeof error.what - 1,
-                     check->text);
+            extract_error_rename(&error, check->text);
         checks->failed += check->result.result == EXTRACT_ASSERTION_FAILS;
         checks->undecided += check->result.result == EXTRACT_ASSERTION_UNKNOWN;
     }
@@ -191,22 +191,6 @@ static void put_tap(struct extract_text *text, const struct checks *checks)
     }
 }
 
-// Writes text as XML: an attribute or content.
-static void put_xml(struct extract_text *text, const char *string)
-{
-    for (; *string; string++) {
-        const char *entity = *string == '<'   ? "&lt;"
-                             : *string == '>' ? "&gt;"
-                             : *string == '&' ? "&amp;"
-                             : *string == '"' ? "&quot;"
-                                              : NULL;
-        if (entity)
-            extract_text_puts(text, entity);
-        else
-            extract_text_putc(text, (unsigned char)*string < ' ' ? ' ' : *string);
-    }
-}
-
 static void put_junit(struct extract_text *text, const struct checks *checks)
 {
     extract_text_printf(text,
@@ -218,15 +202,18 @@ static void put_junit(struct extract_text *text, const struct checks *checks)
         const struct check *check = &checks->list[i];
         bool is_unknown = check->result.result == EXTRACT_ASSERTION_UNKNOWN;
         extract_text_puts(text, "  <testcase classname=\"ringside\" name=\"");
-        put_xml(text, check->text);
+        extract_xml_escaped(text, check->text);
         if (check->result.result == EXTRACT_ASSERTION_HOLDS) {
             extract_text_puts(text, "\"/>\n");
             continue;
         }
         extract_text_printf(text, "\">\n    <%s message=\"", is_unknown ? "error" : "failure");
-        if (is_unknown)
-            extract_text_printf(text, "unknown: %s; ", check->result.why);
-        put_xml(text, check->result.values);
+        if (is_unknown) {
+            extract_text_puts(text, "unknown: ");
+            extract_xml_escaped(text, check->result.why);
+            extract_text_puts(text, "; ");
+        }
+        extract_xml_escaped(text, check->result.values);
         extract_text_printf(text, "\"/>\n  </testcase>\n");
     }
     extract_text_puts(text, "</testsuite>\n");

@@ -270,7 +270,7 @@ static int print_summary(const struct merging *m)
 static void name_log(const char *path, struct extract_error *error)
 {
     if (strcmp(error->what, LOG_GIVEN) == 0)
-        snprintf(error->what, sizeof error->what, "%s", path);
+        extract_error_rename(error, path);
 }
 
 // Writes the log to a temporary file, and gives it its name.

@@ -53,6 +53,9 @@ enum extract_code extract_error_set(struct extract_error *error, enum extract_co
                                     const char *what, const char *hint, const char *why, ...)
     __attribute__((format(printf, 5, 6)));
 
+// Replaces the subject of an error. Bytes that must not reach a terminal are replaced by \xNN.
+void extract_error_rename(struct extract_error *error, const char *what);
+
 // Formats the message "WHAT: WHY; hint", in which an empty part is omitted together with its
 // separator. Writes at most `size` bytes to `buffer`, with the NUL, and truncates the rest. Returns
 // `buffer`.

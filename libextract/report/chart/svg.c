@@ -21,6 +21,7 @@
 //
 // Standards: SVG 1.1 (W3C, 2011); XML 1.0, section 2.2 (characters).
 #include "base/printable.h"
+#include "base/xml.h"
 #include "report/chart/chart.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -92,35 +93,19 @@ static const char markers[] =
 
 // ---- texts ----
 
-// Returns the length of the character at `string` in bytes; 0 if XML does not allow it.
-static size_t character_at(const char *string)
-{
-    size_t length = extract_printable(string);
-    bool is_noncharacter = length >= 3 && (memcmp(string, "\xEF\xBF\xBE", 3) == 0 ||
-                                           memcmp(string, "\xEF\xBF\xBF", 3) == 0);
-
-    return is_noncharacter ? 0 : length;
-}
-
 static void put_character(struct extract_text *text, const char *at, size_t length)
 {
-    if (!length)
-        extract_text_printf(text, "\\x%02x", (unsigned char)*at);
-    else if (*at == '&')
-        extract_text_puts(text, "&amp;");
-    else if (*at == '<')
-        extract_text_puts(text, "&lt;");
-    else if (*at == '>')
-        extract_text_puts(text, "&gt;");
+    if (length)
+        extract_xml_put(text, at, length);
     else
-        extract_text_put(text, at, length);
+        extract_text_printf(text, "\\x%02x", (unsigned char)*at);
 }
 
 // Writes at most `max` characters of a string.
 static void put_text(struct extract_text *text, const char *string, size_t max)
 {
     for (size_t i = 0; *string; i++) {
-        size_t length = character_at(string);
+        size_t length = extract_printable(string);
         if (i == max) {
             extract_text_puts(text, "…");
             return;

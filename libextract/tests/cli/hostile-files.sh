@@ -85,6 +85,39 @@ printf '\001' | put flipped.log 6759
 run report --json flipped.log
 check "... whose time is null" 3 out '"seq":135,"ticks":null,"seconds":null'
 
+# ---- texts that control a terminal, or that a document must not contain ----
+
+# ESC, a byte that is not UTF-8, a character that changes the direction, and one that XML excludes.
+harmful='\x1b[2\xff\xe2\x80\xae\xef\xbf\xbe'
+LC_ALL=C sed "s/supervisor/$harmful/" "$data/demo.trx" >names.trx
+unharmed() { # NAME FILE...
+    is "$1: no byte of the name is left" \
+        "$(LC_ALL=C grep -acP '\x1b|\xff|\xe2\x80\xae|\xef\xbf\xbe' "${@:2}" | grep -v ':0$')" ""
+}
+for command in report 'report --json' stats objects timeline 'chart -o -' schedule 'last -n 9' why\ '*'; do
+    # shellcheck disable=SC2086
+    run $command names.trx
+    unharmed "$command" out err
+done
+for format in csv jsonl html svg vcd chrome; do
+    run export --to "$format" names.trx -o "names.$format"
+    unharmed "export --to $format" out err "names.$format"
+done
+for format in perfetto ctf sqlite; do # single bytes of them may be those of the name
+    run export --to "$format" names.trx -o "names.$format"
+    is "export --to $format: the name is escaped" \
+        "$(LC_ALL=C grep -racP '\x1b\[2|\xe2\x80\xae|\xef\xbf\xbe' "names.$format" |
+            grep -v '\(:\|^\)0$')" ""
+done
+printf 'load(display) > 1\nspan %b: a .. b\ncount("%b") > 1\n' "$harmful" "$harmful" >harmful.checks
+for command in assert 'assert --json' 'assert --junit'; do
+    run $command harmful.checks names.trx
+    unharmed "$command" out err
+    LC_ALL=C sed -i '/^span/d' harmful.checks
+done
+run merge names.trx -o "$(printf "$harmful").log"
+unharmed merge out err
+
 # ---- disks that are full ----
 
 # The limit of file sizes stands for the size of a disk.

@@ -99,7 +99,7 @@ static void escapes(void **state)
 //
 // Truth: the ranges of Unicode 14.0, PropList.txt and DerivedCoreProperties.txt, as Perl's
 // \p{Bidi_Control} and \p{Default_Ignorable_Code_Point} list them; general categories Cc, Zl and
-// Zp; U+FFF9 to U+FFFB.
+// Zp; U+FFF9 to U+FFFB; U+FFFE and U+FFFF, which XML 1.0 excludes (section 2.2, Char).
 static void hides_what_is_invisible(void **state)
 {
     static const uint32_t ranges[][2] = {
@@ -109,7 +109,7 @@ static void hides_what_is_invisible(void **state)
         {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x200b, 0x200f},   {0x202a, 0x202e},
         {0x2060, 0x206f},   {0x3164, 0x3164}, {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},
         {0xffa0, 0xffa0},   {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a},
-        {0xe0000, 0xe0fff},
+        {0xe0000, 0xe0fff}, {0xfffe, 0xffff},
     };
     static bool is_hidden[0x110000];
     (void)state;
