@@ -94,7 +94,8 @@ unharmed() { # NAME FILE...
     is "$1: no byte of the name is left" \
         "$(LC_ALL=C grep -acP '\x1b|\xff|\xe2\x80\xae|\xef\xbf\xbe' "${@:2}" | grep -v ':0$')" ""
 }
-for command in report 'report --json' stats objects timeline 'chart -o -' schedule 'last -n 9' why\ '*'; do
+for command in report 'report --json' stats objects timeline 'chart -o -' schedule 'last -n 9' \
+    why\ '*'; do
     # shellcheck disable=SC2086
     run $command names.trx
     unharmed "$command" out err
