@@ -210,6 +210,8 @@ static void place_cause(struct crash_build *build)
         // Where the core is now does not show where it was before the reset.
         crash->place = (struct extract_crash_place){.is_known = false};
         crash->frame_count = 0;
+        crash->thread = NULL;
+        crash->context[0] = 0;
         crash->last_thread = build->ran_last;
         snprintf(crash->last_thread_name, sizeof crash->last_thread_name, "%s",
                  build->ran_last ? build->ran_last_name : "");
@@ -304,10 +306,6 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         build.machine = remains->symbols ? register_machine_of(remains->symbols) : NULL;
     }
     if (made && !build.failed) {
-        if (remains->psp_is_likely)
-            crash_find(&build, "psp", "stack", EXTRACT_CRASH_LIKELY,
-                       "psp is unknown; the frame of the exception was found by "
-                       "search on the stack of the running thread");
         if (remains->thread_notes)
             crash_find(&build, "core", "memory", EXTRACT_CRASH_CERTAIN,
                        "the core file has notes of %zu threads, and not of cores: %s",
@@ -325,6 +323,11 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         crash_read_threads(&build);
         crash_read_history(&build);
         crash_read_levels(&build);
+        // A remark about what was found; a board that lives has none.
+        if (remains->psp_is_likely && made->finding_count)
+            crash_find(&build, "psp", "stack", EXTRACT_CRASH_LIKELY,
+                       "psp is unknown; the frame of the exception was found by "
+                       "search on the stack of the running thread");
     }
     if (!made || build.failed) {
         extract_crash_free(made);

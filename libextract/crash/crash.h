@@ -66,6 +66,27 @@ void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_cer
 // Returns whether a fault is among the findings.
 bool crash_has_fault(const struct extract_crash *crash);
 
+// A bit of a fault status register, or a number of a cause.
+struct crash_meaning {
+    uint8_t number;
+    const char *kind; // of the cause
+    const char *text;
+};
+
+// Returns the meaning of a number; NULL: the list has none.
+const struct crash_meaning *crash_meaning_of(const struct crash_meaning *list, size_t count,
+                                             uint64_t number);
+
+// Finds a call through a wrong pointer: pc is not code. Its place is that of the caller. Other
+// jumps there, such as a return to a wrong address, leave the link register of an earlier call, so
+// that the place is likely only, unless the call is proven.
+void crash_find_bad_call(struct crash_build *build, struct extract_registers *origin,
+                         enum extract_crash_certainty *certainty);
+
+// The modes of an Arm core of A- or R-profile after a fault.
+enum { CRASH_ARM_MODE = 0x1F, CRASH_ARM_ABORT = 0x17, CRASH_ARM_UNDEFINED = 0x1B };
+void crash_read_classic_arm(struct crash_build *build); // arm_faults.c
+
 void crash_read_faults(struct crash_build *build);    // faults.c
 void crash_read_assertion(struct crash_build *build); // stops.c; the core's registers are known
 void crash_read_stop(struct crash_build *build);      // stops.c; the place is known

@@ -13,13 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// A bit of a fault status register, or a number of a cause.
-struct meaning {
-    uint8_t number;
-    const char *kind; // of the cause
-    const char *text;
-};
-
 // ---- Arm, M-profile ----
 
 enum {
@@ -37,7 +30,7 @@ enum {
     NO_ADDRESS = 255 // of no bit
 };
 
-static const struct meaning cfsr_bits[] = {
+static const struct crash_meaning cfsr_bits[] = {
     {0, "memory fault", "an instruction was fetched from memory that must not be executed"},
     {DATA_VIOLATION, "memory fault", "data were accessed in memory that the MPU protects"},
     {3, "memory fault", "the MPU forbids the stack from which an exception returned"},
@@ -59,7 +52,7 @@ static const struct meaning cfsr_bits[] = {
     {25, "usage fault", "a number was divided by zero"},
 };
 
-static const struct meaning sfsr_bits[] = {
+static const struct crash_meaning sfsr_bits[] = {
     {0, "usage fault", "non-secure code called secure code at an invalid entry"},
     {1, "usage fault", "an exception frame has an invalid integrity signature"},
     {2, "usage fault", "an exception returned to the wrong security state"},
@@ -69,7 +62,7 @@ static const struct meaning sfsr_bits[] = {
     {7, "memory fault", "saving FPU registers failed"},
 };
 
-static const struct meaning exceptions[] = {
+static const struct crash_meaning exceptions[] = {
     {2, "unknown", "NMI"},
     {3, "hard fault", "HardFault"},
     {4, "memory fault", "MemManage"},
@@ -82,7 +75,8 @@ static const struct meaning exceptions[] = {
     {15, NULL, "SysTick"},
 };
 
-static const struct meaning *meaning_of(const struct meaning *list, size_t count, uint64_t number)
+const struct crash_meaning *crash_meaning_of(const struct crash_meaning *list, size_t count,
+                                             uint64_t number)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i].number == number)
@@ -136,7 +130,7 @@ static void read_status(struct crash_build *build)
 // Adds a finding for each bit that is set. `with_address`: number of the bit whose access went to
 // `address`; NO_ADDRESS: none. Returns whether a bit is set.
 static bool find_bits(struct crash_build *build, const char *name, uint64_t status,
-                      const struct meaning *bits, size_t count, unsigned with_address,
+                      const struct crash_meaning *bits, size_t count, unsigned with_address,
                       uint64_t address)
 {
     enum extract_crash_certainty certainty =
@@ -252,11 +246,8 @@ static bool went_to_even(const struct crash_build *build, const struct extract_r
     return build->machine->is_m_profile && register_get(origin, ARM_PSR, &psr) && !(psr & thumb);
 }
 
-// Finds a call through a wrong pointer: pc is not code. Its place is that of the caller. Other
-// jumps there, such as a return to a wrong address, leave the link register of an earlier call, so
-// that the place is likely only, unless the call is proven.
-static void find_bad_call(struct crash_build *build, struct extract_registers *origin,
-                          enum extract_crash_certainty *certainty)
+void crash_find_bad_call(struct crash_build *build, struct extract_registers *origin,
+                         enum extract_crash_certainty *certainty)
 {
     const struct register_machine *machine = build->machine;
     uint64_t pc, link, sp;
@@ -285,8 +276,8 @@ static void find_bad_call(struct crash_build *build, struct extract_registers *o
 // Writes the name of an exception, or the number of an interrupt, to `name`.
 static void name_exception(unsigned number, char *name, size_t size)
 {
-    const struct meaning *exception =
-        meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
+    const struct crash_meaning *exception =
+        crash_meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
 
     if (exception)
         snprintf(name, size, "%s", exception->text);
@@ -317,7 +308,7 @@ static void place_of_exception(struct crash_build *build, unsigned number)
     enum extract_crash_certainty certainty =
         remains->psp_is_likely || cfsr >> IMPRECISE & 1 || !origin.is_sure ? EXTRACT_CRASH_LIKELY
                                                                            : EXTRACT_CRASH_CERTAIN;
-    find_bad_call(build, &origin.registers, &certainty);
+    crash_find_bad_call(build, &origin.registers, &certainty);
     crash_set_origin(build, &origin.registers, certainty, NULL);
     if (origin.exception) {
         name_exception(origin.exception, outer, sizeof outer);
@@ -343,7 +334,7 @@ static bool is_at_breakpoint(const struct crash_build *build)
 }
 
 // Adds a finding for a fault without a bit in its status.
-static void find_without_bits(struct crash_build *build, const struct meaning *exception)
+static void find_without_bits(struct crash_build *build, const struct crash_meaning *exception)
 {
     const uint64_t debug_event = UINT64_C(1) << 31, forced = 1 << 30;
     const struct extract_registers *registers = &build->crash->registers;
@@ -386,8 +377,8 @@ static void read_arm(struct crash_build *build)
         return;
     }
     unsigned number = (unsigned)active;
-    const struct meaning *exception =
-        meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
+    const struct crash_meaning *exception =
+        crash_meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
     name_exception(number, crash->context, sizeof crash->context);
     // The status stays after a fault that the program survived: it counts in a handler of faults.
     bool is_fault = exception && exception->kind;
@@ -404,7 +395,7 @@ static void read_arm(struct crash_build *build)
 
 // ---- RISC-V ----
 
-static const struct meaning mcause_numbers[] = {
+static const struct crash_meaning mcause_numbers[] = {
     {0, "trap", "an instruction address was not aligned"},
     {1, "memory fault", "an instruction was fetched from an address that does not answer"},
     {2, "illegal instruction", "an illegal instruction was executed"},
@@ -441,9 +432,9 @@ static void note_interrupted(struct crash_build *build)
 
 // Returns what an exception means; NULL: the last trap was none, or there was no trap since the
 // reset, which clears mcause and mtval, and mepc on some cores.
-static const struct meaning *riscv_exception(const struct register_machine *machine,
-                                             const struct extract_registers *registers,
-                                             uint64_t *cause)
+static const struct crash_meaning *riscv_exception(const struct register_machine *machine,
+                                                   const struct extract_registers *registers,
+                                                   uint64_t *cause)
 {
     uint64_t value = 0;
 
@@ -451,9 +442,9 @@ static const struct meaning *riscv_exception(const struct register_machine *mach
         *cause >> (machine->word_bytes * 8 - 1) & 1)
         return NULL;
     bool is_clear = !*cause && register_get(registers, FAULT_MTVAL, &value) && !value;
-    return is_clear
-               ? NULL
-               : meaning_of(mcause_numbers, sizeof mcause_numbers / sizeof *mcause_numbers, *cause);
+    return is_clear ? NULL
+                    : crash_meaning_of(mcause_numbers,
+                                       sizeof mcause_numbers / sizeof *mcause_numbers, *cause);
 }
 
 // mcause keeps its value after the trap. While the trap is handled, interrupts are locked.
@@ -469,7 +460,7 @@ static void read_riscv(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
     uint64_t cause, pc, status, value = 0;
-    const struct meaning *meaning = riscv_exception(build->machine, registers, &cause);
+    const struct crash_meaning *meaning = riscv_exception(build->machine, registers, &cause);
 
     if (!meaning) {
         note_interrupted(build);
@@ -494,7 +485,7 @@ static void read_riscv(struct crash_build *build)
     const struct extract_kernel_thread *thread = trapped_thread(build);
     if (thread) {
         struct extract_registers origin = thread->registers;
-        find_bad_call(build, &origin, &certainty);
+        crash_find_bad_call(build, &origin, &certainty);
         crash_set_origin(build, &origin, certainty, NULL);
         return;
     }
@@ -504,21 +495,25 @@ static void read_riscv(struct crash_build *build)
         extract_kernel_trap_in_interrupt(remains->kernel, remains->memory, remains->symbols,
                                          build->crash->core, registers, &origin)) {
         snprintf(build->crash->context, sizeof build->crash->context, "interrupt, then trap");
-        find_bad_call(build, &origin, &certainty);
+        crash_find_bad_call(build, &origin, &certainty);
         crash_set_origin(build, &origin, certainty, NULL);
         return;
     }
     if (remains->symbols &&
         extract_kernel_unwind_trap(remains->memory, remains->symbols, registers, &origin)) {
-        find_bad_call(build, &origin, &certainty);
+        crash_find_bad_call(build, &origin, &certainty);
         crash_set_origin(build, &origin, certainty, NULL);
-    } else if (register_get(registers, FAULT_MEPC, &pc))
+    } else if (register_get(registers, FAULT_MEPC, &pc)) {
+        origin = (struct extract_registers){.known = 0};
+        register_set(&origin, RISCV_PC, pc);
+        crash_find_bad_call(build, &origin, &certainty);
         crash_set_place(build, pc, certainty);
+    }
 }
 
 // ---- ColdFire ----
 
-static const struct meaning vectors[] = {
+static const struct crash_meaning vectors[] = {
     {2, "bus fault", "memory was accessed at an address that does not answer"},
     {3, "trap", "an address was not aligned"},
     {4, "illegal instruction", "an illegal instruction was executed"},
@@ -541,8 +536,8 @@ static void read_m68k(struct crash_build *build)
     if (!kernel_read_coldfire_frame(build->remains->memory, build->remains->symbols,
                                     &build->crash->registers, &frame))
         return;
-    const struct meaning *meaning =
-        meaning_of(vectors, sizeof vectors / sizeof *vectors, frame.vector);
+    const struct crash_meaning *meaning =
+        crash_meaning_of(vectors, sizeof vectors / sizeof *vectors, frame.vector);
     if (!meaning)
         return;
     bool is_entered = frame.handler == KERNEL_HANDLER_ENTERED;
@@ -554,7 +549,7 @@ static void read_m68k(struct crash_build *build)
     if (!is_entered)
         return;
     build->has_foreign_fault |= meaning->number != 5 && meaning->number != 9; // division, trace
-    find_bad_call(build, &frame.registers, &certainty);
+    crash_find_bad_call(build, &frame.registers, &certainty);
     crash_set_origin(build, &frame.registers, certainty, NULL);
 }
 
@@ -577,7 +572,7 @@ static void place_outside(struct crash_build *build, bool is_fault)
         return;
     if (is_fault && register_get(&origin, FAULT_SIGNAL_ADDRESS, &address) && address == pc) {
         enum extract_crash_certainty certainty = EXTRACT_CRASH_CERTAIN;
-        find_bad_call(build, &origin, &certainty);
+        crash_find_bad_call(build, &origin, &certainty);
         crash_set_origin(build, &origin, EXTRACT_CRASH_LIKELY, NULL);
         return;
     }
@@ -620,212 +615,11 @@ static void read_signal(struct crash_build *build)
     crash_read_overflow(build);
 }
 
-// ---- Arm, A- and R-profile ----
-
-enum { ARM_MODE = 0x1F, ARM_ABORT = 0x17, ARM_UNDEFINED = 0x1B };
-
-// The status of a fault: bits 10 and 3 to 0 of DFSR and IFSR, with short descriptors.
-enum {
-    STATUS_ALIGNMENT = 0x01,
-    STATUS_DEBUG = 0x02,
-    STATUS_FLAG = 0x03,
-    STATUS_UNMAPPED = 0x05,
-    STATUS_BUS = 0x08,
-    STATUS_TABLE = 0x0C,
-    STATUS_FORBIDDEN = 0x0D,
-    STATUS_LATE_BUS = 0x16,
-    STATUS_LATE_PARITY = 0x18,
-    STATUS_PARITY = 0x19
-};
-
-static const struct meaning fault_statuses[] = {
-    {STATUS_ALIGNMENT, "trap", "the address is not aligned"},
-    {STATUS_DEBUG, "trap", "a debug event"},
-    {STATUS_FLAG, "memory fault", "the access flag of the memory is not set"},
-    {0x04, "memory fault", "an operation on a cache failed"},
-    {STATUS_UNMAPPED, "memory fault", "the address is not mapped"},
-    {0x06, "memory fault", "the access flag of the memory is not set"},
-    {0x07, "memory fault", "the address is not mapped"},
-    {STATUS_BUS, "bus fault", "the address does not answer"},
-    {0x09, "memory fault", "the domain of the memory is closed"},
-    {0x0B, "memory fault", "the domain of the memory is closed"},
-    {STATUS_TABLE, "bus fault", "the page table does not answer"},
-    {STATUS_FORBIDDEN, "memory fault", "the memory forbids it"},
-    {0x0E, "bus fault", "the page table does not answer"},
-    {0x0F, "memory fault", "the memory forbids it"},
-    {STATUS_LATE_BUS, "bus fault", "an earlier access went to an address that does not answer"},
-    {STATUS_LATE_PARITY, "bus fault", "an earlier access met a parity error"},
-    {STATUS_PARITY, "bus fault", "the memory has a parity error"},
-    {0x1C, "bus fault", "the page table has a parity error"},
-    {0x1E, "bus fault", "the page table has a parity error"},
-};
-
-// Returns the status of a fault as with short descriptors.
-static unsigned fault_status(uint64_t word)
-{
-    static const struct {
-        uint8_t of_long, of_short;
-    } statuses[] = {
-        {0x10, STATUS_BUS},         {0x11, STATUS_LATE_BUS},  {0x18, STATUS_PARITY},
-        {0x19, STATUS_LATE_PARITY}, {0x21, STATUS_ALIGNMENT}, {0x22, STATUS_DEBUG},
-    };
-    // By the two bits above those of the level of the page table.
-    static const uint8_t levels[] = {0, STATUS_UNMAPPED, STATUS_FLAG, STATUS_FORBIDDEN,
-                                     0, STATUS_TABLE};
-    const uint64_t long_descriptors = 1 << 9;
-    const unsigned status = word & 0x3F;
-
-    if (!(word & long_descriptors))
-        return (word >> 6 & 0x10) | (word & 0xF);
-    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-        if (statuses[i].of_long == status)
-            return statuses[i].of_short;
-    return status >> 2 < sizeof levels ? levels[status >> 2] : 0;
-}
-
-// Adds the finding for an abort: `what` could not be done.
-static void find_abort(struct crash_build *build, const char *what, const char *name,
-                       unsigned status_index, unsigned address_index,
-                       enum extract_crash_certainty certainty)
-{
-    const struct extract_registers *registers = &build->crash->registers;
-    const struct meaning *meaning = NULL;
-    uint64_t status, address;
-    char where[48] = "";
-
-    if (register_get(registers, status_index, &status))
-        meaning = meaning_of(fault_statuses, sizeof fault_statuses / sizeof *fault_statuses,
-                             fault_status(status));
-    if (!meaning) {
-        build->has_foreign_fault = true;
-        crash_find(build, "trap", "registers", certainty, "%s; why is not known", what);
-        return;
-    }
-    const bool has_address = meaning->number != STATUS_DEBUG &&
-                             meaning->number != STATUS_LATE_BUS &&
-                             meaning->number != STATUS_LATE_PARITY;
-    if (has_address && register_get(registers, address_index, &address))
-        snprintf(where, sizeof where, ": address 0x%08llx", (unsigned long long)address);
-    build->has_foreign_fault |=
-        meaning->number != STATUS_ALIGNMENT && meaning->number != STATUS_DEBUG;
-    crash_find(build, meaning->kind, "registers", certainty, "%s: %s%s (%s 0x%08llx)", what,
-               meaning->text, where, name, (unsigned long long)status);
-}
-
-// Without the registers of all modes, the mode alone shows which exceptions the core has taken,
-// unless the handler has changed it.
-static void find_mode(struct crash_build *build)
-{
-    const struct extract_registers *registers = &build->crash->registers;
-    char link[80] = "";
-    uint64_t status, lr;
-
-    if (!register_get(registers, ARM_PSR, &status))
-        return;
-    bool is_abort = (status & ARM_MODE) == ARM_ABORT;
-    if (!is_abort && (status & ARM_MODE) != ARM_UNDEFINED)
-        return;
-    if (register_get(registers, ARM_LR, &lr))
-        snprintf(link, sizeof link,
-                 is_abort ? "; at the start of the handler, lr (0x%08llx) is 8 or 4 after it"
-                          : "; at the start of the handler, lr (0x%08llx) is after it",
-                 (unsigned long long)lr);
-    crash_find(build, is_abort ? "trap" : "illegal instruction", "registers", EXTRACT_CRASH_LIKELY,
-               is_abort ? "the core is in abort mode: an access to data, or to an instruction, has "
-                          "failed%s"
-                        : "the core is in undefined mode: an instruction was not one%s",
-               link);
-}
-
-// Returns what a fault has interrupted, with a comma, or "": the saved status names the mode, and
-// the kernel counts interrupts.
-static const char *outer_of(const struct extract_registers *core,
-                            const struct kernel_arm_frame *frame)
-{
-    enum { MODE_FIQ = 0x11, MODE_IRQ = 0x12 };
-    uint64_t before = 0;
-
-    if (register_get(core, ARM_SPSR, &before) && (before & ARM_MODE) == MODE_IRQ)
-        return "IRQ, then ";
-    if ((before & ARM_MODE) == MODE_FIQ)
-        return "FIQ, then ";
-    return frame->is_in_interrupt ? "interrupt, then " : "";
-}
-
-// Adds what is missing to name the caller of an address without code, or the frames of a function.
-static void note_missing_link(struct crash_build *build, const struct kernel_arm_frame *frame)
-{
-    uint64_t pc, value;
-
-    if (frame->is_searched)
-        crash_find(build, "stack pointer", "stack", EXTRACT_CRASH_LIKELY,
-                   "sp and lr of the mode before the exception are unknown; they were found by "
-                   "search on its stack");
-    else if (register_get(&frame->registers, ARM_PC, &pc) &&
-             !is_code(build->remains->symbols, pc) &&
-             !register_get(&frame->registers, ARM_LR, &value))
-        crash_find(build, "unknown caller", "registers", EXTRACT_CRASH_CERTAIN,
-                   "lr of the mode before the exception, such as lr_svc or lr_usr, is unknown: it "
-                   "shows from where the program went to 0x%08llx",
-                   (unsigned long long)pc);
-}
-
-// Source: Arm Architecture Reference Manual for Armv7-A, B1.8 (exceptions), B3.13 (fault status).
-static void read_classic_arm(struct crash_build *build)
-{
-    const uint64_t is_write = 1 << 11;
-    struct extract_crash *crash = build->crash;
-    struct kernel_arm_frame frame;
-    const char *context = "undefined instruction", *what = "data could not be accessed";
-    uint64_t status;
-
-    if (!kernel_read_arm_frame(build->remains->memory, build->remains->symbols, &crash->registers,
-                               &frame)) {
-        find_mode(build);
-        return;
-    }
-    kernel_complete_arm_frame(build->remains->kernel, build->remains->memory,
-                              build->remains->symbols, crash->core, &crash->registers, &frame);
-    enum extract_crash_certainty certainty =
-        frame.is_at_start && !frame.is_likely ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY;
-    switch (frame.exception) {
-    case KERNEL_ARM_IRQ:
-        snprintf(crash->context, sizeof crash->context, "IRQ");
-        build->is_interrupted = true;
-        build->interrupted = frame.registers;
-        return;
-    case KERNEL_ARM_UNDEFINED:
-        build->has_foreign_fault = true;
-        crash_find(build, "illegal instruction", "registers", certainty,
-                   "an undefined instruction was executed, or one whose coprocessor or FPU is "
-                   "disabled");
-        break;
-    case KERNEL_ARM_PREFETCH_ABORT:
-        context = "prefetch abort";
-        find_abort(build, "an instruction could not be fetched", "IFSR", ARM_IFSR, ARM_IFAR,
-                   certainty);
-        break;
-    case KERNEL_ARM_DATA_ABORT:
-        context = "data abort";
-        if (register_get(&crash->registers, FAULT_DFSR, &status))
-            what = status & is_write ? "data could not be written" : "data could not be read";
-        find_abort(build, what, "DFSR", FAULT_DFSR, ARM_DFAR, certainty);
-        break;
-    }
-    snprintf(crash->context, sizeof crash->context, "%s%s", outer_of(&crash->registers, &frame),
-             context);
-    if (frame.is_searched)
-        crash_limit(&certainty, EXTRACT_CRASH_LIKELY);
-    find_bad_call(build, &frame.registers, &certainty);
-    note_missing_link(build, &frame);
-    crash_set_origin(build, &frame.registers, certainty, NULL);
-}
-
 // ---- AArch64 ----
 
 // The classes of exceptions, in ESR.
 // Source: Arm Architecture Reference Manual for A-profile, ESR_EL1.
-static const struct meaning exception_classes[] = {
+static const struct crash_meaning exception_classes[] = {
     {0x00, "illegal instruction", "an unknown instruction was executed"},
     {0x07, "trap", "floating point was used, which is disabled"},
     {0x0E, "trap", "the execution state was illegal"},
@@ -840,16 +634,16 @@ static const struct meaning exception_classes[] = {
 };
 
 // Returns what the last exception of a core means; NULL: it was a call, or there was none.
-static const struct meaning *aarch64_exception(const struct extract_registers *registers,
-                                               uint64_t *syndrome)
+static const struct crash_meaning *aarch64_exception(const struct extract_registers *registers,
+                                                     uint64_t *syndrome)
 {
     uint64_t pc = 0;
 
     if (!register_get(registers, FAULT_ESR, syndrome) ||
         (!*syndrome && (!register_get(registers, FAULT_ELR, &pc) || !pc)))
         return NULL;
-    return meaning_of(exception_classes, sizeof exception_classes / sizeof *exception_classes,
-                      *syndrome >> 26 & 0x3F);
+    return crash_meaning_of(exception_classes, sizeof exception_classes / sizeof *exception_classes,
+                            *syndrome >> 26 & 0x3F);
 }
 
 // ESR keeps its value after the exception. When a handler begins, all interrupts are masked.
@@ -867,7 +661,7 @@ static void read_aarch64(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
     uint64_t syndrome, address, pc;
-    const struct meaning *meaning = aarch64_exception(registers, &syndrome);
+    const struct crash_meaning *meaning = aarch64_exception(registers, &syndrome);
     char where[48] = "";
 
     if (!meaning)
@@ -897,9 +691,10 @@ static bool has_fault(const struct register_machine *machine,
     if (machine->elf_machine != EM_ARM || !register_get(registers, ARM_PSR, &psr))
         return false;
     if (!machine->is_m_profile)
-        return (psr & ARM_MODE) == ARM_ABORT || (psr & ARM_MODE) == ARM_UNDEFINED;
-    const struct meaning *exception =
-        meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, psr & EXCEPTION);
+        return (psr & CRASH_ARM_MODE) == CRASH_ARM_ABORT ||
+               (psr & CRASH_ARM_MODE) == CRASH_ARM_UNDEFINED;
+    const struct crash_meaning *exception =
+        crash_meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, psr & EXCEPTION);
     return exception && exception->kind;
 }
 
@@ -946,7 +741,7 @@ static void place_core(struct crash_build *build)
         register_get(&origin, build->machine->pc, &pc) && !is_code(symbols, pc) &&
         get_link(build, &origin, &link)) {
         certainty = EXTRACT_CRASH_POSSIBLE; // it may be code in ROM, of which the file has nothing
-        find_bad_call(build, &origin, &certainty);
+        crash_find_bad_call(build, &origin, &certainty);
     }
     crash_set_origin(build, &origin, certainty, NULL);
 }
@@ -963,7 +758,7 @@ void crash_read_faults(struct crash_build *build)
     if (build->machine->is_m_profile)
         read_arm(build);
     else if (build->machine->elf_machine == EM_ARM)
-        read_classic_arm(build);
+        crash_read_classic_arm(build);
     else if (build->machine->elf_machine == EM_AARCH64)
         read_aarch64(build);
     else if (build->machine->elf_machine == EM_RISCV)

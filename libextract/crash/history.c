@@ -26,6 +26,8 @@ struct history {
     struct extract_state *last; // of each thread of the kernel
     uint64_t *ran;              // ticks for which each of them had a core
     uint64_t isr_ticks, window_from;
+    uint64_t least_step;              // shortest time between two events; 0: none
+    uint64_t pause_ticks, pauses;     // in the window, from an interrupt to the next one
     uint64_t last_thread;             // that had a core; 0: none
     struct pulse pulses[MOST_PULSES]; // of the first interrupts that the trace has
     size_t pulse_count;
@@ -212,6 +214,9 @@ static void read_newest(struct history *history, struct newest *newest)
                 events[i].flags & EXTRACT_FLAG_GAP || events[i].id >= EXTRACT_ID_MARKS;
             if (extract_event_is_mark(&events[i]))
                 continue;
+            uint64_t step = newest->count ? events[i].ticks - history->end : 0;
+            if (step && (!history->least_step || step < history->least_step))
+                history->least_step = step;
             newest->ticks[newest->count % WINDOW] = events[i].ticks;
             newest->is_thread[newest->count % WINDOW] = events[i].context == EXTRACT_THREAD;
             if (!newest->count++)
@@ -220,14 +225,15 @@ static void read_newest(struct history *history, struct newest *newest)
         }
 }
 
-// Counts the time in interrupts from their entries and exits: a trace whose ring a storm has filled
-// does not show who ran.
-static void count_interrupts(struct history *history)
+// Measures the time between interrupts from their entries and exits, and without a schedule, the
+// time in them: a trace whose ring a storm has filled does not show who ran.
+static void measure_interrupts(struct history *history, bool has_schedule)
 {
     const struct extract_trace *trace = history->build->trace;
     struct extract_reader reader;
     struct extract_event events[64], scratch;
     uint64_t before = history->begin;
+    bool was_in_interrupt = false;
     unsigned depth = 0;
     size_t got;
 
@@ -239,19 +245,35 @@ static void count_interrupts(struct history *history)
                 continue;
             const struct extract_role_fields *fields = extract_trace_role(trace, &event, &scratch);
             const enum extract_role role = fields ? fields->role : EXTRACT_ROLE_NONE;
-            if (depth && event->ticks > before)
-                history->isr_ticks += event->ticks - before;
+            const uint64_t step = event->ticks > before ? event->ticks - before : 0;
+            history->isr_ticks += depth && !has_schedule ? step : 0;
+            history->pause_ticks += was_in_interrupt && !depth ? step : 0;
+            history->pauses += was_in_interrupt && !depth && role == EXTRACT_ROLE_ISR_ENTER;
             depth += role == EXTRACT_ROLE_ISR_ENTER;
             depth -= role == EXTRACT_ROLE_ISR_EXIT && depth;
+            was_in_interrupt |= role == EXTRACT_ROLE_ISR_EXIT;
             before = event->ticks;
         }
 }
 
-// The newest events are those of interrupts alone, which have much of the time. A small ring shows
-// this, too, if it is full.
+// Returns whether interrupts leave no time for threads: one follows the other at once, or they have
+// nearly all of it. To leave an interrupt and to enter the next one takes as long as a few events,
+// and the trace does not see it. A regular interrupt that has much of the time leaves more. A clock
+// that counts events, or whose ticks are longer than that, does not show it.
+static bool leave_no_time(const struct history *history, uint64_t span)
+{
+    enum { MOST_STEPS = 4, LEAST_TICKS = 4 };
+
+    if (history->isr_ticks >= span - span / 4)
+        return true;
+    return history->pauses && history->least_step >= LEAST_TICKS &&
+           history->pause_ticks / history->pauses <= MOST_STEPS * history->least_step;
+}
+
+// The newest events are those of interrupts alone, which leave no time for threads. A small ring
+// shows this, too, if it is full.
 static void find_storm(struct history *history, const struct newest *newest)
 {
-    enum { LEAST_SHARE = 4 }; // of the time, a quarter
     enum { LEAST_EVENTS = 32 };
     uint64_t span = history->end - history->window_from;
     size_t threads = 0, window = newest->count < WINDOW ? newest->count : WINDOW;
@@ -260,12 +282,14 @@ static void find_storm(struct history *history, const struct newest *newest)
     for (size_t i = 0; i < window; i++)
         threads += newest->is_thread[i];
     if (!is_full || window < LEAST_EVENTS || threads * 20 > window || !span ||
-        history->isr_ticks < span / LEAST_SHARE)
+        extract_trace_info(history->build->trace)->clock.counts_events ||
+        !leave_no_time(history, span))
         return;
     crash_find(history->build, "interrupt storm", "trace", EXTRACT_CRASH_LIKELY,
-               "interrupts had %llu %% of the newest %llu ticks, and made %zu of the newest %zu "
-               "events",
+               "interrupts had %llu %% of the newest %llu ticks, with pauses of %llu ticks on "
+               "average, and made %zu of the newest %zu events",
                (unsigned long long)(history->isr_ticks * 100 / span), (unsigned long long)span,
+               (unsigned long long)(history->pauses ? history->pause_ticks / history->pauses : 0),
                window - threads, window);
 }
 
@@ -304,8 +328,31 @@ static void find_stopped_clock(struct history *history, const struct newest *new
                STILL);
 }
 
-// Start-up code has cleared the memory of the kernel, while the ring has events of its threads.
-static void find_reset(struct history *history, const struct newest *newest)
+// If the newest event is a switch to a thread, that one ran after it.
+static void note_chosen(struct history *history)
+{
+    const struct extract_trace *trace = history->build->trace;
+    struct extract_reader reader;
+    struct extract_event events[64], scratch;
+    uint64_t chosen = 0;
+    size_t got;
+
+    extract_reader_init(&reader, trace);
+    while ((got = extract_reader_next(&reader, events, sizeof events / sizeof *events)) > 0)
+        for (size_t i = 0; i < got; i++) {
+            const struct extract_event *event = &events[i];
+            const struct extract_role_fields *fields = extract_trace_role(trace, &event, &scratch);
+            bool is_switch = fields && (fields->role == EXTRACT_ROLE_SUSPEND ||
+                                        fields->role == EXTRACT_ROLE_SWITCH);
+            chosen = is_switch && fields->next ? extract_role_field(event, fields->next) : 0;
+        }
+    if (chosen && extract_trace_object(trace, chosen))
+        history->last_thread = chosen;
+}
+
+// Start-up code has cleared the memory of the kernel, or of its trace, while the ring has events of
+// its threads. `is_earlier`: the program has enabled no trace since it was started.
+static void find_reset(struct history *history, const struct newest *newest, bool is_earlier)
 {
     struct crash_build *build = history->build;
     const struct extract_object *last;
@@ -314,11 +361,16 @@ static void find_reset(struct history *history, const struct newest *newest)
 
     for (size_t i = 0; i < WINDOW && i < newest->count; i++)
         has_threads |= newest->is_thread[i];
-    if (!kernel || kernel->thread_count || !has_threads)
+    if (!kernel || !has_threads ||
+        (kernel->thread_count && !(is_earlier && has_same_threads(history))))
         return;
     crash_find(build, "watchdog", "memory", EXTRACT_CRASH_LIKELY,
-               "the kernel has no threads, and the trace has events of threads: the target was "
-               "reset after the newest event, as a watchdog does it");
+               "%s, and the trace has events of %sthreads: the target was reset after the newest "
+               "event, as a watchdog does it",
+               kernel->thread_count ? "the program has enabled no trace since it was started"
+                                    : "the kernel has no threads",
+               kernel->thread_count ? "its " : "");
+    note_chosen(history);
     last = history->last_thread ? extract_trace_object(build->trace, history->last_thread) : NULL;
     build->ran_last = history->last_thread;
     build->ran_last_name = last ? last->name : "";
@@ -350,17 +402,18 @@ void crash_read_history(struct crash_build *build)
     // a scheduler, nothing is known of threads.
     bool is_earlier = extract_trace_snapshot(build->trace)->ring.origin == EXTRACT_FROM_EARLIER;
     bool is_of_now = !(is_earlier && threads);
-    if (is_of_now && !extract_schedule_run(NULL, build->trace, &sink, NULL)) {
+    bool has_schedule = !extract_schedule_run(NULL, build->trace, &sink, NULL);
+    if (is_of_now && has_schedule) {
         note_waits(&history);
         find_starvation(&history);
         find_missing_tick(&history);
-    } else if (is_of_now) {
-        count_interrupts(&history);
     }
-    if (is_of_now)
+    if (is_of_now) {
+        measure_interrupts(&history, has_schedule);
         find_storm(&history, newest);
+    }
     find_stopped_clock(&history, newest);
-    find_reset(&history, newest);
+    find_reset(&history, newest, is_earlier);
     free(newest);
     free(history.last);
     free(history.ran);

@@ -91,17 +91,20 @@ static void check_entries(struct crash_build *build)
                    (unsigned long long)first->entry);
 }
 
-// Returns whether a thread has gone to where no code is, as the fault shows: its stack and the ELF
-// file explain that as they are.
+// Returns whether the program has gone to where no code is, as the fault shows.
+static bool has_bad_call(const struct extract_crash *crash)
+{
+    for (size_t i = 0; i < crash->finding_count; i++)
+        if (strcmp(crash->findings[i].kind, "bad call") == 0)
+            return true;
+    return false;
+}
+
+// Returns whether a thread has done so: its stack and the ELF file explain that as they are.
 static bool has_gone_astray(const struct crash_build *build,
                             const struct extract_kernel_thread *thread)
 {
-    const struct extract_crash *crash = build->crash;
-    bool is_bad_call = false;
-
-    for (size_t i = 0; i < crash->finding_count && !is_bad_call; i++)
-        is_bad_call = strcmp(crash->findings[i].kind, "bad call") == 0;
-    return is_bad_call && thread->has_core && thread->core == crash->core;
+    return has_bad_call(build->crash) && thread->has_core && thread->core == build->crash->core;
 }
 
 static void check_threads(struct crash_build *build)
@@ -110,7 +113,7 @@ static void check_threads(struct crash_build *build)
     const struct extract_crash_place *place = &build->crash->place;
     size_t saved = 0, in_code = 0;
 
-    if (place->is_known && !place->function &&
+    if (place->is_known && !place->function && !has_bad_call(build->crash) &&
         !extract_symbols_has_libraries(build->remains->symbols))
         crash_find(build, "other program", "registers", EXTRACT_CRASH_POSSIBLE,
                    "0x%08llx is not in a function of the ELF file", (unsigned long long)place->pc);

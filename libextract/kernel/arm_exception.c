@@ -150,6 +150,25 @@ static bool is_code(struct extract_symbols *symbols, uint64_t address)
     return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
 }
 
+// Returns whether an instruction that was not one is likely Thumb code, of which no saved status
+// tells it: lr, which is after it, is no address of Arm code, or UDF is before it.
+static bool is_likely_thumb(struct extract_symbols *symbols, uint64_t link)
+{
+    enum { EF_BE8 = 0x00800000 };
+    const bool is_be8 = extract_symbols_flags(symbols) & EF_BE8;
+    const enum extract_byte_order order =
+        is_be8 ? EXTRACT_LITTLE : extract_symbols_byte_order(symbols);
+    uint8_t bytes[2];
+
+    if (link & 2)
+        return true;
+    if (extract_symbols_read_constant(symbols, link - 2, bytes, sizeof bytes) != sizeof bytes)
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, sizeof bytes, order);
+    const uint16_t half = extract_cursor_u16(&c);
+    return (half & 0xFF00) == 0xDE00 || (half & 0xFFF0) == 0xF7F0;
+}
+
 // Sets the registers of what was interrupted.
 static void set_interrupted(struct kernel_arm_frame *frame, const struct extract_registers *core,
                             uint64_t pc, uint64_t status)
@@ -193,14 +212,15 @@ bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols
         return false;
     const bool has_before = register_get(core, ARM_SPSR, &before);
     for (unsigned i = KERNEL_ARM_UNDEFINED; i <= KERNEL_ARM_IRQ; i++) {
-        const uint64_t back = before & THUMB ? exceptions[i].thumb_link : exceptions[i].link;
+        const bool is_thumb = has_before ? before & THUMB : is_likely_thumb(symbols, link);
+        const uint64_t back = is_thumb ? exceptions[i].thumb_link : exceptions[i].link;
         const uint64_t place = (link - back) & UINT32_MAX;
         *frame = (struct kernel_arm_frame){.exception = (enum kernel_arm_exception)i};
         if ((now & MODE) != exceptions[i].mode ||
             !is_possible(memory, symbols, core, frame->exception, link) ||
             !is_in_handler(memory, symbols, core, frame))
             continue;
-        frame->is_likely |= !has_before; // Arm code is assumed
+        frame->is_likely |= !has_before;
         // A function that the handler has called has returned, and lr is still what it was then.
         const bool is_after_call =
             !kernel_is_no_return(symbols, link) && is_same_function(symbols, pc, link - 2);

@@ -14,10 +14,19 @@
 enum {
     WORD = 4,
     STACK_MOST = 64 << 10,
-    SITES = 32,     // places of calls
-    DEEPEST = 64,   // functions on a stack
-    AT_END = 64,    // bytes above the frame of a thread's first function
-    LEAST_CALLS = 2 // that make a chain whose end is not known
+    SITES = 32,      // places of calls
+    DEEPEST = 64,    // functions on a stack
+    AT_END = 64,     // bytes above the frame of a thread's first function
+    LEAST_CALLS = 2, // that make a chain whose end is not known
+    MOST_CODE = 64 << 10,
+    STEP = 2, // from an instruction to the next one, at least
+    TAILS = 64
+};
+
+// Whether a function ends with a jump to another one.
+struct tail {
+    uint64_t from, to;
+    bool jumps;
 };
 
 struct search {
@@ -27,6 +36,7 @@ struct search {
     uint64_t pc, called;   // where the core was; the address that a call had led to
     uint64_t sites[SITES]; // return addresses: after calls of `called`
     size_t site_count;
+    struct tail tails[TAILS]; // that were looked at
 };
 
 static bool read_word(void *context, uint64_t address, unsigned bytes, uint64_t *value)
@@ -63,26 +73,49 @@ static bool is_return(const struct search *search, uint64_t address, uint64_t *c
     return true;
 }
 
-// Returns whether a call leads to the function that contains an address.
-static bool leads_to(const struct search *search, uint64_t called, uint64_t address)
+// Returns whether a function ends with a jump to another one.
+static bool jumps_to(const struct search *search, const struct extract_symbol *function,
+                     uint64_t address)
+{
+    const uint64_t first = function->address & ~UINT64_C(1);
+    const uint64_t size = function->size < MOST_CODE ? function->size : MOST_CODE;
+    uint64_t to;
+
+    for (uint64_t at = first + STEP; at <= first + size; at += STEP)
+        if (kernel_find_jumped(search->reader->symbols, at, &to) && to == address)
+            return true;
+    return false;
+}
+
+// Returns whether a call leads to the function that contains an address, by a jump at the end of
+// the function that was called, too.
+static bool leads_to(struct search *search, uint64_t called, uint64_t address)
 {
     struct extract_symbol of_call, of_address;
 
-    return !called ||
-           (find_function(search, called, &of_call) &&
-            find_function(search, address, &of_address) && of_call.address == of_address.address);
+    if (!called)
+        return true;
+    if (!find_function(search, called, &of_call) || !find_function(search, address, &of_address))
+        return false;
+    if (of_call.address == of_address.address)
+        return true;
+    struct tail *tail = &search->tails[(of_call.address ^ of_address.address) / STEP % TAILS];
+    if (tail->from != of_call.address || tail->to != of_address.address)
+        *tail = (struct tail){of_call.address, of_address.address,
+                              jumps_to(search, &of_call, of_address.address & ~UINT64_C(1))};
+    return tail->jumps;
 }
 
 // Returns whether a chain that ends with two functions is that of the thread: the outer one, or the
 // one that it has called, is the thread's entry function.
-static bool has_entry(const struct search *search, uint64_t outer, uint64_t inner)
+static bool has_entry(struct search *search, uint64_t outer, uint64_t inner)
 {
     return !search->stack.entry || leads_to(search, search->stack.entry, outer) ||
            leads_to(search, search->stack.entry, inner);
 }
 
 // Returns whether a function is one of start-up code, which no interrupt calls.
-static bool is_start_up(const struct search *search, uint64_t address)
+static bool is_start_up(struct search *search, uint64_t address)
 {
     struct extract_symbol function;
     uint64_t start;
@@ -98,7 +131,7 @@ enum fit { FIT_NO, FIT_POSSIBLE, FIT_PROVEN };
 
 // Follows the chain from a frame, whose pc is the address of an instruction or, unless `is_first`,
 // a return address, to the end of the stack.
-static enum fit follow(const struct search *search, struct extract_unwound frame, bool is_first)
+static enum fit follow(struct search *search, struct extract_unwound frame, bool is_first)
 {
     const struct extract_unwind_memory source = {read_word, search->reader};
     const bool is_of_thread = search->stack.is_of_thread;
@@ -146,7 +179,6 @@ static struct extract_unwound frame_of(const struct search *search, uint64_t pc,
 // Notes the places in a function from which an address is called.
 static void note_sites(struct search *search, const struct extract_symbol *function)
 {
-    enum { MOST_CODE = 64 << 10, STEP = 2 };
     struct extract_symbols *symbols = search->reader->symbols;
     const uint64_t first = function->address & ~UINT64_C(1);
     const uint64_t size = function->size < MOST_CODE ? function->size : MOST_CODE;
@@ -201,7 +233,7 @@ struct found {
 };
 
 // Tries each stack pointer with a return address; 0: the function at pc has pushed lr.
-static void try_site(const struct search *search, uint64_t site, struct found *found)
+static void try_site(struct search *search, uint64_t site, struct found *found)
 {
     for (uint64_t at = search->stack.from; at < search->stack.to; at += WORD) {
         enum fit fit = follow(search, frame_of(search, site ? site : search->pc, at), !site);

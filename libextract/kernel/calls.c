@@ -4,8 +4,8 @@
 // another one.
 //
 // Sources: Arm Architecture Reference Manual, v7-M, A7.7.18 and A7.7.19, v8-M, BLXNS, and v7-A,
-// A8.8.25 and A8.8.26; for A-profile, C6.2 (BL, BLR, BLRAA); RISC-V Unprivileged ISA, 2.4, 2.5 and
-// 16.3 to 16.5; ColdFire Family Programmer's Reference Manual, BSR and JSR.
+// A8.8.18, A8.8.25 and A8.8.26; for A-profile, C6.2 (BL, BLR, BLRAA); RISC-V Unprivileged
+// ISA, 2.4, 2.5 and 16.3 to 16.5; ColdFire Family Programmer's Reference Manual, BSR and JSR.
 #include "base/cursor.h"
 #include "kernel/kernel.h"
 #include "symbols/dwarf.h"
@@ -128,21 +128,27 @@ struct target {
     uint64_t offset;
 };
 
-static bool take_thumb_target(const struct code *code, struct target *target)
+// Gets the offset of BL, or of B, in 32 bits.
+static uint64_t thumb_offset(uint32_t first, uint32_t second)
 {
-    uint32_t first = half_at(code, 4), second = half_at(code, 2);
     unsigned sign = first >> 10 & 1;
-
-    if ((second & 0xFF83) == 0x4780) {
-        *target = (struct target){second >> 3 & 15, 0};
-        return true;
-    }
-    if ((first & 0xF800) != 0xF000 || (second & 0xD000) != 0xD000)
-        return false;
     uint64_t bits = (uint64_t)sign << 24 | (uint64_t) !((second >> 13 & 1) ^ sign) << 23 |
                     (uint64_t) !((second >> 11 & 1) ^ sign) << 22 | move_bits(first, 0, 10, 12) |
                     move_bits(second, 0, 11, 1);
-    *target = (struct target){NO_REGISTER, extend(bits, 25)};
+
+    return extend(bits, 25);
+}
+
+static bool take_thumb_target(const struct code *code, struct target *target)
+{
+    uint32_t first = half_at(code, 4), second = half_at(code, 2);
+
+    if ((second & 0xFF83) == 0x4780)
+        *target = (struct target){second >> 3 & 15, 0};
+    else if ((first & 0xF800) == 0xF000 && (second & 0xD000) == 0xD000)
+        *target = (struct target){NO_REGISTER, thumb_offset(first, second)};
+    else
+        return false;
     return true;
 }
 
@@ -297,4 +303,25 @@ bool kernel_find_called(struct extract_symbols *symbols, uint64_t address,
 
     return machine && length &&
            kernel_call_target(machine, bytes, length, order, address, registers, called);
+}
+
+bool kernel_find_jumped(struct extract_symbols *symbols, uint64_t address, uint64_t *to)
+{
+    const struct register_machine *machine = register_machine_of(symbols);
+    enum extract_byte_order order;
+    uint8_t bytes[LONGEST];
+    unsigned length = read_code(symbols, address, bytes, &order);
+    const struct code code = {bytes, length, order};
+    const uint32_t word = word_at(&code, 4), first = half_at(&code, 4), second = half_at(&code, 2);
+
+    if (!machine || machine->elf_machine != EM_ARM || length < 4)
+        return false;
+    if (!machine->is_m_profile && (word & 0x0F000000) == 0x0A000000 && word >> 28 != 15)
+        *to = address + extend(word & 0xFFFFFF, 24) * 4 + 4;
+    else if ((first & 0xF800) == 0xF000 && (second & 0xD000) == 0x9000)
+        *to = address + thumb_offset(first, second);
+    else
+        return false;
+    *to &= UINT32_MAX;
+    return true;
 }

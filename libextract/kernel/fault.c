@@ -318,7 +318,7 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
             continue;
         const uint64_t from = thread->stack_start, to = stack_end(thread);
         if (!kernel_take_riscv_frame(&reader, thread, registers, &found) &&
-            !kernel_find_riscv_frame(&reader, registers, from, to, &found) &&
+            !kernel_find_riscv_frame(&reader, registers, from, to, false, &found) &&
             (!kernel_unwind_riscv_trap(&reader, registers, &found) ||
              !register_get(&found, RISCV_SP, &sp) || sp < from || sp > to))
             continue;
@@ -333,7 +333,10 @@ bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extr
                                       const struct extract_registers *registers,
                                       struct extract_registers *found)
 {
-    enum { NEAR = 1024 }; // a handler may begin at the top of its stack again
+    enum {
+        NEAR = 1024, // a handler may begin at the top of its stack again
+        HANDLER = 64 // it has pushed that at most before it calls functions
+    };
     struct kernel_reader reader = kernel_reader_make(kernel, memory, symbols);
     bool has_thread = false;
     uint64_t sp;
@@ -348,7 +351,10 @@ bool extract_kernel_trap_in_interrupt(struct extract_kernel *kernel, struct extr
             return false;
         has_thread |= thread->has_core && thread->core == core && !thread->has_pc;
     }
-    return has_thread && kernel_find_riscv_frame(&reader, registers, sp - NEAR, sp + NEAR, found);
+    const uint64_t at = kernel_find_riscv_handler(&reader, registers);
+    return has_thread &&
+           ((at && kernel_find_riscv_frame(&reader, registers, at, at + HANDLER, true, found)) ||
+            kernel_find_riscv_frame(&reader, registers, sp - NEAR, sp + NEAR, false, found));
 }
 
 bool extract_kernel_unwind_trap(struct extract_memory *memory, struct extract_symbols *symbols,

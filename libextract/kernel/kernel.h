@@ -293,9 +293,15 @@ bool kernel_take_riscv_frame(struct kernel_reader *reader,
                              const struct extract_kernel_thread *thread,
                              const struct extract_registers *core, struct extract_registers *found);
 // Finds the frame that a trap of a RISC-V core has pushed, between two addresses. Its pc is the
-// core's mepc.
+// core's mepc. `is_exact`: there is nothing else there, so that mepc may be an address without
+// code, if the frame has the call that leads to it.
 bool kernel_find_riscv_frame(struct kernel_reader *reader, const struct extract_registers *core,
-                             uint64_t from, uint64_t to, struct extract_registers *found);
+                             uint64_t from, uint64_t to, bool is_exact,
+                             struct extract_registers *found);
+// Returns the stack pointer of the code that has called the functions of the handler, as far as
+// their rules lead: the frame of a trap is there. 0: it is not known.
+uint64_t kernel_find_riscv_handler(struct kernel_reader *reader,
+                                   const struct extract_registers *core);
 // Gets the registers that a trap of a RISC-V core has interrupted, if its handler has saved none
 // where a kernel's port does: those of the core, without what the functions of the handler have
 // saved on the stack. Returns false unless ra is one of a call that leads to mepc.
@@ -319,6 +325,10 @@ bool kernel_call_target(const struct register_machine *machine, const uint8_t *b
 // Does the same for the call before a return address, in the code of the ELF file.
 bool kernel_find_called(struct extract_symbols *symbols, uint64_t address,
                         const struct extract_registers *registers, uint64_t *called);
+
+// Gets the address that B of an Arm core leads to, if it ends before an address, in the code of the
+// ELF file: a function may end with a jump to another one, which returns to its caller.
+bool kernel_find_jumped(struct extract_symbols *symbols, uint64_t address, uint64_t *to);
 
 // ---- stacks.c ----
 

@@ -44,6 +44,16 @@ static bool is_of_trap(struct kernel_reader *reader, const struct extract_regist
             (register_get(frame, LINK, &link) && is_code(reader->symbols, link)));
 }
 
+// Returns whether a frame is that of a call of an address without code: its call leads to mepc.
+static bool has_called(struct kernel_reader *reader, const struct extract_registers *frame,
+                       uint64_t mepc)
+{
+    uint64_t link, called;
+
+    return register_get(frame, LINK, &link) &&
+           kernel_find_called(reader->symbols, link, frame, &called) && called == mepc;
+}
+
 bool kernel_take_riscv_frame(struct kernel_reader *reader,
                              const struct extract_kernel_thread *thread,
                              const struct extract_registers *core, struct extract_registers *found)
@@ -61,7 +71,8 @@ bool kernel_take_riscv_frame(struct kernel_reader *reader,
 }
 
 bool kernel_find_riscv_frame(struct kernel_reader *reader, const struct extract_registers *core,
-                             uint64_t from, uint64_t to, struct extract_registers *found)
+                             uint64_t from, uint64_t to, bool is_exact,
+                             struct extract_registers *found)
 {
     const struct kernel_description *description = kernel_detect(reader->symbols);
     uint64_t mepc;
@@ -72,9 +83,10 @@ bool kernel_find_riscv_frame(struct kernel_reader *reader, const struct extract_
         struct kernel_saved saved = {.sp = at};
         bool is_found =
             (description->context(reader, &saved, found) && is_of_trap(reader, found, mepc)) ||
-            (description == &kernel_threadx && is_code(reader->symbols, mepc) &&
+            (description == &kernel_threadx &&
              kernel_context_threadx_trap(reader, at, core, found) &&
-             is_of_trap(reader, found, mepc));
+             is_of_trap(reader, found, mepc) &&
+             (is_code(reader->symbols, mepc) || (is_exact && has_called(reader, found, mepc))));
         if (!is_found)
             continue;
         register_set(found, RISCV_PC, mepc);
@@ -152,4 +164,22 @@ bool kernel_unwind_riscv_trap(struct kernel_reader *reader, const struct extract
             return !depth && fits(reader, found, mepc, handler);
     }
     return false;
+}
+
+uint64_t kernel_find_riscv_handler(struct kernel_reader *reader,
+                                   const struct extract_registers *core)
+{
+    enum { DEEPEST = 8 };
+    const struct register_machine *machine = reader->registers;
+    const struct extract_unwind_memory source = {read_word, reader};
+    struct extract_unwound frame = {.known = core->known};
+
+    if (!register_get(core, RISCV_PC, &frame.pc))
+        return 0;
+    frame.known &= (UINT64_C(1) << machine->general) - 1;
+    memcpy(frame.value, core->value, machine->general * sizeof *frame.value);
+    for (unsigned depth = 0; depth < DEEPEST; depth++)
+        if (!extract_symbols_caller(reader->symbols, &source, machine->sp, !depth, &frame))
+            break;
+    return frame.value[machine->sp];
 }

@@ -77,7 +77,8 @@ earlier_ring() {
     "$ringside" crash --json --elf "$elf" "$work/earlier.bin@${images[0]##*@}" \
         >"$work/crash.json" 2>"$work/err"
     grep -q 'may be from before a reset' "$work/err" &&
-        says '(.threads | length > 5 and all(.state_ticks_at_least == null)) and
+        says '.cause.kind == "watchdog" and .thread.name == "culprit" and
+            (.threads | length > 5 and all(.state_ticks_at_least == null)) and
             (.findings | any(.kind == "starvation") | not) and (.events | length > 8)'
 }
 # A thread that idles is ready while others run: in this copy of the program, that is the weak one.

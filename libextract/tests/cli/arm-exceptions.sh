@@ -212,6 +212,12 @@ says "Thumb code: an undefined instruction" "$(found certain thumb_store 2) and
     .cause.kind == \"illegal instruction\" and .context == \"undefined instruction\""
 page undefined undefined $(($(at store+4) + 4)) 0x1f branches
 says "Arm code: an undefined instruction" "$(found certain store 4)"
+# Without the saved status, lr shows Thumb code if Arm code cannot be there.
+thumb=$(($(at thumb_store) % 4 == 0 ? 4 : 2))
+page undefined undefined $(($(at thumb_store+$thumb) + 2)) 0x3f branches spsr_und=-
+says "... and of Thumb code, without SPSR" "$(found likely thumb_store $thumb)"
+page undefined undefined $(($(at store+4) + 4)) 0x1f branches spsr_und=-
+says "... and of Arm code, without SPSR" "$(found likely store 4)"
 page irq irq $(($(at store+4) + 4)) 0x1f branches
 says "an interrupt is not a fault" '.cause.kind == "unknown" and .context == "IRQ"'
 page abort data $link 0x1f branches
