@@ -255,6 +255,25 @@ openocd_threads() {
     grep -q '"control" (' "$work/out" && grep -q '^#0  bout_mutex_get ' "$work/out" &&
         [ "$(grep -c ' bout_thread_shell ' "$work/out")" -ge 10 ] || { cat "$work/out"; return 1; }
 }
+# Attached at reset, after a run: RAM has its threads, and only the core is shown until the program
+# has started again.
+openocd_at_reset() {
+    tcl 'resume; sleep 300; reset halt' >/dev/null
+    "$ringside" threads --elf "$elf" --openocd "$tcl_port" --target chip.cpu >"$work/out" 2>&1
+    grep -q 'at its start: RAM still holds the threads of the run before' "$work/out" &&
+        ! grep -q '"control"' "$work/out" && says '^halted' chip.cpu curstate ||
+        { cat "$work/out"; return 1; }
+    {
+        proxy "localhost:$gdb_port" && echo
+        printf '%s\n' 'info threads' 'stepi 4' 'info threads' 'echo runs\n' \
+            'hbreak bout_mutex_get' 'continue' 'info threads' 'detach'
+    } >"$work/body"
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/body" "$elf" >"$work/out" 2>&1 </dev/null
+    [ "$(sed '/^runs$/,$d' "$work/out" | grep -c '^\* 1 .*"core" (on the core)')" = 2 ] &&
+        ! sed '/^runs$/,$d' "$work/out" | grep -q '"control"' &&
+        sed '1,/^runs$/d' "$work/out" | grep -q '"control" (' || { cat "$work/out"; return 1; }
+}
 # A client of --listen, and the ends of a session while the target runs: nobody waits for long. The
 # thresholds are for a host that is busy: what has no end lasts until `timeout` ends it.
 within() { # SECONDS COMMAND...: waits until it succeeds
@@ -332,4 +351,5 @@ check "rv64: threads of two cores" several_cores
 check "what cannot be served is refused with a way out" refuses
 stop_qemu
 check "OpenOCD: all threads, a breakpoint and a step" openocd_threads
+check "OpenOCD: no threads of the run before a reset" openocd_at_reset
 finish
