@@ -5,8 +5,9 @@
 // fourth, once per reader:
 //
 //   snapshot ──► clock.c      how timestamps count: mask, period, direction (log: per epoch)
-//                names.c      objects and names, by a first walk over all events; this walk also
-//                             feeds runs.c, signals.c, log_events.c and loss_estimator.c
+//                names.c      objects and names, by a first walk over all events (first_walk.c),
+//                             which also feeds runs.c, signals.c, log_events.c and
+//                             loss_estimator.c; then names_elsewhere.c
 //                trace.c      readers: entries become events with unwrapped times
 //                filter*.c    views: which of these events a user wants
 //

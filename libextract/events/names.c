@@ -13,10 +13,10 @@
 //   by_address ──► version since block 3 ──► version since block 40 ──► version since block 97
 //                  "server"                  "client" (same address)    "server"
 //
-// The first walk over all events (walk_events) is also done here, since it finds threads: it feeds
-// runs, signals, seek points and the loss estimator on the way.
+// The first walk over all events (first_walk.c) finds threads and what entries name;
+// names_elsewhere.c adds what only the ELF and the kernel's memory state.
 #include "base/cursor.h"
-#include "events/internal.h"
+#include "events/names.h"
 #include "symbols/dwarf.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,32 +25,10 @@
 enum {
     NAME_LIMIT = 256,
     NAME_CAPACITY = NAME_LIMIT * 4 + 1,
-    BATCH = 256,
     LOG_OBJECTS = 1 << 17,  // maximum of objects in a log
     LOG_VERSIONS = 1 << 19, // maximum of versions in a log
     STREAM_RUNS = 1 << 12,  // maximum of runs of the target in one stream
     MAX_NAMES = 1 << 24     // bytes of the names of a stream that is read in chunks
-};
-
-// Names are stored one after the other, in storage that moves when it grows. While names are
-// collected, each object therefore has offsets instead of pointers.
-struct name_offsets {
-    size_t name, shown;
-    bool has_priorities; // events change the priority of the thread
-};
-
-struct build {
-    struct extract_trace *trace;
-    struct extract_memory *memory;
-    struct name_offsets *offsets; // per object
-    bool begins_run;              // the last event begins a run of the target
-    bool has_orders;              // of priorities
-    bool has_break;               // something may be missing between two events
-    size_t capacity;              // objects that fit
-    size_t max_objects;           // damaged entries must not fill the memory with threads
-    uint64_t first_thread;        // address of the first one that recorded an event; 0: none yet
-    uint64_t last_thread; // that recorded the newest event outside of interrupts; 0: none, or a gap
-    bool has_called_sleep; // by that event
 };
 
 // Appends a string to the storage and returns its offset.
@@ -183,8 +161,8 @@ static uint64_t key_of(const struct extract_object *object)
 // Enters an object in a map. Within one registry, an object in use takes precedence over a deleted
 // one. A thread that only events name does not replace a registered object that is in use. Returns
 // false if memory ran out.
-static bool enter_version(struct extract_trace *trace, struct extract_map *map, size_t i,
-                          uint64_t since)
+bool names_enter_version(struct extract_trace *trace, struct extract_map *map, size_t i,
+                         uint64_t since)
 {
     const struct extract_object *object = &trace->objects[i];
     uint32_t *value = extract_map_at(map, key_of(object));
@@ -202,11 +180,11 @@ static bool enter_version(struct extract_trace *trace, struct extract_map *map, 
     return true;
 }
 
-static bool enter_object(struct extract_trace *trace, struct extract_epoch *epoch, size_t i,
-                         uint64_t since)
+bool names_enter_object(struct extract_trace *trace, struct extract_epoch *epoch, size_t i,
+                        uint64_t since)
 {
-    return enter_version(trace, &epoch->by_address, i, since) &&
-           (!trace->objects[i].thread || enter_version(trace, &epoch->threads, i, since));
+    return names_enter_version(trace, &epoch->by_address, i, since) &&
+           (!trace->objects[i].thread || names_enter_version(trace, &epoch->threads, i, since));
 }
 
 // Returns the object whose version was valid with the registry of `block`; if all versions are
@@ -254,19 +232,19 @@ static bool grow_objects(struct build *build)
     return true;
 }
 
-static const char *thread_type(const struct build *build)
+const char *names_thread_type(const struct build *build)
 {
     return build->trace->snapshot->ring.format->thread_type;
 }
 
-static bool add_object(struct build *build, const struct extract_object *object, const char *name)
+bool names_add_object(struct build *build, const struct extract_object *object, const char *name)
 {
     if (!grow_objects(build))
         return false;
     size_t i = build->trace->object_count++;
     build->trace->objects[i] = *object;
     build->offsets[i] = (struct name_offsets){.has_priorities = false};
-    build->trace->objects[i].thread = strcmp(object->type_name, thread_type(build)) == 0;
+    build->trace->objects[i].thread = strcmp(object->type_name, names_thread_type(build)) == 0;
     if (*name)
         store_name(build, i, name);
     else
@@ -299,8 +277,8 @@ static bool add_registry(struct build *build, const struct extract_snapshot *sna
 
     for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++)
         if (read_object(snapshot, slot, &object, name) &&
-            (!add_object(build, &object, name) ||
-             !enter_object(build->trace, epoch, build->trace->object_count - 1, block)))
+            (!names_add_object(build, &object, name) ||
+             !names_enter_object(build->trace, epoch, build->trace->object_count - 1, block)))
             return false;
     return true;
 }
@@ -335,9 +313,9 @@ static bool add_old_object(struct build *build, struct extract_epoch *epoch, uin
     if (i == SIZE_MAX && trace->object_count >= build->max_objects)
         return true;
     object->in_use = false;
-    if (i == SIZE_MAX && !add_object(build, object, name))
+    if (i == SIZE_MAX && !names_add_object(build, object, name))
         return false;
-    return enter_object(trace, epoch, i == SIZE_MAX ? trace->object_count - 1 : i, block);
+    return names_enter_object(trace, epoch, i == SIZE_MAX ? trace->object_count - 1 : i, block);
 }
 
 // Adds the objects of an older registry that newer registries do not have: they were deleted, and
@@ -388,7 +366,7 @@ static bool add_logged(struct build *build, enum log_name_kind kind, uint64_t nu
     struct extract_trace *trace = build->trace;
     struct extract_object object = {.address = number,
                                     .type = kind == LOG_NAME_THREAD,
-                                    .type_name = kind == LOG_NAME_THREAD   ? thread_type(build)
+                                    .type_name = kind == LOG_NAME_THREAD ? names_thread_type(build)
                                                  : kind == LOG_NAME_SIGNAL ? "signal"
                                                                            : "object",
                                     .param_types = no_params,
@@ -399,8 +377,8 @@ static bool add_logged(struct build *build, enum log_name_kind kind, uint64_t nu
                                     .slot = UINT32_MAX};
 
     return trace->object_count >= build->max_objects ||
-           (add_object(build, &object, name) &&
-            enter_object(trace, trace->epochs, trace->object_count - 1, 0));
+           (names_add_object(build, &object, name) &&
+            names_enter_object(trace, trace->epochs, trace->object_count - 1, 0));
 }
 
 // Adds the objects that a log of a byte ring names, whose names its entries do not give.
@@ -433,7 +411,7 @@ static bool add_all_logged(struct build *build)
 // ---- threads that only events name ----
 
 // Adds a thread at an address other than 0, unless it is known, or its priority, unless that is.
-static bool add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
+bool names_add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
@@ -449,16 +427,16 @@ static bool add_thread(struct build *build, uint64_t address, uint16_t priority,
     // If the epoch before has only a thread of events there, it is most likely the same one.
     uint32_t before = epoch > trace->epochs ? extract_map_get(&epoch[-1].threads, address) : 0;
     if (before && !trace->objects[trace->versions[before].object].registered)
-        return enter_object(trace, epoch, trace->versions[before].object, block);
+        return names_enter_object(trace, epoch, trace->versions[before].object, block);
     struct extract_object object = {.address = address,
                                     .type = 1,
-                                    .type_name = thread_type(build),
+                                    .type_name = names_thread_type(build),
                                     .param_types = no_params,
                                     .in_use = true,
                                     .priority = priority,
                                     .slot = UINT32_MAX};
-    return add_object(build, &object, "") &&
-           enter_object(trace, epoch, trace->object_count - 1, block);
+    return names_add_object(build, &object, "") &&
+           names_enter_object(trace, epoch, trace->object_count - 1, block);
 }
 
 // ---- entries that give names ----
@@ -503,7 +481,7 @@ static void update_named(struct build *build, size_t i, const struct extract_nam
     if (!object->thread && (!object->registered || !names_any_type)) {
         object->type = entry->object.type;
         object->type_name = entry->object.type_name;
-        object->thread = strcmp(object->type_name, thread_type(build)) == 0;
+        object->thread = strcmp(object->type_name, names_thread_type(build)) == 0;
     }
     object->registered = true;
     object->slot = object->slot == UINT32_MAX ? (uint32_t)i : object->slot;
@@ -526,7 +504,7 @@ static bool add_named(struct build *build, struct extract_epoch *epoch, uint64_t
     if (i >= build->max_objects)
         return true;
     uint32_t *head = extract_map_at(&epoch->by_address, key);
-    return head && add_object(build, &object, name) && push_version(trace, head, i, block);
+    return head && names_add_object(build, &object, name) && push_version(trace, head, i, block);
 }
 
 // Applies what the event with a sequence number says of an object.
@@ -551,11 +529,11 @@ static bool apply_name(struct build *build, uint64_t seq, const struct extract_n
         return false;
     bool is_new_thread = i < trace->object_count && trace->objects[i].thread &&
                          !extract_map_get(&epoch->threads, key);
-    return !is_new_thread || enter_version(trace, &epoch->threads, i, block);
+    return !is_new_thread || names_enter_version(trace, &epoch->threads, i, block);
 }
 
 // Applies an event if it is a name entry.
-static bool note_name_entry(struct build *build, const struct extract_event *event)
+bool names_note_entry(struct build *build, const struct extract_event *event)
 {
     const struct extract_format *format = build->trace->snapshot->ring.format;
 
@@ -572,15 +550,15 @@ static bool note_name_entry(struct build *build, const struct extract_event *eve
 }
 
 // Applies a translated event that has the name of its thread as data.
-static bool note_thread_name(struct build *build, const struct extract_event *event,
-                             const struct extract_role_fields *role)
+bool names_note_thread(struct build *build, const struct extract_event *event,
+                       const struct extract_role_fields *role)
 {
     static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
                                                            {"", EXTRACT_KIND_NONE}};
     uint64_t thread = role->thread ? extract_role_field(event, role->thread) : event->thread;
     const struct extract_name_entry entry = {.object = {.address = thread,
                                                         .type = 1,
-                                                        .type_name = thread_type(build),
+                                                        .type_name = names_thread_type(build),
                                                         .param_types = no_params,
                                                         .priority = EXTRACT_NO_PRIORITY},
                                              .kind = EXTRACT_KIND_OBJECT,
@@ -590,239 +568,8 @@ static bool note_thread_name(struct build *build, const struct extract_event *ev
     return !thread || !event->data_bytes || apply_name(build, event->seq, &entry);
 }
 
-// ---- the first walk ----
-
-// Notes that an event changes the priority of a thread, or deletes it: then the present one, or
-// that of another thread there, is not the one before. `is_first`: no event before is about it.
-static void note_priority(struct build *build, const struct extract_event *event,
-                          const struct extract_role_fields *role, uint64_t address, bool is_first)
-{
-    uint64_t priority = extract_role_field(event, role->priority);
-    struct extract_trace *trace = build->trace;
-    const struct extract_object *found = extract_names_find(trace, true, address, event->seq);
-
-    if (!found)
-        return;
-    size_t i = (size_t)(found - trace->objects);
-    build->offsets[i].has_priorities = true;
-    if (is_first && role->role == EXTRACT_ROLE_CREATE && priority < EXTRACT_NO_PRIORITY)
-        trace->objects[i].priority = (uint16_t)priority;
-}
-
-// Notes whether a thread goes to sleep without a call for it: the event before is also its own, and
-// another call. Nothing else is between such a call and the suspension, except for interrupts.
-static void note_sleep(struct build *build, const struct extract_event *event,
-                       const struct extract_role_fields *role)
-{
-    bool is_mark = extract_event_is_mark(event);
-    bool is_suspend = role->role == EXTRACT_ROLE_SUSPEND;
-
-    if (is_mark || event->flags & EXTRACT_FLAG_GAP)
-        build->last_thread = 0;
-    if (is_mark || event->context != EXTRACT_THREAD)
-        return;
-    if (is_suspend && role->state && event->thread == build->last_thread &&
-        extract_role_field(event, role->thread) == event->thread &&
-        extract_role_field(event, role->state) == EXTRACT_WAIT_SLEEP)
-        build->trace->has_silent_sleeps |= !build->has_called_sleep;
-    build->last_thread = event->thread;
-    build->has_called_sleep = !is_suspend && role->begins == EXTRACT_WAIT_SLEEP;
-}
-
-// Notes a mutex that is not in the registry any more: threads may inherit priorities by it.
-static void note_mutex(struct build *build, const struct extract_event *event,
-                       const struct extract_role_fields *role)
-{
-    struct extract_trace *trace = build->trace;
-    const struct extract_object *object =
-        extract_names_find(trace, false, extract_role_field(event, role->object), event->seq);
-    uint32_t type = trace->snapshot->ring.format->kernel->mutex_type;
-
-    trace->may_inherit |= !object || !object->registered || object->type != type;
-}
-
-// Adds the threads that an event names: its own or the interrupted one, the one that runs next, and
-// in a format without a registry of threads also the one that it is about.
-static bool add_threads(struct build *build, const struct extract_event *event)
-{
-    const struct extract_ring *ring = &build->trace->snapshot->ring;
-    struct extract_event scratch;
-    const struct extract_event *meant = event;
-    const struct extract_role_fields *role = extract_ring_role(ring, &meant, &scratch);
-    bool is_translated = meant != event;
-    uint64_t about = is_translated ? extract_role_field(meant, role->thread) : 0;
-
-    // Posts and begins of steps show a schedule only together with the ends of steps.
-    build->trace->has_roles |= role->role != EXTRACT_ROLE_NONE && role->role != EXTRACT_ROLE_POST &&
-                               role->role != EXTRACT_ROLE_STEP_BEGIN;
-    build->trace->has_switches |= role->role == EXTRACT_ROLE_SWITCH;
-    build->trace->has_moves |=
-        role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RESUME;
-    note_sleep(build, meant, role);
-    if (role->role >= EXTRACT_ROLE_MUTEX_GET && role->role <= EXTRACT_ROLE_MUTEX_DELETE &&
-        !build->trace->may_inherit)
-        note_mutex(build, meant, role);
-    if (event->context == EXTRACT_THREAD && !extract_event_is_mark(event)) {
-        build->first_thread = build->first_thread ? build->first_thread : event->thread;
-        build->trace->needs_moves |=
-            event->thread != build->first_thread || role->begins == EXTRACT_WAIT_SLEEP;
-    }
-    build->trace->has_isr_entries |=
-        role->role == EXTRACT_ROLE_ISR_ENTER || role->role == EXTRACT_ROLE_ISR_EXIT;
-    bool is_change = role->priority || (is_translated && role->role == EXTRACT_ROLE_DELETE);
-    bool is_first = is_change && !extract_names_find(build->trace, true, about, event->seq);
-    uint64_t next = extract_role_field(meant, role->next);
-    bool fits = (!event->thread || add_thread(build, event->thread, event->priority, event->seq)) &&
-                (!next || add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq)) &&
-                (!about || add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq)) &&
-                (!role->has_name || note_thread_name(build, meant, role));
-    if (fits && is_change)
-        note_priority(build, meant, role, about, is_first);
-    return fits;
-}
-
-// Sets the number of cores: that of the ring, or that which the events prove, if it is higher.
-static void count_cores(struct extract_trace *trace)
-{
-    const struct extract_ring *ring = &trace->snapshot->ring;
-    struct extract_info *info = &trace->info;
-
-    // Only merged logs have several cores if entries of their format do not name one.
-    if (!ring->format->has_cores && trace->cores_seen <= 1)
-        return;
-    if (ring->cores && ring->cores >= trace->cores_seen) {
-        info->cores = ring->cores;
-        info->cores_from = (enum extract_cores_from)ring->cores_from;
-    } else if (trace->cores_seen) {
-        info->cores = trace->cores_seen;
-        info->cores_from = EXTRACT_CORES_SEEN;
-    }
-}
-
-// Notes the order of priorities of a kernel. If the kernels of two boards have different ones, the
-// order in the trace is not known.
-static void note_order(struct build *build, enum extract_priority_order order)
-{
-    struct extract_trace *trace = build->trace;
-
-    if (!order || build->has_orders)
-        return;
-    build->has_orders = trace->priority_order && trace->priority_order != order;
-    trace->priority_order = build->has_orders ? EXTRACT_PRIORITY_ORDER_UNKNOWN : order;
-}
-
-// Finds the types of user events by their names. If two of one number have different types, the
-// events are user events like any other.
-static void find_named_types(struct build *build)
-{
-    struct extract_trace *trace = build->trace;
-    const struct extract_named_types *types = trace->snapshot->ring.format->named_types;
-    bool is_found[EXTRACT_NAMED_TYPES] = {false};
-
-    for (size_t i = 0; types && i < trace->object_count; i++) {
-        const struct extract_object *object = &trace->objects[i];
-        if (object->number_kind != EXTRACT_KIND_USER_EVENT ||
-            object->address >= EXTRACT_NAMED_TYPES)
-            continue;
-        const void *type = types->find(trace->names.data + build->offsets[i].name);
-        const void **place = &trace->named_types[object->address];
-        *place = is_found[object->address] && *place != type ? NULL : type;
-        is_found[object->address] = true;
-        trace->has_named_types |= type != NULL;
-        if (type)
-            note_order(build, types->order(type));
-    }
-}
-
-// Notes whether threads may inherit priorities by the mutexes of the registry, or by one that did
-// not fit in it. Kernels whose events show what is inherited have no type of mutexes.
-static void note_inheritance(struct extract_trace *trace)
-{
-    const struct extract_ring *ring = &trace->snapshot->ring;
-    uint32_t type = ring->format->kernel ? ring->format->kernel->mutex_type : 0, used = 0;
-
-    trace->may_inherit = !type;
-    for (size_t i = 0; i < trace->object_count && type; i++) {
-        const struct extract_object *object = &trace->objects[i];
-        used += object->registered;
-        trace->may_inherit |= object->registered && object->type == type && object->param1;
-    }
-    trace->may_inherit |= used >= ring->registry.count;
-}
-
-// Walks over all events once. Finds the threads that did not fit in the registry, names that
-// entries give, and whatever else later readers need.
-static bool walk_events(struct build *build)
-{
-    struct extract_trace *trace = build->trace;
-    struct extract_event events[BATCH];
-    struct extract_reader reader, before;
-    size_t got;
-
-    find_named_types(build);
-    note_inheritance(trace);
-    extract_reader_init(&reader, trace);
-    if (trace->snapshots)
-        extract_log_events_begin(trace);
-    while (before = reader, (got = extract_reader_next(&reader, events, BATCH))) {
-        for (size_t i = 0; i < got; i++) {
-            bool is_break = extract_event_is_mark(&events[i]) ? extract_event_is_break(&events[i])
-                                                              : events[i].flags & EXTRACT_FLAG_GAP;
-            build->has_break |= is_break && (i || trace->events); // not before the first event
-            if (!extract_trace_note_event(trace, &events[i]) || !add_threads(build, &events[i]) ||
-                !note_name_entry(build, &events[i]) ||
-                !extract_runs_note(trace, &events[i], build->begins_run) ||
-                !extract_signals_note(trace, &events[i]))
-                return false;
-        }
-        if (trace->snapshots && !extract_log_events_note(trace, &before, events, got))
-            return false;
-        trace->events += got;
-    }
-    if (trace->snapshot->ring.format->entry_name) { // objects with a name entry are registered
-        trace->info.objects = 0;
-        for (size_t i = 0; i < trace->object_count; i++)
-            trace->info.objects += trace->objects[i].registered;
-    }
-    trace->info.span_ticks = reader.ticks; // of the newest event
-    count_cores(trace);
-    trace->end = reader;
-    trace->end.started &= trace->snapshot->ring.rkh.walked.stamp_known;
-    if (trace->snapshots)
-        extract_log_events_end(trace, &reader);
-    extract_runs_end(trace);
-    return true;
-}
-
-// Looks up the priorities of threads for which no entry states one, in memory and ELF: those of
-// threads that keep theirs in all of the trace.
-static void find_priorities(struct build *build)
-{
-    struct extract_trace *trace = build->trace;
-    const struct extract_ring *ring = &trace->snapshot->ring;
-    const struct extract_scheduler *kernel = ring->format->kernel;
-
-    if (!kernel)
-        return;
-    note_order(build, kernel->order);
-    for (size_t i = 0; kernel->priority && trace->symbols && i < trace->object_count; i++) {
-        struct extract_object *object = &trace->objects[i];
-        uint64_t address = extract_ring_address(ring, object->address);
-        uint16_t priority;
-        if (!object->thread || object->priority != EXTRACT_NO_PRIORITY ||
-            build->offsets[i].has_priorities)
-            continue;
-        enum extract_priority_order order =
-            kernel->priority(build->memory, trace->symbols, address, &priority);
-        note_order(build, order);
-        // During a loss, priorities may have changed, unless they never do.
-        if (order && (kernel->order || !build->has_break))
-            object->priority = priority;
-    }
-}
-
 // Replaces offsets of names by pointers, and marks the objects that no address stands for.
-static void set_name_pointers(struct build *build)
+void names_set_pointers(struct build *build)
 {
     struct extract_trace *trace = build->trace;
 
@@ -836,62 +583,6 @@ static void set_name_pointers(struct build *build)
     }
     for (size_t i = 1; i < trace->version_count; i++)
         trace->objects[trace->versions[i].object].shadowed = false;
-}
-
-// ---- names from the ELF only ----
-
-// Adds the name of a signal from the ELF, in every run whose entries do not name the signal.
-static bool add_signal(void *context, uint64_t number, const char *name)
-{
-    static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
-                                                           {"", EXTRACT_KIND_NONE}};
-    struct build *build = context;
-    struct extract_trace *trace = build->trace;
-    struct extract_object object = {.address = number,
-                                    .type_name = "signal",
-                                    .param_types = no_params,
-                                    .in_use = true,
-                                    .number_kind = EXTRACT_KIND_SIGNAL,
-                                    .priority = EXTRACT_NO_PRIORITY,
-                                    .slot = UINT32_MAX};
-    uint64_t key = extract_number_key(EXTRACT_KIND_SIGNAL, number);
-    bool is_added = false;
-
-    for (size_t i = 0; i < trace->epoch_count; i++) {
-        struct extract_epoch *epoch = &trace->epochs[i];
-        if (extract_map_get(&epoch->by_address, key))
-            continue;
-        if (!is_added &&
-            (trace->object_count >= build->max_objects || !add_object(build, &object, name)))
-            return trace->object_count >= build->max_objects;
-        is_added = true;
-        if (!enter_version(trace, &epoch->by_address, trace->object_count - 1, epoch->from))
-            return false;
-    }
-    return true;
-}
-
-static enum extract_code name_signals(struct build *build, struct extract_error *error)
-{
-    struct extract_trace *trace = build->trace;
-    const struct extract_ring *ring = &trace->snapshot->ring;
-    struct extract_numbers numbers = {.count = 0};
-
-    if (!trace->symbols || !ring->format->describing)
-        return EXTRACT_OK;
-    set_name_pointers(build); // the list below points to names
-    struct extract_number *list = extract_signals_list(trace, &numbers.count);
-    numbers.list = list;
-    trace->has_unnamed = false;
-    enum extract_code code = EXTRACT_NOMEM;
-    if (list)
-        code = ring->format->describing->name_signals(ring, trace->symbols, &numbers, add_signal,
-                                                      build, &trace->signals, error);
-    else
-        extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
-    free(list);
-    trace->info.signals = &trace->signals;
-    return code;
 }
 
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
@@ -908,12 +599,12 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
         fits = extract_map_init(&trace->epochs[i].by_address, i ? 0 : objects) &&
                extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
     fits = extract_map_init(&trace->seen_signals, 0) && fits && add_registered(&build) &&
-           add_all_logged(&build) && walk_events(&build) && !trace->names.code;
+           add_all_logged(&build) && names_walk(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits) {
-        find_priorities(&build);
-        code = name_signals(&build, error);
-        set_name_pointers(&build);
+        names_find_priorities(&build);
+        code = names_add_signals(&build, error);
+        names_set_pointers(&build);
     }
     free(build.offsets);
     if (code)
@@ -943,6 +634,7 @@ static bool forget_names(struct extract_trace *trace)
     trace->epoch_count = 1;
     trace->epochs->first = 0;
     memset(trace->seen, 0, sizeof trace->seen);
+    extract_map_free(&trace->rare_ids);
     extract_map_free(&trace->seen_signals);
     // All three are initialized even if one fails, so that all can be freed.
     bool objects = extract_map_init(&trace->epochs->by_address, 0);
@@ -973,12 +665,12 @@ enum extract_code extract_names_continue(struct extract_trace *trace, bool resta
 
     trace->run_count = 0;
     bool fits = (!restarted && trace->names.used < MAX_NAMES) || forget_names(trace);
-    fits = fits && restore_offsets(&build) && walk_events(&build) && !trace->names.code;
+    fits = fits && restore_offsets(&build) && names_walk(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits && trace->has_unnamed)
-        code = name_signals(&build, error);
+        code = names_add_signals(&build, error);
     if (fits)
-        set_name_pointers(&build);
+        names_set_pointers(&build);
     free(build.offsets);
     if (code)
         return code;

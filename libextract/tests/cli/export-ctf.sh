@@ -272,7 +272,8 @@ compare_interrupts lossy
 babeltrace2 trace 2>warnings >/dev/null
 discarded "lossy: lttng" 334
 is "lossy: lttng: a loss is an event" "$(babeltrace2 trace 2>/dev/null |
-    sed -n 's/.*ringside_lost: .*at_least = \([0-9]*\).*/\1/p' | awk '{sum += $1} END {print sum}')" 334
+    sed -n 's/.*ringside_lost: .*at_least = \([0-9]*\).*/\1/p' |
+    awk '{sum += $1} END {print sum}')" 334
 run export --to ctf-lttng "$here/../data/trcfmt-cases.tsv" -o none
 check "a file that is not a trace" '1 2'
 run export --to ctf-lttng posix-loop.log -o none

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// events: objects and names while they are collected (names.c, first_walk.c, names_elsewhere.c).
+#ifndef EXTRACT_EVENTS_NAMES_H
+#define EXTRACT_EVENTS_NAMES_H
+
+#include "events/internal.h"
+
+// Names are stored one after the other, in storage that moves when it grows. While names are
+// collected, each object therefore has offsets instead of pointers.
+struct name_offsets {
+    size_t name, shown;
+    bool has_priorities; // events change the priority of the thread
+};
+
+struct build {
+    struct extract_trace *trace;
+    struct extract_memory *memory;
+    struct name_offsets *offsets; // per object
+    bool begins_run;              // the last event begins a run of the target
+    bool has_orders;              // of priorities
+    bool has_break;               // something may be missing between two events
+    size_t capacity;              // objects that fit
+    size_t max_objects;           // damaged entries must not fill the memory with threads
+    uint64_t first_thread;        // address of the first one that recorded an event; 0: none yet
+    uint64_t last_thread; // that recorded the newest event outside of interrupts; 0: none, or a gap
+    bool has_called_sleep; // by that event
+};
+
+// ---- names.c ----
+
+// Returns the name of the type of the format's threads.
+const char *names_thread_type(const struct build *build);
+// Adds an object. Without a name, it gets that of a symbol, of its control block, or its address.
+// This and the next three return false if memory is short.
+bool names_add_object(struct build *build, const struct extract_object *object, const char *name);
+// Makes object `i` the one at its address, or under its number, from a block of a log on, or from
+// an event on.
+bool names_enter_version(struct extract_trace *trace, struct extract_map *map, size_t i,
+                         uint64_t since);
+bool names_enter_object(struct extract_trace *trace, struct extract_epoch *epoch, size_t i,
+                        uint64_t since);
+// Adds a thread at an address other than 0, unless it is known, or its priority, unless that is.
+bool names_add_thread(struct build *build, uint64_t address, uint16_t priority, uint64_t seq);
+// Applies an entry that gives a name, and a translated event that has the name of its thread.
+bool names_note_entry(struct build *build, const struct extract_event *event);
+bool names_note_thread(struct build *build, const struct extract_event *event,
+                       const struct extract_role_fields *role);
+// Replaces offsets of names by pointers, and marks the objects that no address stands for.
+void names_set_pointers(struct build *build);
+
+// ---- first_walk.c ----
+
+// Notes the order of priorities of a kernel.
+void names_note_order(struct build *build, enum extract_priority_order order);
+// Walks over all events once. Returns false if memory is short.
+bool names_walk(struct build *build);
+
+// ---- names_elsewhere.c ----
+
+// Looks up the priorities of threads for which no entry states one.
+void names_find_priorities(struct build *build);
+// Adds the names of signals that only the ELF has. Errors: NOMEM, and those of the format.
+enum extract_code names_add_signals(struct build *build, struct extract_error *error);
+
+#endif

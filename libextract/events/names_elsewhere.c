@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// events: names and priorities that the trace does not state: those of the firmware's ELF, and
+// those of the control blocks in the target's memory.
+#include "events/names.h"
+#include <stdlib.h>
+
+// Looks up the priorities of threads for which no entry states one, in memory and ELF: those of
+// threads that keep theirs in all of the trace.
+void names_find_priorities(struct build *build)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    const struct extract_scheduler *kernel = ring->format->kernel;
+
+    if (!kernel)
+        return;
+    names_note_order(build, kernel->order);
+    for (size_t i = 0; kernel->priority && trace->symbols && i < trace->object_count; i++) {
+        struct extract_object *object = &trace->objects[i];
+        uint64_t address = extract_ring_address(ring, object->address);
+        uint16_t priority;
+        if (!object->thread || object->priority != EXTRACT_NO_PRIORITY ||
+            build->offsets[i].has_priorities)
+            continue;
+        enum extract_priority_order order =
+            kernel->priority(build->memory, trace->symbols, address, &priority);
+        names_note_order(build, order);
+        // During a loss, priorities may have changed, unless they never do.
+        if (order && (kernel->order || !build->has_break))
+            object->priority = priority;
+    }
+}
+
+// ---- names from the ELF only ----
+
+// Adds the name of a signal from the ELF, in every run whose entries do not name the signal.
+static bool add_signal(void *context, uint64_t number, const char *name)
+{
+    static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
+                                                           {"", EXTRACT_KIND_NONE}};
+    struct build *build = context;
+    struct extract_trace *trace = build->trace;
+    struct extract_object object = {.address = number,
+                                    .type_name = "signal",
+                                    .param_types = no_params,
+                                    .in_use = true,
+                                    .number_kind = EXTRACT_KIND_SIGNAL,
+                                    .priority = EXTRACT_NO_PRIORITY,
+                                    .slot = UINT32_MAX};
+    uint64_t key = extract_number_key(EXTRACT_KIND_SIGNAL, number);
+    bool is_added = false;
+
+    for (size_t i = 0; i < trace->epoch_count; i++) {
+        struct extract_epoch *epoch = &trace->epochs[i];
+        if (extract_map_get(&epoch->by_address, key))
+            continue;
+        if (!is_added &&
+            (trace->object_count >= build->max_objects || !names_add_object(build, &object, name)))
+            return trace->object_count >= build->max_objects;
+        is_added = true;
+        if (!names_enter_version(trace, &epoch->by_address, trace->object_count - 1, epoch->from))
+            return false;
+    }
+    return true;
+}
+
+enum extract_code names_add_signals(struct build *build, struct extract_error *error)
+{
+    struct extract_trace *trace = build->trace;
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    struct extract_numbers numbers = {.count = 0};
+
+    if (!trace->symbols || !ring->format->describing)
+        return EXTRACT_OK;
+    names_set_pointers(build); // the list below points to names
+    struct extract_number *list = extract_signals_list(trace, &numbers.count);
+    numbers.list = list;
+    trace->has_unnamed = false;
+    enum extract_code code = EXTRACT_NOMEM;
+    if (list)
+        code = ring->format->describing->name_signals(ring, trace->symbols, &numbers, add_signal,
+                                                      build, &trace->signals, error);
+    else
+        extract_error_set(error, EXTRACT_NOMEM, "names of signals", NULL, "out of memory");
+    free(list);
+    trace->info.signals = &trace->signals;
+    return code;
+}
