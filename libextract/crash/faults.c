@@ -17,7 +17,9 @@
 
 enum {
     EXCEPTION = 0x1FF,
+    SECURE_FAULT = 7,
     STATUS_ADDRESS_LOW = 0x28, // of CFSR after 0xE000ED00
+    SECURE_ADDRESS_LOW = 0xE4, // of SFSR
     DATA_VIOLATION = 1,
     MMFAR_VALID = 7,
     PRECISE = 9,
@@ -68,7 +70,7 @@ static const struct crash_meaning exceptions[] = {
     {4, "memory fault", "MemManage"},
     {5, "bus fault", "BusFault"},
     {6, "usage fault", "UsageFault"},
-    {7, "usage fault", "SecureFault"},
+    {SECURE_FAULT, "usage fault", "SecureFault"},
     {11, NULL, "SVCall"},
     {12, NULL, "DebugMonitor"},
     {14, NULL, "PendSV"},
@@ -85,6 +87,18 @@ const struct crash_meaning *crash_meaning_of(const struct crash_meaning *list, s
 }
 
 static const uint64_t scb = 0xE000ED00; // system control block
+
+bool crash_is_locked_up(const struct crash_build *build)
+{
+    const uint64_t v7m = 0xFFFFFFFE, v8m = 0xEFFFFFFE;
+    uint64_t pc;
+
+    if (!build->machine || !build->machine->is_m_profile ||
+        !register_get(&build->crash->registers, ARM_PC, &pc))
+        return false;
+    pc &= ~UINT64_C(1);
+    return pc == v7m || pc == v8m;
+}
 
 // Reads which exception is active: the one that the core is in, or has taken at its registers. A
 // dump or a live target may have it for a core without registers.
@@ -107,24 +121,50 @@ static bool read_active_exception(const struct crash_build *build, uint64_t *num
     return true;
 }
 
+// Reads words into registers, as many as there are: not every dump has all of them.
+static void read_words(struct crash_build *build, uint64_t address, const uint8_t *order,
+                       size_t count)
+{
+    enum { MOST = 6 };
+    uint8_t bytes[MOST * 4];
+    size_t got;
+
+    (void)extract_memory_read(build->remains->memory, address, bytes, count * 4, &got, NULL);
+    struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
+    for (size_t i = 0; i < got / 4; i++)
+        register_set(&build->crash->registers, order[i], extract_cursor_u32(&c));
+}
+
+// Returns whether a core has the status of secure faults: one in SecureFault does, and those of
+// Armv8-M do by their part numbers (CPUID), from Cortex-M23 on. Others have nothing there.
+static bool has_secure_status(const struct crash_build *build)
+{
+    enum { FAMILY = 0xFF0, MINIMAL = 0xD20, SAFE = 0xD30 };
+    uint8_t bytes[4];
+    uint64_t psr;
+    size_t got;
+
+    if (register_get(&build->crash->registers, ARM_PSR, &psr) && (psr & EXCEPTION) == SECURE_FAULT)
+        return true;
+    if (extract_memory_read(build->remains->memory, scb, bytes, sizeof bytes, &got, NULL))
+        return false;
+    struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
+    unsigned family = extract_cursor_u32(&c) >> 4 & FAMILY;
+    return family == MINIMAL || family == SAFE;
+}
+
 // Reads the fault status registers from memory, if a dump or a live target has them.
 static void read_status(struct crash_build *build)
 {
-    static const uint8_t order[] = {FAULT_CFSR,  FAULT_HFSR, FAULT_DFSR,
-                                    FAULT_MMFAR, FAULT_BFAR, FAULT_AFSR};
-    struct extract_registers *registers = &build->crash->registers;
-    uint8_t bytes[sizeof order * 4];
-    size_t got;
+    static const uint8_t status[] = {FAULT_CFSR,  FAULT_HFSR, FAULT_DFSR,
+                                     FAULT_MMFAR, FAULT_BFAR, FAULT_AFSR},
+                         secure[] = {FAULT_SFSR, FAULT_SFAR};
     uint64_t known;
 
-    if (register_get(registers, FAULT_CFSR, &known))
-        return;
-    // Not every dump has all of them.
-    (void)extract_memory_read(build->remains->memory, scb + STATUS_ADDRESS_LOW, bytes, sizeof bytes,
-                              &got, NULL);
-    struct extract_cursor c = extract_cursor_make(bytes, got, EXTRACT_LITTLE);
-    for (size_t i = 0; i < got / 4; i++)
-        register_set(registers, order[i], extract_cursor_u32(&c));
+    if (!register_get(&build->crash->registers, FAULT_CFSR, &known))
+        read_words(build, scb + STATUS_ADDRESS_LOW, status, sizeof status);
+    if (!register_get(&build->crash->registers, FAULT_SFSR, &known) && has_secure_status(build))
+        read_words(build, scb + SECURE_ADDRESS_LOW, secure, sizeof secure);
 }
 
 // Adds a finding for each bit that is set. `with_address`: number of the bit whose access went to
@@ -341,9 +381,15 @@ static void find_without_bits(struct crash_build *build, const struct crash_mean
     uint64_t cfsr, hfsr = 0;
     bool is_known =
         register_get(registers, FAULT_CFSR, &cfsr) && register_get(registers, FAULT_HFSR, &hfsr);
+    const bool is_secure = exception->number == SECURE_FAULT;
+    uint64_t sfsr;
 
     build->has_foreign_fault |= !is_known || !(hfsr & (debug_event | forced)); // any fault
-    if (!is_known)
+    if (is_secure && !register_get(registers, FAULT_SFSR, &sfsr))
+        crash_find(build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
+                   "the core is in SecureFault; its status is not known, which is at 0xE000EDE4 to "
+                   "0xE000EDEB");
+    else if (!is_known && !is_secure)
         crash_find(
             build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
             "the core is in %s; no fault status is known, which is at 0xE000ED28 to 0xE000ED3F",
@@ -364,6 +410,16 @@ static void find_without_bits(struct crash_build *build, const struct crash_mean
                    "the core is in %s; its fault status is 0", exception->text);
 }
 
+static void find_lockup(struct crash_build *build)
+{
+    if (crash_is_locked_up(build))
+        crash_find(
+            build, "hard fault", "registers", EXTRACT_CRASH_CERTAIN,
+            "lockup: a fault that no handler could take, such as one in HardFault or NMI, or "
+            "at reset (pc 0x%08llx)",
+            (unsigned long long)build->crash->registers.value[ARM_PC]);
+}
+
 static void read_arm(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
@@ -380,10 +436,11 @@ static void read_arm(struct crash_build *build)
     const struct crash_meaning *exception =
         crash_meaning_of(exceptions, sizeof exceptions / sizeof *exceptions, number);
     name_exception(number, crash->context, sizeof crash->context);
+    find_lockup(build);
     // The status stays after a fault that the program survived: it counts in a handler of faults.
     bool is_fault = exception && exception->kind;
     bool is_found = is_fault && find_status(build);
-    if (is_fault && !is_found)
+    if (is_fault && !is_found && !crash_is_locked_up(build))
         find_without_bits(build, exception);
     if (is_fault)
         place_of_exception(build, number);

@@ -114,7 +114,7 @@ static void check_threads(struct crash_build *build)
     size_t saved = 0, in_code = 0;
 
     if (place->is_known && !place->function && !has_bad_call(build->crash) &&
-        !extract_symbols_has_libraries(build->remains->symbols))
+        !crash_is_locked_up(build) && !extract_symbols_has_libraries(build->remains->symbols))
         crash_find(build, "other program", "registers", EXTRACT_CRASH_POSSIBLE,
                    "0x%08llx is not in a function of the ELF file", (unsigned long long)place->pc);
     if (kernel && kernel->problem_count > kernel->missing_count + kernel->is_moving)
@@ -329,7 +329,7 @@ static void check_vectors(struct crash_build *build)
     uint64_t psr, lr, pc, table;
     uint8_t bytes[4];
 
-    if (!build->machine || !build->machine->is_m_profile ||
+    if (!build->machine || !build->machine->is_m_profile || crash_is_locked_up(build) ||
         !register_get(registers, ARM_PSR, &psr) || !(psr & EXCEPTION) ||
         !register_get(registers, ARM_LR, &lr) || lr >> 8 != RETURN ||
         !register_get(registers, ARM_PC, &pc) || !find_vectors(build, &table) ||

@@ -86,6 +86,16 @@ static void arm(void **state)
     expect(EM_ARM, 4, true, vector, "hard fault", "vector");
     const uint64_t secure[][2] = {{ARM_PSR, 7}, {FAULT_SFSR, 0x48}, {FAULT_SFAR, 0x5000}, END};
     expect(EM_ARM, 4, true, secure, "memory fault", "address 0x00005000");
+    const uint64_t left_secure[][2] = {{ARM_PSR, 7}, {FAULT_SFSR, 0x10}, END};
+    expect(EM_ARM, 4, true, left_secure, "usage fault", "left secure code");
+    // Those of other faults say nothing of it.
+    const uint64_t unknown_secure[][2] = {{ARM_PSR, 7}, {FAULT_CFSR, 0}, {FAULT_HFSR, 0}, END};
+    expect(EM_ARM, 4, true, unknown_secure, "usage fault", "status is not known");
+    const uint64_t stack_limit[][2] = {{ARM_PSR, 6}, {FAULT_CFSR, 0x100000}, END};
+    expect(EM_ARM, 4, true, stack_limit, "stack overflow", "below its limit (CFSR 0x00100000)");
+    const uint64_t lockup[][2] = {
+        {ARM_PSR, HARD_FAULT}, {ARM_PC, 0xFFFFFFFE}, {FAULT_CFSR, 0}, {FAULT_HFSR, 0}, END};
+    expect(EM_ARM, 4, true, lockup, "hard fault", "lockup: ");
     const uint64_t nothing[][2] = {{ARM_PSR, HARD_FAULT}, END};
     expect(EM_ARM, 4, true, nothing, "hard fault", "no fault status is known");
     const uint64_t masked[][2] = {
@@ -114,6 +124,45 @@ static size_t read_scb(void *context, uint64_t address, void *buffer, size_t len
     length = length < end - address ? length : (size_t)(end - address);
     memcpy(buffer, (const uint8_t *)scb + (address - begin), length);
     return length;
+}
+
+// A system control space with CPUID and SFSR: only cores of Armv8-M have SFSR.
+static size_t read_scs(void *context, uint64_t address, void *buffer, size_t length)
+{
+    const uint32_t *scs = context;
+    const uint64_t begin = 0xE000ED00, end = begin + 0x100;
+
+    if (address < begin || address >= end)
+        return 0;
+    length = length < end - address ? length : (size_t)(end - address);
+    memcpy(buffer, (const uint8_t *)scs + (address - begin), length);
+    return length;
+}
+
+static void arm_secure_status(void **state)
+{
+    // Part numbers: Cortex-M33, M4. A secure fault that no handler takes is a HardFault.
+    static const uint32_t parts[][2] = {{0x410FD213, true}, {0x410FC241, false}};
+    (void)state;
+
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t scs[64] = {parts[i][0], [11] = 1u << 30, [57] = 0x48, [58] = 0x5000};
+        const struct extract_memory_source source = {.read = read_scs, .context = scs};
+        struct extract_registers core = {.known = 0};
+        struct extract_crash crash;
+        struct extract_remains remains = {.cores = &core, .core_count = 1};
+        assert_int_equal(extract_memory_new(&remains.memory, &source, NULL), EXTRACT_OK);
+        struct crash_build build =
+            build_of(register_machine_find(EM_ARM, 4, true), &remains, &crash);
+        register_set(&core, ARM_PSR, HARD_FAULT);
+        crash_read_faults(&build);
+        assert_int_equal(crash.finding_count, 1);
+        assert_int_equal(strstr(crash.findings[0].text, "secure memory: address 0x00005000") !=
+                             NULL,
+                         parts[i][1]);
+        free(crash.findings);
+        extract_memory_close(remains.memory);
+    }
 }
 
 static void arm_without_registers(void **state)
@@ -512,6 +561,7 @@ int main(void)
                                        cmocka_unit_test(riscv),
                                        cmocka_unit_test(linux_signal),
                                        cmocka_unit_test(deadlocks),
+                                       cmocka_unit_test(arm_secure_status),
                                        cmocka_unit_test(arm_without_registers),
                                        cmocka_unit_test(arm_classic),
                                        cmocka_unit_test(aarch64),
