@@ -63,8 +63,8 @@ const struct extract_kernel_thread *crash_stack_below(const struct extract_kerne
 // Lowers a certainty to another one.
 void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most);
 
-// Returns whether a core of M-profile cannot take a fault: it then stands still at an address that it
-// has for that. Source: Arm v7-M and v8-M Architecture Reference Manuals, "Lockup".
+// Returns whether a core of M-profile cannot take a fault: it then stands still at an address that
+// it has for that. Source: Arm v7-M and v8-M Architecture Reference Manuals, "Lockup".
 bool crash_is_locked_up(const struct crash_build *build);
 
 // Returns whether a fault is among the findings.
