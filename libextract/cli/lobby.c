@@ -10,6 +10,7 @@
 #include "cli/lobby.h"
 #include "base/now.h"
 #include "cli/cli.h"
+#include "memory/live/connection.h"
 #include "memory/live/listener.h"
 #include <errno.h>
 #include <stdio.h>
@@ -142,8 +143,20 @@ static bool is_late(const struct guest *guest, bool has_others)
                                             : has_others && age > SILENT_SECONDS * EXTRACT_SECOND;
 }
 
-void lobby_tend(struct lobby *lobby, const char *user)
+// Returns the client that is served; NULL: none is, or it has gone, which its session will notice.
+static const struct guest *find_user(const struct lobby *lobby)
 {
+    for (size_t i = 0; i < LOBBY_GUESTS; i++) {
+        const struct guest *guest = &lobby->guests[i];
+        if (guest->state == GUEST_IS_SERVED && !connection_has_gone(guest->fd))
+            return guest;
+    }
+    return NULL;
+}
+
+void lobby_tend(struct lobby *lobby)
+{
+    const struct guest *user;
     size_t count = 0;
 
     accept_guests(lobby);
@@ -154,8 +167,9 @@ void lobby_tend(struct lobby *lobby, const char *user)
         if (guest->state != GUEST_WAITS && guest->state != GUEST_IS_REFUSED)
             continue;
         bool is_there = hear(lobby, guest);
-        if (is_there && user && guest->state == GUEST_WAITS && has_spoken(guest))
-            refuse(lobby, guest, user);
+        if (is_there && guest->state == GUEST_WAITS && has_spoken(guest) &&
+            (user = find_user(lobby)) != NULL)
+            refuse(lobby, guest, user->name);
         if (!is_there || is_late(guest, count > 1))
             lobby_dismiss(guest);
     }

@@ -35,9 +35,9 @@ void lobby_close(struct lobby *lobby);
 
 // Stores what to poll for, at most 1 + LOBBY_GUESTS entries. Returns their number.
 size_t lobby_poll(const struct lobby *lobby, struct pollfd *list);
-// Accepts clients and hears what they say, without waiting. While `user` (NULL: nobody) is served,
+// Accepts clients and reads what they have sent, without waiting. While one is served, other
 // clients of GDB get the reason, and are disconnected.
-void lobby_tend(struct lobby *lobby, const char *user);
+void lobby_tend(struct lobby *lobby);
 // Returns a client of GDB, to be served and then dismissed; NULL: there is none.
 struct guest *lobby_next(struct lobby *lobby);
 void lobby_dismiss(struct guest *guest);

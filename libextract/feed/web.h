@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// feed: tells the requests of a browser from streams. A web page can make a browser send what the
-// page wants to a TCP port, but only after the first line of an HTTP request, or in TLS.
+// feed: distinguishes the requests of a browser from streams. A web page can make a browser send
+// bytes of its choice to a TCP port, but only after the first line of an HTTP request, in TLS, or
+// in a request of STUN, with which WebRTC looks for a way to another computer.
 #ifndef EXTRACT_FEED_WEB_H
 #define EXTRACT_FEED_WEB_H
 

@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT
 // serve: distinguishes a client of GDB's protocol from others (caller.h).
-// Standard: RFC 9110, 9.1 and 5.6.2 (a method is a token).
 #include "serve/caller.h"
+#include "base/token.h"
 #include <string.h>
 
 enum { INTERRUPT = 3 };
 
-static bool is_token(char c)
-{
-    static const char others[] = "!#$%&'*+-.^_`|~";
-
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c && strchr(others, c));
-}
-
 static bool can_be_method(const struct serve_input *packet)
 {
     for (size_t i = 0; i < packet->used; i++)
-        if (!is_token(packet->data[i]))
+        if (!extract_is_token(packet->data[i]))
             return false;
     return true;
 }

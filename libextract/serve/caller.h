@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// serve: tells a client of GDB's protocol from others that connect to its port. A web page can make
-// a browser send what the page wants, but only in an HTTP request, of which the page chooses no
-// more than the method, a word, and what follows the first lines.
+// serve: distinguishes a client of GDB's protocol from others that connect to its port. A web page
+// can make a browser send what the page wants, but only in an HTTP request, of which the page
+// chooses no more than the method, a word, and what follows the first lines.
 //
 //                a packet that only reads      one that cannot be a method
 //     UNKNOWN ────────────────────────> READS ────────────────────────────> GDB

@@ -163,7 +163,7 @@ static enum extract_code run_session(struct session *s, struct lobby *lobby,
         if (poll(ready, count, WAIT_MS) < 0)
             continue;
         if (lobby)
-            lobby_tend(lobby, s->name);
+            lobby_tend(lobby);
         bool has_gone = ready[1].revents & (POLLRDHUP | POLLHUP | POLLERR);
         if (s->left && ready[1].revents & POLLOUT)
             code = write_some(s, error);
@@ -219,7 +219,7 @@ static void serve_guests(const struct service *service, struct lobby *lobby)
 
     while (!cli_ending_signal()) {
         poll(ready, lobby_poll(lobby, ready), WAIT_MS);
-        lobby_tend(lobby, NULL);
+        lobby_tend(lobby);
         while (!cli_ending_signal() && (guest = lobby_next(lobby)) != NULL) {
             struct session session = {
                 .name = guest->name, .in = guest->fd, .out = guest->fd, .caller = &guest->caller};

@@ -87,6 +87,16 @@ get 6 5 >/dev/null # the rest of the answer
 printf '+$?#3f' >&6
 is "a client that has spoken is kept" "$(get 6 100 | grep -c T05 || true)" 1
 exec 6>&-
+# As soon as one has gone, the next is served.
+for ((round = 0; round < 50; round++)); do
+    exec 6<>"/dev/tcp/127.0.0.1/$port"
+    # shellcheck disable=SC2016 # a packet
+    printf '+$?#3f' >&6
+    get 6 6
+    exec 6>&-
+done >"$work/rounds"
+is "none is told that one is there that has gone" \
+    "$(grep -o 'in use\|T05th\|+$T05\|+$E.i' "$work/rounds" | sort | uniq -c | xargs)" '50 +$T05'
 end "a signal ends it" TERM
 
 # A UNIX socket.

@@ -24,6 +24,17 @@ static void first_bytes(void **state)
         {BYTES("host: x\r\n"), WEB_REQUEST},
         {BYTES("\x16\x03\x01\x02\x00\x01"), WEB_REQUEST}, // TLS 1.0 to 1.3
         {BYTES("\x16\x03\x01\x02\x00"), WEB_UNKNOWN},
+        {BYTES("\x00\x03\x00\x08\x21\x12\xa4\x42"), WEB_REQUEST}, // STUN: Allocate of TURN
+        {BYTES("\x00\x01\x00\x5c\x21\x12\xa4\x42"
+               "ab"),
+         WEB_REQUEST},
+        {BYTES("\x00\x70\x00\x01\x00\x5c\x21\x12\xa4\x42"), WEB_REQUEST}, // of ICE over TCP
+        {BYTES("\x02\x01\x00\x01\x00\x5c\x21\x12\xa4\x42"), WEB_REQUEST},
+        {BYTES("\x00\x70\x00\x01\x00\x5c\x21\x12\xa4"), WEB_UNKNOWN},
+        {BYTES("\x00"), WEB_UNKNOWN},
+        {BYTES("\x00\x03\x00\x08\x21\x12\xa4\x43"), WEB_STREAM},
+        {BYTES("\x00\x02\x00"), WEB_STREAM},
+        {BYTES("\x02\x01\x7e"), WEB_STREAM},
         {BYTES("POST / HTTP/1.1"), WEB_UNKNOWN},
         {BYTES("Hos"), WEB_UNKNOWN},
         {BYTES(""), WEB_UNKNOWN},
