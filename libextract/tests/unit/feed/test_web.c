@@ -33,7 +33,7 @@ static void first_bytes(void **state)
         {BYTES("\x00\x70\x00\x01\x00\x5c\x21\x12\xa4"), WEB_UNKNOWN},
         {BYTES("\x00"), WEB_UNKNOWN},
         {BYTES("\x00\x03\x00\x08\x21\x12\xa4\x43"), WEB_STREAM},
-        {BYTES("\x00\x02\x00"), WEB_STREAM},
+        {BYTES("\x00\x02\x01"), WEB_STREAM},
         {BYTES("\x02\x01\x7e"), WEB_STREAM},
         {BYTES("POST / HTTP/1.1"), WEB_UNKNOWN},
         {BYTES("Hos"), WEB_UNKNOWN},
