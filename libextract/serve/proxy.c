@@ -109,6 +109,13 @@ void extract_proxy_watch(struct extract_proxy *proxy, int client)
     proxy->upstream.connection.client = &proxy->client;
 }
 
+void extract_proxy_meanwhile(struct extract_proxy *proxy, void (*function)(void *context),
+                             void *context)
+{
+    proxy->upstream.connection.meanwhile = function;
+    proxy->upstream.connection.meanwhile_context = context;
+}
+
 const void *extract_proxy_output(struct extract_proxy *proxy, size_t *length)
 {
     *length = proxy->output.used;

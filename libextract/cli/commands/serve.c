@@ -40,6 +40,7 @@ struct session {
     struct caller *caller;         // NULL: GDB has started this program
     struct extract_server *server; // of a dump; NULL: of a live target
     struct extract_proxy *proxy;
+    struct lobby *lobby;    // other clients; NULL: there are none
     const char *place;      // of the proxy's server
     const char *at;         // output that is to be written
     size_t left;            // its bytes
@@ -49,6 +50,12 @@ struct session {
 static enum extract_code lost_client(const struct session *s, struct extract_error *error)
 {
     return extract_error_set(error, EXTRACT_IO, s->name, NULL, "%s", strerror(errno));
+}
+
+// The server may take long to answer, and other clients need not wait for that.
+static void tend_others(void *context)
+{
+    lobby_tend(context);
 }
 
 static enum extract_code open_session(struct session *s, const struct service *service,
@@ -63,6 +70,8 @@ static enum extract_code open_session(struct session *s, const struct service *s
                               service->options->timeout_ms, cli_ending_flag(), error);
     if (!code)
         extract_proxy_watch(s->proxy, s->out);
+    if (!code && s->lobby)
+        extract_proxy_meanwhile(s->proxy, tend_others, s->lobby);
     return code;
 }
 
@@ -143,10 +152,8 @@ static enum extract_code note_server_end(struct session *s, struct extract_error
                              "the server has closed the connection");
 }
 
-// Serves a client until it goes, the server goes or a signal comes. `lobby`: other clients; NULL:
-// none.
-static enum extract_code run_session(struct session *s, struct lobby *lobby,
-                                     struct extract_error *error)
+// Serves a client until it goes, the server goes or a signal comes.
+static enum extract_code run_session(struct session *s, struct extract_error *error)
 {
     struct pollfd ready[4 + LOBBY_GUESTS];
     enum extract_code code = EXTRACT_OK;
@@ -159,11 +166,11 @@ static enum extract_code run_session(struct session *s, struct lobby *lobby,
             (struct pollfd){.fd = s->out, .events = s->left ? POLLRDHUP | POLLOUT : POLLRDHUP};
         ready[2] = (struct pollfd){.fd = s->server_end_ns ? -1 : server,
                                    .events = s->left ? POLLRDHUP : POLLIN};
-        size_t count = 3 + (lobby ? lobby_poll(lobby, ready + 3) : 0);
+        size_t count = 3 + (s->lobby ? lobby_poll(s->lobby, ready + 3) : 0);
         if (poll(ready, count, WAIT_MS) < 0)
             continue;
-        if (lobby)
-            lobby_tend(lobby);
+        if (s->lobby)
+            lobby_tend(s->lobby);
         bool has_gone = ready[1].revents & (POLLRDHUP | POLLHUP | POLLERR);
         if (s->left && ready[1].revents & POLLOUT)
             code = write_some(s, error);
@@ -181,15 +188,14 @@ static enum extract_code run_session(struct session *s, struct lobby *lobby,
 }
 
 static enum extract_code serve_one(const struct service *service, struct session *s,
-                                   const struct guest *guest, struct lobby *lobby,
-                                   struct extract_error *error)
+                                   const struct guest *guest, struct extract_error *error)
 {
     enum extract_code code = open_session(s, service, error);
 
     if (!code && guest)
         code = take(s, guest->held, guest->used, error);
     if (!code)
-        code = run_session(s, lobby, error);
+        code = run_session(s, error);
     extract_proxy_close(s->proxy);
     extract_server_free(s->server);
     return code;
@@ -221,9 +227,12 @@ static void serve_guests(const struct service *service, struct lobby *lobby)
         poll(ready, lobby_poll(lobby, ready), WAIT_MS);
         lobby_tend(lobby);
         while (!cli_ending_signal() && (guest = lobby_next(lobby)) != NULL) {
-            struct session session = {
-                .name = guest->name, .in = guest->fd, .out = guest->fd, .caller = &guest->caller};
-            if (serve_one(service, &session, guest, lobby, &error))
+            struct session session = {.name = guest->name,
+                                      .in = guest->fd,
+                                      .out = guest->fd,
+                                      .caller = &guest->caller,
+                                      .lobby = lobby};
+            if (serve_one(service, &session, guest, &error))
                 cli_complain(&error);
             lobby_dismiss(guest);
         }
@@ -254,7 +263,7 @@ static enum extract_code serve_pipe(const struct service *service, struct extrac
 {
     struct session session = {.name = "GDB", .in = STDIN_FILENO, .out = STDOUT_FILENO};
 
-    return serve_one(service, &session, NULL, NULL, error);
+    return serve_one(service, &session, NULL, error);
 }
 
 static int run_serve(const struct cli_options *options)

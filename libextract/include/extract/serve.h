@@ -67,6 +67,10 @@ enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void 
 // Ends each wait for the server, with an error, once the other end of `client` has gone: a socket,
 // or the pipe that the answers are written to.
 void extract_proxy_watch(struct extract_proxy *proxy, int client);
+// Calls a function about ten times a second while the server is waited for: a caller with several
+// clients can tend them. The function must not use the proxy. NULL: no function.
+void extract_proxy_meanwhile(struct extract_proxy *proxy, void (*function)(void *context),
+                             void *context);
 // Returns the file descriptor of the server to wait for while the target runs; -1: the target is
 // halted.
 int extract_proxy_server(const struct extract_proxy *proxy);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // memory/live: the sockets of a connection (connection.h).
 //
-// Every socket is nonblocking. Except for the lookup of a host name, all waiting is done by poll,
-// in slices of at most SLICE_MS that do not go beyond the deadline. A set `cancel` is noticed
-// between two slices. Standard: IEEE Std 1003.1-2017.
+// Every socket is nonblocking. All waiting is done by poll, in slices of at most SLICE_MS that do
+// not go beyond the deadline. A set `cancel` is noticed between two slices. The exception is the
+// lookup of a host name that is neither an address nor in /etc/hosts: the resolver has deadlines of
+// its own (resolv.conf), and nothing ends it before. Standard: IEEE Std 1003.1-2017.
 #define _GNU_SOURCE // POLLRDHUP
 #include "memory/live/connection.h"
 #include "base/now.h"
@@ -161,6 +162,8 @@ static bool await(struct connection *connection, int fd, short events)
                                    strerror(errno));
         if (!slice)
             return be_late(connection);
+        if (!ready && connection->meanwhile)
+            connection->meanwhile(connection->meanwhile_context);
     }
 }
 

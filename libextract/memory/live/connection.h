@@ -32,10 +32,13 @@ struct connection {
     void *context;                       // for dial
     const volatile sig_atomic_t *cancel; // may be NULL
     const int *client;                   // a file whose end cancels, too; NULL: none
-    uint64_t timeout;                    // longest time of one exchange, in ns
-    uint64_t limit;                      // end of the whole operation, in CLOCK_MONOTONIC ns
-    uint64_t deadline;                   // end of this exchange, in CLOCK_MONOTONIC ns
-    int fd;                              // the socket; -1: not connected
+    // Is called about ten times a second while an answer is awaited; NULL: nothing is.
+    void (*meanwhile)(void *context);
+    void *meanwhile_context;
+    uint64_t timeout;  // longest time of one exchange, in ns
+    uint64_t limit;    // end of the whole operation, in CLOCK_MONOTONIC ns
+    uint64_t deadline; // end of this exchange, in CLOCK_MONOTONIC ns
+    int fd;            // the socket; -1: not connected
     enum connection_fault fault;
     struct extract_error error; // error of the last fault
     size_t at, used;            // [at, used) of buffer was received and not yet read

@@ -252,6 +252,11 @@ static void many_includes(void **state)
     assert_int_equal(end(&session), 0);
 }
 
+static void count_calls(void *context)
+{
+    ++*(unsigned *)context;
+}
+
 // A silent server: the time-out, a signal and the end of the client end the wait.
 static void silence(void **state)
 {
@@ -259,9 +264,12 @@ static void silence(void **state)
     int pair[2];
     (void)state;
 
+    unsigned calls = 0; // other clients are tended meanwhile
     begin(&session);
+    extract_proxy_meanwhile(session.proxy, count_calls, &calls);
     assert_int_equal(send_packet(&session, "?", 1), EXTRACT_IO);
     assert_string_equal(session.error.why, "no answer within 0.3 s");
+    assert_in_range(calls, 1, 4);
     end(&session);
 
     // Threads that cannot be read: a late answer would be taken for another one.
