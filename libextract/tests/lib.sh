@@ -59,6 +59,16 @@ check() {
     if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
 }
 
+# page_says NAME CONDITION: checks the page of a crash in page.json by a filter of jq.
+page_says() {
+    if jq -e "$2" "$work/page.json" >"$work/out" 2>&1; then
+        ok "$1"
+    else
+        fail "$1" "$(jq -c '[.cause, .thread, .place, .context, [.frames[].function],
+            [.findings[].text]]' "$work/page.json")$(head -n 3 "$work/err")"
+    fi
+}
+
 # as_parts NAME: checks that the last report has the same bytes as the one before, in "parts".
 as_parts() {
     if cmp -s "$work/out" "$work/parts"; then

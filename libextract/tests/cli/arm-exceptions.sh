@@ -1,15 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# arm-exceptions.sh: tests what `ringside crash` says of a core of Arm's A-profile in the handler of
+# arm-exceptions.sh: tests what `ringside crash` page_says of a core of Arm's A-profile in the handler of
 # an exception: what was interrupted, why, and when that is not known. The truth is that of the Arm
 # Architecture Reference Manual for Armv7-A: B1.8.1 (vectors), B1.8.3 (link values), B3.13 (status
 # of faults). The registers are written as OpenOCD's directory has them.
-set -u
-cd "$(dirname "$0")/../../.." || exit 1
-ringside=$PWD/${BUILD:-build}/ringside
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 # A table of each kind; `both` has one function for the two aborts. `data` calls `report`, `store`
 # calls `other` right after an access.
@@ -146,14 +142,6 @@ page() {
     "$ringside" crash -q --json --elf "$work/program.elf" --registers "$work/registers.txt" \
         "$work/ram.bin@0x20000" "$work/high.bin@0xffff0000" >"$work/page.json" 2>"$work/err"
 }
-says() { # NAME CONDITION
-    if jq -e "$2" "$work/page.json" >"$work/out" 2>&1; then
-        echo "ok $1"
-    else
-        echo "not ok $1: $(jq -c '[.cause, .place, .context]' "$work/page.json" "$work/err")"
-        failed=1
-    fi
-}
 link=$(($(at store+4) + 8)) # after a data abort of the access
 found() { # CERTAINTY FUNCTION OFFSET
     printf '.cause.certainty == "%s" and .place.certainty == "%s" and ' "$1" "$1"
@@ -164,74 +152,74 @@ unknown='.cause.kind == "trap" and (.cause.text | test("the core is in abort mod
 
 for table in branches loads earlier both; do
     page abort data $link 0x1f $table
-    says "$table: the start of the handler" "$(found certain store 4) and .context == \"data abort\"
+    page_says "$table: the start of the handler" "$(found certain store 4) and .context == \"data abort\"
         and .cause.kind == \"bus fault\" and (.cause.text | test(\"written: .*0x0000cccc\"))"
 done
 page abort inline+16 $link 0x1f inline
-says "a handler in the table" "$(found certain store 4)"
+page_says "a handler in the table" "$(found certain store 4)"
 page abort data $link 0x1f branches sctlr=0xc52078
-says "high vectors, of the memory" "$(found certain store 4)"
+page_says "high vectors, of the memory" "$(found certain store 4)"
 page abort data+4 $link 0x1f branches
-says "in the handler" "$(found likely store 4)"
+page_says "in the handler" "$(found likely store 4)"
 page abort data+12 "$(at data+12)" 0x1f branches
-says "in the handler, after its call" "$unknown"
+page_says "in the handler, after its call" "$unknown"
 page abort report "$(at data+12)" 0x1f branches
-says "in a function that the handler calls" "$unknown"
+page_says "in a function that the handler calls" "$unknown"
 page abort data 0x30008 0x1f branches
-says "lr is at no code" "$unknown"
+page_says "lr is at no code" "$unknown"
 page abort data $link 0x1f - vbar=-
-says "no table: that at 0 is not in the memory" "$unknown"
+page_says "no table: that at 0 is not in the memory" "$unknown"
 page abort data $link 0x1f branches sctlr=-
-says "SCTLR is not known" "$unknown"
+page_says "SCTLR is not known" "$unknown"
 page abort data $link 0x1f branches sctlr=0x40c50078
-says "vectors in Thumb code" "$unknown"
+page_says "vectors in Thumb code" "$unknown"
 page abort data $link - branches
-says "no saved status: that of Arm code is likely" "$(found likely store 4)"
+page_says "no saved status: that of Arm code is likely" "$(found likely store 4)"
 
 fetch='.context == "prefetch abort" and .cause.kind == "memory fault" and
     (.cause.text | test("fetched: .*not mapped: address 0x00030000")) and
     (.findings | any(.kind == "bad call"))'
 page abort prefetch 0x30004 0x1f branches ifar=0x30000
-says "an instruction that was not fetched" "$fetch"
+page_says "an instruction that was not fetched" "$fetch"
 page abort data 0x30004 0x1f both ifar=0x30000
-says "... with one function for both aborts" "$fetch"
+page_says "... with one function for both aborts" "$fetch"
 page abort prefetch 0x30004 0x1f branches ifar=-
-says "... without IFAR" '.context == "prefetch abort" and (.findings | any(.kind == "bad call"))'
+page_says "... without IFAR" '.context == "prefetch abort" and (.findings | any(.kind == "bad call"))'
 page abort data 0x30004 0x1f both ifar=-
-says "... and one function for both aborts" "$unknown"
+page_says "... and one function for both aborts" "$unknown"
 page abort prefetch $(($(at store+4) + 4)) 0x1f branches ifsr=0x2 ifar=0
-says "a breakpoint, which does not set IFAR" "$(found certain store 4) and
+page_says "a breakpoint, which does not set IFAR" "$(found certain store 4) and
     (.cause.text | test(\"debug event\"))"
 page abort prefetch $link 0x1f branches
-says "... of which IFAR shows that it was none" "$unknown"
+page_says "... of which IFAR shows that it was none" "$unknown"
 
 page abort data $(($(at thumb_store+2) + 8)) 0x3f branches
-says "Thumb code: a data abort" "$(found certain thumb_store 2)"
+page_says "Thumb code: a data abort" "$(found certain thumb_store 2)"
 page undefined undefined $(($(at thumb_store+2) + 2)) 0x3f branches
-says "Thumb code: an undefined instruction" "$(found certain thumb_store 2) and
+page_says "Thumb code: an undefined instruction" "$(found certain thumb_store 2) and
     .cause.kind == \"illegal instruction\" and .context == \"undefined instruction\""
 page undefined undefined $(($(at store+4) + 4)) 0x1f branches
-says "Arm code: an undefined instruction" "$(found certain store 4)"
+page_says "Arm code: an undefined instruction" "$(found certain store 4)"
 # Without the saved status, lr shows Thumb code if Arm code cannot be there.
 thumb=$(($(at thumb_store) % 4 == 0 ? 4 : 2))
 page undefined undefined $(($(at thumb_store+$thumb) + 2)) 0x3f branches spsr_und=-
-says "... and of Thumb code, without SPSR" "$(found likely thumb_store $thumb)"
+page_says "... and of Thumb code, without SPSR" "$(found likely thumb_store $thumb)"
 page undefined undefined $(($(at store+4) + 4)) 0x1f branches spsr_und=-
-says "... and of Arm code, without SPSR" "$(found likely store 4)"
+page_says "... and of Arm code, without SPSR" "$(found likely store 4)"
 page irq irq $(($(at store+4) + 4)) 0x1f branches
-says "an interrupt is not a fault" '.cause.kind == "unknown" and .context == "IRQ"'
+page_says "an interrupt is not a fault" '.cause.kind == "unknown" and .context == "IRQ"'
 page abort data $link 0x1f branches
-says "registers of the mode before" '.cause.registers | .spsr == 31 and .before_sp == 131104'
+page_says "registers of the mode before" '.cause.registers | .spsr == 31 and .before_sp == 131104'
 page abort data $link 0x17 branches
-says "an abort in abort mode" "$(found certain store 4) and
+page_says "an abort in abort mode" "$(found certain store 4) and
     (.cause.registers | has(\"before_sp\") | not)"
 page abort data $link 0x13 branches
-says "an abort in supervisor mode" "$(found certain store 4) and .cause.registers.before_sp == 92"
+page_says "an abort in supervisor mode" "$(found certain store 4) and .cause.registers.before_sp == 92"
 
 # The status of a fault: short descriptors, then long ones.
 while read -r status kind text; do
     page abort data $link 0x1f branches dfsr="$status"
-    says "DFSR $status" ".cause.kind == \"${kind/_/ }\" and (.cause.text | test(\"$text\"))"
+    page_says "DFSR $status" ".cause.kind == \"${kind/_/ }\" and (.cause.text | test(\"$text\"))"
 done <<'T'
 - trap data could not be accessed; why is not known
 0x001 trap could not be read: the address is not aligned: address 0x0000cccc
@@ -256,4 +244,4 @@ done <<'T'
 0x221 trap not aligned
 0x23f trap why is not known
 T
-exit $failed
+finish

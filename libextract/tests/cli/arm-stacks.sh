@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# arm-stacks.sh: tests what `ringside crash` says of a fault of an Arm core of A-profile whose
+# arm-stacks.sh: tests what `ringside crash` page_says of a fault of an Arm core of A-profile whose
 # debugger shows the registers of one mode only, as QEMU does: sp and lr of the thread are found on
 # its stack, by the calls of the program. The control blocks are those of ThreadX, as far as they
 # are read. The truth is the stack that is written here.
@@ -181,11 +181,6 @@ page() {
     "$ringside" crash -q --json --elf program.elf --registers registers.txt now.bin@0x20000 \
         >page.json 2>err
 }
-says() { # NAME CONDITION
-    jq -e "$2" page.json >out 2>&1 && { ok "$1"; return; }
-    fail "$1" "$(jq -c '[.cause.kind, .thread, .place, .context, [.frames[].function],
-        [.findings[].text]]' page.json)$(head -n 3 err)"
-}
 fault='.cause.kind == "memory fault" and .cause.certainty == "likely" and .thread.name == "culprit"'
 frames() { # FUNCTION...
     printf '[.frames[].function] == %s' "$(printf '%s\n' "$@" | jq -R . | jq -sc .)"
@@ -193,24 +188,24 @@ frames() { # FUNCTION...
 
 cp ram.bin now.bin
 page prefetch 0x4
-says 'a call through NULL' "$fault and .context == \"prefetch abort\" and
+page_says 'a call through NULL' "$fault and .context == \"prefetch abort\" and
     .place.function == \"middle\" and .place.certainty == \"likely\" and
     $(frames middle entry shell) and (.findings | any(.kind == \"stack pointer\"))"
 page data "$(($(at in_leaf) + 8))"
-says 'a function that has not saved lr' "$fault and .place.function == \"leaf\" and
+page_says 'a function that has not saved lr' "$fault and .place.function == \"leaf\" and
     $(frames leaf middle entry shell)"
 poke stack 80 4
 poke stack 84 "$(at after_pushes)"
 page data "$(($(at in_pushes) + 8))"
-says 'a function that has saved lr' "$fault and .place.function == \"pushes\" and
+page_says 'a function that has saved lr' "$fault and .place.function == \"pushes\" and
     $(frames pushes middle entry shell)"
 # Without the return address of `middle`, nothing shows who called the address.
 poke stack 92 0
 page prefetch 0x4
-says 'a damaged stack: what is missing is named' "$fault and .place.function == null and
+page_says 'a damaged stack: what is missing is named' "$fault and .place.function == null and
     (.findings | any(.kind == \"unknown caller\" and (.text | test(\"lr_svc or lr_usr\"))))"
 page data "$(($(at in_pushes) + 8))"
-says '... and the place of an access is known' "$fault and .place.function == \"pushes\" and
+page_says '... and the place of an access is known' "$fault and .place.function == \"pushes\" and
     (.findings | any(.kind == \"stack pointer\") | not)"
 # A copy of the chain does not lead to the end of the stack.
 cp ram.bin now.bin
@@ -219,13 +214,13 @@ for i in 0 1 2 3 4 5 6 7; do
     poke stack $((4 * i + 8)) "$(od -An -tu4 -j $((from + 4 * i)) -N4 ram.bin | tr -d ' ')"
 done
 page prefetch 0x4
-says 'another frame, which leads to no end' "$fault and $(frames middle entry shell)"
+page_says 'another frame, which leads to no end' "$fault and $(frames middle entry shell)"
 
 # In an interrupt, which the kernel counts.
 cp ram.bin now.bin
 poke _tx_thread_system_state 0 1
 page prefetch 0x4
-says 'a call through NULL in an interrupt' '.cause.kind == "memory fault" and
+page_says 'a call through NULL in an interrupt' '.cause.kind == "memory fault" and
     .context == "interrupt, then prefetch abort" and .place.function == "service" and
     [.frames[].function][:3] == ["service", "dispatch", "irq_handler"]'
 finish

@@ -1,15 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# riscv-traps.sh: tests what `ringside crash` says of a RISC-V core that spins in the handler of a
+# riscv-traps.sh: tests what `ringside crash` page_says of a RISC-V core that spins in the handler of a
 # trap: the place, and the functions that led there, without a frame of a kernel and with one of
 # FreeRTOS, whose pc is 4 after the instruction. The truth is the order of the calls in the source.
 # Registers and stacks are those that a core has there, by the instructions of the source.
-set -u
-cd "$(dirname "$0")/../../.." || exit 1
-ringside=$PWD/${BUILD:-build}/ringside
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
 
 # `outer` calls `inner`, then a pointer in a5. The handlers: one without rules; one that saves s0;
 # one that saves ra, and calls another function. RAM begins with the stack of `start`.
@@ -121,15 +117,6 @@ page() { # PC RA SP MEPC MCAUSE [NAME=VALUE...]
     "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" \
         "$work/ram.bin@0x80010000" >"$work/page.json" 2>"$work/err"
 }
-says() { # NAME CONDITION
-    if jq -e "$2" "$work/page.json" >"$work/out" 2>&1; then
-        echo "ok rv$bits: $1"
-    else
-        echo "not ok rv$bits: $1: $(jq -c '[.cause, .place, .frames, .findings]' \
-            "$work/page.json" "$work/err")"
-        failed=1
-    fi
-}
 frames() { # FUNCTION...
     printf '(.frames | map(.function)) == %s' "$(jq -cn '$ARGS.positional' --args "$@")"
 }
@@ -141,28 +128,29 @@ called() { # CERTAINTY
 
 for bits in 32 64; do
     [ $bits = 32 ] && abi=ilp32 save=sw || { abi=lp64 save=sd; }
+    prefix="rv$bits: "
     elf=$work/program.elf
     build "$elf"
     # The stack of `start` ends at 0x80010100, that of `outer` is below it, and then the handler's.
     head -c 256 /dev/zero >"$work/ram.bin"
     put 0x800100f8 "$(at start_return)"
     page "$(at bare)" "$(at outer_return)" 0x800100f0 "$(at inner)" 7
-    says "a handler that saves nothing" "$stored and $(frames inner outer start)"
+    page_says "a handler that saves nothing" "$stored and $(frames inner outer start)"
     page "$(at bare)" "$(at pointer_return)" 0x800100f0 0 1 a5=0
-    says "... after a call of 0" "$(called certain)"
+    page_says "... after a call of 0" "$(called certain)"
     page "$(at bare)" "$(at pointer_return)" 0x800100f0 0 1 a5=0x90000000
-    says "... which was another one, by its register" "$(called likely)"
+    page_says "... which was another one, by its register" "$(called likely)"
     page "$(at bare)" "$(at start_return)" 0x800100f0 "$(at inner)" 7
-    says "ra is that of no call of the function" \
+    page_says "ra is that of no call of the function" \
         '.place.function == "inner" and (.frames | length < 2)'
     page "$(($(at saves) + 8))" "$(at outer_return)" 0x800100e0 "$(at inner)" 7
-    says "a handler that saves a register" "$stored and $(frames inner outer start)"
+    page_says "a handler that saves a register" "$stored and $(frames inner outer start)"
     put 0x800100e8 "$(at outer_return)"
     page "$(at spin)" "$(at calls_return)" 0x800100e0 "$(at inner)" 7
-    says "a handler that calls a function" "$stored and $(frames inner outer start)"
+    page_says "a handler that calls a function" "$stored and $(frames inner outer start)"
     put 0x800100e8 "$(at pointer_return)"
     page "$(at spin)" "$(at calls_return)" 0x800100e0 0 1
-    says "... after a call of 0" "$(called likely)"
+    page_says "... after a call of 0" "$(called likely)"
     # The frame of FreeRTOS. The handler spins on another stack.
     elf=$work/task.elf
     for case in 'inner+4 outer_return' '4 pointer_return'; do
@@ -170,17 +158,17 @@ for bits in 32 64; do
         riscv64-unknown-elf-objcopy -O binary -j .data "$elf" "$work/ram.bin"
         if [ "${case% *}" = 4 ]; then
             page "$(at bare)" "$(at start)" 0x80030000 0 1
-            says "FreeRTOS: a call of 0" "$(called certain) and .thread.name == \"worker\""
+            page_says "FreeRTOS: a call of 0" "$(called certain) and .thread.name == \"worker\""
         else
             page "$(at bare)" "$(at start)" 0x80030000 "$(at inner)" 7
-            says "FreeRTOS: a bad pointer" "$stored and .thread.name == \"worker\" and
+            page_says "FreeRTOS: a bad pointer" "$stored and .thread.name == \"worker\" and
                 $(frames inner outer start)"
         fi
     done
 done
 # GDB refuses a target without the registers of an FPU with which the program passes numbers. The
 # dump does not have them.
-bits=64 abi=lp64d save=sd elf=$work/program.elf
+prefix='' bits=64 abi=lp64d save=sd elf=$work/program.elf
 build "$elf" -march=rv64gc
 head -c 256 /dev/zero >"$work/ram.bin"
 put 0x800100f8 "$(at start_return)"
@@ -190,9 +178,8 @@ timeout 60 gdb-multiarch -nx -q -batch -ex "target remote | \"$ringside\" serve 
     -ex 'info registers fa0 fcsr' -ex 'print $sp' "$elf" >"$work/out" 2>&1 </dev/null
 if grep -q '^#0 .*bare ' "$work/out" && grep -q '^fa0 .*double = <unavailable>' "$work/out" &&
     grep -q '^fcsr *<unavailable>' "$work/out" && grep -q '0x800100f0' "$work/out"; then
-    echo "ok a program with hard floats in GDB"
+    ok "a program with hard floats in GDB"
 else
-    echo "not ok a program with hard floats in GDB: $(head -n 3 "$work/out")"
-    failed=1
+    fail "a program with hard floats in GDB" "$(head -n 3 "$work/out")"
 fi
-exit $failed
+finish
