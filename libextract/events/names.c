@@ -3,8 +3,8 @@
 //
 // Objects come from four sources: the registry of a ring, older registries of a log, threads that
 // events name, and entries that give an object its name (RKH). An object without a name gets one,
-// in this order: the ELF symbol at its address, for a thread the name in its control block in
-// target memory, the symbol that covers its address, or the address itself.
+// in this order: for a thread the name in its control block in target memory, the symbol that
+// covers its address, or the address itself.
 //
 // In a log, the same address may stand for different objects at different times. So each epoch has
 // maps from addresses to lists of versions, and extract_names_find searches such a list by the
@@ -52,16 +52,13 @@ static void store_name(struct build *build, size_t i, const char *name)
     extract_text_putc(names, 0);
 }
 
-// Describes the symbol at an address; with `inside`, also one that covers it. Returns false if
-// there is none.
-static bool symbol_name(struct build *build, uint64_t address, bool inside, char *name, size_t size)
+// Describes the symbol that covers an address. Returns false if there is none.
+static bool symbol_name(struct build *build, uint64_t address, char *name, size_t size)
 {
     struct extract_symbol symbol;
-    uint64_t offset;
 
     return build->trace->symbols &&
-           extract_symbols_by_address(build->trace->symbols, address, &symbol, &offset, NULL) &&
-           (!offset || inside) &&
+           extract_symbols_by_address(build->trace->symbols, address, &symbol, NULL, NULL) &&
            extract_symbols_describe(build->trace->symbols, address,
                                     build->trace->snapshot->ring.format->names_members, name, size);
 }
@@ -105,16 +102,10 @@ static void find_name(struct build *build, size_t i)
     struct extract_object *object = &build->trace->objects[i];
     uint64_t address = extract_ring_address(&build->trace->snapshot->ring, object->address);
     char name[NAME_LIMIT];
-    const struct extract_scheduler *kernel = build->trace->snapshot->ring.format->kernel;
-    bool is_block_first = object->thread && kernel && kernel->prefers_block_names;
-    bool found = is_block_first && control_block_name(build, address, name, sizeof name);
+    bool found = object->thread && control_block_name(build, address, name, sizeof name);
 
     object->from_memory = found;
-    if (!found)
-        found = symbol_name(build, address, false, name, sizeof name);
-    if (!found && object->thread && !is_block_first)
-        found = object->from_memory = control_block_name(build, address, name, sizeof name);
-    if (!found && !symbol_name(build, address, true, name, sizeof name))
+    if (!found && !symbol_name(build, address, name, sizeof name))
         snprintf(name, sizeof name, "0x%08" PRIx64, object->address);
     store_name(build, i, name);
     if (!object->from_memory)
@@ -599,7 +590,8 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
         fits = extract_map_init(&trace->epochs[i].by_address, i ? 0 : objects) &&
                extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
     fits = extract_map_init(&trace->seen_signals, 0) && fits && add_registered(&build) &&
-           add_all_logged(&build) && names_walk(&build) && !trace->names.code;
+           add_all_logged(&build) && names_walk(&build) && names_add_kernel(&build) &&
+           !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits) {
         names_find_priorities(&build);

@@ -59,6 +59,9 @@ bool names_walk(struct build *build);
 
 // Looks up the priorities of threads for which no entry states one.
 void names_find_priorities(struct build *build);
+// Adds the objects that the kernel's own lists name, in the memory, if events are about objects
+// that have no name. Returns false if memory is short.
+bool names_add_kernel(struct build *build);
 // Adds the names of signals that only the ELF has. Errors: NOMEM, and those of the format.
 enum extract_code names_add_signals(struct build *build, struct extract_error *error);
 

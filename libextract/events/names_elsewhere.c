@@ -2,7 +2,10 @@
 // events: names and priorities that the trace does not state: those of the firmware's ELF, and
 // those of the control blocks in the target's memory.
 #include "events/names.h"
+#include <extract/kernel.h>
 #include <stdlib.h>
+
+enum { BATCH = 256 };
 
 // Looks up the priorities of threads for which no entry states one, in memory and ELF: those of
 // threads that keep theirs in all of the trace.
@@ -29,6 +32,64 @@ void names_find_priorities(struct build *build)
         if (order && (kernel->order || !build->has_break))
             object->priority = priority;
     }
+}
+
+// ---- names from the control blocks of the kernel ----
+
+// Returns whether an event of the trace is about an object that nothing has named.
+static bool has_unnamed(const struct extract_trace *trace)
+{
+    struct extract_event events[BATCH];
+    struct extract_reader reader;
+    size_t got;
+
+    extract_reader_init(&reader, trace);
+    while ((got = extract_reader_next(&reader, events, BATCH)))
+        for (size_t i = 0; i < got; i++)
+            for (unsigned k = 0; k < events[i].fields && k < events[i].type->fields; k++)
+                if (events[i].type->field[k].kind == EXTRACT_KIND_OBJECT && events[i].field[k] &&
+                    !extract_names_find(trace, false, events[i].field[k], events[i].seq))
+                    return true;
+    return false;
+}
+
+// Adds an object that the kernel's lists name, unless the trace has one at its address.
+static bool add_kernel_object(struct build *build, const struct extract_kernel_object *object)
+{
+    static const struct extract_field_type no_params[2] = {{"", EXTRACT_KIND_NONE},
+                                                           {"", EXTRACT_KIND_NONE}};
+    struct extract_trace *trace = build->trace;
+    struct extract_epoch *epoch = &trace->epochs[trace->epoch_count - 1];
+    uint64_t address = object->address;
+    const struct extract_object added = {.address = address,
+                                         .type_name = object->type,
+                                         .param_types = no_params,
+                                         .in_use = true,
+                                         .priority = EXTRACT_NO_PRIORITY,
+                                         .slot = UINT32_MAX};
+
+    if (!object->name[0] || extract_names_find(trace, false, address, UINT64_MAX))
+        return true;
+    return trace->object_count >= build->max_objects ||
+           (names_add_object(build, &added, object->name) &&
+            names_enter_object(trace, epoch, trace->object_count - 1, epoch->from));
+}
+
+bool names_add_kernel(struct build *build)
+{
+    struct extract_trace *trace = build->trace;
+    struct extract_kernel *kernel = NULL;
+    bool fits = true;
+
+    if (!build->memory || !trace->symbols || !trace->snapshot->ring.format->kernel ||
+        !has_unnamed(trace))
+        return true;
+    // Without a kernel that can be read, addresses and symbols remain.
+    extract_kernel_read_states(&kernel, build->memory, trace->symbols, NULL);
+    for (size_t i = 0; kernel && i < kernel->object_count && fits; i++)
+        fits = add_kernel_object(build, &kernel->objects[i]);
+    extract_kernel_free(kernel);
+    return fits;
 }
 
 // ---- names from the ELF only ----

@@ -410,8 +410,6 @@ struct extract_scheduler {
                                             uint16_t *priority);
     // Pattern of the names of the threads that run while a core is idle; NULL: none.
     const char *idle_threads;
-    // The name in a thread's control block is preferred to the symbol at its address.
-    bool prefers_block_names;
     // Finds the pointer to the name in the control block of the object at an address. Sets *name to
     // the name's address in target memory. Called for threads that have no name in the registry.
     // Returns false if it is not known. NULL: names are not in control blocks.

@@ -50,6 +50,11 @@ static void put_row(struct text_table *table, struct value_names *names,
     text_table_end_cell(table);
 }
 
+static bool is_type(const struct extract_object *object)
+{
+    return object->number_kind == EXTRACT_KIND_USER_EVENT;
+}
+
 enum extract_code extract_report_objects(struct extract_text *text,
                                          const struct extract_trace *trace,
                                          const struct extract_report_options *options)
@@ -62,16 +67,19 @@ enum extract_code extract_report_objects(struct extract_text *text,
     struct value_names names;
     struct text_table table;
 
+    // Names of event types come last: what the system consists of is above them.
     if (options->json) {
-        for (size_t i = 0; i < count && !text->code; i++)
-            put_json(text, &objects[i]);
+        for (size_t i = 0; i < 2 * count && !text->code; i++)
+            if (is_type(&objects[i % count]) == (i >= count))
+                put_json(text, &objects[i % count]);
         return text->code;
     }
     value_names_init(&names, trace);
     text_table_open(&table, sizeof headings / sizeof *headings, 1u << PRIORITY);
     text_table_put_headings(&table, headings);
-    for (size_t i = 0; i < count && !table.cells.code; i++)
-        put_row(&table, &names, &objects[i]);
+    for (size_t i = 0; i < 2 * count && !table.cells.code; i++)
+        if (is_type(&objects[i % count]) == (i >= count))
+            put_row(&table, &names, &objects[i % count]);
     text_table_print(&table, text, options);
     value_names_free(&names);
     return text->code;

@@ -98,6 +98,24 @@ damage() {
         read_damaged "$work/damaged.bin@$address" || return 1
     done
 }
+# Without the registry of the trace, objects have the names that the kernel's own lists give them.
+names_of() { # IMAGE
+    "$ringside" report --json -q --elf "$elf" "$1" |
+        jq -c 'select(.context != "recorder") | [.seq, .names]'
+}
+names_without_registry() {
+    local image=${images[0]} file address ring from to
+    file=${image%@*} address=${image##*@}
+    ring=$("$ringside" info --json --elf "$elf" "$image" | jq .address)
+    read -r from to < <(od -An -tu4 -w8 -j$((ring - address + 12)) -N8 "$file")
+    to=$(od -An -tu4 -j$((ring - address + 20)) -N4 "$file")
+    cp "$file" "$work/bare.bin"
+    dd if=/dev/zero of="$work/bare.bin" bs=1 seek=$((from - address)) count=$((to - from)) \
+        conv=notrunc status=none
+    names_of "$image" >"$work/names" && names_of "$work/bare.bin@$address" >"$work/bare.names"
+    [ "$(grep -c samples "$work/names")" -gt 5 ] || { echo "hardly any event has a name"; return 1; }
+    diff "$work/names" "$work/bare.names"
+}
 refuses() {
     "$ringside" threads "${images[@]}" 2>"$work/err"
     [ $? = 1 ] && grep -q 'use --elf' "$work/err" || return 1
@@ -121,6 +139,7 @@ for port in $ports; do
     check "$port: GDB prints the same as the program" same_text
     check "$port: the same threads through a GDB server" remote
     check "$port: damaged images" damage
+    [ "$port" != cortex-m3 ] || check "$port: names without the registry" names_without_registry
 done
 check "what cannot be read is refused with a way out" refuses
 finish

@@ -165,7 +165,6 @@ static const struct extract_named_types named_types = {posix_rtos_find, posix_rt
 static const struct extract_scheduler kernel = {.translate = posix_rtos_translate,
                                                 .needs_switches = true,
                                                 .idle_threads = "IDLE*",
-                                                .prefers_block_names = true,
                                                 .name_pointer = posix_rtos_name_pointer,
                                                 .priority = posix_rtos_priority};
 

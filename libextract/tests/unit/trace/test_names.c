@@ -181,8 +181,8 @@ static void test_control_blocks(void **state)
     look_close(&look);
 }
 
-// A block of a pool has no symbol of its own, so its control block gives a better name than its
-// address. An object with a symbol has the symbol's name.
+// The name in a control block, which the kernel uses, comes before that of the symbol at its
+// address. Without a control block, there is only the symbol.
 static void test_symbol_or_control_block(void **state)
 {
     static uint8_t blocks[2 * THREAD_BYTES];
@@ -194,14 +194,15 @@ static void test_symbol_or_control_block(void **state)
     strcpy((char *)heap + 512, "from a pool");
     memcpy(blocks, heap + (put_thread(0, 0x54485244, HEAP + 512) - HEAP), THREAD_BYTES);
     memcpy(blocks + THREAD_BYTES, blocks, THREAD_BYTES);
+    blocks[THREAD_BYTES] ^= 1; // no control block any more
     fake_add(&fake, pool, blocks, sizeof blocks);
     add_event(pool);
     add_event(pool + THREAD_BYTES);
     end();
-    check_shown(pool, "pool");
-    check_shown(pool + THREAD_BYTES, "from a pool");
-    assert_false(object_at(pool)->from_memory);
-    assert_true(object_at(pool + THREAD_BYTES)->from_memory);
+    check_shown(pool, "from a pool");
+    check_shown(pool + THREAD_BYTES, "pool+0x10");
+    assert_true(object_at(pool)->from_memory);
+    assert_false(object_at(pool + THREAD_BYTES)->from_memory);
     look_close(&look);
 }
 
