@@ -38,6 +38,8 @@ struct extract_proxy {
     const struct register_machine *machine;
     enum proxy_state state;
     bool no_acks, has_ended;
+    bool is_killed;   // until GDB runs it again, there is no program for GDB
+    bool is_extended; // GDB and the server have agreed that a kill does not end the session
     int client;       // extract_proxy_watch
     uint64_t process; // the server's number of the process; 0 if it does not number processes
     struct serve_input input;

@@ -51,6 +51,7 @@ static bool do_reason(struct extract_proxy *proxy)
         !upstream_await_stop(&proxy->upstream))
         return false;
     proxy->process = packet_process(&proxy->upstream.packets);
+    proxy->is_killed = false;
     proxy_take_stop(proxy);
     proxy_answer_stop(proxy);
     return true;
@@ -91,8 +92,16 @@ static bool do_current(struct extract_proxy *proxy)
     return true;
 }
 
+static bool do_no_more_ids(struct extract_proxy *proxy)
+{
+    proxy_answer_text(proxy, "l");
+    return true;
+}
+
 static bool do_thread_ids(struct extract_proxy *proxy)
 {
+    if (proxy->is_killed)
+        return do_no_more_ids(proxy);
     proxy->answer.used = 0;
     if (proxy_read_list(proxy, true))
         for (size_t i = 0; i < proxy->threads.count; i++)
@@ -102,22 +111,17 @@ static bool do_thread_ids(struct extract_proxy *proxy)
     return true;
 }
 
-static bool do_no_more_ids(struct extract_proxy *proxy)
-{
-    proxy_answer_text(proxy, "l");
-    return true;
-}
-
 static bool do_thread_list(struct extract_proxy *proxy)
 {
+    const struct serve_threads none = {.list = NULL};
     struct extract_text list;
     unsigned long offset = 0, length = 0;
 
     if (sscanf(proxy->input.data, "qXfer:threads:read::%lx,%lx", &offset, &length) != 2 ||
-        !proxy_read_list(proxy, true))
+        (!proxy->is_killed && !proxy_read_list(proxy, true)))
         return proxy_refuse(proxy, "E01");
     extract_text_init(&list, NULL, NULL);
-    serve_put_thread_list(&list, &proxy->threads);
+    serve_put_thread_list(&list, proxy->is_killed ? &none : &proxy->threads);
     proxy_answer_part(proxy, &list, offset, length);
     extract_text_free(&list);
     return true;
@@ -365,14 +369,58 @@ static bool do_kill_process(struct extract_proxy *proxy)
         proxy_answer_text(proxy, "OK");
         return true;
     }
-    proxy->has_ended = upstream_is(&proxy->upstream, "OK");
+    proxy->is_killed = upstream_is(&proxy->upstream, "OK");
+    proxy->has_ended = proxy->is_killed && !proxy->is_extended;
     proxy_answer_body(proxy);
     return true;
 }
 
+static bool do_extended(struct extract_proxy *proxy)
+{
+    if (!proxy_pass(proxy))
+        return false;
+    proxy->is_extended = upstream_is(&proxy->upstream, "OK");
+    return true;
+}
+
+// Starts the program again, which is a reset, and waits for its stop. A server that does not know
+// the request refuses.
+static bool do_run(struct extract_proxy *proxy)
+{
+    const uint64_t timeout = proxy->upstream.connection.timeout;
+
+    stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
+    proxy_forget(proxy);
+    proxy->upstream.connection.timeout = timeout * PATIENCE;
+    upstream_begin(&proxy->upstream, 1);
+    bool is_good = upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used) &&
+                   upstream_next(&proxy->upstream) && pass_output(proxy);
+    proxy->upstream.connection.timeout = timeout;
+    if (!is_good)
+        return false;
+    if (!upstream_is_stop(&proxy->upstream)) {
+        proxy_answer_body(proxy);
+        return true;
+    }
+    proxy->is_killed = false;
+    proxy_take_stop(proxy);
+    proxy_answer_stop(proxy);
+    return true;
+}
+
+// The older form of it, which has no answer.
+static bool do_restart(struct extract_proxy *proxy)
+{
+    stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
+    proxy_forget(proxy);
+    proxy->is_killed = false;
+    return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
+}
+
 static bool do_kill(struct extract_proxy *proxy)
 {
-    proxy->has_ended = true;
+    proxy->is_killed = true;
+    proxy->has_ended = !proxy->is_extended;
     return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
 }
 
@@ -395,6 +443,9 @@ static const struct {
     {"vCont;", proxy_do_resume},
     {"vFlash", do_flash},
     {"vKill;", do_kill_process},
+    {"vRun;", do_run},
+    {"R", do_restart},
+    {"!", do_extended},
     {"?", do_reason},
     {"g", do_registers},
     {"p", do_register},

@@ -274,6 +274,18 @@ openocd_at_reset() {
         ! sed '/^runs$/,$d' "$work/out" | grep -q '"control"' &&
         sed '1,/^runs$/d' "$work/out" | grep -q '"control" (' || { cat "$work/out"; return 1; }
 }
+# GDB's `run` and `kill` in a session with `extended-remote`: the session goes on.
+openocd_runs_again() {
+    printf '%s\n' "target extended-remote | '$ringside' serve --elf '$elf' \
+            --remote localhost:$gdb_port" 'hbreak bout_mutex_get' 'run' 'info threads' 'kill' \
+        'echo killed\n' 'info threads' 'run' 'bt 1' 'detach' >"$work/session.gdb"
+    timeout -k 5 300 gdb-multiarch -nx -q -batch -ex 'set pagination off' -ex 'set confirm off' \
+        -x "$work/session.gdb" "$elf" >"$work/out" 2>&1 </dev/null
+    sed '/^killed$/,$d' "$work/out" | grep -q '"control" (' &&
+        sed '1,/^killed$/d' "$work/out" | grep -q '^No threads' &&
+        sed '1,/^No threads/d' "$work/out" | grep -q '^#0  bout_mutex_get ' &&
+        grep -q 'detached' "$work/out" || { cat "$work/out"; return 1; }
+}
 # A client of --listen, and the ends of a session while the target runs: nobody waits for long. The
 # thresholds are for a host that is busy: what has no end lasts until `timeout` ends it.
 within() { # SECONDS COMMAND...: waits until it succeeds
@@ -352,4 +364,5 @@ check "what cannot be served is refused with a way out" refuses
 stop_qemu
 check "OpenOCD: all threads, a breakpoint and a step" openocd_threads
 check "OpenOCD: no threads of the run before a reset" openocd_at_reset
+check "OpenOCD: run and kill" openocd_runs_again
 finish
