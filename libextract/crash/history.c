@@ -28,6 +28,7 @@ struct history {
     uint64_t isr_ticks, window_from;
     uint64_t least_step;              // shortest time between two events; 0: none
     uint64_t pause_ticks, pauses;     // in the window, from an interrupt to the next one
+    bool has_threads;                 // the trace has an event of a thread, not of start-up code
     uint64_t last_thread;             // that had a core; 0: none
     struct pulse pulses[MOST_PULSES]; // of the first interrupts that the trace has
     size_t pulse_count;
@@ -219,6 +220,7 @@ static void read_newest(struct history *history, struct newest *newest)
                 history->least_step = step;
             newest->ticks[newest->count % WINDOW] = events[i].ticks;
             newest->is_thread[newest->count % WINDOW] = events[i].context == EXTRACT_THREAD;
+            history->has_threads |= events[i].context == EXTRACT_THREAD && events[i].thread;
             if (!newest->count++)
                 history->begin = events[i].ticks;
             history->end = events[i].ticks;
@@ -352,16 +354,13 @@ static void note_chosen(struct history *history)
 
 // Start-up code has cleared the memory of the kernel, or of its trace, while the ring has events of
 // its threads. `is_earlier`: the program has enabled no trace since it was started.
-static void find_reset(struct history *history, const struct newest *newest, bool is_earlier)
+static void find_reset(struct history *history, bool is_earlier)
 {
     struct crash_build *build = history->build;
     const struct extract_object *last;
     const struct extract_kernel *kernel = build->remains->kernel;
-    bool has_threads = false;
 
-    for (size_t i = 0; i < WINDOW && i < newest->count; i++)
-        has_threads |= newest->is_thread[i];
-    if (!kernel || !has_threads ||
+    if (!kernel || !history->has_threads ||
         (kernel->thread_count && !(is_earlier && has_same_threads(history))))
         return;
     crash_find(build, "watchdog", "memory", EXTRACT_CRASH_LIKELY,
@@ -413,7 +412,7 @@ void crash_read_history(struct crash_build *build)
         find_storm(&history, newest);
     }
     find_stopped_clock(&history, newest);
-    find_reset(&history, newest, is_earlier);
+    find_reset(&history, is_earlier);
     free(newest);
     free(history.last);
     free(history.ran);

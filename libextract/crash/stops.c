@@ -158,14 +158,30 @@ static bool has_running_thread(const struct crash_build *build)
     return false;
 }
 
+// Returns whether the core of an M-profile is in the handler of an exception, which does not end
+// while it loops. Those of faults say more by themselves.
+static bool is_in_handler(const struct crash_build *build)
+{
+    enum { EXCEPTION = 0x1FF };
+    uint64_t psr;
+
+    return build->machine->is_m_profile && register_get(&build->crash->registers, ARM_PSR, &psr) &&
+           psr & EXCEPTION;
+}
+
 // A check that has failed, such as configASSERT of FreeRTOS, often ends in such a loop. Start-up
 // code and boot loaders may wait in one, too.
 static void find_endless_loop(struct crash_build *build)
 {
     uint64_t pc;
 
-    if (register_get(&build->crash->registers, build->machine->pc, &pc) && is_endless(build, pc) &&
-        are_interrupts_locked(build) && has_running_thread(build))
+    if (!register_get(&build->crash->registers, build->machine->pc, &pc) || !is_endless(build, pc))
+        return;
+    if (is_in_handler(build))
+        crash_find(build, "assert", "registers", EXTRACT_CRASH_LIKELY,
+                   "the handler of an exception is in an endless loop, in which checks such as "
+                   "configASSERT end, and handlers of unexpected interrupts");
+    else if (are_interrupts_locked(build) && has_running_thread(build))
         crash_find(build, "assert", "registers", EXTRACT_CRASH_LIKELY,
                    "the program is in an endless loop with interrupts locked, in which checks such "
                    "as configASSERT end");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Events of a kernel in POSIX traces: their fields in every layout, names of objects, and the
 // schedule. Truth: the header that firmware includes, and computation by hand.
+#include "crash/crash.h"
 #include "target/ringside_rtos_hooks.h"
 #include "tests/unit/posix_format/ptr_builder.h"
 #include <extract/assert.h>
@@ -8,6 +9,7 @@
 #include <extract/schedule.h>
 #include <extract/stats.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { A = 0x20004000, B = 0x20004100, QUEUE = 0x20004200, MUTEX = 0x20004300 };
 enum { FIRST_ID = 35, SLOTS = PTR_NAMES - 3, WORDS = 3, TICK_ISR = 15 };
@@ -759,6 +761,43 @@ static void test_failed_calls(void **state)
     check_holds("never(rtos_queue_receive failed) && count(queue_* failed) == 1");
 }
 
+// ---- a reset ----
+
+// The kernel has no threads. A trace in which start-up code alone has recorded is no earlier one.
+// Who ran last is who got the core last, even if the trace ends there.
+static void test_reset(void **state)
+{
+    static const struct {
+        bool has_switch;
+        uint64_t thread, last;
+    } cases[] = {{false, 0, 0}, {false, A, 0}, {true, A, B}, {true, TICK_ISR, B}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct extract_kernel kernel = {.thread_count = 0};
+        struct extract_remains remains = {.kernel = &kernel};
+        struct extract_crash crash = {.kind = NULL};
+        struct look look;
+        begin(&narrow);
+        put("rtos_semaphore_create", 0, QUEUE, 1, 0);
+        if (cases[i].thread)
+            put("rtos_semaphore_put", A, QUEUE, 1, 0);
+        if (cases[i].has_switch)
+            put("rtos_switch", cases[i].thread, A, B, 0);
+        look_open_memory(&look, ptr_memory(&ptr), PTR_ADDRESS, NULL);
+        struct crash_build build = {.crash = &crash, .remains = &remains, .trace = look.trace};
+        crash_read_history(&build);
+        const bool is_reset = cases[i].thread;
+        assert_int_equal(crash.finding_count, is_reset);
+        if (is_reset)
+            assert_string_equal(crash.findings[0].kind, "watchdog");
+        if (cases[i].has_switch)
+            assert_int_equal(build.ran_last, cases[i].last);
+        free(crash.findings);
+        look_close(&look);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -789,6 +828,7 @@ int main(void)
         cmocka_unit_test(test_hexadecimal),
         cmocka_unit_test(test_short_names),
         cmocka_unit_test(test_failed_calls),
+        cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
