@@ -97,6 +97,12 @@ const char *crash_name(const char *name, uint64_t address, char buffer[static 24
     return buffer;
 }
 
+void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most)
+{
+    if (*certainty > most)
+        *certainty = most;
+}
+
 static const struct extract_finding *find_kind(const struct extract_crash *crash, const char *kind)
 {
     const struct extract_finding *best = NULL;
@@ -127,18 +133,6 @@ bool crash_has_fault(const struct extract_crash *crash)
     return false;
 }
 
-// Returns whether a stack that is used to its last byte may have led to the fault: that is one of
-// its thread, or of the thread whose stack is below it, and no division by zero or the like.
-static bool explains_fault(const struct crash_build *build)
-{
-    const struct extract_crash *crash = build->crash;
-    const struct extract_kernel_thread *thread = build->overflow;
-
-    return crash_has_fault(crash) && build->has_foreign_fault && thread &&
-           (!crash->thread || crash->thread == thread ||
-            crash->thread == crash_stack_below(build->remains->kernel, thread));
-}
-
 // Returns whether a function is one of the kernel's, by its name.
 static bool is_kernel_function(const struct crash_build *build, const char *function)
 {
@@ -148,6 +142,32 @@ static bool is_kernel_function(const struct crash_build *build, const char *func
         if (strncmp(function, kernel->prefixes[i], strlen(kernel->prefixes[i])) == 0)
             return true;
     return false;
+}
+
+// Returns whether the fault is in code of the kernel, or where no function is: the kernel uses the
+// memory of all threads.
+static bool is_kernel_fault(const struct crash_build *build)
+{
+    const struct extract_crash *crash = build->crash;
+    const struct extract_crash_place *place = &crash->place;
+
+    return !place->is_known || !place->function || is_kernel_function(build, place->function) ||
+           (crash->frame_count > 1 && crash->frames[1].function &&
+            is_kernel_function(build, crash->frames[1].function));
+}
+
+// Returns whether a stack that is used to its last byte may have led to the fault: that is one of
+// its thread, of the thread whose memory is below it, or of the kernel, and no division by zero or
+// the like.
+static bool explains_fault(const struct crash_build *build)
+{
+    const struct extract_crash *crash = build->crash;
+    const struct extract_kernel_thread *thread = build->overflow;
+
+    return crash_has_fault(crash) && build->has_foreign_fault && thread &&
+           (!crash->thread || crash->thread == thread ||
+            crash->thread == crash_victim(build->remains->kernel, thread) ||
+            is_kernel_fault(build));
 }
 
 // Finds a function of the program that was active when the stack was used to its end: the lowest
@@ -179,11 +199,27 @@ static void place_overflow(struct crash_build *build)
     }
 }
 
+// Returns whether the core has found that the stack of a thread has overflowed (STKOF): then it has
+// not saved a frame, which would show the place.
+static bool is_checked_by_core(const struct crash_build *build)
+{
+    const uint64_t process_stack = 4;
+    uint64_t lr;
+
+    return strcmp(build->crash->kind, "stack overflow") == 0 && !build->overflow &&
+           build->machine && build->machine->is_m_profile && !build->is_start_up &&
+           register_get(&build->crash->registers, ARM_LR, &lr) && lr >> 8 == 0xFFFFFF &&
+           lr & process_stack;
+}
+
 // Names the thread of the cause, and its place, where that is not what had the core.
 static void place_cause(struct crash_build *build)
 {
     struct extract_crash *crash = build->crash;
     const struct extract_kernel *kernel = build->remains->kernel;
+
+    if (is_checked_by_core(build))
+        build->overflow = crash->thread;
 
     if (strcmp(crash->kind, "deadlock") == 0) {
         const struct extract_kernel_thread *first = &kernel->threads[crash->cycle[0]];
@@ -193,7 +229,8 @@ static void place_cause(struct crash_build *build)
         crash_set_origin(build, &first->registers, crash->certainty, is_kernel_function);
     } else if (strcmp(crash->kind, "stack overflow") == 0 && build->overflow &&
                (build->overflow != crash->thread || build->is_stack_checked ||
-                !crash->frame_count || crash->place.certainty == EXTRACT_CRASH_POSSIBLE)) {
+                build->overflow->overflow == EXTRACT_OVERFLOW_SUSPECTED || !crash->frame_count ||
+                crash->place.certainty == EXTRACT_CRASH_POSSIBLE)) {
         crash->thread = build->overflow;
         crash->thread_certainty = crash->certainty;
         crash->context[0] = 0;
@@ -206,6 +243,9 @@ static void place_cause(struct crash_build *build)
         crash_set_origin(build, &build->hog->registers, crash->certainty, NULL);
     } else if (strcmp(crash->kind, "starvation") == 0 && build->is_interrupted) {
         crash_set_origin(build, &build->interrupted, EXTRACT_CRASH_LIKELY, NULL);
+    } else if (strcmp(crash->kind, "starvation") == 0 && *crash->context) {
+        // The core is in an interrupt; where the thread is, is not known.
+        crash_limit(&crash->place.certainty, EXTRACT_CRASH_POSSIBLE);
     } else if (strcmp(crash->kind, "watchdog") == 0) {
         // Where the core is now does not show where it was before the reset.
         crash->place = (struct extract_crash_place){.is_known = false};
@@ -257,12 +297,6 @@ static void choose_cause(struct crash_build *build)
         : missing ? "nothing that was read shows a fault, a deadlock or an overflow; the images do "
                     "not have all"
                   : "the registers of the core or the control blocks of the kernel are missing");
-}
-
-void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most)
-{
-    if (*certainty > most)
-        *certainty = most;
 }
 
 // Registers that are likely those of the core make nothing certain.

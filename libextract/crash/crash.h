@@ -3,6 +3,7 @@
 // Out: a cause, a place, a thread, and findings (extract/crash.h).
 //
 //     registers ──> faults.c:  what the machine says of the fault, and where; overflow.c: Linux;
+//                   status.c:  the status of non-secure code
 //                   stops.c:   assertions, loops, and hooks in which a program stops itself
 //     kernel    ──> threads.c: overflows, deadlocks          ──> findings ──> crash.c: the cause
 //     trace     ──> history.c: storms, starvation, clock
@@ -33,6 +34,7 @@ struct crash_build {
     uint64_t trace_ticks;  // from the oldest event to the newest one
     bool is_old_status;    // the fault status may be that of an earlier fault
     bool is_stack_checked; // the kernel has found that overflow
+    bool is_start_up;      // the fault was in code that ran on the main stack, before threads do
     bool is_stack_access;  // the access that Linux refused was one below a stack
     bool failed;           // out of memory
 };
@@ -55,10 +57,10 @@ void crash_set_origin(struct crash_build *build, const struct extract_registers 
                       enum extract_crash_certainty certainty,
                       bool (*is_passed)(const struct crash_build *build, const char *function));
 
-// Returns the thread whose stack is below a stack: the memory that an overflow hits first; NULL:
-// none.
-const struct extract_kernel_thread *crash_stack_below(const struct extract_kernel *kernel,
-                                                      const struct extract_kernel_thread *thread);
+// Returns the thread whose stack or control block is below a stack: the memory that an overflow
+// hits first; NULL: none.
+const struct extract_kernel_thread *crash_victim(const struct extract_kernel *kernel,
+                                                 const struct extract_kernel_thread *thread);
 
 // Lowers a certainty to another one.
 void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_certainty most);
@@ -91,7 +93,9 @@ void crash_find_bad_call(struct crash_build *build, struct extract_registers *or
 enum { CRASH_ARM_MODE = 0x1F, CRASH_ARM_ABORT = 0x17, CRASH_ARM_UNDEFINED = 0x1B };
 void crash_read_classic_arm(struct crash_build *build); // arm_faults.c
 
-void crash_read_faults(struct crash_build *build);    // faults.c
+void crash_read_faults(struct crash_build *build); // faults.c
+// Adds the fault status of non-secure code, if a secure handler has interrupted that: status.c.
+void crash_add_nonsecure_status(struct crash_build *build);
 void crash_read_assertion(struct crash_build *build); // stops.c; the core's registers are known
 void crash_read_stop(struct crash_build *build);      // stops.c; the place is known
 void crash_read_overflow(struct crash_build *build);  // overflow.c; the frames are known

@@ -165,6 +165,7 @@ static void read_status(struct crash_build *build)
         read_words(build, scb + STATUS_ADDRESS_LOW, status, sizeof status);
     if (!register_get(&build->crash->registers, FAULT_SFSR, &known) && has_secure_status(build))
         read_words(build, scb + SECURE_ADDRESS_LOW, secure, sizeof secure);
+    crash_add_nonsecure_status(build);
 }
 
 // Adds a finding for each bit that is set. `with_address`: number of the bit whose access went to
@@ -350,6 +351,7 @@ static void place_of_exception(struct crash_build *build, unsigned number)
                                                                            : EXTRACT_CRASH_CERTAIN;
     crash_find_bad_call(build, &origin.registers, &certainty);
     crash_set_origin(build, &origin.registers, certainty, NULL);
+    build->is_start_up = origin.is_main && origin.is_sure && !origin.exception;
     if (origin.exception) {
         name_exception(origin.exception, outer, sizeof outer);
         name_exception(number, inner, sizeof inner);
@@ -378,7 +380,7 @@ static void find_without_bits(struct crash_build *build, const struct crash_mean
 {
     const uint64_t debug_event = UINT64_C(1) << 31, forced = 1 << 30;
     const struct extract_registers *registers = &build->crash->registers;
-    uint64_t cfsr, hfsr = 0;
+    uint64_t cfsr, hfsr = 0, lr;
     bool is_known =
         register_get(registers, FAULT_CFSR, &cfsr) && register_get(registers, FAULT_HFSR, &hfsr);
     const bool is_secure = exception->number == SECURE_FAULT;
@@ -398,6 +400,11 @@ static void find_without_bits(struct crash_build *build, const struct crash_mean
         crash_find(build, "trap", "registers",
                    hfsr & debug_event ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
                    "a breakpoint instruction was executed without a debugger (HFSR 0x%08llx)",
+                   (unsigned long long)hfsr);
+    else if (hfsr & forced && register_get(registers, ARM_LR, &lr) && kernel_is_from_nonsecure(lr))
+        crash_find(build, exception->kind, "registers", EXTRACT_CRASH_CERTAIN,
+                   "an exception of non-secure code was disabled or masked (HFSR 0x%08llx, CFSR "
+                   "0): SFSR, or the status of non-secure code at 0xE002ED28, shows which",
                    (unsigned long long)hfsr);
     else if (hfsr & forced)
         crash_find(

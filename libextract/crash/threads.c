@@ -6,6 +6,7 @@
 #include "serve/threads.h"
 #include "symbols/dwarf.h"
 #include <extract/text.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,53 +20,81 @@ static size_t index_of(const struct extract_kernel *kernel, uint64_t address)
 
 // ---- stacks ----
 
-const struct extract_kernel_thread *crash_stack_below(const struct extract_kernel *kernel,
-                                                      const struct extract_kernel_thread *thread)
+// Returns the end of the memory of a thread that is below a stack, of that which ends last: of its
+// stack or its control block; 0: it has none there. A stack whose end is not known may reach up to
+// the address.
+static uint64_t end_below(const struct extract_kernel_thread *thread, uint64_t address)
 {
-    enum { GAP = 16 }; // bytes of alignment between two stacks
+    enum { LEAST_BLOCK = 64 }; // bytes of a control block
+    uint64_t block = thread->address < address ? thread->address + LEAST_BLOCK : 0;
+    uint64_t stack = thread->stack_start < address ? thread->stack_start : 0;
 
-    for (size_t i = 0; i < kernel->thread_count; i++) {
+    if (stack && thread->stack_end)
+        stack = thread->stack_end <= address ? thread->stack_end : 0;
+    return block > stack ? block : stack;
+}
+
+const struct extract_kernel_thread *crash_victim(const struct extract_kernel *kernel,
+                                                 const struct extract_kernel_thread *thread)
+{
+    enum { MOST = 1 << 16 }; // bytes from the victim's memory, as far as it is known, to the stack
+    const struct extract_kernel_thread *victim = NULL;
+    uint64_t nearest = 0;
+
+    for (size_t i = 0; thread->stack_start && i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *other = &kernel->threads[i];
-        if (other != thread && other->stack_end && other->stack_end <= thread->stack_start &&
-            thread->stack_start - other->stack_end <= GAP)
-            return other;
+        uint64_t end = end_below(other, thread->stack_start);
+        if (end <= nearest || thread->stack_start - end > MOST)
+            continue;
+        nearest = end;
+        victim = other;
     }
-    return NULL;
+    return victim == thread ? NULL : victim;
+}
+
+// Writes what is directly below a stack, as far as it is known; otherwise "".
+static void describe_below(const struct crash_build *build,
+                           const struct extract_kernel_thread *thread, char *text, size_t size)
+{
+    enum { GAP = 16, NEAR_BLOCK = 512 }; // bytes: of alignment; of a control block
+    const struct extract_kernel_thread *victim = crash_victim(build->remains->kernel, thread);
+    const uint64_t start = thread->stack_start;
+    struct extract_symbol symbol;
+    char name[24];
+
+    text[0] = 0;
+    if (victim && victim->stack_end && victim->stack_end <= start &&
+        start - victim->stack_end <= GAP)
+        snprintf(text, size, "; the stack of \"%s\" is below it",
+                 crash_name(victim->name, victim->address, name));
+    else if (victim && victim->address < start && start - victim->address <= NEAR_BLOCK &&
+             (victim->address > victim->stack_start || victim->stack_start > start))
+        snprintf(text, size, "; the control block of \"%s\" is below it",
+                 crash_name(victim->name, victim->address, name));
+    else if (build->remains->symbols && start &&
+             extract_symbols_by_address(build->remains->symbols, start - 1, &symbol, NULL, NULL))
+        snprintf(text, size, "; %s is below it", symbol.name);
 }
 
 static void find_overflow(struct crash_build *build, const struct extract_kernel_thread *thread)
 {
-    const struct extract_kernel *kernel = build->remains->kernel;
-    const struct extract_kernel_thread *victim = crash_stack_below(kernel, thread);
     bool is_proven = thread->overflow == EXTRACT_OVERFLOW_PROVEN;
     bool is_below = thread->has_sp && thread->sp < thread->stack_start;
     const char *source = is_below ? "control block" : is_proven ? "registers" : "stack";
-    char name[24], other[24];
-    struct extract_symbol symbol;
+    char name[24], below[EXTRACT_KERNEL_NAME + 48];
     const char *what = is_proven  ? "has overflowed: its stack pointer is below its stack"
                        : is_below ? "may have overflowed: its stack pointer is below its stack"
-                                  : "is used to its end, so that it may have overflowed";
+                       : thread->has_spilled
+                           ? "may have overflowed: return addresses are on both sides of its end"
+                           : "is used to its end, so that it may have overflowed";
 
     if (!build->is_stack_checked &&
         (!build->overflow || thread->overflow > build->overflow->overflow))
         build->overflow = thread;
-    if (victim)
-        crash_find(build, "stack overflow", source,
-                   is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
-                   "the stack of \"%s\" %s; the stack of \"%s\" is below it",
-                   crash_name(thread->name, thread->address, name), what,
-                   crash_name(victim->name, victim->address, other));
-    else if (build->remains->symbols && thread->stack_start &&
-             extract_symbols_by_address(build->remains->symbols, thread->stack_start - 1, &symbol,
-                                        NULL, NULL))
-        crash_find(build, "stack overflow", source,
-                   is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
-                   "the stack of \"%s\" %s; %s is below it",
-                   crash_name(thread->name, thread->address, name), what, symbol.name);
-    else
-        crash_find(build, "stack overflow", source,
-                   is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
-                   "the stack of \"%s\" %s", crash_name(thread->name, thread->address, name), what);
+    describe_below(build, thread, below, sizeof below);
+    crash_find(build, "stack overflow", source,
+               is_proven ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY, "the stack of \"%s\" %s%s",
+               crash_name(thread->name, thread->address, name), what, below);
 }
 
 // ---- deadlocks ----
@@ -246,7 +275,8 @@ static void find_thread(struct crash_build *build)
     }
     for (size_t i = 0; i < threads.count; i++) {
         const struct serve_thread *served = &threads.list[i];
-        if (!served->on_core || !served->thread || served->thread->core != crash->core)
+        if (!served->on_core || !served->thread || served->thread->core != crash->core ||
+            build->is_start_up)
             continue;
         crash->thread = served->thread;
         bool is_unsure = kernel_is_arm_exception(build->machine, &crash->registers) ||
@@ -256,8 +286,9 @@ static void find_thread(struct crash_build *build)
     serve_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs. Without
     // an exception, it is start-up code that has another stack.
-    bool is_start_up = build->machine->is_m_profile &&
-                       register_get(&crash->registers, ARM_PSR, &psr) && !(psr & EXCEPTION);
+    bool is_start_up = build->is_start_up ||
+                       (build->machine->is_m_profile &&
+                        register_get(&crash->registers, ARM_PSR, &psr) && !(psr & EXCEPTION));
     for (size_t i = 0; !is_start_up && !crash->thread && i < remains->kernel->thread_count; i++)
         if (remains->kernel->threads[i].has_core &&
             remains->kernel->threads[i].core == crash->core) {

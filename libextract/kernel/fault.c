@@ -64,17 +64,37 @@ static unsigned rate_frame(struct extract_cursor c, uint64_t address,
     return is_code(symbols, pc & ~UINT64_C(1)) ? points + 1 : points;
 }
 
-// Returns the end of a stack, or a guess of it.
-static uint64_t stack_end(const struct extract_kernel_thread *thread)
+uint64_t kernel_stack_limit(const struct extract_kernel *kernel,
+                            const struct extract_kernel_thread *thread)
 {
-    return thread->stack_end ? thread->stack_end : thread->stack_start + STACK_GUESS;
+    uint64_t end = UINT64_MAX;
+
+    if (thread->stack_end)
+        return thread->stack_end;
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        const struct extract_kernel_thread *other = &kernel->threads[i];
+        if (other->address > thread->stack_start && other->address < end)
+            end = other->address;
+        if (other->stack_start > thread->stack_start && other->stack_start < end)
+            end = other->stack_start;
+    }
+    return end;
 }
 
-static bool find_frame(const struct extract_kernel_thread *thread, struct extract_memory *memory,
-                       struct extract_symbols *symbols, const struct extract_registers *core,
-                       uint64_t *found)
+// Returns the end of a stack, or a guess of it.
+static uint64_t stack_end(const struct extract_kernel *kernel,
+                          const struct extract_kernel_thread *thread)
 {
-    uint64_t end = stack_end(thread);
+    const uint64_t limit = kernel_stack_limit(kernel, thread);
+    const uint64_t guess = thread->stack_start + STACK_GUESS;
+
+    return thread->stack_end || limit < guess ? limit : guess;
+}
+
+static bool find_frame(const struct extract_kernel_thread *thread, uint64_t end,
+                       struct extract_memory *memory, struct extract_symbols *symbols,
+                       const struct extract_registers *core, uint64_t *found)
+{
     uint64_t length = end - thread->stack_start;
     unsigned best = 0;
     size_t got = 0;
@@ -99,11 +119,33 @@ static bool find_frame(const struct extract_kernel_thread *thread, struct extrac
     return best != 0;
 }
 
+// Returns whether a word is what lr has when a handler begins: the lower bits are those of Armv6-M
+// to Armv8-M, of which bit 1 is always 0, so that -1 is none.
+static bool is_exception_return(uint64_t value)
+{
+    return value >> 7 == 0x1FFFFFF && !(value & 2);
+}
+
+bool kernel_is_from_nonsecure(uint64_t lr)
+{
+    const uint64_t to_secure = 1, secure_stack = 0x40; // ES, S
+
+    return is_exception_return(lr) && lr & to_secure && !(lr & secure_stack);
+}
+
+// Returns whether the lr of a handler shows that the frame is on the stack of a thread. For a
+// secure handler, non-secure code in thread mode is taken for a thread.
+static bool is_of_thread(uint64_t lr)
+{
+    const uint64_t process_stack = 4, thread_mode = 8;
+
+    return kernel_is_from_nonsecure(lr) ? lr & thread_mode : lr & process_stack;
+}
+
 bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract_memory *memory,
                              struct extract_symbols *symbols, unsigned core,
                              struct extract_registers *registers)
 {
-    const uint64_t process_stack = 4;
     const struct register_machine *machine = register_machine_of(symbols);
     uint64_t psr, lr, sp, psp;
 
@@ -111,7 +153,7 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
         !(psr & EXCEPTION) || !register_get(registers, ARM_LR, &lr) ||
         !register_get(registers, ARM_SP, &sp))
         return false;
-    if (lr >> 8 == 0xFFFFFF && !(lr & process_stack))
+    if (lr >> 8 == 0xFFFFFF && !is_of_thread(lr))
         return false; // the frame is on the main stack
     for (size_t i = 0; i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
@@ -119,22 +161,15 @@ bool extract_kernel_find_psp(const struct extract_kernel *kernel, struct extract
             continue;
         // A debugger that cannot read psp may show 0, or an old value.
         if (register_get(registers, ARM_PSP, &psp) && psp >= thread->stack_start &&
-            psp < stack_end(thread))
+            psp < stack_end(kernel, thread))
             return false;
-        if (!find_frame(thread, memory, symbols, registers, &psp))
+        if (!find_frame(thread, stack_end(kernel, thread), memory, symbols, registers, &psp))
             continue;
         register_set(registers, ARM_PSP, psp);
         register_set(registers, ARM_MSP, sp);
         return true;
     }
     return false;
-}
-
-// Returns whether a word is what lr has when a handler begins: the lower bits are those of Armv6-M
-// to Armv8-M, of which bit 1 is always 0, so that -1 is none.
-static bool is_exception_return(uint64_t value)
-{
-    return value >> 7 == 0x1FFFFFF && !(value & 2);
 }
 
 // Whether an exception has interrupted a thread or start-up code, and not another exception.
@@ -205,7 +240,7 @@ bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols
                            const struct extract_registers *core, struct extract_origin *origin)
 {
     enum { CALLEE_SAVED = 4, CALLEE_SAVED_COUNT = 8 };
-    const uint64_t process_stack = 4, no_fpu = 0x10;
+    const uint64_t no_fpu = 0x10;
     const struct register_machine *machine = register_machine_of(symbols);
     enum base base = read_base(memory);
     uint64_t psr, psp, sp, lr = 0, value, pushed = 0;
@@ -222,22 +257,24 @@ bool extract_kernel_origin(struct extract_memory *memory, struct extract_symbols
     if (!(psr & EXCEPTION))
         return false;
     bool is_in_lr = register_get(core, ARM_LR, &lr) && is_exception_return(lr);
-    if (!is_in_lr || !(lr & process_stack))
+    const bool is_mixed = is_in_lr && kernel_is_from_nonsecure(lr);
+    if (!is_in_lr || (!is_mixed && !is_of_thread(lr)))
         pushed = find_pushed_return(memory, extract_symbols_byte_order(symbols), sp, &value);
     if (!is_in_lr && pushed)
         lr = value;
     bool is_known = is_in_lr || pushed;
     bool has_fpu = is_known && !(lr & no_fpu), is_found = false;
-    if (is_known ? lr & process_stack : base != BASE_NO) {
+    if (is_known ? is_of_thread(lr) : base != BASE_NO) {
         is_found = register_get(core, ARM_PSP, &psp) &&
                    kernel_context_exception(memory, extract_symbols_byte_order(symbols), psp,
                                             has_fpu, &origin->registers) &&
-                   (is_in_lr || is_likely_frame(symbols, &origin->registers));
-        origin->is_sure = base != BASE_NO && (is_known || base == BASE_YES);
-    } else {
+                   ((is_in_lr && !is_mixed) || is_likely_frame(symbols, &origin->registers));
+        origin->is_sure = base != BASE_NO && (is_known || base == BASE_YES) && !is_mixed;
+    } else if (!is_mixed) {
         is_found = (is_in_lr && read_main_frame(memory, symbols, sp, has_fpu, origin)) ||
                    (pushed && read_main_frame(memory, symbols, pushed + 4, has_fpu, origin));
         origin->is_sure = base == BASE_UNKNOWN || (base == BASE_YES) == !origin->exception;
+        origin->is_main = true;
     }
     for (unsigned i = CALLEE_SAVED; is_found && i < CALLEE_SAVED + CALLEE_SAVED_COUNT; i++)
         if (register_get(core, i, &value))
@@ -316,7 +353,11 @@ bool extract_kernel_find_interrupted(struct extract_kernel *kernel, struct extra
         struct extract_kernel_thread *thread = &kernel->threads[i];
         if (!thread->has_core || thread->core != core || thread->has_pc || !thread->stack_start)
             continue;
-        const uint64_t from = thread->stack_start, to = stack_end(thread);
+        // What is below the stack pointer is the frame of an earlier trap.
+        const uint64_t to = stack_end(kernel, thread);
+        uint64_t from = thread->stack_start;
+        if (register_get(registers, RISCV_SP, &sp) && sp > from && sp < to)
+            from = sp & ~(uint64_t)(reader.word_bytes - 1);
         if (!kernel_take_riscv_frame(&reader, thread, registers, &found) &&
             !kernel_find_riscv_frame(&reader, registers, from, to, false, &found) &&
             (!kernel_unwind_riscv_trap(&reader, registers, &found) ||

@@ -509,6 +509,9 @@ static bool read_state(struct kernel_reader *reader, struct walk *walk)
     for (size_t i = 0; i < walk->core_count; i++)
         if (!kernel_read_variable(reader, name, i, &walk->on_core[i]))
             return false;
+    // Each task that is created before the start becomes the current one if it is more urgent.
+    if (kernel_is_before_start(reader))
+        memset(walk->on_core, 0, sizeof walk->on_core);
     // Since V11, there is one of each core.
     const char *idle = extract_symbols_by_name(reader->symbols, "xIdleTaskHandles", &current)
                            ? "xIdleTaskHandles"
@@ -564,9 +567,12 @@ static bool read_freertos(struct kernel_reader *reader)
     return true;
 }
 
-static const char *const prefixes[] = {"xTask",  "vTask", "prv",      "xQueue", "vQueue", "xEvent",
-                                       "xTimer", "vPort", "xPort",    "ulTask", "pvPort", "xStream",
-                                       "uxTask", "eTask", "xMessage", NULL};
+static const char *const prefixes[] = {
+    "xTask",           "vTask",   "prv",    "xQueue",          "vQueue",
+    "xEvent",          "xTimer",  "vPort",  "xPort",           "ulTask",
+    "pvPort",          "xStream", "uxTask", "eTask",           "xMessage",
+    "pxPort",          "uxList",  "vList",  "freertos_risc_v", "PendSV_Handler",
+    "SysTick_Handler", NULL};
 
 const struct kernel_description kernel_freertos = {.name = "FreeRTOS",
                                                    .symbol = "pxReadyTasksLists",

@@ -105,7 +105,8 @@ extern const struct kernel_description kernel_threadx, kernel_bout, kernel_freer
 
 // Returns the kernel of a program; NULL: none is known.
 const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
-// Reads the address of the thread that has a core, or 0. Returns false if it is not known.
+// Reads the address of the thread that has a core, or 0: none, or the kernel has not started.
+// Returns false if it is not known.
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,
                          unsigned core, uint64_t *address);
 // Returns whether a core has no thread, and gets one next: the kernel switches threads.
@@ -115,6 +116,9 @@ bool kernel_is_switching(struct extract_memory *memory, struct extract_symbols *
 // start-up code has not begun to clear the kernel's variables (start.c).
 bool kernel_is_of_run_before(struct extract_memory *memory, struct extract_symbols *symbols,
                              unsigned core, const struct extract_registers *registers);
+// Returns whether the kernel has not begun to schedule threads, by a variable of its own: start-up
+// code runs, whatever thread the kernel has chosen for its start.
+bool kernel_is_before_start(struct kernel_reader *reader);
 // Returns how many cores the kernel schedules; 1 if its variables do not show it.
 size_t kernel_count_cores(struct extract_symbols *symbols);
 
@@ -308,6 +312,17 @@ uint64_t kernel_find_riscv_handler(struct kernel_reader *reader,
 bool kernel_unwind_riscv_trap(struct kernel_reader *reader, const struct extract_registers *core,
                               struct extract_registers *found);
 
+// ---- fault.c ----
+
+// Returns the end of a stack; if it is not known, the next stack or control block above, which it
+// does not exceed, or UINT64_MAX.
+uint64_t kernel_stack_limit(const struct extract_kernel *kernel,
+                            const struct extract_kernel_thread *thread);
+
+// Returns whether the lr of a handler of Armv8-M shows that a secure handler has interrupted code
+// on a stack of non-secure code. Which of its two stacks that is, it does not show.
+bool kernel_is_from_nonsecure(uint64_t lr);
+
 // ---- calls.c ----
 
 // Returns whether code ends with an instruction that calls a function. For machines whose
@@ -329,6 +344,16 @@ bool kernel_find_called(struct extract_symbols *symbols, uint64_t address,
 // Gets the address that B of an Arm core leads to, if it ends before an address, in the code of the
 // ELF file: a function may end with a jump to another one, which returns to its caller.
 bool kernel_find_jumped(struct extract_symbols *symbols, uint64_t address, uint64_t *to);
+
+// ---- spill.c ----
+
+// Returns whether the memory below a stack, which the kernel does not fill, has what only frames of
+// that stack can have left there.
+bool kernel_has_spilled(struct kernel_reader *reader, const struct extract_kernel_thread *thread);
+// Returns whether frames of the stack above have overwritten the control block of a thread that has
+// a core, so that its own stack may be there. Sets where that begins.
+bool kernel_find_own_spill(struct kernel_reader *reader, const struct extract_kernel_thread *thread,
+                           uint64_t *stack_start);
 
 // ---- stacks.c ----
 

@@ -140,20 +140,32 @@ bool kernel_read_name(struct kernel_reader *reader, const char *type, uint64_t o
 
 // ---- lists ----
 
+// Returns whether a variable, which may hold a pointer, is at an address.
+static bool may_be_variable(struct kernel_reader *reader, uint64_t address)
+{
+    const struct register_machine *machine = reader->registers;
+    const uint64_t alignment = machine && machine->elf_machine == EM_68K ? 2 : reader->word_bytes;
+    struct extract_symbol symbol;
+    uint8_t constant;
+
+    return address % alignment == 0 &&
+           extract_symbols_by_address(reader->symbols, address, &symbol, NULL, NULL) &&
+           !symbol.function &&
+           !extract_symbols_read_constant(reader->symbols, address, &constant, 1);
+}
+
 bool kernel_note_missing(struct kernel_reader *reader, const char *what, uint64_t address,
                          uint64_t bytes)
 {
     struct extract_kernel *kernel = reader->kernel;
     size_t count = kernel->problem_count;
     char moved[EXTRACT_KERNEL_PROBLEM];
-    struct extract_symbol symbol;
     uint8_t probe[KERNEL_BLOCK_BYTES];
     size_t got, probed = bytes < sizeof probe ? (size_t)bytes : sizeof probe;
 
     if (!extract_images_of(reader->memory) ||
         !extract_memory_read(reader->memory, address, probe, probed, &got, NULL) ||
-        !extract_symbols_by_address(reader->symbols, address, &symbol, NULL, NULL) ||
-        symbol.function)
+        !may_be_variable(reader, address))
         return false;
     kernel_add_problem(reader, "the images do not have %s: dump 0x%llx to 0x%llx, too", what,
                        (unsigned long long)(address + got), (unsigned long long)(address + bytes));
@@ -412,7 +424,8 @@ bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *
     for (size_t i = 0; description && i < KERNEL_CURRENTS && description->current[i]; i++)
         if (extract_symbols_by_name(symbols, description->current[i], &variable))
             return (!core || core < variable.size / reader.word_bytes) &&
-                   kernel_read_variable(&reader, description->current[i], core, address);
+                   kernel_read_variable(&reader, description->current[i], core, address) &&
+                   (!kernel_is_before_start(&reader) || !(*address = 0));
     return false;
 }
 

@@ -30,6 +30,17 @@ static bool is_same_function(struct extract_symbols *symbols, uint64_t a, uint64
 
 // ---- a frame of the kernel's port ----
 
+// Returns whether a return address may be that of a call that led to an address without code.
+static bool may_have_called(struct kernel_reader *reader, const struct extract_registers *frame,
+                            uint64_t link, uint64_t address)
+{
+    uint64_t called;
+
+    return is_code(reader->symbols, link - 2) && !kernel_is_no_return(reader->symbols, link) &&
+           (!kernel_find_called(reader->symbols, link, frame, &called) ||
+            (called | 1) == (address | 1)); // a jump clears bit 0
+}
+
 // FreeRTOS lets a task go on after the instruction that trapped, and adds 4 for it. The code of a
 // frame, or after a call of an address without code that of its caller, is that of the program:
 // memory that was never written looks like a frame at 0.
@@ -41,7 +52,7 @@ static bool is_of_trap(struct kernel_reader *reader, const struct extract_regist
 
     return register_get(frame, RISCV_PC, &pc) && (pc == mepc || pc == mepc + AFTER) &&
            (is_code(reader->symbols, mepc) ||
-            (register_get(frame, LINK, &link) && is_code(reader->symbols, link)));
+            (register_get(frame, LINK, &link) && may_have_called(reader, frame, link, mepc)));
 }
 
 // Returns whether a frame is that of a call of an address without code: its call leads to mepc.

@@ -143,20 +143,44 @@ static enum extract_kernel_overflow judge_below(struct kernel_reader *reader,
     return EXTRACT_OVERFLOW_UNKNOWN;
 }
 
+// Finds a thread whose own stack has overwritten its control block: nothing that this says of the
+// thread holds.
+static void find_overwritten(struct kernel_reader *reader)
+{
+    struct extract_kernel *kernel = reader->kernel;
+    uint64_t start;
+
+    for (size_t i = 0; i < kernel->thread_count; i++) {
+        struct extract_kernel_thread *thread = &kernel->threads[i];
+        if (!kernel_find_own_spill(reader, thread, &start))
+            continue;
+        thread->name[0] = 0;
+        thread->has_priority = thread->has_base_priority = false;
+        thread->stack_start = start;
+        thread->stack_end = 0;
+        thread->has_spilled = true;
+    }
+}
+
 void kernel_measure_stacks(struct kernel_reader *reader)
 {
     struct extract_kernel *kernel = reader->kernel;
     uint64_t budget = BUDGET;
     bool is_filled = false;
 
+    find_overwritten(reader);
     for (size_t i = 0; i < kernel->thread_count; i++)
         check_bounds(reader, &kernel->threads[i]);
     for (size_t i = 0; i < kernel->thread_count; i++)
         if (count_untouched(reader, &kernel->threads[i], &budget))
             is_filled |= kernel->threads[i].untouched >= PROOF;
+    // Before the start, no thread has run. A port may have noted the stack pointer of start-up
+    // code.
+    const bool has_run = !kernel_is_before_start(reader);
     for (size_t i = 0; i < kernel->thread_count; i++) {
         struct extract_kernel_thread *thread = &kernel->threads[i];
-        bool is_below = thread->has_sp && thread->stack_start && thread->sp < thread->stack_start;
+        bool is_below =
+            has_run && thread->has_sp && thread->stack_start && thread->sp < thread->stack_start;
         if (is_below && !is_just_below(thread->sp, thread->stack_start))
             kernel_add_problem(reader,
                                "thread at 0x%llx: its stack pointer 0x%llx is far below its stack",
@@ -168,6 +192,10 @@ void kernel_measure_stacks(struct kernel_reader *reader)
                                    ? EXTRACT_OVERFLOW_NO
                                    : EXTRACT_OVERFLOW_UNKNOWN;
         else if (thread->has_untouched && is_filled && !is_cleared(reader, thread))
+            thread->overflow = EXTRACT_OVERFLOW_SUSPECTED;
+        else if (has_run && !thread->has_spilled && !is_filled)
+            thread->has_spilled = kernel_has_spilled(reader, thread);
+        if (thread->has_spilled)
             thread->overflow = EXTRACT_OVERFLOW_SUSPECTED;
         // No stack contains the fill byte: the kernel does not fill them.
         thread->has_untouched &= is_filled;

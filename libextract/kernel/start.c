@@ -39,6 +39,18 @@ static bool is_started(struct kernel_reader *reader)
            value >= description->started.least && value <= description->started.most;
 }
 
+bool kernel_is_before_start(struct kernel_reader *reader)
+{
+    const struct kernel_description *description = kernel_detect(reader->symbols);
+    uint64_t value, ticks;
+
+    // Ticks are counted after the start only: with some, the variable is damaged.
+    return description && description->started.symbol && description->started.least &&
+           kernel_read_variable(reader, description->started.symbol, 0, &value) &&
+           value < description->started.least && description->ticks &&
+           kernel_read_variable(reader, description->ticks, 0, &ticks) && !ticks;
+}
+
 // Returns whether no variable of the program is above an address, nor around it, and the end of at
 // most one stack is. A linker script reserves stacks without variables. If it names two ends above
 // the address, the lower one is that of another stack than the main one.

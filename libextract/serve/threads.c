@@ -65,6 +65,19 @@ static bool has_ended(const struct extract_kernel_thread *thread)
     return thread->state == EXTRACT_KERNEL_COMPLETED || thread->state == EXTRACT_KERNEL_TERMINATED;
 }
 
+// Does the same with a stack whose end may not be known.
+static bool has_core(const struct extract_kernel *kernel,
+                     const struct extract_kernel_thread *thread,
+                     const struct register_machine *machine,
+                     const struct extract_registers *registers)
+{
+    struct extract_kernel_thread limited = *thread;
+
+    if (thread->stack_start)
+        limited.stack_end = kernel_stack_limit(kernel, thread);
+    return serve_has_core(&limited, machine, registers);
+}
+
 bool serve_threads_build(struct serve_threads *threads, const struct extract_kernel *kernel,
                          const struct register_machine *machine,
                          const struct extract_registers *cores, size_t core_count)
@@ -79,7 +92,7 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
     // The ids of threads follow those of the cores, so that both keep theirs.
     for (size_t i = 0; i < core_count; i++) {
         const struct extract_kernel_thread *running = running_on(kernel, i);
-        if (running && serve_has_core(running, machine, &cores[i]))
+        if (running && has_core(kernel, running, machine, &cores[i]))
             continue;
         threads->list[threads->count++] = (struct serve_thread){.id = i + 1,
                                                                 .name = kernel ? "kernel" : "core",
@@ -96,7 +109,7 @@ bool serve_threads_build(struct serve_threads *threads, const struct extract_ker
                                        .name = thread->name,
                                        .registers = thread->registers};
         if (thread->has_core && thread->core < core_count &&
-            serve_has_core(thread, machine, &cores[thread->core])) {
+            has_core(kernel, thread, machine, &cores[thread->core])) {
             added->on_core = true;
             added->registers = cores[thread->core];
         } else {

@@ -59,7 +59,8 @@ enum extract_kernel_overflow {
     EXTRACT_OVERFLOW_UNKNOWN = 0,
     EXTRACT_OVERFLOW_NO, // bytes at the end of the stack were never written
     // They were written, while those of other threads were not; or the saved stack pointer is below
-    // the stack, and nothing else shows it.
+    // the stack, and nothing else shows it; or return addresses are below a stack that is not
+    // filled.
     EXTRACT_OVERFLOW_SUSPECTED,
     // The stack pointer is below the stack; a saved one has a frame there, or the stack was used to
     // its last byte.
@@ -96,6 +97,7 @@ struct extract_kernel_thread {
     bool has_untouched;         // the kernel fills stacks before use
     uint64_t untouched;         // bytes at the lowest addresses that were never written
     enum extract_kernel_overflow overflow;
+    bool has_spilled; // return addresses are below its stack
 };
 
 // A number that a control block holds.
@@ -221,6 +223,7 @@ struct extract_origin {
     unsigned
         exception; // number of the exception that was interrupted; 0: a thread, or start-up code
     bool is_sure;  // the frame is known to be that of the newest exception
+    bool is_main;  // it is on the main stack
 };
 
 // Gets the registers that an exception has saved: on the stack of a thread, or on the main stack if

@@ -65,6 +65,7 @@ List_t pxReadyTasksLists[PRIORITIES], xDelayedTaskList1, xDelayedTaskList2, xPen
     xSuspendedTaskList, xTasksWaitingTermination;
 TCB_t *volatile pxCurrentTCB, *xIdleTaskHandle;
 volatile uint32_t xTickCount;
+volatile long xSchedulerRunning;
 volatile unsigned long uxCurrentNumberOfTasks;
 QueueRegistryItem_t xQueueRegistry[4];
 
@@ -148,6 +149,7 @@ static int make_kernel(void **state)
     mutex.u.xSemaphore.xMutexHolder = &tasks[0];
     tasks[0].uxPriority = 2;
     xTickCount = 0xFFFFFFF0;
+    xSchedulerRunning = 1;
     uxCurrentNumberOfTasks = TASKS;
     pxCurrentTCB = &tasks[0];
     xIdleTaskHandle = &tasks[1];
@@ -324,6 +326,108 @@ static void an_overflow_is_denied_by_proof_only(void **state)
     extract_kernel_free(kernel);
 }
 
+// Each task that is created before the start may become the current one. None of them has run, and
+// a port may have noted the stack pointer of start-up code for it.
+static void nothing_runs_before_the_start(void **state)
+{
+    struct host *host = *state;
+    uint64_t current;
+
+    for (int is_started = 0; is_started < 2; is_started++) {
+        xSchedulerRunning = 0;
+        xTickCount = is_started ? 5 : 0; // with ticks, the variable is damaged
+        tasks[1].pxTopOfStack = stacks[1] - 64;
+        memset(stacks[1], 0, STACK);
+        struct extract_kernel *kernel = host_kernel(host);
+        const struct extract_kernel_thread *first = host_thread(kernel, "running");
+        assert_int_equal(first->has_core, is_started);
+        assert_int_equal(first->state, is_started ? EXTRACT_KERNEL_RUNNING : EXTRACT_KERNEL_READY);
+        assert_int_equal(host_thread(kernel, "ready")->overflow,
+                         is_started ? EXTRACT_OVERFLOW_PROVEN : EXTRACT_OVERFLOW_UNKNOWN);
+        assert_true(kernel_read_current(host->memory, host->symbols, 0, &current));
+        assert_int_equal(current, is_started ? host_address(&tasks[0]) : 0);
+        extract_kernel_free(kernel);
+    }
+}
+
+// Frames that crossed the end of a stack leave return addresses on both sides of it.
+static _Alignas(16) struct {
+    TCB_t victim;
+    unsigned char stack[STACK];
+} row;
+
+static void put_return(void *at, unsigned offset)
+{
+    uintptr_t address = (uintptr_t)&extract_kernel_free + offset;
+    memcpy(at, &address, sizeof address);
+}
+
+static void expect_spill(struct host *host, const char *name, bool has_spilled)
+{
+    struct extract_kernel *kernel = host_kernel(host);
+    const struct extract_kernel_thread *thread = host_thread(kernel, name);
+
+    assert_int_equal(thread->has_spilled, has_spilled);
+    assert_int_equal(thread->overflow,
+                     has_spilled ? EXTRACT_OVERFLOW_SUSPECTED : EXTRACT_OVERFLOW_UNKNOWN);
+    extract_kernel_free(kernel);
+}
+
+static void frames_cross_the_end_of_a_stack(void **state)
+{
+    memset(stacks, 0, sizeof stacks); // not filled
+    memset(&row, 0, sizeof row);
+    // Below the stack of the task "taker" is that of another one, which has return addresses, too.
+    put_return(stacks[2] + STACK - 16, 4);
+    put_return(stacks[3] + 24, 8);
+    expect_spill(*state, "taker", false);
+    put_return(stacks[3] + 32, 4);
+    expect_spill(*state, "taker", true);
+    // A control block has none.
+    tasks[3].pxStack = row.stack;
+    tasks[3].pxTopOfStack = row.stack + STACK - 64;
+    tasks[3].pxEndOfStack = row.stack + STACK - sizeof(void *);
+    list_init(&pxReadyTasksLists[1]);
+    row.victim = tasks[1];
+    list_add(&pxReadyTasksLists[1], &row.victim.xStateListItem, &row.victim, 0);
+    put_return(row.stack + 40, 4);
+    expect_spill(*state, "taker", false);
+    put_return(&row.victim.uxBasePriority, 8);
+    expect_spill(*state, "taker", true);
+    // Stacks that are filled show how far they were used.
+    memset(stacks[5], 0xA5, STACK / 2);
+    expect_spill(*state, "getter", false);
+    struct extract_kernel *kernel = host_kernel(*state);
+    assert_false(host_thread(kernel, "taker")->has_spilled);
+    extract_kernel_free(kernel);
+}
+
+// The control block of the task that runs is below its own stack, and was overwritten.
+static void a_stack_may_reach_its_own_block(void **state)
+{
+    memset(stacks, 0, sizeof stacks);
+    memset(&row, 0, sizeof row);
+    row.victim = tasks[0];
+    row.victim.pxStack = (void *)16;
+    pxCurrentTCB = &row.victim;
+    put_return(&row.victim.uxBasePriority, 4);
+    for (int has_frames = 0; has_frames < 2; has_frames++) {
+        if (has_frames)
+            put_return(row.stack + 40, 8);
+        struct extract_kernel *kernel = host_kernel(*state);
+        const struct extract_kernel_thread *thread =
+            extract_kernel_thread_at(kernel, host_address(&row.victim));
+        assert_non_null(thread);
+        assert_int_equal(thread->has_spilled, has_frames);
+        if (has_frames) {
+            assert_int_equal(thread->overflow, EXTRACT_OVERFLOW_SUSPECTED);
+            assert_int_equal(thread->stack_start, host_address(row.stack));
+            assert_true(!*thread->name && !thread->has_priority);
+        }
+        extract_kernel_free(kernel);
+    }
+}
+
 static void queues_are_read(void **state)
 {
     struct extract_kernel *kernel = host_kernel(*state);
@@ -429,6 +533,9 @@ int main(void)
                                        TEST(registers_may_be_in_the_block),
                                        TEST(a_block_of_the_heap_ends_the_stack),
                                        TEST(an_overflow_is_denied_by_proof_only),
+                                       TEST(nothing_runs_before_the_start),
+                                       TEST(frames_cross_the_end_of_a_stack),
+                                       TEST(a_stack_may_reach_its_own_block),
                                        TEST(an_event_group_is_no_queue),
                                        TEST(damage_ends_one_list_only),
                                        TEST(tasks_behind_damage_are_found),
