@@ -296,11 +296,14 @@ static void find_storm(struct history *history, const struct newest *newest)
 }
 
 // An interrupt that came regularly, as that of a timer does, and then not any more: the mean time
-// between two of its entries is at least half of the longest one.
+// between two of its entries is at least half of the longest one. Events that are missing may have
+// been such entries.
 static void find_missing_tick(struct history *history)
 {
     enum { LEAST_ENTRIES = 8, LATE = 4 };
 
+    if (history->has_gap)
+        return;
     for (size_t i = 0; i < history->pulse_count; i++) {
         const struct pulse *pulse = &history->pulses[i];
         uint64_t since = history->end - pulse->last;
@@ -330,7 +333,8 @@ static void find_stopped_clock(struct history *history, const struct newest *new
                STILL);
 }
 
-// If the newest event is a switch to a thread, that one ran after it.
+// If the newest event of a thread is a switch to another one, or if an interrupt after it has
+// resumed one that goes first, that one ran after it.
 static void note_chosen(struct history *history)
 {
     const struct extract_trace *trace = history->build->trace;
@@ -344,9 +348,13 @@ static void note_chosen(struct history *history)
         for (size_t i = 0; i < got; i++) {
             const struct extract_event *event = &events[i];
             const struct extract_role_fields *fields = extract_trace_role(trace, &event, &scratch);
-            bool is_switch = fields && (fields->role == EXTRACT_ROLE_SUSPEND ||
-                                        fields->role == EXTRACT_ROLE_SWITCH);
-            chosen = is_switch && fields->next ? extract_role_field(event, fields->next) : 0;
+            const bool may_choose = fields && (fields->role == EXTRACT_ROLE_SUSPEND ||
+                                               fields->role == EXTRACT_ROLE_RESUME ||
+                                               fields->role == EXTRACT_ROLE_SWITCH);
+            const uint64_t next =
+                may_choose && fields->next ? extract_role_field(event, fields->next) : 0;
+            if (next || event->context == EXTRACT_THREAD)
+                chosen = next;
         }
     if (chosen && extract_trace_object(trace, chosen))
         history->last_thread = chosen;

@@ -681,16 +681,35 @@ bool kernel_context_exception(struct extract_memory *memory, enum extract_byte_o
     return finish(&frame, is_frame, &saved, registers);
 }
 
+// Returns whether the images do not have a part of a thread's stack.
+static bool is_part_missing(struct kernel_reader *reader,
+                            const struct extract_kernel_thread *thread, uint64_t from, uint64_t to)
+{
+    char what[EXTRACT_KERNEL_NAME + 24];
+
+    snprintf(what, sizeof what, "the stack of \"%s\"", thread->name);
+    return kernel_note_missing(reader, what, from, to - from);
+}
+
 // Returns whether the images do not have what a thread has saved on its stack.
 static bool is_stack_missing(struct kernel_reader *reader,
                              const struct extract_kernel_thread *thread)
 {
     enum { FRAME = 64 }; // bytes, at least
     uint64_t end = thread->stack_end > thread->sp ? thread->stack_end : thread->sp + FRAME;
-    char what[EXTRACT_KERNEL_NAME + 24];
 
-    snprintf(what, sizeof what, "the stack of \"%s\"", thread->name);
-    return thread->sp && kernel_note_missing(reader, what, thread->sp, end - thread->sp);
+    return thread->sp && is_part_missing(reader, thread, thread->sp, end);
+}
+
+void kernel_check_stack(struct kernel_reader *reader, struct extract_kernel_thread *thread)
+{
+    const uint64_t end = thread->stack_end;
+    const uint64_t from = end - thread->stack_start > KERNEL_BLOCK_BYTES ? end - KERNEL_BLOCK_BYTES
+                                                                         : thread->stack_start;
+
+    if (!reader->is_brief && thread->stack_start && end > thread->stack_start &&
+        is_part_missing(reader, thread, from, end))
+        thread->no_registers = "the images do not have its stack";
 }
 
 void kernel_read_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,

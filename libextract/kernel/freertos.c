@@ -348,6 +348,8 @@ static void read_task(struct kernel_reader *reader, const struct walk *walk,
         thread->stack_end = top + reader->word_bytes;
     else if (thread->stack_start)
         thread->stack_end = find_block_end(reader, thread->stack_start);
+    if (thread->state == EXTRACT_KERNEL_RUNNING)
+        kernel_check_stack(reader, thread);
     if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_TERMINATED ||
         !kernel_block_get(reader, block, "pxTopOfStack", &thread->sp))
         return;

@@ -210,6 +210,8 @@ void kernel_read_context(struct kernel_reader *reader, struct extract_kernel_thr
                          bool has_fpu,
                          bool (*context)(struct kernel_reader *reader, struct kernel_saved *saved,
                                          struct extract_registers *registers));
+// Notes that the images do not have the newest part of the stack of a thread with a core.
+void kernel_check_stack(struct kernel_reader *reader, struct extract_kernel_thread *thread);
 // Sets the registers of a thread, and the function and the line of its pc.
 void kernel_set_context(struct kernel_reader *reader, struct extract_kernel_thread *thread,
                         const struct extract_registers *registers);

@@ -221,6 +221,8 @@ static void read_registers(struct kernel_reader *reader, const struct walk *walk
 {
     uint64_t has_fpu = 0;
 
+    if (thread->state == EXTRACT_KERNEL_RUNNING)
+        kernel_check_stack(reader, thread);
     if (thread->state == EXTRACT_KERNEL_RUNNING || thread->state == EXTRACT_KERNEL_COMPLETED ||
         thread->state == EXTRACT_KERNEL_TERMINATED ||
         !kernel_block_get(reader, block, "tx_thread_stack_ptr", &thread->sp))

@@ -259,6 +259,35 @@ partial_image() {
         grep -q "do not have the control block of a thread: dump $(printf '0x%x' $((at))) to 0x" \
             "$work/err" || { cat "$work/err"; return 1; }
 }
+# lacks FROM TO: the page of images that lack these bytes.
+lacks() {
+    local base=${images[0]##*@} image=${images[0]%@*} parts
+    head -c $(($1 - base)) "$image" >"$work/before.bin"
+    tail -c +$(($2 - base + 1)) "$image" >"$work/after.bin"
+    parts=("$work/before.bin@$base" "${images[@]:1}")
+    [ -s "$work/after.bin" ] && parts+=("$work/after.bin@$(printf '0x%x' $(($2)))")
+    "$ringside" crash --json --elf "$elf" --registers "$work/registers.txt" "${parts[@]}" \
+        >"$work/crash.json" 2>"$work/err"
+}
+# What is missing is named, and is no sign of a fault.
+missing_parts() {
+    local stack ring
+    stack=$(jq '.threads[] | select(.name == "culprit") | .stack_start' "$work/crash.json")
+    ring=$("$ringside" info --json --elf "$elf" "${images[@]}" | jq .address)
+    lacks $((stack + 64)) "$(jq '.threads[] | select(.name == "culprit") | .stack_end' \
+        "$work/crash.json")"
+    says '.cause.kind == "bus fault" and .place.certainty != "certain" and (.findings |
+        any(.kind == "input" and (.text | test("the stack of \"culprit\": dump 0x"))))' || return 1
+    lacks $((ring + 4096)) $((ring + 4096 + 2048))
+    says '.cause.kind == "bus fault" and .place.function == "store_sample" and
+        (.findings | any(.kind == "no tick" or .kind == "starvation") | not)' &&
+        grep -q "do not have all of the ring: dump $(printf '0x%x' $((ring + 4096))) to 0x" \
+            "$work/err" || { cat "$work/err"; return 1; }
+    lacks "$ring" $((ring + 65536))
+    says '.cause.kind == "bus fault" and .events == []' &&
+        grep -q "no trace: .*; dump $(printf '0x%x' "$ring") to 0x" "$work/err" ||
+        { cat "$work/err"; return 1; }
+}
 # The live target has the same stacks and states as its dump, also of what the fault interrupted.
 # The dump has no FPCAR, which GDB warns of.
 served_live() {
@@ -643,6 +672,7 @@ for port in ${PORTS:-cortex-m3 cortex-m4f rv64 coldfire}; do
     [ "$port" = cortex-m3 ] && check "$port: ... and a frame that was not saved" no_frame
     [[ $port = cortex-m* ]] && check "$port: ... and GDB's stack of a dump" served
     [[ $port = cortex-m* ]] && check "$port: ... and a dump of CrashCatcher" crashcatcher
+    [ "$port" = cortex-m3 ] && check "$port: ... and images that lack parts" missing_parts
     [ "$port" = cortex-m3 ] && check "$port: ... and an image without a thread" partial_image
     [ "$port" = coldfire ] || check "$port: ... and GDB's stacks of the live target" served_live
     [ "$port" = coldfire ] || check "$port: ... and the same page from the live target" live_remote

@@ -34,7 +34,8 @@ static int print_page(struct extract_remains *remains, const struct cli_options 
     if (code == EXTRACT_NOMEM || code == EXTRACT_USAGE)
         return cli_complain(&error);
     if (code && !options->quiet)
-        cli_print_note(error.what, "no trace: %s", error.why);
+        cli_print_note(error.what, "no trace: %s%s%s", error.why, *error.hint ? "; " : "",
+                       error.hint);
     if (session && !extract_session_is_whole(session))
         status = CLI_LOSSES;
     if (session && !options->quiet)

@@ -89,8 +89,50 @@ static void counted(void **state)
     assert_false(is_storm());
 }
 
+// A kernel whose memory was cleared, and the thread that ran last: the newest event has chosen it,
+// or an interrupt after that.
+static void resets(void **state)
+{
+    enum { SUSPEND = 2, RESUME = 1, A = RING_FIRST_THREAD, B = A + RING_THREAD_BYTES };
+    static const struct {
+        struct ring_entry newest[2];
+        uint64_t ran_last;
+    } cases[] = {
+        {{{A, 0x80100010, SUSPEND, 5000, {A, 4, 0, B}}}, B},
+        {{{A, 0x80100010, SUSPEND, 5000, {A, 4, 0, 0}}}, A},
+        {{{RING_IN_ISR, A, RESUME, 5000, {B, 4, 0, B}},
+          {RING_IN_ISR, A, ISR_EXIT, 5010, {0, 7, 1, 0}}},
+         B},
+        {{{A, 0x80100010, SUSPEND, 5000, {A, 4, 0, B}},
+          {B, 0x80100010, QUEUE_SEND, 5010, {0, 0, 0, 0}}},
+         B},
+    };
+    struct extract_kernel kernel = {.name = "ThreadX"};
+    struct extract_remains remains = {.kernel = &kernel};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct extract_crash crash = {.kind = NULL};
+        struct look look;
+        uint64_t stamp = 1000;
+        ring_build_threads(&image);
+        ring_run(&image, 20, &stamp, 20);
+        for (size_t k = 0; k < 2 && cases[i].newest[k].id; k++)
+            ring_insert(&image, &cases[i].newest[k]);
+        look_open(&look, &image);
+        struct crash_build build = {.crash = &crash, .remains = &remains, .trace = look.trace};
+        crash_read_history(&build);
+        assert_int_equal(crash.finding_count, 1);
+        assert_string_equal(crash.findings[0].kind, "watchdog");
+        assert_int_equal(build.ran_last, cases[i].ran_last);
+        free(crash.findings);
+        look_close(&look);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(storms), cmocka_unit_test(counted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(storms), cmocka_unit_test(counted),
+                                       cmocka_unit_test(resets)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
