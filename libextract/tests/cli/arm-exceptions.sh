@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# arm-exceptions.sh: tests what `ringside crash` page_says of a core of Arm's A-profile in the handler of
+# arm-exceptions.sh: tests what `ringside crash` says of a core of Arm's A-profile in the handler of
 # an exception: what was interrupted, why, and when that is not known. The truth is that of the Arm
 # Architecture Reference Manual for Armv7-A: B1.8.1 (vectors), B1.8.3 (link values), B3.13 (status
 # of faults). The registers are written as OpenOCD's directory has them.
@@ -152,7 +152,8 @@ unknown='.cause.kind == "trap" and (.cause.text | test("the core is in abort mod
 
 for table in branches loads earlier both; do
     page abort data $link 0x1f $table
-    page_says "$table: the start of the handler" "$(found certain store 4) and .context == \"data abort\"
+    page_says "$table: the start of the handler" \
+        "$(found certain store 4) and .context == \"data abort\"
         and .cause.kind == \"bus fault\" and (.cause.text | test(\"written: .*0x0000cccc\"))"
 done
 page abort inline+16 $link 0x1f inline
@@ -184,7 +185,8 @@ page_says "an instruction that was not fetched" "$fetch"
 page abort data 0x30004 0x1f both ifar=0x30000
 page_says "... with one function for both aborts" "$fetch"
 page abort prefetch 0x30004 0x1f branches ifar=-
-page_says "... without IFAR" '.context == "prefetch abort" and (.findings | any(.kind == "bad call"))'
+page_says "... without IFAR" \
+    '.context == "prefetch abort" and (.findings | any(.kind == "bad call"))'
 page abort data 0x30004 0x1f both ifar=-
 page_says "... and one function for both aborts" "$unknown"
 page abort prefetch $(($(at store+4) + 4)) 0x1f branches ifsr=0x2 ifar=0
@@ -214,7 +216,8 @@ page abort data $link 0x17 branches
 page_says "an abort in abort mode" "$(found certain store 4) and
     (.cause.registers | has(\"before_sp\") | not)"
 page abort data $link 0x13 branches
-page_says "an abort in supervisor mode" "$(found certain store 4) and .cause.registers.before_sp == 92"
+page_says "an abort in supervisor mode" \
+    "$(found certain store 4) and .cause.registers.before_sp == 92"
 
 # The status of a fault: short descriptors, then long ones.
 while read -r status kind text; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# arm-stacks.sh: tests what `ringside crash` page_says of a fault of an Arm core of A-profile whose
+# arm-stacks.sh: tests what `ringside crash` says of a fault of an Arm core of A-profile whose
 # debugger shows the registers of one mode only, as QEMU does: sp and lr of the thread are found on
 # its stack, by the calls of the program. The control blocks are those of ThreadX, as far as they
 # are read. The truth is the stack that is written here.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# riscv-traps.sh: tests what `ringside crash` page_says of a RISC-V core that spins in the handler of a
+# riscv-traps.sh: tests what `ringside crash` says of a RISC-V core that spins in the handler of a
 # trap: the place, and the functions that led there, without a frame of a kernel and with one of
 # FreeRTOS, whose pc is 4 after the instruction. The truth is the order of the calls in the source.
 # Registers and stacks are those that a core has there, by the instructions of the source.
