@@ -4,6 +4,40 @@
 #include <extract/serve.h>
 #include <string.h>
 
+// Appends a file name and what follows it as a word for a shell, in quotes if it needs them.
+static void put_word(struct extract_text *text, const char *name, const char *end)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "%+,-./:=@_";
+    const char *quote = name[strspn(name, plain)] ? "'" : "";
+
+    extract_text_puts(text, quote);
+    for (; *name; name++)
+        if (*name == '\'')
+            extract_text_puts(text, "'\\''");
+        else
+            extract_text_putc(text, *name);
+    extract_text_puts(text, end);
+    extract_text_puts(text, quote);
+}
+
+// Prints how GDB opens the core.
+static void print_command(const struct cli_options *options)
+{
+    struct extract_text command;
+
+    extract_text_init(&command, NULL, NULL);
+    put_word(&command, options->output, ".gdb");
+    extract_text_putc(&command, ' ');
+    put_word(&command, options->elf, "");
+    extract_text_putc(&command, ' ');
+    put_word(&command, options->output, "");
+    extract_text_putc(&command, 0);
+    if (!command.code)
+        cli_print_note(options->output, "to open it: gdb-multiarch -x %s", command.data);
+    extract_text_free(&command);
+}
+
 static int run_core(const struct cli_options *options)
 {
     struct extract_remains remains;
@@ -26,8 +60,7 @@ static int run_core(const struct cli_options *options)
                                  &error);
     cli_live_release(remains.memory, options);
     if (!code && !options->quiet)
-        cli_print_note(options->output, "to open it: gdb-multiarch -x %s.gdb %s %s",
-                       options->output, options->elf, options->output);
+        print_command(options);
     int status = code ? cli_complain(&error) : CLI_SUCCESS;
     if (!code && remains.kernel && remains.kernel->problem_count)
         status = CLI_LOSSES;

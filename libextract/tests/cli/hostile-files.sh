@@ -56,6 +56,15 @@ else
     echo "not ok names in GDB: gdb-multiarch is missing; run make setup SET=test"
 fi
 
+# The command that is printed is one for a shell.
+cp fw.elf "it's; touch PWNED.elf"
+run core --elf "it's; touch PWNED.elf" "ram.bin@$base" -o "a core"
+gdb-multiarch() { printf '<%s>' "$@"; }
+is "a command with names of files" "$(eval "$(sed -n 's/.*to open it: //p' err)")" \
+    "<-x><a core.gdb><it's; touch PWNED.elf><a core>"
+run core --elf fw.elf "ram.bin@$base" -o a.core
+check "... without quotes if it needs none" 0 err 'gdb-multiarch -x a.core.gdb fw.elf a.core$'
+
 # ---- names that do not exist ----
 
 names=$(seq -s, -f 'nosuch%.0f' 1 5000)
