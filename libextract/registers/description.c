@@ -83,7 +83,7 @@ void description_add(struct description *description, const struct register_mach
         added.index = register_index(machine, name);
         added.fpu = fpu_register_number(machine, name);
         if (strlen(name) < sizeof added.variant && register_is_variant(machine, name))
-            snprintf(added.variant, sizeof added.variant, "%s", name);
+            memcpy(added.variant, name, strlen(name) + 1);
         add_register(description, &added);
     }
 }
