@@ -69,6 +69,9 @@ void crash_limit(enum extract_crash_certainty *certainty, enum extract_crash_cer
 // it has for that. Source: Arm v7-M and v8-M Architecture Reference Manuals, "Lockup".
 bool crash_is_locked_up(const struct crash_build *build);
 
+// Returns whether the ring shows that its image begins at another address.
+bool crash_is_moved(const struct crash_build *build);
+
 // Returns whether a fault is among the findings.
 bool crash_has_fault(const struct extract_crash *crash);
 

@@ -360,6 +360,11 @@ static void note_chosen(struct history *history)
         history->last_thread = chosen;
 }
 
+bool crash_is_moved(const struct crash_build *build)
+{
+    return build->trace && extract_trace_snapshot(build->trace)->ring.is_moved;
+}
+
 // Start-up code has cleared the memory of the kernel, or of its trace, while the ring has events of
 // its threads. `is_earlier`: the program has enabled no trace since it was started.
 static void find_reset(struct history *history, bool is_earlier)
@@ -368,7 +373,7 @@ static void find_reset(struct history *history, bool is_earlier)
     const struct extract_object *last;
     const struct extract_kernel *kernel = build->remains->kernel;
 
-    if (!kernel || !history->has_threads ||
+    if (!kernel || !history->has_threads || crash_is_moved(build) ||
         (kernel->thread_count && !(is_earlier && has_same_threads(history))))
         return;
     crash_find(build, "watchdog", "memory", EXTRACT_CRASH_LIKELY,

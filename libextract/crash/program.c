@@ -51,7 +51,8 @@ static bool check_constants(struct crash_build *build)
     crash_find(build, "other program", "memory",
                different * 100 > common ? EXTRACT_CRASH_CERTAIN : EXTRACT_CRASH_LIKELY,
                "%llu of %llu bytes of code and constants differ from the ELF file, the first at "
-               "0x%08llx: another program ran, or its code was overwritten",
+               "0x%08llx: another program ran, its code was overwritten, or the image begins at "
+               "another address",
                (unsigned long long)different, (unsigned long long)common,
                (unsigned long long)first);
     return true;
@@ -360,7 +361,8 @@ static void limit_certainty(struct crash_build *build)
     struct extract_crash *crash = build->crash;
 
     for (size_t i = 0; i < crash->finding_count; i++) {
-        if (strcmp(crash->findings[i].kind, "other program") != 0)
+        if (strcmp(crash->findings[i].kind, "other program") != 0 &&
+            strcmp(crash->findings[i].kind, "wrong address") != 0)
             continue;
         enum extract_crash_certainty most = crash->findings[i].certainty == EXTRACT_CRASH_POSSIBLE
                                                 ? EXTRACT_CRASH_LIKELY
@@ -376,10 +378,26 @@ static void limit_certainty(struct crash_build *build)
     }
 }
 
+// An image at a wrong address has nothing where the ELF file has it.
+static void check_address(struct crash_build *build)
+{
+    const struct extract_ring *ring = &extract_trace_snapshot(build->trace)->ring;
+
+    crash_find(build, "wrong address", "trace", EXTRACT_CRASH_CERTAIN,
+               "the ring was at 0x%llx on the target, not at 0x%llx: the image begins at 0x%llx",
+               (unsigned long long)(ring->address - ring->base_delta),
+               (unsigned long long)ring->address, (unsigned long long)ring->image_start);
+}
+
 void crash_check_program(struct crash_build *build)
 {
     if (!build->remains->symbols || !build->remains->memory)
         return;
+    if (crash_is_moved(build)) {
+        check_address(build);
+        limit_certainty(build);
+        return;
+    }
     check_machine(build);
     check_entry_point(build);
     bool has_build_id = check_build_id(build);

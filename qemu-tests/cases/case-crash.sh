@@ -287,6 +287,13 @@ missing_parts() {
     says '.cause.kind == "bus fault" and .events == []' &&
         grep -q "no trace: .*; dump $(printf '0x%x' "$ring") to 0x" "$work/err" ||
         { cat "$work/err"; return 1; }
+    # An image at a wrong address is no other program, and no reset.
+    "$ringside" crash --json --elf "$elf" --registers "$work/registers.txt" "${images[@]:1}" \
+        "${images[0]%@*}@$(printf '0x%x' $((${images[0]##*@} + 4096)))" \
+        >"$work/crash.json" 2>"$work/err"
+    says '.cause.kind == "bus fault" and .place.certainty == "possible" and (.findings |
+        any(.kind == "wrong address") and
+        any(.kind == "other program" or .kind == "watchdog") == false)'
 }
 # The live target has the same stacks and states as its dump, also of what the fault interrupted.
 # The dump has no FPCAR, which GDB warns of.
