@@ -17,6 +17,12 @@ static enum extract_code open_hook_words(struct extract_memory **memory, const c
     return code ? code : extract_hook_stream_open(memory, path, &layout, error);
 }
 
+static enum extract_code add_text(struct extract_memory *memory, const char *path,
+                                  struct extract_error *error)
+{
+    return extract_memory_add_text(memory, path, NULL, error);
+}
+
 // The kinds of files that extract_memory_detect returns. Files that hold a whole trace are certain
 // by their magic number or their checksums. Others hold a memory, in which a ring must be found.
 static const struct kind {
@@ -38,6 +44,7 @@ static const struct kind {
     {"ihex", 0, NULL, extract_memory_add_hex},
     {"srec", 0, NULL, extract_memory_add_srec},
     {"crashcatcher", 0, NULL, extract_memory_add_crashcatcher},
+    {"text", 0, NULL, add_text},
 };
 
 // Certainty that a memory is an input of this plug-in if exactly one ring was found in it.

@@ -3,8 +3,8 @@
 // and the symbols of a program.
 //
 // The kind of a file is detected from its first bytes. Several raw images, HEX and S-record files
-// form one memory; any other file must be the only input. The symbols of a process are those of its
-// executable, at the addresses where it is loaded.
+// and dumps as text form one memory; any other file must be the only input. The symbols of a
+// process are those of its executable, at the addresses where it is loaded.
 //
 // Source: Linux proc(5), /proc/PID/exe.
 #include "cli/cli.h"
@@ -93,8 +93,14 @@ static enum extract_code detect_input(struct input *input, const char *argument,
     enum extract_code code = split_argument(input, argument, error);
 
     input->kind = "raw";
-    if (code || input->has_address)
+    if (code)
         return code;
+    if (input->has_address) { // the addresses of a text may be offsets in a file
+        const char *kind;
+        if (!extract_memory_detect(input->path, &kind, NULL) && strcmp(kind, "text") == 0)
+            input->kind = kind;
+        return code;
+    }
     if (options->hook)
         input->kind = "hookstream";
     else if (strcmp(input->path, "-") == 0)
@@ -113,9 +119,27 @@ static enum extract_code detect_input(struct input *input, const char *argument,
     return code == EXTRACT_USAGE ? EXTRACT_OK : code;
 }
 
-static enum extract_code add_image(struct extract_memory *memory, const struct input *input,
-                                   struct extract_error *error)
+// Adds a dump as text, whose words are in the byte order of the program.
+static enum extract_code add_text(struct extract_memory *memory, const struct input *input,
+                                  const struct cli_options *options, struct extract_error *error)
 {
+    struct extract_text_options text = {
+        .size = sizeof text, .has_address = input->has_address, .address = input->address};
+    struct extract_symbols *symbols = NULL;
+
+    if (options->elf && !extract_symbols_open(&symbols, options->elf, NULL))
+        text.word_order = extract_symbols_byte_order(symbols);
+    extract_symbols_close(symbols);
+    return extract_memory_add_text(memory, input->path, &text, error);
+}
+
+static enum extract_code add_image(struct extract_memory *memory, const struct input *input,
+                                   const struct cli_options *options, struct extract_error *error)
+{
+    bool is_raw = strcmp(input->kind, "raw") == 0 && !input->has_address;
+
+    if (strcmp(input->kind, "text") == 0 || (is_raw && extract_memory_is_text(input->path)))
+        return add_text(memory, input, options, error);
     if (input->has_address)
         return extract_memory_add_image(memory, input->path, input->address, error);
     if (strcmp(input->kind, "ihex") == 0)
@@ -208,7 +232,7 @@ enum extract_code cli_memory_open(struct extract_memory **memory, const struct c
             code = open_complete_file(memory, &input, options, error);
         } else if (!code) {
             code = *memory ? EXTRACT_OK : extract_memory_new_images(memory, error);
-            code = code ? code : add_image(*memory, &input, error);
+            code = code ? code : add_image(*memory, &input, options, error);
         }
         free(input.path);
     }

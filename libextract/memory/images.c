@@ -251,20 +251,29 @@ static enum extract_code find_images(const struct extract_memory *memory, const 
                              extract_memory_name(memory));
 }
 
+enum extract_code extract_images_add_input(struct extract_memory *memory, const char *path,
+                                           struct extract_input *input, extract_loader *load,
+                                           struct extract_error *error)
+{
+    struct extract_images *images;
+    enum extract_code code = find_images(memory, input->name, &images, error);
+
+    if (!code)
+        code = extract_file_read(path, EXTRACT_FILE_LIMIT, &input->bytes, &input->length, error);
+    if (!code)
+        code = load(images, input, error);
+    free(input->bytes);
+    input->bytes = NULL;
+    return code;
+}
+
 enum extract_code extract_images_add_file(struct extract_memory *memory, const char *path,
                                           uint64_t address, extract_loader *load,
                                           struct extract_error *error)
 {
     struct extract_input input = {.name = extract_file_name(path), .address = address};
-    struct extract_images *images;
-    enum extract_code code = find_images(memory, input.name, &images, error);
 
-    if (!code)
-        code = extract_file_read(path, EXTRACT_FILE_LIMIT, &input.bytes, &input.length, error);
-    if (!code)
-        code = load(images, &input, error);
-    free(input.bytes);
-    return code;
+    return extract_images_add_input(memory, path, &input, load, error);
 }
 
 enum extract_code extract_images_open(struct extract_memory **memory, const char *path,

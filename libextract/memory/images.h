@@ -52,7 +52,9 @@ struct extract_input {
     uint8_t *bytes; // NULL: they are read from `file`
     int file;
     size_t length;
-    uint64_t address; // target address of raw bytes, which hold none
+    uint64_t address; // target address of raw bytes, which hold none, or of the start of a text
+    bool has_address; // text: `address` is given
+    enum extract_byte_order word_order; // text: of words of the target; UNKNOWN: not known
 };
 
 typedef enum extract_code extract_loader(struct extract_images *images, struct extract_input *input,
@@ -60,7 +62,7 @@ typedef enum extract_code extract_loader(struct extract_images *images, struct e
 
 // The loaders, one per file format.
 extract_loader extract_raw_load, extract_trx_load, extract_hooks_load, extract_core_load,
-    extract_hex_load, extract_srec_load, extract_crashcatcher_load;
+    extract_hex_load, extract_srec_load, extract_crashcatcher_load, extract_text_dump_load;
 
 // Returns the table of a memory, or NULL if the memory is of another kind.
 struct extract_images *extract_images_of(const struct extract_memory *memory);
@@ -85,6 +87,10 @@ int extract_images_open_file(const char *path, uint64_t *length);
 enum extract_code extract_images_add_file(struct extract_memory *memory, const char *path,
                                           uint64_t address, extract_loader *load,
                                           struct extract_error *error);
+// Does so for an input whose name and options are set.
+enum extract_code extract_images_add_input(struct extract_memory *memory, const char *path,
+                                           struct extract_input *input, extract_loader *load,
+                                           struct extract_error *error);
 enum extract_code extract_images_open(struct extract_memory **memory, const char *path,
                                       extract_loader *load, struct extract_error *error);
 

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ADDRESSES (UINT64_C(1) << 32) // end of the address space of both formats
-
 enum { END_OF_TEXT = 0x1a }; // CP/M's end of file, still written by some tools
 
 enum extract_code extract_records_bad(const struct extract_records *records, const char *why,
@@ -147,6 +145,23 @@ static enum extract_code no_memory(const struct extract_records *records,
                              "no memory for the data of its records");
 }
 
+// Makes room for more data. Returns false if memory is short.
+static bool reserve_data(struct extract_records *records, size_t length)
+{
+    size_t capacity = records->data_capacity ? records->data_capacity : 4096;
+
+    while (capacity - records->data_length < length)
+        capacity *= 2;
+    if (capacity == records->data_capacity)
+        return true;
+    uint8_t *data = realloc(records->data, capacity);
+    if (!data)
+        return false;
+    records->data = data;
+    records->data_capacity = capacity;
+    return true;
+}
+
 static bool reserve_run(struct extract_records *records)
 {
     struct extract_run *runs =
@@ -165,8 +180,14 @@ enum extract_code extract_records_put(struct extract_records *records, uint64_t 
 
     if (!length)
         return EXTRACT_OK;
-    if (address + length > ADDRESSES)
-        return extract_records_bad(records, "its data run past the end of 32-bit addresses", error);
+    if (address > records->last_address || length - 1 > records->last_address - address)
+        return extract_records_bad(records,
+                                   records->last_address == UINT32_MAX
+                                       ? "its data run past the end of 32-bit addresses"
+                                       : "its data run past the end of the addresses",
+                                   error);
+    if (!reserve_data(records, length))
+        return no_memory(records, error);
     if (!last || last->address + last->length != address) {
         if (!reserve_run(records))
             return no_memory(records, error);
@@ -200,7 +221,7 @@ static enum extract_code join_runs(const struct extract_records *records, uint8_
     for (size_t i = 0; i < records->run_count; i++) {
         const struct extract_run *run = &records->runs[i];
         const uint8_t *data = records->data + run->offset;
-        if (!span || run->address > span->address + span->length) {
+        if (!span || run->address - span->address > span->length) {
             span = &spans[(*count)++];
             *span = (struct extract_image){run->address, 0, bytes, 0, NULL};
         }
@@ -219,8 +240,9 @@ static enum extract_code join_runs(const struct extract_records *records, uint8_
     return EXTRACT_OK;
 }
 
-static enum extract_code add_runs(struct extract_records *records, struct extract_images *images,
-                                  struct extract_input *input, struct extract_error *error)
+enum extract_code extract_records_add(struct extract_records *records,
+                                      struct extract_images *images, struct extract_input *input,
+                                      struct extract_error *error)
 {
     if (!records->run_count)
         return extract_error_set(error, EXTRACT_BAD, input->name, "use a file that holds memory",
@@ -245,19 +267,21 @@ static enum extract_code add_runs(struct extract_records *records, struct extrac
     return code;
 }
 
+void extract_records_free(struct extract_records *records)
+{
+    free(records->data);
+    free(records->runs);
+}
+
 enum extract_code extract_records_load(struct extract_images *images, struct extract_input *input,
                                        const struct extract_record_format *format, void *state,
                                        struct extract_error *error)
 {
-    struct extract_records records = {.name = input->name};
+    struct extract_records records = {.name = input->name, .last_address = UINT32_MAX};
+    enum extract_code code = read_lines(&records, input, format, state, error);
 
-    records.data = malloc(input->length / 2 + 1); // a byte takes two digits
-    enum extract_code code = records.data ? EXTRACT_OK : no_memory(&records, error);
     if (!code)
-        code = read_lines(&records, input, format, state, error);
-    if (!code)
-        code = add_runs(&records, images, input, error);
-    free(records.data);
-    free(records.runs);
+        code = extract_records_add(&records, images, input, error);
+    extract_records_free(&records);
     return code;
 }

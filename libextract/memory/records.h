@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// memory: the common part of Intel HEX and S-records. Both are lines of hexadecimal digits; each
-// line is a record that stores bytes at an address, in any order of addresses.
+// memory: the common part of Intel HEX, S-records and dumps as text. They are lines of hexadecimal
+// digits; each line is a record that stores bytes at an address, in any order of addresses.
 #ifndef EXTRACT_MEMORY_RECORDS_H
 #define EXTRACT_MEMORY_RECORDS_H
 
@@ -26,8 +26,10 @@ struct extract_records {
     size_t length; // bytes in `record`
     bool ended;    // the end record was read
 
-    uint8_t *data; // the data of all records; never longer than half the file
+    uint64_t last_address; // of the address space
+    uint8_t *data;         // the data of all records
     size_t data_length;
+    size_t data_capacity;
     struct extract_run *runs;
     size_t run_count;
     size_t run_capacity;
@@ -55,11 +57,18 @@ enum extract_code extract_records_load(struct extract_images *images, struct ext
 bool extract_records_are(const struct extract_record_format *format, const uint8_t *bytes,
                          size_t length);
 
-// Adds the data of the current line at a target address; at most once per line. Errors: NOMEM, BAD
-// (past the end of 32-bit addresses).
+// Adds data of the current line at a target address. Errors: NOMEM, BAD (past the last address).
 enum extract_code extract_records_put(struct extract_records *records, uint64_t address,
                                       const uint8_t *bytes, size_t length,
                                       struct extract_error *error);
+
+// Adds the data of all records to the table, and replaces input->bytes by them. Errors: NOMEM, BAD
+// (no data, two records differ at one address, another image is there).
+enum extract_code extract_records_add(struct extract_records *records,
+                                      struct extract_images *images, struct extract_input *input,
+                                      struct extract_error *error);
+
+void extract_records_free(struct extract_records *records);
 
 // Fills *error with "line N: why", as an error of the file, and returns BAD.
 enum extract_code extract_records_bad(const struct extract_records *records, const char *why,

@@ -7,6 +7,7 @@
 #include "memory/core.h"
 #include "memory/crashcatcher.h"
 #include "memory/images.h"
+#include "memory/text_dump.h"
 #include "log/block.h"
 #include "formats/posix/posix.h"
 #include "formats/rkh/rkh.h"
@@ -40,6 +41,8 @@ const char *extract_kind_of(const uint8_t *bytes, size_t length)
         return "ihex";
     if (extract_srec_is(bytes, length))
         return "srec";
+    if (extract_text_dump_is(bytes, length))
+        return "text";
     return "raw";
 }
 
@@ -72,5 +75,7 @@ enum extract_code extract_memory_detect(const char *path, const char **kind,
         *kind = "log";
     else if (strcmp(*kind, "raw") == 0 && extract_crashcatcher_is_in(path))
         *kind = "crashcatcher";
+    else if (strcmp(*kind, "raw") == 0 && extract_text_dump_is_in(path))
+        *kind = "text";
     return EXTRACT_OK;
 }

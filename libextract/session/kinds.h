@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 // Returns the kind by which users name it: "trx", "hook", "hookstream", "rkhring", "ptr", "core",
-// "elf", "crashcatcher", "log", "ihex", "srec", or "raw" for anything else.
+// "elf", "crashcatcher", "log", "ihex", "srec", "text", or "raw" for anything else.
 const char *extract_kind_of(const uint8_t *bytes, size_t length);
 
 #endif

@@ -125,6 +125,27 @@ enum extract_code extract_memory_add_srec(struct extract_memory *memory, const c
 enum extract_code extract_memory_add_crashcatcher(struct extract_memory *memory, const char *path,
                                                   struct extract_error *error);
 
+// How a dump as text is read.
+struct extract_text_options {
+    size_t size;                        // sizeof(struct extract_text_options)
+    enum extract_byte_order word_order; // of the target; UNKNOWN: little-endian, with a remark
+    bool has_address;                   // the text begins at `address`, whatever it states
+    uint64_t address;
+};
+
+// Adds the ranges of a dump as text: lines of OpenOCD's mdb, mdh, mdw and mdd, GDB's x in
+// hexadecimal, J-Link's mem, xxd, hexdump, od, Eclipse's memory views, or a .dat of TI. Other lines
+// are skipped. The byte order of words is the one that a column of characters proves, or else
+// `word_order`, or little-endian. What is skipped or assumed becomes remarks. `options` may be
+// NULL. Errors: those of extract_memory_add_image; BAD, with the line (a line that begins like one
+// of the dump and is none, different data for one address), also if the text has no such dump;
+// LIMIT (repeated lines stand for more than 16 MiB); USAGE (bytes without addresses).
+enum extract_code extract_memory_add_text(struct extract_memory *memory, const char *path,
+                                          const struct extract_text_options *options,
+                                          struct extract_error *error);
+// Returns whether a file is a text, dump or not.
+bool extract_memory_is_text(const char *path);
+
 // Adds the images of a directory that OpenOCD's `ringside crash DIR` has written, as its
 // manifest.txt lists them. Errors: those of extract_memory_add_image; BAD (the manifest is not
 // valid, or it names a file that is not a regular one), LIMIT (it has more than 1 MiB).
@@ -168,7 +189,8 @@ enum extract_code extract_memory_open_hooks(struct extract_memory **memory, cons
 
 // Detects the kind of a file by its first bytes, and points *kind to its static name: "trx", "hook"
 // (a ring of hook words), "hookstream" (a raw stream of 64-bit hook words), "core", "elf" (an ELF
-// file that is not a core), "crashcatcher", "log", "ihex", "srec", or "raw" (none of these).
+// file that is not a core), "crashcatcher", "log", "ihex", "srec", "text" (a dump as text), or
+// "raw" (none of these).
 // Errors: IO; USAGE (standard input, a pipe or a device, whose bytes would be lost to the next
 // reader).
 enum extract_code extract_memory_detect(const char *path, const char **kind,

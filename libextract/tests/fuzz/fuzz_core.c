@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz: the bytes of a file that is memory: an ELF core, a .trx, Intel HEX, S-records or a dump of
-// CrashCatcher.
+// fuzz: the bytes of a file that is memory: an ELF core, a .trx, Intel HEX, S-records, a dump as
+// text or one of CrashCatcher.
 //
 // Nothing may crash, leak or hang. In addition, regions are sorted and disjoint, and contain no
 // more than the file. Each region can be read to its last byte, and ends where it claims to end.
@@ -92,6 +92,7 @@ static extract_loader *loader_of(const char *kind)
         {"rkhring", extract_raw_load},
         {"ptr", extract_raw_load},
         {"log", extract_raw_load},
+        {"text", extract_text_dump_load},
         {"crashcatcher", extract_crashcatcher_load}}; // streams, their dumps and logs: not memory
     for (size_t i = 0; i < sizeof loaders / sizeof *loaders; i++)
         if (strcmp(kind, loaders[i].kind) == 0)
@@ -114,7 +115,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(code == error.code);
     check(code == EXTRACT_OK || (error.what[0] && error.why[0]));
     free(input.bytes);
-    ask(memory, size);
+    // Lines of "*" in a text stand for up to 16 MiB.
+    ask(memory, size + (strcmp(kind, "text") == 0 ? 16 << 20 : 0));
     extract_memory_close(memory);
     return 0;
 }
