@@ -113,7 +113,7 @@ names_without_registry() {
     dd if=/dev/zero of="$work/bare.bin" bs=1 seek=$((from - address)) count=$((to - from)) \
         conv=notrunc status=none
     names_of "$image" >"$work/names" && names_of "$work/bare.bin@$address" >"$work/bare.names"
-    [ "$(grep -c samples "$work/names")" -gt 5 ] || { echo "hardly any event has a name"; return 1; }
+    [ "$(grep -c samples "$work/names")" -gt 5 ] || { echo "hardly any name"; return 1; }
     diff "$work/names" "$work/bare.names"
 }
 refuses() {

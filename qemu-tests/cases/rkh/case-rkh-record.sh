@@ -66,9 +66,9 @@ verbs() {
 check "every command reads the log; a stream saved from it has its events" verbs
 
 fast_recording() {
-    # Slow at both ends: each source is seen before the losses and after them.
-    (sleep 1.5; pause 60000; sleep 1.5; pause 4000000) &
-    record fast 6 && balanced "$work/fast.log"
+    # Slow at both ends: each source is seen before the losses and after them, also on a busy host.
+    (sleep 3; pause 60000; sleep 1.5; pause 4000000) &
+    record fast 9 && balanced "$work/fast.log"
 }
 check "too fast: what is missing is reported lost" fast_recording
 
