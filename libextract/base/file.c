@@ -46,6 +46,8 @@ enum extract_code extract_file_error(const char *name, const char *hint,
         snprintf(buffer, sizeof buffer, "system error %d", reason);
     if (reason == ENOSPC || reason == EDQUOT)
         hint = "free some space, or use a file on another disk";
+    if (reason == EEXIST)
+        hint = "use a new name, or remove the file";
     if (reason == EFBIG && !hint)
         hint = "raise the limit of file sizes (ulimit -f)";
     return extract_error_set(error, EXTRACT_IO, name, hint, "%s", buffer);

@@ -248,7 +248,7 @@ struct cli_output {
 };
 
 void cli_output_open(struct cli_output *output);
-// Returns whether the file of --output is one of the inputs, which it would replace.
+// Returns whether the file of --output is one that the command reads, which it would replace.
 bool cli_output_is_input(const struct cli_options *options);
 // Opens the file of --output, or the pager of --pager, or standard output. Returns CLI_SUCCESS, or
 // another status after printing a message; then there is nothing to close.

@@ -228,8 +228,7 @@ static enum extract_code open_save_file(struct feeding *f, struct extract_error 
     f->save_fd = path ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
     if (!path || f->save_fd >= 0)
         return EXTRACT_OK;
-    return extract_file_error(path, errno == EEXIST ? "use a file that does not exist yet" : NULL,
-                              error);
+    return extract_file_error(path, NULL, error);
 }
 
 static enum extract_code save_bytes(struct feeding *f, size_t length, struct extract_error *error)

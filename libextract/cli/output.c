@@ -112,14 +112,25 @@ static bool is_file(const char *path, const struct stat *file)
            other.st_ino == file->st_ino;
 }
 
+static bool is_one_of(const char *const *paths, size_t count, const struct stat *file)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_file(paths[i], file))
+            return true;
+    return false;
+}
+
 bool cli_output_is_input(const struct cli_options *options)
 {
+    const char *const single[] = {options->elf, options->elf_b, options->user_events,
+                                  options->registers};
     struct stat output;
 
     if (!options->output || stat(options->output, &output) || !S_ISREG(output.st_mode))
         return false;
-    if (is_file(options->elf, &output) || is_file(options->elf_b, &output) ||
-        is_file(options->user_events, &output))
+    if (is_one_of(single, sizeof single / sizeof *single, &output) ||
+        is_one_of(options->roles, options->role_count, &output) ||
+        is_one_of(options->reporting.templates, options->reporting.template_count, &output))
         return true;
     for (int i = 0; i < options->input_count; i++) {
         const char *at = strrchr(options->inputs[i], '@');

@@ -48,6 +48,8 @@ static int run_save(const struct cli_options *options)
         return cli_refuse("save",
                           "use -o FILE (.trx, .hook, .rkr, .ptr), or -o - for standard output",
                           "no output file is given");
+    if (cli_output_is_input(options))
+        return cli_refuse(options->output, "use the name of another file", "is an input");
     int status = cli_snapshot_open(&snapshot, options);
     extract_text_init(&ring, NULL, NULL);
     if (!status) {

@@ -234,7 +234,7 @@ same "--save keeps the bytes" "$work/saved" "$work/sent"
 
 frames 0 | "$ringside" report --format rkh --save "$work/saved" - >"$work/out" 2>"$work/err"
 is "--save replaces no file: status" "$?" 2
-says "--save replaces no file: message" 'use a file that does not exist yet'
+says "--save replaces no file: message" 'use a new name, or remove the file'
 "$ringside" report --listen=nowhere:at:all >"$work/out" 2>"$work/err"
 is "no place to listen: status" "$?" 1
 start --listen 0.0.0.0:0

@@ -65,6 +65,24 @@ is "a command with names of files" "$(eval "$(sed -n 's/.*to open it: //p' err)"
 run core --elf fw.elf "ram.bin@$base" -o a.core
 check "... without quotes if it needs none" 0 err 'gdb-multiarch -x a.core.gdb fw.elf a.core$'
 
+# ---- outputs that are inputs ----
+
+cp "$data/demo.trx" own.trx
+cp "$data/../../../qemu-tests/demo.fmt" own.fmt
+cp "$data/../../formats/hook/aix.roles" own.roles
+kept() { # FILE COMMAND...
+    cp "$1" truth
+    run "${@:2}" -o "$1"
+    check "$2 does not replace an input: $1" 1 err "^ringside: $1: is an input;"
+    is "... it is as it was" "$(cmp truth "$1")" ''
+}
+kept own.fmt report --templates own.fmt own.trx
+kept own.roles report --roles own.roles "$data/hooks.bin@0x20000000"
+kept own.trx save own.trx
+kept own.trx export --to csv own.trx
+run core --elf fw.elf "ram.bin@$base" -o fw.elf
+check "core replaces no file" 2 err 'fw.elf: File exists; use a new name, or remove the file$'
+
 # ---- names that do not exist ----
 
 names=$(seq -s, -f 'nosuch%.0f' 1 5000)
