@@ -105,7 +105,8 @@ bool fpu_register_put(const struct extract_registers *registers, unsigned number
         words[0] = number == FPU_FFLAGS ? words[0] & FFLAGS : words[0] >> FRM_SHIFT;
     for (unsigned i = 0; i < bytes; i++) {
         unsigned at = order == EXTRACT_BIG ? bytes - 1 - i : i;
-        value[i] = at < sizeof words ? (uint8_t)(words[at / 8] >> at % 8 * 8) : 0;
+        uint64_t byte = at < sizeof words ? words[at / 8] >> at % 8 * 8 : 0;
+        value[i] = (uint8_t)byte;
     }
     return true;
 }
