@@ -64,6 +64,7 @@ struct cli_merging {
     size_t offset_count;
     const char *align; // NULL: none
     bool cores;        // the inputs are the rings of a target's cores
+    bool alternate;    // they are buffers that one core uses in turn
 };
 
 struct cli_options {

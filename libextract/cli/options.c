@@ -444,6 +444,8 @@ static const struct option_row rows[] = {
 
     {MERGE, CLI_MERGE, 0, "cores", NULL, "The inputs are the rings of one target's cores.",
      FLAG(merging.cores)},
+    {MERGE, CLI_MERGE, 0, "alternate", NULL,
+     "The inputs are buffers that one core uses in turn.", FLAG(merging.alternate)},
     {MERGE, CLI_MERGE, 0, "offset", "FILE=T",
      "Add T, which may be negative, to the timestamps of FILE,\nwhich is of another board; may be "
      "repeated.", .set = add_offset},

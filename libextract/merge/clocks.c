@@ -31,6 +31,10 @@ static void continue_after(struct merge_input *input, const struct merge_input *
         step = input->raw_first >= before->raw_last ? step : step + clock->modulus;
     step = clock->direction == EXTRACT_CLOCK_NONE || step > INT64_MAX / 4 ? 0 : step;
     input->follows_gap = true;
+    // A stream is no ring, and other rings do not show whether they are in their first lap.
+    input->is_restart = extract_trace_snapshot(input->trace)->ring.format->slots &&
+                        !extract_trace_info(input->trace)->wrapped &&
+                        !extract_trace_info(input->trace)->log && input->is_whole;
     input->base =
         merge_time(before, before->ticks_last) + (int64_t)step - (int64_t)input->ticks_first;
     input->clock.certainty = MERGE_UNKNOWN;
@@ -55,6 +59,7 @@ static enum extract_code join_snapshot(struct merge *merge, size_t i,
     }
     if (!overlaps) {
         continue_after(input, newest);
+        input->is_restart |= merge->options.alternate;
         return code;
     }
     input->base = before->base + start;

@@ -70,6 +70,7 @@ struct merge_input {
     uint64_t first, last; // ticks of its first and last event in the log
     uint64_t shared;      // number of events that aligned it
     bool follows_gap;     // snapshots: between the one before it and this one, events may be lost
+    bool is_restart;      // of these: its ring was restarted, so that nothing was overwritten in it
     // Its clock: the time in the log is base + start + rate * ticks of the trace.
     int64_t base;
     struct merge_line clock;
@@ -96,7 +97,8 @@ struct merge_options {
     // Events that two boards share: "EVENT[:FIELD]", or "SEND[:FIELD] .. RECEIVE[:FIELD]". NULL:
     // none.
     const char *align;
-    uint64_t hz;            // ticks per second of all inputs; 0: as the traces state them
+    bool alternate; // snapshots: of buffers that one core uses in turn, each at its own address
+    uint64_t hz;    // ticks per second of all inputs; 0: as the traces state them
     bool (*must_end)(void); // asked from time to time while the log is written; NULL: never
 };
 

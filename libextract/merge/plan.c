@@ -112,8 +112,7 @@ size_t merge_read(const struct merge_input *input, struct extract_reader *reader
 }
 
 static enum extract_code check_ring(const struct merge_input *input,
-                                    const struct merge_input *first, enum merge_kind kind,
-                                    struct extract_error *error)
+                                    const struct merge_input *first, struct extract_error *error)
 {
     const struct extract_ring *a = &extract_trace_snapshot(first->trace)->ring;
     const struct extract_ring *b = &extract_trace_snapshot(input->trace)->ring;
@@ -129,6 +128,25 @@ static enum extract_code check_ring(const struct merge_input *input,
         return extract_error_set(error, EXTRACT_USAGE, input->name, "merge traces of one word size",
                                  "it has words of %u bytes, and %.100s has words of %u",
                                  b->word_bytes, first->name, a->word_bytes);
+    return EXTRACT_OK;
+}
+
+// Returns whether all timestamps of one input are before those of the other: cores and boards run
+// at the same time, but buffers that are used in turn do not.
+static bool are_apart(const struct merge_input *a, const struct merge_input *b)
+{
+    return a->raw_first <= a->raw_last && b->raw_first <= b->raw_last &&
+           (a->raw_last < b->raw_first || b->raw_last < a->raw_first);
+}
+
+// Checks that snapshots are of one ring.
+static enum extract_code check_same_ring(const struct merge_input *input,
+                                         const struct merge_input *first,
+                                         const struct merge_options *options,
+                                         struct extract_error *error)
+{
+    const struct extract_ring *a = &extract_trace_snapshot(first->trace)->ring;
+    const struct extract_ring *b = &extract_trace_snapshot(input->trace)->ring;
     // Merged logs of one ring have rings of different sizes, and so have parts of a raw stream,
     // which has no address.
     bool has_log = extract_trace_info(first->trace)->log || extract_trace_info(input->trace)->log;
@@ -136,10 +154,16 @@ static enum extract_code check_ring(const struct merge_input *input,
     bool is_same = has_log || (b->format->stream && !a->address && !b->address) ||
                    (a->address == b->address && size == b->entries.end - b->entries.start);
     is_same &= a->entries.start == b->entries.start || (has_log && a->address == b->address);
-    if (kind != MERGE_SNAPSHOTS || (is_same && a->byte_order == b->byte_order))
+    if (options->kind != MERGE_SNAPSHOTS ||
+        ((is_same || options->alternate) && a->byte_order == b->byte_order))
         return EXTRACT_OK;
-    return extract_error_set(error, EXTRACT_USAGE, input->name, hint_kind,
-                             "not a snapshot of the same ring as %.100s", first->name);
+    return extract_error_set(
+        error, EXTRACT_USAGE, input->name,
+        are_apart(input, first)
+            ? "use --alternate for buffers that one core uses in turn, and --offset or "
+              "--align for boards"
+            : hint_kind,
+        "not a snapshot of the same ring as %.100s", first->name);
 }
 
 // ---- cores ----
@@ -205,9 +229,12 @@ enum extract_code merge_plan(struct merge *merge, struct merge_input *inputs, si
 
     *merge = (struct merge){.inputs = inputs, .count = count, .options = *options};
     for (size_t i = 0; i < count && !code; i++)
-        code = check_ring(&inputs[i], &inputs[0], options->kind, error);
-    for (size_t i = 0; i < count && !code; i++)
+        code = check_ring(&inputs[i], &inputs[0], error);
+    for (size_t i = 0; i < count && !code; i++) {
         code = study_input(merge, i, error);
+        if (!code)
+            code = check_same_ring(&inputs[i], &inputs[0], options, error);
+    }
     if (!code)
         code = check_times(merge, error);
     if (!code)

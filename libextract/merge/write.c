@@ -346,7 +346,8 @@ static enum extract_code take_gap(struct output *out, struct source *source)
     bool is_gap = front_of(source)->flags & EXTRACT_FLAG_GAP && !source->was_mark;
 
     if (!source->has_begun && source->input->follows_gap)
-        return write_loss(out, EXTRACT_LOSS_LAPPED, 0, EXTRACT_LOG_ANY_MORE);
+        return write_loss(out, source->input->is_restart ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED,
+                          0, EXTRACT_LOG_ANY_MORE);
     if (!source->has_begun || !is_gap || is_covered(out, source, source->last, source->time))
         return EXTRACT_OK;
     return write_loss(out, EXTRACT_LOSS_TORN, 1, EXTRACT_LOG_ANY_MORE);

@@ -199,7 +199,11 @@ static void print_input(const struct merge *merge, const struct merge_input *inp
         extract_text_printf(&text, ", %llu of them in others too",
                             (unsigned long long)input->duplicates);
     if (input->follows_gap)
-        extract_text_puts(&text, ", after a gap: it does not overlap with those before it");
+        extract_text_puts(&text, merge->options.alternate ? ", in the order of the inputs"
+                                 : input->is_restart
+                                     ? ", after a restart: its ring is not full, and does not "
+                                       "overlap with those before it"
+                                     : ", after a gap: it does not overlap with those before it");
     if (merge->options.kind != MERGE_SNAPSHOTS) {
         extract_text_puts(&text, "; ");
         put_clock(&text, input, hz);
@@ -215,15 +219,16 @@ static void put_input_json(struct extract_text *text, const struct merge_input *
 
     extract_text_puts(text, "{\"file\":");
     extract_text_json(text, input->name);
-    extract_text_printf(text,
-                        ",\"events\":%llu,\"duplicates\":%llu,\"first\":%llu,\"last\":%llu,"
-                        "\"follows_gap\":%s,\"offset\":%.3f,\"rate\":%.12f,\"rate_known\":%s,"
-                        "\"shared_events\":%llu,\"certainty\":\"%s\",\"uncertainty\":",
-                        (unsigned long long)input->events, (unsigned long long)input->duplicates,
-                        (unsigned long long)input->first, (unsigned long long)input->last,
-                        input->follows_gap ? "true" : "false", input->shift, clock->rate,
-                        clock->has_rate ? "true" : "false", (unsigned long long)input->shared,
-                        certainty_name(clock->certainty));
+    extract_text_printf(
+        text,
+        ",\"events\":%llu,\"duplicates\":%llu,\"first\":%llu,\"last\":%llu,"
+        "\"follows_gap\":%s,\"restarted\":%s,\"offset\":%.3f,\"rate\":%.12f,\"rate_known\":%s,"
+        "\"shared_events\":%llu,\"certainty\":\"%s\",\"uncertainty\":",
+        (unsigned long long)input->events, (unsigned long long)input->duplicates,
+        (unsigned long long)input->first, (unsigned long long)input->last,
+        input->follows_gap ? "true" : "false", input->is_restart ? "true" : "false", input->shift,
+        clock->rate, clock->has_rate ? "true" : "false", (unsigned long long)input->shared,
+        certainty_name(clock->certainty));
     if (clock->certainty <= MERGE_LIKELY)
         extract_text_printf(text, "%.3f}", clock->uncertainty);
     else
@@ -307,6 +312,7 @@ static int merge_inputs(struct merging *m)
     const struct cli_merging *merging = &m->options->merging;
     struct merge_options options = {.kind = MERGE_SNAPSHOTS,
                                     .align = merging->align,
+                                    .alternate = merging->alternate,
                                     .hz = m->options->session.hz,
                                     .must_end = must_end};
     struct extract_error error;
@@ -345,6 +351,10 @@ static int check_arguments(const struct cli_options *options)
     if (options->merging.cores && options->merging.align)
         return cli_refuse("--align", "leave out --cores for boards",
                           "the cores of one target have the same clock");
+    if (options->merging.alternate &&
+        (options->merging.cores || options->merging.align || options->merging.offset_count))
+        return cli_refuse("--alternate", "leave out the other option",
+                          "the buffers are those of one core, with one clock");
     if (lstat(options->output, &output) == 0)
         return cli_refuse(options->output, "use another name, or remove the file",
                           "an existing file is never overwritten");
@@ -379,12 +389,14 @@ const struct cli_command cli_merge = {
     .name = "merge",
     .arguments = "INPUT INPUT... -o FILE.log",
     .summary = "merge traces into one log",
-    .help =
-        "The inputs are snapshots of one ring, oldest first; with --cores, the rings of one "
-        "target's\n"
-        "cores; with --offset or --align, traces of several boards. The log contains each event "
-        "once, in\n"
-        "order of time. It never replaces a file. Exit status 3: events are missing.\n",
+    .help = "The inputs are snapshots of one ring, oldest first; with --cores, the rings of one "
+            "target's\n"
+            "cores; with --alternate, buffers that one core uses in turn; with --offset or "
+            "--align, traces "
+            "of\n"
+            "several boards. The log contains each event "
+            "once, in\n"
+            "order of time. It never replaces a file. Exit status 3: events are missing.\n",
     .takes = CLI_OUTPUT | CLI_MERGE,
     .run = run_merge,
 };

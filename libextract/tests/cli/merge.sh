@@ -218,7 +218,8 @@ ln s0.trx link.trx
 refused "the same file by another name" 1 'same file' s0.trx link.trx
 refused "a file that does not exist" 2 'none.trx' s0.trx none.trx
 refused "standard input" 1 'standard input' s0.trx -
-refused "boards without an offset" 1 'not a snapshot of the same ring.*use --cores' a.trx s0.trx
+refused "boards without an offset" 1 'not a snapshot of the same ring.*--align for boards' \
+    a.trx s0.trx
 refused "an offset for a file that is no input" 1 'no input has this name' --offset c.trx=1 \
     a.trx b.trx
 refused "an offset that is no time" 1 'not a time' --offset b.trx=soon a.trx b.trx
