@@ -32,7 +32,9 @@ struct scan {
     bool (*found)(void *context, const struct extract_ring *ring);
     void *context;
     uint64_t candidates;
+    uint64_t hits; // rings
     bool stopped;
+    unsigned shift;               // words are at addresses of this remainder by 4
     bool is_moved;                // headers that state another address than their own count
     uint32_t magics[MOST_MAGICS]; // first words of headers, in both byte orders
     size_t magic_count;
@@ -94,6 +96,8 @@ static void scan_word(struct scan *scan, const uint8_t *bytes, size_t left, size
         if (!is || !format->complete(&ring, scan->memory))
             continue;
         ring.origin = EXTRACT_FROM_SCAN;
+        ring.is_moved = scan->is_moved;
+        scan->hits++;
         scan->stopped = !scan->found(scan->context, &ring);
         return;
     }
@@ -117,7 +121,7 @@ static void scan_chunk(struct scan *scan, size_t i, size_t end, size_t got, uint
 // 8-byte word, which is found through its lower half. Therefore holes of files are not read.
 static void scan_region(struct scan *scan, const struct extract_region *region)
 {
-    uint64_t at = (SCAN_STEP - region->address % SCAN_STEP) % SCAN_STEP;
+    uint64_t at = (SCAN_STEP + scan->shift - region->address % SCAN_STEP) % SCAN_STEP;
     size_t before = 0; // bytes before the chunk that were scanned with the previous one
 
     while (at < region->length && !scan->stopped) {
@@ -157,7 +161,7 @@ static size_t join_regions(const struct extract_memory *memory, size_t i,
 
 static enum extract_code scan_memory(struct extract_memory *memory, bool is_moved,
                                      bool (*found)(void *context, const struct extract_ring *ring),
-                                     void *context, uint64_t *candidates,
+                                     void *context, uint64_t *candidates, uint64_t *hits,
                                      struct extract_error *error)
 {
     struct extract_region region;
@@ -174,9 +178,13 @@ static enum extract_code scan_memory(struct extract_memory *memory, bool is_move
     scan->context = context;
     scan->is_moved = is_moved;
     collect_magics(scan);
-    for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined)
-        if (!scan->stopped)
-            scan_region(scan, &region);
+    // Packed structures and other dumps within a dump have rings at addresses that are not aligned.
+    for (; scan->shift < SCAN_STEP && !scan->hits; scan->shift++)
+        for (size_t i = 0, joined; (joined = join_regions(memory, i, &region)); i += joined)
+            if (!scan->stopped)
+                scan_region(scan, &region);
+    if (hits)
+        *hits = scan->hits;
     if (candidates)
         *candidates = scan->candidates;
     free(scan);
@@ -188,7 +196,10 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
                                     void *context, uint64_t *candidates,
                                     struct extract_error *error)
 {
-    return scan_memory(memory, false, found, context, candidates, error);
+    uint64_t hits = 0;
+    enum extract_code code = scan_memory(memory, false, found, context, candidates, &hits, error);
+
+    return code || hits ? code : scan_memory(memory, true, found, context, candidates, NULL, error);
 }
 
 // The results of a scan that must find exactly one ring.
@@ -217,7 +228,7 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
                                       struct extract_error *error)
 {
     struct hits hits = {.format = format};
-    enum extract_code code = scan_memory(memory, is_moved, note_hit, &hits, NULL, error);
+    enum extract_code code = scan_memory(memory, is_moved, note_hit, &hits, NULL, NULL, error);
 
     if (code)
         return code;

@@ -260,6 +260,10 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     kv_open(&kv, text, options->json);
     kv_put_string(&kv, "format", info->format);
     kv_put_hex(&kv, "address", ring->address);
+    if (ring->is_moved) {
+        kv_put_hex(&kv, "stated address", ring->address - ring->base_delta);
+        kv_put_hex(&kv, "image start", ring->image_start);
+    }
     kv_put_string(&kv, "found by", info->log ? "log" : origins[(unsigned)ring->origin % ORIGINS]);
     kv_put_string(&kv, "byte order", orders[(unsigned)info->byte_order % 3]);
     kv_put_number(&kv, "word bytes", info->word_bytes);

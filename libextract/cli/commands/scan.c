@@ -23,6 +23,12 @@ static void put_count(struct extract_text *text, const struct extract_ring *ring
         extract_text_printf(text, "%*s", width, unknown);
 }
 
+// Returns the address that the header of a ring has for it.
+static unsigned long long stated_address(const struct extract_ring *ring)
+{
+    return (unsigned long long)(ring->address - ring->base_delta);
+}
+
 static void put_json(struct extract_text *text, const struct extract_ring *ring)
 {
     extract_text_printf(text,
@@ -33,6 +39,8 @@ static void put_json(struct extract_text *text, const struct extract_ring *ring)
                         order_name(ring->byte_order), ring->word_bytes,
                         (unsigned long long)ring->length, ring->registry.count);
     put_count(text, ring, 0, "null");
+    if (ring->is_moved)
+        extract_text_printf(text, ",\"stated_address\":%llu", stated_address(ring));
     extract_text_puts(text, "}\n");
 }
 
@@ -41,6 +49,15 @@ static bool put_ring(void *context, const struct extract_ring *ring)
     struct scan *scan = context;
 
     scan->found_count++;
+    if (ring->is_moved)
+        cli_print_note("scan",
+                       "the ring at 0x%llx states the address 0x%llx: the addresses of the "
+                       "images are %llu bytes %s",
+                       (unsigned long long)ring->address, stated_address(ring),
+                       (unsigned long long)(ring->address > stated_address(ring)
+                                                ? ring->base_delta
+                                                : 0 - ring->base_delta),
+                       ring->address > stated_address(ring) ? "too high" : "too low");
     if (scan->json) {
         put_json(scan->text, ring);
         return !scan->text->code;

@@ -175,8 +175,11 @@ check "scan" 0 out '^0x0000000020000000  threadx .* 2 *6$'
 run scan --json "$work/ram.bin@0x1fffff00"
 check "scan as JSON" 0 out '"address":536870912,.*"entries_total":6'
 run scan "$work/ram.bin@0x30000000"
-check "a ring at a wrong address is none" 2 err \
-    'no trace ring found (1 words.*`ringside info` searches for its entries'
+check "a ring at a wrong address" 0 out '^0x0000000030000100  threadx ' err \
+    'the ring at 0x30000100 states the address 0x20000000: .* 268435712 bytes too high'
+head -c 4096 /dev/zero >"$work/zeros.bin"
+run scan "$work/zeros.bin@0x30000000"
+check "no ring" 2 err 'no trace ring found (0 words.*`ringside info` searches for its entries'
 # A file of 8 GiB that is a hole, except for a ring at 0x40000000. The program needs less memory
 # than that.
 {

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# inputs.sh: tests files that hold more, or something else, than one dump at its address: dumps as
+# text, several dumps in a file, converted line ends, rings that are not aligned or are elsewhere,
+# buffers that were used in turn. The truth is the report of the dump itself.
+# shellcheck source=../lib.sh
+. "$(dirname "$0")/../lib.sh"
+demo=$(realpath "$(dirname "$0")/../data/demo.trx")
+cd "$work" || exit 1
+word() { od -An -tu4 -j $((4 * $2)) -N 4 --endian=little "$1" | tr -d ' '; }
+base=$(printf '0x%x' "$(word "$demo" 2)")
+"$ringside" report --json "$demo" >expected
+same() { # NAME INPUT
+    run report --json "$2"
+    if cmp -s "$work/out" expected; then ok "$1"; else fail "$1" "$(head -n 1 err)"; fi
+}
+
+# ---- text ----
+
+od -A n -v -t x4 -w4 --endian=little "$demo" | tr -d ' ' >words
+{ echo "1651 1 ${base#0x} 0 $(printf '%x' "$(wc -l <words)")" && sed 's/^/0x/' words; } >ccs.dat
+paste -d ' ' - - - - - - - - <words >lines
+n=0
+while read -r line; do
+    printf '0x%08x: %s \n' "$((base + 32 * n++))" "$line"
+done <lines >mdw.txt
+echo '> ' >>mdw.txt
+od -A x -t x1z "$demo" >od.txt
+od -t x4 "$demo" >octal.txt
+same "words of TI" ccs.dat
+same "words of OpenOCD" mdw.txt
+check "what is skipped and assumed" 0 err '1 lines are not of the dump' err '(likely)'
+same "offsets of od" od.txt@"$base"
+same "octal offsets and words" octal.txt@"$base"
+sed '20s/.$/x/' mdw.txt >damaged.txt
+run info damaged.txt
+check "a damaged line" 2 err 'line 20'
+printf 'hello\nworld\n' >hello.txt
+run info hello.txt
+check "another text" 2 err 'no dump of memory in a known form' err 'dump_image' err 'savebin'
+
+# ---- more than one dump ----
+
+cat "$demo" "$demo" >two.trx
+run info two.trx
+check "two dumps in a file" 0 err 'another dump follows at byte 16368' err 'tail -c +16369'
+{ cat "$demo" && echo abc; } >more.trx
+run info more.trx
+check "bytes after the ring" 0 err '4 bytes follow the ring'
+sed -b 's/$/\r/' "$demo" | head -c -1 >crlf.trx
+same "line ends that were converted" crlf.trx
+check "and are said to be" 0 err 'line ends were converted'
+
+# ---- elsewhere ----
+
+{ printf abc && cat "$demo"; } >odd.bin
+run scan odd.bin@$((base - 3))
+check "a ring that is not aligned" 0 out "${base#0x}"
+same "its events" odd.bin@$((base - 3))
+run scan "$demo"@0x30000000
+check "a ring at another address" 0 out '0000000030000000' err "states the address $base"
+run info --json "$demo"@0x30000000
+is "where the image begins" "$(jq -c '[.stated_address, .image_start]' out)" \
+    "[$((base)),$((base))]"
+
+# ---- merge ----
+
+# dump NAME ADDRESS FIRST NUMBER: a ring at an address that has some of the entries and, after
+# them, an unused one.
+start=$(($(word "$demo" 6) - base))
+w32() { for v in "$@"; do printf '%b' "$(printf '\\x%02x' $((v & 255)) $((v >> 8 & 255)) \
+    $((v >> 16 & 255)) $((v >> 24 & 255)))"; done; }
+dump() {
+    { head -c 8 "$demo" && w32 "$2" $(($2 + 48)) && tail -c +17 "$demo" | head -c 4 &&
+        w32 $(($2 + start)) $(($2 + start)) $(($2 + start + 32 * $4 + 32)) \
+            $(($2 + start + 32 * $4)) && tail -c +37 "$demo" | head -c $((start - 36)) &&
+        tail -c +$((start + 32 * $3 + 1)) "$demo" | head -c $((32 * $4)) &&
+        head -c 32 /dev/zero; } >"$1"
+}
+dump a.trx "$base" 0 20
+dump b.trx "$base" 30 20
+run merge a.trx b.trx -o restarted.log
+check "a ring that was restarted" 3 err 'b.trx: .* after a restart'
+run report --json restarted.log
+is "nothing was overwritten" "$(grep -c 'reason":"reset"\|"reset"' out) $(grep -c lapped out)" "1 0"
+dump c.trx 0x30000000 30 20
+run merge a.trx c.trx -o refused.log
+check "two buffers" 1 err 'use --alternate for buffers' no-err '--cores'
+run merge --alternate a.trx c.trx -o turns.log
+check "buffers that are used in turn" 3 err '40 events from 2 inputs'
+run info turns.log
+check "they are of one core" 3 out '^cores: 1'
+run merge --alternate --cores a.trx c.trx -o no.log
+check "not with --cores" 1 err 'leave out the other option'
+finish
