@@ -76,7 +76,8 @@ void crash_set_origin(struct crash_build *build, const struct extract_registers 
     size_t at = 0;
     uint64_t pc;
 
-    crash->place.is_known = false;
+    crash->place = (struct extract_crash_place){.is_known = false};
+    crash->frame_count = 0;
     if (!remains->symbols || !build->machine || !register_get(origin, build->machine->pc, &pc))
         return;
     crash->frame_count = extract_kernel_backtrace(remains->memory, remains->symbols, origin,
@@ -243,8 +244,10 @@ static void place_cause(struct crash_build *build)
         crash_set_origin(build, &build->hog->registers, crash->certainty, NULL);
     } else if (strcmp(crash->kind, "starvation") == 0 && build->is_interrupted) {
         crash_set_origin(build, &build->interrupted, EXTRACT_CRASH_LIKELY, NULL);
-    } else if (strcmp(crash->kind, "starvation") == 0 && *crash->context) {
-        // The core is in an interrupt; where the thread is, is not known.
+    } else if (strcmp(crash->kind, "starvation") == 0 &&
+               (*crash->context ||
+                (crash->place.function && is_kernel_function(build, crash->place.function)))) {
+        // The core is in an interrupt, or in the kernel; where the thread spins, is not known.
         crash_limit(&crash->place.certainty, EXTRACT_CRASH_POSSIBLE);
     } else if (strcmp(crash->kind, "watchdog") == 0) {
         // Where the core is now does not show where it was before the reset.
@@ -322,15 +325,41 @@ static int compare_findings(const void *a, const void *b)
     return (int)right->certainty - (int)left->certainty;
 }
 
+// Returns what is left, without control blocks if the images are not where the target had them:
+// what was read of them is other memory.
+static struct extract_remains trusted_remains(const struct extract_remains *remains,
+                                              const struct extract_trace *trace)
+{
+    struct extract_remains trusted = *remains;
+
+    if (trace && extract_trace_snapshot(trace)->ring.is_moved)
+        trusted.kernel = NULL;
+    return trusted;
+}
+
+static void find_shifted_image(struct crash_build *build)
+{
+    const struct extract_ring *ring =
+        build->trace ? &extract_trace_snapshot(build->trace)->ring : NULL;
+
+    if (ring && ring->is_moved)
+        crash_find(build, "input", "trace", EXTRACT_CRASH_LIKELY,
+                   "an image is not where the target had it: that with the ring begins at 0x%llx; "
+                   "nothing is known of threads",
+                   (unsigned long long)ring->image_start);
+}
+
 enum extract_code extract_crash_new(struct extract_crash **crash,
                                     const struct extract_remains *remains,
                                     const struct extract_trace *trace, uint64_t hz,
                                     struct extract_error *error)
 {
+    const struct extract_remains trusted = trusted_remains(remains, trace);
     struct extract_crash *made = calloc(1, sizeof *made);
-    struct crash_build build = {.crash = made, .remains = remains, .trace = trace};
+    struct crash_build build = {.crash = made, .remains = &trusted, .trace = trace};
 
     *crash = NULL;
+    remains = &trusted;
     if (made) {
         size_t threads = remains->kernel ? remains->kernel->thread_count : 0;
         made->kernel = remains->kernel;
@@ -350,6 +379,7 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
         for (size_t i = 0;
              remains->memory && (remark = extract_memory_remark(remains->memory, i)) != NULL; i++)
             crash_find(&build, "input", "memory", EXTRACT_CRASH_CERTAIN, "%s", remark);
+        find_shifted_image(&build);
         for (size_t i = 0; remains->kernel && i < remains->kernel->missing_count; i++)
             crash_find(&build, "input", "control block", EXTRACT_CRASH_CERTAIN, "%s",
                        remains->kernel->problems[i]);

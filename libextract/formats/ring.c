@@ -267,7 +267,7 @@ static void name_missing(struct extract_symbols *symbols, struct extract_error *
     struct extract_symbol symbol;
     char what[sizeof error->what];
 
-    if (!extract_symbols_by_address(symbols, error->where, &symbol, NULL, NULL) ||
+    if (!error->where || !extract_symbols_by_address(symbols, error->where, &symbol, NULL, NULL) ||
         symbol.function || !symbol.size)
         return;
     memcpy(what, error->what, sizeof what);
@@ -493,27 +493,65 @@ static void find_missing(struct extract_ring *ring, const struct extract_memory 
     note_missing(ring, memory, ring->entries.start, ring->entries.end);
 }
 
+// Notes where the image with a ring begins on the target, if the ring is not where it was there.
+static void set_image_start(struct extract_ring *ring, const struct extract_memory *memory)
+{
+    struct extract_region region;
+
+    for (size_t i = 0, joined; ring->is_moved && (joined = join_regions(memory, i, &region)) != 0;
+         i += joined)
+        if (ring->address - region.address < region.length)
+            ring->image_start = region.address - ring->base_delta;
+}
+
+// Gets the variable of the ELF file that begins with the header of a ring.
+static bool linked_header(const struct extract_ring *ring, const struct extract_symbols *symbols,
+                          struct extract_symbol *symbol)
+{
+    return symbols && ring->format->symbol &&
+           extract_symbols_by_name(symbols, ring->format->symbol, symbol);
+}
+
 // Notes that the images have a ring at another address than its header states, or the ELF file. An
 // address of the ELF file that the images have shows nothing: the ring may be in an object on a
 // heap.
 static void find_moved(struct extract_ring *ring, struct extract_memory *memory,
                        const struct extract_symbols *symbols)
 {
-    struct extract_symbol symbol;
-    struct extract_region region;
+    struct extract_symbol linked;
     uint8_t byte;
     size_t got;
 
-    if (!ring->is_moved && symbols && ring->format->symbol &&
-        extract_symbols_by_name(symbols, ring->format->symbol, &symbol) &&
-        extract_memory_read(memory, symbol.address, &byte, 1, &got, NULL)) {
-        ring->base_delta = header_of(ring) - symbol.address;
+    if (!ring->is_moved && linked_header(ring, symbols, &linked) &&
+        extract_memory_read(memory, linked.address, &byte, 1, &got, NULL)) {
+        ring->base_delta = header_of(ring) - linked.address;
         ring->is_moved = true;
     }
-    for (size_t i = 0, joined; ring->is_moved && (joined = join_regions(memory, i, &region)) != 0;
-         i += joined)
-        if (ring->address - region.address < region.length)
-            ring->image_start = region.address - ring->base_delta;
+    set_image_start(ring, memory);
+}
+
+// Finds the ring of images at a wrong address: what they have at the address of the ELF file is no
+// header, and a whole one is elsewhere. Without that, the header is damaged. If that address has
+// zeros, the program may have cleared it after a reset, unless the two rings would overlap.
+static bool find_shifted(struct extract_ring *ring, struct extract_memory *memory,
+                         const struct extract_symbols *symbols, const struct extract_format *wanted,
+                         bool is_cleared)
+{
+    const struct extract_ring settings = ring_of_settings(ring);
+    struct extract_symbol linked;
+
+    if (!extract_images_of(memory) || find_by_scan(ring, memory, wanted, false, NULL) ||
+        !linked_header(ring, symbols, &linked) ||
+        (is_cleared && header_of(ring) - linked.address + linked.size >= 2 * linked.size) ||
+        (ring->format->contradicts && ring->format->contradicts(ring, memory))) {
+        *ring = settings;
+        return false;
+    }
+    ring->origin = EXTRACT_FROM_SCAN;
+    ring->base_delta = header_of(ring) - linked.address;
+    ring->is_moved = true;
+    set_image_start(ring, memory);
+    return true;
 }
 
 // Replaces a ring whose header contradicts its entries, if it can be rebuilt. Images that end
@@ -566,6 +604,9 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
         code = find_by_symbols(ring, memory, symbols, wanted, error);
     if (symbols && !code)
         mend(ring, memory, symbols, header_of(ring));
+    if (symbols && !is_running && (code == EXTRACT_BAD || code == EXTRACT_ABSENT) &&
+        find_shifted(ring, memory, symbols, wanted, code == EXTRACT_ABSENT))
+        return EXTRACT_OK;
     if (symbols && code && !is_running && rebuild_by_symbols(ring, memory, symbols, wanted))
         return EXTRACT_OK;
     // A trace that a running target has not enabled yet is waited for.

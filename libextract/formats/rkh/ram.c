@@ -235,9 +235,18 @@ static enum extract_code check_words(struct extract_ring *ring, struct extract_m
 {
     struct word words[WORDS];
 
-    if (!read_live_words(memory, ring->byte_order, live, words))
-        return set_error(EXTRACT_UNREADABLE, "RKH ring", "pointers cannot be read",
-                         "check that the dump is complete, or that the target responds", error);
+    if (!read_live_words(memory, ring->byte_order, live, words)) {
+        uint8_t byte;
+        size_t at = 0, got;
+        while (at + 1 < WORDS &&
+               !extract_memory_read(memory, words[at].address, &byte, 1, &got, NULL))
+            at++;
+        set_error(EXTRACT_UNREADABLE, "RKH ring", "pointers cannot be read",
+                  "check that the dump is complete, or that the target responds", error);
+        if (error)
+            error->where = words[at].address;
+        return EXTRACT_UNREADABLE;
+    }
     if (!words[0].value && !words[1].value)
         return set_error(EXTRACT_ABSENT, "RKH trace", "never initialized (trcin is 0)",
                          "try again after rkh_trc_init", error);

@@ -94,7 +94,9 @@ word() { # FILE OFFSET
     od -An -tu4 -j "$2" -N4 "$1" | tr -d ' '
 }
 cuts() { # NAME START END OPTION...: the ring's entries begin and end there
-    local range cut=$((($2 + $3) / 2))
+    local whole range cut=$((($2 + $3) / 2))
+    run info "${@:4}" image.bin@$base
+    whole=$status
     head -c $((cut - base)) image.bin >part.bin
     run info --json "${@:4}" part.bin@$base
     range=$(printf '0x%x to 0x%x, too (%d bytes)' $cut "$3" $(($3 - cut)))
@@ -107,17 +109,46 @@ cuts() { # NAME START END OPTION...: the ring's entries begin and end there
     check "$1, and continues in another one" 3 no-out '"found_by":"rebuilt"' \
         err "all of the ring: dump $(printf '0x%x to 0x%x' $cut $((cut + 64))), too (64 bytes)"
     run info --json "${@:4}" rest.bin@$((cut + 64)) hole.bin@$cut part.bin@$base
-    check "$1, and the images have it in parts" 0 no-err 'dump 0x'
+    check "$1, and the images have it in parts" "$whole" no-err 'dump 0x'
 }
 gunzip -c "$data/posix/ram.bin.gz" >image.bin
 object=$((base + stream - $(word image.bin $((stream + 12)))))
 start=$((object + $(word image.bin $((stream + 16)))))
 end=$((start + 4 * $(word image.bin $((stream + 20)))))
 cuts "POSIX: an image ends before the ring" $start $end --elf fw.elf
+# The whole image at a wrong address: what is at the address of the ELF file is no header, and the
+# whole one is elsewhere. Nothing is read of the kernel there.
+for shift in -4096 -16 16 4096; do
+    run info --elf fw.elf image.bin@$(printf '0x%x' $((base + shift)))
+    check "POSIX: an image that is $shift bytes off" 3 no-err damaged no-out 'found by: rebuilt' \
+        err "not at .*: the image begins at $base$"
+done
+
+# An image that ends in the ring of RKH, or before it. One of its pointers follows it.
+gunzip -c "$data/rkh/ram.bin.gz" >rkh.bin
+gunzip -c "$data/rkh/firmware.elf.gz" >rkh.elf
+ring_at() { # SYMBOL: its address and size
+    LC_ALL=C readelf -sW rkh.elf | awk -v name="$1" '$8 == name {print "0x" $2, $3; exit}'
+}
+read -r trace bytes <<<"$(ring_at trcstm)"
+pointer=$(ring_at trcout | cut -d' ' -f1)
+for part in 0 2; do
+    cut=$((trace + part * bytes / 4))
+    head -c $((cut - base)) rkh.bin >part.bin
+    run info --elf rkh.elf part.bin@$base
+    check "RKH: an image that ends after $part quarters of the ring" 2 no-err damaged \
+        err "do not have trcout: dump 0x0*${pointer#0x} to"
+    tail -c +$((pointer - base + 1)) rkh.bin >rest.bin
+    run info --elf rkh.elf part.bin@$base rest.bin@"$pointer"
+    check "RKH: ... and continues with the pointer" '2 3' no-err damaged \
+        err "dump $(printf '0x%x' $cut) to $(printf '0x%x' $((trace + bytes)))"
+done
 
 { noise 512 && cat "$data/hooks.bin" && noise 512; } >image.bin
 damages "hook words, at an address" 512 64 20 --ring 0x20000200
 damages "hook words" 512 64 20
+cuts "hook words: an image ends before the ring" $((0x20000240)) \
+    $((0x20000200 + $(stat -c %s "$data/hooks.bin"))) --ring 0x20000200
 
 header=$("$ringside" info --json "$data/demo.trx" | jq .address)
 { noise 512 && cat "$data/demo.trx" && noise 512; } >image.bin
