@@ -36,11 +36,15 @@ enum extract_code extract_hooks_load(struct extract_images *images, struct extra
                                  "not a dump of a hook-word ring");
     enum extract_byte_order order = extract_hooks_order(input->bytes, input->length);
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
+    extract_cursor_seek(&c, EXTRACT_HOOKS_AT_BUFFER_BYTES);
+    uint64_t buffer = extract_cursor_u32(&c);
     extract_cursor_seek(&c, EXTRACT_HOOKS_AT_ADDRESS);
     uint64_t low = extract_cursor_u32(&c), high = extract_cursor_u32(&c);
     images->byte_order = order;
     images->starts = true;
     images->start = c.failed ? 0 : high << 32 | low;
+    if (buffer)
+        extract_images_end_at(images, input, EXTRACT_HOOKS_HEADER + buffer);
     struct extract_image span = {images->start, input->length, input->bytes, 0, NULL};
     return extract_images_add(images, input, &span, 1, error);
 }

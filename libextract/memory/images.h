@@ -79,6 +79,11 @@ enum extract_code extract_images_add(struct extract_images *images, struct extra
 void extract_images_remark(struct extract_images *images, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+// Says where the dump in a file ends. Undoes a conversion of line ends if the length proves it,
+// which may shorten the input and moves its bytes, and notes what else is in the file.
+void extract_images_end_at(struct extract_images *images, struct extract_input *input,
+                           uint64_t length);
+
 // Opens a regular file and sets its length. Returns -1 if it is not regular, cannot be opened, or
 // has the length 0: files of /proc do, and hold bytes all the same.
 int extract_images_open_file(const char *path, uint64_t *length);

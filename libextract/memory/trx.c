@@ -6,69 +6,8 @@
 #include "base/cursor.h"
 #include "base/trx.h"
 #include "memory/images.h"
-#include <inttypes.h>
 
 enum { BASE_ADDRESS_WORD = 2, END_ADDRESS_WORD = 7 };
-
-// Notes what follows the ring in the file: further dumps, or other bytes.
-static void note_rest(struct extract_images *images, const struct extract_input *input,
-                      uint64_t length)
-{
-    enum extract_byte_order order;
-
-    if (!length || length >= input->length)
-        return;
-    if (extract_trx_word_bytes(input->bytes + length, input->length - (size_t)length, &order))
-        extract_images_remark(images,
-                              "another dump follows at byte %" PRIu64 " and is not read: split the "
-                              "file (head -c %" PRIu64 ", tail -c +%" PRIu64
-                              ") and join the parts with ringside merge",
-                              length, length, length + 1);
-    else
-        extract_images_remark(images, "%" PRIu64 " bytes follow the ring and are not read",
-                              input->length - length);
-}
-
-// Removes the byte 0x0D before each 0x0A.
-static void undo_line_ends(struct extract_input *input)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < input->length; i++)
-        if (input->bytes[i] != '\r' || i + 1 == input->length || input->bytes[i + 1] != '\n')
-            input->bytes[used++] = input->bytes[i];
-    input->length = used;
-}
-
-// Undoes a conversion of line ends, which inserts a byte 0x0D before each 0x0A. It is proven if the
-// file has as many bytes more than the ring. In a dump that was not converted, few bytes 0x0A
-// follow a 0x0D.
-static void mend_line_ends(struct extract_images *images, struct extract_input *input,
-                           uint64_t length)
-{
-    enum { LEAST = 8 };
-    size_t count = 0;
-
-    for (size_t i = 0; i < input->length; i++) {
-        if (input->bytes[i] != '\n')
-            continue;
-        if (!i || input->bytes[i - 1] != '\r')
-            return;
-        count++;
-    }
-    if (input->length > length && input->length - length == count) {
-        undo_line_ends(input);
-        extract_images_remark(images,
-                              "line ends were converted on the way: %zu bytes 0x0D before 0x0A are "
-                              "not read; transfer it as binary",
-                              count);
-    } else if (count >= LEAST) {
-        extract_images_remark(images,
-                              "each of its %zu bytes 0x0A follows a 0x0D: line ends were converted "
-                              "on the way (likely), so that it is damaged; transfer it as binary",
-                              count);
-    }
-}
 
 bool extract_trx_is(const uint8_t *bytes, size_t length)
 {
@@ -101,9 +40,7 @@ enum extract_code extract_trx_load(struct extract_images *images, struct extract
     images->starts = true;
     images->start = base;
     if (!at_end.failed)
-        mend_line_ends(images, input, end - base);
-    if (!at_end.failed)
-        note_rest(images, input, end - base);
+        extract_images_end_at(images, input, end - base);
     struct extract_image span = {base, input->length, input->bytes, 0, NULL};
     return extract_images_add(images, input, &span, 1, error);
 }

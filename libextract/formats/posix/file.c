@@ -103,6 +103,10 @@ static enum extract_code load_file(struct extract_images *images, struct extract
         code = find_parts(&file, input, error);
     if (code)
         return code;
+    uint64_t length = 0;
+    for (size_t i = 0; i < PARTS; i++)
+        length += file.parts[i].length;
+    extract_images_end_at(images, input, length);
     images->byte_order = file.block.layout.order;
     images->starts = true;
     images->start = file.stream_address;

@@ -222,6 +222,7 @@ static enum extract_code load_file(struct extract_images *images, struct extract
                                  "ends after %zu of %u bytes of the array",
                                  input->length - RKH_RECORD, r.size);
     uint64_t end = r.start + r.size;
+    extract_images_end_at(images, input, RKH_RECORD + (uint64_t)r.size);
     struct extract_image spans[] = {{r.start, r.size, input->bytes + RKH_RECORD, 0, NULL},
                                     {end, RKH_RECORD, input->bytes, 0, NULL}};
     images->byte_order = r.order == EXTRACT_BIG ? EXTRACT_BIG : EXTRACT_LITTLE;

@@ -44,6 +44,16 @@ check "another text" 2 err 'no dump of memory in a known form' err 'dump_image' 
 cat "$demo" "$demo" >two.trx
 run info two.trx
 check "two dumps in a file" 0 err 'another dump follows at byte 16368' err 'tail -c +16369'
+hooks=$(dirname "$demo")/hooks.bin
+cat "$hooks" "$hooks" >two.hook
+run info two.hook
+check "two dumps of hook words" 3 err 'another dump follows at byte 16448'
+sed -b 's/$/\r/' "$hooks" | head -c -1 >crlf.hook
+run report --json "$hooks"
+cp out hooks.json
+run report --json crlf.hook
+check "hook words with converted line ends" 3 err 'line ends were converted'
+is "their events" "$(md5sum <out)" "$(md5sum <hooks.json)"
 { cat "$demo" && echo abc; } >more.trx
 run info more.trx
 check "bytes after the ring" 0 err '4 bytes follow the ring'
