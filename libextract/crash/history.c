@@ -376,16 +376,20 @@ static void find_reset(struct history *history, bool is_earlier)
     if (!kernel || !history->has_threads || crash_is_moved(build) ||
         (kernel->thread_count && !(is_earlier && has_same_threads(history))))
         return;
-    crash_find(build, "watchdog", "memory", EXTRACT_CRASH_LIKELY,
-               "%s, and the trace has events of %sthreads: the target was reset after the newest "
-               "event, as a watchdog does it",
-               kernel->thread_count ? "the program has enabled no trace since it was started"
-                                    : "the kernel has no threads",
-               kernel->thread_count ? "its " : "");
     note_chosen(history);
     last = history->last_thread ? extract_trace_object(build->trace, history->last_thread) : NULL;
     build->ran_last = history->last_thread;
     build->ran_last_name = last ? last->name : "";
+    crash_find(build, "watchdog", "memory", EXTRACT_CRASH_LIKELY,
+               "%s, and the trace has events of %sthreads: the target was reset after the newest "
+               "event, as a watchdog does it%s",
+               kernel->thread_count ? "the program has enabled no trace since it was started"
+                                    : "the kernel has no threads",
+               kernel->thread_count ? "its " : "",
+               build->ran_last && !*build->ran_last_name
+                   ? "; the name of the thread that ran last was in its control block, which was "
+                     "cleared, and the ring no longer has the event with it"
+                   : "");
 }
 
 void crash_read_history(struct crash_build *build)

@@ -791,8 +791,10 @@ static void test_reset(void **state)
         assert_int_equal(crash.finding_count, is_reset);
         if (is_reset)
             assert_string_equal(crash.findings[0].kind, "watchdog");
-        if (cases[i].has_switch)
+        if (cases[i].has_switch) {
             assert_int_equal(build.ran_last, cases[i].last);
+            assert_non_null(strstr(crash.findings[0].text, "the name of the thread that ran last"));
+        }
         free(crash.findings);
         look_close(&look);
     }
