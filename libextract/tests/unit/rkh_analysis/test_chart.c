@@ -105,7 +105,7 @@ static bool is_xml(const char *text)
         if ((unsigned char)*at < ' ' && *at != '\n')
             return false;
         if (*at == '&' && strncmp(at, "&amp;", 5) && strncmp(at, "&lt;", 4) &&
-            strncmp(at, "&gt;", 4))
+            strncmp(at, "&gt;", 4) && strncmp(at, "&quot;", 6))
             return false;
         if (*at != '<')
             continue;
