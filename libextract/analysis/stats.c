@@ -500,6 +500,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         analysis->has_one_registry = !trace->snapshots && trace->epoch_count <= 1;
         result->has_loads = extract_trace_shows_schedule(trace);
         result->has_waits = schedule_shows_waits(trace);
+        result->likely_modulus = trace->info.clock.likely_modulus;
         result->has_modes =
             result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;
         result->has_inversions = cores <= 1 && result->has_waits &&

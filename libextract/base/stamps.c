@@ -4,9 +4,20 @@
 #include "base/stamps.h"
 #include <string.h>
 
-enum { NANOSECONDS = 1000000000, COUNTER_MIN = 8 };
+enum {
+    NANOSECONDS = 1000000000,
+    COUNTER_MIN = 8,
+    WIDE_CLOCK_BITS = 24,
+    BACK_MAX_SHARE = 8, // a step back is at most this fraction of the period
+    UNUSUAL = 4,        // a silence is unusual at this multiple of the longest other one
+    TURNS_MIN = 8,      // a period below the mask is believed after that many turns,
+    TURN_STAMPS = 64,   // that many timestamps,
+    TURN_SPANS = 4,     // and that many times the ticks between their extremes; no part of the
+    TURN_PARTS = 4      // series as large as this fraction of it is without a turn
+};
 
-#define FALL_MIN (((uint64_t)UINT32_MAX + 1) / EXTRACT_BACKWARDS_SHARE) // ticks
+// A clock of at least this period is not silent for most of it.
+#define LONG_PERIOD (UINT64_C(1) << 32)
 
 void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned word_bytes)
 {
@@ -14,19 +25,45 @@ void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned wo
 
     memset(tally, 0, sizeof *tally);
     tally->mask = mask ? mask : all;
+    tally->smallest = UINT64_MAX;
+}
+
+static void add_step(struct extract_steps *steps, uint64_t ticks, uint64_t at)
+{
+    steps->count++;
+    steps->longest = ticks > steps->longest ? ticks : steps->longest;
+    steps->total = ticks < UINT64_MAX - steps->total ? steps->total + ticks : UINT64_MAX;
+    steps->widest = at - steps->last > steps->widest ? at - steps->last : steps->widest;
+    steps->last = at;
 }
 
 void extract_tally_add(struct extract_tally *tally, uint64_t raw_stamp)
 {
-    uint64_t to = raw_stamp & tally->mask, from = tally->count++ ? tally->last : to;
+    uint64_t to = raw_stamp & tally->mask, from = tally->count ? tally->last : to;
 
-    tally->up += to > from;
-    tally->down += to < from;
-    tally->by_one_up += ((to - from) & tally->mask) == 1;
-    tally->by_one_down += ((from - to) & tally->mask) == 1;
-    tally->has_fallen |= from > to && from - to >= FALL_MIN;
+    tally->up.by_one += ((to - from) & tally->mask) == 1;
+    tally->down.by_one += ((from - to) & tally->mask) == 1;
+    if (to > from)
+        add_step(&tally->up, to - from, tally->count);
+    else if (to < from)
+        add_step(&tally->down, from - to, tally->count);
+    tally->count++;
+    extract_tally_resume(tally, raw_stamp);
+}
+
+void extract_tally_resume(struct extract_tally *tally, uint64_t raw_stamp)
+{
+    uint64_t to = raw_stamp & tally->mask;
+
+    tally->count += !tally->count;
     tally->largest = to > tally->largest ? to : tally->largest;
+    tally->smallest = to < tally->smallest ? to : tally->smallest;
     tally->last = to;
+}
+
+uint64_t extract_tally_span(const struct extract_tally *tally)
+{
+    return tally->count ? tally->largest - tally->smallest : 0;
 }
 
 // Returns the smallest 2^n above every bit of the mask, or 0 for 2^64.
@@ -35,26 +72,93 @@ static uint64_t modulus_of(uint64_t mask)
     return mask >> 63 ? 0 : UINT64_C(1) << (64 - __builtin_clzll(mask));
 }
 
+uint64_t extract_clock_usual_back(uint64_t modulus)
+{
+    uint64_t share = (modulus ? modulus : UINT64_MAX) / EXTRACT_BACKWARDS_SHARE;
+
+    return share >= UINT64_C(1) << (WIDE_CLOCK_BITS - 10) ? share - 1 : 0;
+}
+
+// Returns the largest step against the clock's direction that is a step back in time and not a
+// wrap: the place to which it leads is near the time of the series, and as a wrap it would be a
+// silence of most of a long period, far longer than any other.
+static uint64_t find_back(const struct extract_steps *forward, uint64_t modulus)
+{
+    uint64_t usual = extract_clock_usual_back(modulus), period = modulus ? modulus : UINT64_MAX;
+    uint64_t back = period / BACK_MAX_SHARE;
+
+    if (period < LONG_PERIOD || forward->longest >= period / UNUSUAL)
+        return usual;
+    if (forward->total < back / 2)
+        back = 2 * forward->total;
+    if (period - UNUSUAL * forward->longest < back)
+        back = period - UNUSUAL * forward->longest;
+    return back > usual ? back : usual;
+}
+
+// Returns the smallest number of at most two significant digits that is not below `least`.
+static uint64_t round_up(uint64_t least)
+{
+    uint64_t unit = 1;
+
+    while (least / unit >= 100)
+        unit *= 10;
+    return (least + unit - 1) / unit * unit;
+}
+
+// Returns the period that a clock is likely to have if it turns often, all over the series, within
+// a small part of what its mask allows; 0 if it does not. Timestamps never reach the last tick, and
+// periods are mostly round numbers.
+static uint64_t likely_modulus(const struct extract_tally *tally, const struct extract_clock *clock)
+{
+    bool is_down = clock->direction == EXTRACT_CLOCK_DOWN;
+    const struct extract_steps *forward = is_down ? &tally->down : &tally->up;
+    const struct extract_steps *turns = is_down ? &tally->up : &tally->down;
+    uint64_t span = extract_tally_span(tally), part = tally->count / TURN_PARTS;
+    uint64_t half = clock->modulus ? clock->modulus / 2 : UINT64_C(1) << 63;
+
+    if (clock->direction == EXTRACT_CLOCK_NONE || clock->counts_events ||
+        turns->count < TURNS_MIN || tally->count < TURN_STAMPS || span >= half ||
+        forward->total / TURN_SPANS < span)
+        return 0;
+    if (turns->widest > part || tally->count - turns->last > part)
+        return 0;
+    uint64_t least = tally->smallest <= span                ? tally->largest
+                     : tally->mask - tally->largest <= span ? tally->mask - tally->smallest
+                                                            : span;
+    uint64_t likely = round_up(least + 1);
+    return likely < half ? likely : 0;
+}
+
+// The Linux port's timestamps are the nanoseconds of a second, whatever the mask is. That is proven
+// by a fall that is an ordinary step if the clock wraps at 10^9. Falls of any size are wraps then,
+// too, since a pause in a debugger may end anywhere in a second.
+static bool counts_nanoseconds(const struct extract_tally *tally)
+{
+    uint64_t step = NANOSECONDS - tally->down.longest;
+
+    return tally->mask == UINT32_MAX && tally->largest < NANOSECONDS && tally->down.count &&
+           (step <= tally->up.longest || step <= NANOSECONDS / EXTRACT_BACKWARDS_SHARE);
+}
+
 void extract_tally_clock(const struct extract_tally *tally, struct extract_clock *clock)
 {
     uint64_t steps = tally->count ? tally->count - 1 : 0;
 
-    clock->mask = tally->mask;
-    clock->modulus = modulus_of(tally->mask);
-    clock->direction = EXTRACT_CLOCK_NONE;
-    if (tally->up || tally->down)
-        clock->direction = tally->up >= tally->down ? EXTRACT_CLOCK_UP : EXTRACT_CLOCK_DOWN;
+    *clock = (struct extract_clock){.mask = tally->mask, .modulus = modulus_of(tally->mask)};
+    if (tally->up.count || tally->down.count)
+        clock->direction =
+            tally->up.count >= tally->down.count ? EXTRACT_CLOCK_UP : EXTRACT_CLOCK_DOWN;
     clock->counts_events =
-        steps >= COUNTER_MIN && (tally->by_one_up == steps || tally->by_one_down == steps);
-    if (tally->direction != EXTRACT_CLOCK_NONE) {
+        steps >= COUNTER_MIN && (tally->up.by_one == steps || tally->down.by_one == steps);
+    if (tally->direction != EXTRACT_CLOCK_NONE)
         clock->direction = clock->direction ? tally->direction : EXTRACT_CLOCK_NONE;
-        return;
-    }
-    // The Linux port's timestamps are the nanoseconds of a second, whatever the mask is. A pause
-    // in a debugger may end anywhere in a second, so that a fall may be a small one. A 32-bit clock
-    // that falls without ever reaching 10^9 would have been silent for three quarters of its
-    // period.
-    if (clock->direction == EXTRACT_CLOCK_UP && tally->mask == UINT32_MAX &&
-        tally->largest < NANOSECONDS && tally->has_fallen)
+    else if (clock->direction == EXTRACT_CLOCK_UP && counts_nanoseconds(tally))
         clock->modulus = NANOSECONDS;
+    clock->back =
+        clock->modulus == NANOSECONDS
+            ? extract_clock_usual_back(clock->modulus)
+            : find_back(clock->direction == EXTRACT_CLOCK_DOWN ? &tally->down : &tally->up,
+                        clock->modulus);
+    clock->likely_modulus = likely_modulus(tally, clock);
 }

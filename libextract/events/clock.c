@@ -23,21 +23,10 @@ enum {
     NANOSECONDS = 1000000000
 };
 
-// Adds the first timestamp, or the first after a break: what is in between is not a step of the
-// clock.
-static void tally_first(struct extract_tally *tally, uint64_t raw_stamp)
-{
-    uint64_t to = raw_stamp & tally->mask;
-
-    tally->last = to;
-    tally->largest = to > tally->largest ? to : tally->largest;
-    tally->count += !tally->count;
-}
-
 static void tally_add(struct extract_tally *tally, uint64_t raw_stamp, bool *broken)
 {
     if (*broken)
-        tally_first(tally, raw_stamp);
+        extract_tally_resume(tally, raw_stamp);
     else
         extract_tally_add(tally, raw_stamp);
     *broken = false;
@@ -105,7 +94,7 @@ static struct header_walk start_header_walk(const struct extract_trace *trace,
 }
 
 // Tallies the timestamps of an epoch: those of its first entries, then those in block headers. The
-// headers only show the largest timestamp and whether the timestamps ever fell.
+// headers only show the extremes, and the longest fall.
 static void tally_log(const struct extract_trace *trace, const struct extract_epoch *epoch,
                       struct extract_tally *tally)
 {
@@ -130,8 +119,12 @@ static void tally_log(const struct extract_trace *trace, const struct extract_ep
             tally_add(&rest, block->last_stamp, &rest_broken);
         }
     }
-    tally->has_fallen |= rest.has_fallen;
+    if (rest.down.count && !tally->down.count)
+        tally->down.count = 1;
+    if (rest.down.longest > tally->down.longest)
+        tally->down.longest = rest.down.longest;
     tally->largest = rest.largest > tally->largest ? rest.largest : tally->largest;
+    tally->smallest = rest.smallest < tally->smallest ? rest.smallest : tally->smallest;
 }
 
 // ---- the rate ----
@@ -343,12 +336,17 @@ static enum extract_code set_clock(struct extract_clock *clock, const struct ext
     extract_tally_clock(tally, clock);
     if (options && options->direction != EXTRACT_CLOCK_NONE)
         clock->direction = options->direction;
-    if (options && options->modulus)
-        clock->modulus = options->modulus;
-    if (options && options->modulus && tally->largest >= clock->modulus)
+    if (!options || !options->modulus)
+        return EXTRACT_OK;
+    clock->modulus = options->modulus;
+    clock->back = extract_clock_usual_back(clock->modulus);
+    clock->likely_modulus = 0;
+    uint64_t span = extract_tally_span(tally);
+    if (span >= clock->modulus)
         return extract_error_set(
             error, EXTRACT_USAGE, "modulus", "use the number of ticks after which the clock wraps",
-            "not above the largest timestamp, %llu", (unsigned long long)tally->largest);
+            "not above the span of the timestamps, %llu (%llu to %llu)", (unsigned long long)span,
+            (unsigned long long)tally->smallest, (unsigned long long)tally->largest);
     return EXTRACT_OK;
 }
 

@@ -112,6 +112,8 @@ static void count_cores(struct extract_trace *trace)
         info->cores = trace->cores_seen;
         info->cores_from = EXTRACT_CORES_SEEN;
     }
+    if (info->cores > 1) // their clocks may differ, which looks like turns of one clock
+        info->clock.likely_modulus = 0;
 }
 
 // Notes the order of priorities of a kernel. If the kernels of two boards have different ones, the

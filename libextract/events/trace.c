@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDE_CLOCK_BITS = 24 };
-
 static bool is_valid_entry(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     return snapshot->verdict[slot] <= EXTRACT_PROVISIONAL;
@@ -279,6 +277,7 @@ bool extract_trace_note_event(struct extract_trace *trace, const struct extract_
 
     if (extract_event_is_mark(event))
         return true;
+    trace->info.steps_back += (event->flags & EXTRACT_FLAG_BACKWARDS) != 0;
     if (event->core >= trace->cores_seen)
         trace->cores_seen = event->core + 1u;
     if (id < EXTRACT_COMMON_IDS) {
@@ -419,21 +418,21 @@ static size_t next_run(struct extract_reader *reader, const struct extract_snaps
     return run;
 }
 
-// A step forward of nearly a whole clock period, for a wide clock, is taken for a small step back:
-// cores that share a ring may store their entries out of order.
+// A step forward of nearly a whole clock period, for a wide clock, is taken for a step back: cores
+// that share a ring may store their entries out of order, and a clock of two parts may be read
+// between their changes.
 inline struct extract_step extract_clock_advance(const struct extract_clock *clock, uint64_t from,
                                                  uint64_t to)
 {
     uint64_t step = extract_clock_step(clock, from, to);
-    uint64_t back = clock->modulus - step; // modulus 0 is 2^64
-    uint64_t share = (clock->modulus ? clock->modulus : UINT64_MAX) / EXTRACT_BACKWARDS_SHARE;
 
-    if (step && back < share && share >= UINT64_C(1) << (WIDE_CLOCK_BITS - 10))
-        return (struct extract_step){back, true};
+    if (extract_clock_is_back(clock, step))
+        return (struct extract_step){clock->modulus - step, true};
     return (struct extract_step){step, false};
 }
 
-// Advances the reader's time to the timestamp of an event.
+// Advances the reader's time to the timestamp of an event. An event from before the oldest one is
+// at 0, too.
 static void advance_time(struct extract_reader *reader, const struct extract_clock *clock,
                          struct extract_event *event)
 {
@@ -443,9 +442,14 @@ static void advance_time(struct extract_reader *reader, const struct extract_clo
     if (reader->started)
         step = extract_clock_advance(clock, reader->last_stamp, stamp);
     if (step.back) {
-        reader->ticks -= step.ticks < reader->ticks ? step.ticks : reader->ticks;
+        uint64_t possible = step.ticks < reader->ticks ? step.ticks : reader->ticks;
+        reader->ticks -= possible;
+        reader->behind += step.ticks - possible;
         event->flags |= EXTRACT_FLAG_BACKWARDS;
     } else { // the sum of damaged timestamps of 64 bits may exceed 64 bits
+        uint64_t made_up = step.ticks < reader->behind ? step.ticks : reader->behind;
+        reader->behind -= made_up;
+        step.ticks -= made_up;
         reader->ticks =
             step.ticks < UINT64_MAX - reader->ticks ? reader->ticks + step.ticks : UINT64_MAX;
     }
@@ -478,6 +482,7 @@ static struct extract_clock clock_of(const struct extract_reader *reader,
     if (mask && mask != clock.mask) {
         clock.mask = mask;
         clock.modulus = mask + 1;
+        clock.back = extract_clock_usual_back(clock.modulus);
     }
     return clock;
 }

@@ -23,6 +23,7 @@ static void put_clock(struct kv_writer *kv, const struct extract_ring *ring,
     if (clock->direction == EXTRACT_CLOCK_NONE)
         kv_put_note(kv, "all timestamps are equal: the order is known, times are not");
     kv_put_optional(kv, "clock modulus", clock->modulus != 0, clock->modulus);
+    kv_put_likely_modulus(kv, clock->likely_modulus);
     kv_put_bool(kv, "counts events", clock->counts_events);
     if (clock->counts_events)
         kv_put_note(kv, "the clock counts events: it gives an order, not times");

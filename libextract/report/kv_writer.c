@@ -117,6 +117,17 @@ void kv_put_seconds(struct kv_writer *kv, uint64_t ticks, uint64_t hz)
     kv_put_note(kv, "%llu.%09u s", (unsigned long long)seconds.whole, seconds.nano);
 }
 
+void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus)
+{
+    if (kv->is_json && modulus)
+        kv_put_number(kv, "clock modulus likely", modulus);
+    else if (kv->is_json)
+        kv_put_unknown(kv, "clock modulus likely");
+    else if (modulus)
+        kv_put_note(kv, "the clock is likely to wrap at %llu: use --modulus %llu",
+                    (unsigned long long)modulus, (unsigned long long)modulus);
+}
+
 void kv_put_date(struct kv_writer *kv, uint64_t nanoseconds)
 {
     char date[32];

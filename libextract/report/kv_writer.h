@@ -41,6 +41,9 @@ void kv_put_note(struct kv_writer *kv, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 // Writes " (0.000001234 s)" after a number of ticks, in text only. Writes nothing if hz is 0.
 void kv_put_seconds(struct kv_writer *kv, uint64_t ticks, uint64_t hz);
+// Writes the period that the clock of a trace is likely to have: a note in text, if there is one; a
+// key of its own in JSON.
+void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus);
 // Writes " (2026-01-31T12:00:00Z)" after nanoseconds since 1970, in text only.
 void kv_put_date(struct kv_writer *kv, uint64_t nanoseconds);
 

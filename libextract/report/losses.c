@@ -203,6 +203,36 @@ static void put_missing(struct extract_text *text, const struct extract_ring *ri
             (unsigned long long)ring->address, (unsigned long long)ring->image_start);
 }
 
+// Reports what makes times wrong or doubtful: a clock that is likely to wrap elsewhere, and steps
+// back in time. Cores that share a ring may store their events out of order, so that such steps are
+// usual there.
+static void put_times(struct extract_text *text, const struct extract_info *info,
+                      const struct extract_snapshot *snapshot)
+{
+    const struct extract_clock *clock = &info->clock;
+
+    if (clock->likely_modulus)
+        extract_text_printf(text,
+                            "times are likely to be wrong: the clock seems to wrap at %llu; use "
+                            "--modulus %llu, or its true period\n",
+                            (unsigned long long)clock->likely_modulus,
+                            (unsigned long long)clock->likely_modulus);
+    if (snapshot->stale_pointer)
+        extract_text_printf(text,
+                            "the write position in the ring's header is not the end of its events; "
+                            "they are in the order of their times, which ends at slot %u. The "
+                            "target's data cache may not have been written back\n",
+                            (snapshot->current + snapshot->ring.entries.count - 1) %
+                                snapshot->ring.entries.count);
+    if (info->steps_back && info->cores <= 1 && !clock->likely_modulus) {
+        extract_text_puts(text, "time steps back in ");
+        put_count(text, info->steps_back, "place", "places");
+        extract_text_puts(text, ", marked [backwards]: a clock that was read while its parts "
+                                "changed, or memory behind a data cache that was not written "
+                                "back\n");
+    }
+}
+
 enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace)
 {
@@ -215,6 +245,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
     } else {
         put_verdicts(text, snapshot);
     }
+    put_times(text, info, snapshot);
     if (snapshot->ring.doubtful)
         extract_text_puts(text,
                           "the ELF file does not fit this trace; it may be another firmware's, "

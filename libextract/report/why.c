@@ -97,6 +97,10 @@ static void put_json_chain(struct why_report *report, const struct extract_chain
     if (chain->has_seqs)
         extract_text_printf(report->text, ",\"from_event\":%llu,\"to_event\":%llu",
                             (unsigned long long)chain->from_seq, (unsigned long long)chain->to_seq);
+    uint64_t modulus = extract_trace_info(report->trace)->clock.likely_modulus;
+    if (modulus) // the times are wrong
+        extract_text_printf(report->text, ",\"clock_modulus_likely\":%llu",
+                            (unsigned long long)modulus);
     extract_text_printf(report->text, ",\"waiting\":%s,\"segments\":[",
                         chain->is_waiting ? "true" : "false");
     put_json_segments(report, chain->first, chain->first + chain->count, 0);

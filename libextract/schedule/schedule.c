@@ -158,9 +158,27 @@ static bool is_waiting(struct schedule *schedule, struct holder owner)
     return thread && thread->now.state > EXTRACT_STATE_READY;
 }
 
-// Reports that another thread, or idle, gets a core.
-static void report_switch(struct schedule *schedule, struct core *core, uint8_t number)
+// Returns whether a thread that gets a core is more urgent than the one that loses it.
+static bool is_more_urgent(struct schedule *schedule, struct holder owner, struct holder before)
 {
+    schedule_thread(schedule, before.thread); // adding a thread may move the others
+    const struct thread *next =
+        owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
+    const struct thread *left = next ? schedule_thread(schedule, before.thread) : NULL;
+
+    return left && next->priority != EXTRACT_NO_PRIORITY && left->priority != EXTRACT_NO_PRIORITY &&
+           extract_trace_urgency(schedule->trace, next->priority) <
+               extract_trace_urgency(schedule->trace, left->priority);
+}
+
+// Reports that another thread, or idle, gets a core. A yield, or the end of a time slice, gives it
+// to a thread as urgent as the one before: a more urgent one became ready meanwhile.
+static void report_switch(struct schedule *schedule, struct core *core, uint8_t number,
+                          struct holder owner)
+{
+    if ((core->way == EXTRACT_SWITCH_YIELDED || core->way == EXTRACT_SWITCH_TIME_SLICED) &&
+        core->owner.runner == EXTRACT_RUNNER_THREAD && is_more_urgent(schedule, owner, core->owner))
+        core->way = EXTRACT_SWITCH_PREEMPTED;
     enum extract_switch_kind kind = core->owner.runner != EXTRACT_RUNNER_THREAD
                                         ? EXTRACT_SWITCH_OTHER
                                     : core->states_way                  ? core->way
@@ -181,7 +199,7 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
                      !is_same_holder(core->owner, owner);
 
     if (is_switch)
-        report_switch(schedule, core, number);
+        report_switch(schedule, core, number, owner);
     if (core->owner.runner == EXTRACT_RUNNER_THREAD && !is_same_holder(core->owner, owner))
         thread_lose_core(schedule, core->owner.thread, at, number);
     if (core->named && owner.thread != core->named)
@@ -601,6 +619,8 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         begin_core(schedule, core, event, role);
     if (caller && (!caller->has_events || caller->may_have_ended))
         note_life(schedule, caller, role);
+    if (caller && event->priority != EXTRACT_NO_PRIORITY)
+        caller->priority = event->priority;
     count_nesting(core, event, role, schedule->may_have_missed);
     if (core->lock_holds)
         schedule_locks_end_interrupts(schedule, event, role, depth);

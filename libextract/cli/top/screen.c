@@ -97,17 +97,42 @@ static size_t count_columns(const char *line, size_t length)
     return columns;
 }
 
+static bool is_of_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' ||
+           c == ',';
+}
+
+// Returns the byte at which a line ends that is cut to some columns: before a number that would be
+// cut, since its first digits are another number.
+static size_t cut_of(const char *line, size_t length, size_t columns)
+{
+    size_t i = 0, word = 0;
+    bool is_in_word = false;
+
+    while (i < length && columns) {
+        size_t skip = sequence_bytes(line + i, length - i);
+        if (!skip && !is_in_word)
+            word = i;
+        if (!skip)
+            is_in_word = is_of_word(line[i]);
+        columns -= !skip;
+        i += skip ? skip : character_bytes(line + i, length - i);
+    }
+    bool is_number = is_in_word && line[word] >= '0' && line[word] <= '9';
+    return is_number && i < length && is_of_word(line[i]) ? word : i;
+}
+
 void top_truncate_line(struct extract_text *text, const char *line, size_t length, unsigned columns)
 {
     bool is_cut = count_columns(line, length) > columns;
-    size_t columns_left = is_cut && columns ? columns - 1 : columns;
+    size_t end = !is_cut ? length : columns ? cut_of(line, length, columns - 1) : 0;
 
     for (size_t i = 0; i < length;) {
         size_t skip = sequence_bytes(line + i, length - i);
         size_t bytes = skip ? skip : character_bytes(line + i, length - i);
-        if (skip || columns_left)
+        if (skip || i < end)
             extract_text_put(text, line + i, bytes);
-        columns_left -= !skip && columns_left;
         i += bytes;
     }
     if (is_cut && columns)

@@ -68,6 +68,8 @@ void top_source_read_facts(struct top_source *source, struct top_facts *facts)
     uint64_t newest = top_window_newest_arrival(window), now = ended ? newest : extract_wall();
 
     memset(facts, 0, sizeof *facts);
+    if (window->is_over && !ended)
+        top_window_clear(window);
     top_window_drop_old(window, now);
     facts->target = source->name;
     facts->state = describe_state(source);

@@ -67,6 +67,7 @@ struct top_window {
     uint8_t *slots;           // circular, with capacity for TOP_MAX_ENTRIES; owned
     uint32_t oldest, count;   // of `slots`
     uint32_t provisional;     // number of newest entries that are not final
+    bool is_over;             // the next entries do not continue it
     bool next_is_known;
     uint64_t next_number; // of the entry that continues the window
     uint8_t *registry;    // owned
@@ -80,7 +81,7 @@ struct top_window {
 };
 
 // Adds a block of type ENTRIES, BYTES, LOSS or MARK; ignores other types. Entries that are too old
-// or too many leave the window. A gap empties it, because statistics over a gap would be wrong. A
+// or too many leave the window. A gap ends it, because statistics over a gap would be wrong. A
 // block that contradicts the ring counts as a gap.
 void top_window_add_block(struct top_window *window, const struct extract_log_block *block,
                           const void *payload);

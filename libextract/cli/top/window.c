@@ -3,8 +3,8 @@
 //
 // Blocks of the recording are added in order. Each arrival of entries has a time. With it, old
 // entries are dropped, and the rate of events is computed. Slots are kept here in a circular
-// buffer, blocks of byte rings in blocks.c. Losses, resets and gaps empty the window, and are
-// counted.
+// buffer, blocks of byte rings in blocks.c. Losses, resets and gaps are counted, and end the
+// window: the next entries begin another one. Until then, it is the last one with data.
 #include "base/cursor.h"
 #include "cli/top/top.h"
 #include "formats/format.h"
@@ -15,6 +15,7 @@
 void top_window_clear(struct top_window *window)
 {
     window->oldest = window->count = window->provisional = 0;
+    window->is_over = false;
     top_blocks_clear(&window->blocks);
 }
 
@@ -190,17 +191,19 @@ static void check_number(struct top_window *window, const struct extract_log_blo
             block->first > window->next_number ? block->first - window->next_number : 0;
         window->state.gaps++;
         window->state.gaps_not_exact += block->first < window->next_number;
-        top_window_clear(window);
+        window->is_over = true;
     }
     window->next_number = block->first + block->count;
     window->next_is_known = true;
+    if (block->count && window->is_over)
+        top_window_clear(window);
 }
 
 void top_window_skip_block(struct top_window *window, const struct extract_log_block *block)
 {
     check_number(window, block);
     window->state.entries += block->count;
-    top_window_clear(window);
+    window->is_over = true;
 }
 
 // Counts a gap of unknown size.
@@ -208,7 +211,7 @@ static void count_gap(struct top_window *window)
 {
     window->state.gaps++;
     window->state.gaps_not_exact++;
-    top_window_clear(window);
+    window->is_over = true;
 }
 
 static void add_bytes(struct top_window *window, const struct extract_log_block *block,
@@ -258,7 +261,7 @@ static void add_loss(struct top_window *window, const struct extract_log_block *
     window->state.gaps_not_exact += is_gap && block->modulo;
     window->next_number = block->first;
     window->next_is_known = true;
-    top_window_clear(window);
+    window->is_over = true;
 }
 
 static void add_mark(struct top_window *window, const struct extract_log_block *block)
@@ -269,12 +272,12 @@ static void add_mark(struct top_window *window, const struct extract_log_block *
     case EXTRACT_MARK_RESET:
         state->resets++;
         state->is_disconnected = state->trace_is_disabled = false;
-        top_window_clear(window);
+        window->is_over = true;
         break;
     case EXTRACT_MARK_START: // another recording continues the log
         state->is_disconnected = state->trace_is_disabled = state->has_ended = false;
         window->next_is_known = false;
-        top_window_clear(window);
+        window->is_over = true;
         break;
     case EXTRACT_MARK_STOP:
     case EXTRACT_MARK_FULL:

@@ -10,7 +10,7 @@
 #include "base/stamps.h"
 #include "formats/threadx/threadx.h"
 
-enum { NEWEST_PATCHED = 4, WIDE_CLOCK_BITS = 24 };
+enum { ENTRY_WORDS = 8, NEWEST_PATCHED = 4, WIDE_CLOCK_BITS = 24 };
 
 static uint64_t thread_of(const struct extract_snapshot *snapshot, uint32_t slot)
 {
@@ -41,6 +41,20 @@ uint64_t threadx_stamp(const struct extract_snapshot *snapshot, uint32_t slot)
 static bool is_readable(const struct extract_snapshot *snapshot, uint32_t slot)
 {
     return snapshot->verdict[slot] != EXTRACT_UNREADABLE_ENTRY;
+}
+
+// Returns whether a slot holds nothing but a thread: memory behind a data cache that never wrote
+// back the rest of the entry.
+static bool is_blank(const struct extract_snapshot *snapshot, uint32_t slot)
+{
+    unsigned word = snapshot->ring.word_bytes;
+    struct extract_cursor c = threadx_entry(snapshot, slot);
+    uint64_t bits = 0;
+
+    extract_cursor_span(&c, 2 * word);
+    for (unsigned i = 2; i < ENTRY_WORDS; i++)
+        bits |= extract_cursor_word(&c, word);
+    return !bits;
 }
 
 // Returns whether an entry's timestamp can be compared with its neighbors'.
@@ -162,12 +176,76 @@ static void validate_written(struct extract_snapshot *snapshot)
     for (uint32_t slot = 0; slot < count; slot++) {
         bool written = thread_of(snapshot, slot) != 0;
         bool expected = snapshot->wrapped || slot < snapshot->current;
-        if (written != expected || (written && id_of(snapshot, slot) == THREADX_NO_EVENT))
+        if (written != expected ||
+            (written && (id_of(snapshot, slot) == THREADX_NO_EVENT || is_blank(snapshot, slot))))
             set_verdict(snapshot, slot, EXTRACT_INVALID);
         else
             set_verdict(snapshot, slot, written ? EXTRACT_GOOD : EXTRACT_UNUSED);
     }
 }
+
+// ---- a stale write position ----
+
+// Returns the slot at which a full ring begins, if its header was written back from a data cache
+// before its newest entries were. Time then goes on across the write position, and steps back in
+// one other place. Directly behind the write position, that place is an entry that is being written
+// instead.
+static uint32_t begin_of_lap(const struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count, begin = snapshot->current, steps = 0;
+    struct extract_clock clock = clock_of(snapshot, true);
+    uint64_t longest = 0;
+
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t from = (uint32_t)(((uint64_t)snapshot->current + i - 1) % count);
+        uint32_t to = (from + 1) % count;
+        if (!has_valid_stamp(snapshot, from) || !has_valid_stamp(snapshot, to))
+            continue;
+        uint64_t step = step_between(snapshot, &clock, from, to);
+        if (extract_clock_is_back(&clock, step)) {
+            begin = to;
+            steps++;
+        } else if (step > longest) {
+            longest = step;
+        }
+    }
+    uint32_t newest = (snapshot->current + count - 1) % count;
+    bool goes_on = has_valid_stamp(snapshot, newest) &&
+                   has_valid_stamp(snapshot, snapshot->current) &&
+                   step_between(snapshot, &clock, newest, snapshot->current) <= longest;
+    return steps == 1 && goes_on && begin != (snapshot->current + 1) % count ? begin
+                                                                             : snapshot->current;
+}
+
+// Returns the slot behind the entries of the first lap, if more than the one that is being written
+// are behind the write position, and time goes on there.
+static uint32_t end_of_entries(const struct extract_snapshot *snapshot)
+{
+    uint32_t count = snapshot->ring.entries.count, end = snapshot->current;
+    struct extract_clock clock = clock_of(snapshot, true);
+
+    while (end && end < count && is_readable(snapshot, end) && thread_of(snapshot, end) &&
+           !extract_clock_is_back(&clock, step_between(snapshot, &clock, end - 1, end)))
+        end++;
+    for (uint32_t slot = end; slot < count; slot++)
+        if (thread_of(snapshot, slot))
+            return snapshot->current;
+    return end > snapshot->current + 1 ? end : snapshot->current;
+}
+
+static void mend_stale_pointer(struct extract_snapshot *snapshot)
+{
+    uint32_t current = snapshot->current;
+
+    if (snapshot->ring.entries.count > 2)
+        current = snapshot->wrapped ? begin_of_lap(snapshot) : end_of_entries(snapshot);
+    snapshot->stale_pointer = current != snapshot->current;
+    snapshot->current = current;
+    if (snapshot->stale_pointer)
+        validate_written(snapshot);
+}
+
+// ---- single slots ----
 
 // Validates the slot at the write position: the oldest entry, or one that is being written for the
 // first time.
@@ -228,7 +306,9 @@ void threadx_validate(struct extract_snapshot *snapshot, uint64_t pointer, bool 
         snapshot->current = (uint32_t)((pointer - ring->entries.start) / slot_bytes);
     snapshot->wrapped = seems_wrapped(snapshot);
     validate_written(snapshot);
-    if (!stopped)
+    if (stopped)
+        mend_stale_pointer(snapshot);
+    else
         validate_moved(snapshot, before);
     validate_current(snapshot);
     validate_newest(snapshot);
@@ -244,7 +324,7 @@ validate_words(struct extract_snapshot *snapshot, struct extract_cursor c, unsig
         extract_cursor_span(&c, word);
         uint32_t id = (uint32_t)extract_cursor_word(&c, word);
         extract_cursor_span(&c, 5 * word);
-        bool holds = thread && id != THREADX_NO_EVENT;
+        bool holds = thread && id != THREADX_NO_EVENT && (id || !is_blank(snapshot, slot));
         snapshot->verdict[slot] = holds ? EXTRACT_GOOD : EXTRACT_INVALID;
     }
 }

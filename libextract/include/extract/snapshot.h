@@ -60,7 +60,8 @@ struct extract_snapshot {
     uint32_t counts[EXTRACT_VERDICTS]; // entries by verdict
     uint32_t current;                  // slot that is written next; the oldest entry if `wrapped`
     bool wrapped;                      // every slot was written at least once
-    bool moved;                        // the write position changed during the copy
+    bool stale_pointer;     // the header's write position is older than the entries behind it
+    bool moved;             // the write position changed during the copy
     uint32_t moved_entries; // by this many slots; all of them after a full lap or if not known
     // For entries that differ in length: ring.entries.count extents, oldest first. NULL for slots.
     struct extract_extent *index;

@@ -267,6 +267,7 @@ struct extract_stats {
     // Time between FROM and TO without gaps. On one core, it is the sum of the four times above and
     // of the ticks of all threads.
     uint64_t span_ticks;
+    uint64_t likely_modulus; // struct extract_clock
     size_t thread_count;
     struct extract_thread_stats *threads; // in the order of the trace's objects; owned
     size_t service_count;

@@ -52,6 +52,10 @@ struct extract_clock {
     uint64_t modulus; // ticks until it wraps; 0 means 2^64
     enum extract_direction direction;
     bool counts_events; // one step per event: the clock gives an order, not a time
+    uint64_t back; // a step that falls short of the modulus by at most this is one back in time
+    // The clock turns often within a small part of its modulus, so that this is likely to be its
+    // true one, and times are wrong; 0: it does not.
+    uint64_t likely_modulus;
 };
 
 // The entries that a log reports as lost for one reason.
@@ -113,6 +117,7 @@ struct extract_info {
     bool wrapped;
     uint64_t objects; // registry slots that contain or contained an object
     uint64_t span_ticks;
+    uint64_t steps_back;                // events that are marked as before the event before them
     bool running, running_known;        // posix_stream_status
     bool full;                          // posix_stream_full_status
     bool overrun;                       // posix_stream_overrun_status
@@ -213,6 +218,7 @@ struct extract_reader {
     const struct extract_trace *trace;
     uint64_t seq;
     uint64_t ticks;
+    uint64_t behind; // ticks from the newest event to 0, if it is before the oldest
     uint64_t last_stamp;
     uint32_t done;       // slots that were passed, from the oldest
     uint32_t reported;   // `done` + 1 if the loss before the next slot was reported

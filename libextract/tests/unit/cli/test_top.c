@@ -175,12 +175,20 @@ static void many_arrivals_are_joined(void **state)
     assert_true(window->count >= 9993);
 }
 
+// The window still holds the entries before a gap, the newest so far; the next ones begin another
+// one.
+static void is_over(uint32_t count)
+{
+    assert_true(window->is_over);
+    assert_int_equal(window->count, count);
+}
+
 static void gaps_begin_anew(void **state)
 {
     (void)state;
     arrive(20);
     lose(7, 0);
-    holds(0);
+    is_over(20);
     arrive(3);
     holds(3);
     assert_int_equal(window->state.lost, 7);
@@ -193,23 +201,40 @@ static void gaps_begin_anew(void **state)
     holds(4);
     assert_int_equal(window->state.lost, 7 + 1024 + 1);
     mark(EXTRACT_MARK_RESET);
-    holds(0);
+    is_over(4);
     arrive(1);
     holds(1);
     assert_int_equal(window->state.resets, 1);
     assert_int_equal(window->state.entries, 30);
     mark(EXTRACT_MARK_START);
-    holds(0);
+    is_over(1);
     produced += 9; // numbers start elsewhere: nothing is lost
     arrive(2);
     struct extract_log_block old = entries_block(5);
     top_window_skip_block(window, &old); // counted, but not kept
     produced += 5;
-    holds(0);
+    is_over(2);
     arrive(2);
     holds(2);
     assert_int_equal(window->state.lost, 7 + 1024 + 1);
     assert_int_equal(window->state.entries, 39);
+}
+
+// A log that has ended shows its last window with data, although losses follow it. One that is
+// still written, or a target, shows that nothing is known yet.
+static void ended_logs_keep_their_window(void **state)
+{
+    struct top_facts facts;
+    (void)state;
+    arrive(5);
+    lose(7, 0);
+    mark(EXTRACT_MARK_STOP);
+    top_source_read_facts(&source, &facts);
+    assert_string_equal(facts.state, "ended");
+    assert_int_equal(window->count, 5);
+    source.has_writer = true;
+    top_source_read_facts(&source, &facts);
+    holds(0);
 }
 
 static void marks_tell_the_state(void **state)
@@ -238,12 +263,14 @@ static void bad_blocks_are_gaps(void **state)
     struct extract_log_block block = entries_block(8);
     block.length = 8 * SLOT - 1; // one byte short
     take(&block, slots);
-    assert_int_equal(window->count, 0);
+    assert_true(window->is_over);
+    assert_int_equal(window->count, 4);
     arrive(4);
     block = entries_block(UINT32_MAX);
     block.length = SLOT;
     take(&block, slots);
-    assert_int_equal(window->count, 0);
+    assert_true(window->is_over);
+    assert_int_equal(window->count, 4);
     arrive(2);
     block = entries_block(2);
     block.flags = EXTRACT_LOG_PROVISIONAL;
@@ -428,6 +455,14 @@ static void lines_are_cut(void **state)
     cut_to("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80x", 3, "\xc3\xa9\xe2\x82\xac~");
     cut_to("\x1b[1mhead\x1b[0m", 4, "\x1b[1mhead\x1b[0m");
     cut_to("\x1b[1mheads\x1b[0m", 4, "\x1b[1mhea\x1b[0m~");
+    // A number is never cut.
+    cut_to("load 1234", 8, "load ~");
+    cut_to("load 12.4 %", 8, "load ~");
+    cut_to("load 12.4 %", 10, "load 12.4~");
+    cut_to("load \x1b[1m1234\x1b[0m", 7, "load \x1b[1m\x1b[0m~");
+    cut_to("0x20001AF0", 6, "~");
+    cut_to("task12", 6, "task12");
+    cut_to("task123", 6, "task1~");
 }
 
 static void open_look(struct top_snapshot *snapshot)
@@ -630,6 +665,7 @@ int main(void)
         CASE(time_passes),
         CASE(many_arrivals_are_joined),
         CASE(gaps_begin_anew),
+        CASE(ended_logs_keep_their_window),
         CASE(marks_tell_the_state),
         CASE(bad_blocks_are_gaps),
         CASE(rings_that_do_not_fit),

@@ -5,7 +5,7 @@
 // Truth: computation by hand from the timestamps.
 #include "tests/unit/ring_builder.h"
 
-enum { MAX_STAMPS = 40 };
+enum { MAX_STAMPS = 40, TURNING_STAMPS = 256 };
 
 #define UP      EXTRACT_CLOCK_UP
 #define DOWN    EXTRACT_CLOCK_DOWN
@@ -90,31 +90,23 @@ static const struct clock_case cases[] = {
      1000000000,
      {400000000, 700000000, 900000000, 100000000, 500000000, 950000000, 50000000},
      {0, 300000000, 500000000, 700000000, 1100000000, 1550000000, 1650000000}},
-    // The same clock after a pause in a debugger, which ends anywhere in a second. A fall by less
-    // than half a second is a wrap, too. (A wrap at 2^32 would take 4498057269 ticks.)
+    // The same clock with a pause in a debugger, which ends anywhere in a second. The first fall is
+    // an ordinary step modulo 10^9, so that the second one is a wrap, too.
     {4,
-     4,
+     6,
      0xFFFFFFFF,
      UP,
      1000000000,
-     {500000000, 900000000, 500000500, 703089973},
-     {0, 400000000, 1000000500, 1203089973}},
-    // The smallest fall that is not a step back of a 32-bit clock.
-    {4,
-     4,
-     0xFFFFFFFF,
-     UP,
-     1000000000,
-     {100000000, 500000000, 500000000 - 4194304, 600000000},
-     {0, 400000000, 1400000000 - 4194304, 1500000000}},
-    // A fall as small as this is a wrap if the 32-bit clock was higher before.
+     {500000000, 900000000, 200000000, 900000000, 500000500, 703089973},
+     {0, 400000000, 700000000, 1400000000, 2000000500, 2203089973}},
+    // A 32-bit clock whose only wrap ends in a silence no longer than others.
     {4,
      4,
      0xFFFFFFFF,
      UP,
      TURN_32,
-     {3000000000, 3400000000, 3100000000, 3150000000},
-     {0, 400000000, 100000000 + TURN_32, 150000000 + TURN_32}},
+     {3000000000, 4200000000, 500000000, 700000000},
+     {0, 1200000000, TURN_32 - 2500000000, TURN_32 - 2300000000}},
     // One timestamp is 10^9 or more, so this is a 32-bit counter that wrapped.
     {4,
      4,
@@ -215,20 +207,36 @@ static void test_backwards(void **state)
     }
 }
 
-// A 32-bit clock that steps back by the maximum is no evidence of where it wraps.
+// A single step back of a 32-bit clock is no evidence of where it wraps, be it as small as stores
+// out of order, as one tick of 10 ms at 480 MHz that was read before its interrupt, or larger.
 static void test_backwards_is_no_wrap(void **state)
 {
-    static const uint64_t stamps[] = {100000000, 500000000, 500000000 - 4194303, 600000000};
+    static const uint64_t backs[] = {4194303, 4194304, 4800000, 300000000};
+    (void)state;
+    for (unsigned i = 0; i < sizeof backs / sizeof *backs; i++) {
+        const uint64_t stamps[] = {100000000, 500000000, 500000000 - backs[i], 600000000};
+        const struct extract_event *events = events_of(4, 0xFFFFFFFF, stamps, 4);
+        assert_int_equal(extract_trace_info(look.trace)->clock.modulus, TURN_32);
+        assert_int_equal(extract_trace_info(look.trace)->steps_back, 1);
+        assert_int_equal(events[2].ticks, 400000000 - backs[i]);
+        assert_int_equal(events[2].flags, EXTRACT_FLAG_BACKWARDS);
+        assert_int_equal(events[3].ticks, 500000000);
+        look_close(&look);
+    }
+}
+
+// A fall that as a wrap is a long silence, but to a place far from all others, is a wrap.
+static void test_far_is_no_step_back(void **state)
+{
+    static const uint64_t stamps[] = {3000000000, 3000001000, 2900000000, 2900001000};
     (void)state;
     const struct extract_event *events = events_of(4, 0xFFFFFFFF, stamps, 4);
-    assert_int_equal(extract_trace_info(look.trace)->clock.modulus, TURN_32);
-    assert_int_equal(events[2].ticks, 400000000 - 4194303);
-    assert_int_equal(events[2].flags, EXTRACT_FLAG_BACKWARDS);
-    assert_int_equal(events[3].ticks, 500000000);
+    assert_int_equal(events[2].ticks, TURN_32 - 100000000);
+    assert_int_equal(events[2].flags, 0);
     look_close(&look);
 }
 
-// Time never goes below 0, the time of the oldest event.
+// Time never goes below 0, the time of the oldest event, and an event after it has its true time.
 static void test_backwards_at_the_start(void **state)
 {
     static const uint64_t stamps[] = {1000, 990, 3000, 4000};
@@ -236,8 +244,8 @@ static void test_backwards_at_the_start(void **state)
     const struct extract_event *events = events_of(4, 0xFFFFFFFF, stamps, 4);
     assert_int_equal(events[1].ticks, 0);
     assert_int_equal(events[1].flags, EXTRACT_FLAG_BACKWARDS);
-    assert_int_equal(events[2].ticks, 2010);
-    assert_int_equal(events[3].ticks, 3010);
+    assert_int_equal(events[2].ticks, 2000);
+    assert_int_equal(events[3].ticks, 3000);
     look_close(&look);
 }
 
@@ -274,6 +282,68 @@ static void test_options(void **state)
     look_close(&look);
 }
 
+// Fills in the timestamps of a clock that returns to `base` after 250000 ticks, with steps of up to
+// `longest` ticks.
+static void fill_turns(uint64_t *stamps, uint64_t base, uint64_t longest, bool is_down)
+{
+    uint64_t time = 0, random = 1;
+
+    for (unsigned i = 0; i < TURNING_STAMPS; i++) {
+        random = random * 6364136223846793005 + 1442695040888963407;
+        time += (random >> 33) % longest;
+        stamps[i] = base + (is_down ? 249999 - time % 250000 : time % 250000);
+    }
+}
+
+// A clock that turns within a small part of its mask is likely to have a period that is a round
+// number: one that counts down, one up, one that is inverted, one of 32 bits. One that turned
+// seldom, or in one place only, is not.
+static void test_likely_modulus(void **state)
+{
+    static const struct {
+        uint64_t mask, base, longest, likely;
+        bool is_down;
+    } clocks[] = {
+        {0xFFFFFF, 0, 60000, 250000, true},
+        {0xFFFFFF, 0, 60000, 250000, false},
+        {0xFFFFFF, 0xFFFFFF - 249999, 60000, 250000, false},
+        {0xFFFFFFFF, 0, 60000, 250000, false},
+        {0xFFFFFFFF, 0, 6000, 0, false},
+        {0x3FFFF, 0, 60000, 0, false},
+    };
+    uint64_t stamps[TURNING_STAMPS];
+    (void)state;
+    for (unsigned i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        fill_turns(stamps, clocks[i].base, clocks[i].longest, clocks[i].is_down);
+        events_of(4, clocks[i].mask, stamps, TURNING_STAMPS);
+        assert_int_equal(extract_trace_info(look.trace)->clock.likely_modulus, clocks[i].likely);
+        look_close(&look);
+    }
+    for (unsigned i = 0; i < TURNING_STAMPS; i++)
+        stamps[i] = i < TURNING_STAMPS / 2 ? 1000 * i : 100 * (1000 + i) - (i % 2 ? 90000 : 0);
+    events_of(4, 0xFFFFFFFF, stamps, TURNING_STAMPS);
+    assert_int_equal(extract_trace_info(look.trace)->clock.likely_modulus, 0);
+    look_close(&look);
+}
+
+// A period of the user must be above the span of the timestamps, not above each of them.
+static void test_modulus_above_span(void **state)
+{
+    struct extract_trace_options options = {.size = sizeof options, .modulus = 250000};
+    uint64_t stamps[TURNING_STAMPS];
+    struct extract_trace *trace;
+    (void)state;
+    fill_turns(stamps, 0xFFFFFF - 249999, 60000, false);
+    events_of(4, 0xFFFFFF, stamps, TURNING_STAMPS);
+    assert_int_equal(extract_trace_open(&trace, &look.snapshot, &options, NULL), EXTRACT_OK);
+    assert_int_equal(extract_trace_info(trace)->clock.likely_modulus, 0);
+    assert_int_equal(extract_trace_info(trace)->steps_back, 0);
+    extract_trace_close(trace);
+    options.modulus = 100000;
+    assert_int_equal(extract_trace_open(&trace, &look.snapshot, &options, NULL), EXTRACT_USAGE);
+    look_close(&look);
+}
+
 // Reading events one by one, or from a saved position, gives the same result as one call.
 static void test_reader_places(void **state)
 {
@@ -305,8 +375,11 @@ int main(void)
         cmocka_unit_test(test_counters),
         cmocka_unit_test(test_backwards),
         cmocka_unit_test(test_backwards_is_no_wrap),
+        cmocka_unit_test(test_far_is_no_step_back),
         cmocka_unit_test(test_backwards_at_the_start),
         cmocka_unit_test(test_narrow_is_never_backwards),
+        cmocka_unit_test(test_likely_modulus),
+        cmocka_unit_test(test_modulus_above_span),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_reader_places),
     };

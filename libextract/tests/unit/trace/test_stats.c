@@ -212,6 +212,29 @@ static void test_preemptions(void **state)
     done();
 }
 
+// The end of a time slice, and a yield, give the core to a thread as urgent as the one before. If a
+// more urgent one became ready meanwhile, the thread was preempted.
+static void test_preempted_meanwhile(void **state)
+{
+    (void)state;
+    begin();
+    add(0, B, priority(5), SUSPEND, B, 4, 0x20006300, A);
+    add(1, A, priority(10), RUNNING, 0, 0, 0, 0);
+    add(2, RING_IN_ISR, A, RESUME, B, 4, 0, B);
+    add(3, RING_IN_ISR, A, TIME_SLICE, B, 0, 0, 0);
+    add(4, B, priority(5), SUSPEND, B, 4, 0x20006300, A);
+    add(5, A, priority(10), RELINQUISH, 0x20007300, A, 0, 0); // nobody else is ready
+    add(6, RING_IN_ISR, A, RESUME, B, 4, 0, B);
+    add(7, B, priority(5), RUNNING, 0, 0, 0, 0);
+    end();
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_GAVE_UP], 2);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_PREEMPTED], 2);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_TIME_SLICED], 0);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_YIELDED], 0);
+    assert_int_equal(stats->time_slices, 1); // events
+    done();
+}
+
 // Priority 20 owns the mutex and 5 waits for it. Then 10 runs although 5 is waiting.
 static void add_inversion(uint64_t stamp, bool third)
 {
@@ -558,6 +581,7 @@ int main(void)
         cmocka_unit_test(test_stacks_and_priorities),
         cmocka_unit_test(test_interrupts),
         cmocka_unit_test(test_preemptions),
+        cmocka_unit_test(test_preempted_meanwhile),
         cmocka_unit_test(test_inversions),
         cmocka_unit_test(test_no_inversions),
         cmocka_unit_test(test_services),
