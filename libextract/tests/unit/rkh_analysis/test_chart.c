@@ -181,7 +181,7 @@ static void test_hostile_names(void **state)
     stream_put(&s, 174, "04000020 1B3C265B5D3E22EFBFBE8000");
     stream_put(&s, 167, "07 'ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQRSTUVWXYZ'");
     stream_put(&s, 67, "04000020 07 04000020 00 00 01 03");
-    CHECK(&s, ">\\x1b&lt;&amp;[]&gt;\"\\xef\\xbf\\xbe",
+    CHECK(&s, ">\\x1b&lt;&amp;[]&gt;&quot;\\xef\\xbf\\xbe",
           ">ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEF…</text>");
 }
 
