@@ -2,6 +2,7 @@
 // registers: reads the registers of a target that has stopped (extract/registers.h).
 #include "base/file.h"
 #include "memory/crashcatcher.h"
+#include "registers/fpu.h"
 #include "registers/live.h"
 #include "registers/notes.h"
 #include "registers/text.h"
@@ -55,6 +56,19 @@ static void take_stacks(const struct extract_crashcatcher *dump,
     register_set(registers, ARM_PSP, is_thread ? sp : dump->psp);
 }
 
+// Sets d0 to d15, each of which is two registers of single precision, and fpscr.
+static void take_fpu(const struct extract_crashcatcher *dump, struct extract_registers *registers)
+{
+    enum { DOUBLES = (CRASHCATCHER_FPU - 1) / 2, DOUBLE_BYTES = 8 };
+    const uint64_t control[2] = {dump->fpu[CRASHCATCHER_FPU - 1], 0};
+
+    for (unsigned i = 0; i < DOUBLES; i++) {
+        const uint64_t value[2] = {dump->fpu[2 * i] | (uint64_t)dump->fpu[2 * i + 1] << 32, 0};
+        fpu_register_set(registers, i, DOUBLE_BYTES, value);
+    }
+    fpu_register_set(registers, EXTRACT_FPU_CONTROL, DOUBLE_BYTES, control);
+}
+
 // Gets the registers of the fault from a dump of CrashCatcher. Returns the number of cores.
 static size_t take_crashcatcher(const struct extract_memory *memory,
                                 const struct register_machine *machine,
@@ -70,6 +84,8 @@ static size_t take_crashcatcher(const struct extract_memory *memory,
         register_set(registers, i, dump->general[i]);
     if (dump->has_stacks)
         take_stacks(dump, registers);
+    if (dump->has_fpu)
+        take_fpu(dump, registers);
     register_set(registers, FAULT_EXCEPTION, dump->handler_psr & EXCEPTION);
     return 1;
 }

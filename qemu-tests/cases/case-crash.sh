@@ -193,9 +193,12 @@ words() {
     echo
 }
 # The dump that the fault handler CrashCatcher writes, in a terminal's log. GDB unwinds to the
-# registers of the fault.
+# registers of the fault. Those of the FPU are s0 to s31, here 1.0 and the numbers after it, and
+# fpscr.
 write_crashcatcher() { # FILE
-    local command image from file values
+    local command image from file values fpu=()
+    [ "$port" != cortex-m4f ] ||
+        mapfile -t fpu < <(printf '%x\n' $(seq $((0x3f800000)) $((0x3f80001f))) $((0x03000010)))
     # shellcheck disable=SC2016
     local registers=('$r0' '$r1' '$r2' '$r3' '$r4' '$r5' '$r6' '$r7' '$r8' '$r9' '$r10' '$r11'
         '$r12' '$sp' '$lr' '$pc')
@@ -212,9 +215,11 @@ write_crashcatcher() { # FILE
         -x "$work/values.gdb" "$elf" 2>/dev/null </dev/null | sed -n 's/^\$[0-9]* = //p')
     [ ${#values[@]} = 20 ] || return 1
     {
-        printf 'boot\nsample 12\n\nCRASH ENCOUNTERED\n\n63430300\n00000000\n'
+        printf 'boot\nsample 12\n\nCRASH ENCOUNTERED\n\n63430300\n0%s000000\n' \
+            "$((${#fpu[@]} > 0))"
         words "${values[@]:4}" "${values[3]}"
         words "${values[@]:0:3}"
+        [ ${#fpu[@]} = 0 ] || words "${fpu[@]}"
         for image in "${images[@]}"; do
             file=${image%@*} from=${image##*@}
             [ $((from)) = $((0xe000ed00)) ] && {
@@ -241,7 +246,10 @@ crashcatcher() {
     done
     command=$(printf '"%s" ' "$ringside" serve -q --elf "$elf" "$log")
     timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt \
-        -ex 'info threads' "$elf" >"$work/out" 2>&1 </dev/null || return 1
+        -ex 'info threads' -ex 'info registers d1 fpscr' "$elf" >"$work/out" 2>&1 </dev/null ||
+        return 1
+    [ "$port" != cortex-m4f ] || { grep -q '^d1 .*0x3f8000033f800002' "$work/out" &&
+        grep -q '^fpscr .*0x3000010 ' "$work/out"; } || { cat "$work/out"; return 1; }
     grep -q '^#0 .*store_sample ' "$work/out" && grep -q '^#1 .* die ' "$work/out" &&
         grep -q '^#3 .* bout_thread_shell ' "$work/out" &&
         grep -q '"philosopher 0" .* bout_' "$work/out" || { cat "$work/out"; return 1; }
