@@ -286,6 +286,21 @@ openocd_runs_again() {
         sed '1,/^No threads/d' "$work/out" | grep -q '^#0  bout_mutex_get ' &&
         grep -q 'detached' "$work/out" || { cat "$work/out"; return 1; }
 }
+# OpenOCD's own threads: they are not looked for as long as GDB comes through the proxy. Once a GDB
+# of its own has made OpenOCD find them, the reason and the way out are given.
+openocd_own_threads() {
+    local session
+    tcl 'chip.cpu configure -rtos auto' >/dev/null
+    for session in "$(proxy "localhost:$gdb_port")" "target remote localhost:$gdb_port" \
+        "$(proxy "localhost:$gdb_port")"; do
+        printf '%s\n' "$session" 'info threads' 'detach' >"$work/body"
+        timeout -k 5 120 gdb-multiarch -nx -q -batch -ex 'set confirm off' -x "$work/body" "$elf" \
+            2>&1 </dev/null
+    done >"$work/out"
+    grep -q '"control" (' "$work/out" && grep -q '(Name: ' "$work/out" &&
+        grep -q "shows the threads of an RTOS, and not its cores; use '-rtos none'" "$work/out" ||
+        { cat "$work/out"; return 1; }
+}
 # A client of --listen, and the ends of a session while the target runs: nobody waits for long. The
 # thresholds are for a host that is busy: what has no end lasts until `timeout` ends it.
 within() { # SECONDS COMMAND...: waits until it succeeds
@@ -365,4 +380,5 @@ stop_qemu
 check "OpenOCD: all threads, a breakpoint and a step" openocd_threads
 check "OpenOCD: no threads of the run before a reset" openocd_at_reset
 check "OpenOCD: run and kill" openocd_runs_again
+check "OpenOCD: its own threads" openocd_own_threads
 finish
