@@ -6,6 +6,7 @@
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 ports=${PORTS:-cortex-m3 rv64 coldfire}
+memory_names='semaphore|queue|mutex' # fields of objects
 
 # ---- the cost ----
 
