@@ -149,11 +149,11 @@ run --event 'queue*' report "$trx" --thread main --last 1 --no-header
 check "options stand anywhere" 0 out 'queue receive' no-out 'queue send'
 run report --thread nobody "$trx"
 check "a filter that names nothing" 1 err '"nobody"' out '^SEQ'
-run report --modulus 175 "$trx"
+run report --modulus 75 "$trx"
 check "a modulus that is too small" 1 err \
-    '^ringside: modulus: not above the largest timestamp, 175'
-run report --modulus 176 "$trx"
-check "a modulus above the stamps" 0 out 'semaphore put'
+    '^ringside: modulus: not above the span of the timestamps, 75 (100 to 175)'
+run report --modulus 76 "$trx"
+check "a modulus above their span" 0 out 'semaphore put'
 run report --from 1ms "$trx"
 check "a time with a unit needs the rate" 1 err 'rate is not known'
 run report --hz 1000 --from 50ms "$trx" --no-header
