@@ -246,7 +246,7 @@ crashcatcher() {
     done
     command=$(printf '"%s" ' "$ringside" serve -q --elf "$elf" "$log")
     timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | $command" -ex bt \
-        -ex 'info threads' -ex 'info registers d1 fpscr' "$elf" >"$work/out" 2>&1 </dev/null ||
+        -ex 'info registers d1 fpscr' -ex 'info threads' "$elf" >"$work/out" 2>&1 </dev/null ||
         return 1
     [ "$port" != cortex-m4f ] || { grep -q '^d1 .*0x3f8000033f800002' "$work/out" &&
         grep -q '^fpscr .*0x3000010 ' "$work/out"; } || { cat "$work/out"; return 1; }
