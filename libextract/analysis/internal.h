@@ -91,6 +91,11 @@ struct analysis {
     struct extract_inversions inversions;
     struct core_times cores[MAX_CORES];
     struct tracex_count tracex;
+    // Of the newest event, if it is a dispatch: its role, its service, and the thread that it
+    // names.
+    const struct extract_role_fields *dispatch; // NULL: it is none
+    size_t dispatch_service;
+    uint64_t dispatch_next;
     uint64_t seq;                      // of the newest event: threads have the names they had then
     uint64_t ticks;                    // time of the newest event of all cores, see has_ticks
     bool has_ticks;                    // since the start or the last gap

@@ -290,7 +290,10 @@ static void add_event(void *context, const struct extract_event *event,
         if (analysis->figure_ids[event->id % FIGURE_IDS])
             figures_add_event(analysis, event);
     }
-    if (event->context == EXTRACT_THREAD)
+    analysis->dispatch = analysis->modes && role->role == EXTRACT_ROLE_SWITCH ? role : NULL;
+    analysis->dispatch_service = service;
+    analysis->dispatch_next = extract_role_field(event, role->next);
+    if (event->context == EXTRACT_THREAD && !analysis->dispatch)
         add_to_thread(analysis, role, event, is_counted, service);
     if (role->priority)
         set_priority(analysis, role, event, is_counted);
@@ -299,6 +302,21 @@ static void add_event(void *context, const struct extract_event *event,
         modes_add_event(analysis, event, role, is_counted);
         locks_add_event(analysis, event, role, is_counted);
     }
+}
+
+// Counts a dispatch for the thread that gets the processor: the one that its entry has, as reports
+// print it.
+static void add_entry(void *context, const struct extract_event *event, uint8_t standing)
+{
+    struct analysis *analysis = context;
+
+    if (!analysis->dispatch || event->context != EXTRACT_THREAD)
+        return;
+    struct extract_event own = *event;
+    if (!own.thread)
+        own.thread = analysis->dispatch_next;
+    add_to_thread(analysis, analysis->dispatch, &own, standing == EXTRACT_LET_THROUGH,
+                  analysis->dispatch_service);
 }
 
 static void add_step(void *context, const struct schedule_step *step)
@@ -392,6 +410,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     struct extract_stats *stats = analysis->stats;
     const struct schedule_observer observer = {.context = analysis,
                                                .event = add_event,
+                                               .entry = add_entry,
                                                .gap = add_gap,
                                                .step = add_step,
                                                .owned = set_owner,

@@ -28,8 +28,36 @@ static void test_calls_without_thread_ids(void **state)
     roles_look(&look, &hooks, roles);
     assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
     assert_int_equal(roles_thread_of(stats, B)->syscalls, 1);
+    assert_int_equal(roles_thread_of(stats, B)->events, 3); // with the dispatch
     assert_int_equal(roles_thread_of(stats, B)->mode_ticks[EXTRACT_MODE_SYSCALL], 40);
     assert_int_equal(stats->syscalls[0].elapsed.sum, 40);
+    extract_stats_free(stats);
+    look_close(&look);
+    extract_hook_roles_close(roles);
+}
+
+// A dispatch counts for the thread that its entry has, which gets the processor, as in reports.
+static void test_dispatches_with_thread_ids(void **state)
+{
+    static struct hooks hooks;
+    struct extract_hook_roles *roles = roles_open_text("106 dispatch\n");
+    struct extract_stats *stats;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 4096, 0);
+    for (uint32_t i = 0; i < 8; i++) {
+        struct hooks_record entry = {.frame = HOOKS_STAMP | HOOKS_TID,
+                                     .hook = i % 2 ? 0x200E0000 : 0x106E0000,
+                                     .tid = i / 2 % 2 ? B : A,
+                                     .words = 1,
+                                     .data = {7},
+                                     .stamp = 10 * i};
+        hooks_put(&hooks, &entry);
+    }
+    roles_look(&look, &hooks, roles);
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, &error), EXTRACT_OK);
+    assert_int_equal(roles_thread_of(stats, A)->events, 4);
+    assert_int_equal(roles_thread_of(stats, B)->events, 4);
     extract_stats_free(stats);
     look_close(&look);
     extract_hook_roles_close(roles);
@@ -775,6 +803,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls_without_thread_ids),
+        cmocka_unit_test(test_dispatches_with_thread_ids),
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_calls_at_the_edges),
         cmocka_unit_test(test_modes_of_cores),
