@@ -216,9 +216,11 @@ static inline void check_saved(const struct extract_trace *trace)
     // If what was saved is not a ring any more, since its end was not readable, its header is
     // rebuilt from records that are there: then other ones are shown, and marked so. The write
     // position of a target that runs is the true one; of a file, it may be taken for a stale one.
+    // At one that was mended, an entry may count as being written.
     const struct extract_snapshot *snapshot =
         extract_trace_snapshot(extract_session_trace(session));
-    if (snapshot->ring.origin != EXTRACT_FROM_REBUILT && !snapshot->stale_pointer)
+    bool is_stale = snapshot->stale_pointer || extract_trace_snapshot(trace)->stale_pointer;
+    if (snapshot->ring.origin != EXTRACT_FROM_REBUILT && !is_stale)
         check_same(trace, extract_session_trace(session));
     extract_session_close(session);
     extract_memory_close(memory);
