@@ -25,9 +25,7 @@ static int digit(uint8_t c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-// Takes the next line, without its end and the blanks before it. Returns false at the end of the
-// text.
-static bool next_line(struct extract_cursor *text, struct extract_cursor *line)
+bool extract_records_next_line(struct extract_cursor *text, struct extract_cursor *line)
 {
     size_t left = extract_cursor_left(text);
     const uint8_t *start = extract_cursor_span(text, 0);
@@ -111,10 +109,10 @@ bool extract_records_are(const struct extract_record_format *format, const uint8
     struct extract_records records = {0};
     struct extract_cursor text = extract_cursor_make(bytes, length, EXTRACT_BIG);
     struct extract_cursor line;
-    bool found = next_line(&text, &line);
+    bool found = extract_records_next_line(&text, &line);
 
     while (found && !extract_cursor_left(&line))
-        found = next_line(&text, &line);
+        found = extract_records_next_line(&text, &line);
     return found && !decode_line(&records, format, &line);
 }
 
@@ -126,7 +124,7 @@ static enum extract_code read_lines(struct extract_records *records,
     struct extract_cursor text = extract_cursor_make(input->bytes, input->length, EXTRACT_BIG);
     struct extract_cursor line;
 
-    while (next_line(&text, &line)) {
+    while (extract_records_next_line(&text, &line)) {
         records->line++;
         enum extract_code code = parse_line(records, format, state, &line, error);
         if (code)

@@ -57,6 +57,10 @@ enum extract_code extract_records_load(struct extract_images *images, struct ext
 bool extract_records_are(const struct extract_record_format *format, const uint8_t *bytes,
                          size_t length);
 
+// Takes the next line of a text, without its end and the blanks before that. Returns false at the
+// end of the text.
+bool extract_records_next_line(struct extract_cursor *text, struct extract_cursor *line);
+
 // Adds data of the current line at a target address. Errors: NOMEM, BAD (past the last address).
 enum extract_code extract_records_put(struct extract_records *records, uint64_t address,
                                       const uint8_t *bytes, size_t length,

@@ -139,23 +139,6 @@ static size_t take_digits(struct extract_cursor *c)
     return count;
 }
 
-// Takes the next line, without its end.
-static bool next_line(struct extract_cursor *text, struct extract_cursor *line)
-{
-    size_t left = extract_cursor_left(text);
-    const uint8_t *start = extract_cursor_span(text, 0);
-
-    if (!left)
-        return false;
-    const uint8_t *end = memchr(start, '\n', left);
-    size_t length = end ? (size_t)(end - start) : left;
-    (void)extract_cursor_span(text, length + (end != NULL));
-    while (length && (start[length - 1] == '\r' || is_blank(start[length - 1])))
-        length--;
-    *line = extract_cursor_make(start, length, EXTRACT_BIG);
-    return true;
-}
-
 // Parses digits in a base. Returns false if they are no number of 64 bits in it.
 static bool parse_address(const struct line *line, unsigned base, uint64_t *value)
 {
@@ -387,7 +370,7 @@ static bool find_pair(struct extract_cursor text, const struct form *form, struc
     bool has_last = false;
     size_t numbers = 0, at = 0;
 
-    while (next_line(&text, &c)) {
+    while (extract_records_next_line(&text, &c)) {
         struct line *line = &lines[at], *last = &lines[!at];
         if (!parse_line(c, form, line)) {
             numbers += line->begins && form->group_has_0x && line->has_tab;
@@ -421,8 +404,8 @@ static bool read_ti_header(struct extract_cursor *text, uint64_t header[4])
     struct extract_cursor c;
     uint8_t digits[GROUP_BYTES];
 
-    if (!next_line(text, &c) || !take(&c, '1') || !take(&c, '6') || !take(&c, '5') ||
-        !take(&c, '1'))
+    if (!extract_records_next_line(text, &c) || !take(&c, '1') || !take(&c, '6') ||
+        !take(&c, '5') || !take(&c, '1'))
         return false;
     for (size_t i = 0; i < 4; i++) {
         if (!skip_blanks(&c))
@@ -605,7 +588,7 @@ static enum extract_code find_order(struct extract_cursor text, struct dump *dum
     bool has_words = false;
 
     dump->lowest = UINT64_MAX;
-    for (size_t number = 1; next_line(&text, &c); number++) {
+    for (size_t number = 1; extract_records_next_line(&text, &c); number++) {
         if (!parse_line(c, dump->form, &line))
             continue;
         if (dump->form->has_address && parse_address(&line, dump->base, &address) &&
@@ -646,7 +629,7 @@ static enum extract_code read_lines(struct load *load, struct extract_cursor tex
     enum extract_code code = EXTRACT_OK;
     struct extract_cursor c;
 
-    while (!code && next_line(&text, &c))
+    while (!code && extract_records_next_line(&text, &c))
         code = read_line(load, c, error);
     if (!code && load->is_repeated)
         code = extract_records_bad(&load->records, "ends after \"*\", without an address", error);
@@ -667,7 +650,7 @@ static enum extract_code read_ti(struct load *load, struct extract_cursor text,
     if (header[0] != 1)
         return extract_records_bad(&load->records, "only format 1 (hexadecimal) is read", error);
     load->next = header[1];
-    for (; next_line(&text, &c); count++) {
+    for (; extract_records_next_line(&text, &c); count++) {
         enum extract_code code = EXTRACT_OK;
         load->records.line++;
         size_t got = take_group(&c, &word, shown);
