@@ -4,6 +4,7 @@
 // Process 1 has a track per thread, process 2 a track per core with what had it, and counters.
 // Times are microseconds with three decimals; without a clock rate, a tick is a nanosecond. Source:
 // "Trace Event Format" (Google, public document): events M, X, i, s, f and C.
+#include "base/hash.h"
 #include "export/exporter.h"
 #include "export/flows.h"
 #include <stdio.h>
@@ -23,13 +24,10 @@ struct chrome {
 
 #define SHARED UINT32_MAX // several objects have the name
 
+// Names that have one hash count as one.
 static uint64_t hash_name(const char *name)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a; two names with one hash count as one
-
-    for (; *name; name++)
-        hash = (hash ^ (uint8_t)*name) * UINT64_C(0x100000001b3);
-    return hash;
+    return extract_hash(name, strlen(name));
 }
 
 // Notes which names several objects have.

@@ -2,6 +2,7 @@
 // export: blocks of columns in a page (html_blocks.h).
 #include "export/html_blocks.h"
 #include "base/grow.h"
+#include "base/hash.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -353,23 +354,14 @@ void html_table_add(struct export_run *run, struct html_table *table, const uint
         write_block(run, table, false);
 }
 
-// A hash of a text (FNV-1a); a text that shares it with another one is stored again.
-static uint64_t hash(const char *bytes, size_t length)
-{
-    uint64_t value = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < length; i++)
-        value = (value ^ (uint8_t)bytes[i]) * UINT64_C(0x100000001b3);
-    return value;
-}
-
 uint64_t html_table_text(struct export_run *run, struct html_table *table, const char *bytes,
                          size_t length)
 {
     if (run->code)
         return 0;
     bool has_map = table->places.values || extract_map_init(&table->places, 1024);
-    uint32_t *place = has_map ? extract_map_at(&table->places, hash(bytes, length)) : NULL;
+    // A text that shares its hash with another one is stored again.
+    uint32_t *place = has_map ? extract_map_at(&table->places, extract_hash(bytes, length)) : NULL;
     size_t *start =
         place ? extract_grow(table->start, &table->text_capacity, table->text_count, sizeof *start)
               : NULL;

@@ -4,6 +4,7 @@
 // The variables are declared before the first change, but known only at the end of the trace. So
 // all changes are sorted first (order.h), and written at the end.
 // Standard: IEEE Std 1364-2005, 18 (value change dump); variables of type "string" are GTKWave's.
+#include "base/hash.h"
 #include "export/exporter.h"
 #include "export/order.h"
 #include <stdio.h>
@@ -183,10 +184,7 @@ static void put_time(struct export_run *run, uint64_t at)
 static bool use_word(struct export_run *run, struct extract_map *used, const struct word *word)
 {
     struct vcd *vcd = run->state;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325); // FNV-1a; two words with one hash count as one
-
-    for (size_t i = 0; i < word->length; i++)
-        hash = (hash ^ (uint8_t)vcd->words.data[word->at + i]) * UINT64_C(0x100000001b3);
+    uint64_t hash = extract_hash(vcd->words.data + word->at, word->length); // two with one are one
     uint32_t *place =
         used->values || extract_map_init(used, 64) ? extract_map_at(used, hash) : NULL;
     bool is_new = place && !*place;

@@ -4,6 +4,7 @@
 //
 // Files: XDG Base Directory Specification, 0.8; xdg-open(1).
 #define _GNU_SOURCE // asprintf
+#include "base/hash.h"
 #include "cli/cli.h"
 #include <errno.h>
 #include <extract/export.h>
@@ -62,13 +63,10 @@ static void name_input(const char *input, char name[NAME_BYTES])
         strcpy(name, "trace");
 }
 
-// Adds a text with its end to a hash: FNV-1a (Fowler, Noll, Vo), with 64 bits.
+// Adds a text with its end to a hash.
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    do
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    while (*text++);
-    return hash;
+    return extract_hash_add(hash, text, strlen(text) + 1);
 }
 
 // Adds the place of an input: the path of its file without links, and its address.
@@ -92,7 +90,7 @@ static uint64_t hash_input(uint64_t hash, const char *input)
 static uint64_t hash_inputs(const struct cli_options *options)
 {
     const char *const servers[] = {options->openocd, options->target, options->remote};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)options->pid;
+    uint64_t hash = EXTRACT_HASH_START ^ (uint64_t)options->pid;
 
     for (size_t i = 0; i < sizeof servers / sizeof *servers; i++)
         hash = hash_text(hash, servers[i] ? servers[i] : "");
