@@ -301,8 +301,8 @@ openocd_own_threads() {
         grep -q "shows the threads of an RTOS, and not its cores; use '-rtos none'" "$work/out" ||
         { cat "$work/out"; return 1; }
 }
-# A client of --listen, and the ends of a session while the target runs: nobody waits for long. The
-# thresholds are for a host that is busy: what has no end lasts until `timeout` ends it.
+# A client of --listen, and the ends of a session while the target runs. The thresholds are for a
+# host that is busy: what has no end lasts until `timeout` ends it, after a minute.
 within() { # SECONDS COMMAND...: waits until it succeeds
     local end=$((SECONDS + $1 + 1))
     until "${@:2}"; do
@@ -323,8 +323,11 @@ listens() {
             2>"$work/err" &
         serve=$!
         while kill -0 $serve && [ ! -S "$server" ]; do sleep 0.05; done
-        timeout -k 5 60 gdb-multiarch -nx -q -batch -ex "target remote $server" -ex 'info threads' \
-            -ex 'continue' "$elf" >"$work/out" 2>&1 </dev/null &
+        { # so that the shell does not print that it was killed
+            timeout -k 5 60 gdb-multiarch -nx -q -batch -ex "target remote $server" \
+                -ex 'info threads' -ex 'continue' "$elf" >"$work/out" 2>&1 </dev/null
+            :
+        } 2>/dev/null &
         first=$!
         within 20 grep -q '"control" (' "$work/out"
         sleep 0.5 # the target runs
@@ -333,18 +336,18 @@ listens() {
             timeout -k 5 60 gdb-multiarch -nx -q -batch -ex "target remote $server" "$elf" \
                 >"$work/second" 2>&1 </dev/null
             grep -q 'E.in use by process [0-9]*: end that session first' "$work/second" || status=1
-            kill -KILL "$(pgrep -P $first)"
-            within 3 detaches "$server" || { echo 'no end of the client'; status=1; }
+            kill -KILL "$(pgrep -P "$(pgrep -P $first)")"
+            within 20 detaches "$server" || { echo 'no end of the client'; status=1; }
             ;;
         server)
             stop_qemu
-            within 3 grep -q 'closed the connection' "$work/err" ||
+            within 20 grep -q 'closed the connection' "$work/err" ||
                 { echo 'no end of the server'; status=1; }
             boot "$elf"
             ;;
         esac
         kill -TERM $serve
-        within 3 has_ended $serve || { echo 'no end by a signal'; status=1; kill -KILL $serve; }
+        within 20 has_ended $serve || { echo 'no end by a signal'; status=1; kill -KILL $serve; }
         wait $first $serve 2>/dev/null
         [ ! -e "$server" ] || { echo 'the socket is left'; status=1; }
     done

@@ -53,6 +53,9 @@ traces() {
 }
 wait_until traces || fail "the board" "it does not trace"
 board=(periodic --remote "$work/board" --elf "$elf")
+# A halt within the insertion of an event leaves that entry out: then a snapshot counts as one "with
+# losses", and the status is 3. This is rare.
+in_order="0 3"
 files() { (cd "$1" && echo snapshot-*); }
 # Checks that the last run wrote exactly these files, and that each gives a report.
 are() { # FOLDER NUMBER...
@@ -68,28 +71,31 @@ are() { # FOLDER NUMBER...
 
 run "${board[@]}" --every 20 --count 3 --json "$many"
 are "$many" 1 2 3
-check "so many, numbered" 0 err 'a snapshot every 20 ms, from number 1 on' \
-    err '3 snapshots, 0 of them with losses; 0 failed' err 'halted 3 times' \
-    out '"reason":"count".*"taken":3,"with_losses":0,"failed":0,"not_enabled":0,"removed":0'
+check "so many, numbered" "$in_order" err 'a snapshot every 20 ms, from number 1 on' \
+    err '3 snapshots, [01] of them with losses; 0 failed' err 'halted 3 times' \
+    out '"reason":"count".*"taken":3,"with_losses":[01],"failed":0,"not_enabled":0,"removed":0'
 echo mine >"$many/snapshot-000002.txt"
 echo mine >"$many/snapshot-000005.rkr"
 run "${board[@]}" --every 20 --count 5 --keep 2 --quiet "$many"
-check "quiet" 0 no-err . no-out .
+check "quiet" "$in_order" no-err . no-out .
 rm "$many/snapshot-000002.txt" "$many/snapshot-000005.rkr" || status=9
 are "$many" 1 2 3 9 10
-check "continues after existing numbers, and removes only its own" 0
+check "continues after existing numbers, and removes only its own" "$in_order"
 run "${board[@]}" --every 100 --for 1 --json "$work/time"
-check "for a time" 0 out '"reason":"time"' out '"taken":[1-9]'
+check "for a time" "$in_order" out '"reason":"time"' out '"taken":[1-9]'
 [ -z "$(find "$many" "$work/time" -name '*.tmp')" ] || status=9
-check "nothing half-written is left" 0
+check "nothing half-written is left" "$in_order"
 
 # Two at once in one directory.
 "$ringside" "${board[@]}" --every 30 --count 8 "$work/two" >"$work/out2" 2>"$work/err2" \
     </dev/null &
 pid=$!
 run "${board[@]}" --every 30 --count 8 --keep 3 "$work/two"
-wait "$pid" || status=9
-check "two writers: both end in order" 0
+wait "$pid"
+other=$?
+check "two writers: one ends in order" "$in_order"
+status=$other
+check "two writers: the other ends in order" "$in_order"
 count=$(find "$work/two" -name 'snapshot-0000*.trx' | wc -l)
 status=$([ "$count" = 11 ]; echo $?)
 check "two writers: no file is lost or shared ($count)" 0
@@ -117,7 +123,8 @@ interrupt() { # SIGNAL
 }
 for signal in INT TERM HUP; do
     interrupt $signal
-    check "SIG$signal ends in order" 0 out '"reason":"signal"' err 'snapshots, 0 of them'
+    check "SIG$signal ends in order" "$in_order" out '"reason":"signal"' \
+        err 'snapshots, [01] of them with losses; 0 failed'
 done
 
 # A file that cannot be written, as on a full disk. SIGXFSZ, the signal of the limit, does not end
