@@ -23,8 +23,9 @@ static void note_priority(struct build *build, const struct extract_event *event
         trace->objects[i].priority = (uint16_t)priority;
 }
 
-// Notes whether a thread goes to sleep without a call for it: the event before is also its own, and
-// another call. Nothing else is between such a call and the suspension, except for interrupts.
+// Notes whether a thread goes to sleep without a call for it. Either the event before is also its
+// own, and another call: nothing else is between such a call and the suspension, except for
+// interrupts. Or it does so twice in a trace without a call: one of them may precede the trace.
 static void note_sleep(struct build *build, const struct extract_event *event,
                        const struct extract_role_fields *role)
 {
@@ -32,13 +33,17 @@ static void note_sleep(struct build *build, const struct extract_event *event,
     bool is_suspend = role->role == EXTRACT_ROLE_SUSPEND;
 
     if (is_mark || event->flags & EXTRACT_FLAG_GAP)
-        build->last_thread = 0;
+        build->last_thread = build->sleeper = 0;
     if (is_mark || event->context != EXTRACT_THREAD)
         return;
-    if (is_suspend && role->state && event->thread == build->last_thread &&
-        extract_role_field(event, role->thread) == event->thread &&
-        extract_role_field(event, role->state) == EXTRACT_WAIT_SLEEP)
-        build->trace->has_silent_sleeps |= !build->has_called_sleep;
+    build->calls_sleep |= !is_suspend && role->begins == EXTRACT_WAIT_SLEEP;
+    if (is_suspend && role->state && extract_role_field(event, role->thread) == event->thread &&
+        extract_role_field(event, role->state) == EXTRACT_WAIT_SLEEP) {
+        bool is_again = build->sleeper == event->thread && !build->calls_sleep;
+        build->trace->has_silent_sleeps |=
+            is_again || (event->thread == build->last_thread && !build->has_called_sleep);
+        build->sleeper = build->sleeper ? build->sleeper : event->thread;
+    }
     build->last_thread = event->thread;
     build->has_called_sleep = !is_suspend && role->begins == EXTRACT_WAIT_SLEEP;
 }

@@ -24,6 +24,8 @@ struct build {
     uint64_t first_thread;        // address of the first one that recorded an event; 0: none yet
     uint64_t last_thread; // that recorded the newest event outside of interrupts; 0: none, or a gap
     bool has_called_sleep; // by that event
+    uint64_t sleeper;      // the first thread that went to sleep since the newest gap; 0: none
+    bool calls_sleep;      // an event is a call to sleep
 };
 
 // ---- names.c ----

@@ -70,7 +70,11 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
     if (is_known && stats->unsure_ticks)
         kv_put_note(kv, "at least");
     note_tracex(kv, stats, stats->context_switches, stats->tracex.context_switches);
-    kv_put_optional(kv, "preemptions", stats->has_switch_kinds && !unknown, preemptions);
+    bool is_minimum = !kv->is_json && unknown && preemptions;
+    kv_put_optional(kv, "preemptions", stats->has_switch_kinds && (!unknown || is_minimum),
+                    preemptions);
+    if (is_minimum)
+        kv_put_note(kv, "at least");
     note_tracex(kv, stats, preemptions, stats->tracex.preemptions);
     kv_put_number(kv, "time slices", stats->time_slices);
     note_tracex(kv, stats, stats->time_slices, stats->tracex.time_slices);

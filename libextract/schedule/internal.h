@@ -47,6 +47,7 @@ struct thread {
     uint8_t board;             // index
     uint16_t priority;         // EXTRACT_NO_PRIORITY: not known
     bool is_inherited;         // `priority`
+    bool has_new_priority;     // stated by a call to which the kernel has not moved it yet
     struct extract_state held; // the newest complete state; from == to: none yet
     struct extract_state now;  // the present one; `to` is not used
     struct service service;    // that it called
@@ -158,7 +159,9 @@ struct core {
     // The last event states `way`, whether the thread waits or not, or priorities show it.
     // UNKNOWN: they do not prove that the thread does not wait.
     bool states_way;
-    unsigned depth; // interrupts that were entered; at most MAX_NESTING are known
+    bool is_way_proven;   // `way` is YIELDED or TIME_SLICED, and the events prove it
+    struct holder chosen; // thread that the kernel would run next; UNKNOWN: not known
+    unsigned depth;       // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     bool isr_known[MAX_NESTING];             // `isr` is valid
     uint64_t spins_on[MAX_NESTING + 1];      // lock that an interrupt tries to get; as `service`
@@ -249,6 +252,23 @@ void schedule_add_step(const struct schedule *schedule, struct core *core);
 // Gives the core to a new owner, and takes it from the old one.
 void schedule_change_owner(struct schedule *schedule, struct core *core, struct holder owner,
                            uint64_t at, uint8_t number);
+
+// ---- choices.c ----
+
+// Returns whether a thread waits, so that it only has the core until another thread gets it.
+bool schedule_waits(struct schedule *schedule, struct holder owner);
+// Sets the owner of a core.
+void choices_set_owner(const struct schedule *schedule, struct core *core, struct holder owner);
+// Notes the first event of a core.
+void choices_begin(const struct schedule *schedule, struct core *core,
+                   const struct extract_event *event);
+// Notes which thread an event chooses to run next, and how the core's thread loses the core then.
+// core->next is the thread that the event names.
+void choices_add_event(const struct schedule *schedule, struct core *core,
+                       const struct extract_event *event, const struct extract_role_fields *role);
+// Returns the kind of the switch from the thread of a core to `owner`.
+enum extract_switch_kind choices_kind(struct schedule *schedule, const struct core *core,
+                                      struct holder owner);
 
 // ---- cores.c ----
 

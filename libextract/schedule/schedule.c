@@ -149,46 +149,14 @@ static struct holder owner_at(struct schedule *schedule, const struct extract_ev
     return (struct holder){EXTRACT_RUNNER_UNKNOWN, 0};
 }
 
-// Returns whether a thread waits, so that it only has the core until another thread gets it.
-static bool is_waiting(struct schedule *schedule, struct holder owner)
-{
-    const struct thread *thread =
-        owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
-
-    return thread && thread->now.state > EXTRACT_STATE_READY;
-}
-
-// Returns whether a thread that gets a core is more urgent than the one that loses it.
-static bool is_more_urgent(struct schedule *schedule, struct holder owner, struct holder before)
-{
-    schedule_thread(schedule, before.thread); // adding a thread may move the others
-    const struct thread *next =
-        owner.runner == EXTRACT_RUNNER_THREAD ? schedule_thread(schedule, owner.thread) : NULL;
-    const struct thread *left = next ? schedule_thread(schedule, before.thread) : NULL;
-
-    return left && next->priority != EXTRACT_NO_PRIORITY && left->priority != EXTRACT_NO_PRIORITY &&
-           extract_trace_urgency(schedule->trace, next->priority) <
-               extract_trace_urgency(schedule->trace, left->priority);
-}
-
-// Reports that another thread, or idle, gets a core. A yield, or the end of a time slice, gives it
-// to a thread as urgent as the one before: a more urgent one became ready meanwhile.
-static void report_switch(struct schedule *schedule, struct core *core, uint8_t number,
+// Reports that another thread, or idle, gets a core.
+static void report_switch(struct schedule *schedule, const struct core *core, uint8_t number,
                           struct holder owner)
 {
-    if ((core->way == EXTRACT_SWITCH_YIELDED || core->way == EXTRACT_SWITCH_TIME_SLICED) &&
-        core->owner.runner == EXTRACT_RUNNER_THREAD && is_more_urgent(schedule, owner, core->owner))
-        core->way = EXTRACT_SWITCH_PREEMPTED;
-    enum extract_switch_kind kind = core->owner.runner != EXTRACT_RUNNER_THREAD
-                                        ? EXTRACT_SWITCH_OTHER
-                                    : core->states_way                  ? core->way
-                                    : is_waiting(schedule, core->owner) ? EXTRACT_SWITCH_GAVE_UP
-                                    : schedule->lacks_waits             ? EXTRACT_SWITCH_UNKNOWN
-                                                                        : core->way;
-
     if (schedule->observer->switched)
-        schedule->observer->switched(schedule->observer->context, kind, number, core->owner.thread,
-                                     core->step.standing);
+        schedule->observer->switched(schedule->observer->context,
+                                     choices_kind(schedule, core, owner), number,
+                                     core->owner.thread, core->step.standing);
 }
 
 // Gives the core to a new owner, and takes it from the old one.
@@ -214,7 +182,7 @@ void schedule_change_owner(struct schedule *schedule, struct core *core, struct 
     if (owner.runner == EXTRACT_RUNNER_THREAD && !is_ending)
         thread_run(schedule, owner.thread, at, number,
                    core->has_last && !schedule->lacks_waits && !schedule->has_steps);
-    core->owner = owner;
+    choices_set_owner(schedule, core, owner);
 }
 
 // Returns whether an event is one more of the thread that had its core before, and nothing changed.
@@ -316,7 +284,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     bool shows_run = event && event->context == EXTRACT_THREAD &&
                      (!schedule->has_switches || schedule->has_steps);
     struct holder before = core->owner;
-    if (!event || shows_run || changes || !is_waiting(schedule, owner))
+    if (!event || shows_run || changes || !schedule_waits(schedule, owner))
         schedule_change_owner(schedule, core, owner, interval->from, number);
     if (interval->is_unsure) {
         doubt_change(schedule, before, interval);
@@ -453,16 +421,7 @@ static void note_way(struct schedule *schedule, struct core *core,
         derive_way(schedule, core, event, role);
     if (role->role == EXTRACT_ROLE_SWITCH)
         return;
-    bool is_stop = role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_STEP_END;
-    if (is_stop && core->owner.runner == EXTRACT_RUNNER_THREAD &&
-        extract_role_field(event, role->thread) == core->owner.thread)
-        core->way = EXTRACT_SWITCH_GAVE_UP;
-    else if (role->role == EXTRACT_ROLE_RELINQUISH)
-        core->way = EXTRACT_SWITCH_YIELDED;
-    else if (role->role == EXTRACT_ROLE_TIME_SLICE)
-        core->way = EXTRACT_SWITCH_TIME_SLICED;
-    else if (event->context == EXTRACT_THREAD)
-        core->way = EXTRACT_SWITCH_PREEMPTED;
+    choices_add_event(schedule, core, event, role);
 }
 
 // Fills in what an event does not state of the thread or interrupt in which it was recorded, from
@@ -507,6 +466,7 @@ static void begin_core(struct schedule *schedule, struct core *core,
         core->inside = !is_entry ? INSIDE : schedule->may_have_missed ? MAYBE_INSIDE : NOT_INSIDE;
     schedule_change_owner(schedule, core, owner_at(schedule, event, role), event->ticks,
                           event->core);
+    choices_begin(schedule, core, event);
 }
 
 // Keeps a service as the newest one of its context.
@@ -611,6 +571,10 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         event->context == EXTRACT_THREAD ? schedule_thread(schedule, event->thread) : NULL;
     unsigned depth = core->depth;
 
+    if (caller && event->priority != EXTRACT_NO_PRIORITY) {
+        caller->priority = event->priority;
+        caller->has_new_priority = false;
+    }
     if (core->has_last && is_still_running(schedule, core, event->core, caller))
         continue_interval(schedule, core, event);
     else if (core->has_last)
@@ -619,8 +583,6 @@ static void add_event(struct schedule *schedule, const struct extract_event *eve
         begin_core(schedule, core, event, role);
     if (caller && (!caller->has_events || caller->may_have_ended))
         note_life(schedule, caller, role);
-    if (caller && event->priority != EXTRACT_NO_PRIORITY)
-        caller->priority = event->priority;
     count_nesting(core, event, role, schedule->may_have_missed);
     if (core->lock_holds)
         schedule_locks_end_interrupts(schedule, event, role, depth);

@@ -533,6 +533,15 @@ void threads_take_back_wait(struct schedule *schedule, struct thread *thread, ui
     thread_set(schedule, thread, thread->now.from, &running, NULL);
 }
 
+// Notes that a thread is moved to another priority. If no call before stated it, a mutex raises or
+// restores the priority, or the call was left out.
+static void note_move(struct thread *thread)
+{
+    if (!thread->has_new_priority)
+        thread->priority = EXTRACT_NO_PRIORITY;
+    thread->has_new_priority = false;
+}
+
 static void add_suspend(struct schedule *schedule, const struct extract_event *event,
                         const struct extract_role_fields *role)
 {
@@ -541,6 +550,8 @@ static void add_suspend(struct schedule *schedule, const struct extract_event *e
     uint64_t address = role->thread ? extract_role_field(event, role->thread) : event->thread;
     struct thread *thread = schedule_thread(schedule, address);
 
+    if (thread && wait == EXTRACT_WAIT_PRIORITY)
+        note_move(thread);
     if (!thread || wait == EXTRACT_WAIT_PRIORITY)
         return;
     // That a thread waits is recorded once more than what it waits for.
@@ -682,9 +693,11 @@ static void note_priority(struct schedule *schedule, const struct extract_event 
 {
     struct thread *thread = schedule_thread(schedule, extract_role_field(event, role->thread));
 
-    if (thread)
-        extract_role_set_priority(schedule->trace, event, role, &thread->priority,
-                                  &thread->is_inherited);
+    if (!thread)
+        return;
+    extract_role_set_priority(schedule->trace, event, role, &thread->priority,
+                              &thread->is_inherited);
+    thread->has_new_priority = true;
 }
 
 void threads_add_role(struct schedule *schedule, const struct extract_event *event,

@@ -138,7 +138,7 @@ is "switches of processes" "$(answer '[.processes[] | select(.process != null) |
     .voluntary_switches, .involuntary_switches, .unknown_switches]] | sort')" \
     '[[7,1,0,0],[9,0,1,1]]'
 run stats "${layout[@]}" --roles states.roles pump.raw
-check "switches in the tables" 0 out '^preemptions: unknown' \
+check "switches in the tables" 0 out '^preemptions: 1 (at least)' \
     out '^switch kinds: 1 gave up, 0 yielded, 1 preempted, 0 time sliced, 1 other, 1 unknown$' \
     out '^0x00000011 .* 1 *1 *0$' out '^0x00000012 .* 2 *0 *1$' out '^9 .* 2 *0 *1$'
 run stats "${layout[@]}" --roles pump.roles pump.raw
