@@ -203,17 +203,26 @@ int posix_trace_eventset_ismember(trace_event_id_t event_id,
 // ---- trace points ----
 void posix_trace_event(trace_event_id_t event_id, const void *__restrict data_ptr, size_t data_len);
 
-// A trace point tests one word before it calls anything. The word is 0 while no stream records
-// events of this process.
+// A compiler that optimizes expands a trace point where it is: it tests one word, which is 0 while
+// no stream records events of this process, before it calls a function. The place of an expanded
+// trace point is that of its call: clang gives it no other, and GCC marks posix_trace_event
+// artificial.
 extern const volatile uint32_t *volatile posix_trace_active_word;
-
-static inline void ringside_no_event(trace_event_id_t event_id, const void *data_ptr,
-                                     size_t data_len)
+void posix_trace_record_event(trace_event_id_t event_id, const void *__restrict data_ptr,
+                              size_t data_len);
+#if defined(__OPTIMIZE__) && !defined(RINGSIDE_TRACE_FUNCTION)
+#ifdef __clang__
+#define RINGSIDE_TRACE_INLINE __attribute__((gnu_inline, always_inline, nodebug))
+#else
+#define RINGSIDE_TRACE_INLINE __attribute__((gnu_inline, always_inline, artificial))
+#endif
+extern __inline RINGSIDE_TRACE_INLINE void
+posix_trace_event(trace_event_id_t event_id, const void *__restrict data_ptr, size_t data_len)
 {
-    (void)event_id, (void)data_ptr, (void)data_len;
+    if (*posix_trace_active_word)
+        posix_trace_record_event(event_id, data_ptr, data_len);
 }
-#define posix_trace_event(...)                                                                     \
-    (*posix_trace_active_word ? (posix_trace_event)(__VA_ARGS__) : ringside_no_event(__VA_ARGS__))
+#endif
 
 // ---- event types and their names ----
 int posix_trace_eventid_open(const char *__restrict event_name,

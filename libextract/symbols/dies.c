@@ -167,17 +167,24 @@ bool extract_die_child(struct query *query, const Dwarf_Die *parent, struct die 
 }
 
 // To find a sibling, libdw walks over all that is inside the entry. Hence the cost is the distance.
-bool extract_die_sibling(struct query *query, struct die *die)
+bool extract_die_next(struct query *query, Dwarf_Die *at)
 {
-    uint64_t before = dwarf_dieoffset(&die->die);
-    Dwarf_Die at;
+    uint64_t before = dwarf_dieoffset(at);
+    Dwarf_Die next;
 
-    if (dwarf_siblingof(&die->die, &at) != 0) {
-        if (dwarf_haschildren(&die->die))
+    if (dwarf_siblingof(at, &next) != 0) {
+        if (dwarf_haschildren(at))
             extract_die_spend(query, query->dwarf->largest);
         return false;
     }
-    return extract_die_spend(query, dwarf_dieoffset(&at) - before) &&
-           extract_die_read(query, &at, die);
+    *at = next;
+    return extract_die_spend(query, dwarf_dieoffset(at) - before);
+}
+
+bool extract_die_sibling(struct query *query, struct die *die)
+{
+    Dwarf_Die at = die->die;
+
+    return extract_die_next(query, &at) && extract_die_read(query, &at, die);
 }
 #endif

@@ -67,6 +67,9 @@ bool extract_die_read(struct query *query, const Dwarf_Die *at, struct die *die)
 bool extract_die_child(struct query *query, const Dwarf_Die *parent, struct die *child);
 bool extract_die_sibling(struct query *query, struct die *die);
 
+// Replaces an entry with its next sibling, without reading it. Returns false as above.
+bool extract_die_next(struct query *query, Dwarf_Die *at);
+
 // Returns true for a struct, class or union.
 bool extract_die_is_struct(const struct die *die);
 

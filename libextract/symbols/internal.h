@@ -33,11 +33,20 @@ struct line_row {
     uint32_t line; // line number; 0 if no source is known for the addresses of the row
 };
 
+// A part of the code of a trace point that was expanded in place, and the place of its call.
+struct inlined_call {
+    uint64_t start; // must be the first field: see keys_count_up_to
+    uint64_t end;
+    struct line_row place;
+};
+
 // The source lines of all units.
 struct line_table {
     uint64_t *addresses; // ascending
     struct line_row *rows;
     size_t count;
+    struct inlined_call *calls; // by address
+    size_t call_count;
     struct extract_text names; // strings, each with its NUL
     bool read;                 // true after the first lookup, even if it failed
 };

@@ -3,13 +3,15 @@
 //
 // The first lookup reads all line tables through libdw, each once, and merges their rows into one
 // array that is sorted by address. Later lookups search only that array. Rows outside the code
-// sections are ignored: tables.c has moved the rows of dropped functions there.
+// sections are ignored: tables.c has moved the rows of dropped functions there. Inside a trace
+// point that was expanded in place, the place of the call counts, not that of the row (inlined.c).
 // Standard: DWARF 5, section 6.2 "Line Number Information" (versions 2 to 5).
 #ifdef EXTRACT_HAVE_DW
-#include "dwarf.h"
+#include "inlined.h"
 #include "symbols/dwarf.h"
 
 #define PATH_LONGEST 4096u      // PATH_MAX: no file has a longer path
+#define CALLS_STEPS  (1u << 28) // steps for finding calls: one is about a byte of .debug_info
 #define NAMES_MAX    (1u << 28) // bytes of file names that libdw may hold
 
 // A row of a line table, before sorting.
@@ -46,6 +48,11 @@ struct building {
     size_t row_capacity;
     struct span *code; // code sections, by address
     size_t code_count;
+    struct inlined_call *calls;
+    size_t call_count;
+    size_t call_capacity;
+    struct inlined_walk walk; // finds the calls
+    const struct unit_lines *unit;
 };
 
 static int by_start(const void *left, const void *right)
@@ -95,13 +102,11 @@ static uint32_t put_name(struct building *b, const struct unit_lines *u, const c
     return at;
 }
 
-static uint32_t file_name(struct building *b, const struct unit_lines *u, Dwarf_Line *line)
+static uint32_t file_name(struct building *b, const struct unit_lines *u, uint64_t index)
 {
-    Dwarf_Files *files;
-    size_t index;
     const char *name;
 
-    if (dwarf_line_file(line, &files, &index) != 0 || index >= u->file_count)
+    if (index >= u->file_count)
         return 0;
     if (!b->name_of[index] && (name = dwarf_filesrc(u->files, index, NULL, NULL)))
         b->name_of[index] = put_name(b, u, name);
@@ -111,6 +116,8 @@ static uint32_t file_name(struct building *b, const struct unit_lines *u, Dwarf_
 static bool put_row(struct building *b, const struct unit_lines *u, Dwarf_Line *line)
 {
     struct row row = {.order = (uint32_t)b->row_count};
+    Dwarf_Files *files;
+    size_t file;
     int number;
 
     if (dwarf_lineaddr(line, &row.address) != 0 || dwarf_lineendsequence(line, &row.end) != 0 ||
@@ -120,7 +127,7 @@ static bool put_row(struct building *b, const struct unit_lines *u, Dwarf_Line *
         return true;
     if (!row.end) {
         row.line = number > 0 ? (uint32_t)number : 0;
-        row.file = file_name(b, u, line);
+        row.file = dwarf_line_file(line, &files, &file) == 0 ? file_name(b, u, file) : 0;
     }
     void *grown = b->row_count < UINT32_MAX
                       ? extract_grow(b->rows, &b->row_capacity, b->row_count, sizeof row)
@@ -151,6 +158,21 @@ static bool put_rows(struct building *b, const struct unit_lines *u)
     return true;
 }
 
+static bool take_call(void *context, uint64_t start, uint64_t end, uint64_t file, uint64_t line)
+{
+    struct building *b = context;
+    struct inlined_call call = {start, end, {file_name(b, b->unit, file), (uint32_t)line}};
+
+    if (!is_code(b, start) || !call.place.file || !line || line > UINT32_MAX)
+        return true;
+    void *grown = extract_grow(b->calls, &b->call_capacity, b->call_count, sizeof call);
+    if (!grown)
+        return false;
+    b->calls = grown;
+    b->calls[b->call_count++] = call;
+    return true;
+}
+
 // Returns true, and marks the table as read, if the offset has a table that was not read yet.
 static bool read_table(struct extract_dwarf *d, uint64_t offset)
 {
@@ -167,12 +189,15 @@ static bool read_unit(struct building *b, Dwarf_Die *unit)
     Dwarf_Attribute attribute;
     Dwarf_Word offset;
 
-    if (dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
+    // A unit of a type shares the table of a unit with code.
+    if (dwarf_tag(unit) == DW_TAG_type_unit ||
+        dwarf_formudata(dwarf_attr(unit, DW_AT_stmt_list, &attribute), &offset) != 0 ||
         !read_table(b->dwarf, offset) || dwarf_getsrclines(unit, &u.lines, &u.line_count) != 0 ||
         dwarf_getsrcfiles(unit, &u.files, &u.file_count) != 0)
         return true;
     u.directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-    return put_rows(b, &u);
+    b->unit = &u;
+    return put_rows(b, &u) && extract_inlined_read(&b->walk, unit);
 }
 
 static bool read_units(void *context)
@@ -182,6 +207,7 @@ static bool read_units(void *context)
     Dwarf_Die unit;
 
     extract_text_putc(&b->names, 0); // offset 0: no name
+    b->walk = (struct inlined_walk){{.dwarf = b->dwarf, .steps = CALLS_STEPS}, take_call, b};
     while (dwarf_get_units(b->dwarf->dw, cu, &cu, NULL, NULL, &unit, NULL) == 0)
         if (!read_unit(b, &unit))
             return false;
@@ -211,6 +237,15 @@ static bool is_padding(const struct building *b, uint64_t address)
     return b->symbols->table.count &&
            !extract_symbols_by_address(b->symbols, address + b->symbols->load_bias, &symbol, NULL,
                                        NULL);
+}
+
+static int by_first_address(const void *left, const void *right)
+{
+    const struct inlined_call *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return (a->end > b->end) - (a->end < b->end);
 }
 
 // Sorts the rows into the table. Of several rows with the same address, the last one counts.
@@ -259,7 +294,11 @@ static void read_lines(struct extract_symbols *symbols)
     bool done = find_code(&b, &symbols->file) && extract_dwarf_run(&b.dwarf, read_units, &b) &&
                 lay_out(&b, lines);
     extract_dwarf_close(b.dwarf);
+    if (b.call_count)
+        qsort(b.calls, b.call_count, sizeof *b.calls, by_first_address);
     lines->names = b.names;
+    lines->calls = b.calls;
+    lines->call_count = b.call_count;
     free(b.code);
     free(b.rows);
     free(b.name_of);
@@ -272,6 +311,7 @@ void extract_lines_free(struct line_table *lines)
 {
     free(lines->addresses);
     free(lines->rows);
+    free(lines->calls);
     extract_text_free(&lines->names);
     memset(lines, 0, sizeof *lines);
 }
@@ -285,11 +325,13 @@ bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
         read_lines(symbols);
     address -= symbols->load_bias;
     // The Thumb bit does not matter, because the rows of Thumb code start at even addresses.
-    if (!lines->count || address < lines->addresses[0])
-        return false;
-    const struct line_row *row =
-        &lines->rows[keys_last_at_or_below(lines->addresses, lines->count, address)];
-    if (!row->line || !row->file)
+    size_t n = keys_count_up_to(lines->calls, lines->call_count, sizeof *lines->calls, address);
+    const struct line_row *row = NULL;
+    if (n && address < lines->calls[n - 1].end)
+        row = &lines->calls[n - 1].place;
+    else if (lines->count && address >= lines->addresses[0])
+        row = &lines->rows[keys_last_at_or_below(lines->addresses, lines->count, address)];
+    if (!row || !row->line || !row->file)
         return false;
     place->file = lines->names.data + row->file;
     place->line = row->line;

@@ -4,6 +4,7 @@
 //
 // posix_trace_event works on the process as a whole, so this file holds the room's global state:
 // where the object is, and for each thread what it does in there.
+#define RINGSIDE_TRACE_FUNCTION // posix_trace_event is the function, which this file defines
 #include "ports/linux.h"
 #include "trace.h"
 #include <sched.h>
@@ -268,13 +269,15 @@ void ringside_linux_outside(uint32_t event)
 }
 
 // Not inlined: its return address tells the call.
-__attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const void *data,
-                                                  size_t bytes)
+__attribute__((noinline)) void posix_trace_record_event(trace_event_id_t event, const void *data,
+                                                        size_t bytes)
 {
     const volatile uint32_t *active = __atomic_load_n(&posix_trace_active_word, __ATOMIC_RELAXED);
     if (RINGSIDE_LOAD(*active))
         ringside_linux_trace(event, data, bytes, RINGSIDE_PORT_CALLER(__builtin_return_address(0)));
 }
+void posix_trace_event(trace_event_id_t event, const void *data, size_t bytes)
+    __attribute__((alias("posix_trace_record_event")));
 
 // ---- fork and exit ----
 

@@ -51,6 +51,7 @@
 #ifndef RINGSIDE_TRACE_PORT
 #define RINGSIDE_TRACE_PORT "ports/linux.h"
 #endif
+#define RINGSIDE_TRACE_FUNCTION // posix_trace_event is the function, which this file defines
 #include RINGSIDE_TRACE_PORT
 #include "layout.h"
 
@@ -87,6 +88,10 @@ enum {
 #define STATE(w)  ((w)&UINT32_C(3) << 30)
 #define LENGTH(w) ((w) >> 16 & LONGEST)
 #define TRAILER   (UINT32_C(0xA) << 28)
+
+// The name that a macro stands for, as text: whoever includes this file may rename its functions.
+#define TEXT_OF(name) #name
+#define TEXT(name)    TEXT_OF(name)
 
 #ifdef RINGSIDE_PORT_OBJECT
 struct ringside_memory ringside_posix __attribute__((aligned(8)));
@@ -913,12 +918,14 @@ RINGSIDE_CORE void ringside_core_event(struct ringside_memory *m, uint32_t activ
 
 #ifdef RINGSIDE_PORT_OBJECT
 // Not inlined: its return address is the address of the call, which every record holds.
-__attribute__((noinline)) void(posix_trace_event)(trace_event_id_t event, const void *data,
-                                                  size_t bytes)
+__attribute__((noinline)) void posix_trace_record_event(trace_event_id_t event, const void *data,
+                                                        size_t bytes)
 {
     ringside_core_event(&ringside_posix, RINGSIDE_LOAD(ringside_posix.process.active), event, data,
                         bytes, RINGSIDE_PORT_CALLER(__builtin_return_address(0)));
 }
+void posix_trace_event(trace_event_id_t event, const void *data, size_t bytes)
+    __attribute__((alias(TEXT(posix_trace_record_event))));
 
 int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 {

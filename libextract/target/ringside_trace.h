@@ -82,7 +82,7 @@ int posix_trace_eventid_open(const char *name, trace_event_id_t *event);
 // Data beyond the stream's maximum are truncated, and the record is marked. The data are copied
 // before it returns. May be called from threads, interrupt handlers (also nested ones) and signal
 // handlers.
-void(posix_trace_event)(trace_event_id_t event, const void *data, size_t bytes);
+void posix_trace_event(trace_event_id_t event, const void *data, size_t bytes);
 
 // ---- beyond the standard ----
 
@@ -99,19 +99,27 @@ void ringside_trace_stop(void);
 // no trace point for a long time calls this function where it idles.
 void ringside_trace_poll(void);
 
-// In firmware, a trace point tests one word before it calls anything: `active`, at offset 20 of the
-// process block (docs/formats/posix-ring.md). The arguments are evaluated once in either case.
+// In firmware, a compiler that optimizes expands a trace point where it is: it tests one word
+// before it calls a function, `active`, at offset 20 of the process block
+// (docs/formats/posix-ring.md). The place of an expanded trace point is that of its call: clang
+// gives it no other, and GCC marks posix_trace_event artificial.
 #if !defined(__linux__) || !__STDC_HOSTED__
 #define _POSIX_TRACE_INHERIT (-1) // firmware has no fork()
 extern struct ringside_memory ringside_posix;
-#define ringside_trace_active() (*(const volatile uint32_t *)((const char *)&ringside_posix + 20))
-static inline void ringside_trace_no_event(trace_event_id_t event, const void *data, size_t bytes)
+void posix_trace_record_event(trace_event_id_t event, const void *data, size_t bytes);
+#if defined(__OPTIMIZE__) && !defined(RINGSIDE_TRACE_FUNCTION)
+#ifdef __clang__
+#define RINGSIDE_TRACE_INLINE __attribute__((gnu_inline, always_inline, nodebug))
+#else
+#define RINGSIDE_TRACE_INLINE __attribute__((gnu_inline, always_inline, artificial))
+#endif
+extern __inline RINGSIDE_TRACE_INLINE void posix_trace_event(trace_event_id_t event,
+                                                             const void *data, size_t bytes)
 {
-    (void)event, (void)data, (void)bytes;
+    if (*(const volatile uint32_t *)((const char *)&ringside_posix + 20))
+        posix_trace_record_event(event, data, bytes);
 }
-#define posix_trace_event(...)                                                                     \
-    (ringside_trace_active() ? (posix_trace_event)(__VA_ARGS__)                                    \
-                             : ringside_trace_no_event(__VA_ARGS__))
+#endif
 #endif
 
 #pragma GCC visibility pop

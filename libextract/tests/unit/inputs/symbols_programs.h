@@ -32,6 +32,7 @@ static const struct target targets[] = {
      true},
     {"riscv64", "riscv64-unknown-elf-", "gcc", "-gdwarf-4", EXTRACT_LITTLE, 8, false},
     {"m68k", "m68k-linux-gnu-", "gcc", "-mcpu=5208 -static -gdwarf-5", EXTRACT_BIG, 4, false},
+    {"x86-points", "", "gcc", "-static -gdwarf-5 -DPOINTS", EXTRACT_LITTLE, 8, false},
     {"x86-clang", "", "clang", "-static -gdwarf-5", EXTRACT_LITTLE, 8, false},
 };
 #define TARGETS (sizeof targets / sizeof *targets)
@@ -56,8 +57,26 @@ static const char header_text[] = "typedef unsigned long ULONG;\n"
                                   "struct only_declared;\n"
                                   "typedef struct later LATER;\n";
 
+// A trace point as <trace.h> has it.
+static const char point_header[] =
+    "extern const volatile unsigned *volatile word;\n"
+    "void record(int id, const void *data);\n"
+    "extern inline __attribute__((gnu_inline, always_inline, artificial))\n"
+    "void posix_trace_event(int id, const void *data)\n"
+    "{\n"
+    "    if (*word)\n"
+    "        record(id, data);\n"
+    "}\n";
+
 static const char main_text[] =
     "#include \"types.h\"\n"
+    "#ifdef POINTS\n"
+    "#include \"point.h\"\n"
+    "static const volatile unsigned off = 0;\n"
+    "const volatile unsigned *volatile word = &off;\n"
+    "#else\n"
+    "#define posix_trace_event(id, data) (void)(data)\n"
+    "#endif\n"
     "#define AT(t, m) __builtin_offsetof(t, m)\n"
     "const unsigned oracle[] __attribute__((section(\".oracle\"), used)) = {\n"
     "    sizeof(THREAD), sizeof(ULONG), sizeof(union number), sizeof(struct stack_tag),\n"
@@ -83,6 +102,7 @@ static const char main_text[] =
     "    int sum = 0;\n"
     "    for (int i = 0; i < n; i++)\n"
     "        sum += twice(i);\n"
+    "    posix_trace_event(n, &sum);\n"
     "    return sum;\n"
     "}\n"
     "__attribute__((weak)) int weak_one(void) { return 1; }\n"
@@ -90,9 +110,11 @@ static const char main_text[] =
     "{\n"
     "    work(4);\n"
     "    weak_one();\n"
+    "    posix_trace_event(1, 0);\n"
     "}\n";
 
 static const char helper_text[] = "#include \"types.h\"\n"
+                                  "void record(int id, const void *data) {}\n"
                                   "struct later { ULONG one, two; };\n"
                                   "struct later the_later;\n"
                                   "static int counter;\n"
@@ -186,6 +208,7 @@ static int programs_make(void **state)
     if (scratch_make(state) != 0)
         return -1;
     scratch_puts("types.h", header_text);
+    scratch_puts("point.h", point_header);
     scratch_puts("main.c", main_text);
     scratch_puts("helper.c", helper_text);
     for (size_t i = 0; i < TARGETS; i++)

@@ -137,12 +137,13 @@ static bool attempt(const char *file, size_t bytes, uint64_t address, const stru
 
 static void test_short_libdw(void **state)
 {
-    static const char *const files[] = {"x86-static.elf", "x86-compressed.elf", "x86-units.elf"};
+    static const char *const files[] = {"x86-static.elf", "x86-compressed.elf", "x86-units.elf",
+                                        "x86-points.elf"};
     struct extract_symbol work;
     struct answers want;
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         size_t bytes = 0;
         struct extract_symbols *symbols = must_open(files[i]);
         assert_true(extract_symbols_by_name(symbols, "work", &work));

@@ -5,13 +5,14 @@
 #include <extract/posix/attach.h>
 
 // The firmware's own functions beside those of this program.
-#undef posix_trace_event
 #define posix_trace_event        firmware_event
+#define posix_trace_record_event firmware_record_event
 #define posix_trace_eventid_open firmware_eventid_open
 #define RINGSIDE_TRACE_WORDS     256
 #define RINGSIDE_TRACE_PORT      "tests/unit/target/model_port.h"
 #include "target/ringside_trace.c"
 #undef posix_trace_event
+#undef posix_trace_record_event
 #undef posix_trace_eventid_open
 
 enum { PID = 79, BASE = 0x20000000 };

@@ -8,6 +8,7 @@
 #define RINGSIDE_TRACE_PORT    "tests/unit/target/model_port.h"
 // The library has a recorder, too.
 #define posix_trace_event        model_trace_event
+#define posix_trace_record_event model_trace_record_event
 #define posix_trace_eventid_open model_trace_eventid_open
 #define ringside_posix           model_posix
 #define ringside_trace_init      model_trace_init
