@@ -13,6 +13,7 @@ enum { MAX_CORES = 64, MAX_LISTS = 256, FILL = 0xA5, MOST_STACK = 1 << 24 };
 #define TASK       "tskTaskControlBlock"
 #define QUEUE      "QueueDefinition"
 #define GROUP      "EventGroupDef_t"
+#define TIMER      "tmrTimerControl"
 #define LIST       "List_t"
 #define ITEM       "ListItem_t"
 #define HEAP_BLOCK "A_BLOCK_LINK"
@@ -112,6 +113,59 @@ static void read_registry(struct kernel_reader *reader)
         if (object)
             object->name_is_likely =
                 !kernel_read_name(reader, object->type, handle, name, object->name);
+    }
+}
+
+// Adds a software timer, if there is one at an address: an item of it that was in a list names it.
+static void add_timer(struct kernel_reader *reader, uint64_t address)
+{
+    struct kernel_block block;
+    uint64_t owner, name;
+
+    if (find_object(reader, address) || !kernel_read_block(reader, TIMER, address, &block) ||
+        !kernel_block_get(reader, &block, "xTimerListItem.pvOwner", &owner) || owner != address)
+        return;
+    struct extract_kernel_object *object = kernel_add_object(reader, address, "timer");
+    if (!object)
+        return;
+    if (kernel_block_get(reader, &block, "pcTimerName", &name) && name)
+        object->name_is_likely =
+            !kernel_read_name(reader, object->type, address, name, object->name);
+    kernel_add_figure(reader, object, &block, "period", "xTimerPeriodInTicks");
+}
+
+static bool visit_timer(struct kernel_reader *reader, uint64_t item, void *context)
+{
+    struct kernel_block block;
+    uint64_t timer;
+
+    (void)context;
+    if (!kernel_read_block(reader, ITEM, item, &block) ||
+        !kernel_block_get(reader, &block, "pvOwner", &timer))
+        return false;
+    add_timer(reader, timer);
+    return true;
+}
+
+// Adds the timers that run.
+static void read_timers(struct kernel_reader *reader)
+{
+    static const char *const lists[] = {"xActiveTimerList1", "xActiveTimerList2"};
+    const struct kernel_member *end = kernel_member(reader, LIST, "xListEnd");
+    const struct kernel_member *next = kernel_member(reader, LIST, "xListEnd.pxNext");
+    const struct kernel_member *item_next = kernel_member(reader, ITEM, "pxNext");
+    const struct kernel_member *item = kernel_member(reader, TIMER, "xTimerListItem");
+    struct extract_symbol symbol;
+
+    for (size_t i = 0; end && next && item_next && item && i < 2; i++) {
+        struct kernel_list list = {.what = lists[i], .type = TIMER, .offset = item->offset};
+        if (!extract_symbols_by_name(reader->symbols, lists[i], &symbol) ||
+            !kernel_read_pointer(reader, symbol.address + next->offset, &list.first))
+            continue;
+        list.end = symbol.address + end->offset;
+        list.next_offset = item_next->offset;
+        if (list.first && list.first != list.end) // 0: not used yet
+            kernel_walk(reader, &list, visit_timer, NULL);
     }
 }
 
@@ -563,6 +617,7 @@ static bool read_freertos(struct kernel_reader *reader)
             read_list(reader, lists.address + k * list_bytes, &walk);
     }
     read_current(reader, &walk);
+    read_timers(reader);
     check_ends(reader);
     if (kernel_read_variable(reader, "uxCurrentNumberOfTasks", 0, &count))
         check_count(reader, walk.core_count, count);

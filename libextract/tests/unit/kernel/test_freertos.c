@@ -53,16 +53,22 @@ typedef struct {
     Queue_t *xHandle;
 } QueueRegistryItem_t;
 
+typedef struct tmrTimerControl {
+    const char *pcTimerName;
+    ListItem_t xTimerListItem;
+    uint32_t xTimerPeriodInTicks;
+} Timer_t;
+
 typedef struct A_BLOCK_LINK {
     struct A_BLOCK_LINK *pxNextFreeBlock;
     size_t xBlockSize;
 } BlockLink_t;
 
-enum { PRIORITIES = 3, TASKS = 9, STACK = 256 };
+enum { PRIORITIES = 3, TIMERS = 2, TASKS = 9, STACK = 256 };
 
 // FreeRTOS's variables.
 List_t pxReadyTasksLists[PRIORITIES], xDelayedTaskList1, xDelayedTaskList2, xPendingReadyList,
-    xSuspendedTaskList, xTasksWaitingTermination;
+    xSuspendedTaskList, xTasksWaitingTermination, xActiveTimerList1, xActiveTimerList2;
 TCB_t *volatile pxCurrentTCB, *xIdleTaskHandle;
 volatile uint32_t xTickCount;
 volatile long xSchedulerRunning;
@@ -71,6 +77,7 @@ QueueRegistryItem_t xQueueRegistry[4];
 
 static TCB_t tasks[TASKS];
 static Queue_t mutex, orders, full;
+static Timer_t beat, blink;
 // What surrounds an event group may have the numbers of an empty queue.
 static struct {
     unsigned long before[16];
@@ -94,7 +101,7 @@ static void list_init(List_t *list)
     list->xListEnd.pxNext = list->xListEnd.pxPrevious = (ListItem_t *)(void *)&list->xListEnd;
 }
 
-static void list_add(List_t *list, ListItem_t *item, TCB_t *owner, uint32_t value)
+static void list_add(List_t *list, ListItem_t *item, void *owner, uint32_t value)
 {
     ListItem_t *end = (ListItem_t *)(void *)&list->xListEnd;
 
@@ -167,6 +174,12 @@ static int make_kernel(void **state)
     list_add(&xSuspendedTaskList, &tasks[7].xStateListItem, &tasks[7], 0);
     tasks[7].ucNotifyState[2] = 1;
     list_add(&xSuspendedTaskList, &tasks[8].xStateListItem, &tasks[8], 0);
+    list_init(&xActiveTimerList1);
+    list_init(&xActiveTimerList2);
+    beat = (Timer_t){.pcTimerName = "beat", .xTimerPeriodInTicks = 50};
+    blink = (Timer_t){.pcTimerName = "blink", .xTimerPeriodInTicks = 7};
+    list_add(&xActiveTimerList1, &beat.xTimerListItem, &beat, 0xFFFFFFF8);
+    list_add(&xActiveTimerList2, &blink.xTimerListItem, &blink, 3);
     memset(xQueueRegistry, 0, sizeof xQueueRegistry);
     xQueueRegistry[1] = (QueueRegistryItem_t){"bus", &mutex};
     xQueueRegistry[3] = (QueueRegistryItem_t){"orders", &orders};
@@ -189,6 +202,38 @@ static void expect_wait(const struct extract_kernel *kernel, const char *name, c
     assert_int_equal(thread->state, EXTRACT_KERNEL_BLOCKED);
     assert_string_equal(thread->wait, type);
     assert_int_equal(thread->waiting_for, host_address(object));
+}
+
+static const struct extract_kernel_object *find_timer(const struct extract_kernel *kernel,
+                                                      const Timer_t *timer)
+{
+    for (size_t i = 0; i < kernel->object_count; i++)
+        if (kernel->objects[i].address == host_address(timer))
+            return &kernel->objects[i];
+    return NULL;
+}
+
+// The timers that run are in the two lists of the timer task. An item that does not belong to a
+// timer is left out.
+static void timers_are_read(void **state)
+{
+    struct extract_kernel *kernel = host_kernel(*state);
+    const struct extract_kernel_object *timer = find_timer(kernel, &beat);
+
+    assert_non_null(timer);
+    assert_string_equal(timer->type, "timer");
+    assert_string_equal(timer->name, "beat");
+    assert_string_equal(timer->figures[0].name, "period");
+    assert_int_equal(timer->figures[0].value, 50);
+    assert_non_null(find_timer(kernel, &blink));
+    assert_string_equal(find_timer(kernel, &blink)->name, "blink");
+    extract_kernel_free(kernel);
+
+    blink.xTimerListItem.pvOwner = &beat.xTimerPeriodInTicks;
+    kernel = host_kernel(*state);
+    assert_non_null(find_timer(kernel, &beat));
+    assert_null(find_timer(kernel, &blink));
+    extract_kernel_free(kernel);
 }
 
 static void tasks_are_read(void **state)
@@ -432,7 +477,7 @@ static void queues_are_read(void **state)
 {
     struct extract_kernel *kernel = host_kernel(*state);
 
-    assert_int_equal(kernel->object_count, 3);
+    assert_int_equal(kernel->object_count, 3 + TIMERS);
     assert_string_equal(kernel->objects[0].name, "bus");
     assert_string_equal(kernel->objects[0].type, "mutex");
     assert_int_equal(kernel->objects[0].owner, host_address(&tasks[0]));
@@ -450,7 +495,7 @@ static void an_event_group_is_no_queue(void **state)
     struct extract_kernel *kernel = host_kernel(*state);
 
     expect_wait(kernel, "bits", "event flags", &flags.group);
-    assert_int_equal(kernel->object_count, 3);
+    assert_int_equal(kernel->object_count, 3 + TIMERS);
     extract_kernel_free(kernel);
     // What is neither is not known.
     flags.group.uxEventBits = UINT32_MAX;
@@ -459,7 +504,7 @@ static void an_event_group_is_no_queue(void **state)
     assert_int_equal(thread->state, EXTRACT_KERNEL_BLOCKED);
     assert_null(thread->wait);
     assert_int_equal(thread->waiting_for, 0);
-    assert_int_equal(kernel->object_count, 3);
+    assert_int_equal(kernel->object_count, 3 + TIMERS);
     extract_kernel_free(kernel);
 }
 
@@ -528,6 +573,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
     const struct CMUnitTest tests[] = {TEST(tasks_are_read),
+                                       TEST(timers_are_read),
                                        TEST(queues_are_read),
                                        TEST(a_wait_begins_on_the_core),
                                        TEST(registers_may_be_in_the_block),
