@@ -433,6 +433,8 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     stats->inversions_deterministic = analysis->inversions.deterministic;
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
     services_end(analysis);
+    if (!stats->time_slices) // no event is for one
+        stats->time_slices = stats->switches[EXTRACT_SWITCH_TIME_SLICED];
     stats->has_switch_kinds =
         stats->has_waits || stats->context_switches != stats->switches[EXTRACT_SWITCH_OTHER] +
                                                            stats->switches[EXTRACT_SWITCH_UNKNOWN];
@@ -520,6 +522,7 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         result->has_loads = extract_trace_shows_schedule(trace);
         result->has_waits = schedule_shows_waits(trace);
         result->likely_modulus = trace->info.clock.likely_modulus;
+        result->clock_is_still = trace->info.clock.is_still;
         result->has_modes =
             result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;
         result->has_inversions = cores <= 1 && result->has_waits &&

@@ -544,6 +544,12 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
     why->responses = search.responses;
     if (search.count)
         return EXTRACT_OK;
+    if (!options->at && search.responses)
+        return extract_error_set(error, EXTRACT_NOTFOUND, options->thread,
+                                 "use a clock that is fast enough, and check that it runs",
+                                 "all responses of this thread (%zu) took 0 ticks%s",
+                                 search.responses,
+                                 trace->info.clock.is_still ? ": the clock stands still" : "");
     return extract_error_set(
         error, EXTRACT_NOTFOUND, options->thread, "use --from and --to for any other time",
         options->at ? "no response at this time" : "no response of this thread is in the trace");

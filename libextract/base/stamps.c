@@ -149,6 +149,7 @@ void extract_tally_clock(const struct extract_tally *tally, struct extract_clock
     if (tally->up.count || tally->down.count)
         clock->direction =
             tally->up.count >= tally->down.count ? EXTRACT_CLOCK_UP : EXTRACT_CLOCK_DOWN;
+    clock->is_still = tally->count > 1 && clock->direction == EXTRACT_CLOCK_NONE;
     clock->counts_events =
         steps >= COUNTER_MIN && (tally->up.by_one == steps || tally->down.by_one == steps);
     if (tally->direction != EXTRACT_CLOCK_NONE)

@@ -119,6 +119,8 @@ static void count_cores(struct extract_trace *trace)
     }
     if (info->cores > 1) // their clocks may differ, which looks like turns of one clock
         info->clock.likely_modulus = 0;
+    for (size_t i = 0; i < trace->epoch_count; i++)
+        info->clock.is_still &= trace->epochs[i].clock.is_still;
 }
 
 // Notes the order of priorities of a kernel. If the kernels of two boards have different ones, the

@@ -29,8 +29,10 @@ void names_find_priorities(struct build *build)
             kernel->priority(build->memory, trace->symbols, address, &priority);
         names_note_order(build, order);
         // During a loss, priorities may have changed, unless they never do.
-        if (order && (kernel->order || !build->has_break))
+        if (order && (kernel->order || !build->has_break)) {
             object->priority = priority;
+            object->keeps_priority = true;
+        }
     }
 }
 

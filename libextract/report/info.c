@@ -21,9 +21,12 @@ static void put_clock(struct kv_writer *kv, const struct extract_ring *ring,
     kv_put_hex(kv, "timer mask", ring->timer_mask);
     kv_put_string(kv, "time direction", directions[(unsigned)clock->direction % 3]);
     if (clock->direction == EXTRACT_CLOCK_NONE)
-        kv_put_note(kv, "all timestamps are equal: the order is known, times are not");
+        kv_put_note(kv, "all timestamps are equal: the order is known, times are not%s",
+                    clock->is_still ? "; the clock stands still, or is too slow" : "");
     kv_put_optional(kv, "clock modulus", clock->modulus != 0, clock->modulus);
     kv_put_likely_modulus(kv, clock->likely_modulus);
+    if (kv->is_json)
+        kv_put_still_clock(kv, clock->is_still);
     kv_put_bool(kv, "counts events", clock->counts_events);
     if (clock->counts_events)
         kv_put_note(kv, "the clock counts events: it gives an order, not times");

@@ -128,6 +128,14 @@ void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus)
                     (unsigned long long)modulus, (unsigned long long)modulus);
 }
 
+void kv_put_still_clock(struct kv_writer *kv, bool is_still)
+{
+    if (kv->is_json)
+        kv_put_bool(kv, "clock stands still", is_still);
+    else if (is_still)
+        kv_put_note(kv, "all timestamps are equal: the clock stands still, or is too slow");
+}
+
 void kv_put_date(struct kv_writer *kv, uint64_t nanoseconds)
 {
     char date[32];

@@ -44,6 +44,8 @@ void kv_put_seconds(struct kv_writer *kv, uint64_t ticks, uint64_t hz);
 // Writes the period that the clock of a trace is likely to have: a note in text, if there is one; a
 // key of its own in JSON.
 void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus);
+// Writes whether the clock stands still: in text, as a note, and only if it does.
+void kv_put_still_clock(struct kv_writer *kv, bool is_still);
 // Writes " (2026-01-31T12:00:00Z)" after nanoseconds since 1970, in text only.
 void kv_put_date(struct kv_writer *kv, uint64_t nanoseconds);
 

@@ -211,6 +211,9 @@ static void put_times(struct extract_text *text, const struct extract_info *info
 {
     const struct extract_clock *clock = &info->clock;
 
+    if (clock->is_still)
+        extract_text_puts(text, "times are not known: all timestamps are equal, because the clock "
+                                "stands still or is too slow; start it in the firmware\n");
     if (clock->likely_modulus)
         extract_text_printf(text,
                             "times are likely to be wrong: the clock seems to wrap at %llu; use "

@@ -125,6 +125,7 @@ static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, 
     kv_put_number(kv, "span ticks", stats->span_ticks);
     kv_put_seconds(kv, stats->span_ticks, hz);
     kv_put_likely_modulus(kv, stats->likely_modulus);
+    kv_put_still_clock(kv, stats->clock_is_still);
     stats_note_range(kv, stats);
     if (kv->is_json)
         stats_put_figures_json(kv, stats);

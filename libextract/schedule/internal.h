@@ -161,7 +161,10 @@ struct core {
     bool states_way;
     bool is_way_proven;   // `way` is YIELDED or TIME_SLICED, and the events prove it
     struct holder chosen; // thread that the kernel would run next; UNKNOWN: not known
-    unsigned depth;       // interrupts that were entered; at most MAX_NESTING are known
+    bool ticks; // the kernel's timer has ticked since the thread recorded an event of its own
+    uint64_t tick_at, tick_before_at; // times of the newest tick and of the one before
+    unsigned tick_count;              // up to 2
+    unsigned depth;                   // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];
     bool isr_known[MAX_NESTING];             // `isr` is valid
     uint64_t spins_on[MAX_NESTING + 1];      // lock that an interrupt tries to get; as `service`
@@ -186,6 +189,7 @@ struct board {
     bool has_begin;
     uint64_t newest_at, before_at; // times of its newest event, and of the one before
     uint32_t moves;                // changes of threads that may move others between cores
+    bool has_no_slices;            // ticks do not switch between threads that are equally urgent
 };
 
 struct recent_thread {

@@ -375,6 +375,39 @@ static struct service *service_of(struct schedule *schedule, struct core *core,
     return thread ? &thread->service : NULL;
 }
 
+// Returns how a thread that is ready loses the core to one that is as urgent. At a tick, the kernel
+// ends its time slice; otherwise, it has yielded. Kernels do not report each yield. Without any
+// tick in the trace, or if ticks do not end slices, the reason is unknown.
+static enum extract_switch_kind way_to_equal(struct schedule *schedule, const struct core *core,
+                                             const struct thread *left, const struct thread *next)
+{
+    const uint64_t before = core->tick_before_at;
+    bool was_ready = next->now.state == EXTRACT_STATE_READY && next->now.from < before;
+
+    if (core->tick_count > 1 && was_ready && left->now.from < before)
+        schedule->board->has_no_slices = true; // a tick before has not switched
+    if (!core->tick_count)
+        return EXTRACT_SWITCH_UNKNOWN;
+    if (!core->ticks)
+        return EXTRACT_SWITCH_YIELDED;
+    return schedule->board->has_no_slices ? EXTRACT_SWITCH_UNKNOWN : EXTRACT_SWITCH_TIME_SLICED;
+}
+
+// Notes the ticks of the kernel's timer. What a tick makes ready follows it.
+static void note_tick(struct core *core, const struct extract_event *event,
+                      const struct extract_role_fields *role)
+{
+    if (role->role == EXTRACT_ROLE_TICK) {
+        core->tick_before_at = core->tick_at;
+        core->tick_at = event->ticks;
+        core->tick_count += core->tick_count < 2;
+        core->ticks = true;
+    } else if (role->role == EXTRACT_ROLE_SWITCH ||
+               (event->context == EXTRACT_THREAD && role->role != EXTRACT_ROLE_RESUME)) {
+        core->ticks = false;
+    }
+}
+
 // Notes how a thread loses the core to another one, if no event before showed that it waits or
 // yields. A thread that waits for something that no event shows loses the core to a less
 // urgent one, or to none.
@@ -402,8 +435,9 @@ static void derive_way(struct schedule *schedule, struct core *core,
     if (!next_address || (trace->priority_order && urgency > before)) {
         core->way = EXTRACT_SWITCH_GAVE_UP;
         thread_end_response(schedule, left, event);
-    } else if ((is_idle && !is_known) ||
-               (trace->priority_order && urgency == before)) { // or not known
+    } else if (is_known && trace->priority_order && urgency == before && !is_idle) {
+        core->way = way_to_equal(schedule, core, left, next);
+    } else if ((is_idle && !is_known) || (trace->priority_order && urgency == before)) {
         core->way = EXTRACT_SWITCH_UNKNOWN;
     }
     core->states_way = core->way != EXTRACT_SWITCH_PREEMPTED;
@@ -419,6 +453,7 @@ static void note_way(struct schedule *schedule, struct core *core,
                                                            : EXTRACT_SWITCH_GAVE_UP;
     if (role->role == EXTRACT_ROLE_SWITCH && !role->ready)
         derive_way(schedule, core, event, role);
+    note_tick(core, event, role);
     if (role->role == EXTRACT_ROLE_SWITCH)
         return;
     choices_add_event(schedule, core, event, role);

@@ -95,10 +95,10 @@ static bool is_idle_thread(const struct schedule *schedule, uint64_t address)
 static uint16_t first_priority(const struct schedule *schedule, uint64_t address)
 {
     const struct extract_object *thread =
-        schedule->may_have_missed ? NULL
-                                  : extract_trace_thread_at(schedule->trace, address, UINT64_MAX);
+        extract_trace_thread_at(schedule->trace, address, UINT64_MAX);
 
-    return thread ? thread->priority : EXTRACT_NO_PRIORITY;
+    return thread && (thread->keeps_priority || !schedule->may_have_missed) ? thread->priority
+                                                                            : EXTRACT_NO_PRIORITY;
 }
 
 struct thread *schedule_find_thread(struct schedule *schedule, uint64_t address)
@@ -246,14 +246,17 @@ void thread_lose_core(struct schedule *schedule, uint64_t address, uint64_t at, 
 
     if (!thread)
         return;
-    bool is_ready = core->states_way && core->way == EXTRACT_SWITCH_PREEMPTED;
+    bool is_ready = core->states_way && (core->way == EXTRACT_SWITCH_PREEMPTED ||
+                                         core->way == EXTRACT_SWITCH_TIME_SLICED);
     if (is_ready && thread->now.state > EXTRACT_STATE_READY) {
         end_wait(schedule, thread);
         thread_set(schedule, thread, at, &ready, NULL);
     }
     if (thread->now.state != EXTRACT_STATE_RUNNING || thread->now.core != number)
         return;
-    bool is_unknown_way = core->states_way && core->way == EXTRACT_SWITCH_UNKNOWN;
+    // A yield that no event states is only the likely way.
+    bool is_unknown_way = core->states_way && (core->way == EXTRACT_SWITCH_UNKNOWN ||
+                                               core->way == EXTRACT_SWITCH_YIELDED);
     bool is_unsure = is_unknown_way ||
                      (schedule->has_silent_switches && cores_is_next(schedule, address, number));
     thread->has_waited = core->states_way && core->way == EXTRACT_SWITCH_GAVE_UP;

@@ -81,9 +81,11 @@ static const struct rtos_event events[] = {
      ROLE(MUTEX_PUT, .object = WORD_1, .owner = WORD_2, .count = WORD_3, .ends = EXTRACT_WAIT_MUTEX,
           .wakes_one = true, .frees = true, .may_switch = true)},
     {EVENT(0xE02A, "notify", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
-     ROLE(CALL, .thread = WORD_1, .ends = EXTRACT_WAIT_NOTIFICATION, .may_switch = true)},
+     // What a task waits for is its own notification.
+     CALL(.thread = WORD_1, .ends = EXTRACT_WAIT_NOTIFICATION)},
     {EVENT(0xE02C, "notify_block", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
-     ROLE(SUSPEND, .thread = WORD_1, .begins = EXTRACT_WAIT_NOTIFICATION, .may_switch = true)},
+     ROLE(SUSPEND, .object = WORD_1, .thread = WORD_1, .begins = EXTRACT_WAIT_NOTIFICATION,
+          .may_switch = true)},
     {EVENT(0xE02B, "notify_get", SVC, 1, WORDS(OBJECT("thread"), NO, NO))},
     {EVENT(POSIX_RTOS_ID_OBJECT_NAME, "object_name", SVC, 1, WORDS(OBJECT("object"), NO, NO))},
     {EVENT(0xE009, "priority_disinherit", KERN, 2,

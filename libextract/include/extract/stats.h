@@ -248,7 +248,7 @@ struct extract_stats {
     uint64_t context_switches;           // another thread, or idle, gets a core; if there are
                                          // unsure ticks, at least so many
     uint64_t switches[EXTRACT_SWITCHES]; // of them, by kind
-    uint64_t time_slices;                // events
+    uint64_t time_slices; // events for them; if there are none, switches of that kind
     struct {
         uint64_t context_switches, preemptions, time_slices;
     } tracex; // as TraceX counts them
@@ -268,6 +268,7 @@ struct extract_stats {
     // of the ticks of all threads.
     uint64_t span_ticks;
     uint64_t likely_modulus; // struct extract_clock
+    bool clock_is_still;     // the same
     size_t thread_count;
     struct extract_thread_stats *threads; // in the order of the trace's objects; owned
     size_t service_count;

@@ -56,6 +56,7 @@ struct extract_clock {
     // The clock turns often within a small part of its modulus, so that this is likely to be its
     // true one, and times are wrong; 0: it does not.
     uint64_t likely_modulus;
+    bool is_still; // several timestamps are all equal: the clock stands still, or is too slow
 };
 
 // The entries that a log reports as lost for one reason.
@@ -144,6 +145,7 @@ struct extract_object {
     bool thread;                   // events can belong to it
     enum extract_kind number_kind; // kind of the number in `address` (SIGNAL …); NONE: an address
     uint16_t priority;             // as registered; EXTRACT_NO_PRIORITY if unknown
+    bool keeps_priority;           // no event changes `priority`, which holds in all of the trace
     uint32_t slot;                 // slot of the registry; UINT32_MAX if it is not in one
 };
 
