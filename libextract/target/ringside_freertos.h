@@ -20,20 +20,176 @@
 #define RINGSIDE_FREERTOS_H
 #ifndef __ASSEMBLER__ // some ports include FreeRTOSConfig.h in assembler files
 
+#if defined configNUMBER_OF_CORES && configNUMBER_OF_CORES > 1
+#error "ringside_freertos.h is for FreeRTOS on one core"
+#endif
+// 1: record each tick. 0: record a tick, and its interrupt, only if it wakes or switches a task, or
+// if something else is recorded in it.
+#ifndef RINGSIDE_FREERTOS_TICKS
+#define RINGSIDE_FREERTOS_TICKS 1
+#endif
+#if !RINGSIDE_FREERTOS_TICKS
+#define RINGSIDE_RTOS_BEFORE()                                                                     \
+    do {                                                                                           \
+        if (ringside_freertos_interrupts.held_entry || ringside_freertos_interrupts.holds_tick)    \
+            ringside_freertos_report_tick();                                                       \
+    } while (0)
+#endif
+
 #define RINGSIDE_RTOS_HIGH_FIRST 1
 #include "ringside_freertos_thread.h"
 #include "ringside_rtos_hooks.h"
 
-#if defined configNUMBER_OF_CORES && configNUMBER_OF_CORES > 1
-#error "ringside_freertos.h is for FreeRTOS on one core"
-#endif
-#ifndef RINGSIDE_FREERTOS_TICKS
-#define RINGSIDE_FREERTOS_TICKS 1 // record each tick: it shows which waits ended by their time
-#endif
-
 // Each file that includes this header offers the variables; the linker keeps one of each.
 __attribute__((weak)) struct ringside_rtos_events ringside_rtos_events;
 __attribute__((weak)) void *volatile ringside_freertos_thread;
+__attribute__((weak)) volatile uintptr_t ringside_freertos_interrupt;
+__attribute__((weak)) struct ringside_freertos_interrupts ringside_freertos_interrupts;
+
+// ---- interrupts ----
+
+// RINGSIDE_FREERTOS_INTERRUPT(): the number of the interrupt that is served.
+// RINGSIDE_FREERTOS_TICK_INTERRUPT(): the same in xTaskIncrementTick, or 0 if a task called it, to
+// catch up on ticks that came while the scheduler was suspended.
+#ifdef RINGSIDE_FREERTOS_TICK_INTERRUPT
+#elif defined __ARM_ARCH_PROFILE && __ARM_ARCH_PROFILE == 'M'
+#define RINGSIDE_FREERTOS_INTERRUPT()      ringside_freertos_ipsr()
+#define RINGSIDE_FREERTOS_TICK_INTERRUPT() ringside_freertos_ipsr()
+static inline uintptr_t ringside_freertos_ipsr(void)
+{
+    uintptr_t number;
+    __asm__ volatile("mrs %0, ipsr" : "=r"(number));
+    return number;
+}
+#elif defined __riscv
+// The cause keeps its value after the trap, so that it does not show whether a task runs. But a
+// task is in a critical section then, in which no interrupt is served. Releases before 10.5 count
+// these sections in the control block.
+#define RINGSIDE_FREERTOS_INTERRUPT() ringside_freertos_mcause()
+#define RINGSIDE_FREERTOS_TICK_INTERRUPT()                                                         \
+    (RINGSIDE_FREERTOS_JOIN(RINGSIDE_FREERTOS_NESTING_, portCRITICAL_NESTING_IN_TCB)               \
+         ? 0                                                                                       \
+         : ringside_freertos_mcause())
+#define RINGSIDE_FREERTOS_JOIN(a, b)  RINGSIDE_FREERTOS_JOIN_(a, b)
+#define RINGSIDE_FREERTOS_JOIN_(a, b) a##b
+#define RINGSIDE_FREERTOS_NESTING_0   xCriticalNesting
+#define RINGSIDE_FREERTOS_NESTING_1   pxCurrentTCB->uxCriticalNesting
+static inline uintptr_t ringside_freertos_mcause(void)
+{
+    uintptr_t cause;
+    __asm__ volatile("csrr %0, mcause" : "=r"(cause));
+    return cause & 0xFFF;
+}
+#else // the core's port must report the interrupts
+#define RINGSIDE_FREERTOS_TICK_INTERRUPT() 0
+#endif
+#ifndef RINGSIDE_FREERTOS_INTERRUPT
+#define RINGSIDE_FREERTOS_INTERRUPT() 0
+#endif
+
+struct ringside_freertos_interrupts {
+    volatile unsigned nesting; // entries without an exit
+    volatile uintptr_t tick;   // number of the tick's interrupt; 0: not known yet
+    // Without all ticks: the entry, and the tick, that are recorded if another event follows.
+    volatile uintptr_t held_entry; // number of the interrupt; 0: none
+    volatile uintptr_t held_count; // of ticks
+    volatile unsigned char holds_tick;
+};
+
+#if !RINGSIDE_FREERTOS_TICKS
+__attribute__((noinline, unused)) static void ringside_freertos_report_tick(void)
+{
+    struct ringside_freertos_interrupts *it = &ringside_freertos_interrupts;
+    const uintptr_t entry = it->held_entry;
+    const unsigned char holds_tick = it->holds_tick;
+
+    it->held_entry = it->holds_tick = 0;
+    if (entry)
+        RINGSIDE_RTOS_RECORD(isr_enter, entry);
+    if (holds_tick)
+        RINGSIDE_RTOS_RECORD(tick, it->held_count);
+}
+#endif
+
+// Reports the entry to an interrupt; `number`: 0 if the recorder's port knows it.
+static inline void ringside_freertos_isr_enter(uintptr_t number)
+{
+    const uintptr_t served = number ? number : RINGSIDE_FREERTOS_INTERRUPT();
+
+    ringside_freertos_interrupts.nesting++;
+    ringside_freertos_interrupt = served;
+#if !RINGSIDE_FREERTOS_TICKS
+    if (served && served == ringside_freertos_interrupts.tick) {
+        ringside_freertos_interrupts.held_entry = served;
+        return;
+    }
+#endif
+    RINGSIDE_RTOS_ISR_ENTER(number);
+}
+
+// Reports the exit. FreeRTOS 11 does so at the end of each handler that may switch tasks, also if
+// nothing has reported the entry.
+static inline void ringside_freertos_isr_exit(uintptr_t number, unsigned char is_switched)
+{
+    struct ringside_freertos_interrupts *it = &ringside_freertos_interrupts;
+    const unsigned char is_held = it->held_entry != 0 && !is_switched;
+
+    if (!it->nesting)
+        return;
+    it->nesting--;
+    if (is_held)
+        it->held_entry = it->holds_tick = 0;
+    else
+        RINGSIDE_RTOS_ISR_EXIT(number);
+    if (!it->nesting)
+        ringside_freertos_interrupt = 0;
+}
+
+// A tick, until xTaskIncrementTick returns.
+struct ringside_freertos_tick {
+    const unsigned char *is_switched; // FreeRTOS's variable: whether a task is switched
+    uintptr_t bytes;                  // of the variable
+    uintptr_t interrupt;              // whose exit the port does not report; 0: none
+};
+
+static inline struct ringside_freertos_tick
+ringside_freertos_tick_begin(uintptr_t count, unsigned char is_counted, uintptr_t interrupt,
+                             const void *is_switched, uintptr_t bytes)
+{
+    struct ringside_freertos_interrupts *it = &ringside_freertos_interrupts;
+    struct ringside_freertos_tick tick = {(const unsigned char *)is_switched, bytes, interrupt};
+
+    it->tick = interrupt ? interrupt : it->tick;
+    if (it->nesting && ringside_freertos_interrupt == interrupt)
+        tick.interrupt = 0;
+    if (tick.interrupt)
+        ringside_freertos_isr_enter(interrupt);
+    if (!is_counted) // a task will catch up on it
+        return tick;
+#if RINGSIDE_FREERTOS_TICKS
+    RINGSIDE_RTOS_TICK(count);
+#else
+    it->held_count = count;
+    it->holds_tick = 1;
+    if (interrupt && !it->held_entry) // something was recorded in the interrupt
+        ringside_freertos_report_tick();
+#endif
+    return tick;
+}
+
+static inline void ringside_freertos_tick_end(const struct ringside_freertos_tick *tick)
+{
+    unsigned char is_switched = 0;
+
+    for (uintptr_t i = 0; i < tick->bytes; i++)
+        is_switched |= tick->is_switched[i];
+    if (tick->interrupt)
+        ringside_freertos_isr_exit(tick->interrupt, is_switched);
+    else if (!ringside_freertos_interrupts.nesting)
+        ringside_freertos_interrupts.holds_tick = 0; // a task has caught up on it
+}
+
+// ---- the running task ----
 
 // FreeRTOS reports a task that gets the core even if it had it before.
 static inline void ringside_freertos_enter(void *task)
@@ -65,17 +221,22 @@ static inline void ringside_freertos_enter(void *task)
 #define traceTASK_PRIORITY_DISINHERIT(task, priority)                                              \
     RINGSIDE_RTOS_PRIORITY_DISINHERIT(task, priority)
 #define traceMOVED_TASK_TO_READY_STATE(task)         RINGSIDE_RTOS_THREAD_READY(task)
-#define traceTASK_DELAY()                            RINGSIDE_RTOS_THREAD_SLEEP(pxCurrentTCB, 0)
+#define traceTASK_DELAY()                                                                          \
+    RINGSIDE_RTOS_THREAD_SLEEP(pxCurrentTCB, xTicksToDelay)
+// The timer task waits for a command with it, too, without a limit if no timer runs.
 #define traceTASK_DELAY_UNTIL(wake)                                                                \
-    RINGSIDE_RTOS_THREAD_SLEEP(pxCurrentTCB, (TickType_t)((wake) - xTickCount))
+    RINGSIDE_RTOS_THREAD_SLEEP(pxCurrentTCB, (TickType_t)((wake) - xTickCount) == portMAX_DELAY    \
+                                                 ? 0                                               \
+                                                 : (TickType_t)((wake) - xTickCount))
 #define traceTASK_SUSPEND(task)                      RINGSIDE_RTOS_THREAD_SUSPEND(task)
 #define traceTASK_RESUME(task)                       RINGSIDE_RTOS_THREAD_RESUME(task)
 #define traceTASK_RESUME_FROM_ISR(task)              RINGSIDE_RTOS_THREAD_RESUME(task)
 
-// Notifications. FreeRTOS 10.4 and newer pass the number of the notification.
-#define traceTASK_NOTIFY(...)                        RINGSIDE_RTOS_NOTIFY(0)
-#define traceTASK_NOTIFY_FROM_ISR(...)               RINGSIDE_RTOS_NOTIFY(0)
-#define traceTASK_NOTIFY_GIVE_FROM_ISR(...)          RINGSIDE_RTOS_NOTIFY(0)
+// Notifications. FreeRTOS 10.4 and newer pass the number of the notification. The task that gets it
+// is a variable of the functions that call these.
+#define traceTASK_NOTIFY(...)                        RINGSIDE_RTOS_NOTIFY(pxTCB)
+#define traceTASK_NOTIFY_FROM_ISR(...)               RINGSIDE_RTOS_NOTIFY(pxTCB)
+#define traceTASK_NOTIFY_GIVE_FROM_ISR(...)          RINGSIDE_RTOS_NOTIFY(pxTCB)
 #define traceTASK_NOTIFY_TAKE_BLOCK(...)             RINGSIDE_RTOS_NOTIFY_BLOCK(pxCurrentTCB)
 #define traceTASK_NOTIFY_WAIT_BLOCK(...)             RINGSIDE_RTOS_NOTIFY_BLOCK(pxCurrentTCB)
 #define traceTASK_NOTIFY_TAKE(...)                   RINGSIDE_RTOS_NOTIFY_GET(pxCurrentTCB)
@@ -83,12 +244,16 @@ static inline void ringside_freertos_enter(void *task)
 
 // ---- interrupts and the tick ----
 
-#define traceISR_ENTER()                             RINGSIDE_RTOS_ISR_ENTER(0)
-#define traceISR_EXIT()                              RINGSIDE_RTOS_ISR_EXIT(0)
-#define traceISR_EXIT_TO_SCHEDULER()                 RINGSIDE_RTOS_ISR_EXIT(0)
-#if RINGSIDE_FREERTOS_TICKS
-#define traceTASK_INCREMENT_TICK(count)              RINGSIDE_RTOS_TICK(count)
-#endif
+#define traceISR_ENTER()                             ringside_freertos_isr_enter(0)
+#define traceISR_EXIT()                              ringside_freertos_isr_exit(0, 0)
+#define traceISR_EXIT_TO_SCHEDULER()                 ringside_freertos_isr_exit(0, 1)
+// If the port does not report the tick's interrupt, it begins here, and ends when
+// xTaskIncrementTick returns. Ports for Cortex-M do from FreeRTOS 11.0 on, those for RISC-V never.
+#define traceTASK_INCREMENT_TICK(count)                                                            \
+    __attribute__((cleanup(ringside_freertos_tick_end))) const struct ringside_freertos_tick       \
+        ringside_tick = ringside_freertos_tick_begin(                                              \
+            count, uxSchedulerSuspended == 0, RINGSIDE_FREERTOS_TICK_INTERRUPT(),                  \
+            &xSwitchRequired, sizeof xSwitchRequired)
 #define traceLOW_POWER_IDLE_BEGIN()                  RINGSIDE_RTOS_IDLE_ENTER()
 #define traceLOW_POWER_IDLE_END()                    RINGSIDE_RTOS_IDLE_EXIT()
 
@@ -112,20 +277,33 @@ static inline void ringside_freertos_enter(void *task)
             of_queue;                                                                              \
     } while (0)
 
+// A new object is not yet what it will be: its type is an argument of the function that calls this.
+// A counting semaphore gets its count behind it.
 #define traceQUEUE_CREATE(q)                                                                       \
-    RINGSIDE_FREERTOS_BY_TYPE(q, RINGSIDE_RTOS_MUTEX_CREATE(q),                                    \
-                              RINGSIDE_RTOS_SEMAPHORE_CREATE(q, (q)->uxMessagesWaiting),           \
-                              RINGSIDE_RTOS_QUEUE_CREATE(q, (q)->uxLength))
+    do {                                                                                           \
+        if (ucQueueType == queueQUEUE_TYPE_MUTEX ||                                                \
+            ucQueueType == queueQUEUE_TYPE_RECURSIVE_MUTEX)                                        \
+            RINGSIDE_RTOS_MUTEX_CREATE(q);                                                         \
+        else if (ucQueueType == queueQUEUE_TYPE_BINARY_SEMAPHORE)                                  \
+            RINGSIDE_RTOS_SEMAPHORE_CREATE(q, 0);                                                  \
+        else if (ucQueueType != queueQUEUE_TYPE_COUNTING_SEMAPHORE)                                \
+            RINGSIDE_RTOS_QUEUE_CREATE(q, (q)->uxLength);                                          \
+    } while (0)
+#define traceCREATE_COUNTING_SEMAPHORE()                                                           \
+    RINGSIDE_RTOS_SEMAPHORE_CREATE(xHandle, uxInitialCount)
 #define traceQUEUE_DELETE(q)                                                                       \
     RINGSIDE_FREERTOS_BY_TYPE(q, RINGSIDE_RTOS_MUTEX_DELETE(q), RINGSIDE_RTOS_SEMAPHORE_DELETE(q), \
                               RINGSIDE_RTOS_QUEUE_DELETE(q))
 #define traceQUEUE_REGISTRY_ADD(q, name)             RINGSIDE_RTOS_OBJECT_NAME(q, name)
-// FreeRTOS calls these before it changes the count, and before it changes a mutex's holder.
+// FreeRTOS calls these before it changes the count, and before it changes a mutex's holder. A full
+// queue stays full if its message is overwritten.
+#define RINGSIDE_FREERTOS_AFTER_SEND(q)                                                            \
+    ((q)->uxMessagesWaiting + ((q)->uxMessagesWaiting < (q)->uxLength))
 #define traceQUEUE_SEND(q)                                                                         \
     RINGSIDE_FREERTOS_BY_TYPE(                                                                     \
         q, RINGSIDE_RTOS_MUTEX_PUT(q, (q)->u.xSemaphore.xMutexHolder),                             \
-        RINGSIDE_RTOS_SEMAPHORE_PUT(q, (q)->uxMessagesWaiting + 1),                                \
-        RINGSIDE_RTOS_QUEUE_SEND(q, (q)->uxMessagesWaiting + 1))
+        RINGSIDE_RTOS_SEMAPHORE_PUT(q, RINGSIDE_FREERTOS_AFTER_SEND(q)),                           \
+        RINGSIDE_RTOS_QUEUE_SEND(q, RINGSIDE_FREERTOS_AFTER_SEND(q)))
 #define traceQUEUE_RECEIVE(q)                                                                      \
     RINGSIDE_FREERTOS_BY_TYPE(q, RINGSIDE_RTOS_MUTEX_GET(q, ringside_freertos_thread),             \
                               RINGSIDE_RTOS_SEMAPHORE_GET(q, (q)->uxMessagesWaiting - 1),          \
@@ -180,7 +358,11 @@ static inline void ringside_freertos_enter(void *task)
 
 // ---- software timers and the heap ----
 
-#define traceTIMER_CREATE(timer)                     RINGSIDE_RTOS_TIMER_CREATE(timer)
+#define traceTIMER_CREATE(timer)                                                                   \
+    do {                                                                                           \
+        RINGSIDE_RTOS_TIMER_CREATE(timer);                                                         \
+        RINGSIDE_RTOS_OBJECT_NAME(timer, (timer)->pcTimerName);                                    \
+    } while (0)
 #define traceTIMER_EXPIRED(timer)                    RINGSIDE_RTOS_TIMER_EXPIRE(timer)
 #define traceMALLOC(address, bytes)                  RINGSIDE_RTOS_MEMORY_ALLOCATE(address, bytes)
 #define traceFREE(address, bytes)                    RINGSIDE_RTOS_MEMORY_FREE(address, bytes)

@@ -146,8 +146,18 @@ static inline void ringside_rtos_name_object(const void *object, const char *nam
     posix_trace_event(ringside_rtos_events.object_name, &data, sizeof data.object + length);
 }
 
+// What comes before each event, for kernels that hold an event back until another one follows.
+#ifndef RINGSIDE_RTOS_BEFORE
+#define RINGSIDE_RTOS_BEFORE() ((void)0)
+#endif
+
 // Records one event with the given words. An object's address or a small number becomes a word.
 #define RINGSIDE_RTOS_TRACE(key, ...)                                                              \
+    do {                                                                                           \
+        RINGSIDE_RTOS_BEFORE();                                                                    \
+        RINGSIDE_RTOS_RECORD(key, __VA_ARGS__);                                                    \
+    } while (0)
+#define RINGSIDE_RTOS_RECORD(key, ...)                                                             \
     do {                                                                                           \
         const uintptr_t ringside_words[] = {__VA_ARGS__};                                          \
         posix_trace_event(ringside_rtos_events.key, ringside_words, sizeof ringside_words);        \

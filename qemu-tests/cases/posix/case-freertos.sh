@@ -11,8 +11,8 @@ session() {
     printf '%s\n' 'tbreak ringside_wrap_marker' continue
     copy board switches=freertos_counts.switches takes=freertos_counts.takes \
         gives=freertos_counts.gives blocks=freertos_counts.blocks sleeps=freertos_counts.sleeps \
-        longest=freertos_longest_take done=freertos_done
-    into_file "$work/last" 'ringside last 400'
+        longest=freertos_longest_take done=freertos_done ticks=xTickCount
+    into_file "$work/last" 'ringside last 1000'
     into_file "$work/why" 'ringside why filter'
     look board "$elf"
 }
@@ -58,6 +58,16 @@ check "freertos: as many calls as the firmware counted" stats_are \
     and $(service mutex_put) + $(service semaphore_put) + $(service queue_send) == $(said gives)
     and $(service mutex_block) + $(service semaphore_block) + $(service queue_block)
         == $(said blocks) and $(service thread_sleep) == $(said sleeps)"
+check "freertos: each tick, in its interrupt" stats_are \
+    "$(service tick) == $(said ticks)
+    and ([.interrupt_list[] | select(.number == 15).count] | add) == $(said ticks)"
+check "freertos: the ticks of a delay" grep -q 'thread sleep thread=logger ticks=1$' "$work/last"
+check "freertos: the timer task waits without a limit" grep -q \
+    'thread sleep thread=System Timer Th ticks=0$' "$work/last"
+check "freertos: a semaphore's count at its creation" grep -q \
+    'semaphore create semaphore=device count=0$' "$work/last"
+check "freertos: a mutex is created as one, then given" test \
+    "$(grep -c 'mutex create mutex=bus$\|mutex put mutex=bus thread=none$' "$work/last")" -eq 2
 check "freertos: all the time has an owner" stats_are \
     '([.threads[].ticks] | add) + .idle_ticks + .interrupt_ticks + .init_ticks == .span_ticks
     and .unknown_ticks == 0 and .idle_ticks > .span_ticks / 10 and .interrupt_ticks > 0'

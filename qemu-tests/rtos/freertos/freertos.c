@@ -16,6 +16,7 @@ static const void *objects[FREERTOS_QUEUES];
 volatile struct freertos_counts freertos_counts;
 TCB_t *volatile pxCurrentTCB;
 volatile TickType_t xTickCount;
+volatile UBaseType_t uxSchedulerSuspended; // the kernel here never suspends it
 
 static void set_name(TCB_t *task, const char *name)
 {
@@ -60,29 +61,64 @@ void freertos_create_task(const TX_THREAD *thread)
     }
 }
 
-void freertos_create_queue(const void *object, const char *name, uint8_t type, ULONG length)
+// Returns the block of a new object; NULL: there are too many. Its type decides what it becomes, as
+// in FreeRTOS: a mutex gets its form behind the macro, and then is given once.
+static Queue_t *create_queue(const void *object, uint8_t ucQueueType, ULONG length)
 {
     for (unsigned i = 0; i < FREERTOS_QUEUES; i++) {
         if (objects[i])
             continue;
         Queue_t *queue = &queues[i];
         objects[i] = object;
-        *queue = (Queue_t){.pcHead = type == 1 ? NULL : (int8_t *)queue,
+        *queue = (Queue_t){.pcHead = (int8_t *)queue,
                            .uxLength = length,
-                           .uxItemSize = type ? 0 : sizeof(ULONG),
-                           .ucQueueType = type};
+                           .uxItemSize = ucQueueType ? 0 : sizeof(ULONG),
+                           .ucQueueType = ucQueueType};
         traceQUEUE_CREATE(queue);
-        traceQUEUE_REGISTRY_ADD(queue, name);
-        return;
+        if (ucQueueType == queueQUEUE_TYPE_MUTEX) {
+            queue->pcHead = NULL;
+            freertos_counts.gives++;
+            traceQUEUE_SEND(queue);
+            queue->uxMessagesWaiting = 1;
+        }
+        return queue;
     }
+    return NULL;
+}
+
+void freertos_create_queue(const void *object, const char *name, uint8_t ucQueueType, ULONG length)
+{
+    Queue_t *queue = create_queue(object, ucQueueType, length);
+
+    if (queue)
+        traceQUEUE_REGISTRY_ADD(queue, name);
+}
+
+void freertos_create_counting(const void *object, const char *name, ULONG length,
+                              UBaseType_t uxInitialCount)
+{
+    Queue_t *xHandle = create_queue(object, queueQUEUE_TYPE_COUNTING_SEMAPHORE, length);
+
+    if (!xHandle)
+        return;
+    xHandle->uxMessagesWaiting = uxInitialCount;
+    traceCREATE_COUNTING_SEMAPHORE();
+    traceQUEUE_REGISTRY_ADD(xHandle, name);
+}
+
+static bool is_mutex(const Queue_t *queue)
+{
+    return queue->ucQueueType == queueQUEUE_TYPE_MUTEX;
 }
 
 static void receive(Queue_t *queue)
 {
     freertos_counts.takes++;
     traceQUEUE_RECEIVE(queue);
-    if (queue->ucQueueType == 1)
+    if (is_mutex(queue)) {
         queue->u.xSemaphore.xMutexHolder = pxCurrentTCB;
+        queue->uxMessagesWaiting = 0;
+    }
 }
 
 void freertos_switch(const TX_THREAD *entered)
@@ -98,9 +134,9 @@ void freertos_waited(bool is_success)
     Queue_t *queue = pxCurrentTCB->wanted;
 
     if (queue && is_success) {
-        queue->uxMessagesWaiting++;
+        queue->uxMessagesWaiting += !is_mutex(queue);
         receive(queue);
-        queue->uxMessagesWaiting--;
+        queue->uxMessagesWaiting -= !is_mutex(queue);
     } else if (queue) {
         traceQUEUE_RECEIVE_FAILED(queue);
     }
@@ -152,6 +188,7 @@ void freertos_give(const TX_MUTEX *mutex)
     freertos_counts.gives++;
     traceQUEUE_SEND(queue);
     queue->u.xSemaphore.xMutexHolder = NULL;
+    queue->uxMessagesWaiting = 1;
 }
 
 void freertos_take(const TX_MUTEX *mutex, bool may_wait)
@@ -175,22 +212,39 @@ void freertos_ready(const TX_THREAD *thread)
     traceMOVED_TASK_TO_READY_STATE(task);
 }
 
-void freertos_sleep(void)
+void freertos_sleep(TickType_t xTicksToDelay)
 {
     freertos_counts.sleeps++;
     traceTASK_DELAY();
 }
 
-// FreeRTOS has no macro for the wait of its timer task.
+// The timer task waits for a command without a limit.
 void freertos_suspend(const TX_THREAD *thread)
 {
-    if (thread != &bout_timer_thread)
+    if (thread == &bout_timer_thread) {
+        freertos_counts.sleeps++;
+        traceTASK_DELAY_UNTIL(xTickCount + portMAX_DELAY);
+    } else {
         traceTASK_SUSPEND(freertos_task(thread));
+    }
 }
 
-void freertos_isr_enter(void)
+// The tick, without what FreeRTOS does in it. The kernel here switches tasks behind it.
+static void increment_tick(void)
 {
+    BaseType_t xSwitchRequired = 0;
+
+    traceTASK_INCREMENT_TICK(xTickCount);
+    xTickCount++;
+}
+
+void freertos_isr_enter(ULONG exception)
+{
+    enum { SYSTICK = 15 };
+
     traceISR_ENTER();
+    if (exception == SYSTICK)
+        increment_tick();
 }
 
 void freertos_isr_exit(void)

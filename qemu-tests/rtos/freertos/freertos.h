@@ -9,9 +9,21 @@
 #include "freertos/FreeRTOSConfig.h"
 
 typedef uint32_t TickType_t;
+typedef long BaseType_t;
 typedef unsigned long UBaseType_t;
 
+#define portMAX_DELAY ((TickType_t)UINT32_MAX)
+
 enum { FREERTOS_TASKS = 8, FREERTOS_QUEUES = 8 };
+
+// What a queue is used for, as FreeRTOS numbers it.
+enum {
+    queueQUEUE_TYPE_BASE,
+    queueQUEUE_TYPE_MUTEX,
+    queueQUEUE_TYPE_COUNTING_SEMAPHORE,
+    queueQUEUE_TYPE_BINARY_SEMAPHORE,
+    queueQUEUE_TYPE_RECURSIVE_MUTEX
+};
 
 typedef struct QueueDefinition {
     int8_t *pcHead;
@@ -21,7 +33,7 @@ typedef struct QueueDefinition {
         } xSemaphore;
     } u;
     UBaseType_t uxMessagesWaiting, uxLength, uxItemSize;
-    uint8_t ucQueueType; // 0 queue, 1 mutex, 2 counting semaphore
+    uint8_t ucQueueType;
 } Queue_t;
 
 typedef struct tskTaskControlBlock {
@@ -39,6 +51,7 @@ struct freertos_counts {
 extern volatile struct freertos_counts freertos_counts;
 extern TCB_t *volatile pxCurrentTCB;
 extern volatile TickType_t xTickCount;
+extern volatile UBaseType_t uxSchedulerSuspended;
 
 // Return the blocks of a thread (NULL: the idle task) and of an object.
 TCB_t *freertos_task(const TX_THREAD *thread);
@@ -47,7 +60,9 @@ Queue_t *freertos_queue(const void *object);
 void freertos_open(void);
 // What the kernel's hooks call.
 void freertos_create_task(const TX_THREAD *thread);
-void freertos_create_queue(const void *object, const char *name, uint8_t type, ULONG length);
+void freertos_create_queue(const void *object, const char *name, uint8_t ucQueueType, ULONG length);
+void freertos_create_counting(const void *object, const char *name, ULONG length,
+                              UBaseType_t uxInitialCount);
 void freertos_switch(const TX_THREAD *entered);
 void freertos_waited(bool is_success);
 void freertos_send(const void *object, ULONG messages);
@@ -55,9 +70,9 @@ void freertos_receive(const void *object, ULONG messages, bool may_wait);
 void freertos_give(const TX_MUTEX *mutex);
 void freertos_take(const TX_MUTEX *mutex, bool may_wait);
 void freertos_ready(const TX_THREAD *thread);
-void freertos_sleep(void);
+void freertos_sleep(TickType_t xTicksToDelay);
 void freertos_suspend(const TX_THREAD *thread);
-void freertos_isr_enter(void);
+void freertos_isr_enter(ULONG exception);
 void freertos_isr_exit(void);
 
 #endif
