@@ -10,7 +10,7 @@
 
 // Widths in characters.
 enum {
-    MAX_EXEC = 24, // longer names are truncated
+    MAX_EXEC = 28, // "interrupt/" and an address of 64 bits; longer names are truncated
     EXEC_COMPAT = 16,
     SVC_WIDTH = 16,
     FILE_WIDTH = 16,

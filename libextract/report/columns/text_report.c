@@ -20,6 +20,7 @@ enum {
     PREFIX_CAPACITY = 2048, // bytes, more than all columns before the text together
     FLAGS_CAPACITY = 160,   // bytes
     MAX_PADDED_CELL = 128,  // bytes of a name that is copied without checks
+    MAX_ADDRESS_CELL = 512, // bytes of an address, with what it is in
     // Fixed widths and limits of a report in parts:
     SEQ_WIDTH = 7,
     EXEC_WIDTH = 16,
@@ -57,6 +58,26 @@ static bool fail(struct text_report *report)
 
 // ---- the prefix: the columns before the text ----
 
+// Writes the name of a thread that does not fit. An address, also that of an interrupted thread, is
+// whole; another name ends in a mark, but for trcrpt's columns.
+static void put_long_exec(const struct text_report *report, struct text_writer *writer)
+{
+    const struct entry_builder_text name = report->builder->context_name;
+    const char *slash = strrchr(name.bytes, '/');
+    const char *tail = slash ? slash + 1 : name.bytes;
+    unsigned width = report->layout.exec;
+    bool is_address = strncmp(tail, "0x", 2) == 0 && name.length <= MAX_ADDRESS_CELL;
+
+    if (name.columns > width && is_address) {
+        text_writer_copy(writer, name.bytes, name.length);
+    } else if (name.columns <= width || report->layout.columns.compat) {
+        cell_text(writer, name.bytes, name.length, name.columns, width);
+    } else {
+        cell_text(writer, name.bytes, name.length, name.columns, width - 1);
+        TEXT_WRITER_LITERAL(writer, "…");
+    }
+}
+
 // Writes the name of the thread.
 static inline void put_exec(const struct text_report *report, struct text_writer *writer)
 {
@@ -64,7 +85,7 @@ static inline void put_exec(const struct text_report *report, struct text_writer
     unsigned width = report->layout.exec;
 
     if (name.columns > width || name.length > MAX_PADDED_CELL) {
-        cell_text(writer, name.bytes, name.length, name.columns, width);
+        put_long_exec(report, writer);
         return;
     }
     text_writer_piece(writer, name.bytes, name.length);

@@ -136,20 +136,58 @@ static void layout_of_ringside(void **state)
     start(own, false);
     columns.prio = columns.pid = true;
     assert_report(
-        "SEQ  ID    THREAD                           PID  PRIO  ELAPSED_SEC   DELTA_MSEC  APPL    "
+        "SEQ  ID    THREAD                               PID  PRIO  ELAPSED_SEC   DELTA_MSEC  APPL "
+        "   "
         "SYSCALL KERNEL  INTERRUPT\n"
-        "  0  045   main                      0x20004000  16/8  0.000000000     0.000000          "
+        "  0  045   main                          0x20004000  16/8  0.000000000     0.000000       "
+        "   "
         "send queue=7\n"
-        "  1  003   interrupt/main            0x20004000  -     0.000500000     0.500000          "
+        "  1  003   interrupt/main                0x20004000  -     0.000500000     0.500000       "
+        "   "
         "                enter\n"
-        "  2  1001  main                      0x20004000  16    1.500500000  1500.000000  mine\n"
-        "                                                                                 "
+        "  2  1001  main                          0x20004000  16    1.500500000  1500.000000  "
+        "mine\n"
+        "                                                                                     "
         "second=2\n"
-        "  3  1001  main                      0x20004000  16    1.500500000     0.000000  mine\n"
-        "                                                                                 "
+        "  3  1001  main                          0x20004000  16    1.500500000     0.000000  "
+        "mine\n"
+        "                                                                                     "
         "second=2\n"
-        "  4  001   a thread with a name of   0x20004100  16    1.500600000     0.100000          "
+        "  4  001   a thread with a name of 32 …  0x20004100  16    1.500600000     0.100000       "
+        "   "
         "        resume main  [provisional]\n");
+}
+
+// An address of 64 bits is whole, with what it is in.
+static void addresses_are_whole(void **state)
+{
+    static const uint64_t thread = UINT64_C(0xffffffffc0004000);
+    static const struct ring_entry entries[] = {
+        {UINT64_C(0xFFFFFFFF), thread, 3, 1000, {9, 15, 1, 0}},
+        {thread, 0x80100010, 4097, 2000, {1, 2, 3, 4}},
+    };
+    static struct ring_image high;
+    struct extract_memory *small = memory;
+    struct ring_spec spec = ring_plain;
+    (void)state;
+
+    spec.word_bytes = 8;
+    spec.mask = UINT64_MAX;
+    spec.entries = 8;
+    ring_build(&high, &spec);
+    ring_fill(&high, NULL, 0, entries, sizeof entries / sizeof *entries);
+    extract_memory_new_images(&memory, NULL);
+    extract_memory_add_bytes(memory, "ring", high.bytes, high.length, spec.address, NULL);
+    start(own, false);
+    options.no_header = true;
+    columns.seq = false;
+    assert_report(
+        "003   interrupt/0xffffffffc0004000  0.000000000    0.000000                          "
+        "enter\n"
+        "1001  0xffffffffc0004000            0.001000000    1.000000  mine\n"
+        "                                                             second=2\n");
+    extract_memory_close(memory);
+    memory = small;
 }
 
 static void two_lines_an_event(void **state)
@@ -481,6 +519,7 @@ int main(void)
         cmocka_unit_test(layout_of_trcrpt),
         cmocka_unit_test(columns_of_trcrpt),
         cmocka_unit_test(layout_of_ringside),
+        cmocka_unit_test(addresses_are_whole),
         cmocka_unit_test(two_lines_an_event),
         cmocka_unit_test(times_of_every_kind),
         cmocka_unit_test(pages_have_heads),
