@@ -2,7 +2,7 @@
 // events: names and priorities that the trace does not state: those of the firmware's ELF, and
 // those of the control blocks in the target's memory.
 #include "events/names.h"
-#include <extract/kernel.h>
+#include "kernel/kernel.h"
 #include <stdlib.h>
 
 enum { BATCH = 256 };
@@ -38,9 +38,13 @@ void names_find_priorities(struct build *build)
 
 // ---- names from the control blocks of the kernel ----
 
-// Returns whether an event of the trace is about an object that nothing has named.
-static bool has_unnamed(const struct extract_trace *trace)
+// Passes each object that an event is about, and that nothing has named, to `visit`, until that
+// returns false.
+static void visit_unnamed(struct build *build, void *context,
+                          bool (*visit)(struct build *build, void *context, const char *label,
+                                        uint64_t address))
 {
+    const struct extract_trace *trace = build->trace;
     struct extract_event events[BATCH];
     struct extract_reader reader;
     size_t got;
@@ -50,8 +54,17 @@ static bool has_unnamed(const struct extract_trace *trace)
         for (size_t i = 0; i < got; i++)
             for (unsigned k = 0; k < events[i].fields && k < events[i].type->fields; k++)
                 if (events[i].type->field[k].kind == EXTRACT_KIND_OBJECT && events[i].field[k] &&
-                    !extract_names_find(trace, false, events[i].field[k], events[i].seq))
-                    return true;
+                    !extract_names_find(trace, false, events[i].field[k], events[i].seq) &&
+                    !visit(build, context, events[i].type->field[k].label, events[i].field[k]))
+                    return;
+}
+
+static bool note_unnamed(struct build *build, void *context, const char *label, uint64_t address)
+{
+    (void)build;
+    (void)label;
+    (void)address;
+    *(bool *)context = true;
     return false;
 }
 
@@ -77,21 +90,49 @@ static bool add_kernel_object(struct build *build, const struct extract_kernel_o
             names_enter_object(trace, epoch, trace->object_count - 1, epoch->from));
 }
 
+// The objects that no list of the kernel has, as far as they were looked for.
+struct unlisted {
+    struct extract_kernel *kernel;
+    struct extract_map seen; // addresses
+    bool fits;
+};
+
+static bool add_unlisted(struct build *build, void *context, const char *label, uint64_t address)
+{
+    struct unlisted *unlisted = context;
+    uint32_t *seen = extract_map_at(&unlisted->seen, address);
+
+    if (!seen || *seen)
+        return seen != NULL;
+    *seen = 1;
+    const struct extract_kernel_object *object =
+        kernel_read_object(unlisted->kernel, build->memory, build->trace->symbols, label, address);
+    unlisted->fits = !object || add_kernel_object(build, object);
+    return unlisted->fits;
+}
+
 bool names_add_kernel(struct build *build)
 {
     struct extract_trace *trace = build->trace;
-    struct extract_kernel *kernel = NULL;
-    bool fits = true;
+    struct unlisted unlisted = {.fits = true};
+    bool has_unnamed = false;
 
-    if (!build->memory || !trace->symbols || !trace->snapshot->ring.format->kernel ||
-        !has_unnamed(trace))
+    if (!build->memory || !trace->symbols || !trace->snapshot->ring.format->kernel)
+        return true;
+    visit_unnamed(build, &has_unnamed, note_unnamed);
+    if (!has_unnamed)
         return true;
     // Without a kernel that can be read, addresses and symbols remain.
-    extract_kernel_read_states(&kernel, build->memory, trace->symbols, NULL);
-    for (size_t i = 0; kernel && i < kernel->object_count && fits; i++)
-        fits = add_kernel_object(build, &kernel->objects[i]);
+    extract_kernel_read_states(&unlisted.kernel, build->memory, trace->symbols, NULL);
+    struct extract_kernel *kernel = unlisted.kernel;
+    for (size_t i = 0; kernel && i < kernel->object_count && unlisted.fits; i++)
+        unlisted.fits = add_kernel_object(build, &kernel->objects[i]);
+    if (kernel && unlisted.fits && extract_map_init(&unlisted.seen, 64)) {
+        visit_unnamed(build, &unlisted, add_unlisted);
+        extract_map_free(&unlisted.seen);
+    }
     extract_kernel_free(kernel);
-    return fits;
+    return unlisted.fits;
 }
 
 // ---- names from the ELF only ----

@@ -597,6 +597,13 @@ static void check_count(struct kernel_reader *reader, size_t cores, uint64_t cou
                        reader->kernel->is_moving ? ": it is moving one" : "");
 }
 
+// Timers that do not run are in no list.
+static void read_object(struct kernel_reader *reader, const char *type, uint64_t address)
+{
+    if (strcmp(type, "timer") == 0)
+        add_timer(reader, address);
+}
+
 static bool read_freertos(struct kernel_reader *reader)
 {
     struct walk walk = {.list = NULL};
@@ -641,4 +648,5 @@ const struct kernel_description kernel_freertos = {.name = "FreeRTOS",
                                                    .interrupts = "ulPortInterruptNesting",
                                                    .prefixes = prefixes,
                                                    .context = kernel_context_freertos,
-                                                   .read = read_freertos};
+                                                   .read = read_freertos,
+                                                   .read_object = read_object};

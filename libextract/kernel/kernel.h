@@ -97,6 +97,9 @@ struct kernel_description {
                     struct extract_registers *registers);
     // Reads all. Returns false if the memory does not contain the kernel's variables.
     bool (*read)(struct kernel_reader *reader);
+    // Reads the object of a type at an address, if its control block proves that there is one;
+    // NULL: all objects are in lists.
+    void (*read_object)(struct kernel_reader *reader, const char *type, uint64_t address);
 };
 
 extern const struct kernel_description kernel_threadx, kernel_bout, kernel_freertos;
@@ -105,6 +108,12 @@ extern const struct kernel_description kernel_threadx, kernel_bout, kernel_freer
 
 // Returns the kernel of a program; NULL: none is known.
 const struct kernel_description *kernel_detect(struct extract_symbols *symbols);
+// Adds the object that events call one of a type at an address to a kernel, if it has it not, and
+// the control block there proves it. Returns NULL if nothing was added.
+const struct extract_kernel_object *kernel_read_object(struct extract_kernel *kernel,
+                                                       struct extract_memory *memory,
+                                                       struct extract_symbols *symbols,
+                                                       const char *type, uint64_t address);
 // Reads the address of the thread that has a core, or 0: none, or the kernel has not started.
 // Returns false if it is not known.
 bool kernel_read_current(struct extract_memory *memory, struct extract_symbols *symbols,

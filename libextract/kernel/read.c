@@ -441,6 +441,22 @@ bool kernel_is_switching(struct extract_memory *memory, struct extract_symbols *
            kernel_read_variable(&reader, description->next, core, &next) && next;
 }
 
+const struct extract_kernel_object *kernel_read_object(struct extract_kernel *kernel,
+                                                       struct extract_memory *memory,
+                                                       struct extract_symbols *symbols,
+                                                       const char *type, uint64_t address)
+{
+    const struct kernel_description *description = kernel_detect(symbols);
+    struct kernel_reader reader = kernel_reader_make(kernel, memory, symbols);
+    size_t count = kernel->object_count;
+
+    reader.object_capacity = count;
+    reader.problem_capacity = kernel->problem_count;
+    if (description && description->read_object)
+        description->read_object(&reader, type, address);
+    return kernel->object_count > count ? &kernel->objects[count] : NULL;
+}
+
 size_t kernel_count_cores(struct extract_symbols *symbols)
 {
     const struct kernel_description *description = kernel_detect(symbols);

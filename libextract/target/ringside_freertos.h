@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// target: FreeRTOS's trace macros as events of ringside_rtos_hooks.h, for FreeRTOS 10 and 11 on one
-// core.
+// target: FreeRTOS's trace macros as events of ringside_rtos_hooks.h, for FreeRTOS from 10.1 on, on
+// one core.
 //
 // To use it:
 //   1. Include it at the end of FreeRTOSConfig.h.

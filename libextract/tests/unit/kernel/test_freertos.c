@@ -77,7 +77,7 @@ QueueRegistryItem_t xQueueRegistry[4];
 
 static TCB_t tasks[TASKS];
 static Queue_t mutex, orders, full;
-static Timer_t beat, blink;
+static Timer_t beat, blink, once;
 // What surrounds an event group may have the numbers of an empty queue.
 static struct {
     unsigned long before[16];
@@ -178,6 +178,7 @@ static int make_kernel(void **state)
     list_init(&xActiveTimerList2);
     beat = (Timer_t){.pcTimerName = "beat", .xTimerPeriodInTicks = 50};
     blink = (Timer_t){.pcTimerName = "blink", .xTimerPeriodInTicks = 7};
+    once = (Timer_t){.pcTimerName = "once", .xTimerListItem = {.pvOwner = &once}}; // has expired
     list_add(&xActiveTimerList1, &beat.xTimerListItem, &beat, 0xFFFFFFF8);
     list_add(&xActiveTimerList2, &blink.xTimerListItem, &blink, 3);
     memset(xQueueRegistry, 0, sizeof xQueueRegistry);
@@ -233,6 +234,26 @@ static void timers_are_read(void **state)
     kernel = host_kernel(*state);
     assert_non_null(find_timer(kernel, &beat));
     assert_null(find_timer(kernel, &blink));
+    extract_kernel_free(kernel);
+}
+
+// A timer that does not run is in no list. If an event names it, its block proves that it is one.
+static void a_timer_is_read_by_its_address(void **state)
+{
+    struct host *host = *state;
+    struct extract_kernel *kernel = host_kernel(host);
+    const size_t count = kernel->object_count;
+    const uint64_t address = host_address(&once);
+
+    assert_null(kernel_read_object(kernel, host->memory, host->symbols, "queue", address));
+    assert_null(kernel_read_object(kernel, host->memory, host->symbols, "timer", address + 8));
+    assert_null(
+        kernel_read_object(kernel, host->memory, host->symbols, "timer", host_address(&beat)));
+    const struct extract_kernel_object *timer =
+        kernel_read_object(kernel, host->memory, host->symbols, "timer", address);
+    assert_non_null(timer);
+    assert_string_equal(timer->name, "once");
+    assert_int_equal(kernel->object_count, count + 1);
     extract_kernel_free(kernel);
 }
 
@@ -574,6 +595,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
     const struct CMUnitTest tests[] = {TEST(tasks_are_read),
                                        TEST(timers_are_read),
+                                       TEST(a_timer_is_read_by_its_address),
                                        TEST(queues_are_read),
                                        TEST(a_wait_begins_on_the_core),
                                        TEST(registers_may_be_in_the_block),
