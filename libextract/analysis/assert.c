@@ -623,6 +623,12 @@ static enum extract_code find_name(void *context, const char *name, struct expre
     *figure = (struct assert_figure){.low = 0, .high = FAR};
     snprintf(figure->name, sizeof figure->name, "%s", name);
     code = find_figure(assertions, &call, figure, error);
+    if (figure->quantity == EXPRESSION_TIME && assertions->stats->clock_is_still) {
+        figure->has_value = false;
+        figure->lacks = "the clock stands still, or is too slow";
+        figure->low = 0;
+        figure->high = FAR;
+    }
     *found = (struct expression_name){
         .index = (unsigned)assertions->count, .has_numbers = true, .quantity = figure->quantity};
     assertions->count += !code;

@@ -119,7 +119,7 @@ static void count_cores(struct extract_trace *trace)
     }
     if (info->cores > 1) // their clocks may differ, which looks like turns of one clock
         info->clock.likely_modulus = 0;
-    for (size_t i = 0; i < trace->epoch_count; i++)
+    for (size_t i = 0; trace->snapshots && i < trace->epoch_count; i++) // logs
         info->clock.is_still &= trace->epochs[i].clock.is_still;
 }
 

@@ -24,6 +24,7 @@ static void put_totals(struct rkh_report *report)
         kv_put_seconds(&kv, analysis->now.span, report->options->hz);
     else
         kv_put_note(&kv, "no stamp gives a time");
+    kv_put_still_clock(&kv, report->stats->clock_is_still);
     if (analysis->has_times && analysis->has_untimed_runs)
         kv_put_note(&kv, "of the runs with stamps; the times of others are not known");
     if (analysis->has_mixed_rates)

@@ -3,6 +3,7 @@
 // stands still. Truth: counters in the scheduler of FreeRTOS, and computation by hand.
 #define _GNU_SOURCE // memmem
 #include "tests/unit/posix_format/rtos_events.h"
+#include <extract/assert.h>
 #include <extract/report.h>
 #include <extract/why.h>
 #include <string.h>
@@ -108,6 +109,8 @@ static void test_still_clock(void **state)
 {
     const struct extract_why_options options = {.thread = "a"};
     struct extract_error error = {.code = EXTRACT_OK};
+    struct extract_assertion_result result;
+    struct extract_assertions *assertions;
     struct extract_why *why = NULL;
     const uint64_t words[] = {A};
     uint8_t name[9] = {[4] = 'a'};
@@ -142,6 +145,14 @@ static void test_still_clock(void **state)
                                            "clock stands still");
         extract_why_free(why);
         why = NULL;
+        assert_int_equal(extract_assertions_new(&assertions, look.trace, NULL, 0, true, NULL),
+                         EXTRACT_OK);
+        assert_int_equal(
+            extract_assertions_check(assertions, "response(a).max < 100", &result, NULL),
+            EXTRACT_OK);
+        assert_int_equal(result.result,
+                         is_still ? EXTRACT_ASSERTION_UNKNOWN : EXTRACT_ASSERTION_HOLDS);
+        extract_assertions_free(assertions);
         look_close(&look);
     }
 }

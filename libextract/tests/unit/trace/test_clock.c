@@ -326,6 +326,21 @@ static void test_likely_modulus(void **state)
     look_close(&look);
 }
 
+// A clock stands still if all timestamps of several entries are equal.
+static void test_still(void **state)
+{
+    uint64_t stamps[TURNING_STAMPS];
+    (void)state;
+    for (unsigned i = 0; i < TURNING_STAMPS; i++)
+        stamps[i] = 0x1234;
+    for (unsigned kind = 0; kind < 3; kind++) {
+        events_of(4, 0xFFFFFFFF, stamps, kind ? TURNING_STAMPS : 1);
+        assert_int_equal(extract_trace_info(look.trace)->clock.is_still, kind == 1);
+        look_close(&look);
+        stamps[kind == 1 ? TURNING_STAMPS - 1 : 0] += kind;
+    }
+}
+
 // A period of the user must be above the span of the timestamps, not above each of them.
 static void test_modulus_above_span(void **state)
 {
@@ -379,6 +394,7 @@ int main(void)
         cmocka_unit_test(test_backwards_at_the_start),
         cmocka_unit_test(test_narrow_is_never_backwards),
         cmocka_unit_test(test_likely_modulus),
+        cmocka_unit_test(test_still),
         cmocka_unit_test(test_modulus_above_span),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_reader_places),
