@@ -68,6 +68,17 @@ headers_stand_alone() {
     done
 }
 
+# Compiles FreeRTOS's header as files of a firmware in C++ include it, with and without all ticks.
+freertos_header_is_cpp() {
+    local ticks
+    echo '#include "ringside_freertos.h"' >"$client.c"
+    for ticks in 0 1; do
+        clang -x c++ -std=c++11 -Wall -Wextra -Wshadow -Werror -fsyntax-only \
+            -DRINGSIDE_FREERTOS_TICKS=$ticks -I"$root/dest/usr/share/ringside/target" \
+            "$client.c" || return 1
+    done
+}
+
 # Compares the names that the public headers declare with those that the library exports.
 exports_match() {
     # shellcheck disable=SC2046
@@ -179,6 +190,7 @@ check "the installed program runs" "$root/dest/usr/bin/ringside" --help
 check "a client builds with pkg-config and runs" client_runs
 check "a client links statically" client_links_statically
 check "public headers stand alone" headers_stand_alone
+check "the header of FreeRTOS in C++" freertos_header_is_cpp
 check "the library exports what its headers declare" exports_match
 check "the reader exports GDB's two names only" reader_exports
 check "babeltrace2 reads a trace with the plug-in, which exports nothing else" plugin_reads

@@ -40,6 +40,16 @@
 #include "ringside_freertos_thread.h"
 #include "ringside_rtos_hooks.h"
 
+// What is known of interrupts.
+struct ringside_freertos_interrupts {
+    volatile unsigned nesting; // entries without an exit
+    volatile uintptr_t tick;   // number of the tick's interrupt; 0: not known yet
+    // Without all ticks: the entry, and the tick, that are recorded if another event follows.
+    volatile uintptr_t held_entry; // number of the interrupt; 0: none
+    volatile uintptr_t held_count; // of ticks
+    volatile unsigned char holds_tick;
+};
+
 // Each file that includes this header offers the variables; the linker keeps one of each.
 __attribute__((weak)) struct ringside_rtos_events ringside_rtos_events;
 __attribute__((weak)) void *volatile ringside_freertos_thread;
@@ -86,15 +96,6 @@ static inline uintptr_t ringside_freertos_mcause(void)
 #ifndef RINGSIDE_FREERTOS_INTERRUPT
 #define RINGSIDE_FREERTOS_INTERRUPT() 0
 #endif
-
-struct ringside_freertos_interrupts {
-    volatile unsigned nesting; // entries without an exit
-    volatile uintptr_t tick;   // number of the tick's interrupt; 0: not known yet
-    // Without all ticks: the entry, and the tick, that are recorded if another event follows.
-    volatile uintptr_t held_entry; // number of the interrupt; 0: none
-    volatile uintptr_t held_count; // of ticks
-    volatile unsigned char holds_tick;
-};
 
 #if !RINGSIDE_FREERTOS_TICKS
 __attribute__((noinline, unused)) static void ringside_freertos_report_tick(void)
@@ -250,10 +251,10 @@ static inline void ringside_freertos_enter(void *task)
 // If the port does not report the tick's interrupt, it begins here, and ends when
 // xTaskIncrementTick returns. Ports for Cortex-M do from FreeRTOS 11.0 on, those for RISC-V never.
 #define traceTASK_INCREMENT_TICK(count)                                                            \
-    __attribute__((cleanup(ringside_freertos_tick_end))) const struct ringside_freertos_tick       \
-        ringside_tick = ringside_freertos_tick_begin(                                              \
-            count, uxSchedulerSuspended == 0, RINGSIDE_FREERTOS_TICK_INTERRUPT(),                  \
-            &xSwitchRequired, sizeof xSwitchRequired)
+    __attribute__((cleanup(ringside_freertos_tick_end), unused))                                   \
+    const struct ringside_freertos_tick ringside_tick = ringside_freertos_tick_begin(              \
+        count, uxSchedulerSuspended == 0, RINGSIDE_FREERTOS_TICK_INTERRUPT(), &xSwitchRequired,    \
+        sizeof xSwitchRequired)
 #define traceLOW_POWER_IDLE_BEGIN()                  RINGSIDE_RTOS_IDLE_ENTER()
 #define traceLOW_POWER_IDLE_END()                    RINGSIDE_RTOS_IDLE_EXIT()
 
