@@ -59,8 +59,8 @@ static bool symbol_name(struct build *build, uint64_t address, char *name, size_
 
     return build->trace->symbols &&
            extract_symbols_by_address(build->trace->symbols, address, &symbol, NULL, NULL) &&
-           extract_symbols_describe(build->trace->symbols, address,
-                                    build->trace->snapshot->ring.format->names_members, name, size);
+           extract_format_describe(build->trace->snapshot->ring.format, build->trace->symbols,
+                                   address, name, size);
 }
 
 // Returns whether the first `got` of at most `max` bytes are a complete text: one that ends there,

@@ -89,8 +89,8 @@ const struct extract_object *symbol_objects_find(const struct extract_trace *tra
     if (*place)
         return known->objects[*place - 1];
     *place = NO_SYMBOL;
-    if (!extract_symbols_describe(trace->symbols, extract_ring_address(ring, address),
-                                  ring->format->names_members, name, sizeof name))
+    if (!extract_format_describe(ring->format, trace->symbols, extract_ring_address(ring, address),
+                                 name, sizeof name))
         return NULL;
     struct extract_object **objects = extract_grow(known->objects, &known->capacity, known->count,
                                                    sizeof(struct extract_object *));

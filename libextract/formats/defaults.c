@@ -11,6 +11,13 @@ bool extract_format_is_never_meant(const struct extract_ring *ring,
     return false;
 }
 
+bool extract_format_describe(const struct extract_format *format, struct extract_symbols *symbols,
+                             uint64_t address, char *buffer, size_t size)
+{
+    return format->describe ? format->describe(symbols, address, buffer, size)
+                            : extract_symbols_describe(symbols, address, false, buffer, size);
+}
+
 bool extract_format_is_complete(struct extract_ring *ring, struct extract_memory *memory)
 {
     (void)ring;

@@ -624,9 +624,12 @@ struct extract_format {
     // reports a name.
     bool (*entry_name)(const struct extract_event *event, struct extract_name_entry *entry);
 
+    // Writes the name that the firmware's source files have for an address, as
+    // extract_symbols_describe does. NULL: that function, without members.
+    bool (*describe)(struct extract_symbols *symbols, uint64_t address, char *buffer, size_t size);
+
     bool streams;            // one header leads to several rings; an option selects one
     bool has_cores;          // an entry contains the number of the core that wrote it
-    bool names_members;      // an address inside a variable gets the member's name: "ao.equeue"
     uint32_t user_ids;       // id of user event 0, if user events have names; otherwise 0
     bool users_share;        // user events without a template of their own use that of user event 0
     bool has_ownerless;      // outside of interrupts, thread 0 means that no thread made the event
@@ -645,6 +648,10 @@ struct extract_format {
     const struct extract_hook_entries *entries; // NULL: templates see the event's words unchanged
     const struct extract_encoder *encoder;      // NULL: traces cannot be merged
 };
+
+// Writes the name of an address as `describe` of the format does.
+bool extract_format_describe(const struct extract_format *format, struct extract_symbols *symbols,
+                             uint64_t address, char *buffer, size_t size);
 
 // Defaults for members of extract_format: never meant, complete as it is, no registry.
 bool extract_format_is_never_meant(const struct extract_ring *ring,

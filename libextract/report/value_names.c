@@ -44,8 +44,7 @@ static bool find_symbol(struct value_names *names, uint64_t address)
     uint64_t loaded_at = extract_ring_address(names->ring, address);
 
     if (!names->symbols ||
-        !extract_symbols_describe(names->symbols, loaded_at, names->ring->format->names_members,
-                                  name, sizeof name))
+        !extract_format_describe(names->ring->format, names->symbols, loaded_at, name, sizeof name))
         return false;
     extract_text_puts(&names->found, name);
     if (strchr(name, '+') && extract_symbols_place(names->symbols, loaded_at, &place))

@@ -158,6 +158,12 @@ bool extract_symbols_start(const struct extract_symbols *symbols, uint64_t *star
 // there. Writable sections are not used, since their content at run time is not in the file.
 size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
                                      void *buffer, size_t length);
+// The same, also out of writable sections: for members that keep what the program starts with.
+size_t extract_symbols_read_initial(const struct extract_symbols *symbols, uint64_t address,
+                                    void *buffer, size_t length);
+// Returns whether the program cannot change what is at an address: it is in a read-only section, or
+// in one that a loader makes read-only.
+bool extract_symbols_is_constant(const struct extract_symbols *symbols, uint64_t address);
 
 // Gets the size in bytes of a type by its name: "TX_THREAD" (a typedef), "struct TX_THREAD_STRUCT"
 // or the bare tag. If a name has several definitions, the first counts. The first call builds the

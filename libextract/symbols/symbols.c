@@ -368,15 +368,18 @@ bool extract_symbols_has_text(const struct extract_symbols *symbols, const char 
     return false;
 }
 
-size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
-                                     void *buffer, size_t length)
+// Reads from the first section with bytes at an address: one of constants, or any.
+static size_t read_section(const struct extract_symbols *symbols, bool constant, uint64_t address,
+                           void *buffer, size_t length)
 {
     const struct elf_file *file = &symbols->file;
 
     address -= symbols->load_bias;
     for (uint32_t i = 0; i < file->section_count; i++) {
         const struct elf_section *s = &file->sections[i];
-        if (!is_constant(s) || address < s->address || address - s->address >= s->length)
+        bool fits =
+            constant ? is_constant(s) : s->type == SHT_PROGBITS && s->flags & SHF_ALLOC && s->bytes;
+        if (!fits || address < s->address || address - s->address >= s->length)
             continue;
         size_t at = (size_t)(address - s->address);
         size_t count = length < s->length - at ? length : s->length - at;
@@ -384,6 +387,32 @@ size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint
         return count;
     }
     return 0;
+}
+
+size_t extract_symbols_read_constant(const struct extract_symbols *symbols, uint64_t address,
+                                     void *buffer, size_t length)
+{
+    return read_section(symbols, true, address, buffer, length);
+}
+
+size_t extract_symbols_read_initial(const struct extract_symbols *symbols, uint64_t address,
+                                    void *buffer, size_t length)
+{
+    return read_section(symbols, false, address, buffer, length);
+}
+
+bool extract_symbols_is_constant(const struct extract_symbols *symbols, uint64_t address)
+{
+    static const char relocated[] = ".data.rel.ro";
+    const struct elf_file *file = &symbols->file;
+
+    address -= symbols->load_bias;
+    for (uint32_t i = 0; i < file->section_count; i++) {
+        const struct elf_section *s = &file->sections[i];
+        if (s->bytes && address >= s->address && address - s->address < s->length)
+            return is_constant(s) || strncmp(s->name, relocated, sizeof relocated - 1) == 0;
+    }
+    return false;
 }
 
 bool extract_symbols_writable(const struct extract_symbols *symbols, size_t index,

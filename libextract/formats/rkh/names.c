@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// formats/rkh: what events mean to other parts of the library: the names that they report, the
-// items of user events, and the hook entries that templates see. A hook entry consists of 64-bit
-// words, or for a user event of a buffer with its items.
+// formats/rkh: what events mean to other parts of the library: the names that they report or that
+// the firmware has, the items of user events, and the hook entries that templates see. A hook entry
+// consists of 64-bit words, or for a user event of a buffer with its items.
 //
 // Source: docs/formats/rkh-text.md, "Names" and "As hook entries".
 #include "formats/rkh/rkh.h"
+#include "symbols/dwarf.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
-enum { RKH_SMA_ACT = 64, RKH_SMA_REG = 69 };
+enum { RKH_SMA_ACT = 64, RKH_SMA_REG = 69, MAX_NAME = 256 };
 
 static const struct record {
     uint8_t id;
@@ -82,6 +86,98 @@ bool rkh_names_object(unsigned id)
         if (records[i].id == id)
             return records[i].kind != EXTRACT_KIND_USER_EVENT;
     return false;
+}
+
+// ---- Names in the firmware ----
+//
+// An active object is a variable, s_server, that the source files call by a constant pointer,
+// server. The records of a stream contain the pointer's name. So does the constant part of the
+// object, to which its member romrkh points.
+
+// Composes the pointer in `bytes` that were read at an address. Returns 0 if too few were.
+static uint64_t read_pointer(const struct extract_symbols *symbols, uint64_t address)
+{
+    unsigned size = extract_symbols_pointer_bytes(symbols);
+    uint8_t bytes[8];
+
+    if (extract_symbols_read_initial(symbols, address, bytes, size) != size)
+        return 0;
+    struct extract_cursor c = extract_cursor_make(bytes, size, extract_symbols_byte_order(symbols));
+    return extract_cursor_word(&c, size);
+}
+
+// Reads the name in the constant part of an active object, or in the object itself if it has no
+// such part. Returns false if it has none.
+static bool read_own_name(struct extract_symbols *symbols, uint64_t object, char *name, size_t size)
+{
+    struct extract_inner inner;
+    uint64_t at = object, offset, bytes;
+
+    if (extract_symbols_inner(symbols, object, "romrkh", NULL, false, &inner)) {
+        at = inner.count == 1 ? read_pointer(symbols, object + inner.member) : 0;
+        if (!at || !extract_symbols_member(symbols, "RKH_ROM_T", "name", &offset, &bytes))
+            return false;
+    } else {
+        if (!extract_symbols_inner(symbols, object, "istate", "name", false, &inner) ||
+            !inner.has_second || inner.count != 1)
+            return false;
+        offset = inner.second;
+    }
+    uint64_t text = read_pointer(symbols, at + offset);
+    size_t got = text ? extract_symbols_read_constant(symbols, text, name, size) : 0;
+    return got && *name && memchr(name, 0, got);
+}
+
+// Finds the constant pointer by which the source files call a variable: "server" for "s_server".
+static bool find_pointer_name(struct extract_symbols *symbols, const struct extract_symbol *object,
+                              char *name, size_t size)
+{
+    struct extract_symbol pointer;
+
+    if (strncmp(object->name, "s_", 2) != 0 ||
+        !extract_symbols_by_name(symbols, object->name + 2, &pointer) || pointer.function ||
+        pointer.size != extract_symbols_pointer_bytes(symbols) ||
+        !extract_symbols_is_constant(symbols, pointer.address) ||
+        read_pointer(symbols, pointer.address) != object->address)
+        return false;
+    snprintf(name, size, "%s", pointer.name);
+    return true;
+}
+
+// Returns the part of a path that begins in the type that all active objects have in common, at
+// whose offset `common` is: "equeue" of "sma.equeue" if that is "equeue.start". Without such a
+// part, returns the path.
+static const char *skip_derived(const char *path, const char *common)
+{
+    const char *part = path;
+
+    while (part && strncmp(common, part, strlen(part)) != 0)
+        part = (part = strchr(part, '.')) ? part + 1 : NULL;
+    return part ? part : path;
+}
+
+bool rkh_describe_address(struct extract_symbols *symbols, uint64_t address, char *buffer,
+                          size_t size)
+{
+    struct extract_symbol object;
+    uint64_t offset;
+    char name[MAX_NAME], path[MAX_NAME], common[MAX_NAME];
+
+    if (!extract_symbols_describe(symbols, address, true, buffer, size))
+        return false;
+    if (!extract_symbols_by_address(symbols, address, &object, &offset, NULL) || object.function ||
+        (!read_own_name(symbols, object.address, name, sizeof name) &&
+         !find_pointer_name(symbols, &object, name, sizeof name)))
+        return true;
+    size_t length = strlen(object.name);
+    snprintf(path, sizeof path, "%s", strlen(buffer) > length ? buffer + length : "");
+    if (*path != '.')
+        snprintf(buffer, size, "%s%s", name, path);
+    else if (extract_symbols_member_at(symbols, "RKH_SMA_T", offset, common, sizeof common))
+        snprintf(buffer, size, "%s->%s", name, skip_derived(path + 1, common));
+    else
+        snprintf(buffer, size, "%s->%s", name, path + 1);
+    return true;
 }
 
 uint64_t rkh_find_near(const struct extract_symbols *symbols)

@@ -303,6 +303,10 @@ void rkh_stream_set_bounds(struct extract_ring *ring, uint64_t start, uint32_t l
 
 // Member `name` of extract_describing_entries.
 bool rkh_read_name(const struct extract_event *event, struct extract_name_entry *entry);
+// Writes the name that the source files have for an address: "server" for the active object
+// s_server, "server->equeue" for its queue. Returns false if no symbol covers the address.
+bool rkh_describe_address(struct extract_symbols *symbols, uint64_t address, char *buffer,
+                          size_t size);
 // Returns an address near the firmware's variables, for a 64-bit host that sends the lower halves
 // of addresses; 0 for other targets.
 uint64_t rkh_find_near(const struct extract_symbols *symbols);
