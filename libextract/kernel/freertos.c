@@ -582,13 +582,14 @@ static bool read_state(struct kernel_reader *reader, struct walk *walk)
     return true;
 }
 
-// Compares the tasks with the number of them. Each core may be moving one from list to list; if
-// nothing is damaged, that is one that is missing.
+// Compares the tasks with the number of them. Those behind one that the images do not have are not
+// found. Each core may be moving one from list to list; if nothing is damaged, that is one that is
+// missing.
 static void check_count(struct kernel_reader *reader, size_t cores, uint64_t count)
 {
     const size_t found = reader->kernel->thread_count;
 
-    if (count == found)
+    if (count == found || (count > found && reader->kernel->missing_count))
         return;
     reader->kernel->is_moving =
         !reader->kernel->problem_count && count > found && count - found <= cores;

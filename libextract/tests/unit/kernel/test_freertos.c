@@ -590,11 +590,40 @@ static void an_item_belongs_to_its_task(void **state)
     extract_kernel_free(kernel);
 }
 
+extern char __executable_start[], _end[]; // of the program
+
+static void add_image(struct extract_memory *memory, const char *from, const char *to)
+{
+    assert_int_equal(extract_memory_add_bytes(memory, "the program", from, (size_t)(to - from),
+                                              host_address(from), NULL),
+                     EXTRACT_OK);
+}
+
+// Behind a task that the images do not have, there are more. That fewer are found than the kernel
+// counts is no sign of damage then.
+static void missing_tasks_are_no_damage(void **state)
+{
+    struct host *host = *state;
+    struct extract_memory *images;
+    struct extract_kernel *kernel;
+
+    assert_int_equal(extract_memory_new_images(&images, NULL), EXTRACT_OK);
+    add_image(images, __executable_start, (const char *)&tasks[5]);
+    add_image(images, (const char *)&tasks[8], _end);
+    assert_int_equal(extract_kernel_read(&kernel, images, host->symbols, NULL), EXTRACT_OK);
+    assert_true(kernel->thread_count < TASKS);
+    assert_true(kernel->missing_count > 0);
+    assert_int_equal(kernel->problem_count, kernel->missing_count);
+    extract_kernel_free(kernel);
+    extract_memory_close(images);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
     const struct CMUnitTest tests[] = {TEST(tasks_are_read),
                                        TEST(timers_are_read),
+                                       TEST(missing_tasks_are_no_damage),
                                        TEST(a_timer_is_read_by_its_address),
                                        TEST(queues_are_read),
                                        TEST(a_wait_begins_on_the_core),
