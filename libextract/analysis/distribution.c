@@ -120,7 +120,7 @@ static unsigned bar_of(const struct distribution *distribution, uint64_t value)
 {
     uint64_t range = distribution->max - distribution->min;
     double part = range ? (double)(value - distribution->min) / (double)range : 0;
-    unsigned bar = (unsigned)(part * EXTRACT_BARS);
+    unsigned bar = (unsigned)(part * (double)EXTRACT_BARS);
 
     return bar < EXTRACT_BARS ? bar : EXTRACT_BARS - 1;
 }

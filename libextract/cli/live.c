@@ -99,7 +99,7 @@ bool cli_timeout_parse(const char *seconds, unsigned *ms)
     if (!*seconds || strspn(seconds, "0123456789.") != strlen(seconds))
         return false;
     double value = strtod(seconds, &end);
-    if (*end || value < 0.001 || value > MAX_TIMEOUT_SECONDS)
+    if (*end || value < 0.001 || value > (double)MAX_TIMEOUT_SECONDS)
         return false;
     *ms = (unsigned)(value * 1000 + 0.5);
     return true;

@@ -70,7 +70,7 @@ static void add_load(struct load *load, double entries, double ticks)
 
 static double rate_of(const struct load *load)
 {
-    bool is_rate = load->entries >= MIN_REFERENCE && load->ticks > 0;
+    bool is_rate = load->entries >= (double)MIN_REFERENCE && load->ticks > 0;
 
     return is_rate ? load->entries / load->ticks : 0;
 }
@@ -87,12 +87,12 @@ static void add_known(struct loss_estimator *e, double entries, double ticks)
 {
     add_load(&e->all, entries, ticks);
     add_load(&e->lately, entries, ticks);
-    if (e->lately.entries > LATELY_LAPS * e->lap) {
+    if (e->lately.entries > (double)LATELY_LAPS * e->lap) {
         e->lately.entries /= 2;
         e->lately.ticks /= 2;
     }
     add_load(&e->window, entries, ticks);
-    if (e->window.entries < e->lap / WINDOWS_PER_LAP)
+    if (e->window.entries < e->lap / (double)WINDOWS_PER_LAP)
         return;
     note_fastest(e, &e->window);
     e->has_window = true;
@@ -206,7 +206,7 @@ static bool find_at_most(const struct loss_estimator *e, struct loss_estimate *g
     double load = e->fastest * gap->ticks * headroom + e->lap / 2, laps = 0;
 
     // Beyond 2^50, neighboring integers are too close to each other for a double.
-    if (!e->has_window || e->fastest <= 0 || e->all.entries < MIN_ENTRIES || load >= 0x1p50 ||
+    if (!e->has_window || e->fastest <= 0 || e->all.entries < (double)MIN_ENTRIES || load >= 0x1p50 ||
         gap->at_least >= UINT64_C(1) << 50 || gap->modulo <= EXTRACT_LOG_ANY_MORE)
         return false;
     if (load > (double)gap->at_least)
@@ -271,7 +271,7 @@ static void end_after_gap(struct loss_estimator *e)
     if (e->state != LOSS_AFTER_GAP)
         return;
     add_load(&e->gaps[e->count - 1].around, e->after.entries, e->after.ticks);
-    if (e->after.entries >= e->lap / BRIEF_WINDOWS) {
+    if (e->after.entries >= e->lap / (double)BRIEF_WINDOWS) {
         note_fastest(e, &e->after);
         e->has_window = true;
     }
@@ -296,7 +296,7 @@ static void end_gap(struct loss_estimator *e, double ticks)
     gap->lately = e->lately;
     // What was certainly lost was written in that time, so it is a load that was seen.
     const struct load certain = {(double)gap->at_least, ticks};
-    if (certain.entries >= e->lap / BRIEF_WINDOWS)
+    if (certain.entries >= e->lap / (double)BRIEF_WINDOWS)
         note_fastest(e, &certain);
     e->state = LOSS_AFTER_GAP;
 }

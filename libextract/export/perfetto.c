@@ -745,7 +745,7 @@ static void put_counter(struct export_run *run, const struct export_counter *cou
     struct proto *proto = open_event(run, &event, &packet, &begin);
     if (is_load)
         proto_double(proto, EVENT_FRACTION,
-                     counter->is_unknown ? EXPORT_UNKNOWN : (double)counter->value / 10);
+                     counter->is_unknown ? (double)EXPORT_UNKNOWN : (double)counter->value / 10);
     else
         proto_uint(proto, EVENT_COUNT,
                    counter->is_unknown ? (uint64_t)EXPORT_UNKNOWN : counter->value);

@@ -95,7 +95,7 @@ void ring_clock_note_poll(struct ring_clock *clock, const struct extract_ring *r
     clock->new_entries = 0;
     clock->new_ticks = 0;
     clock->has_gap = false;
-    if (clock->entries > (double)ring->entries.count * RATE_LAPS) {
+    if (clock->entries > (double)ring->entries.count * (double)RATE_LAPS) {
         clock->entries /= 2;
         clock->ticks /= 2;
         clock->ns /= 2;

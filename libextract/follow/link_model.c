@@ -53,7 +53,7 @@ static double poll_ns(const struct link_model *link, const struct extract_ring *
     unsigned anchor = ring->format->slots ? ring->format->slots->anchor_words : ANCHOR_WORDS;
     double words = (anchor + 1) * (double)ring->word_bytes;
 
-    return POLL_READS * link_model_latency(link) + words / link_model_rate(link) + link->work;
+    return (double)POLL_READS * link_model_latency(link) + words / link_model_rate(link) + link->work;
 }
 
 static double entry_ns(const struct link_model *link, const struct extract_ring *ring)
@@ -71,7 +71,7 @@ double link_model_poll(const struct link_model *link, const struct extract_ring 
 double link_model_followed(const struct link_model *link, const struct extract_ring *ring,
                            double late_ns)
 {
-    double half = ((double)ring->entries.count - 1 - RECORD_MAX_PROVISIONAL) / 2;
+    double half = ((double)ring->entries.count - 1 - (double)RECORD_MAX_PROVISIONAL) / 2;
 
     half = half < 1 ? 1 : half;
     double ns = link_model_poll(link, ring, half) + late_ns;
@@ -90,7 +90,7 @@ uint32_t link_model_ring_wanted(const struct link_model *link, const struct extr
 
     if (rest < 0.01)
         return UINT32_MAX;
-    double slots = 2 * load * poll_ns(link, ring) / rest + 1 + RECORD_MAX_PROVISIONAL;
+    double slots = 2 * load * poll_ns(link, ring) / rest + 1 + (double)RECORD_MAX_PROVISIONAL;
     if (slots > UINT32_MAX / 2)
         return UINT32_MAX;
     return ((uint32_t)slots / ROUND_SLOTS + 1) * ROUND_SLOTS;

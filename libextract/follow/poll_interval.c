@@ -62,7 +62,7 @@ void poll_interval_note_head(struct poll_interval *interval, uint64_t now, uint6
         interval->window_more = 0;
     } else if (ns >= 1) {
         double load = (double)(head - interval->head) / ns;
-        double fall = ns / PEAK_HALF_LIFE;
+        double fall = ns / (double)PEAK_HALF_LIFE;
         // Raise the estimate at once but lower it slowly: polling late loses entries.
         interval->load = load > interval->load ? load : (3 * interval->load + load) / 4;
         interval->peak -= interval->peak * (fall < 0.5 ? fall : 0.5);
@@ -83,7 +83,8 @@ void poll_interval_choose(struct poll_interval *interval, const struct link_mode
     double quarter = ring->entries.count / 4.0;
     double idle = quarter / link_model_followed(link, ring, 0);
 
-    idle = idle < MIN_IDLE_NS ? MIN_IDLE_NS : idle > MAX_IDLE_NS ? MAX_IDLE_NS : idle;
+    idle = idle < (double)MIN_IDLE_NS ? (double)MIN_IDLE_NS : idle;
+    idle = idle > (double)MAX_IDLE_NS ? (double)MAX_IDLE_NS : idle;
     double loaded = interval->peak > 0 ? quarter / 2 / interval->peak : idle;
     interval->period_ns = (uint64_t)(loaded < idle ? loaded : idle);
 }

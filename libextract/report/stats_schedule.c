@@ -138,7 +138,7 @@ static void put_responses(struct extract_text *text, const struct extract_stats 
 static bool is_periodic(const struct extract_thread_stats *thread, uint64_t *jitter)
 {
     return extract_period_jitter(&thread->period, jitter) &&
-           (double)*jitter * 100 <= (double)thread->period.median * MAX_JITTER_PERCENT;
+           (double)*jitter * 100 <= (double)thread->period.median * (double)MAX_JITTER_PERCENT;
 }
 
 static void put_periods(struct extract_text *text, const struct extract_stats *stats,

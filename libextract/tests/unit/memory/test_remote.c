@@ -402,8 +402,8 @@ static void the_map_gives_regions(void **state)
     static const char *const none[] = {
         "<memory type=\"ram\" start=\"0\" length=\"0xffffffff\"/>",
         "<memory type=\"ram\" start=\"0\" length=\"0\"/>",
-        "<memory type=\"ram\" start=\"0\" length=\"8\"/><memory type=\"ram\" start=\"4\" "
-        "length=\"8\"/>",
+        ("<memory type=\"ram\" start=\"0\" length=\"8\"/><memory type=\"ram\" start=\"4\" "
+         "length=\"8\"/>"),
         "<memory type=\"ram\" start=\"0xfffffffffffffff0\" length=\"0x20\"/>",
         "<memory type=\"ram\" start=\"99999999999999999999999\" length=\"1\"/>",
         "<memory type=\"ram\" start=\"4\" length=\"8\"/><memory type=\"ram\" start=\"",

@@ -314,8 +314,8 @@ static void test_bursts(void **state)
     for (uint32_t seed = 1; seed <= 8; seed++) {
         writer.random = seed * 7919;
         writer.bursts = 20 * seed;
-        check_calls(64 << seed % 3, 1);
-        check_recording(64 << seed % 3, 1);
+        check_calls(64u << seed % 3, 1);
+        check_recording(64u << seed % 3, 1);
     }
     writer.bursts = 0;
 }

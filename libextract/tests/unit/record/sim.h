@@ -181,7 +181,7 @@ static inline void sim_pass(struct sim *sim, double ns)
         sim_run(sim, 1);
         sim->due += sim->next(sim);
     }
-    sim->owed += ns * sim->per_ns * SIM_STORES;
+    sim->owed += ns * sim->per_ns * (double)SIM_STORES;
     for (; sim->owed >= 1; sim->owed -= 1)
         sim_store(sim);
 }

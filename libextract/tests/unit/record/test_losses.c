@@ -224,8 +224,9 @@ static void judge(size_t load, size_t link)
         "hold, width %.1f and %.1f rings (median, 90 %%); at most: %.1f %% hold\n",
         loads[load].name, links[link].name, verdict.gaps, verdict.not_exact,
         (unsigned long long)verdict.lost, (unsigned long long)verdict.certain, n,
-        n ? 100.0 * verdict.covered / n : 100, n ? (double)verdict.widths[n / 2] / SLOTS : 0,
-        n ? (double)verdict.widths[n * 9 / 10] / SLOTS : 0,
+        n ? 100.0 * verdict.covered / n : 100,
+        n ? (double)verdict.widths[n / 2] / (double)SLOTS : 0,
+        n ? (double)verdict.widths[n * 9 / 10] / (double)SLOTS : 0,
         n ? 100.0 * verdict.most_right / n : 100);
     // With few gaps, chance would decide.
     if (n >= 50) {
