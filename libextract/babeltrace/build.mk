@@ -11,7 +11,9 @@ PLUGIN_SOURCES := $(sort $(wildcard libextract/babeltrace/*.c))
 PLUGIN_OBJECTS := $(PLUGIN_SOURCES:%.c=$(BUILD)/obj/%.o)
 PLUGIN         := $(if $(filter 1,$(HAVE_BT)),$(BUILD)/babeltrace-plugin-ringside.so)
 
-$(PLUGIN_OBJECTS): COMPILE += $(shell pkg-config --cflags babeltrace2)
+# From 2.1 on, babeltrace2 has a second version of the protocol between its components.
+$(PLUGIN_OBJECTS): COMPILE += $(shell pkg-config --cflags babeltrace2) \
+  $(shell pkg-config --atleast-version=2.1 babeltrace2 2>/dev/null && echo -DSOURCE_HAS_MIP_1)
 
 $(BUILD)/babeltrace-plugin-ringside.so: $(PLUGIN_OBJECTS) $(BUILD)/libextract.a \
                                       libextract/babeltrace/plugin.map

@@ -183,18 +183,45 @@ static void make_name_of_string(const struct extract_event_type *type, char name
     }
 }
 
+// Makes the class of the payload's bytes, whose number is the last member of the payload so far, of
+// the class `length`. Returns NULL if memory is short.
+static bt_field_class *make_bytes(struct source *source, const bt_field_class *payload,
+                                  bt_field_class *byte, bt_field_class *length)
+{
+#ifdef SOURCE_HAS_MIP_1
+    if (bt_self_component_get_graph_mip_version(source->self) >= 1) {
+        uint64_t last = bt_field_class_structure_get_member_count(payload) - 1;
+        const char *name = bt_field_class_structure_member_get_name(
+            bt_field_class_structure_borrow_member_by_index_const(payload, last));
+        const bt_field_location *location = bt_field_location_create(
+            source->trace_class, BT_FIELD_LOCATION_SCOPE_EVENT_PAYLOAD, &name, 1);
+        bt_field_class *bytes =
+            location ? bt_field_class_array_dynamic_with_length_field_location_create(
+                           source->trace_class, byte, location)
+                     : NULL;
+        bt_field_location_put_ref(location);
+        return bytes;
+    }
+#endif
+    (void)payload;
+    return bt_field_class_array_dynamic_create(source->trace_class, byte, length);
+}
+
 // Adds the payload's bytes with their number.
 static bool add_data(struct source *source, bt_field_class *payload)
 {
     bt_field_class *length = make_integer(source, 32, false);
     bt_field_class *byte = make_integer(source, 8, true);
-    bt_field_class *bytes =
-        length && byte ? bt_field_class_array_dynamic_create(source->trace_class, byte, length)
-                       : NULL;
+    bool is_added = false;
 
+    if (length && byte) {
+        bt_field_class_get_ref(length);
+        is_added = add_member(payload, "data_length", length) &&
+                   add_member(payload, "data", make_bytes(source, payload, byte, length));
+    }
+    bt_field_class_put_ref(length);
     bt_field_class_put_ref(byte);
-    bool is_added = add_member(payload, "data_length", length);
-    return add_member(payload, "data", bytes) && is_added;
+    return is_added;
 }
 
 static bt_field_class *make_payload(struct source *source, struct event_class *class, uint64_t seq)
@@ -327,6 +354,21 @@ const struct event_class *source_event_class(struct source *source,
 
 // ---- traces and streams ----
 
+// Clocks that count from the oldest event of their trace are the same clock for babeltrace2, so
+// that it shows several traces side by side.
+static bool identify_clock(struct source *source)
+{
+#ifdef SOURCE_HAS_MIP_1
+    if (bt_self_component_get_graph_mip_version(source->self) >= 1)
+        return bt_clock_class_set_namespace(source->clock_class, "ringside") == 0 &&
+               bt_clock_class_set_uid(source->clock_class, "since the oldest event") == 0;
+#endif
+    static const uint8_t uuid[16] = {0x92, 0x78, 0xea, 0xa8, 0x78, 0xe3, 0x48, 0x04,
+                                     0x8a, 0x46, 0x70, 0x9a, 0x79, 0x5c, 0xf9, 0xa1};
+    bt_clock_class_set_uuid(source->clock_class, uuid);
+    return true;
+}
+
 static bool set_clock(struct source *source, const struct source_options *options)
 {
     bt_clock_class *clock = source->clock_class = bt_clock_class_create(source->self);
@@ -343,7 +385,7 @@ static bool set_clock(struct source *source, const struct source_options *option
     bt_clock_class_set_offset(clock, seconds,
                               (uint64_t)((unsigned __int128)ns * hz / (uint64_t)giga));
     bt_clock_class_set_origin_is_unix_epoch(clock, options->is_unix_epoch);
-    return bt_clock_class_set_name(clock, "trace") == 0 &&
+    return identify_clock(source) && bt_clock_class_set_name(clock, "trace") == 0 &&
            bt_clock_class_set_description(
                clock, source->hz ? "Time since the oldest event of the trace"
                                  : "Ticks since the oldest event of the trace; their rate is "

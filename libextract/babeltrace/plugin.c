@@ -303,6 +303,23 @@ static bt_component_class_query_method_status query(bt_self_component_class_sour
                    : BT_COMPONENT_CLASS_QUERY_METHOD_STATUS_ERROR;
 }
 
+// The message interchange protocols of babeltrace2 2.0 (0) and 2.1 (0 and 1).
+static bt_component_class_get_supported_mip_versions_method_status
+list_protocols(bt_self_component_class_source *self, const bt_value *values, void *data,
+               bt_logging_level level, bt_integer_range_set_unsigned *versions)
+{
+#ifdef SOURCE_HAS_MIP_1
+    const uint64_t newest = 1;
+#else
+    const uint64_t newest = 0;
+#endif
+
+    (void)self, (void)values, (void)data, (void)level;
+    return bt_integer_range_set_unsigned_add_range(versions, 0, newest) == 0
+               ? BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_OK
+               : BT_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD_STATUS_MEMORY_ERROR;
+}
+
 // ---- the plug-in ----
 
 #pragma GCC visibility push(default)
@@ -321,6 +338,7 @@ BT_PLUGIN_SOURCE_COMPONENT_CLASS_HELP(trace, "See ringside-babeltrace(7).");
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_INITIALIZE_METHOD(trace, initialize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_FINALIZE_METHOD(trace, finalize);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_QUERY_METHOD(trace, query);
+BT_PLUGIN_SOURCE_COMPONENT_CLASS_GET_SUPPORTED_MIP_VERSIONS_METHOD(trace, list_protocols);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD(trace,
     source_iterator_new);
 BT_PLUGIN_SOURCE_COMPONENT_CLASS_MESSAGE_ITERATOR_CLASS_FINALIZE_METHOD(trace,
