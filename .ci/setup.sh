@@ -4,7 +4,8 @@
 # package is missing if the command, file or header that Ringside uses from it does not exist.
 set -u
 
-# Prints one line per probe: sets, probe (a command, or a path with shell patterns), package.
+# Prints one line per probe: sets, probe (a command, or a path with shell patterns), package. A set
+# with "?" is without the package on releases that do not have it.
 probes() {
     cat <<'LIST'
 build,demo,test  gcc                         gcc
@@ -16,6 +17,7 @@ build,demo,test  /usr/include/elfutils/libdw.h  libdw-dev
 build,demo,test  /usr/include/sqlite3.h      libsqlite3-dev
 build,demo,test  /usr/include/zlib.h         zlib1g-dev
 build,demo,test  scdoc                       scdoc
+build,demo,test  /usr/include/gdb/jit-reader.h  gdb
 demo,test        gdb-multiarch               gdb-multiarch
 demo,test        qemu-system-arm             qemu-system-arm
 demo,test        arm-none-eabi-gcc           gcc-arm-none-eabi
@@ -36,7 +38,7 @@ test             jq                          jq
 test             sqlite3                     sqlite3
 test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
-test             lttng-cputop                python3-lttnganalyses
+test?            lttng-cputop                python3-lttnganalyses
 test             xmllint                     libxml2-utils
 test             protoc                      protobuf-compiler
 test             /usr/include/babeltrace2/babeltrace.h  libbabeltrace2-dev
@@ -60,7 +62,11 @@ exists() { # $1: a command or a path pattern
 
 missing_packages() { # $1: the set
     probes | while read -r sets probe package; do
-        case ,$sets, in *,"$1",*) exists "$probe" || echo "$package" ;; esac
+        case ,$sets, in
+        *,"$1",*) exists "$probe" || echo "$package" ;;
+        *,"$1?",*) exists "$probe" || ! apt-cache show "$package" >/dev/null 2>&1 ||
+            echo "$package" ;;
+        esac
     done | sort -u | tr '\n' ' ' | sed 's/ $//'
 }
 
@@ -92,6 +98,7 @@ apt() { $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty
 # A dry run shows whether the package lists exist.
 if ! apt install --simulate $missing >/dev/null 2>&1; then
     apt update || fail "apt-get update failed; check the network"
+    missing=$(missing_packages "$set_name") # now it is known what the release has
 fi
 # Old lists name files that no longer exist. In that case, update the lists once.
 apt install -y --no-install-recommends $missing >/dev/null ||

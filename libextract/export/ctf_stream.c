@@ -125,6 +125,22 @@ static void put_lost(struct ctf_trace *trace, struct ctf_stream *stream, uint64_
     ctf_put64(stream, count);
 }
 
+// Writes a packet for the events that are missing before `ticks`. A reader compares its count with
+// that of the packet before it, so there must be one.
+static void write_gap(struct ctf_trace *trace, unsigned core, uint64_t ticks)
+{
+    struct ctf_stream *stream = trace->streams[core];
+
+    if (!has_events(stream) && !stream->packets)
+        put_lost(trace, stream, 0);
+    if (has_events(stream))
+        write_packet(trace, core, stream->last);
+    put_lost(trace, stream, stream->to_discard);
+    stream->discarded += stream->to_discard;
+    stream->to_discard = 0;
+    write_packet(trace, core, ticks);
+}
+
 static struct ctf_stream *add_stream(struct ctf_trace *trace, unsigned core)
 {
     struct ctf_stream *stream = calloc(1, sizeof *stream);
@@ -143,12 +159,10 @@ static struct ctf_stream *add_stream(struct ctf_trace *trace, unsigned core)
     stream->at = stream->packet + PACKET_HEADER;
     stream->begin = stream->last = trace->first;
     stream->fd = open_file(trace, name);
-    stream->discarded = trace->lost_before;
+    stream->to_discard = trace->lost_before;
     trace->lost_before = 0;
-    if (stream->discarded && stream->fd >= 0) {
-        put_lost(trace, stream, stream->discarded);
-        write_packet(trace, core, stream->begin);
-    }
+    if (stream->to_discard && stream->fd >= 0)
+        write_gap(trace, core, stream->begin);
     return stream;
 }
 
@@ -162,22 +176,6 @@ static struct ctf_stream *find_stream(struct ctf_trace *trace, unsigned core, ui
         trace->first = ticks;
     trace->has_time = true;
     return trace->streams[core] ? trace->streams[core] : add_stream(trace, core);
-}
-
-// Writes a packet for the events that are missing before `ticks`. A reader compares its count with
-// that of the packet before it, so there must be one.
-static void write_gap(struct ctf_trace *trace, unsigned core, uint64_t ticks)
-{
-    struct ctf_stream *stream = trace->streams[core];
-
-    if (!has_events(stream) && !stream->packets)
-        put_lost(trace, stream, 0);
-    if (has_events(stream))
-        write_packet(trace, core, stream->last);
-    put_lost(trace, stream, stream->to_discard);
-    stream->discarded += stream->to_discard;
-    stream->to_discard = 0;
-    write_packet(trace, core, ticks);
 }
 
 bool ctf_enlarge(struct ctf_trace *trace, struct ctf_stream *stream, size_t bytes)

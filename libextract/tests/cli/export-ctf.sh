@@ -10,9 +10,7 @@ here=$(realpath "$(dirname "$0")")
 data=$(realpath -m "${RINGSIDE_DATA:-../shared/data}")
 demo=$here/../data/demo.trx
 cd "$work" || exit 1
-for tool in babeltrace2 lttng-cputop-mi lttng-schedlog-mi; do
-    command -v $tool >/dev/null || fail "tools" "$tool is not installed"
-done
+command -v babeltrace2 >/dev/null || fail "tools" "babeltrace2 is not installed"
 for log in "$here"/../data/log-version-1/*.log.gz; do
     gunzip -c "$log" >"$(basename "$log" .gz)"
 done
@@ -68,6 +66,10 @@ compass() { # TRACE
 
 # ---- ctf ----
 
+# jq 1.6 rounds each number, and jq 1.7 those with which it computes: so the hexadecimal numbers that
+# do not fit into 53 bits are decimal before jq sees them.
+exact() { perl -pe 's/= 0x([0-9A-F]{14,})\b/"= " . hex($1)/ge'; }
+
 # babeltrace2 gives the number, order, stamps and fields of the report.
 compare_events() { # NAME TRACE [OPTION...]
     local name=$1 trace=$2
@@ -77,7 +79,7 @@ compare_events() { # NAME TRACE [OPTION...]
     check "$name: ctf" '0 3'
     is "$name: Trace Compass reads it" "$(compass trace)" ''
     babeltrace2 --clock-cycles --no-delta trace 2>warnings | grep -v ' ringside_lost: ' |
-        ctf_jq event -Rc >got
+        exact | ctf_jq event -Rc >got
     "$ringside" report --json -q "$@" "$trace" 2>/dev/null | timed | ctf_jq expected -c >report
     is "$name: as many events" "$(wc -l <got)" "$(wc -l <report)"
     is "$name: the events of the report" \
@@ -96,8 +98,7 @@ discarded threadx 0
 compare_events filtered "$demo" --class SVC --thread 'w*'
 compare_events range "$demo" --from 1000000 --to 2000000
 compare_events hook "$here/../data/hooks.bin"
-is "hook: losses at an unknown time" \
-    "$(grep -c 'may have discarded events' warnings)" 1
+discarded "hook: losses at an unknown time" 2
 compare_events rkh stream.bin
 for name in hook posix-append posix-board posix-loop posix-until-full rkh threadx-append \
     threadx-loop threadx-openocd; do
@@ -170,17 +171,29 @@ is "a failed write" "$(sed 's/;.*//' errors) $(ls -d large* 2>/dev/null)" \
 
 # ---- ctf-lttng ----
 
+# LTTng's analysis tools. Debian 13 does not have them.
+has_tools=yes
+for tool in lttng-cputop-mi lttng-schedlog-mi; do
+    command -v $tool >/dev/null || has_tools=''
+done
+if [ -z "$has_tools" ] && apt-cache show python3-lttnganalyses >/dev/null 2>&1; then
+    fail "tools" "LTTng's analysis tools are not installed"
+elif [ -z "$has_tools" ]; then
+    echo "skip LTTng's analysis tools: this system has no package of them"
+fi
+by_tools() { [ -z "$has_tools" ] || "$@"; } # COMMAND...: if they are there
+
 # The figures of LTTng's tools, in ticks, since an unknown rate is shown as 1 GHz.
 analyze() { # TRACE [OPTION...]
     rm -rf trace
     run export --to ctf-lttng "$@" -o trace
     is "$(basename "$1"): Trace Compass reads it" "$(compass trace/kernel)" ''
     {
-        lttng-irqstats-mi trace >irqstats
-        lttng-schedlog-mi trace >schedlog
-        lttng-schedtop-mi trace --limit 1 >schedtop
-        lttng-schedstats-mi trace >schedstats
-        lttng-cputop-mi trace --limit 1000 >cputop
+        by_tools lttng-irqstats-mi trace >irqstats
+        by_tools lttng-schedlog-mi trace >schedlog
+        by_tools lttng-schedtop-mi trace --limit 1 >schedtop
+        by_tools lttng-schedstats-mi trace >schedstats
+        by_tools lttng-cputop-mi trace --limit 1000 >cputop
     } 2>analysis
     "$ringside" stats --json -q "$@" >stats 2>/dev/null
     "$ringside" schedule --json -q "$@" >schedule 2>/dev/null
@@ -247,28 +260,28 @@ compare_wakes() { # NAME
 }
 
 analyze "$demo"
-compare_loads cortex-m3
-compare_interrupts cortex-m3
-compare_counts cortex-m3
-compare_latencies cortex-m3 '["comms", "control", "worker A"]'
-compare_wakes cortex-m3
-is "cortex-m3: worst latency" "$(jq '.results[].data[0][2].value' schedtop)" \
+by_tools compare_loads cortex-m3
+by_tools compare_interrupts cortex-m3
+by_tools compare_counts cortex-m3
+by_tools compare_latencies cortex-m3 '["comms", "control", "worker A"]'
+by_tools compare_wakes cortex-m3
+by_tools is "cortex-m3: worst latency" "$(jq '.results[].data[0][2].value' schedtop)" \
     "$(jq '[.threads[].latency.max // 0] | max' stats)"
 trace=$data/threadx/a35smp_spin.trx
 if [ -e "$trace" ]; then
     analyze "$trace"
-    compare_loads smp
-    compare_interrupts smp
-    compare_counts smp
-    compare_latencies smp '["spin A", "spin B"]'
+    by_tools compare_loads smp
+    by_tools compare_interrupts smp
+    by_tools compare_counts smp
+    by_tools compare_latencies smp '["spin A", "spin B"]'
 else
     echo "skip smp: no such trace"
 fi
 
 # What is not known is neither idle nor a thread's.
 analyze threadx-append.log
-compare_loads lossy
-compare_interrupts lossy
+by_tools compare_loads lossy
+by_tools compare_interrupts lossy
 babeltrace2 trace 2>warnings >/dev/null
 discarded "lossy: lttng" 334
 is "lossy: lttng: a loss is an event" "$(babeltrace2 trace 2>/dev/null |
