@@ -309,22 +309,49 @@ static bool learn_map(struct remote *r)
     return done;
 }
 
-// Notes whether the target ran before the connection was made. QEMU reports unasked that it has
-// halted a target that ran. OpenOCD halts on request, with signal 2, and does not tell whether the
-// request was this one: any other signal is that of a target that was halted before. Other servers
-// of boards halt the target and answer what they like. Returns false after a fault.
+// QEMU halts its target for a client. Up to 8.0, it reports that unasked (signal 2), so that any
+// other signal is that of a target that was halted before. Later versions report nothing, and only
+// a state with a name of its own, such as "paused (debug)" after a breakpoint, is not a client's.
+// Without a monitor (programs of Linux), a client does not halt. Sets *halted. Returns false after
+// a fault.
+static bool ask_qemu(struct remote *r, bool *halted)
+{
+    struct extract_text state, version;
+    char *end;
+
+    extract_text_init(&state, NULL, NULL);
+    extract_text_init(&version, NULL, NULL);
+    bool done = monitor(r, "info status", &state) && monitor(r, "info version", &version);
+    extract_text_putc(&state, 0);
+    extract_text_putc(&version, 0);
+    done = done && is_whole(r, &state) && is_whole(r, &version);
+    if (done) {
+        unsigned long major = strtoul(version.data, &end, 10);
+        *halted = major < 8 || (major == 8 && strncmp(end, ".0", 2) == 0) ||
+                  strstr(state.data, "paused (") != NULL;
+    }
+    extract_text_free(&state);
+    extract_text_free(&version);
+    return done;
+}
+
+// Notes whether the target ran before the connection was made. OpenOCD halts on request, with
+// signal 2, and does not tell whether the request was this one: any other signal is that of a
+// target that was halted before. Other servers of boards halt the target and answer what they like.
+// Returns false after a fault.
 static bool note_before(struct remote *r)
 {
     const uint8_t *body = r->packets.body;
+    bool halted = true;
 
     if (r->before != BEFORE_UNKNOWN)
         return true;
     r->before = BEFORE_RAN;
     if (body[1] == '0' && (body[2] == '2' || body[2] == '0'))
         return true;
-    if (!identify(r))
+    if (!identify(r) || (r->server == SERVER_QEMU && !ask_qemu(r, &halted)))
         return false;
-    if (r->server == SERVER_OTHER)
+    if (r->server == SERVER_OTHER || !halted)
         return true;
     r->before = BEFORE_HALTED;
     r->live.halts.count = 0; // it was not halted for this program

@@ -82,7 +82,7 @@ check "filter, and no room for what it prints" 2 err '^ringside: standard output
 
 # With `disconnect`, GDB leaves the target halted, so that every reader reads the same bytes.
 gdb-multiarch -nx -batch -ex "target remote $sock" \
-    -ex "dump binary memory $work/ram.bin 0x20000000 0x20010000" -ex disconnect "$elf" \
+    -ex stepi -ex "dump binary memory $work/ram.bin 0x20000000 0x20010000" -ex disconnect "$elf" \
     >"$work/gdb.log" 2>&1 </dev/null
 [ "$(stat -c %s "$work/ram.bin" 2>/dev/null)" = 65536 ] ||
     fail "GDB's dump" "$(tail -n 1 "$work/gdb.log")"

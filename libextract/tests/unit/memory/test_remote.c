@@ -256,11 +256,31 @@ static void answer_openocd(int fd, const char *request)
         put_text(fd, "OK");
 }
 
+// Answers a monitor command of QEMU. The name of the server has the version, and perhaps a state.
+static void answer_info(struct fake *fake, int fd, const char *request)
+{
+    char line[80], packet[1 + 2 * sizeof line] = "O";
+    bool asks_version = !strcmp(request, "qRcmd,696e666f2076657273696f6e"); // "info version"
+
+    snprintf(line, sizeof line, asks_version ? "%s\n" : "VM status: paused%s\n",
+             asks_version                 ? fake->server + 5
+             : strstr(fake->server, " (") ? " (debug)"
+                                          : "");
+    for (size_t i = 0; line[i]; i++)
+        snprintf(packet + 1 + 2 * i, 3, "%02x", (unsigned char)line[i]);
+    put_text(fd, packet);
+    put_text(fd, "OK");
+}
+
 static void answer_monitor(struct fake *fake, int fd, const char *request)
 {
     fake->monitors += !strcmp(request, "qRcmd,726573756d65"); // "resume"
     if (!strcmp(fake->server, "OpenOCD")) {
         answer_openocd(fd, request);
+        return;
+    }
+    if (!strncmp(fake->server, "QEMU ", 5) && !strncmp(request, "qRcmd,696e666f20", 16)) {
+        answer_info(fake, fd, request);
         return;
     }
     put_text(fd, "O756e6b6e6f776e0a");
@@ -287,7 +307,7 @@ static void answer(struct fake *fake, int fd, const char *request)
         fake->resumes++, fake->runs = true;
     else if (!strcmp(request, strstr(fake->seen, ":p") ? "D;2a" : "D"))
         fake->detaches++, fake->runs = true, put_text(fd, "OK");
-    else if (!strcmp(request, "qqemu.sstepbits") && !strcmp(fake->server, "QEMU"))
+    else if (!strcmp(request, "qqemu.sstepbits") && !strncmp(fake->server, "QEMU", 4))
         put_text(fd, "ENABLE=1,NOIRQ=2,NOTIMER=4");
     else if (*request != 'F')
         put_text(fd, "");
@@ -502,10 +522,20 @@ static void a_halted_target_stays_if_it_is_known(void **state)
         const char *server, *signal;
         bool stays;
     } cases[] = {
-        {"QEMU", "T05thread:01;", true}, {"gdbserver", "T05thread:01;", true},
-        {"OpenOCD", "T05", true},        {"OpenOCD", "T02", false},
-        {"OpenOCD", "S00", false},       {"", "T05thread:0000DEAD;", false},
-        {"", "T11thread:1;", false},     {"gdbserver", "T00thread:01;", false},
+        {"QEMU", "T05thread:01;", true},
+        {"QEMU 7.2.22", "T05thread:01;", true},
+        {"QEMU 8.0.5", "T05thread:01;", true},
+        {"QEMU 8.1.0", "T05thread:01;", false},
+        {"QEMU 10.0.13", "T05thread:01;", false},
+        {"QEMU 10.0.13 (debug)", "T05thread:01;", true},
+        {"QEMU 10.0.13 (debug)", "T02thread:01;", false},
+        {"gdbserver", "T05thread:01;", true},
+        {"gdbserver", "T00thread:01;", false},
+        {"OpenOCD", "T05", true},
+        {"OpenOCD", "T02", false},
+        {"OpenOCD", "S00", false},
+        {"", "T05thread:0000DEAD;", false},
+        {"", "T11thread:1;", false},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
