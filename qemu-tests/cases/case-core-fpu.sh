@@ -10,15 +10,16 @@
 elf=$work/program.elf
 start= # QEMU does not wait for GDB
 build() { # CROSS ADDRESS OPTION...
-    { cat && printf '.data\n.word 1\n'; } | "$1gcc" -x assembler-with-cpp - -nostdlib -static -g \
+    { cat && printf '.data\n.word 1\n'; } >"$work/program.S"
+    "$1gcc" "$work/program.S" -nostdlib -static -g \
         -Wl,--build-id=none "-Wl,-Ttext=$2" "${@:3}" -o "$elf"
 }
 # What GDB shows of the registers that Ringside knows, as lines. QEMU also has those of the system,
 # fpsid and fpexc, and q0 to q15, which are pairs of others.
-shown() { # FILE GDB-ARGUMENT...
+shown() { # FILE GDB-ARGUMENT...; $leave: GDB's last command, if it is needed
     timeout -k 5 120 gdb-multiarch -nx -q -batch "${@:2}" -ex 'echo registers\n' \
         -ex 'info registers' -ex 'info registers float' -ex 'info registers vector' \
-        -ex 'echo end\n' -ex 'disconnect' "$elf" >"$work/gdb.log" 2>"$work/gdb.err" </dev/null
+        -ex 'echo end\n' ${leave:+-ex "$leave"} "$elf" >"$work/gdb.log" 2>"$work/gdb.err" </dev/null
     grep -q '^warning' "$work/gdb.err" && { cat "$work/gdb.err"; return 1; }
     sed -n '/^registers$/,/^end$/p' "$work/gdb.log" |
         grep -E "^(zero|ra|gp|tp|sp|lr|pc|fp|[xc]psr|msp|psp|fpscr|f|[rxtsavdhb])" |
@@ -29,7 +30,7 @@ same() { # VALUE...: which the registers have
     local value
     rm -f "$work"/*.core*
     boot "$elf" "$board" && sleep 0.5 || return 1
-    shown "$work/live" -ex "target remote $socket" || return 1
+    leave=disconnect shown "$work/live" -ex "target remote $socket" || return 1
     for value; do
         grep -q -- "$value" "$work/live" || { echo "not there: $value"; return 1; }
     done
