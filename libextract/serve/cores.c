@@ -104,9 +104,26 @@ bool cores_select(struct cores *cores, struct upstream *upstream, unsigned core)
     return true;
 }
 
+// Asks the selected core for one register. Returns false after a fault, or if it is not given.
+static bool ask_register(const struct described_register *reg, struct upstream *upstream,
+                         enum extract_byte_order order, struct extract_registers *registers)
+{
+    const struct packets *p = &upstream->packets;
+    char request[16];
+    uint64_t value;
+
+    snprintf(request, sizeof request, "p%x", reg->number);
+    if (!upstream_ask_text(upstream, request) || p->used != 2 * (size_t)reg->bytes ||
+        !described_value(reg, (const char *)p->body, order, &value))
+        return false;
+    register_set(registers, reg->index, value);
+    return true;
+}
+
 struct core *cores_read(struct cores *cores, struct upstream *upstream, unsigned core,
                         enum extract_byte_order order)
 {
+    const struct description *description = &cores->description;
     const struct packets *p = &upstream->packets;
     struct core *read = &cores->list[core];
 
@@ -118,7 +135,12 @@ struct core *cores_read(struct cores *cores, struct upstream *upstream, unsigned
     memcpy(read->text, p->body, p->used);
     read->length = p->used;
     read->registers = (struct extract_registers){.known = 0};
-    description_take(&cores->description, read->text, read->length, order, &read->registers);
+    // QEMU leaves the stack pointers of a Cortex-M out of the reply.
+    for (size_t i =
+             description_take(description, read->text, read->length, order, &read->registers);
+         i < description->count; i++)
+        if (description->list[i].index != NO_REGISTER)
+            ask_register(&description->list[i], upstream, order, &read->registers);
     read->is_read = true;
     read->is_searched = read->psp_is_found = false;
     return read;
@@ -129,18 +151,9 @@ bool cores_read_register(struct cores *cores, struct upstream *upstream, unsigne
                          struct extract_registers *registers)
 {
     const struct described_register *reg = description_find(&cores->description, index);
-    const struct packets *p = &upstream->packets;
-    char request[16];
-    uint64_t value;
 
-    if (!reg || !cores_select(cores, upstream, core))
-        return false;
-    snprintf(request, sizeof request, "p%x", reg->number);
-    if (!upstream_ask_text(upstream, request) || p->used != 2 * (size_t)reg->bytes ||
-        !described_value(reg, (const char *)p->body, order, &value))
-        return false;
-    register_set(registers, index, value);
-    return true;
+    return reg && cores_select(cores, upstream, core) &&
+           ask_register(reg, upstream, order, registers);
 }
 
 bool cores_step(struct cores *cores, struct upstream *upstream, unsigned core, bool others_run)
