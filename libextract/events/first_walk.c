@@ -209,6 +209,7 @@ bool names_walk(struct build *build)
             trace->info.objects += trace->objects[i].registered;
     }
     trace->info.span_ticks = reader.ticks; // of the newest event
+    trace->info.may_hide_periods &= reader.ticks >= trace->info.clock.modulus;
     count_cores(trace);
     trace->end = reader;
     trace->end.started &= trace->snapshot->ring.rkh.walked.stamp_known;

@@ -81,7 +81,9 @@ struct extract_trace {
     struct extract_info info;
     struct extract_object *objects;
     size_t object_count;
-    uint32_t oldest;              // slot of the oldest event
+    uint32_t oldest; // slot of the oldest event
+    // Bit per slot: a whole period of the clock passed before the event (periods.c); NULL: none.
+    uint8_t *hidden_periods;
     bool is_part;                 // as in extract_trace_options
     struct extract_epoch *epochs; // in order; a ring has one. Blocks before the first belong to it
     size_t epoch_count;
@@ -131,6 +133,12 @@ bool extract_trace_note_event(struct extract_trace *trace, const struct extract_
 // Moves to the next id from EXTRACT_COMMON_IDS on that occurs, in no order. *place begins at 0.
 // Returns false after the last.
 bool extract_trace_next_rare_id(const struct extract_trace *trace, size_t *place, uint32_t *id);
+
+// ---- periods.c ----
+
+// Finds whole periods of the clock that no timestamp shows, in a ring. Returns false if memory is
+// short.
+bool extract_periods_find(struct extract_trace *trace);
 
 // ---- clock.c ----
 

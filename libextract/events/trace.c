@@ -95,6 +95,8 @@ static enum extract_code prepare_trace(struct extract_trace **trace,
 
     fill_info(t);
     enum extract_code code = extract_clock_study(t, options, error);
+    if (!code && options && options->modulus && !extract_periods_find(t))
+        code = extract_error_set(error, EXTRACT_NOMEM, "trace", NULL, "out of memory");
     if (!code)
         code = extract_names_build(t, options ? options->memory : NULL, error);
     if (!code && t->snapshots && extract_log_snapshots_starved(t->snapshots))
@@ -181,6 +183,7 @@ void extract_trace_close(struct extract_trace *trace)
     extract_log_snapshots_close(trace->snapshots);
     loss_estimator_free(&trace->estimator);
     free(trace->seek_points);
+    free(trace->hidden_periods);
     extract_map_free(&trace->rare_ids);
     free(trace);
 }
@@ -438,9 +441,12 @@ static void advance_time(struct extract_reader *reader, const struct extract_clo
 {
     uint64_t stamp = event->raw_stamp & clock->mask;
     struct extract_step step = {0, false};
+    const uint8_t *hidden = reader->trace->hidden_periods;
 
     if (reader->started)
         step = extract_clock_advance(clock, reader->last_stamp, stamp);
+    if (hidden && reader->started && !step.back && hidden[event->slot / 8] >> event->slot % 8 & 1)
+        step.ticks += clock->modulus;
     if (step.back) {
         uint64_t possible = step.ticks < reader->ticks ? step.ticks : reader->ticks;
         reader->ticks -= possible;

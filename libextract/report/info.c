@@ -32,6 +32,23 @@ static void put_clock(struct kv_writer *kv, const struct extract_ring *ring,
         kv_put_note(kv, "the clock counts events: it gives an order, not times");
 }
 
+// Writes the periods of the clock that no timestamp shows.
+static void put_hidden_periods(struct kv_writer *kv, const struct extract_info *info)
+{
+    if (kv->is_json)
+        kv_put_optional(kv, "periods added", !info->may_hide_periods, info->hidden_periods);
+    else if (info->may_hide_periods)
+        kv_put_note(kv, "at least: a silence may be longer than a period of the clock");
+    else if (info->entries_damaged && !info->log)
+        kv_put_note(kv, "at least: entries that hold no valid event may be older or newer");
+    else if (info->hidden_periods)
+        kv_put_note(kv,
+                    "with %llu periods of the clock without an event: interrupt %llu is likely to "
+                    "enter once in each",
+                    (unsigned long long)info->hidden_periods,
+                    (unsigned long long)info->tick_number);
+}
+
 // Writes the number of cores and how it is known: as a note in text, as a key of its own in JSON.
 static void put_cores(struct kv_writer *kv, const struct extract_info *info)
 {
@@ -283,6 +300,7 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     kv_put_number(&kv, "registry slots", ring->registry.count);
     kv_put_number(&kv, "span ticks", info->span_ticks);
     kv_put_seconds(&kv, info->span_ticks, options->hz);
+    put_hidden_periods(&kv, info);
     put_state(&kv, info);
     if (ring->filter_known)
         kv_put_hex(&kv, "filter", ring->filter);

@@ -104,10 +104,14 @@ struct extract_info {
     struct extract_clock clock;
     unsigned cores;                     // 0 if unknown
     enum extract_cores_from cores_from; // SEEN: there may be more
-    uint64_t entries_total;             // capacity of the ring; for a log, entries recorded
-    uint64_t entries_valid;             // events that are reported
-    uint64_t entries_damaged;           // torn, overwritten, unreadable or invalid
-    uint64_t entries_unused;            // total = valid + damaged + unused
+    // If a modulus was given: silences may be longer than a period of the clock, so that times are
+    // minima; or entries to the tick's interrupt show how many periods they hid, which are added.
+    bool may_hide_periods;
+    uint64_t hidden_periods, tick_number; // periods; number of the interrupt
+    uint64_t entries_total;               // capacity of the ring; for a log, entries recorded
+    uint64_t entries_valid;               // events that are reported
+    uint64_t entries_damaged;             // torn, overwritten, unreadable or invalid
+    uint64_t entries_unused;              // total = valid + damaged + unused
     // Lost events. The number is exact only if lost_known is set. Otherwise the ring has wrapped
     // and keeps no count, or a gap is not exact. lost_at_most holds if the target was never faster
     // than the trace shows; UINT64_MAX if unknown.

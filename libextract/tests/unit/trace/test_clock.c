@@ -382,6 +382,81 @@ static void test_reader_places(void **state)
     look_close(&look);
 }
 
+// ---- hidden periods ----
+
+enum { TICKS = 24, PERIOD = 1000, ENTER = 3, EXIT = 4 };
+
+// What makes the traces below: `number` enters after each period, and `second` after each entry at
+// once, if it is not 0.
+struct ticking {
+    unsigned number, second;
+    bool is_known; // the hidden periods can be known
+};
+
+static uint64_t add_at(uint64_t time, uint64_t id, uint64_t number)
+{
+    ring_insert(&image, &(struct ring_entry){.thread = RING_IN_ISR,
+                                             .priority = 0x20004000,
+                                             .id = id,
+                                             .stamp = time % PERIOD,
+                                             .info = {0, number, number, 0}});
+    return time;
+}
+
+// Adds the entries and exits of all ticks, and returns how many there are; `times` gets their true
+// times. An entry that is late by more than the one before follows a silence longer than a period:
+// 20 ticks pass from an entry to its exit, so that 30 are enough.
+static unsigned add_ticks(const struct ticking *ticking, uint64_t *times)
+{
+    static const unsigned late[TICKS] = {0, 30, 30, 0,  10, 390, 0, 0, 30, 0, 0,  0,
+                                         5, 35, 0,  20, 5,  0,   0, 0, 30, 0, 30, 0};
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < TICKS; i++) {
+        uint64_t time = 100 + (uint64_t)PERIOD * i + late[i];
+        times[count++] = add_at(time, ENTER, ticking->number + (ticking->is_known ? 0 : i % 2));
+        times[count++] = add_at(time + 20, EXIT, ticking->number);
+        if (!ticking->second)
+            continue;
+        times[count++] = add_at(time + 20, ENTER, ticking->second);
+        times[count++] = add_at(time + 20, EXIT, ticking->second);
+    }
+    return count;
+}
+
+// A clock of the length of the tick, such as SysTick's: the entries of the tick's interrupt show
+// silences that are longer. Without one interrupt that enters in each period, times are minima.
+static void test_hidden_periods(void **state)
+{
+    static const struct ticking rows[] = {{15, 0, true}, {15, 7, true}, {15, 0, false}};
+    const struct extract_trace_options options = {
+        .size = sizeof options, .modulus = PERIOD, .direction = EXTRACT_CLOCK_UP};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct ring_spec spec = ring_plain;
+        uint64_t times[4 * TICKS];
+        size_t shown;
+        spec.entries = 4 * TICKS + 1;
+        spec.mask = 0xFFFF;
+        ring_build(&image, &spec);
+        unsigned count = add_ticks(&rows[i], times);
+        look_open(&look, &image);
+        extract_trace_close(look.trace);
+        assert_int_equal(extract_trace_open(&look.trace, &look.snapshot, &options, NULL),
+                         EXTRACT_OK);
+        const struct extract_info *info = extract_trace_info(look.trace);
+        const struct extract_event *events = look_events(&look, &shown);
+        assert_int_equal(shown, count);
+        assert_int_equal(info->may_hide_periods, !rows[i].is_known);
+        assert_int_equal(info->hidden_periods, rows[i].is_known ? 7 : 0);
+        for (unsigned k = 0; k < count && rows[i].is_known; k++)
+            assert_int_equal(events[k].ticks, times[k] - times[0]);
+        assert_true(rows[i].is_known || info->span_ticks < times[count - 1] - times[0]);
+        look_close(&look);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_modulus_above_span),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_reader_places),
+        cmocka_unit_test(test_hidden_periods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
