@@ -13,7 +13,8 @@ enum {
     TURNS_MIN = 8,      // a period below the mask is believed after that many turns,
     TURN_STAMPS = 64,   // that many timestamps,
     TURN_SPANS = 4,     // and that many times the ticks between their extremes; no part of the
-    TURN_PARTS = 4      // series as large as this fraction of it is without a turn
+    TURN_PARTS = 4,     // series as large as this fraction of it is without a turn
+    ROUNDER_SHARE = 50  // a rounder period may be larger than the timestamps by this fraction
 };
 
 // A clock of at least this period is not silent for most of it.
@@ -96,14 +97,16 @@ static uint64_t find_back(const struct extract_steps *forward, uint64_t modulus)
     return back > usual ? back : usual;
 }
 
-// Returns the smallest number of at most two significant digits that is not below `least`.
+// Returns the smallest number of at most two significant digits that is not below `least`; that of
+// one digit if it is hardly larger.
 static uint64_t round_up(uint64_t least)
 {
-    uint64_t unit = 1;
+    uint64_t unit = 1, tens;
 
     while (least / unit >= 100)
         unit *= 10;
-    return (least + unit - 1) / unit * unit;
+    tens = (least + 10 * unit - 1) / (10 * unit) * (10 * unit);
+    return tens - least <= least / ROUNDER_SHARE ? tens : (least + unit - 1) / unit * unit;
 }
 
 // Returns the period that a clock is likely to have if it turns often, all over the series, within

@@ -341,6 +341,30 @@ static void test_still(void **state)
     }
 }
 
+// The period is a rounder number than the largest timestamp, if one is near.
+static void test_round_modulus(void **state)
+{
+    static const uint64_t clocks[][3] = {
+        // period, largest timestamp, likely period
+        {10000, 9890, 10000},
+        {48000, 47900, 48000},
+        {25000, 24700, 25000},
+        {10000, 9990, 10000},
+    };
+    uint64_t stamps[TURNING_STAMPS];
+    (void)state;
+    for (unsigned i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        for (unsigned k = 0; k < TURNING_STAMPS; k++) {
+            uint64_t stamp = clocks[i][0] / 23 * k % clocks[i][0];
+            stamps[k] = stamp < clocks[i][1] ? stamp : clocks[i][1];
+        }
+        stamps[22] = clocks[i][1];
+        events_of(4, 0xFFFFFF, stamps, TURNING_STAMPS);
+        assert_int_equal(extract_trace_info(look.trace)->clock.likely_modulus, clocks[i][2]);
+        look_close(&look);
+    }
+}
+
 // A period of the user must be above the span of the timestamps, not above each of them.
 static void test_modulus_above_span(void **state)
 {
@@ -469,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_backwards_at_the_start),
         cmocka_unit_test(test_narrow_is_never_backwards),
         cmocka_unit_test(test_likely_modulus),
+        cmocka_unit_test(test_round_modulus),
         cmocka_unit_test(test_still),
         cmocka_unit_test(test_modulus_above_span),
         cmocka_unit_test(test_options),
