@@ -74,8 +74,8 @@ static enum extract_code parse_options(struct call *call, size_t at, struct quer
         if (!value || at + 1 == request->argument_count)
             return extract_error_set(&call->answer->error, EXTRACT_USAGE, key,
                                      "use --event NAME, --thread NAME, --object NAME, "
-                                     "--class NAME, --from TIME, --to TIME, --last N, "
-                                     "--where EXPRESSION, "
+                                     "--signal NAME, --class NAME, --from TIME, --to TIME, "
+                                     "--last N, --where EXPRESSION, "
                                      "--rkh SETTINGS, --view VIEW or -O SETTINGS",
                                      value ? "value missing" : "unknown option");
         *value = request->arguments[at + 1];
@@ -438,8 +438,8 @@ static enum extract_code run_help(struct call *call)
 #define RKH                                                                                        \
     "--rkh SETTINGS and --view history|pending override the options of `ringside set` for RKH.\n"
 #define FILTERS                                                                                    \
-    "Filters: --event NAME, --thread NAME, --object NAME, --class NAME, --from TIME, --to TIME,\n" \
-    "--last N, --where EXPRESSION. An event must match all of them.\n" RKH
+    "Filters: --event NAME, --thread NAME, --object NAME, --signal NAME, --class NAME, --from\n"   \
+    "TIME, --to TIME, --last N, --where EXPRESSION. An event must match all of them.\n" RKH
 #define COLUMNS                                                                                    \
     FILTERS                                                                                        \
     "-O SETTINGS chooses columns: 2line, cpuid, exec, filename, hist, ids, pagesize=N, pid, "      \

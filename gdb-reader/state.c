@@ -18,6 +18,7 @@ static const char *const filter_names[STATE_FILTERS] = {
     [EXTRACT_FILTER_OBJECT] = "object", [EXTRACT_FILTER_CLASS] = "class",
     [EXTRACT_FILTER_FROM] = "from",     [EXTRACT_FILTER_TO] = "to",
     [EXTRACT_FILTER_LAST] = "last",     [EXTRACT_FILTER_WHERE] = "where",
+    [EXTRACT_FILTER_SIGNAL] = "signal",
 };
 
 const char *state_filter_name(size_t filter)

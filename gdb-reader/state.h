@@ -8,7 +8,7 @@
 #include <extract/text.h>
 #include <sys/stat.h>
 
-enum { STATE_FILTERS = EXTRACT_FILTER_WHERE + 1, STATE_MAX_TEMPLATE_FILES = 16 };
+enum { STATE_FILTERS = EXTRACT_FILTER_SIGNAL + 1, STATE_MAX_TEMPLATE_FILES = 16 };
 
 // Paths of template files, owned. A later file takes precedence over an earlier one.
 struct template_files {

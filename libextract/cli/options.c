@@ -462,6 +462,8 @@ static const struct option_row rows[] = {
     {FILTER, CLI_PARTS, 'T', NULL, "T", "Do the same as --thread.", MATCH(THREAD)},
     {FILTER, CLI_EVENTS, 0, "object", "O",
      "Match an address, name or pattern; for RKH a signal's\nnumber.", MATCH(OBJECT)},
+    {FILTER, CLI_EVENTS, 0, "signal", "S", "Match a number, name or pattern of a signal (RKH).",
+     MATCH(SIGNAL)},
     {FILTER, CLI_EVENTS, 0, "class", "C", "Match APPL, SVC, KERN or INT.", MATCH(CLASS)},
     {FILTER, CLI_PARTS | CLI_WHY, 0, "from", "T",
      "Begin at T: ticks, or a time with its unit, as 1.5s,\n20ms or 7us.", MATCH(FROM)},

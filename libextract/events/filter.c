@@ -17,7 +17,8 @@ static const char *const word_names[FILTER_WORDS] = {
     [EXTRACT_FILTER_EVENT] = "event",   [EXTRACT_FILTER_THREAD] = "thread",
     [EXTRACT_FILTER_OBJECT] = "object", [EXTRACT_FILTER_CLASS] = "class",
     [EXTRACT_FILTER_FROM] = "from",     [EXTRACT_FILTER_TO] = "to",
-    [EXTRACT_FILTER_LAST] = "last",     [EXTRACT_FILTER_WHERE] = "where"};
+    [EXTRACT_FILTER_LAST] = "last",     [EXTRACT_FILTER_WHERE] = "where",
+    [EXTRACT_FILTER_SIGNAL] = "signal"};
 
 const char *extract_filter_word_name(enum extract_filter_word word)
 {
@@ -110,7 +111,8 @@ static const char *item_fault(const struct filter_item *item, const char **hint)
     *hint = "use names, patterns or numbers, separated by commas";
     if (!item->value[0])
         return "empty name";
-    if (item->negative && item->word >= EXTRACT_FILTER_FROM) {
+    if (item->negative && item->word >= EXTRACT_FILTER_FROM &&
+        item->word != EXTRACT_FILTER_SIGNAL) {
         *hint = "remove the !";
         return "cannot be negated";
     }

@@ -24,7 +24,7 @@
 #include "events/internal.h"
 #include <extract/filter.h>
 
-enum { FILTER_WORDS = EXTRACT_FILTER_WHERE + 1 };
+enum { FILTER_WORDS = EXTRACT_FILTER_SIGNAL + 1 };
 
 struct filter_item {
     enum extract_filter_word word;

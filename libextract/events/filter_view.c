@@ -125,6 +125,11 @@ static struct condition make_condition(const struct filter_item *item,
                                   .value = item->value,
                                   .negative = item->negative};
 
+    if (item->word == EXTRACT_FILTER_SIGNAL) {
+        condition.word = EXTRACT_FILTER_OBJECT;
+        condition.kind = EXTRACT_TARGET_SIGNAL;
+        return condition;
+    }
     if (!target || item->word > EXTRACT_FILTER_OBJECT)
         return condition;
     if (target->parse(item->value, &condition.kind, &condition.value))
@@ -549,6 +554,7 @@ static enum extract_code compile_item(struct compile *c, struct condition *item)
         break;
     case EXTRACT_FILTER_EVENT: // all items of this word are compiled together
     case EXTRACT_FILTER_CLASS:
+    case EXTRACT_FILTER_SIGNAL: // make_condition has made it one of objects
         break;
     case EXTRACT_FILTER_WHERE: // where_new compiles all expressions together
         item->found = true;
@@ -689,8 +695,12 @@ static const char *make_hint(const struct compile *c, const struct condition *it
             : signals ? objects[i].number_kind == EXTRACT_KIND_SIGNAL
                       : !objects[i].thread)
             extract_listing_put(listing, objects[i].shown);
+    if (signals && !target)
+        return "only RKH has signals";
     if (threads)
         return "use a name that 'objects' lists, isr (interrupts) or init (start-up)";
+    if (item->word == EXTRACT_FILTER_OBJECT && !listing->used)
+        return "the trace names no objects; use addresses that events contain";
     return item->word == EXTRACT_FILTER_EVENT
                ? "use an id, a symbol or a name as in reports; patterns may contain * ? and []"
                : "use a name that 'objects' lists; patterns may contain * ? and []";
@@ -707,7 +717,9 @@ static enum extract_code report_unmatched(const struct compile *c)
             continue;
         const char *hint = make_hint(c, item, &listing);
         snprintf(names, sizeof names, "use one of: %s", listing.text);
-        return extract_error_set(c->error, EXTRACT_NOTFOUND, extract_filter_word_name(item->word),
+        enum extract_filter_word word =
+            item->kind == EXTRACT_TARGET_SIGNAL ? EXTRACT_FILTER_SIGNAL : item->word;
+        return extract_error_set(c->error, EXTRACT_NOTFOUND, extract_filter_word_name(word),
                                  listing.used ? names : hint, "\"%s\": no such %s in this trace",
                                  item->value, item->key_count ? "number" : "name");
     }

@@ -32,7 +32,7 @@ static bool next_token(const char **line, char stop, char *token)
 static bool find_condition(const char *name, enum extract_filter_word *word)
 {
     name += strncmp(name, "--", 2) ? 0 : 2;
-    for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_WHERE; i++) {
+    for (int i = EXTRACT_FILTER_EVENT; i <= EXTRACT_FILTER_SIGNAL; i++) {
         *word = (enum extract_filter_word)i;
         if (strcmp(name, extract_filter_word_name(*word)) == 0)
             return true;

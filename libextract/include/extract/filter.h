@@ -27,8 +27,9 @@ enum extract_filter_word {
     EXTRACT_FILTER_FROM,   // ticks, or a time with a unit: 1.5s 20ms 7us 9ns
     EXTRACT_FILTER_TO,     // likewise
     EXTRACT_FILTER_LAST,   // the newest N events that meet the other conditions
-    EXTRACT_FILTER_WHERE   // an expression, as in "info1 == 0x5dc && dt > 1ms" (ringside(1),
+    EXTRACT_FILTER_WHERE,  // an expression, as in "info1 == 0x5dc && dt > 1ms" (ringside(1),
                            // EXPRESSIONS)
+    EXTRACT_FILTER_SIGNAL  // number, name or pattern of a signal of RKH
 };
 
 // Returns the name of a word, "event" …; never NULL.
