@@ -163,6 +163,7 @@ struct core {
     struct holder chosen; // thread that the kernel would run next; UNKNOWN: not known
     bool ticks; // the kernel's timer has ticked since the thread recorded an event of its own
     uint64_t tick_at, tick_before_at; // times of the newest tick and of the one before
+    uint64_t tick_end;                // time of the newest event: if `ticks`, in its interrupt
     unsigned tick_count;              // up to 2
     unsigned depth;                   // interrupts that were entered; at most MAX_NESTING are known
     uint64_t isr[MAX_NESTING];

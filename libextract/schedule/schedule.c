@@ -377,20 +377,30 @@ static struct service *service_of(struct schedule *schedule, struct core *core,
 
 // Returns how a thread that is ready loses the core to one that is as urgent. At a tick, the kernel
 // ends its time slice; otherwise, it has yielded. Kernels do not report each yield. Without any
-// tick in the trace, or if ticks do not end slices, the reason is unknown.
+// tick in the trace, the reason is unknown. A tick that left the core to the thread, while the
+// other one was ready, shows a kernel without time slices: what happens at its ticks is unknown.
 static enum extract_switch_kind way_to_equal(struct schedule *schedule, const struct core *core,
+                                             const struct extract_event *event,
                                              const struct thread *left, const struct thread *next)
 {
-    const uint64_t before = core->tick_before_at;
-    bool was_ready = next->now.state == EXTRACT_STATE_READY && next->now.from < before;
+    enum {
+        LATE_SHARE = 4
+    }; // a switch is not at the tick if it comes after this part of the period
+    const bool has_period = core->tick_count > 1;
+    const uint64_t period = has_period ? core->tick_at - core->tick_before_at : 0;
+    const bool is_late = has_period && event->ticks - core->tick_end > period / LATE_SHARE;
+    const uint64_t unused = is_late ? core->tick_at : core->tick_before_at;
 
-    if (core->tick_count > 1 && was_ready && left->now.from < before)
-        schedule->board->has_no_slices = true; // a tick before has not switched
     if (!core->tick_count)
         return EXTRACT_SWITCH_UNKNOWN;
     if (!core->ticks)
         return EXTRACT_SWITCH_YIELDED;
-    return schedule->board->has_no_slices ? EXTRACT_SWITCH_UNKNOWN : EXTRACT_SWITCH_TIME_SLICED;
+    if (has_period && next->now.state == EXTRACT_STATE_READY && next->now.from < unused &&
+        left->now.from < unused)
+        schedule->board->has_no_slices = true;
+    return is_late                          ? EXTRACT_SWITCH_YIELDED
+           : schedule->board->has_no_slices ? EXTRACT_SWITCH_UNKNOWN
+                                            : EXTRACT_SWITCH_TIME_SLICED;
 }
 
 // Notes the ticks of the kernel's timer. What a tick makes ready follows it.
@@ -406,6 +416,7 @@ static void note_tick(struct core *core, const struct extract_event *event,
                (event->context == EXTRACT_THREAD && role->role != EXTRACT_ROLE_RESUME)) {
         core->ticks = false;
     }
+    core->tick_end = event->ticks;
 }
 
 // Notes how a thread loses the core to another one, if no event before showed that it waits or
@@ -436,7 +447,7 @@ static void derive_way(struct schedule *schedule, struct core *core,
         core->way = EXTRACT_SWITCH_GAVE_UP;
         thread_end_response(schedule, left, event);
     } else if (is_known && trace->priority_order && urgency == before && !is_idle) {
-        core->way = way_to_equal(schedule, core, left, next);
+        core->way = way_to_equal(schedule, core, event, left, next);
     } else if ((is_idle && !is_known) || (trace->priority_order && urgency == before)) {
         core->way = EXTRACT_SWITCH_UNKNOWN;
     }

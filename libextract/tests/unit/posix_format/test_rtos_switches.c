@@ -71,12 +71,46 @@ static void test_no_time_slices(void **state)
     put("rtos_thread_priority", A, B, 1, 0);
     put("rtos_thread_ready", A, B, 0, 0);
     for (unsigned i = 0; i < 3; i++) {
+        now += 1000;
         put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
         put("rtos_tick", TICK_ISR, i, 0, 0);
         put("rtos_isr_exit", TICK_ISR, 0, 0, 0);
     }
     put("rtos_switch", A, A, B, 0);
     struct extract_stats *stats = open_stats(&look);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_UNKNOWN], 1);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_TIME_SLICED], 0);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
+// A switch long after a tick that left the core to the thread is a yield, and shows that ticks end
+// no slices: whether one at a tick is a yield is not known then.
+static void test_late_switch(void **state)
+{
+    struct look look;
+
+    (void)state;
+    begin(&narrow);
+    (void)id_of("rtos_priority_high_first");
+    put("rtos_thread_priority", A, A, 1, 0);
+    put("rtos_thread_priority", A, B, 1, 0);
+    put("rtos_thread_ready", A, B, 0, 0);
+    for (unsigned i = 0; i < 2; i++) {
+        now += 1000;
+        put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
+        put("rtos_tick", TICK_ISR, i, 0, 0);
+        put("rtos_isr_exit", TICK_ISR, 0, 0, 0);
+    }
+    now += 500;
+    put("rtos_switch", A, A, B, 0);
+    now += 500;
+    put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
+    put("rtos_tick", TICK_ISR, 2, 0, 0);
+    put("rtos_isr_exit", TICK_ISR, 0, 0, 0);
+    put("rtos_switch", B, B, A, 0);
+    struct extract_stats *stats = open_stats(&look);
+    assert_int_equal(stats->switches[EXTRACT_SWITCH_YIELDED], 1);
     assert_int_equal(stats->switches[EXTRACT_SWITCH_UNKNOWN], 1);
     assert_int_equal(stats->switches[EXTRACT_SWITCH_TIME_SLICED], 0);
     extract_stats_free(stats);
@@ -160,9 +194,8 @@ static void test_still_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_time_slices),
-        cmocka_unit_test(test_no_time_slices),
-        cmocka_unit_test(test_object_of_notification),
+        cmocka_unit_test(test_time_slices), cmocka_unit_test(test_no_time_slices),
+        cmocka_unit_test(test_late_switch), cmocka_unit_test(test_object_of_notification),
         cmocka_unit_test(test_still_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
