@@ -34,6 +34,8 @@ enum {
 typedef struct {
     UBaseType_t uxPriority;
     char pcTaskName[8];
+    volatile uint32_t ulNotifiedValue[2];
+    volatile uint8_t ucNotifyState[2];
 } TCB_t;
 
 // Without configUSE_TRACE_FACILITY, a queue does not state its type.

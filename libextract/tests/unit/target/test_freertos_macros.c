@@ -77,8 +77,27 @@ static void test_notifications(void **state)
     traceTASK_NOTIFY_FROM_ISR(0);      // from then on
     traceTASK_NOTIFY_GIVE_FROM_ISR(0); // with the number of the notification
     traceTASK_NOTIFY_TAKE_BLOCK(0);
-    traceTASK_NOTIFY_WAIT(0);
-    expect("notify b\nnotify b\nnotify b\nnotify_block a\nnotify_get a\n");
+    expect("notify b\nnotify b\nnotify b\nnotify_block a\n");
+}
+
+// A task that has waited too long gets no notification.
+static void test_missed_notifications(void **state)
+{
+    enum { WAITING = 1, RECEIVED };
+
+    (void)state;
+    memset(tasks, 0, sizeof tasks);
+    tasks[0].ucNotifyState[1] = WAITING;
+    traceTASK_NOTIFY_TAKE(1);
+    traceTASK_NOTIFY_WAIT(1);
+    traceTASK_NOTIFY_TAKE(); // before 10.4
+    traceTASK_NOTIFY_WAIT();
+    expect("");
+    tasks[0].ucNotifyState[1] = RECEIVED;
+    tasks[0].ulNotifiedValue[1] = 3;
+    traceTASK_NOTIFY_TAKE(1);
+    traceTASK_NOTIFY_WAIT(1);
+    expect("notify_get a\nnotify_get a\n");
 }
 
 // Each tick is in its interrupt, whether the port reports it or not, and in one only.
@@ -142,6 +161,7 @@ int main(void)
         TEST(test_overwritten_message),
         TEST(test_delays),
         TEST(test_notifications),
+        TEST(test_missed_notifications),
         TEST(test_ticks),
         TEST(test_ticks_of_a_suspended_scheduler),
         TEST(test_exits),
