@@ -240,8 +240,8 @@ static inline void ringside_freertos_enter(void *task)
 #define traceTASK_NOTIFY_GIVE_FROM_ISR(...)          RINGSIDE_RTOS_NOTIFY(pxTCB)
 #define traceTASK_NOTIFY_TAKE_BLOCK(...)             RINGSIDE_RTOS_NOTIFY_BLOCK(pxCurrentTCB)
 #define traceTASK_NOTIFY_WAIT_BLOCK(...)             RINGSIDE_RTOS_NOTIFY_BLOCK(pxCurrentTCB)
-// They are also called if the time is over: then the value is 0, or the state is not "received". Both
-// are arrays from 10.4 on.
+// They are also called if the time is over: then the value is 0, or the state is not "received".
+// Both are arrays from 10.4 on.
 #define RINGSIDE_FREERTOS_NOTIFIED(type, member, ...)                                              \
     (((const volatile type *)&pxCurrentTCB->member)[__VA_ARGS__ + 0])
 #define traceTASK_NOTIFY_TAKE(...)                                                                 \
