@@ -396,7 +396,9 @@ static bool is_machine_status(uint64_t word)
 }
 
 // Reads a frame with one of the layouts. It is proven by x1, which is an address of code, or 0 in a
-// task that has not run yet.
+// task that has not run yet. With registers of the FPU that are half a word, fcsr is stored over
+// the lower half of x1, and the frame begins in the middle of a word: both, and mepc, are the
+// proof.
 static bool take_riscv_task(struct frame *frame, struct kernel_reader *reader,
                             const struct kernel_saved *saved, unsigned number)
 {
@@ -421,10 +423,16 @@ static bool take_riscv_task(struct frame *frame, struct kernel_reader *reader,
     const bool has_changed = (status & fpu_changed) == fpu_changed;
     // A word of 0 may be a register of the FPU.
     bool is_new = !link && !(layout->is_status_first && has_changed);
-    bool is_proven =
-        is_new ? is_code(reader, frame->registers.value[RISCV_PC]) : is_code(reader, link);
+    const bool lacks_link = layout->fpu_bytes && layout->fpu_bytes < frame->word_bytes;
+    const uint64_t beside = lacks_link ? layout->fpu_bytes : 0; // a multiple of a word
+    bool is_proven = is_new || lacks_link ? is_code(reader, frame->registers.value[RISCV_PC])
+                                          : is_code(reader, link);
+    if (lacks_link) {
+        is_proven &= !(uint32_t)link && saved->sp % frame->word_bytes == beside;
+        frame->registers.known &= ~(UINT64_C(1) << RISCV_LINK);
+    }
     return close_frame(frame, RISCV_SP, 0) && is_proven && is_machine_status(status) &&
-           (!layout->fpu_bytes || has_changed) && frame->cursor.at % frame->word_bytes == 0 &&
+           (!layout->fpu_bytes || has_changed) && frame->cursor.at % frame->word_bytes == beside &&
            depth <= DEPTH_MOST && is_in_stack(saved, frame->registers.value[RISCV_SP]);
 }
 

@@ -4,6 +4,7 @@
 #include "kernel/kernel.h"
 #include "registers/fpu.h"
 #include <elf.h>
+#include <string.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -328,6 +329,41 @@ static void freertos_riscv(void **state)
     }
 }
 
+// RV64 with registers of the FPU of 32 bits: V11.3 stores fcsr over the lower half of x1, which is
+// not known then. The frame begins in the middle of a word.
+static void freertos_riscv_floats(void **state)
+{
+    enum { HALF = 4, FLOATS = 33 * HALF, MIDDLE = 27, LINK_AT = 2 * 8 + FLOATS };
+    const uint64_t words = 2 + 1 + MIDDLE + 1, end = BASE + HALF + words * 8 + FLOATS;
+    struct kernel_saved saved = {.sp = BASE + HALF, .stack_start = BASE, .stack_end = end + 64};
+    struct kernel_reader reader = reader_of(EM_RISCV, 8, EXTRACT_LITTLE);
+    const uint64_t pc = open_code(&reader).address, status = 0x7880;
+    uint8_t bytes[WORDS * 8];
+    struct extract_registers registers;
+    (void)state;
+
+    for (unsigned is_damaged = 0; is_damaged < 3; is_damaged++) {
+        memset(bytes, 0, sizeof bytes);
+        memcpy(bytes + HALF, &pc, 8);
+        memcpy(bytes + HALF + 8, &status, 8);
+        memset(bytes + HALF + 16, 0x3F, FLOATS - HALF); // and fcsr, 0
+        bytes[HALF + LINK_AT] = is_damaged == 1;        // the lower half of x1
+        saved.sp = BASE + (is_damaged == 2 ? 0 : HALF);
+        assert_int_equal(extract_memory_new_images(&reader.memory, NULL), EXTRACT_OK);
+        assert_int_equal(
+            extract_memory_add_bytes(reader.memory, "frame", bytes, sizeof bytes, BASE, NULL),
+            EXTRACT_OK);
+        assert_int_equal(kernel_context_freertos(&reader, &saved, &registers), !is_damaged);
+        if (!is_damaged) {
+            expect_register(&registers, reader.registers->pc, pc);
+            expect_register(&registers, reader.registers->sp, end);
+            assert_false(registers.known & 2); // x1
+        }
+        extract_memory_close(reader.memory);
+    }
+    extract_symbols_close(reader.symbols);
+}
+
 // Armv8-M: the limit is the start of the stack, BASE, before EXC_RETURN and r4.
 static void freertos_armv8m(void **state)
 {
@@ -579,6 +615,7 @@ int main(void)
                                        cmocka_unit_test(fpu_control),
                                        cmocka_unit_test(arm_classic),
                                        cmocka_unit_test(freertos_riscv),
+                                       cmocka_unit_test(freertos_riscv_floats),
                                        cmocka_unit_test(aarch64),
                                        cmocka_unit_test(coldfire),
                                        cmocka_unit_test(places),
