@@ -76,6 +76,7 @@ struct extract_view {
     unsigned classes; // bit 1 << class: the class is wanted
     uint64_t from, to, last;
     struct filter_addresses threads, objects;
+    bool excludes_all;                   // no name of a word matches, so that no event does
     struct where *where;                 // the expressions of WHERE; NULL: none
     struct filter_set rare_ids;          // wanted ids from EXTRACT_COMMON_IDS on
     uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit per id: the id is wanted

@@ -706,6 +706,19 @@ static const char *make_hint(const struct compile *c, const struct condition *it
                : "use a name that 'objects' lists; patterns may contain * ? and []";
 }
 
+// Returns whether a word has names that must match, and none of them does.
+static bool excludes_all(const struct compile *c)
+{
+    unsigned wanted = 0, matched = 0; // bit 1 << word
+
+    for (size_t i = 0; i < c->count; i++) {
+        unsigned bit = c->conditions[i].negative ? 0 : 1u << c->conditions[i].word;
+        wanted |= bit;
+        matched |= c->conditions[i].found ? bit : 0;
+    }
+    return wanted & ~matched;
+}
+
 // Reports the first condition that matches nothing.
 static enum extract_code report_unmatched(const struct compile *c)
 {
@@ -769,6 +782,7 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
         *view = NULL;
     } else {
         seek_numbers(&c);
+        c.view->excludes_all = excludes_all(&c);
         code = report_unmatched(&c);
         code = code ? code : report_unmatched_where(&c);
     }

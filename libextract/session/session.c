@@ -3,6 +3,7 @@
 // steps from the target's memory, or from a log, to a trace with names and a filter. Each command
 // then writes one report. The command line, GDB and the unit tests all use it, so that a command
 // prints the same bytes everywhere.
+#include "events/filter.h"
 #include "events/internal.h"
 #include "report/internal.h"
 #include "report/rkh/rkh_report.h"
@@ -383,6 +384,21 @@ enum extract_code extract_session_report(struct extract_session *session,
     return code;
 }
 
+// Compiles the filter. Returns NOTFOUND if it names what the trace does not have. The view is then
+// NULL if it lets nothing through, so that no empty report comes before the error.
+static enum extract_code open_view(struct extract_session *session, struct extract_view **view,
+                                   struct extract_error *error)
+{
+    enum extract_code code =
+        extract_view_new(view, session->filter, session->trace, session->report.hz, error);
+
+    if (code && *view && (*view)->excludes_all) {
+        extract_view_free(*view);
+        *view = NULL;
+    }
+    return code;
+}
+
 static enum extract_code run_report(struct extract_session *session, struct extract_text *text,
                                     struct extract_error *error)
 {
@@ -392,8 +408,7 @@ static enum extract_code run_report(struct extract_session *session, struct extr
     session->outcome = (struct extract_report_outcome){0};
     if (code)
         return code;
-    enum extract_code found =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code found = open_view(session, &view, error);
     if (view)
         extract_report_events(text, view, session->trace, &session->report, &session->outcome);
     extract_view_free(view);
@@ -404,8 +419,7 @@ static enum extract_code run_raw(struct extract_session *session, struct extract
                                  struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code found =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code found = open_view(session, &view, error);
     enum extract_code code =
         view ? extract_export_hooks(text, view, session->trace, session->report.hz, error) : found;
 
@@ -417,8 +431,7 @@ static enum extract_code run_schedule(struct extract_session *session, struct ex
                                       struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code found =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code found = open_view(session, &view, error);
     enum extract_code code =
         view ? extract_report_schedule(text, view, session->trace, &session->report, error) : found;
 
@@ -430,8 +443,7 @@ static enum extract_code run_timeline(struct extract_session *session, struct ex
                                       struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code code =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code code = open_view(session, &view, error);
 
     if (!code) // a picture without the threads that were asked for would mislead
         code = extract_report_timeline(text, view, session->trace, &session->report, error);
@@ -444,8 +456,7 @@ static enum extract_code run_stats(struct extract_session *session, struct extra
 {
     struct extract_stats *stats = NULL;
     struct extract_view *view;
-    enum extract_code found =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code found = open_view(session, &view, error);
     bool rkh = strcmp(extract_trace_info(session->trace)->format, "rkh") == 0;
     enum extract_code code = view ? EXTRACT_OK : found;
 
@@ -468,8 +479,7 @@ static enum extract_code run_chart(struct extract_session *session, struct extra
                                    bool signalling, struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code found =
-        extract_view_new(&view, session->filter, session->trace, session->report.hz, error);
+    enum extract_code found = open_view(session, &view, error);
     enum extract_code code = found;
 
     session->outcome = (struct extract_report_outcome){0};
@@ -581,7 +591,8 @@ enum extract_code extract_session_export(struct extract_session *session,
     enum extract_code found = open_side(session, &side, &view, error);
     const struct extract_export_kind *kind = extract_export_kind_find(choice.to);
     // After a failure, what has the name of the file or directory must stay.
-    bool is_kept = found && kind && kind->output != EXTRACT_EXPORT_STREAM;
+    bool is_kept =
+        found && kind && (kind->output != EXTRACT_EXPORT_STREAM || (view && view->excludes_all));
     enum extract_code code = view && !is_kept ? export_side(&side, &choice, text, error) : found;
 
     extract_view_free(view);

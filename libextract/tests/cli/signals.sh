@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# signals.sh: tests --signal, and that a thread, object or signal that the trace does not have is
-# an error, with the names that exist, for every command that takes these filters. Prints "ok NAME"
-# or "not ok NAME: why" for each test. Reads BUILD.
+# signals.sh: tests --signal, and that a thread, object or signal that the trace does not have is an
+# error, with the names that exist and without an empty report, for every command that takes these
+# filters. Prints "ok NAME" or "not ok NAME: why" for each test. Reads BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=$(realpath "$(dirname "$0")/../data")
@@ -29,7 +29,8 @@ refused() {
         'export --to jsonl -o -' 'chart -o -'; do
         # shellcheck disable=SC2086
         run $command "$option" "$name" "$@"
-        check "$command $option $name of ${!#}" 1 err "\"$name\": no such n.* in this trace; $way"
+        check "$command $option $name of ${!#}" 1 no-out . \
+            err "\"$name\": no such n.* in this trace; $way"
     done
 }
 for name in nosuch 99 sampler; do
