@@ -228,15 +228,20 @@ static __attribute__((noinline, cold)) void settle_stale(uintptr_t here)
 
 // ---- calls ----
 
-// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. `m`: of a controller.
-static inline void begin_call(struct ringside_begun *begun, struct ringside_memory *m,
-                              uint32_t event, uint32_t place)
+// Where the stack of the function is that has this. The address of a variable would not do: a
+// sanitizer may put variables elsewhere.
+#define RINGSIDE_FRAME ((uintptr_t)__builtin_frame_address(0))
+
+// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. `m`: of a controller. `frame`: of
+// the call's function.
+static inline void begin_call(struct ringside_begun *begun, uintptr_t frame,
+                              struct ringside_memory *m, uint32_t event, uint32_t place)
 {
     begun->depth = ringside_thread.depth + 1;
     struct ringside_call *c = &ringside_thread.calls[begun->depth];
     begun->before = *c;
     register_cleanup(&begun->cleanup, left, begun);
-    c->frame = (uintptr_t)begun;
+    c->frame = frame;
     c->memory = m;
     c->event = event;
     c->place = place;
@@ -308,7 +313,7 @@ static void write_queued(uint32_t place)
     struct queued *q = &places[place];
     uint32_t event = q->event ? q->event : POSIX_TRACE_UNNAMED_USEREVENT;
     struct ringside_begun here;
-    begin_call(&here, NULL, event, place);
+    begin_call(&here, RINGSIDE_FRAME, NULL, event, place);
     if (m && q->state == READY) {
         ringside_core_event(m, RINGSIDE_LOAD(m->process.active), event, q->data, q->bytes,
                             q->caller);
@@ -388,10 +393,10 @@ static inline void choose_word(const struct ringside_memory *m)
 
 // Whether the thread is in the middle of something that a handler's call has to leave alone. What
 // was left by a jump is settled first.
-static inline bool is_busy(const struct ringside_begun *here)
+static inline bool is_busy(uintptr_t frame)
 {
     if (__builtin_expect(ringside_thread.depth || ringside_thread.settling, 0))
-        settle_stale((uintptr_t)here);
+        settle_stale(frame);
     struct ringside_memory *m = __atomic_load_n(&ringside_traced.memory, __ATOMIC_ACQUIRE);
     return ringside_thread.inside || ringside_thread.settling || (m && ringside_linux_holds(m)) ||
            ringside_thread.depth + 1 >= RINGSIDE_CALLS;
@@ -400,11 +405,11 @@ static inline bool is_busy(const struct ringside_begun *here)
 void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
 {
     struct ringside_begun here;
-    if (is_busy(&here)) {
+    if (is_busy(RINGSIDE_FRAME)) {
         queue(event, data, bytes, caller);
         return;
     }
-    begin_call(&here, NULL, event, RINGSIDE_QUEUE);
+    begin_call(&here, RINGSIDE_FRAME, NULL, event, RINGSIDE_QUEUE);
     if (ringside_linux_attached()) {
         struct ringside_memory *m = ringside_traced.memory;
         uint32_t active = RINGSIDE_LOAD(m->process.active);
@@ -431,9 +436,9 @@ int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
     int error;
     if (!name || !event)
         return EINVAL;
-    if (is_busy(&here))
+    if (is_busy(RINGSIDE_FRAME))
         return ringside_core_known(ringside_traced.memory, name, event);
-    begin_call(&here, NULL, 0, RINGSIDE_QUEUE);
+    begin_call(&here, RINGSIDE_FRAME, NULL, 0, RINGSIDE_QUEUE);
     if (ringside_linux_attached())
         error = ringside_core_name(ringside_traced.memory, name, event);
     else
@@ -447,11 +452,11 @@ int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 bool ringside_linux_begin(struct ringside_begun *here, struct ringside_memory *m)
 {
     if (ringside_thread.depth || ringside_thread.settling)
-        settle_stale((uintptr_t)here);
+        settle_stale(RINGSIDE_FRAME);
     if (ringside_thread.depth + 1 >= RINGSIDE_CALLS)
         return false;
     ringside_linux_know_thread();
-    begin_call(here, m, 0, RINGSIDE_QUEUE);
+    begin_call(here, RINGSIDE_FRAME, m, 0, RINGSIDE_QUEUE);
     return true;
 }
 
