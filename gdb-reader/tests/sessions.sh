@@ -220,6 +220,21 @@ test_settings_before_the_script() {
     done
 }
 
+# A command leaves the user's settings as they were, in each radix and language.
+test_settings_come_back() {
+    for setting in 'language c' 'language ada' 'language pascal' 'input-radix 16' 'input-radix 8' \
+        'max-value-size unlimited'; do
+        at_checkpoint "set $setting" 'show max-value-size' 'show input-radix' 'show language' \
+            'show confirm' 'ringside last 1 --thread beta' 'ringside info' \
+            'echo \nafter\n' 'show max-value-size' 'show input-radix' 'show language' 'show confirm'
+        has 'info1=0x0*27 ' && has '^Maximum value size' || return 1
+        grep -E '^(after$|Maximum value|Default input|The current|Whether)' "$out" >"$work/settings"
+        sed '/^after$/,$d' "$work/settings" >"$work/before"
+        sed '1,/^after$/d' "$work/settings" >"$work/after"
+        diff "$work/before" "$work/after" || { echo "after: set $setting"; return 1; }
+    done
+}
+
 # The reader checks a file before it writes a request there, because GDB has other files open. The
 # numbers of GDB's files depend on who started GDB, so the test skips the reader's own number.
 test_no_wrong_file() {

@@ -95,8 +95,10 @@ enum extract_code answer_script(const struct answer *answer, size_t chunks,
     put_error(script, answer);
     put_count(script, "events", answer->is_counted, answer->events);
     put_count(script, "lost", answer->is_counted && answer->is_lost_known, answer->lost);
+    // `with` puts a number back as its decimal digits, so that the radix has to be ten meanwhile.
     for (size_t i = 0; i < chunks; i++)
-        extract_text_puts(script, "with max-value-size unlimited -- _ringside-print\n");
+        extract_text_puts(
+            script, "with input-radix 0xa -- with max-value-size unlimited -- _ringside-print\n");
     if (!chunks)
         put_printf(script, answer->text.data, answer->text.used);
     extract_text_put(script, answer->script.data, answer->script.used);
