@@ -206,8 +206,8 @@ static bool find_at_most(const struct loss_estimator *e, struct loss_estimate *g
     double load = e->fastest * gap->ticks * headroom + e->lap / 2, laps = 0;
 
     // Beyond 2^50, neighboring integers are too close to each other for a double.
-    if (!e->has_window || e->fastest <= 0 || e->all.entries < (double)MIN_ENTRIES || load >= 0x1p50 ||
-        gap->at_least >= UINT64_C(1) << 50 || gap->modulo <= EXTRACT_LOG_ANY_MORE)
+    if (!e->has_window || e->fastest <= 0 || e->all.entries < (double)MIN_ENTRIES ||
+        load >= 0x1p50 || gap->at_least >= UINT64_C(1) << 50 || gap->modulo <= EXTRACT_LOG_ANY_MORE)
         return false;
     if (load > (double)gap->at_least)
         laps = (load - (double)gap->at_least) / (double)gap->modulo;

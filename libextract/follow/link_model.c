@@ -53,7 +53,8 @@ static double poll_ns(const struct link_model *link, const struct extract_ring *
     unsigned anchor = ring->format->slots ? ring->format->slots->anchor_words : ANCHOR_WORDS;
     double words = (anchor + 1) * (double)ring->word_bytes;
 
-    return (double)POLL_READS * link_model_latency(link) + words / link_model_rate(link) + link->work;
+    return (double)POLL_READS * link_model_latency(link) + words / link_model_rate(link) +
+           link->work;
 }
 
 static double entry_ns(const struct link_model *link, const struct extract_ring *ring)

@@ -232,8 +232,8 @@ static __attribute__((noinline, cold)) void settle_stale(uintptr_t here)
 // sanitizer may put variables elsewhere.
 #define RINGSIDE_FRAME ((uintptr_t)__builtin_frame_address(0))
 
-// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. `m`: of a controller. `frame`: of
-// the call's function.
+// Of an event that was queued at `place`; RINGSIDE_QUEUE: of none. `m`: of a controller. `frame`:
+// of the call's function.
 static inline void begin_call(struct ringside_begun *begun, uintptr_t frame,
                               struct ringside_memory *m, uint32_t event, uint32_t place)
 {

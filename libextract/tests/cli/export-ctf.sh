@@ -66,8 +66,8 @@ compass() { # TRACE
 
 # ---- ctf ----
 
-# jq 1.6 rounds each number, and jq 1.7 those with which it computes: so the hexadecimal numbers that
-# do not fit into 53 bits are decimal before jq sees them.
+# jq 1.6 rounds each number, and jq 1.7 those with which it computes: so the hexadecimal numbers
+# that do not fit into 53 bits are decimal before jq sees them.
 exact() { perl -pe 's/= 0x([0-9A-F]{14,})\b/"= " . hex($1)/ge'; }
 
 # babeltrace2 gives the number, order, stamps and fields of the report.
