@@ -275,6 +275,10 @@ static int run_serve(const struct cli_options *options)
     if (!has_port && isatty(STDIN_FILENO))
         return cli_refuse("serve", "use \"target remote | ringside serve ...\" in GDB, or --listen",
                           "GDB speaks through standard input, which is a terminal");
+    if (options->openocd)
+        return cli_refuse("--openocd",
+                          "use --remote HOST:3333, the port of OpenOCD's own GDB server (gdb_port)",
+                          "serve reads a live target through a GDB server");
     if (options->remote && !options->elf)
         return cli_refuse("--elf", "use --elf FILE, the program that runs on the target",
                           "threads are found by the types in its debug information");

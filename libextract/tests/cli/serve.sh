@@ -113,6 +113,8 @@ end "a socket: a signal ends it" INT
 if [ -e "$work/gdb.sock" ]; then fail "a socket: removed" "it is there"; else
     ok "a socket: removed"
 fi
+run serve --elf "$work/firmware.elf" --openocd localhost:6666
+check "OpenOCD's other port" 1 err '^ringside: --openocd: .*use --remote HOST:3333'
 echo >"$work/file"
 run serve --elf "$work/firmware.elf" "$work/ram.bin@0x20000000" --listen="unix:$work/file"
 check "a socket: not over a file" 2 err 'file: exists and is not a socket'
