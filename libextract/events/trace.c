@@ -66,7 +66,7 @@ static void fill_info(struct extract_trace *trace)
         info->gaps += snapshot->index[i].lost != 0;
     info->gaps_not_exact = info->gaps; // numbers of 8 bits do not show how often they wrapped
     info->lost_at_least = info->lost_known ? info->events_lost : snapshot->lost;
-    info->lost_known &= !info->gaps_not_exact;
+    info->lost_known &= !info->gaps_not_exact && !snapshot->is_part;
     info->lost_at_most = info->lost_known ? info->events_lost : UINT64_MAX;
 }
 

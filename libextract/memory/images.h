@@ -37,6 +37,7 @@ struct extract_images {
     const char *name; // name of the first input
     enum extract_byte_order byte_order;
     uint64_t missing;          // bytes that truncated inputs announce and do not hold
+    bool is_part;              // the file has, or had, entries that are not read
     bool starts;               // a ring's header is at `start`
     uint64_t start;            // target address
     struct extract_core *core; // notes of a core, owned; NULL for other inputs
@@ -83,6 +84,23 @@ void extract_images_remark(struct extract_images *images, const char *format, ..
 // which may shorten the input and moves its bytes, and notes what else is in the file.
 void extract_images_end_at(struct extract_images *images, struct extract_input *input,
                            uint64_t length);
+
+// Where a ThreadX dump has its parts, by its header: bytes from the start, at most the ring's
+// length.
+struct extract_trx_layout {
+    enum extract_byte_order byte_order;
+    unsigned word_bytes;
+    uint64_t registry, registry_end, object_bytes;
+    uint64_t entries, entries_end;
+};
+
+// Returns how many bytes are missing before entries of a dump; 0: none that are noticed.
+unsigned extract_trx_missing_bytes(const struct extract_input *input,
+                                   const struct extract_trx_layout *layout);
+
+// Notes that bytes of a dump are missing.
+void extract_images_lack_bytes(struct extract_images *images, const struct extract_input *input,
+                               unsigned missing);
 
 // Opens a regular file and sets its length. Returns -1 if it is not regular, cannot be opened, or
 // has the length 0: files of /proc do, and hold bytes all the same.

@@ -153,6 +153,13 @@ uint64_t extract_memory_missing(const struct extract_memory *memory)
     return images ? images->missing : 0;
 }
 
+bool extract_memory_is_part(const struct extract_memory *memory)
+{
+    const struct extract_images *images = extract_images_of(memory);
+
+    return images && images->is_part;
+}
+
 const char *extract_memory_remark(const struct extract_memory *memory, size_t i)
 {
     const struct extract_images *images = extract_images_of(memory);

@@ -3,6 +3,7 @@
 // converted on the way. Nothing is left out without a remark.
 #include "memory/images.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 // Removes the byte 0x0D before each 0x0A.
@@ -39,6 +40,7 @@ static void mend_line_ends(struct extract_images *images, struct extract_input *
                               "not read; transfer it as binary",
                               count);
     } else if (count >= LEAST) {
+        images->is_part = true;
         extract_images_remark(images,
                               "each of its %zu bytes 0x0A follows a 0x0D: line ends were converted "
                               "on the way (likely), so that it is damaged; transfer it as binary",
@@ -46,21 +48,78 @@ static void mend_line_ends(struct extract_images *images, struct extract_input *
     }
 }
 
-// Notes what follows the ring. Dumps of one kind begin with the same bytes.
+// Returns the place of the next dump from a place on; 0: there is none. Dumps of one kind begin
+// with the same bytes.
+static uint64_t next_dump(const struct extract_input *input, uint64_t from)
+{
+    enum { MAGIC_BYTES = 8 };
+
+    for (; from + MAGIC_BYTES <= input->length; from++) {
+        const uint8_t *next =
+            memchr(input->bytes + from, input->bytes[0], input->length - from - MAGIC_BYTES + 1);
+        if (!next)
+            return 0;
+        from = (uint64_t)(next - input->bytes);
+        if (memcmp(next, input->bytes, MAGIC_BYTES) == 0)
+            return from;
+    }
+    return 0;
+}
+
+// Notes what follows the ring.
 static void note_rest(struct extract_images *images, const struct extract_input *input,
                       uint64_t length)
 {
-    enum { MAGIC_BYTES = 8 };
+    enum { TEXT = 96, NAMED = 4 };
     uint64_t rest = input->length > length ? input->length - length : 0;
+    uint64_t first = rest ? next_dump(input, length) : 0;
+    char others[TEXT] = "";
+    size_t count = 0;
 
-    if (rest >= MAGIC_BYTES && memcmp(input->bytes, input->bytes + length, MAGIC_BYTES) == 0)
+    for (uint64_t at = first; at && count <= NAMED; count++) {
+        size_t used = strlen(others);
+        if (count == NAMED)
+            snprintf(others + used, TEXT - used, ", …");
+        else
+            snprintf(others + used, TEXT - used, "%s%" PRIu64, count ? ", " : "", at);
+        at = next_dump(input, at + 1);
+    }
+    if (first) {
+        images->is_part = true;
         extract_images_remark(images,
-                              "another dump follows at byte %" PRIu64 " and is not read: split the "
-                              "file (head -c %" PRIu64 ", tail -c +%" PRIu64
-                              ") and join the parts with ringside merge",
-                              length, length, length + 1);
-    else if (rest)
+                              "%s %s and %s not read: split the file (head -c %" PRIu64
+                              ", tail -c +%" PRIu64 ") and join the parts with ringside merge",
+                              count == 1 ? "another dump follows at byte"
+                                         : "other dumps follow at bytes",
+                              others, count == 1 ? "is" : "are", first, first + 1);
+    } else if (rest) {
         extract_images_remark(images, "%" PRIu64 " bytes follow the ring and are not read", rest);
+    }
+}
+
+// A conversion of line ends leaves no 0x0D before a 0x0A.
+void extract_images_lack_bytes(struct extract_images *images, const struct extract_input *input,
+                               unsigned missing)
+{
+    bool has_pair = false, has_end = false;
+
+    for (size_t i = 0; i < input->length; i++) {
+        bool is_end = input->bytes[i] == '\n';
+        has_end |= is_end;
+        has_pair |= is_end && i && input->bytes[i - 1] == '\r';
+    }
+    images->is_part = true;
+    if (has_end && !has_pair)
+        extract_images_remark(images,
+                              "%u bytes are missing before entries, and no byte 0x0A follows a "
+                              "0x0D: line ends were converted on the way (likely), so that it is "
+                              "damaged; transfer it as binary",
+                              missing);
+    else
+        extract_images_remark(images,
+                              "%u bytes are missing before entries, so that it is damaged; "
+                              "transfer it again, as binary",
+                              missing);
 }
 
 void extract_images_end_at(struct extract_images *images, struct extract_input *input,

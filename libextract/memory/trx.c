@@ -7,7 +7,39 @@
 #include "base/trx.h"
 #include "memory/images.h"
 
-enum { BASE_ADDRESS_WORD = 2, END_ADDRESS_WORD = 7 };
+enum {
+    BASE_ADDRESS_WORD = 2,
+    REGISTRY_WORD = 3,
+    NAME_BYTES_WORD = 4, // its second half-word
+    REGISTRY_END_WORD = 5,
+    ENTRIES_WORD = 6,
+    END_ADDRESS_WORD = 7,
+    HEADER_WORDS = 12,
+    OBJECT_WORDS = 4
+};
+
+// Reads where the parts of a dump are. Returns false if the header contradicts itself.
+static bool read_layout(struct extract_trx_layout *layout, const struct extract_input *input,
+                        unsigned word, enum extract_byte_order order)
+{
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
+    uint64_t words[HEADER_WORDS];
+
+    for (unsigned i = 0; i < HEADER_WORDS; i++)
+        words[i] = extract_cursor_word(&c, word);
+    extract_cursor_seek(&c, NAME_BYTES_WORD * (uint64_t)word + 2);
+    uint64_t name = extract_cursor_u16(&c), base = words[BASE_ADDRESS_WORD];
+    *layout = (struct extract_trx_layout){.byte_order = order,
+                                          .word_bytes = word,
+                                          .registry = words[REGISTRY_WORD] - base,
+                                          .registry_end = words[REGISTRY_END_WORD] - base,
+                                          .entries = words[ENTRIES_WORD] - base,
+                                          .entries_end = words[END_ADDRESS_WORD] - base};
+    layout->object_bytes = OBJECT_WORDS * word + (name + word - 1) / word * word;
+    return !c.failed && layout->registry <= layout->registry_end &&
+           layout->registry_end <= layout->entries && layout->entries <= layout->entries_end &&
+           layout->registry_end <= input->length;
+}
 
 bool extract_trx_is(const uint8_t *bytes, size_t length)
 {
@@ -39,8 +71,14 @@ enum extract_code extract_trx_load(struct extract_images *images, struct extract
     images->byte_order = order;
     images->starts = true;
     images->start = base;
+    struct extract_trx_layout layout;
     if (!at_end.failed)
         extract_images_end_at(images, input, end - base);
+    unsigned missing = !images->is_part && read_layout(&layout, input, word, order)
+                           ? extract_trx_missing_bytes(input, &layout)
+                           : 0;
+    if (missing)
+        extract_images_lack_bytes(images, input, missing);
     struct extract_image span = {base, input->length, input->bytes, 0, NULL};
     return extract_images_add(images, input, &span, 1, error);
 }

@@ -175,10 +175,13 @@ static bool lacks_sequence_numbers(const struct extract_rkh *rkh)
 
 // Returns why the number of lost events is not known.
 static const char *why_lost_is_unknown(const struct extract_info *info,
-                                       const struct extract_ring *ring)
+                                       const struct extract_snapshot *snapshot)
 {
+    const struct extract_ring *ring = &snapshot->ring;
     bool is_counted = !ring->entries.slot_bytes; // byte rings count what they overwrite
 
+    if (snapshot->is_part)
+        return "not all of the file is read";
     if (info->gaps_not_exact)
         return "not every gap is exact";
     if (!info->log && strcmp(info->format, "rkh") == 0)
@@ -193,15 +196,16 @@ static const char *why_lost_is_unknown(const struct extract_info *info,
 // Writes how many events were lost. JSON has every number; text leaves out those that add nothing
 // to the one before. Intervals belong to single gaps, so the sum of all gaps has none.
 static void put_lost_events(struct kv_writer *kv, const struct extract_info *info,
-                            const struct extract_ring *ring)
+                            const struct extract_snapshot *snapshot)
 {
+    const struct extract_ring *ring = &snapshot->ring;
     bool has_bounds = kv->is_json || !info->lost_known;
     bool hides_gaps = !info->log && !info->gaps && strcmp(info->format, "rkh") == 0 &&
                       lacks_sequence_numbers(&ring->rkh);
 
     kv_put_optional(kv, "events lost", info->lost_known, info->events_lost);
     if (!info->lost_known)
-        kv_put_note(kv, "%s", why_lost_is_unknown(info, ring));
+        kv_put_note(kv, "%s", why_lost_is_unknown(info, snapshot));
     else if (info->gaps_not_exact)
         kv_put_note(kv, "from the target's own count for all gaps together");
     if (has_bounds) {
@@ -294,7 +298,7 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     kv_put_number(&kv, "entries valid", info->entries_valid);
     kv_put_number(&kv, "entries damaged", info->entries_damaged);
     kv_put_number(&kv, "entries unused", info->entries_unused);
-    put_lost_events(&kv, info, ring);
+    put_lost_events(&kv, info, extract_trace_snapshot(trace));
     kv_put_bool(&kv, "wrapped", info->wrapped);
     kv_put_number(&kv, "objects", info->objects);
     kv_put_number(&kv, "registry slots", ring->registry.count);

@@ -420,6 +420,7 @@ enum extract_code extract_snapshot_take(struct extract_snapshot *snapshot,
         return code;
     count_verdicts(snapshot);
     snapshot->cost = extract_memory_cost(memory);
+    snapshot->is_part = extract_memory_is_part(memory);
     if (!ring->format->stream &&
         snapshot->counts[EXTRACT_UNREADABLE_ENTRY] == ring->entries.count) {
         extract_snapshot_free(snapshot);

@@ -221,6 +221,10 @@ enum extract_byte_order extract_memory_byte_order(const struct extract_memory *m
 // known.
 bool extract_memory_has_ended(const struct extract_memory *memory);
 
+// Returns whether a file has more of a trace than is read, as several dumps of a ring, or has lost
+// some of it on the way.
+bool extract_memory_is_part(const struct extract_memory *memory);
+
 // Returns what the reader of a file noted for the user, such as that the file is truncated: one
 // remark per index from 0. NULL: there are no more. It is valid until the memory is closed.
 const char *extract_memory_remark(const struct extract_memory *memory, size_t i);

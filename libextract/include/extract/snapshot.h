@@ -66,6 +66,7 @@ struct extract_snapshot {
     // For entries that differ in length: ring.entries.count extents, oldest first. NULL for slots.
     struct extract_extent *index;
     uint32_t index_capacity; // allocated elements of `index`
+    bool is_part;            // the file has more of the trace, or had it
     bool lost_known;         // `lost` is exact; modulo 256 if entries have only 8-bit numbers
     uint64_t lost;           // events that are missing: overwritten, or never written
     uint64_t unwritten;      // those of them that the ring never contained, as far as that is known
