@@ -498,7 +498,7 @@ static bool add_threads(struct finder *finder)
     for (size_t i = 0; i < count; i++) {
         if (!extract_object_is_thread(&objects[i]))
             continue;
-        uint32_t *index = extract_map_at(&finder->thread_of_address, objects[i].address);
+        uint32_t *index = extract_map_at(&finder->thread_of_address, objects[i].key);
         if (!index)
             return false;
         if (!*index)

@@ -156,7 +156,7 @@ static enum extract_code find_stats(const struct extract_assertions *assertions,
 
     for (size_t i = 0; !code && i < assertions->stats->thread_count; i++) {
         *thread = &assertions->stats->threads[i];
-        if ((*thread)->thread->address == address)
+        if ((*thread)->thread->key == address)
             return EXTRACT_OK;
     }
     return code ? code

@@ -128,9 +128,9 @@ enum extract_code why_find_thread(const struct extract_trace *trace, const char 
                                "no thread has this address", error);
     for (size_t i = 0; i < count; i++) {
         if (!extract_object_is_thread(&objects[i]) || !has_name(&objects[i], name) ||
-            (found && *address == objects[i].address))
+            (found && *address == objects[i].key))
             continue;
-        *address = objects[i].address;
+        *address = objects[i].key;
         found++;
     }
     if (found == 1)

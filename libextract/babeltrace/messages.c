@@ -299,7 +299,9 @@ static bool set_payload(const struct iterator *it, const struct event_class *cla
         enum extract_kind kind = class->field[i].kind;
         if (kind == EXTRACT_KIND_NONE)
             continue;
-        if (kind != EXTRACT_KIND_TEXT)
+        if (kind == EXTRACT_KIND_OBJECT)
+            put_number(&to, extract_trace_address(it->source->trace, value));
+        else if (kind != EXTRACT_KIND_TEXT)
             put_number(&to, value);
         if (!class->field[i].has_name)
             continue;

@@ -35,7 +35,7 @@ static bool holds_address(const struct extract_trace *trace, const struct filter
 {
     const struct extract_object *object = NULL;
 
-    if (filter_set_has(addresses, address))
+    if (filter_set_has(addresses, extract_trace_address(trace, address)))
         return true;
     if (objects->count)
         object = extract_names_find(trace, thread, address, seq);

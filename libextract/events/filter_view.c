@@ -403,12 +403,11 @@ static enum extract_code compile_objects(struct compile *c, struct condition *it
         const struct extract_object *object = &objects[k];
         if (!names_object(item, object, by_number, number))
             continue;
+        if (object->shadowed && lives_find(c->trace, 0, object->address, UINT64_MAX))
+            continue; // nothing is known to be of it
         item->found = true;
-        bool by_time = c->trace->snapshots && !object->shadowed;
-        uint64_t key = object->address;
-        if (object->number_kind != EXTRACT_KIND_NONE)
-            extract_value_key(object->number_kind, object->address, &key);
-        if (!filter_set_add(by_time ? objects_set : set, by_time ? k : key))
+        bool by_time = (c->trace->snapshots || c->trace->life_count) && !object->shadowed;
+        if (!filter_set_add(by_time ? objects_set : set, by_time ? k : object->key))
             return out_of_memory(c);
     }
     return EXTRACT_OK;
@@ -664,9 +663,7 @@ static void seek_numbers(struct compile *c)
     for (size_t i = 0; i < count && c->sought; i++)
         for (size_t k = 0; k < c->count; k++) {
             struct condition *item = &c->conditions[k];
-            uint64_t key = objects[i].address;
-            if (objects[i].number_kind != EXTRACT_KIND_NONE)
-                extract_value_key(objects[i].number_kind, objects[i].address, &key);
+            uint64_t key = objects[i].number_kind ? objects[i].key : objects[i].address;
             bool fits = item->word != EXTRACT_FILTER_THREAD || objects[i].thread;
             if (item->key_count && !item->found && fits && has_key(item, key))
                 mark_found(c, item);

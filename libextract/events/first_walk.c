@@ -95,7 +95,8 @@ static bool add_threads(struct build *build, const struct extract_event *event)
         (!event->thread || names_add_thread(build, event->thread, event->priority, event->seq)) &&
         (!next || names_add_thread(build, next, EXTRACT_NO_PRIORITY, event->seq)) &&
         (!about || names_add_thread(build, about, EXTRACT_NO_PRIORITY, event->seq)) &&
-        (!role->has_name || names_note_thread(build, meant, role));
+        (!role->has_name || names_note_thread(build, meant, role)) &&
+        lives_note(build, meant, role);
     if (fits && is_change)
         note_priority(build, meant, role, about, is_first);
     return fits;

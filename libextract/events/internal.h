@@ -38,6 +38,26 @@ struct extract_object_version {
     uint32_t depth;     // number of versions from this one to the newest
 };
 
+// One of several objects that were at an address in turn (lives.c).
+struct extract_life {
+    uint64_t address;
+    uint64_t key;        // the address for the newest life
+    uint64_t from;       // seq of the first event that may be of it
+    uint64_t deleted_at; // seq of the event that deletes it
+    uint32_t type;       // as in the registry
+    uint32_t object;
+    uint32_t count;      // of lives at this address
+    uint32_t created_by; // id of the event's type
+    uint16_t priority;   // of a thread at its creation
+    bool is_created;     // an event shows its begin
+    bool is_deleted;     // an event shows its end
+    bool is_assumed;     // it exists only if it has events
+    bool has_events;
+    bool is_in_use;   // the registry has an object of this type in use here
+    bool may_be_same; // the target restarted before it, and the one before was not deleted
+    bool is_removed;
+};
+
 // A part of a log whose timestamps come from one clock: that of one ring, by its address and its
 // words. For a ring whose entries give names (RKH), a run of the target, whose number is `from`.
 struct extract_epoch {
@@ -89,6 +109,10 @@ struct extract_trace {
     size_t epoch_count;
     struct extract_object_version *versions; // index 0 is not used
     size_t version_count, version_capacity;
+    struct extract_life *lives; // by address and time
+    size_t life_count, life_capacity;
+    struct extract_map life_of;            // address: first of its lives
+    uint64_t *life_starts;                 // `from` of all lives, in order
     struct extract_text names;             // storage of all names
     struct symbol_objects *symbol_objects; // NULL: there are no symbols
     uint64_t events;                       // number of events that a reader returns, with markers
@@ -280,6 +304,30 @@ enum extract_code extract_names_continue(struct extract_trace *trace, bool resta
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
                                                 uint64_t address, uint64_t seq);
 
+// ---- lives.c ----
+
+// Returns the life of an address at an event, of a type (0: any). NULL: its only object is no life.
+const struct extract_life *lives_find(const struct extract_trace *trace, uint32_t type,
+                                      uint64_t address, uint64_t seq);
+// Returns the older life that a key stands for; NULL: none.
+const struct extract_life *lives_of_key(const struct extract_trace *trace, uint64_t key);
+// Returns how many lives have begun at an event.
+uint64_t lives_begun(const struct extract_trace *trace, uint64_t seq);
+// Replaces the addresses of objects in events by keys.
+void lives_use_keys(const struct extract_trace *trace, struct extract_event *events, size_t count);
+// Replaces the keys in an event by addresses.
+void lives_use_addresses(const struct extract_trace *trace, struct extract_event *event);
+
+// Returns a field of an event as it was stored.
+static inline uint64_t extract_event_stored(const struct extract_trace *trace,
+                                            const struct extract_event *event, unsigned i)
+{
+    bool is_object = trace->life_count && i < event->type->fields &&
+                     event->type->field[i].kind == EXTRACT_KIND_OBJECT;
+
+    return is_object ? extract_trace_address(trace, event->field[i]) : event->field[i];
+}
+
 // ---- runs.c ----
 
 // Notes the next event of the first walk. `begins` is set if the event begins a run of the target.
@@ -307,6 +355,8 @@ struct extract_symbols *extract_trace_symbols(const struct extract_trace *trace)
 // Returns a number for the registry that was valid at an event. At two events with the same number,
 // addresses have the same meaning.
 uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq);
+// Returns a number that changes where an address may get another name.
+uint64_t extract_trace_naming(const struct extract_trace *trace, uint64_t seq);
 
 // Returns the number of runs, in order; 0 if the trace is not of RKH, or empty.
 size_t extract_trace_runs(const struct extract_trace *trace, const struct extract_run **runs);

@@ -16,7 +16,7 @@
 // The first walk over all events (first_walk.c) finds threads and what entries name;
 // names_elsewhere.c adds what only the ELF and the kernel's memory state.
 #include "base/cursor.h"
-#include "events/names.h"
+#include "events/lives.h"
 #include "symbols/dwarf.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -194,6 +194,10 @@ static const struct extract_object *find_version(const struct extract_trace *tra
 const struct extract_object *extract_names_find(const struct extract_trace *trace, bool thread,
                                                 uint64_t address, uint64_t seq)
 {
+    const struct extract_life *life = lives_of_key(trace, address);
+    life = life ? life : lives_find(trace, thread ? LIFE_THREAD : 0, address, seq);
+    if (life)
+        return &trace->objects[life->object];
     uint64_t block = extract_trace_registry(trace, seq);
     const struct extract_epoch *epoch = extract_epoch_of(trace, block);
     uint32_t head = extract_map_get(thread ? &epoch->threads : &epoch->by_address, address);
@@ -228,18 +232,52 @@ const char *names_thread_type(const struct build *build)
     return build->trace->snapshot->ring.format->thread_type;
 }
 
-bool names_add_object(struct build *build, const struct extract_object *object, const char *name)
+// Adds an object that has no name yet, and sets *i to its index.
+static bool add_object(struct build *build, const struct extract_object *object, size_t *i)
 {
     if (!grow_objects(build))
         return false;
-    size_t i = build->trace->object_count++;
-    build->trace->objects[i] = *object;
-    build->offsets[i] = (struct name_offsets){.has_priorities = false};
-    build->trace->objects[i].thread = strcmp(object->type_name, names_thread_type(build)) == 0;
+    *i = build->trace->object_count++;
+    build->trace->objects[*i] = *object;
+    build->offsets[*i] = (struct name_offsets){.has_priorities = false};
+    build->trace->objects[*i].thread = strcmp(object->type_name, names_thread_type(build)) == 0;
+    return true;
+}
+
+bool names_add_object(struct build *build, const struct extract_object *object, const char *name)
+{
+    size_t i;
+
+    if (!add_object(build, object, &i))
+        return false;
     if (*name)
         store_name(build, i, name);
     else
         find_name(build, i);
+    return true;
+}
+
+// Such an object is not in the memory: its control block there, if any, is that of another one.
+bool names_add_unnamed(struct build *build, const struct extract_object *object, const char *likely,
+                       uint32_t number)
+{
+    uint64_t address = extract_ring_address(&build->trace->snapshot->ring, object->address);
+    char name[NAME_CAPACITY + 16];
+    size_t i;
+
+    if (!add_object(build, object, &i))
+        return false;
+    if (*likely)
+        snprintf(name, NAME_CAPACITY, "%s", likely);
+    else if (!symbol_name(build, address, name, NAME_LIMIT))
+        snprintf(name, NAME_LIMIT, "0x%08" PRIx64, object->address);
+    if (number)
+        snprintf(name + strlen(name), 16, "%c%" PRIu32, *likely ? '~' : '#', number);
+    else if (*likely)
+        snprintf(name + strlen(name), 16, "~");
+    store_name(build, i, name);
+    build->offsets[i].name = store_string(&build->trace->names, "", 0);
+    build->offsets[i].has_priorities = true;
     return true;
 }
 
@@ -266,11 +304,15 @@ static bool add_registry(struct build *build, const struct extract_snapshot *sna
     struct extract_object object;
     char name[NAME_CAPACITY];
 
-    for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++)
-        if (read_object(snapshot, slot, &object, name) &&
-            (!names_add_object(build, &object, name) ||
-             !names_enter_object(build->trace, epoch, build->trace->object_count - 1, block)))
+    for (uint32_t slot = 0; slot < snapshot->ring.registry.count; slot++) {
+        if (!read_object(snapshot, slot, &object, name))
+            continue;
+        if (!names_add_object(build, &object, name) ||
+            !names_enter_object(build->trace, epoch, build->trace->object_count - 1, block))
             return false;
+        if (object.in_use && !lives_note_sighting(build, build->trace->object_count - 1, block))
+            return false;
+    }
     return true;
 }
 
@@ -303,10 +345,13 @@ static bool add_old_object(struct build *build, struct extract_epoch *epoch, uin
     size_t i = find_same(build, epoch, object, name);
     if (i == SIZE_MAX && trace->object_count >= build->max_objects)
         return true;
+    bool was_in_use = object->in_use;
     object->in_use = false;
     if (i == SIZE_MAX && !names_add_object(build, object, name))
         return false;
-    return names_enter_object(trace, epoch, i == SIZE_MAX ? trace->object_count - 1 : i, block);
+    i = i == SIZE_MAX ? trace->object_count - 1 : i;
+    return names_enter_object(trace, epoch, i, block) &&
+           (!was_in_use || lives_note_sighting(build, i, block));
 }
 
 // Adds the objects of an older registry that newer registries do not have: they were deleted, and
@@ -514,9 +559,14 @@ static bool apply_name(struct build *build, uint64_t seq, const struct extract_n
         key = extract_number_key(entry->kind, key);
     uint32_t head = extract_map_get(&epoch->by_address, key);
     size_t i = head ? trace->versions[head].object : trace->object_count;
+    size_t before = head && trace->objects[i].registered ? build->offsets[i].name : 0;
     if (head)
         update_named(build, i, entry, name);
     else if (*name && !add_named(build, epoch, block, key, entry, name))
+        return false;
+    const struct extract_scheduler *kernel = trace->snapshot->ring.format->kernel;
+    if (*name && i < trace->object_count && entry->kind == EXTRACT_KIND_OBJECT && kernel &&
+        kernel->field_type && !lives_note_name(build, key, seq, before, build->offsets[i].name))
         return false;
     bool is_new_thread = i < trace->object_count && trace->objects[i].thread &&
                          !extract_map_get(&epoch->threads, key);
@@ -571,9 +621,25 @@ void names_set_pointers(struct build *build)
         object->shown_bytes = (uint32_t)strlen(object->shown);
         object->shown_columns = (uint32_t)extract_text_columns(object->shown);
         object->shadowed = true;
+        object->key = object->key ? object->key : key_of(object);
     }
     for (size_t i = 1; i < trace->version_count; i++)
         trace->objects[trace->versions[i].object].shadowed = false;
+    for (size_t i = 0; i < trace->object_count && trace->life_count; i++)
+        if (!trace->objects[i].number_kind &&
+            extract_map_get(&trace->life_of, trace->objects[i].address))
+            trace->objects[i].shadowed = true; // unless it is a life
+    for (size_t i = 0; i < trace->life_count; i++)
+        trace->objects[trace->lives[i].object].shadowed = false;
+}
+
+static void free_build(struct build *build)
+{
+    free(build->offsets);
+    free(build->changes.list);
+    free(build->changes.pauses);
+    free(build->changes.places);
+    free(build->changes.sightings);
 }
 
 enum extract_code extract_names_build(struct extract_trace *trace, struct extract_memory *memory,
@@ -591,14 +657,14 @@ enum extract_code extract_names_build(struct extract_trace *trace, struct extrac
                extract_map_init(&trace->epochs[i].threads, i ? 0 : objects);
     fits = extract_map_init(&trace->seen_signals, 0) && fits && add_registered(&build) &&
            add_all_logged(&build) && names_walk(&build) && names_add_kernel(&build) &&
-           !trace->names.code;
+           lives_build(&build) && !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits) {
         names_find_priorities(&build);
         code = names_add_signals(&build, error);
         names_set_pointers(&build);
     }
-    free(build.offsets);
+    free_build(&build);
     if (code)
         return code;
     return fits && !trace->names.code
@@ -644,9 +710,9 @@ static bool restore_offsets(struct build *build)
     build->offsets = malloc((build->capacity + 1) * sizeof *build->offsets);
     for (size_t i = 0; build->offsets && i < build->capacity; i++)
         build->offsets[i] =
-            (struct name_offsets){(size_t)(trace->objects[i].name - trace->names.data),
-                                  (size_t)(trace->objects[i].shown - trace->names.data),
-                                  true}; // what was before is not known any more
+            (struct name_offsets){.name = (size_t)(trace->objects[i].name - trace->names.data),
+                                  .shown = (size_t)(trace->objects[i].shown - trace->names.data),
+                                  .has_priorities = true}; // what was before is not known now
     return build->offsets;
 }
 
@@ -656,14 +722,17 @@ enum extract_code extract_names_continue(struct extract_trace *trace, bool resta
     struct build build = {.trace = trace, .max_objects = LOG_OBJECTS};
 
     trace->run_count = 0;
+    trace->life_count = 0;
     bool fits = (!restarted && trace->names.used < MAX_NAMES) || forget_names(trace);
-    fits = fits && restore_offsets(&build) && names_walk(&build) && !trace->names.code;
+    build.carried = trace->object_count;
+    fits = fits && restore_offsets(&build) && names_walk(&build) && lives_build(&build) &&
+           !trace->names.code;
     enum extract_code code = EXTRACT_OK;
     if (fits && trace->has_unnamed)
         code = names_add_signals(&build, error);
     if (fits)
         names_set_pointers(&build);
-    free(build.offsets);
+    free_build(&build);
     if (code)
         return code;
     return fits && !trace->names.code
@@ -678,6 +747,10 @@ void extract_names_free(struct extract_trace *trace)
     extract_map_free(&trace->seen_signals);
     free(trace->epochs);
     free(trace->versions);
+    free(trace->lives);
+    free(trace->life_starts);
+    if (trace->life_of.values)
+        extract_map_free(&trace->life_of);
     extract_text_free(&trace->names);
     free(trace->objects);
 }

@@ -12,6 +12,49 @@ struct name_offsets {
     bool has_priorities; // events change the priority of the thread
 };
 
+// What the first walk notes of the objects that share an address (lives.c).
+enum life_change_kind { LIFE_CREATED, LIFE_DELETED, LIFE_NAMED };
+
+struct life_change {
+    uint64_t address, seq;
+    size_t name_before,
+        name;          // NAMED: offsets of the name before, 0 if it had none, and of this one
+    uint32_t type;     // NAMED: 0, which is any
+    uint32_t id;       // of the event's type
+    uint16_t priority; // CREATED: of a thread
+    enum life_change_kind kind;
+};
+
+// Where entries are missing before an event, or the target was restarted.
+struct life_pause {
+    uint64_t seq;
+    bool is_restart;
+};
+
+struct life_place {
+    uint64_t address;
+    uint32_t object;
+};
+
+// An object that is in use in a registry of a log.
+struct life_sighting {
+    uint64_t address;
+    size_t block;
+    uint64_t after, before; // the registry was read between these events
+    uint32_t object;
+};
+
+struct life_changes {
+    struct life_change *list;
+    size_t count, capacity;
+    struct life_pause *pauses;
+    size_t pause_count, pause_capacity;
+    struct life_place *places; // of the objects with addresses, in the order of these
+    size_t place_count;
+    struct life_sighting *sightings; // in the order of their addresses once the walk has ended
+    size_t sighting_count, sighting_capacity;
+};
+
 struct build {
     struct extract_trace *trace;
     struct extract_memory *memory;
@@ -26,6 +69,8 @@ struct build {
     bool has_called_sleep; // by that event
     uint64_t sleeper;      // the first thread that went to sleep since the newest gap; 0: none
     bool calls_sleep;      // an event is a call to sleep
+    struct life_changes changes; // owned
+    size_t carried;              // objects of earlier chunks of a stream
 };
 
 // ---- names.c ----
@@ -49,6 +94,24 @@ bool names_note_thread(struct build *build, const struct extract_event *event,
                        const struct extract_role_fields *role);
 // Replaces offsets of names by pointers, and marks the objects that no address stands for.
 void names_set_pointers(struct build *build);
+
+// Adds an object without a name: the older life `number` of its address, or 0, the newest one,
+// which is deleted. `likely`: the name that it most likely had, or "".
+bool names_add_unnamed(struct build *build, const struct extract_object *object, const char *likely,
+                       uint32_t number);
+
+// ---- lives.c ----
+
+// Notes what an event creates or deletes. `event` is the translated one.
+bool lives_note(struct build *build, const struct extract_event *event,
+                const struct extract_role_fields *role);
+// Notes that an event names the object at an address, by offsets of names.
+bool lives_note_name(struct build *build, uint64_t address, uint64_t seq, size_t before,
+                     size_t after);
+// Notes that the registry in a block of a log has an object in use.
+bool lives_note_sighting(struct build *build, size_t object, size_t block);
+// Finds the lives of all addresses after the first walk, and gives them objects.
+bool lives_build(struct build *build);
 
 // ---- first_walk.c ----
 

@@ -262,6 +262,13 @@ uint64_t extract_trace_registry(const struct extract_trace *trace, uint64_t seq)
                             : run_of(trace, seq);
 }
 
+uint64_t extract_trace_naming(const struct extract_trace *trace, uint64_t seq)
+{
+    uint64_t registry = extract_trace_registry(trace, seq);
+
+    return trace->life_count ? registry ^ lives_begun(trace, seq) << 40 : registry;
+}
+
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id)
 {
     const struct extract_event_type *type = NULL;
@@ -590,5 +597,7 @@ size_t extract_reader_next(struct extract_reader *reader, struct extract_event *
         use_named_types(trace, events, total);
     if (trace->user_types)
         use_user_types(trace->user_types, events, total);
+    if (trace->life_count && !reader->has_addresses)
+        lives_use_keys(trace, events, total);
     return total;
 }

@@ -42,8 +42,7 @@ static bool note_names(struct chrome *chrome, const struct extract_trace *trace)
         uint32_t *first = extract_map_at(&chrome->names, hash_name(objects[i].shown));
         if (!first)
             return false;
-        bool is_shared =
-            *first && (*first == SHARED || objects[*first - 1].address != objects[i].address);
+        bool is_shared = *first && (*first == SHARED || objects[*first - 1].key != objects[i].key);
         *first = is_shared ? SHARED : (uint32_t)i + 1;
     }
     return true;

@@ -2,6 +2,7 @@
 // export: comma-separated values (RFC 4180), one line per event or marker.
 //
 // A cell that a spreadsheet would take for a formula begins with an apostrophe.
+#include "events/internal.h"
 #include "export/exporter.h"
 
 enum { NUMBERS = 6 * TEXT_WRITER_NUMBER + 32 }; // of a line before the name of what executed
@@ -118,7 +119,7 @@ static void put_rest(struct export_run *run, struct text_writer *to,
     for (unsigned i = 0; i < EXTRACT_FIELDS_MAX; i++) {
         text_writer_char(&writer, ',');
         if (i < event->fields && report_field_is_number(event, i))
-            text_writer_dec(&writer, event->field[i]);
+            text_writer_dec(&writer, extract_event_stored(run->trace, event, i));
     }
     TEXT_WRITER_LITERAL(&writer, "\r\n");
     to->at = writer.at;

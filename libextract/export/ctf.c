@@ -11,6 +11,7 @@
 // object's, is followed by a string with that name.
 #include "export/ctf_stream.h"
 #include "base/grow.h"
+#include "events/internal.h"
 #include "formats/format.h"
 #include "report/text_cache.h"
 #include <stdio.h>
@@ -233,12 +234,14 @@ static void put_context(struct extract_text *text)
 
 // Returns whether a number of the event needs 64 bits. On a target with 64-bit words, all have as
 // many, so that a field does not change its size from event to event.
-static bool is_wide(const struct ctf *ctf, const struct extract_event *event, unsigned fields)
+static bool is_wide(const struct export_run *run, const struct extract_event *event,
+                    unsigned fields)
 {
+    const struct ctf *ctf = run->state;
     uint64_t bits = 0;
 
     for (unsigned i = 0; i < fields; i++)
-        bits |= event->field[i];
+        bits |= extract_event_stored(run->trace, event, i);
     return !ctf->has_narrow_words || bits > UINT32_MAX;
 }
 
@@ -278,7 +281,7 @@ static size_t find_class(struct export_run *run, const struct extract_event *eve
     const struct ctf_class *last = *recent ? &ctf->classes[*recent - 1] : NULL;
     struct ctf_class class_ = {.type = event->type, .fields = (uint8_t)report_fields(event)};
 
-    class_.is_wide = is_wide(ctf, event, class_.fields);
+    class_.is_wide = is_wide(run, event, class_.fields);
     class_.has_data = event->data != NULL;
     if (last && last->type == class_.type && last->fields == class_.fields &&
         last->is_wide == class_.is_wide && last->has_data == class_.has_data)
@@ -387,9 +390,10 @@ static void put_values(struct export_run *run, struct ctf_stream *stream,
         if (kind == EXTRACT_KIND_TEXT)
             ; // only the string
         else if (class_->is_wide)
-            ctf_put64(stream, value);
+            ctf_put64(stream, extract_event_stored(run->trace, event, class_->value[i].field));
         else
-            ctf_put32(stream, (uint32_t)value);
+            ctf_put32(stream,
+                      (uint32_t)extract_event_stored(run->trace, event, class_->value[i].field));
         if (!class_->value[i].has_name)
             continue;
         const struct text_cache_entry *name =
@@ -427,7 +431,7 @@ static void put_rest(struct export_run *run, struct ctf_stream *stream,
 static void put_record(struct export_run *run, const struct extract_event *event)
 {
     struct ctf *ctf = run->state;
-    uint64_t registry = extract_trace_registry(run->trace, event->seq);
+    uint64_t registry = extract_trace_naming(run->trace, event->seq);
 
     if (registry != ctf->registry)
         text_cache_clear(&ctf->names);

@@ -130,7 +130,7 @@ static struct thread *note_of(struct export_run *run, uint32_t tid)
 static void put_object(struct export_run *run, const struct extract_object *object)
 {
     if (object->thread)
-        tid_of(run, object->address);
+        tid_of(run, object->key);
 }
 
 // The value of a slice: the tid of its thread, and the number of its interrupt. Of the time between

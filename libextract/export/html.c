@@ -179,9 +179,9 @@ static void put_object(struct export_run *run, const struct extract_object *obje
     if (object->number_kind || object->shadowed)
         return;
     if (object->thread)
-        thread_number(run, object->address);
+        thread_number(run, object->key);
     else
-        object_number(run, object->address);
+        object_number(run, object->key);
 }
 
 static void put_slice(struct export_run *run, const struct extract_interval *slice)

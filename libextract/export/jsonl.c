@@ -225,7 +225,7 @@ static void put_fields(struct export_run *run, const struct extract_event *event
             continue;
         if (report_field_is_number(event, i)) {
             text_writer_copy(&writer, plan->key[i], plan->key_length[i]);
-            text_writer_dec(&writer, event->field[i]);
+            text_writer_dec(&writer, extract_event_stored(run->trace, event, i));
             continue;
         }
         writer_of(run)->at = writer.at;
@@ -425,7 +425,7 @@ static void put_object(struct export_run *run, const struct extract_object *obje
 {
     struct text_writer *writer = writer_of(run);
 
-    put_number(writer, "{\"type\":\"object\",\"address\":", object->address);
+    put_number(writer, "{\"type\":\"object\",\"address\":", object->key);
     put_string(writer, ",\"kind\":");
     put_json(run, object->type_name);
     put_string(writer, ",\"name\":");

@@ -289,7 +289,7 @@ static void put_object(struct export_run *run, const struct extract_object *obje
 
     if (object->number_kind != EXTRACT_KIND_NONE) // a number with a name, and no object
         return;
-    put_number(sqlite, object->address);
+    put_number(sqlite, object->key);
     put_string(sqlite, object->type_name);
     put_string(sqlite, object->shown);
     put_number(sqlite, object->thread);

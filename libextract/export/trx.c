@@ -6,6 +6,7 @@
 // place in it. The events keep their timestamps, which wrap.
 // Source: TraceX user guide, chapter 11: a dump is the trace buffer's memory, byte by byte.
 #include "events/filter.h"
+#include "events/internal.h"
 #include "export/export.h"
 #include "export/exporter.h"
 #include "formats/format.h"
@@ -101,7 +102,9 @@ static void put_event(struct export_run *run, const struct extract_event *event)
 
     if (trx->is_whole || trx->written == trx->wanted)
         return;
-    uint32_t bytes = threadx_encoder.entry(&trx->encoding, event, entry);
+    struct extract_event stored = *event;
+    lives_use_addresses(run->trace, &stored);
+    uint32_t bytes = threadx_encoder.entry(&trx->encoding, &stored, entry);
     extract_text_put(run->text, (const char *)entry, bytes);
     trx->written++;
 }

@@ -146,6 +146,7 @@ struct objects {
     size_t capacity, count;   // of `known`
     bool was_read;            // `bytes` holds a registry
     bool is_wanted;           // it should be read again
+    bool has_new;             // an object was created since it was written
     uint64_t last;            // time of the last read
 };
 

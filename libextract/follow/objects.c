@@ -59,7 +59,9 @@ void objects_note_entries(struct objects *objects, const struct extract_ring *ri
         size_t count = ring->format->slots->objects(ring, entry, addresses);
         for (size_t k = 0; k < count; k++)
             objects_note_address(objects, addresses[k]);
-        objects->is_wanted |= ring->format->slots->creates_object(ring, entry);
+        bool is_new = ring->format->slots->creates_object(ring, entry);
+        objects->has_new |= is_new;
+        objects->is_wanted |= is_new;
     }
 }
 
@@ -90,8 +92,10 @@ enum extract_code objects_read(struct extract_recorder *r, struct extract_error 
     objects->is_wanted = false;
     if (!objects->length || !record_read(r, r->ring.registry.start, now, objects->length))
         return EXTRACT_OK;
-    if (objects->was_read && memcmp(objects->bytes, now, objects->length) == 0)
+    // An object in the place of another one, with the same name, is another object.
+    if (objects->was_read && !objects->has_new && memcmp(objects->bytes, now, objects->length) == 0)
         return EXTRACT_OK;
+    objects->has_new = false;
     memcpy(objects->bytes, now, objects->length);
     objects->was_read = true;
     learn_all(r);

@@ -110,6 +110,8 @@ struct extract_role_fields {
     uint8_t sender;      // POST: what sent the message; 0 there: not known
     uint8_t caller;      // LOCK_...: address in the function that uses the lock; 0 there: not known
     uint8_t ready;       // SWITCH: not 0 there: `thread` could have run on; otherwise, it waits
+    uint8_t creates;     // the object that exists from now on
+    uint8_t deletes;     // the object that no longer exists
     uint8_t pending;     // POST, STEP_BEGIN: number of messages that then wait for the thread
     // Before the call, the event flags that are set; of a put, how many times the semaphore can be
     // had.

@@ -44,6 +44,7 @@ static bool read_head(struct head *head, const struct merge_input *input)
     size_t got;
 
     extract_reader_init(&reader, input->trace);
+    reader.has_addresses = true;
     while (head->count < HEAD && (got = merge_read(input, &reader, events, BATCH))) {
         for (size_t i = 0; i < got && head->count < HEAD; i++) {
             bool is_final = !(events[i].flags & EXTRACT_FLAG_PROVISIONAL) || head->count;
@@ -80,6 +81,7 @@ static bool find_head(const struct head *head, const struct merge_input *input, 
     size_t got, run = 0, next = 0; // `next` is the place in the head of the entry that continues
 
     extract_reader_init(&reader, input->trace);
+    reader.has_addresses = true;
     while ((got = merge_read(input, &reader, events, BATCH))) {
         for (size_t i = 0; i < got; i++) {
             const struct extract_event *event = &events[i];

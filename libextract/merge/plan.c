@@ -52,6 +52,7 @@ static enum extract_code study_input(struct merge *merge, size_t i, struct extra
     input->is_whole = true;
     input->clock = (struct merge_line){.rate = 1, .certainty = MERGE_CERTAIN, .has_rate = true};
     extract_reader_init(&reader, input->trace);
+    reader.has_addresses = true;
     while (fits && (got = extract_reader_next(&reader, events, BATCH)))
         for (size_t k = 0; k < got && fits; k++) {
             if (!extract_event_is_mark(&events[k])) {

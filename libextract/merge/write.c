@@ -600,6 +600,7 @@ static bool open_sources(struct output *out)
         source->time = source->last = INT64_MIN;
         source->input->duplicates = 0;
         extract_reader_init(&source->reader, source->input->trace);
+        source->reader.has_addresses = true;
         look_at_front(source);
         skip_unstamped(out, source);
         out->has_walls &= extract_trace_info(source->input->trace)->log != NULL;

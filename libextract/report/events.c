@@ -263,9 +263,10 @@ static bool put_label(struct text_writer *writer, const struct part *label, bool
 }
 
 // Writes a field as a number, or null if the number means nothing.
-static void put_field(struct text_writer *writer, const struct extract_event *event, unsigned i)
+static void put_field(struct json_report *report, const struct extract_event *event, unsigned i)
 {
-    put_optional(writer, event->field[i], report_field_is_number(event, i));
+    put_optional(&report->writer, extract_event_stored(report->names.trace, event, i),
+                 report_field_is_number(event, i));
 }
 
 static bool put_fields(struct json_report *report, const struct plan *plan,
@@ -279,7 +280,7 @@ static bool put_fields(struct json_report *report, const struct plan *plan,
             continue;
         if (!put_label(&report->writer, &plan->label[i], &is_first))
             return false;
-        put_field(&report->writer, event, i);
+        put_field(report, event, i);
     }
     return true;
 }
@@ -494,7 +495,7 @@ static bool put_event(struct json_report *report, const struct extract_event *ev
     for (unsigned i = 0; i < event->fields; i++) {
         if (i)
             text_writer_char(writer, ',');
-        put_field(writer, event, i);
+        put_field(report, event, i);
     }
     TEXT_WRITER_LITERAL(writer, "],");
     if ((event->data && !put_data(writer, event)) || !put_items(report, event) ||
@@ -509,7 +510,7 @@ static bool put_event(struct json_report *report, const struct extract_event *ev
 
 static bool print_event(struct json_report *report, const struct extract_event *event)
 {
-    uint64_t registry = extract_trace_registry(report->names.trace, event->seq);
+    uint64_t registry = extract_trace_naming(report->names.trace, event->seq);
 
     if (registry != report->registry)
         text_cache_clear(&report->cache);

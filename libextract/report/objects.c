@@ -10,6 +10,8 @@ static void put_json(struct extract_text *text, const struct extract_object *obj
 
     kv_open(&kv, text, true);
     kv_put_number(&kv, "address", object->address);
+    if (!object->number_kind && object->key != object->address)
+        kv_put_number(&kv, "key", object->key);
     kv_put_string(&kv, "type", object->type_name);
     kv_put_string(&kv, "name", name ? name : "");
     kv_put_number(&kv, "param1", object->param1);

@@ -147,7 +147,7 @@ static void put_thread_json(struct extract_text *text, const struct extract_thre
         kv_put_string(&kv, "name", name);
     else
         kv_put_unknown(&kv, "name");
-    kv_put_number(&kv, "address", thread->thread->address);
+    kv_put_number(&kv, "address", thread->thread->key);
     kv_put_number(&kv, "events", thread->events);
     kv_put_optional(&kv, "ticks", stats->has_loads, thread->ticks);
     if (stats->has_loads) {

@@ -365,7 +365,7 @@ static void put_cores_json(struct kv_writer *kv, const struct extract_stats *sta
                 kv_put_string(&thread, "name", name);
             else
                 kv_put_unknown(&thread, "name");
-            kv_put_number(&thread, "address", stats->threads[k].thread->address);
+            kv_put_number(&thread, "address", stats->threads[k].thread->key);
             kv_put_number(&thread, "ticks", core->thread_ticks[k]);
             kv_put_key(&thread, "percent");
             text_put_percent(text, core->thread_ticks[k], core->span_ticks);

@@ -44,7 +44,7 @@ const char *extract_value_name(struct extract_value_names *names, uint64_t seq,
     // Timeouts in ticks have no names, and each has another value, so they would fill the cache.
     if (kind == EXTRACT_KIND_WAIT && !value_name_of_wait(value))
         return "";
-    uint64_t registry = extract_trace_registry(names->names.trace, seq);
+    uint64_t registry = extract_trace_naming(names->names.trace, seq);
     if (registry != names->registry)
         text_cache_clear(&names->cache);
     names->registry = registry;

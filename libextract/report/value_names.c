@@ -28,7 +28,8 @@ const char *value_name_of_object(const struct extract_object *object)
 {
     if (object->name[0])
         return object->name;
-    return strncmp(object->shown, "0x", 2) == 0 ? NULL : object->shown;
+    bool is_only_address = strncmp(object->shown, "0x", 2) == 0 && !strchr(object->shown, '#');
+    return is_only_address ? NULL : object->shown;
 }
 
 const char *value_name_of_wait(uint64_t value)

@@ -412,6 +412,23 @@ size_t extract_log_snapshots_registry_of(const struct extract_log_snapshots *sna
     return high ? snapshots->registries.at[low] : 0;
 }
 
+bool extract_log_snapshots_read_at(struct extract_log_snapshots *snapshots, size_t block,
+                                   uint64_t *after, uint64_t *before)
+{
+    const struct places *places = &snapshots->registries;
+    size_t n = places_before(places, block);
+    const struct extract_log_block *next;
+
+    if (n >= places->count || places->at[n] != block || snapshots->passed_at[n] == UINT64_MAX)
+        return false;
+    *after = *before = snapshots->passed_at[n];
+    do
+        next = extract_log_snapshots_block(snapshots, ++block);
+    while (next && !extract_log_holds_entries(next));
+    *before += next ? next->count : 0;
+    return true;
+}
+
 bool extract_log_snapshots_text(struct extract_log_snapshots *snapshots, size_t i,
                                 struct extract_text *text)
 {

@@ -84,6 +84,11 @@ void extract_log_snapshots_pass(struct extract_log_snapshots *snapshots, size_t 
 // passed, and 0 if there is none.
 size_t extract_log_snapshots_registry_of(const struct extract_log_snapshots *snapshots,
                                          uint64_t seq);
+// Finds out between which events the registry in a block was read: it is after those before
+// *after, and before *before, since the target may have run on until the next entries were read.
+// Returns false if it is not known.
+bool extract_log_snapshots_read_at(struct extract_log_snapshots *snapshots, size_t block,
+                                   uint64_t *after, uint64_t *before);
 
 // Builds the snapshot of a ring from the newest entries of the log (see extract_trace_image). The
 // caller frees it with extract_snapshot_free. Errors: NOMEM.

@@ -53,9 +53,10 @@ static const struct rtos_event events[] = {
            WORDS(OBJECT("flags"), OBJECT("thread"), FLAGS("wanted"))),
      .role = BLOCKS(FLAGS, .flags = WORD_3)},
     {EVENT(0xE027, "flags_clear", SVC, 2, WORDS(OBJECT("flags"), FLAGS("cleared"), NO))},
-    {EVENT(0xE024, "flags_create", SVC, 1, WORDS(OBJECT("flags"), NO, NO))},
+    {EVENT(0xE024, "flags_create", SVC, 1, WORDS(OBJECT("flags"), NO, NO)),
+     ROLE(NONE, .creates = WORD_1)},
     {EVENT(0xE025, "flags_delete", SVC, 1, WORDS(OBJECT("flags"), NO, NO)),
-     CALL(.ends = EXTRACT_WAIT_FLAGS)},
+     CALL(.ends = EXTRACT_WAIT_FLAGS, .deletes = WORD_1)},
     {EVENT(0xE028, "flags_get", SVC, 2, WORDS(OBJECT("flags"), FLAGS("wanted"), NO))},
     {EVENT(0xE026, "flags_set", SVC, 2, WORDS(OBJECT("flags"), FLAGS("set"), NO)),
      CALL(.ends = EXTRACT_WAIT_FLAGS, .flags = WORD_2)},
@@ -71,9 +72,10 @@ static const struct rtos_event events[] = {
            WORDS(OBJECT("mutex"), OBJECT("thread"), OBJECT("owner"))),
      .role = BLOCKS(MUTEX, .owner = WORD_3)},
     {EVENT(0xE01E, "mutex_create", SVC, 1, WORDS(OBJECT("mutex"), NO, NO)),
-     ROLE(MUTEX_CREATE, .object = WORD_1)},
+     ROLE(MUTEX_CREATE, .object = WORD_1, .creates = WORD_1)},
     {EVENT(0xE01F, "mutex_delete", SVC, 1, WORDS(OBJECT("mutex"), NO, NO)),
-     ROLE(MUTEX_DELETE, .object = WORD_1, .ends = EXTRACT_WAIT_MUTEX, .may_switch = true)},
+     ROLE(MUTEX_DELETE, .object = WORD_1, .ends = EXTRACT_WAIT_MUTEX, .may_switch = true,
+          .deletes = WORD_1)},
     {EVENT(0xE020, "mutex_get", SVC, 2, WORDS(OBJECT("mutex"), OBJECT("thread"), NO)),
      ROLE(MUTEX_GET, .object = WORD_1, .thread = WORD_2)},
     {EVENT(0xE022, "mutex_get_failed", SVC, 1, WORDS(OBJECT("mutex"), NO, NO))},
@@ -100,9 +102,10 @@ static const struct rtos_event events[] = {
     {EVENT(0xE017, "queue_block", SVC, 3,
            WORDS(OBJECT("queue"), OBJECT("thread"), YES_NO("sends"))),
      .role = BLOCKS(QUEUE), .send_role = BLOCKS(QUEUE, .is_send = true)},
-    {EVENT(0xE011, "queue_create", SVC, 2, WORDS(OBJECT("queue"), NUMBER("length"), NO))},
+    {EVENT(0xE011, "queue_create", SVC, 2, WORDS(OBJECT("queue"), NUMBER("length"), NO)),
+     ROLE(NONE, .creates = WORD_1)},
     {EVENT(0xE012, "queue_delete", SVC, 1, WORDS(OBJECT("queue"), NO, NO)),
-     CALL(.ends = EXTRACT_WAIT_QUEUE)},
+     CALL(.ends = EXTRACT_WAIT_QUEUE, .deletes = WORD_1)},
     {EVENT(0xE014, "queue_receive", SVC, 2, WORDS(OBJECT("queue"), NUMBER("messages"), NO)),
      CALL(ENDS(QUEUE), .queued = WORD_2, .most = WORD_3)},
     {EVENT(0xE016, "queue_receive_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
@@ -111,9 +114,10 @@ static const struct rtos_event events[] = {
     {EVENT(0xE015, "queue_send_failed", SVC, 1, WORDS(OBJECT("queue"), NO, NO))},
     {EVENT(0xE01D, "semaphore_block", SVC, 2, WORDS(OBJECT("semaphore"), OBJECT("thread"), NO)),
      .role = BLOCKS(SEMAPHORE)},
-    {EVENT(0xE018, "semaphore_create", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO))},
+    {EVENT(0xE018, "semaphore_create", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO)),
+     ROLE(NONE, .creates = WORD_1)},
     {EVENT(0xE019, "semaphore_delete", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO)),
-     CALL(.ends = EXTRACT_WAIT_SEMAPHORE)},
+     CALL(.ends = EXTRACT_WAIT_SEMAPHORE, .deletes = WORD_1)},
     {EVENT(0xE01B, "semaphore_get", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO)),
      ROLE(NONE, .object = WORD_1, .takes = EXTRACT_WAIT_SEMAPHORE)},
     {EVENT(0xE01C, "semaphore_get_failed", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO))},
@@ -124,9 +128,10 @@ static const struct rtos_event events[] = {
     {EVENT(0xE031, "stream_block", SVC, 3,
            WORDS(OBJECT("stream"), OBJECT("thread"), YES_NO("sends"))),
      .role = BLOCKS(STREAM), .send_role = BLOCKS(STREAM, .is_send = true)},
-    {EVENT(0xE02D, "stream_create", SVC, 1, WORDS(OBJECT("stream"), NO, NO))},
+    {EVENT(0xE02D, "stream_create", SVC, 1, WORDS(OBJECT("stream"), NO, NO)),
+     ROLE(NONE, .creates = WORD_1)},
     {EVENT(0xE02E, "stream_delete", SVC, 1, WORDS(OBJECT("stream"), NO, NO)),
-     CALL(.ends = EXTRACT_WAIT_STREAM)},
+     CALL(.ends = EXTRACT_WAIT_STREAM, .deletes = WORD_1)},
     {EVENT(0xE030, "stream_receive", SVC, 2, WORDS(OBJECT("stream"), NUMBER("bytes"), NO)),
      CALL(ENDS(STREAM))},
     {EVENT(0xE02F, "stream_send", SVC, 2, WORDS(OBJECT("stream"), NUMBER("bytes"), NO)),
@@ -135,9 +140,9 @@ static const struct rtos_event events[] = {
      ROLE(SWITCH, .thread = WORD_1, .next = WORD_2, .may_switch = true)},
     {EVENT(0xE000, "thread_create", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
      ROLE(CREATE, .thread = WORD_1, .priority = WORD_2, .ends = EXTRACT_WAIT_SUSPENDED,
-          .may_switch = true)},
+          .may_switch = true, .creates = WORD_1)},
     {EVENT(0xE001, "thread_delete", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
-     ROLE(DELETE, .thread = WORD_1, .may_switch = true)},
+     ROLE(DELETE, .thread = WORD_1, .may_switch = true, .deletes = WORD_1)},
     {EVENT(0xE002, "thread_priority", SVC, 2, WORDS(OBJECT("thread"), NUMBER("priority"), NO)),
      ROLE(PRIORITY, .thread = WORD_1, .priority = WORD_2, .may_switch = true)},
     {EVENT(0xE003, "thread_ready", KERN, 1, WORDS(OBJECT("thread"), NO, NO)),
@@ -152,8 +157,10 @@ static const struct rtos_event events[] = {
     {EVENT(0xE007, "thread_yield", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(RELINQUISH, .may_switch = true)},
     {EVENT(0xE00E, "tick", KERN, 1, WORDS(NUMBER("count"), NO, NO)), ROLE(TICK)},
-    {EVENT(0xE032, "timer_create", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
-    {EVENT(0xE033, "timer_delete", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
+    {EVENT(0xE032, "timer_create", SVC, 1, WORDS(OBJECT("timer"), NO, NO)),
+     ROLE(NONE, .creates = WORD_1)},
+    {EVENT(0xE033, "timer_delete", SVC, 1, WORDS(OBJECT("timer"), NO, NO)),
+     ROLE(NONE, .deletes = WORD_1)},
     {EVENT(0xE036, "timer_expire", KERN, 1, WORDS(OBJECT("timer"), NO, NO))},
     {EVENT(0xE034, "timer_start", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
     {EVENT(0xE035, "timer_stop", SVC, 1, WORDS(OBJECT("timer"), NO, NO))},
@@ -266,6 +273,18 @@ const struct extract_role_fields *posix_rtos_translate(const struct extract_ring
         break;
     }
     return &known->role;
+}
+
+// All objects but threads are of one type: a mutex may be created as a semaphore first.
+uint32_t posix_rtos_field_type(const struct extract_event_type *type, unsigned field)
+{
+    static const char *const threads[] = {"thread", "left", "entered", "owner"};
+    const char *label = type->field[field].label;
+
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
+        if (strcmp(label, threads[i]) == 0)
+            return 1;
+    return strcmp(label, "object") == 0 ? 0 : 2;
 }
 
 // ---- control blocks ----

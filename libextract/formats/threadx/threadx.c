@@ -169,6 +169,7 @@ static const struct extract_scheduler kernel = {.roles = threadx_roles,
                                                 .order = EXTRACT_PRIORITY_LOW_FIRST,
                                                 .mutex_type = 5,
                                                 .role_count = &threadx_role_count,
+                                                .field_type = threadx_field_type,
                                                 .figures = threadx_figures,
                                                 .timer_thread = "System Timer Thread",
                                                 .name_pointer = threadx_name_pointer};

@@ -93,9 +93,10 @@ struct extract_event {
     uint64_t seq;       // 0 for the oldest event; a marker has that of the entry after it
     uint64_t ticks;     // unwrapped time, 0 for the oldest event
     uint64_t raw_stamp; // timestamp as stored
-    uint64_t thread;    // address of the thread; in an interrupt, of the interrupted one; 0: none
-    uint64_t priority_word; // as stored; for formats with frames, the word of the frame
-    uint64_t field[EXTRACT_FIELDS_MAX];
+    uint64_t thread;    // key of the thread; in an interrupt, of the interrupted one; 0: none (see
+                        // extract_trace_address)
+    uint64_t priority_word;             // as stored; for formats with frames, the word of the frame
+    uint64_t field[EXTRACT_FIELDS_MAX]; // of kind OBJECT: a key
     const struct extract_event_type *type; // never NULL; lives as long as the trace
     uint32_t id;
     uint32_t slot;      // slot of the ring; for byte rings, offset in the buffer

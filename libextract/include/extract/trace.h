@@ -134,6 +134,7 @@ struct extract_info {
 // A kernel object of the registry, or a thread that only events name.
 struct extract_object {
     uint64_t address;
+    uint64_t key;           // as in events: the address, unless a later object had the same one
     uint32_t type;          // number of the type, defined by the format
     const char *type_name;  // "thread"
     const char *name;       // raw bytes from the target, ended by a zero; "" if there is none
@@ -189,6 +190,12 @@ const struct extract_object *extract_trace_object_at(const struct extract_trace 
 const struct extract_object *extract_trace_thread_at(const struct extract_trace *trace,
                                                      uint64_t address, uint64_t seq);
 
+// Returns the address of the object that a key in an event stands for. The key of an object is its
+// address. If another object was created at the same address later, the key also has a number in
+// its upper 16 bits, which no address has: 1 for the first object in the trace. Wherever a function
+// takes an address, it takes a key.
+uint64_t extract_trace_address(const struct extract_trace *trace, uint64_t key);
+
 // Returns the type of an event id: a user-defined one, or that of the event table. Never NULL.
 const struct extract_event_type *extract_trace_type(const struct extract_trace *trace, uint32_t id);
 
@@ -232,6 +239,7 @@ struct extract_reader {
     bool started;        // last_stamp is valid
     bool gap;            // entries are missing before the next one
     bool untimed;        // the last entry is of a run without timestamps (EXTRACT_FLAG_UNTIMED)
+    bool has_addresses;  // events have addresses of objects instead of keys
     // For a log only:
     bool restarted;          // timestamps started again after the last entry
     bool has_expected;       // `expected` is valid

@@ -40,7 +40,7 @@ static void measure_time(struct measurement *m, uint64_t ticks)
 // name was measured already.
 static void measure_thread(struct measurement *m, const struct extract_event *event)
 {
-    uint64_t registry = extract_trace_registry(m->builder->trace, event->seq);
+    uint64_t registry = extract_trace_naming(m->builder->trace, event->seq);
     bool is_same = m->has_previous && event->thread == m->thread && event->context == m->context &&
                    registry == m->registry;
 

@@ -149,12 +149,27 @@ static enum extract_kind naming_kind(const struct extract_event *event, unsigned
     }
 }
 
+// Returns the key of the object that has an address in an event. Words of entries are addresses.
+static uint64_t key_in(const struct entry_builder *builder, const struct extract_event *event,
+                       uint64_t address)
+{
+    for (unsigned i = 0; event && i < event->fields && i < event->type->fields; i++)
+        if (event->type->field[i].kind == EXTRACT_KIND_OBJECT && event->field[i] != address &&
+            extract_trace_address(builder->trace, event->field[i]) == address)
+            return event->field[i];
+    return address;
+}
+
 // Names a value for a template: callback of extract_template_host.
 static const char *name_for_template(void *context, const struct extract_entry *entry,
                                      uint64_t value, unsigned word, size_t *length)
 {
-    struct entry_builder_text text = value_text(context, naming_kind(entry->event, word), value);
+    struct entry_builder *builder = context;
+    enum extract_kind kind = naming_kind(entry->event, word);
 
+    if (kind == EXTRACT_KIND_OBJECT && builder->trace->life_count)
+        value = key_in(builder, entry->event, value);
+    struct entry_builder_text text = value_text(builder, kind, value);
     *length = text.length;
     return text.bytes;
 }
@@ -186,7 +201,7 @@ static void put_context(struct entry_builder *builder, const struct extract_even
 // that cached names must be made again.
 static inline void select_names(struct entry_builder *builder, const struct extract_event *event)
 {
-    uint64_t registry = extract_trace_registry(builder->trace, event->seq);
+    uint64_t registry = extract_trace_naming(builder->trace, event->seq);
 
     if (registry != builder->registry) {
         text_cache_clear(&builder->cache);
@@ -225,7 +240,6 @@ static void set_common(struct entry_builder *builder, const struct extract_event
     entry->exec = builder->context_name.bytes;
     entry->svc = event->type->class_ == EXTRACT_SVC ? event->type->name : NULL;
     entry->log_file = builder->log_file;
-    entry->event = event;
 }
 
 // Writes all words of an entry. Inlined once for each word width.
@@ -238,8 +252,8 @@ put_words(uint8_t *to, unsigned word_bytes, uint64_t hook, const struct extract_
     put_word(to, word_bytes, event->priority_word);
 }
 
-static const struct extract_entry *build_words(struct entry_builder *builder,
-                                               const struct extract_event *event)
+static struct extract_entry *build_words(struct entry_builder *builder,
+                                         const struct extract_event *event)
 {
     struct extract_entry *entry = &builder->words;
 
@@ -254,8 +268,8 @@ static const struct extract_entry *build_words(struct entry_builder *builder,
     return entry;
 }
 
-static const struct extract_entry *build_marker(struct entry_builder *builder,
-                                                const struct extract_event *event)
+static struct extract_entry *build_marker(struct entry_builder *builder,
+                                          const struct extract_event *event)
 {
     struct extract_entry *entry = &builder->mark;
     unsigned fields = report_fields(event);
@@ -305,8 +319,8 @@ const struct extract_template *entry_builder_find_template(const struct entry_bu
 }
 
 // Lets the format make the entry. If it declines, builds the entry from the event's words.
-static const struct extract_entry *build_own(struct entry_builder *builder,
-                                             const struct extract_event *event)
+static struct extract_entry *build_own(struct entry_builder *builder,
+                                       const struct extract_event *event)
 {
     struct extract_entry *entry = &builder->own;
     const struct extract_ring *ring = builder->names.ring;
@@ -317,7 +331,6 @@ static const struct extract_entry *build_own(struct entry_builder *builder,
     builder->context_name = entry_builder_context_name(builder, event);
     entry->exec = builder->context_name.bytes;
     entry->log_file = builder->log_file;
-    entry->event = event;
     return entry;
 }
 
@@ -325,12 +338,17 @@ const struct extract_entry *entry_builder_build(struct entry_builder *builder,
                                                 const struct extract_event *event,
                                                 const struct extract_template **chosen)
 {
-    const struct extract_entry *entry;
+    struct extract_entry *entry;
+    struct extract_event plain = *event;
 
+    if (builder->trace->life_count)
+        lives_use_addresses(builder->trace, &plain);
     if (extract_event_is_mark(event))
-        entry = build_marker(builder, event);
+        entry = build_marker(builder, &plain);
     else
-        entry = builder->format->entries ? build_own(builder, event) : build_words(builder, event);
+        entry =
+            builder->format->entries ? build_own(builder, &plain) : build_words(builder, &plain);
+    entry->event = event;
     *chosen = entry_builder_find_template(builder, event);
     return entry;
 }

@@ -32,7 +32,7 @@ lines() {
 # Names of what recorded an event, and of objects, with the events in $events and objects in
 # $objects.
 words='
-($objects | map({key: "\(.address)", value: .name}) | from_entries) as $names |
+($objects | map({key: "\(.key // .address)", value: .name}) | from_entries) as $names |
 ($events | map({key: "\(.seq)", value: .}) | from_entries) as $at |
 ($types | from_entries) as $type_names |
 def shown: $names["\(.)"] // "0x\(.)";

@@ -24,12 +24,14 @@ compare() { # NAME TRACE [OPTION...]
     check "$name: export" '0 3'
     is "$name: valid XML" "$(xmllint --noout picture.svg 2>&1)" ''
     "$ringside" schedule --json "$@" "$trace" >schedule.json 2>err
-    # A shape for each state that is at least one of the 790 pixels wide. No thread ends, so that
-    # they are unknown where they have no state after their first one, as around a loss.
+    # A shape for each state that is at least one of the 790 pixels wide. Threads are unknown where
+    # they have no state after their first one, as around a loss. One whose address another thread
+    # had later, so that its number has more than 48 bits, has ended.
     jq -r -s '(map(.from // empty) | min) as $from | (map(.to // empty) | max) as $to |
         def x: (. - $from) * 7900 / ($to - $from) | floor;
         map(select(.type == "state")) | group_by(.thread)[] |
-        [.[], (foreach (.[], {from: $to}) as $state ({next: .[0].from};
+        [.[], (foreach (.[], (select(.[0].thread < 281474976710656) | {from: $to})) as $state (
+            {next: .[0].from};
             {state: "unknown", from: .next, to: $state.from, next: $state.to};
             select(.from < .to)))] |
         .[] | select((.to | x) - (.from | x) >= 10) |

@@ -11,10 +11,12 @@ demo=$here/../data/demo.trx
 cd "$work" || exit 1
 
 # The events of a trace without their times, which begin at 0 in each trace.
+# A dump of some of the events does not prove which of several objects at an address it is about.
 events() { # FILE [OPTION...]
-    "$ringside" report --json "$@" 2>err | jq -c 'select(.context != "recorder") | [.raw_stamp,
-        .core, .context, .thread, .thread_name, .interrupted, .priority, .threshold, .id, .info,
-        .names]'
+    "$ringside" report --json "$@" 2>err | jq -c 'def likely: strings |= sub("[~#][0-9]*$"; "");
+        select(.context != "recorder") | [.raw_stamp,
+        .core, .context, (.thread, .interrupted | numbers % 281474976710656),
+        (.thread_name | likely), .priority, .threshold, .id, .info, (.names | map_values(likely))]'
 }
 same_events() { # NAME
     is "$1: the same events" "$(md5sum <got)" "$(md5sum <expected)"
@@ -48,9 +50,9 @@ for log in threadx-append threadx-loop threadx-openocd; do
     events log.trx >got
     same_events "$log"
     is "$log: the objects" "$("$ringside" objects --json log.trx 2>err |
-        jq -c '[.address, .name, .type]' | sort | md5sum)" \
-        "$("$ringside" objects --json $log.log 2>err | jq -c '[.address, .name, .type]' |
-            sort | md5sum)"
+        jq -c 'select(.registered) | [.address, .name, .type]' | sort | md5sum)" \
+        "$("$ringside" objects --json $log.log 2>err |
+            jq -c 'select(.registered) | [.address, .name, .type]' | sort | md5sum)"
 done
 run export "$demo" --to trx -o -
 cmp -s "$demo" out && ok "standard output" || fail "standard output" "not the same bytes"

@@ -76,7 +76,8 @@ explained '4097 .. 4098 by info1'
 explained '4097 .. 4098 by info1' comms
 span 'mutex_get && info1 != 0 .. "mutex put" by thread' '.id == 52' '.id == 57' '.thread'
 explained 'mutex_get && info1 != 0 .. "mutex put" by thread'
-span 'thread_suspend .. thread_resume by fields.thread' '.id == 2' '.id == 1' '.info[0]'
+# Threads that had one address in turn have different names.
+span 'thread_suspend .. thread_resume by fields.thread' '.id == 2' '.id == 1' '.names.thread'
 explained 'thread_suspend .. thread_resume by fields.thread'
 span 'isr_enter .. context == "isr" && event == "isr exit"' '.id == 3' '.id == 4' 0
 if [ -d "$data" ]; then

@@ -1,0 +1,185 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# lives.sh: checks that several objects which have the same address in turn stay apart, in reports,
+# statistics and exports, each with its own name or none. The rings are built here, so that what is
+# right is known. Prints "ok NAME" or "not ok NAME: why" for each test. Exit status 1 if any failed.
+# Reads BUILD.
+set -u
+ringside=$(realpath "${BUILD:-build}/ringside") || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+check() { # NAME COMMAND...
+    local name=$1
+    shift
+    if "$@" >log 2>&1; then
+        echo "ok lives-$name"
+    else
+        echo "not ok lives-$name: $(head -c 600 log | tr '\n' '|')"
+        failures=$((failures + 1))
+    fi
+}
+
+# ---- rings of ThreadX: little-endian words of 4 bytes, at 0x20001000 ----
+
+words() {
+    local w
+    for w; do
+        printf '%b' "$(printf '\\x%02x' $((w & 255)) $((w >> 8 & 255)) $((w >> 16 & 255)) \
+            $((w >> 24 & 255)))"
+    done
+}
+
+# slot AVAILABLE TYPE ADDRESS PRIORITY NAME: a slot of the registry with 32 bytes for its name.
+slot() {
+    local has=0x80
+    (($2 == 1)) || has=0
+    words $(($1 | $2 << 8 | has << 16 | $4 << 24)) "$3" 0x20005000 1024
+    printf '%s' "$5"
+    head -c $((32 - ${#5})) /dev/zero
+}
+
+# event THREAD PRIORITY ID STAMP INFO...
+event() {
+    words "$1" $((0x80000000 | $2 << 16 | $2)) "${@:3}"
+}
+
+# ring NAME SLOTS ENTRIES EVENTS < slots and events: the header, and what follows it.
+ring() {
+    local slots=$2 entries=$3 events=$4 base=0x20001000 first end
+    first=$((base + 48 + slots * 48))
+    end=$((first + entries * 32))
+    {
+        words 0x54585442 0xFFFFFFFF $base $((base + 48)) $((32 << 16)) $first $first $end \
+            $((first + events % entries * 32)) 0xAAAAAAAA 0xBBBBBBBB 0xCCCCCCCC
+        cat
+        head -c $(((entries - events) * 32)) /dev/zero
+    } >"$1"
+}
+
+A=0x20000100 T=0x20000200
+
+# Two threads at one address: the first, of priority 4, is deleted; the second one has priority 9.
+two_threads() {
+    event $A 5 100 1000 $T 4 0x20005000 1024 # create
+    event $A 5 1 1010 $T 3 0x20004100 $T     # resume
+    event $T 4 4096 1020 1 0 0 0
+    event $T 4 2 1080 $T 1 0x20005100 $A # suspend: completed
+    event $A 5 101 1100 $T 0x20004100 0 0 # delete
+    event $A 5 100 1200 $T "$1" 0x20005000 1024
+    event $A 5 1 1210 $T 3 0x20004100 $A
+    event $A 5 2 1250 $A 4 0x20004100 $T
+    event $T "$1" 4097 1300 2 0 0 0
+    event $T "$1" 4097 1400 2 0 0 0
+}
+alpha() { slot 0 1 $A 5 alpha; }
+
+{ alpha; slot 1 1 $T 4 uploader; slot 0 1 $T 9 logger; two_threads 9; } | ring two.trx 3 16 10
+
+names() { "$ringside" report --json "$1" | jq -r 'select(.id == 4096 or .id == 4097) |
+    "\(.id) \(.thread_name)"' | uniq; }
+is_named() { # RING FIRST SECOND
+    [ "$(names "$1")" = "4096 $2"$'\n'"4097 $3" ] || { names "$1"; return 1; }
+}
+check two-threads is_named two.trx uploader logger
+
+has_text() {
+    "$ringside" report two.trx >text
+    grep -q 'thread create thread=uploader priority=4' text &&
+        grep -q 'thread create thread=logger priority=9' text &&
+        grep -q 'thread delete thread=uploader' text
+}
+check text has_text
+
+# 60 ticks of the first one's; the second one has the core from 1250 to the end.
+has_stats() {
+    "$ringside" stats --json two.trx >stats.json &&
+        jq -e '[.threads[] | {(.name): [.ticks, .priority_low // .priority]}] | add |
+            .uploader[0] == 70 and .logger[0] == 150' stats.json
+}
+check stats has_stats
+has_why() { "$ringside" why uploader two.trx | grep -q '^uploader  70 ticks  #1 .. #3'; }
+check why has_why
+is_filtered() { # VALUE COUNT
+    [ "$("$ringside" report --json --thread "$1" two.trx | wc -l)" = "$2" ]
+}
+check thread-by-first-name is_filtered uploader 2
+check thread-by-second-name is_filtered logger 2
+check thread-by-address is_filtered $T 4
+
+# ---- exports: two rows, tracks or ids, each with its own name ----
+
+export_to() { "$ringside" export --to "$1" two.trx -o "$2"; }
+# The columns of the raw words have the address as it was stored.
+has_csv() {
+    export_to csv two.csv && grep -q ',"uploader",4,APPL,4096,' two.csv &&
+        grep -q ',"logger",9,APPL,4097,' two.csv &&
+        [ "$(grep -E ',409[67],' two.csv | cut -d, -f7 | sort -u | wc -l)" = 2 ] &&
+        grep -q '^0,.*,"alpha",5,SVC,100,.*,536871424,4,536891392,1024,' two.csv
+}
+check csv has_csv
+has_jsonl() {
+    export_to jsonl two.jsonl && jq -es '[.[] | select(.type == "event" and .id >= 4096) |
+        [.thread, .thread_name]] | unique | length == 2 and ([.[][1]] | sort) ==
+        ["logger", "uploader"]' two.jsonl && jq -es '
+        ([.[] | select(.type == "object" and .address != null)] |
+            map({(.address | tostring): .name}) | add) as $names |
+        [.[] | select(.type == "state") | .thread_name == $names[.thread | tostring]] |
+            all' two.jsonl
+}
+check jsonl has_jsonl
+has_chrome() {
+    export_to chrome two.json &&
+        jq -e '[.traceEvents[] | select(.name == "thread_name" and .pid == 1) |
+            select(.args.name == "uploader" or .args.name == "logger") | .tid] |
+            unique | length == 2' two.json
+}
+check chrome has_chrome
+has_vcd() {
+    export_to vcd two.vcd && grep -q 'uploader \$end' two.vcd && grep -q 'logger \$end' two.vcd
+}
+check vcd has_vcd
+has_sqlite() {
+    export_to sqlite two.db || return 1
+    command -v sqlite3 >/dev/null || return 0
+    [ "$(sqlite3 two.db "SELECT DISTINCT thread.name FROM event
+        JOIN thread ON thread.address = event.thread WHERE id >= 4096 ORDER BY 1" |
+        paste -sd ' ')" = "logger uploader" ]
+}
+check sqlite has_sqlite
+has_strings() { export_to "$1" out && grep -rqa uploader out && grep -rqa logger out; }
+for format in perfetto ctf html; do
+    rm -rf out
+    check "$format" has_strings $format
+done
+is_saved() { export_to trx again.trx && is_named again.trx uploader logger; }
+check trx is_saved
+
+# ---- what is not known has no name, or a likely one with a mark ----
+
+# The slot was used again: its name is not that of the first thread, which had another priority.
+{ alpha; slot 0 1 $T 9 logger; slot 0 0 0 0 ''; two_threads 9; } | ring reused.trx 3 16 10
+check slot-used-again is_named reused.trx "0x20000200#1" logger
+# It had the same priority: the name is likely.
+{ alpha; slot 0 1 $T 4 worker; slot 0 0 0 0 ''; two_threads 4; } | ring likely.trx 3 16 10
+check likely-name is_named likely.trx 'worker~1' worker
+# The ring has wrapped, so that the slot may be of a thread from before its events.
+{ alpha; slot 1 1 $T 4 ancient; slot 0 1 $T 4 worker; two_threads 4; } | ring wrapped.trx 3 10 10
+check wrapped is_named wrapped.trx "0x20000200#1" worker
+
+# A queue and a semaphore, created before the first event, at one address: the type of the event
+# decides.
+{ alpha; slot 1 3 $T 0 jobs; slot 0 4 $T 0 done
+  event $A 5 69 1000 $T 0x20003000 0 0
+  event $A 5 88 1100 $T 1 0 0; } | ring types.trx 3 8 2
+has_types() {
+    "$ringside" report types.trx >text
+    grep -q 'queue send queue=jobs ' text && grep -q 'semaphore put semaphore=done ' text &&
+        [ "$("$ringside" report --json types.trx | jq -r '.names | .queue // .semaphore' |
+            paste -sd ' ')" = "jobs done" ]
+}
+check types has_types
+
+exit $((failures > 0))
