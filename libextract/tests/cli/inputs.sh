@@ -48,18 +48,16 @@ run info two.trx
 check "two dumps in a file" 0 err 'another dump follows at byte 16368' err 'tail -c +16369'
 three() { { cat "$1" && printf more && cat "$1" "$1"; } >three.trx; }
 first=$(($(word "$demo" 6) - base))
-{ head -c 32 "$demo" && w32 $((base + first + 64)) && tail -c +37 "$demo" | head -c $((first + 28)) &&
-    head -c 320 /dev/zero; } >new.trx
-{ head -c 28 new.trx && w32 $((base + first + 320)) && tail -c +33 new.trx | head -c $((first + 288)); } \
-    >small.trx
+{ head -c 28 "$demo" && w32 $((base + first + 320)) $((base + first + 64)) &&
+    tail -c +37 "$demo" | head -c $((first + 28)) && head -c 320 /dev/zero; } >small.trx
 run info small.trx
 check "a ring that is not full" 0 out 'events lost: 0'
 size=$((first + 320))
 head -c "$size" small.trx >one.trx
 three one.trx
 run info three.trx
-check "three dumps in a file" 0 err "other dumps follow at bytes $((size + 4)), $((2 * size + 4)) and" \
-    out 'events lost: unknown (not all of the file is read)'
+check "three dumps in a file" 0 \
+    err "other dumps follow at bytes $((size + 4)), $((2 * size + 4)) and" out 'events lost: unknown (not all of the file is read)'
 hooks=$(dirname "$demo")/hooks.bin
 cat "$hooks" "$hooks" >two.hook
 run info two.hook
@@ -78,7 +76,8 @@ same "line ends that were converted" crlf.trx
 check "and are said to be" 0 err 'line ends were converted'
 # The reverse: each 0x0D 0x0A became a 0x0A. Two entries have such words.
 at=$((first + 32 * 20 + 16))
-{ head -c $at "$demo" && printf '\r\n\r\n' && tail -c +$((at + 5)) "$demo"; } | sed -b 's/\r$//' >lf.trx
+{ head -c $at "$demo" && printf '\r\n\r\n' && tail -c +$((at + 5)) "$demo"; } |
+    sed -b 's/\r$//' >lf.trx
 run info lf.trx
 check "line ends that lost a byte" 3 err '2 bytes are missing before entries' err 'line ends were' \
     err '(likely)' out 'events lost: unknown'
