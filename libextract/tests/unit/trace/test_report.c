@@ -255,6 +255,7 @@ static void info_has_the_keys_of_the_design(void **state)
                   "\"events_lost_exact\":true,\"events_lost_low\":null,"
                   "\"events_lost_high\":null,\"gaps\":0,\"gaps_not_exact\":0,"
                   "\"wrapped\":false,\"objects\":4,\"registry_slots\":4,\"span_ticks\":1120,"
+                  "\"periods_added\":0,"
                   "\"state\":[\"unknown\",\"not_full\",\"no_overrun\"],\"filter\":null}\n");
     options.json = false;
     options.hz = 1000;
