@@ -57,7 +57,8 @@ head -c "$size" small.trx >one.trx
 three one.trx
 run info three.trx
 check "three dumps in a file" 0 \
-    err "other dumps follow at bytes $((size + 4)), $((2 * size + 4)) and" out 'events lost: unknown (not all of the file is read)'
+    err "other dumps follow at bytes $((size + 4)), $((2 * size + 4)) and" \
+    out 'events lost: unknown (not all of the file is read)'
 hooks=$(dirname "$demo")/hooks.bin
 cat "$hooks" "$hooks" >two.hook
 run info two.hook
