@@ -452,6 +452,7 @@ static bool set_environment(struct source *source)
         {"clock_hz", source->hz, source->hz != 0},
         {"events", info->entries_valid, true},
         {"entries_damaged", info->entries_damaged, true},
+        {"entries_unread", info->entries_unread, true},
         {"events_lost", info->events_lost, info->lost_known},
         {"events_lost_at_least", info->lost_at_least, !info->lost_known},
     };

@@ -49,7 +49,8 @@ static void fill_info(struct extract_trace *trace)
         return;
     info->entries_total = snapshot->ring.entries.count;
     info->entries_valid = extract_snapshot_valid(snapshot);
-    info->entries_damaged = extract_snapshot_damaged(snapshot);
+    info->entries_unread = snapshot->counts[EXTRACT_UNREADABLE_ENTRY];
+    info->entries_damaged = extract_snapshot_damaged(snapshot) - info->entries_unread;
     info->entries_unused = snapshot->counts[EXTRACT_UNUSED];
     info->wrapped = snapshot->wrapped;
     info->lost_known = !snapshot->wrapped && !snapshot->moved;

@@ -335,6 +335,7 @@ static void put_environment(struct ctf_trace *trace, struct extract_text *text)
         ctf_put_number(text, "cores", info->cores);
     ctf_put_number(text, "events", info->entries_valid);
     ctf_put_number(text, "events_damaged", info->entries_damaged);
+    ctf_put_number(text, "events_unread", info->entries_unread);
     if (info->lost_known)
         ctf_put_number(text, "events_lost", info->events_lost);
     else

@@ -685,7 +685,7 @@ static void put_facts(struct export_run *run)
     extract_text_printf(run->text,
                         ",\"damaged\":%llu,\"lost\":%llu,\"lostKnown\":%s,\"wrapped\":%s,"
                         "\"longest\":%d",
-                        (unsigned long long)info->entries_damaged,
+                        (unsigned long long)(info->entries_damaged + info->entries_unread),
                         (unsigned long long)info->events_lost, info->lost_known ? "true" : "false",
                         info->wrapped ? "true" : "false", LONGEST);
     put_sizes(run);

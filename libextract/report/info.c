@@ -39,7 +39,7 @@ static void put_hidden_periods(struct kv_writer *kv, const struct extract_info *
         kv_put_optional(kv, "periods added", !info->may_hide_periods, info->hidden_periods);
     else if (info->may_hide_periods)
         kv_put_note(kv, "at least: a silence may be longer than a period of the clock");
-    else if (info->entries_damaged && !info->log)
+    else if ((info->entries_damaged || info->entries_unread) && !info->log)
         kv_put_note(kv, "at least: entries that hold no valid event may be older or newer");
     else if (info->hidden_periods)
         kv_put_note(kv,
@@ -297,6 +297,8 @@ enum extract_code extract_report_info(struct extract_text *text, const struct ex
     kv_put_number(&kv, "entries total", info->entries_total);
     kv_put_number(&kv, "entries valid", info->entries_valid);
     kv_put_number(&kv, "entries damaged", info->entries_damaged);
+    if (kv.is_json || info->entries_unread)
+        kv_put_number(&kv, "entries unread", info->entries_unread);
     kv_put_number(&kv, "entries unused", info->entries_unused);
     put_lost_events(&kv, info, extract_trace_snapshot(trace));
     kv_put_bool(&kv, "wrapped", info->wrapped);

@@ -690,9 +690,9 @@ bool extract_session_is_whole(const struct extract_session *session)
     const struct extract_snapshot *snapshot = extract_trace_snapshot(session->trace);
 
     return !session->outcome.faults && (!info->log || is_complete_log(info->log)) &&
-           !info->entries_damaged && !snapshot->unwritten && !snapshot->registry_missing &&
-           !snapshot->ring.missing_end && !snapshot->ring.is_moved && !snapshot->ring.doubtful &&
-           snapshot->ring.origin != EXTRACT_FROM_EARLIER &&
+           !info->entries_damaged && !info->entries_unread && !snapshot->unwritten &&
+           !snapshot->registry_missing && !snapshot->ring.missing_end && !snapshot->ring.is_moved &&
+           !snapshot->ring.doubtful && snapshot->ring.origin != EXTRACT_FROM_EARLIER &&
            snapshot->ring.origin != EXTRACT_FROM_REBUILT;
 }
 

@@ -644,7 +644,7 @@ storm_snapshot() {
     says '^.*storm.trx: 462 slots' ringside snapshot "$work/storm.trx" || return 1
     tell "$work/told" report --json --elf "$elf" "$work/storm.trx" || return 1
     log_is "$work/storm.trx" '.entries_total == 462 and
-        .entries_valid + .entries_damaged + .entries_unused == 462' || return 1
+        .entries_valid + .entries_damaged + .entries_unread + .entries_unused == 462' || return 1
     jq -r 'select(.id >= 4096) | [1, .id, .context, .thread // 0, 1] + .info[0:4] | @tsv' \
         "$work/told" | build/proofcheck
 }

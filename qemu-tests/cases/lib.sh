@@ -265,8 +265,10 @@ accounted() { # ELF INPUT...
     jq -e --argjson events "$(jq -s length "$work/events.json")" '
         if .entries_valid != $events then
             "\(.entries_valid) entries are valid, but \($events) events are shown" | halt_error(1)
-        elif .entries_valid + .entries_damaged + .entries_unused != .entries_total then
-            "\(.entries_valid) valid + \(.entries_damaged) damaged + \(.entries_unused) unused"
+        elif .entries_valid + .entries_damaged + .entries_unread + .entries_unused
+            != .entries_total then
+            "\(.entries_valid) valid + \(.entries_damaged) damaged + \(.entries_unread) unread"
+            + " + \(.entries_unused) unused"
             + " is not \(.entries_total)" | halt_error(1)
         elif .wrapped and .entries_unused > 0 then
             "wrapped, but \(.entries_unused) entries are unused" | halt_error(1)

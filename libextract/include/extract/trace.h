@@ -110,8 +110,9 @@ struct extract_info {
     uint64_t hidden_periods, tick_number; // periods; number of the interrupt
     uint64_t entries_total;               // capacity of the ring; for a log, entries recorded
     uint64_t entries_valid;               // events that are reported
-    uint64_t entries_damaged;             // torn, overwritten, unreadable or invalid
-    uint64_t entries_unused;              // total = valid + damaged + unused
+    uint64_t entries_damaged;             // torn, overwritten or invalid
+    uint64_t entries_unread; // of a ring: not in the memory, or the target did not give them
+    uint64_t entries_unused; // total = valid + damaged + unread + unused
     // Lost events. The number is exact only if lost_known is set. Otherwise the ring has wrapped
     // and keeps no count, or a gap is not exact. lost_at_most holds if the target was never faster
     // than the trace shows; UINT64_MAX if unknown.

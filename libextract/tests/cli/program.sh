@@ -235,6 +235,11 @@ check "info counts it" 3 out '"entries_damaged":1'
 head -c 300 "$trx" >"$work/cut.trx"
 run report "$work/cut.trx"
 check "a dump that was cut off" 3 err 'could not be read' out 'queue send'
+head -c $(($(stat -c %s "$trx") - 40)) "$trx" >"$work/cut.trx" # two entries
+run info --json "$work/cut.trx"
+check "what a dump lacks is not damaged" 3 out '"entries_damaged":0,"entries_unread":2,'
+run info "$work/cut.trx"
+check "nor in text" 3 out '^entries damaged: 0$' out '^entries unread: 2$'
 
 # ---- Outputs ----
 "$ringside" report "$trx" >/dev/full 2>"$work/err"

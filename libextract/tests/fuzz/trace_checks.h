@@ -31,7 +31,9 @@ static inline void check_info(const struct extract_trace *trace)
         sum += snapshot->counts[i];
     check(info->entries_total == snapshot->ring.entries.count);
     check(sum == info->entries_total);
-    check(info->entries_valid + info->entries_damaged + info->entries_unused == sum);
+    check(info->entries_valid + info->entries_damaged + info->entries_unread +
+              info->entries_unused ==
+          sum);
 }
 
 static inline void check_objects(const struct extract_trace *trace)

@@ -251,7 +251,8 @@ void assert_accounted(const struct look *look)
     for (unsigned i = 0; i < EXTRACT_VERDICTS; i++)
         sum += look->snapshot.counts[i];
     assert_int_equal(sum, look->ring.entries.count);
-    assert_int_equal(info->entries_valid + info->entries_damaged + info->entries_unused,
+    assert_int_equal(info->entries_valid + info->entries_damaged + info->entries_unread +
+                         info->entries_unused,
                      info->entries_total);
     assert_int_equal(info->entries_total, look->ring.entries.count);
 }

@@ -140,7 +140,8 @@ static void note_session(struct extract_session *session, struct outcome *outcom
     const struct extract_trace *trace = extract_session_trace(session);
     const struct extract_info *info = extract_trace_info(trace);
     const struct extract_object *thread = extract_trace_thread(trace, HEAP);
-    assert_int_equal(info->entries_valid + info->entries_damaged + info->entries_unused,
+    assert_int_equal(info->entries_valid + info->entries_damaged + info->entries_unread +
+                         info->entries_unused,
                      info->entries_total);
     outcome->whole = extract_session_is_whole(session);
     outcome->missing = extract_trace_snapshot(trace)->registry_missing;

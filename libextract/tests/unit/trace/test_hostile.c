@@ -87,9 +87,10 @@ static void check_session(struct extract_session *session, bool verbs)
 {
     const struct extract_info *info = extract_trace_info(extract_session_trace(session));
     assert_true(info->entries_total > 0);
-    assert_int_equal(info->entries_valid + info->entries_damaged + info->entries_unused,
+    assert_int_equal(info->entries_valid + info->entries_damaged + info->entries_unread +
+                         info->entries_unused,
                      info->entries_total);
-    if (info->entries_damaged)
+    if (info->entries_damaged || info->entries_unread)
         assert_false(extract_session_is_whole(session));
     if (verbs)
         run_verbs(session, info->entries_total);
