@@ -328,12 +328,24 @@ static bool find_epochs(struct extract_trace *trace)
     return trace->epoch_count || add_epoch(trace, &capacity, 0, &trace->snapshot->ring);
 }
 
+// Returns whether timestamps that are all equal prove that the clock stands still. In a stream
+// whose entries may have none, those of 0 may be missing.
+static bool has_stamps(const struct extract_trace *trace, const struct extract_tally *tally)
+{
+    const struct extract_format *format = trace->snapshot->ring.format;
+
+    return !format->stream || format->stream->is_untimed == extract_stream_has_all_stamps ||
+           tally->largest;
+}
+
 // Fills a clock with what the timestamps show. The options take precedence.
-static enum extract_code set_clock(struct extract_clock *clock, const struct extract_tally *tally,
+static enum extract_code set_clock(const struct extract_trace *trace, struct extract_clock *clock,
+                                   const struct extract_tally *tally,
                                    const struct extract_trace_options *options,
                                    struct extract_error *error)
 {
     extract_tally_clock(tally, clock);
+    clock->is_still &= has_stamps(trace, tally);
     if (options && options->direction != EXTRACT_CLOCK_NONE)
         clock->direction = options->direction;
     if (!options || !options->modulus)
@@ -359,7 +371,7 @@ static enum extract_code find_epoch_clock(struct extract_trace *trace, struct ex
     extract_tally_begin(&tally, epoch->mask, epoch->word_bytes);
     tally.direction = trace->snapshot->ring.format->direction;
     tally_log(trace, epoch, &tally);
-    enum extract_code code = set_clock(&epoch->clock, &tally, options, error);
+    enum extract_code code = set_clock(trace, &epoch->clock, &tally, options, error);
     if (options && options->hz)
         epoch->rate = (struct extract_rate){options->hz, NANOSECONDS};
     else if (!code && epoch->clock.direction != EXTRACT_CLOCK_NONE && !epoch->clock.counts_events)
@@ -382,7 +394,7 @@ enum extract_code extract_clock_study(struct extract_trace *trace,
         extract_tally_begin(&tally, snapshot->ring.timer_mask, snapshot->ring.word_bytes);
         tally.direction = snapshot->ring.format->direction;
         tally_slots(&tally, snapshot, trace->oldest, &broken);
-        return set_clock(&trace->info.clock, &tally, options, error);
+        return set_clock(trace, &trace->info.clock, &tally, options, error);
     }
     for (size_t i = 0; i < trace->epoch_count && !code; i++)
         code = find_epoch_clock(trace, &trace->epochs[i], options, error);

@@ -322,9 +322,9 @@ void rkh_put_json(struct rkh_report *report)
     kv_put_number(&kv, "events", analysis->events);
     kv_put_number(&kv, "span ticks", analysis->now.span);
     kv_put_bool(&kv, "timed", analysis->has_times);
-    kv_put_bool(&kv, "clock stands still", report->stats->clock_is_still);
     kv_put_bool(&kv, "untimed runs", analysis->has_times && analysis->has_untimed_runs);
     kv_put_bool(&kv, "mixed rates", analysis->has_mixed_rates);
+    kv_put_bool(&kv, "clock stands still", report->stats->clock_is_still);
     kv_put_number(&kv, "losses", analysis->losses);
     kv_put_number(&kv, "restarts", analysis->restarts);
     kv_put_number(&kv, "posts", analysis->posts);
