@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# setup.sh build|demo|test: installs the missing Debian packages for one of these purposes. A
-# package is missing if the command, file or header that Ringside uses from it does not exist.
+# setup.sh build|demo|test|release: installs the missing Debian packages for one of these purposes.
+# A package is missing if the command, file or header that Ringside uses from it does not exist.
 set -u
 
 # Prints one line per probe: sets, probe (a command, or a path with shell patterns), package. A set
@@ -39,6 +39,7 @@ test             sqlite3                     sqlite3
 test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
 test?            lttng-cputop                python3-lttnganalyses
+release          debootstrap                 debootstrap
 test             xmllint                     libxml2-utils
 test             protoc                      protobuf-compiler
 test             /usr/include/babeltrace2/babeltrace.h  libbabeltrace2-dev
@@ -77,8 +78,8 @@ fail() {
 
 set_name=${1:-build}
 case $set_name in
-build | demo | test) ;;
-*) fail "unknown set '$set_name'; use build, demo or test" ;;
+build | demo | test | release) ;;
+*) fail "unknown set '$set_name'; use build, demo, test or release" ;;
 esac
 missing=$(missing_packages "$set_name")
 [ -n "$missing" ] || exit 0

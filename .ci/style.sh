@@ -18,7 +18,13 @@ functions() {
         --fields=+e -o - "${sources[@]}" | awk '{print $2 - $1 + 1, $3 ":" $1, $4}' | sort -n
 }
 
-clang-format --dry-run -Werror "${sources[@]}" 2>&1 | grep error: | verdict "clang-format"
+# Versions of clang-format differ in some lines. The tree is formatted by that of Debian 12.
+case $(clang-format --version) in
+*' version 14.'*)
+    clang-format --dry-run -Werror "${sources[@]}" 2>&1 | grep error: | verdict "clang-format" ;;
+*' version '*) echo "skip clang-format: it is not version 14" ;;
+*) echo "not ok clang-format: it does not run" ;;
+esac
 functions | awk '$1 > 100 {print $2 " " $3 ": " $1 " lines, more than 100"}
     END { if (!NR) print "no functions were found" }' |
     verdict "no function above 100 lines"

@@ -12,8 +12,8 @@ BENCH_SOURCES := $(sort $(wildcard libextract/tests/bench/*.c))
 BENCH_PROGRAMS := $(BENCH_SOURCES:libextract/tests/bench/%.c=$(BUILD)/bench/%)
 SUPPORT_OBJECTS := $(UNIT_SUPPORT:%.c=$(BUILD)/obj/%.o)
 
-.PHONY: test asan soak fuzz bench viewer check-style check-rooms qemu-tests test-programs \
-        unit-programs fuzz-programs bench-programs
+.PHONY: test asan soak fuzz bench viewer check-style check-rooms check-release qemu-tests \
+        test-programs unit-programs fuzz-programs bench-programs
 .SECONDARY:
 
 JOBS     := $(shell nproc 2>/dev/null || echo 2)
@@ -146,6 +146,11 @@ check-style:
 check-rooms:
 	@$(SUBMAKE) all
 	@.ci/run-tests rooms
+
+# Needs root, for debootstrap and chroot.
+check-release:
+	$(if $(SUITE),,$(error usage: make check-release SUITE=trixie))
+	@.ci/check-release.sh '$(SUITE)'
 
 qemu-tests:
 	$(if $(and $(IMAGE),$(MACHINE)),,$(error usage: make qemu-tests IMAGE=fw.elf MACHINE=mps2-an385))

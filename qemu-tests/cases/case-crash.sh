@@ -227,7 +227,7 @@ write_crashcatcher() { # FILE
                 file=$work/status from=0xe000ed28
             }
             words "$(printf %x "$from")" "$(printf %x $((from + $(stat -c %s "$file"))))"
-            xxd -p -u -c 16 "$file"
+            od -An -v -tx1 -w16 "$file" | tr -d ' ' | tr a-f A-F
         done
         printf '\nEnd of dump\nboot\n'
     } | sed 's/$/\r/' >"$1"
@@ -235,7 +235,8 @@ write_crashcatcher() { # FILE
 crashcatcher() {
     local command dump log=$work/terminal.log
     write_crashcatcher "$log" || return 1
-    sed -n '/^6343/,/^End/p' "$log" | tr -dc 0-9A-F | sed 's/Edd*$//' | xxd -r -p >"$work/binary"
+    sed -n '/^6343/,/^End/p' "$log" | tr -dc 0-9A-F | sed 's/Edd*$//' |
+        perl -pe 's/(..)/chr hex $1/ge' >"$work/binary"
     "$ringside" report -q --json --elf "$elf" "${images[@]}" >"$work/events"
     "$ringside" report -q --json --elf "$elf" "$log" | cmp - "$work/events" || return 1
     for dump in "$work/binary" "$log"; do

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# check-release.sh SUITE: runs `make demo` and `make test` of the last commit in a bare root of that
+# release of Debian, which has gcc and make (build/release/SUITE; made again each time). The last
+# line is that of the tests. Needs root. Reads RINGSIDE_DATA, and DEBIAN_MIRROR (an address).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+fail() {
+    echo "check-release: $*" >&2
+    exit 1
+}
+
+suite=${1:-}
+case $suite in
+'' | *[!a-z]*) fail "use the name of a release, such as trixie" ;;
+esac
+[ "$(id -u)" = 0 ] || fail "debootstrap and chroot need root; use sudo"
+.ci/setup.sh release || exit 1
+root=$PWD/build/release/$suite
+data=${RINGSIDE_DATA:-../shared/data}
+rm -rf --one-file-system "$root"
+mkdir -p "$root" || exit 1
+echo "check-release: a root of $suite in build/release/$suite"
+debootstrap --variant=minbase --include=gcc,make "$suite" "$root" \
+    "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
+    fail "debootstrap: $(tail -n 1 "$root.log")"
+git clone -q . "$root/ringside" || exit 1
+[ ! -d "$data" ] || cp -r "$data" "$root/data" || exit 1
+# What the network of this host needs, and npm's settings.
+cp /etc/resolv.conf /etc/hosts "$root/etc/"
+[ ! -e "$HOME/.npmrc" ] || cp "$HOME/.npmrc" "$root/root/"
+mkdir -p "$root/etc/ssl/certs"
+[ ! -e /etc/ssl/certs/ca-certificates.crt ] ||
+    cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+
+cat >"$root/check" <<'SCRIPT'
+export HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
+[ ! -d /data ] || export RINGSIDE_DATA=/data
+cd /ringside || exit 1
+start=$(date +%s)
+make demo >/demo.log 2>&1 </dev/null
+status=$?
+echo "check-release: make demo: status $status, $(($(date +%s) - start)) s"
+[ $status = 0 ] || tail -n 20 /demo.log
+start=$(date +%s)
+.ci/run </dev/null || status=1
+echo "check-release: make test: $(($(date +%s) - start)) s"
+cat build/test-logs/summary
+exit $status
+SCRIPT
+# The mounts end with the namespace.
+exec unshare --mount sh -c '
+mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount -t sysfs sysfs "$0/sys" &&
+mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm" && exec chroot "$0" /bin/sh /check' "$root"
