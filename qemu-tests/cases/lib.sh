@@ -442,7 +442,7 @@ start_openocd() { # [OPENOCD ARGUMENT...]
         stop_openocd
     done
     cat "$work/openocd.log"
-    return 1
+openocd_answers() { [ "$(tcl 'expr {6 * 7}')" = 42 ]; }
 }
 openocd_answers() { [ "$(tcl expr {6 * 7})" = 42 ]; }
 openocd_answers_or_is_gone() { openocd_answers || ! kill -0 "$openocd_pid" 2>/dev/null; }
