@@ -126,6 +126,64 @@ static void test_names(void **state)
     look_close(&look);
 }
 
+static void name_object(uint64_t object, const char *name)
+{
+    uint8_t data[8 + 16] = {0};
+    size_t bytes = store_words(data, &object, 1);
+
+    memcpy(data + bytes, name, strlen(name));
+    put_bytes("rtos_object_name", A, false, data, bytes + 16);
+}
+
+// A control block that is used again is another thread, and memory of a queue another object.
+static void test_used_again(void **state)
+{
+    static const char *const threads[] = {"uploader", "logger"}, *const queues[] = {"in", "out"};
+    struct look look;
+    (void)state;
+    begin(&narrow);
+    for (unsigned i = 0; i < 2; i++) {
+        put("rtos_thread_create", A, B, 5 + i, 0);
+        name_object(B, threads[i]);
+        put("rtos_queue_create", A, QUEUE, 4, 0);
+        name_object(QUEUE, queues[i]);
+        put("rtos_switch", A, A, B, 0);
+        for (unsigned k = 0; k <= i; k++)
+            put("rtos_queue_send", B, QUEUE, 1 + k, 0);
+        put("rtos_switch", B, B, A, 0);
+        put("rtos_queue_delete", A, QUEUE, 0, 0);
+        put("rtos_thread_delete", A, B, 0, 0);
+    }
+    struct extract_stats *stats = open_stats(&look);
+    size_t count;
+    const struct extract_event *events = look_events(&look, &count);
+    unsigned sends = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(events[i].type->name, "rtos_queue_send") != 0)
+            continue;
+        unsigned life = sends++ > 0;
+        const struct extract_object *thread = extract_trace_object(look.trace, events[i].thread);
+        const struct extract_object *queue =
+            extract_trace_object(look.trace, field_of(&events[i], "queue"));
+        assert_string_equal(thread->shown, threads[life]);
+        assert_string_equal(queue->shown, queues[life]);
+        assert_int_equal(extract_trace_address(look.trace, events[i].thread), B);
+    }
+    assert_int_equal(sends, 3);
+    unsigned rows = 0;
+    for (size_t i = 0; i < stats->thread_count; i++) {
+        const struct extract_thread_stats *row = &stats->threads[i];
+        for (unsigned life = 0; life < 2; life++)
+            if (row->thread && strcmp(row->thread->shown, threads[life]) == 0) {
+                assert_int_equal(row->events, 2 + life);
+                rows++;
+            }
+    }
+    assert_int_equal(rows, 2);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
 // ---- the schedule ----
 
 static char said[4096];
@@ -737,6 +795,7 @@ int main(void)
         cmocka_unit_test(test_interrupts),
         cmocka_unit_test(test_other_events),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_used_again),
         cmocka_unit_test(test_message),
         cmocka_unit_test(test_mutex),
         cmocka_unit_test(test_inheritance),
