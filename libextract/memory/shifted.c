@@ -4,7 +4,8 @@
 //
 // An entry begins with the address of a thread of the registry, or with the word for an interrupt
 // or for the start. Entries that do so only a few bytes before their place prove that these bytes
-// are missing.
+// are missing, if the file lacks as many at its end. Whole entries prove nothing: threads that the
+// registry lacks have entries among those of others.
 #include "base/cursor.h"
 #include "memory/images.h"
 #include <inttypes.h>
@@ -81,16 +82,21 @@ unsigned extract_trx_missing_bytes(const struct extract_input *input,
     uint64_t slot_bytes = ENTRY_WORDS * (uint64_t)layout->word_bytes;
     uint64_t slots = (layout->entries_end - layout->entries) / slot_bytes;
     uint64_t step = slots / SAMPLES + 1;
+    uint64_t lacking =
+        layout->entries_end > input->length ? layout->entries_end - input->length : 0;
+    unsigned most = lacking < MOST_MISSING ? (unsigned)lacking : MOST_MISSING;
 
+    if (!most)
+        return 0;
     collect_known(&known, input, layout);
     for (uint64_t slot = 0; slot < slots; slot += step) {
         uint64_t at = layout->entries + slot * slot_bytes;
         if (at > input->length + MOST_MISSING || is_entry(&known, input, layout, at))
             continue;
-        for (unsigned missing = 1; missing <= MOST_MISSING && missing <= at; missing++)
-            shifted[missing] += is_entry(&known, input, layout, at - missing);
+        for (unsigned missing = 1; missing <= most && missing <= at; missing++)
+            shifted[missing] += missing % slot_bytes && is_entry(&known, input, layout, at - missing);
     }
-    for (unsigned missing = 1; missing <= MOST_MISSING; missing++)
+    for (unsigned missing = 1; missing <= most; missing++)
         best = shifted[missing] > shifted[best] ? missing : best;
     return shifted[best] >= LEAST_SHIFTED ? best : 0;
 }
