@@ -421,11 +421,12 @@ static enum extract_code add_key(struct compile *c, struct condition *item, uint
     return filter_set_add(set, key) ? EXTRACT_OK : out_of_memory(c);
 }
 
-// Adds an address to a set, with as many bits as the trace stores.
+// Adds an address to a set, with as many bits as the trace stores, or the key of an object that was
+// at an address before another one.
 static enum extract_code add_address(struct compile *c, struct condition *item, uint64_t address,
                                      struct filter_set *set)
 {
-    if (extract_trace_snapshot(c->trace)->ring.word_bytes == 4)
+    if (extract_trace_snapshot(c->trace)->ring.word_bytes == 4 && !lives_of_key(c->trace, address))
         address &= UINT32_MAX;
     return add_key(c, item, address, set);
 }
@@ -616,6 +617,11 @@ static bool has_key(const struct condition *item, uint64_t key)
            (item->key_count > 1 && item->keys[1] == key);
 }
 
+static bool has_object(const struct condition *item, const struct extract_object *object)
+{
+    return has_key(item, object->key) || (!object->number_kind && has_key(item, object->address));
+}
+
 // Returns whether an event has the number of a condition, as filter_run.c compares them.
 static bool has_number(const struct condition *item, const struct extract_event *event)
 {
@@ -663,9 +669,8 @@ static void seek_numbers(struct compile *c)
     for (size_t i = 0; i < count && c->sought; i++)
         for (size_t k = 0; k < c->count; k++) {
             struct condition *item = &c->conditions[k];
-            uint64_t key = objects[i].number_kind ? objects[i].key : objects[i].address;
             bool fits = item->word != EXTRACT_FILTER_THREAD || objects[i].thread;
-            if (item->key_count && !item->found && fits && has_key(item, key))
+            if (item->key_count && !item->found && fits && has_object(item, &objects[i]))
                 mark_found(c, item);
         }
     if (c->sought)

@@ -55,6 +55,7 @@ struct extract_life {
     bool has_events;
     bool is_in_use;   // the registry has an object of this type in use here
     bool may_be_same; // the target restarted before it, and the one before was not deleted
+    bool is_merged;   // several objects, which nothing tells apart
     bool is_removed;
 };
 

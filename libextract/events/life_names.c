@@ -66,7 +66,7 @@ static bool may_be(const struct naming *naming, const struct extract_life *life,
 {
     const struct extract_object *object = &naming->build->trace->objects[i];
 
-    return object->registered && object->type == life->type &&
+    return object->registered && object->type == life->type && !life->is_merged &&
            (!life->is_created || life->priority == EXTRACT_NO_PRIORITY ||
             object->priority == EXTRACT_NO_PRIORITY || life->priority == object->priority);
 }
@@ -430,6 +430,17 @@ static bool enter(const struct naming *naming, const struct extract_life *life)
     return names_enter_object(trace, epoch, life->object, epoch->from);
 }
 
+// Gives the newest life an object as it is. That of a thread which only events name has the priority
+// of the first of them, which may be of an older life.
+static void keep_object(struct extract_trace *trace, struct extract_life *life, uint32_t i)
+{
+    struct extract_object *object = &trace->objects[i];
+
+    life->object = i;
+    if (life->type == LIFE_THREAD && life->count > 1 && !object->registered && !object->from_memory)
+        object->priority = life->priority;
+}
+
 // Gives each life of a group its object.
 static bool make_objects(const struct naming *naming, const struct group *group)
 {
@@ -451,7 +462,7 @@ static bool make_objects(const struct naming *naming, const struct group *group)
             continue;
         }
         if (now && may_keep(naming, &trace->lives[i], wanted, now))
-            trace->lives[i].object = (uint32_t)(now - trace->objects);
+            keep_object(trace, &trace->lives[i], (uint32_t)(now - trace->objects));
         else if (!add_object(naming, i, is_newest ? 0 : (uint32_t)(i + 1 - group->first)))
             return false;
         trace->objects[trace->lives[i].object].key = trace->lives[i].key;

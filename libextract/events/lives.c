@@ -23,17 +23,10 @@ enum { MAX_CHANGES = 1 << 19, MAX_TYPES = 8, BATCH = 256 };
 
 // ---- what the first walk notes ----
 
-// Returns the address that the lower 48 bits of a key stand for: the upper bits repeat bit 47.
-static uint64_t address_in(uint64_t key)
-{
-    const uint64_t sign = UINT64_C(0x800000000000), low = UINT64_C(0xFFFFFFFFFFFF);
-
-    return key & sign ? key | ~low : key & low;
-}
-
+// Returns whether an address has the form of which there are keys: its upper 16 bits are equal.
 static bool may_have_lives(uint64_t address)
 {
-    return address && address == address_in(address);
+    return address && (address >> 48 == 0 || address >> 48 == 0xFFFF);
 }
 
 static bool add_change(struct life_changes *changes, const struct life_change *change)
@@ -56,8 +49,9 @@ static bool add_pause(struct life_changes *changes, uint64_t seq, bool is_restar
 
     if (!pauses)
         return false;
+    uint32_t restarts = changes->pause_count ? pauses[changes->pause_count - 1].restarts : 0;
     changes->pauses = pauses;
-    pauses[changes->pause_count++] = (struct life_pause){seq, is_restart};
+    pauses[changes->pause_count++] = (struct life_pause){seq, restarts + is_restart};
     return true;
 }
 
@@ -134,24 +128,36 @@ static int compare_changes(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-// Returns the first pause after an event and not after another one; NULL: there is none.
-static const struct life_pause *pause_between(const struct life_changes *changes, uint64_t after,
-                                              uint64_t to, bool is_restart)
+// Returns the number of pauses at an event and before it.
+static size_t count_pauses(const struct life_changes *changes, uint64_t seq)
 {
     size_t low = 0, high = changes->pause_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (changes->pauses[middle].seq <= after)
+        if (changes->pauses[middle].seq <= seq)
             low = middle + 1;
         else
             high = middle;
     }
-    while (low < changes->pause_count && changes->pauses[low].seq <= to &&
-           changes->pauses[low].is_restart < is_restart)
-        low++;
-    return low < changes->pause_count && changes->pauses[low].seq <= to ? &changes->pauses[low]
-                                                                        : NULL;
+    return low;
+}
+
+// Returns the first pause after an event; NULL: there is none.
+static const struct life_pause *pause_after(const struct life_changes *changes, uint64_t seq)
+{
+    size_t first = count_pauses(changes, seq);
+
+    return first < changes->pause_count ? &changes->pauses[first] : NULL;
+}
+
+// Returns whether the target was restarted after an event and not after another one.
+static bool has_restarted(const struct life_changes *changes, uint64_t after, uint64_t to)
+{
+    size_t first = count_pauses(changes, after), end = count_pauses(changes, to);
+
+    return first < end && changes->pauses[end - 1].restarts >
+                              (first ? changes->pauses[first - 1].restarts : 0);
 }
 
 static bool add_life(struct build *build, const struct extract_life *life)
@@ -191,14 +197,30 @@ static bool add_created(struct build *build, const struct life_change *change,
         .priority = change->priority,
         .is_created = true,
         .may_be_same = before && !before->is_deleted &&
-                       pause_between(&build->changes, before->from, change->seq, true)};
+                       has_restarted(&build->changes, before->from, change->seq)};
 
     return add_life(build, &life);
 }
 
-// Adds the lives of objects of one type at an address.
+// Replaces the newest life of a type if no further one can be told apart: what was it becomes a
+// part of the one before.
+static void replace_last(struct extract_trace *trace, const struct life_change *change)
+{
+    struct extract_life *last = &trace->lives[trace->life_count - 1];
+
+    last[-1].is_merged = last[-1].has_events = true;
+    last[-1].is_deleted = false;
+    *last = (struct extract_life){.address = change->address,
+                                  .from = change->seq,
+                                  .type = change->type,
+                                  .created_by = change->id,
+                                  .priority = change->priority,
+                                  .is_created = true};
+}
+
+// Adds the lives of objects of one type at an address: at most `limit`, and perhaps an assumed one.
 static bool add_lives_of(struct build *build, const struct life_change *changes, size_t count,
-                         uint32_t type)
+                         uint32_t type, size_t limit)
 {
     struct extract_trace *trace = build->trace;
     size_t first = trace->life_count;
@@ -211,24 +233,25 @@ static bool add_lives_of(struct build *build, const struct life_change *changes,
         if (change->type != type || change->kind == LIFE_NAMED)
             continue;
         const struct life_pause *pause =
-            last->is_deleted ? pause_between(&build->changes, deleted, change->seq, false) : NULL;
-        if (pause && pause->seq < change->seq && trace->life_count - first < MAX_LIFE_NUMBER)
+            last->is_deleted ? pause_after(&build->changes, deleted) : NULL;
+        if (pause && pause->seq < change->seq && trace->life_count - first < limit)
             fits = add_assumed(build, address, type, pause->seq);
         last = &trace->lives[trace->life_count - 1];
         if (change->kind == LIFE_DELETED) {
             last->is_deleted = last->has_events = true;
             last->deleted_at = deleted = change->seq;
-        } else if (trace->life_count - first == MAX_LIFE_NUMBER) {
-            last->is_deleted = false; // the last one goes on
         } else if (last->is_deleted || !last->is_created || last->created_by == change->id) {
             // A kernel may create an object as one of another kind first: that is one creation.
             const struct extract_life before = *last;
-            fits = fits && add_created(build, change, &before);
+            if (trace->life_count - first >= limit)
+                replace_last(trace, change);
+            else
+                fits = fits && add_created(build, change, &before);
         }
     }
     if (!fits || !trace->lives[trace->life_count - 1].is_deleted)
         return fits;
-    const struct life_pause *pause = pause_between(&build->changes, deleted, UINT64_MAX, false);
+    const struct life_pause *pause = pause_after(&build->changes, deleted);
     return !pause || add_assumed(build, address, type, pause->seq);
 }
 
@@ -331,7 +354,8 @@ static bool add_lives_at(struct build *build, uint64_t address, const struct lif
         for (size_t k = 0; k < objects; k++)
             is_in_use |= trace->objects[list[k].object].in_use &&
                          trace->objects[list[k].object].type == types[i];
-        if (!add_lives_of(build, count ? changes : &none, count, types[i]))
+        if (!add_lives_of(build, count ? changes : &none, count, types[i],
+                          MAX_LIFE_NUMBER / used - 1))
             return false;
         for (; first < trace->life_count; first++)
             trace->lives[first].is_in_use = is_in_use;
@@ -404,14 +428,16 @@ const struct extract_life *lives_find(const struct extract_trace *trace, uint32_
 
 const struct extract_life *lives_of_key(const struct extract_trace *trace, uint64_t key)
 {
-    uint64_t address = address_in(key);
+    const uint64_t upper = UINT64_C(0xFFFF) << 48;
+    uint64_t number = key >> 48 & MAX_LIFE_NUMBER;
+    uint64_t address = (key & ~upper) | (key >> 60 ? upper : 0);
+    bool may_be_key = number && key >> 60 <= 1;
     uint32_t first =
-        trace->life_count && key != address ? extract_map_get(&trace->life_of, address) : 0;
+        trace->life_count && may_be_key ? extract_map_get(&trace->life_of, address) : 0;
+    const struct extract_life *lives = first ? &trace->lives[first - 1] : NULL;
 
-    for (uint32_t i = 0; first && i < trace->lives[first - 1].count; i++)
-        if (trace->lives[first - 1 + i].key == key)
-            return &trace->lives[first - 1 + i];
-    return NULL;
+    return lives && number <= lives->count && lives[number - 1].key == key ? &lives[number - 1]
+                                                                           : NULL;
 }
 
 bool lives_arrange(struct extract_trace *trace)

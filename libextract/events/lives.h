@@ -7,12 +7,12 @@
 
 enum { LIFE_THREAD = 1, MAX_LIFE_NUMBER = 0xFFF };
 
-// Returns the key of an older life of an address, from 1 on. Those beyond the last number share it.
-// Databases and JSON have it as a number, which stays below 2^60, and exact below 2^53 for a while.
+// Returns the key of an older life of an address, from 1 on. The upper 16 bits of an address are
+// equal; those of a key are the number, and whether they were set. Databases and JSON have it as a
+// number, which stays below 2^61, and exact below 2^53 for a while.
 static inline uint64_t lives_key(uint64_t address, uint64_t number)
 {
-    number = number < MAX_LIFE_NUMBER ? number : MAX_LIFE_NUMBER;
-    return number << 48 | (address & UINT64_C(0xFFFFFFFFFFFF));
+    return (address >> 63) << 60 | number << 48 | (address & UINT64_C(0xFFFFFFFFFFFF));
 }
 
 // Lists the objects that were at an address, and returns their number.

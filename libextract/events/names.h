@@ -28,7 +28,7 @@ struct life_change {
 // Where entries are missing before an event, or the target was restarted.
 struct life_pause {
     uint64_t seq;
-    bool is_restart;
+    uint32_t restarts; // up to this one
 };
 
 struct life_place {

@@ -108,6 +108,7 @@ is_filtered() { # VALUE COUNT
 check thread-by-first-name is_filtered uploader 2
 check thread-by-second-name is_filtered logger 2
 check thread-by-address is_filtered $T 4
+check thread-by-key is_filtered 0x1000020000200 2
 
 # ---- exports: two rows, tracks or ids, each with its own name ----
 
@@ -168,6 +169,37 @@ check likely-name is_named likely.trx 'worker~1' worker
 # The ring has wrapped, so that the slot may be of a thread from before its events.
 { alpha; slot 1 1 $T 4 ancient; slot 0 1 $T 4 worker; two_threads 4; } | ring wrapped.trx 3 10 10
 check wrapped is_named wrapped.trx "0x20000200#1" worker
+
+# A thread that the registry lacks has the priorities of its own events only.
+{ alpha; two_threads 9; } | ring unregistered.trx 1 16 10
+has_own_priority() {
+    "$ringside" stats --json unregistered.trx >stats.json &&
+        jq -e '[.threads[] | select(.address == 536871424) | .priority_low, .priority_high] ==
+            [9, 9]' stats.json
+}
+check own-priority has_own_priority
+# Its entries do not look like those of a dump that lost bytes on the way.
+is_whole() { "$ringside" stats unregistered.trx 2>err >text && [ ! -s err ]; }
+check whole-dump is_whole
+
+# 8,192 threads at one address, more than there are keys: no two objects have the same one, and only
+# the newest has the name of the slot.
+{ event $A 5 100 1000 $T 4 0x20005000 1024; event $A 5 101 1000 $T 0x20004100 0 0; } >pairs
+for _ in {1..13}; do
+    cat pairs pairs >more && mv more pairs
+done
+{ alpha; slot 0 1 $T 9 logger; cat pairs
+  event $A 5 100 1000 $T 9 0x20005000 1024
+  event $T 9 4097 1001 1 0 0 0; } | ring many.trx 2 16386 16386
+has_many() {
+    "$ringside" objects --json many.trx | jq -r --argjson at $((T)) 'select(.address == $at) |
+        "\(.key // .address) \(.name)"' >many
+    cut -d' ' -f1 many | sort | uniq -d >twice
+    wc -l many twice
+    (($(wc -l <many) > 4000)) && [ ! -s twice ] && [ "$(grep -c logger many)" = 1 ] &&
+        [ "$(names many.trx)" = "4097 logger" ]
+}
+check many-at-an-address has_many
 
 # A queue and a semaphore, created before the first event, at one address: the type of the event
 # decides.
