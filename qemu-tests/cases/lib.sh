@@ -442,9 +442,9 @@ start_openocd() { # [OPENOCD ARGUMENT...]
         stop_openocd
     done
     cat "$work/openocd.log"
-openocd_answers() { [ "$(tcl 'expr {6 * 7}')" = 42 ]; }
+    return 1
 }
-openocd_answers() { [ "$(tcl expr {6 * 7})" = 42 ]; }
+openocd_answers() { [ "$(tcl 'expr {6 * 7}')" = 42 ]; }
 openocd_answers_or_is_gone() { openocd_answers || ! kill -0 "$openocd_pid" 2>/dev/null; }
 
 # tcl WORD...: a command in OpenOCD, through its Tcl port; prints the result.
