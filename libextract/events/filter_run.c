@@ -30,14 +30,12 @@ static bool passes_type(const struct extract_view *view, const struct extract_ev
 // Returns whether the address or the key is in a set, or the object that was there at the event is
 // in the other.
 static bool holds_address(const struct extract_trace *trace, const struct filter_set *addresses,
-                          const struct filter_set *objects, bool thread, uint64_t key,
-                          uint64_t seq)
+                          const struct filter_set *objects, bool thread, uint64_t key, uint64_t seq)
 {
     const struct extract_object *object = NULL;
     uint64_t address = extract_trace_address(trace, key);
 
-    if (filter_set_has(addresses, key) ||
-        (address != key && filter_set_has(addresses, address)))
+    if (filter_set_has(addresses, key) || (address != key && filter_set_has(addresses, address)))
         return true;
     if (objects->count)
         object = extract_names_find(trace, thread, key, seq);

@@ -430,8 +430,8 @@ static bool enter(const struct naming *naming, const struct extract_life *life)
     return names_enter_object(trace, epoch, life->object, epoch->from);
 }
 
-// Gives the newest life an object as it is. That of a thread which only events name has the priority
-// of the first of them, which may be of an older life.
+// Gives the newest life an object as it is. That of a thread which only events name has the
+// priority of the first of them, which may be of an older life.
 static void keep_object(struct extract_trace *trace, struct extract_life *life, uint32_t i)
 {
     struct extract_object *object = &trace->objects[i];

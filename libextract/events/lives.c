@@ -156,8 +156,8 @@ static bool has_restarted(const struct life_changes *changes, uint64_t after, ui
 {
     size_t first = count_pauses(changes, after), end = count_pauses(changes, to);
 
-    return first < end && changes->pauses[end - 1].restarts >
-                              (first ? changes->pauses[first - 1].restarts : 0);
+    return first < end &&
+           changes->pauses[end - 1].restarts > (first ? changes->pauses[first - 1].restarts : 0);
 }
 
 static bool add_life(struct build *build, const struct extract_life *life)

@@ -94,7 +94,8 @@ unsigned extract_trx_missing_bytes(const struct extract_input *input,
         if (at > input->length + MOST_MISSING || is_entry(&known, input, layout, at))
             continue;
         for (unsigned missing = 1; missing <= most && missing <= at; missing++)
-            shifted[missing] += missing % slot_bytes && is_entry(&known, input, layout, at - missing);
+            shifted[missing] +=
+                missing % slot_bytes && is_entry(&known, input, layout, at - missing);
     }
     for (unsigned missing = 1; missing <= most; missing++)
         best = shifted[missing] > shifted[best] ? missing : best;

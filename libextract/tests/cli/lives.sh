@@ -22,13 +22,16 @@ check() { # NAME COMMAND...
     fi
 }
 
-# ---- rings of ThreadX: little-endian words of 4 bytes, at 0x20001000 ----
+# ---- rings of ThreadX: little-endian words of 4 or 8 bytes, at 0x20001000 ----
 
+word=4
 words() {
     local w
     for w; do
         printf '%b' "$(printf '\\x%02x' $((w & 255)) $((w >> 8 & 255)) $((w >> 16 & 255)) \
             $((w >> 24 & 255)))"
+        ((word == 4)) || printf '%b' "$(printf '\\x%02x' $((w >> 32 & 255)) $((w >> 40 & 255)) \
+            $((w >> 48 & 255)) $((w >> 56 & 255)))"
     done
 }
 
@@ -49,13 +52,13 @@ event() {
 # ring NAME SLOTS ENTRIES EVENTS < slots and events: the header, and what follows it.
 ring() {
     local slots=$2 entries=$3 events=$4 base=0x20001000 first end
-    first=$((base + 48 + slots * 48))
-    end=$((first + entries * 32))
+    first=$((base + 12 * word + slots * (4 * word + 32)))
+    end=$((first + entries * 8 * word))
     {
-        words 0x54585442 0xFFFFFFFF $base $((base + 48)) $((32 << 16)) $first $first $end \
-            $((first + events % entries * 32)) 0xAAAAAAAA 0xBBBBBBBB 0xCCCCCCCC
+        words 0x54585442 0xFFFFFFFF $base $((base + 12 * word)) $((32 << 16)) $first $first $end \
+            $((first + events % entries * 8 * word)) 0xAAAAAAAA 0xBBBBBBBB 0xCCCCCCCC
         cat
-        head -c $(((entries - events) * 32)) /dev/zero
+        head -c $(((entries - events) * 8 * word)) /dev/zero
     } >"$1"
 }
 
@@ -109,6 +112,16 @@ check thread-by-first-name is_filtered uploader 2
 check thread-by-second-name is_filtered logger 2
 check thread-by-address is_filtered $T 4
 check thread-by-key is_filtered 0x1000020000200 2
+
+# The upper half of the addresses of AArch64 begins with any bit 47; keys are positive.
+is_wide() { # ADDRESS KEY
+    local word=8 A=$(($1 + 0x1000)) T=$(($1))
+    { alpha; slot 1 1 $T 4 uploader; slot 0 1 $T 9 logger; two_threads 9; } | ring wide.trx 3 16 10
+    is_named wide.trx uploader logger &&
+        "$ringside" objects --json wide.trx | grep '"uploader"' | grep "\"key\":$(($2)),"
+}
+check upper-half is_wide 0xFFFFFFFF80000200 0x1001FFFF80000200
+check upper-half-of-48-bits is_wide 0xFFFF000000080200 0x1001000000080200
 
 # ---- exports: two rows, tracks or ids, each with its own name ----
 
