@@ -14,7 +14,7 @@ enum {
     TURN_STAMPS = 64,   // that many timestamps,
     TURN_SPANS = 4,     // and that many times the ticks between their extremes; no part of the
     TURN_PARTS = 4,     // series as large as this fraction of it is without a turn
-    ROUNDER_SHARE = 50  // a rounder period may be larger than the timestamps by this fraction
+    ROUNDER_SHARE = 50  // a rounder period may be above all timestamps by this fraction of it
 };
 
 // A clock of at least this period is not silent for most of it.
@@ -97,16 +97,31 @@ static uint64_t find_back(const struct extract_steps *forward, uint64_t modulus)
     return back > usual ? back : usual;
 }
 
-// Returns the smallest number of at most two significant digits that is not below `least`; that of
-// one digit if it is hardly larger.
+// Returns the smallest power of two that is not below `least`, which is above 0 and below 2^63.
+static uint64_t power_up(uint64_t least)
+{
+    return least > 1 ? UINT64_C(1) << (64 - __builtin_clzll(least - 1)) : 1;
+}
+
+static bool is_near(uint64_t period, uint64_t least)
+{
+    return period - least < period / ROUNDER_SHARE;
+}
+
+// Returns the smallest number of at most two significant digits that is not below `least`. A power
+// of two, as the period of a counter of 16 or 24 bits, is taken instead if it is not above that
+// number or hardly above `least`, and a number of one digit if it is hardly above `least`.
 static uint64_t round_up(uint64_t least)
 {
-    uint64_t unit = 1, tens;
+    uint64_t unit = 1, power = power_up(least), tens, number;
 
     while (least / unit >= 100)
         unit *= 10;
     tens = (least + 10 * unit - 1) / (10 * unit) * (10 * unit);
-    return tens - least <= least / ROUNDER_SHARE ? tens : (least + unit - 1) / unit * unit;
+    number = (least + unit - 1) / unit * unit;
+    if (power <= number || is_near(power, least))
+        return power;
+    return is_near(tens, least) ? tens : number;
 }
 
 // Returns the period that a clock is likely to have if it turns often, all over the series, within
@@ -129,7 +144,7 @@ static uint64_t likely_modulus(const struct extract_tally *tally, const struct e
     uint64_t least = tally->smallest <= span                ? tally->largest
                      : tally->mask - tally->largest <= span ? tally->mask - tally->smallest
                                                             : span;
-    uint64_t likely = round_up(least + 1);
+    uint64_t likely = least < half ? round_up(least + 1) : 0;
     return likely < half ? likely : 0;
 }
 

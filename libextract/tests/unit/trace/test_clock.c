@@ -350,6 +350,19 @@ static void test_round_modulus(void **state)
         {48000, 47900, 48000},
         {25000, 24700, 25000},
         {10000, 9990, 10000},
+        {10000, 9800, 10000},
+        {9800, 9799, 9800},
+        // Counters of 16 and 24 bits, and periods that are near a power of two.
+        {65536, 65535, 65536},
+        {65536, 65001, 65536},
+        {65536, 64900, 65536},
+        {64000, 63999, 64000},
+        {131072, 130500, 131072},
+        {1024, 1023, 1024},
+        {1000, 999, 1000},
+        {UINT64_C(1) << 24, 0xFFFFFF, UINT64_C(1) << 24},
+        {UINT64_C(1) << 24, 16300001, UINT64_C(1) << 24},
+        {16000000, 15999999, 16000000},
     };
     uint64_t stamps[TURNING_STAMPS];
     (void)state;
@@ -359,7 +372,7 @@ static void test_round_modulus(void **state)
             stamps[k] = stamp < clocks[i][1] ? stamp : clocks[i][1];
         }
         stamps[22] = clocks[i][1];
-        events_of(4, 0xFFFFFF, stamps, TURNING_STAMPS);
+        events_of(4, 0xFFFFFFFF, stamps, TURNING_STAMPS);
         assert_int_equal(extract_trace_info(look.trace)->clock.likely_modulus, clocks[i][2]);
         look_close(&look);
     }
