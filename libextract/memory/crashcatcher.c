@@ -319,10 +319,10 @@ static void add_remarks(struct extract_images *images, const struct dump *dump, 
                               "memory near it may be damaged");
     if (dump->missing)
         extract_images_remark(images,
-                              "ends %" PRIu64 " bytes before the end of the region 0x%08" PRIx64
+                              "ends %" PRIu64 " byte%s before the end of the region 0x%08" PRIx64
                               "-0x%08" PRIx64 ": 0x%08" PRIx64 "-0x%08" PRIx64 " is missing",
-                              dump->missing, dump->cut_start, dump->cut_end - 1,
-                              dump->cut_end - dump->missing, dump->cut_end - 1);
+                              dump->missing, dump->missing == 1 ? "" : "s", dump->cut_start,
+                              dump->cut_end - 1, dump->cut_end - dump->missing, dump->cut_end - 1);
     if (dump->is_damaged)
         extract_images_remark(images,
                               "no region begins at byte %zu of the dump: it and what "

@@ -93,7 +93,9 @@ static void note_rest(struct extract_images *images, const struct extract_input 
                                          : "other dumps follow at bytes",
                               others, count == 1 ? "is" : "are", first, first + 1);
     } else if (rest) {
-        extract_images_remark(images, "%" PRIu64 " bytes follow the ring and are not read", rest);
+        extract_images_remark(images, "%" PRIu64 " %s the ring and %s not read", rest,
+                              rest == 1 ? "byte follows" : "bytes follow",
+                              rest == 1 ? "is" : "are");
     }
 }
 
@@ -111,15 +113,15 @@ void extract_images_lack_bytes(struct extract_images *images, const struct extra
     images->is_part = true;
     if (has_end && !has_pair)
         extract_images_remark(images,
-                              "%u bytes are missing before entries, and no byte 0x0A follows a "
-                              "0x0D: line ends were converted on the way (likely), so that it is "
+                              "%u %s missing before entries, and no byte 0x0A follows a 0x0D: "
+                              "line ends were converted on the way (likely), so that it is "
                               "damaged; transfer it as binary",
-                              missing);
+                              missing, missing == 1 ? "byte is" : "bytes are");
     else
         extract_images_remark(images,
-                              "%u bytes are missing before entries, so that it is damaged; "
+                              "%u %s missing before entries, so that it is damaged; "
                               "transfer it again, as binary",
-                              missing);
+                              missing, missing == 1 ? "byte is" : "bytes are");
 }
 
 void extract_images_end_at(struct extract_images *images, struct extract_input *input,

@@ -683,7 +683,10 @@ static void add_remarks(struct extract_images *images, const struct load *load, 
 {
     const struct dump *dump = load->dump;
 
-    if (load->skipped)
+    if (load->skipped == 1)
+        extract_images_remark(images, "line %zu is not of the dump and is skipped",
+                              load->first_skipped);
+    else if (load->skipped)
         extract_images_remark(images,
                               "%zu lines are not of the dump and are skipped; the first one is "
                               "line %zu",
@@ -695,8 +698,8 @@ static void add_remarks(struct extract_images *images, const struct load *load, 
                               "the words are taken as little-endian (likely); --elf states the "
                               "byte order");
     if (dump->is_ti && load->repeated) {
-        extract_images_remark(images, "ends %" PRIu64 " bytes before the end that line 1 states",
-                              load->repeated);
+        extract_images_remark(images, "ends %" PRIu64 " byte%s before the end that line 1 states",
+                              load->repeated, load->repeated == 1 ? "" : "s");
         images->missing += load->repeated;
     }
 }

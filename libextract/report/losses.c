@@ -18,6 +18,17 @@ static void put_count(struct extract_text *text, uint64_t count, const char *one
 
 // ---- entries of a ring ----
 
+// Names the bytes of an entry. They may pass the end of the buffer, which is a circle.
+static void put_bytes(struct extract_text *text, const struct extract_extent *extent, uint64_t size)
+{
+    uint64_t last = (uint64_t)extent->at + extent->length - 1;
+
+    extract_text_printf(text, "%u-%llu", extent->at,
+                        (unsigned long long)(last < size ? last : size - 1));
+    if (last >= size)
+        extract_text_printf(text, " and 0-%llu", (unsigned long long)(last - size));
+}
+
 // Names the slots of a ring that have this verdict, or the byte ranges in a byte ring.
 static void put_slots(struct extract_text *text, const struct extract_snapshot *snapshot,
                       enum extract_verdict verdict)
@@ -37,10 +48,7 @@ static void put_slots(struct extract_text *text, const struct extract_snapshot *
             extract_text_dec(text, slot);
             continue;
         }
-        const struct extract_extent *extent = &snapshot->index[slot];
-        uint64_t last = (uint64_t)extent->at + extent->length - 1;
-        extract_text_printf(text, "%u-%llu", extent->at,
-                            (unsigned long long)(last % (buffer->end - buffer->start)));
+        put_bytes(text, &snapshot->index[slot], buffer->end - buffer->start);
     }
     if (snapshot->counts[verdict] > named)
         extract_text_puts(text, ", ...");
@@ -70,7 +78,11 @@ static void put_verdicts(struct extract_text *text, const struct extract_snapsho
         uint32_t count = snapshot->counts[kinds[i].verdict];
         if (!count || i == unused_wording)
             continue;
-        put_count(text, count, "entry", "entries");
+        // What was not read of a byte ring may be any number of entries.
+        if (snapshot->index && kinds[i].verdict == EXTRACT_UNREADABLE_ENTRY)
+            put_count(text, count, "range", "ranges");
+        else
+            put_count(text, count, "entry", "entries");
         extract_text_printf(text, " %s (", count == 1 ? kinds[i].one : kinds[i].many);
         put_slots(text, snapshot, kinds[i].verdict);
         extract_text_puts(text, count == 1 ? "); it is not shown\n" : "); they are not shown\n");

@@ -29,7 +29,7 @@ od -A x -t x1z "$demo" >od.txt
 od -t x4 "$demo" >octal.txt
 same "words of TI" ccs.dat
 same "words of OpenOCD" mdw.txt
-check "what is skipped and assumed" 0 err '1 lines are not of the dump' err '(likely)'
+check "what is skipped and assumed" 0 err 'line [0-9]* is not of the dump' err '(likely)'
 same "offsets of od" od.txt@"$base"
 same "octal offsets and words" octal.txt@"$base"
 sed '20s/.$/x/' mdw.txt >damaged.txt
@@ -71,7 +71,10 @@ check "hook words with converted line ends" 3 err 'line ends were converted'
 is "their events" "$(md5sum <out)" "$(md5sum <hooks.json)"
 { cat "$demo" && echo abc; } >more.trx
 run info more.trx
-check "bytes after the ring" 0 err '4 bytes follow the ring'
+check "bytes after the ring" 0 err '4 bytes follow the ring and are not read'
+{ cat "$demo" && printf a; } >more.trx
+run info more.trx
+check "one byte after the ring" 0 err '1 byte follows the ring and is not read'
 sed -b 's/$/\r/' "$demo" | head -c -1 >crlf.trx
 same "line ends that were converted" crlf.trx
 check "and are said to be" 0 err 'line ends were converted'

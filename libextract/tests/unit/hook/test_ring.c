@@ -348,6 +348,24 @@ static void test_hole(void **state)
     look_close(&look);
 }
 
+// What could not be read of the ring is named as ranges of bytes. One passes the end of the buffer.
+static void test_range_past_the_end(void **state)
+{
+    struct extract_text text;
+    struct look look;
+    (void)state;
+    hooks_build(&hooks, false, 256, 0);
+    put_plain(20);
+    look_open_memory(&look, memory_with_hole(HOOKS_HEADER + 2, HOOKS_HEADER + 3), hooks.address,
+                     NULL);
+    extract_text_init(&text, NULL, NULL);
+    assert_int_equal(extract_report_damage(&text, look.trace), EXTRACT_OK);
+    extract_text_putc(&text, 0);
+    assert_non_null(strstr(text.data, "1 range could not be read (bytes 240-255 and 0-3); it is"));
+    extract_text_free(&text);
+    look_close(&look);
+}
+
 // ---- Saving ----
 
 static void save(const struct look *look, struct look *again)
@@ -662,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_hole),
+        cmocka_unit_test(test_range_past_the_end),
         cmocka_unit_test(test_save),
         cmocka_unit_test(test_stamp_in_a_hole),
         cmocka_unit_test(test_narrow_in_a_hole),
