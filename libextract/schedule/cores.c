@@ -13,7 +13,17 @@
 // thread got the core at once.
 //
 // A thread is ready or running in the meantime, and its state is unsure.
+//
+// A thread has one core at a time. One that has recorded an event on a core keeps it until that
+// core gets another thread, or until it records an event on another core; what had its core from
+// then on is not known.
 #include "schedule/internal.h"
+
+// Returns whether a thread has a core since the core's last event.
+static bool has_thread(const struct core *core, uint64_t thread)
+{
+    return core->has_last && core->kept && core->kept == thread;
+}
 
 void cores_note_event(struct schedule *schedule, const struct extract_event *event,
                       const struct extract_role_fields *role)
@@ -31,7 +41,14 @@ void cores_note_event(struct schedule *schedule, const struct extract_event *eve
     schedule->board->newest_at = event->ticks;
     for (unsigned i = schedule->board->first; i < schedule->board->end; i++) {
         struct core *core = &schedule->cores[i];
-        if (i == event->core || core->has_other)
+        if (i == event->core)
+            continue;
+        if (!core->is_taken && event->context == EXTRACT_THREAD &&
+            has_thread(core, event->thread)) {
+            core->is_taken = true;
+            core->taken_at = event->ticks;
+        }
+        if (core->has_other)
             continue;
         core->has_other = true;
         core->other_at = event->ticks;
@@ -92,9 +109,87 @@ bool cores_is_next(const struct schedule *schedule, uint64_t thread, uint8_t exc
     return false;
 }
 
+// Returns the time from which on a thread may have a core at `to`, other than since the core's last
+// event.
+static uint64_t free_from(const struct schedule *schedule, const struct thread *thread,
+                          uint8_t number, uint64_t to)
+{
+    uint64_t from = thread->core_until && thread->core != number ? thread->core_until : 0;
+
+    for (unsigned i = schedule->board->first; i < schedule->board->end; i++) {
+        const struct core *core = &schedule->cores[i];
+        if (i == number || !has_thread(core, thread->now.thread))
+            continue;
+        if (!core->is_taken || core->taken_at >= to)
+            return to;
+        from = core->taken_at > from ? core->taken_at : from;
+    }
+    return from;
+}
+
+// Notes that a thread had a core until `until`.
+static void note_core(struct thread *thread, uint8_t number, uint64_t until)
+{
+    if (until < thread->core_until)
+        return;
+    thread->core_until = until;
+    thread->core = number;
+}
+
+// Adds what had a core, for which nobody is known from `from` to `to`.
+static void add_unknown(struct schedule *schedule, struct core *core, uint64_t from, uint64_t to)
+{
+    struct extract_interval *interval = &core->step.interval;
+
+    if (from >= to)
+        return;
+    interval->from = from;
+    interval->to = to;
+    interval->runner = EXTRACT_RUNNER_UNKNOWN;
+    interval->thread = 0;
+    interval->is_unsure = false;
+    schedule_add_step(schedule, core);
+}
+
+void cores_add_step(struct schedule *schedule, struct core *core, uint8_t number)
+{
+    struct extract_interval *interval = &core->step.interval;
+    const struct extract_interval whole = *interval;
+    bool is_several =
+        schedule->has_silent_switches && schedule->board->end - schedule->board->first > 1;
+    struct thread *thread = is_several && whole.runner == EXTRACT_RUNNER_THREAD
+                                ? schedule_thread(schedule, whole.thread)
+                                : NULL;
+
+    if (!thread) {
+        schedule_add_step(schedule, core);
+        return;
+    }
+    // The thread has the core until `first`, and again from `last` on.
+    bool had_it = has_thread(core, whole.thread);
+    uint64_t first = !had_it ? whole.from : core->is_taken ? core->taken_at : whole.to;
+    uint64_t last =
+        had_it && !core->is_taken ? whole.to : free_from(schedule, thread, number, whole.to);
+    first = first < whole.from ? whole.from : first > whole.to ? whole.to : first;
+    last = last < first ? first : last > whole.to ? whole.to : last;
+    if (first > whole.from) {
+        interval->to = first;
+        schedule_add_step(schedule, core);
+    }
+    add_unknown(schedule, core, first, last);
+    if (last < whole.to) {
+        *interval = whole;
+        interval->from = last;
+        schedule_add_step(schedule, core);
+    }
+    uint64_t until = last < whole.to ? whole.to : first;
+    if (until > whole.from)
+        note_core(thread, number, until);
+}
+
 // Adds a part of the time between two events of a core.
-static void add_part(struct schedule *schedule, struct core *core, struct holder holder,
-                     uint64_t from, uint64_t to, bool is_unsure)
+static void add_part(struct schedule *schedule, struct core *core, uint8_t number,
+                     struct holder holder, uint64_t from, uint64_t to, bool is_unsure)
 {
     struct extract_interval *interval = &core->step.interval;
 
@@ -105,7 +200,7 @@ static void add_part(struct schedule *schedule, struct core *core, struct holder
     interval->runner = holder.runner;
     interval->thread = holder.thread;
     interval->is_unsure = is_unsure;
-    schedule_add_step(schedule, core);
+    cores_add_step(schedule, core, number);
 }
 
 // Takes the core from a thread that had it until `first`, and that may have had it until `last`.
@@ -154,8 +249,18 @@ static bool may_be_elsewhere(const struct schedule *schedule, const struct threa
     return false;
 }
 
-void cores_note_next(struct schedule *schedule, struct core *core,
-                     const struct extract_event *event, const struct extract_role_fields *role)
+// Notes which thread has a core after an event.
+static void note_kept(struct core *core)
+{
+    const struct holder *holder = core->next.runner ? &core->next : &core->owner;
+    bool is_elsewhere = core->next.runner && core->is_next_busy;
+
+    core->kept = holder->runner == EXTRACT_RUNNER_THREAD && !is_elsewhere ? holder->thread : 0;
+    core->is_taken = false;
+}
+
+static void note_next(struct schedule *schedule, struct core *core,
+                      const struct extract_event *event, const struct extract_role_fields *role)
 {
     const struct thread *next = thread_of(schedule, core->next);
     uint8_t number = event->core;
@@ -173,6 +278,15 @@ void cores_note_next(struct schedule *schedule, struct core *core,
         thread_run(schedule, core->next.thread, event->ticks, number, false);
         core->named = core->next.thread;
     }
+}
+
+void cores_note_next(struct schedule *schedule, struct core *core,
+                     const struct extract_event *event, const struct extract_role_fields *role)
+{
+    note_next(schedule, core, event, role);
+    note_kept(core);
+    if (event->context == EXTRACT_THREAD && event->thread)
+        note_core(schedule_thread(schedule, event->thread), event->core, event->ticks);
 }
 
 static bool is_of_other_board(const struct schedule *schedule, const struct thread *thread)
@@ -266,9 +380,9 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
             first = last = from;
     }
     uint64_t middle = ready > first && ready < last ? ready : first;
-    add_part(schedule, core, before, from, first, !is_sure);
-    add_part(schedule, core, before, first, middle, true);
-    add_part(schedule, core, owner, middle, last, true);
+    add_part(schedule, core, number, before, from, first, !is_sure);
+    add_part(schedule, core, number, before, first, middle, true);
+    add_part(schedule, core, number, owner, middle, last, true);
     if (!is_same(before, owner))
         lose_core(schedule, thread_of(schedule, before), number, is_sure ? first : from, last);
     if (!is_same(core->owner, owner))
@@ -278,6 +392,6 @@ bool cores_close_interval(struct schedule *schedule, struct core *core, uint8_t 
     doubt_others(schedule, from, last, !is_sure || is_moved);
     doubt_running(schedule, next, number, is_sure ? first : from, last);
     schedule_change_owner(schedule, core, owner, last, number);
-    add_part(schedule, core, owner, last, to, false);
+    add_part(schedule, core, number, owner, last, to, false);
     return true;
 }

@@ -90,7 +90,9 @@ struct thread {
     // did not get a core at once. is_placed: it did after the newest one.
     uint32_t wake, unplaced_wake;
     bool is_placed;
-    uint64_t woken_at; // time of its newest wake-up
+    uint64_t woken_at;   // time of its newest wake-up
+    uint64_t core_until; // the latest time at which it is known to have had a core; 0: none
+    uint8_t core;        // which core that was
 };
 
 // A mutex, from its first event on.
@@ -150,6 +152,9 @@ struct core {
     // Several cores: of the events of other cores since the last event, the first one's time.
     uint64_t other_at;
     bool has_other;
+    uint64_t kept;     // thread that has it since the last event, and no other core; 0: none
+    uint64_t taken_at; // if is_taken: since when another core has that thread
+    bool is_taken;
     uint64_t named;               // that got the core since an event named it as next; 0: none
     bool is_next_busy;            // `next` had another core when it was named
     bool has_stopped;             // the last event ended or suspended the thread that recorded it
@@ -276,6 +281,9 @@ enum extract_switch_kind choices_kind(struct schedule *schedule, const struct co
                                       struct holder owner);
 
 // ---- cores.c ----
+
+// Adds the interval of a core's step, without the time in which its thread had another core.
+void cores_add_step(struct schedule *schedule, struct core *core, uint8_t number);
 
 // Notes the next event of the trace, if there are several cores.
 void cores_note_event(struct schedule *schedule, const struct extract_event *event,

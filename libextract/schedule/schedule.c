@@ -292,7 +292,7 @@ static void close_interval(struct schedule *schedule, struct core *core, uint8_t
     }
     interval->runner = owner.runner;
     interval->thread = owner.thread;
-    schedule_add_step(schedule, core);
+    cores_add_step(schedule, core, number);
 }
 
 // Adds what had the core from its last event to one more event of the thread that has it.
@@ -306,7 +306,7 @@ static void continue_interval(struct schedule *schedule, struct core *core,
                                                     .thread = event->thread,
                                                     .runner = EXTRACT_RUNNER_THREAD,
                                                     .core = event->core};
-    schedule_add_step(schedule, core);
+    cores_add_step(schedule, core, event->core);
 }
 
 // ---- events ----

@@ -258,6 +258,32 @@ static void test_two_cores(void **state)
     look_close(&look);
 }
 
+// No event shows who leaves a core. A thread has one core at a time all the same: that on which it
+// has recorded an event last.
+static void test_one_core_at_a_time(void **state)
+{
+    (void)state;
+    begin(16);
+    add(0, 1000, A, USER, 0, 0);
+    add(0, 1100, A, USER, 0, 0);
+    add(1, 1200, A, USER, 0, 0);
+    add(1, 1900, A, USER, 0, 0);
+    add(0, 2000, A, USER, 0, 0);
+    add(1, 2100, B, USER, 0, 0);
+    add(0, 2200, A, USER, 0, 0);
+    look_open(&look, &image);
+    struct extract_stats *stats = stats_of(look.trace);
+    assert_int_equal(stats->span_ticks, 1200);
+    assert_int_equal(stats->cores[0].thread_ticks[0], 400); // 1000 to 1200, 2000 to 2200
+    assert_int_equal(stats->cores[0].unknown_ticks, 800);
+    assert_int_equal(stats->cores[1].thread_ticks[0], 800); // 1200 to 2000
+    assert_int_equal(stats->cores[1].thread_ticks[1], 100);
+    assert_int_equal(stats->cores[1].unknown_ticks, 0);
+    assert_int_equal(stats->threads[0].ticks, 1200);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
 // An interrupt without a recorded entry counts on its own core, whatever runs on another one.
 static void test_interrupts_by_core(void **state)
 {
@@ -423,12 +449,19 @@ static void test_raw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_seen),         cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_seen_earlier), cmocka_unit_test(test_kernel),
-        cmocka_unit_test(test_hooks),        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_two_cores),    cmocka_unit_test(test_interrupts_by_core),
-        cmocka_unit_test(test_span),         cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_column),       cmocka_unit_test(test_raw),
+        cmocka_unit_test(test_seen),
+        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_seen_earlier),
+        cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_hooks),
+        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_two_cores),
+        cmocka_unit_test(test_one_core_at_a_time),
+        cmocka_unit_test(test_interrupts_by_core),
+        cmocka_unit_test(test_span),
+        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_column),
+        cmocka_unit_test(test_raw),
     };
     return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
