@@ -382,8 +382,8 @@ static bool add_all(struct build *build)
     bool fits = true;
 
     for (size_t i = 0, k = 0; fits && (i < changes->count || k < changes->place_count);) {
-        const struct life_place *list = changes->places + k;
-        uint64_t address = k < changes->place_count ? list->address : UINT64_MAX;
+        const struct life_place *list = k < changes->place_count ? &changes->places[k] : NULL;
+        uint64_t address = list ? list->address : UINT64_MAX;
         if (i < changes->count && changes->list[i].address < address)
             address = changes->list[i].address;
         size_t own = 0, found = 0;
@@ -392,7 +392,7 @@ static bool add_all(struct build *build)
         while (k + found < changes->place_count && list[found].address == address)
             found++;
         if (own || (found && has_types(build, list, found)))
-            fits = add_lives_at(build, address, changes->list + i, own);
+            fits = add_lives_at(build, address, own ? &changes->list[i] : NULL, own);
         i += own;
         k += found;
     }

@@ -98,10 +98,12 @@ damage() {
         read_damaged "$work/damaged.bin@$address" || return 1
     done
 }
-# Without the registry of the trace, objects have the names that the kernel's own lists give them.
+# Without the registry of the trace, objects have the names that the kernel's own lists give them,
+# which are those of the newest objects.
 names_of() { # IMAGE
     "$ringside" report --json -q --elf "$elf" "$1" |
-        jq -c 'select(.context != "recorder") | [.seq, .names]'
+        jq -c 'select(.context != "recorder") |
+            [.seq, (.names | map_values(if test("[~#][0-9]+$") then "deleted" else . end))]'
 }
 names_without_registry() {
     local image=${images[0]} file address ring from to

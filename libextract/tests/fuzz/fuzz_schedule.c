@@ -34,21 +34,32 @@ static void add_interval(void *context, const struct extract_interval *interval)
     walk->core_end[interval->core] = interval->to;
 }
 
+// Whether a key is that of an older object at the same address (extract_trace_address).
+static bool is_older(uint64_t key)
+{
+    return key >> 48;
+}
+
 static void add_state(void *context, const struct extract_state *state)
 {
     struct walk *walk = context;
-    size_t i = (state->thread - BASE - 0x100000) / 0x100;
+    size_t i = ((uint32_t)state->thread - BASE - 0x100000) / 0x100;
     check(state->from < state->to && i <= THREADS);
-    check(state->from >= walk->thread_end[i]);
     check((state->state == EXTRACT_STATE_BLOCKED) == (state->wait != NULL));
+    if (is_older(state->thread))
+        return;
+    check(state->from >= walk->thread_end[i]);
     walk->thread_end[i] = state->to;
 }
 
 static void add_owner(void *context, const struct extract_ownership *owner)
 {
     struct walk *walk = context;
-    size_t i = (owner->mutex - BASE - 0x200000) / 0x40;
-    check(owner->from < owner->to && i < OBJECTS && owner->from >= walk->mutex_end[i]);
+    size_t i = ((uint32_t)owner->mutex - BASE - 0x200000) / 0x40;
+    check(owner->from < owner->to && i < OBJECTS);
+    if (is_older(owner->mutex))
+        return;
+    check(owner->from >= walk->mutex_end[i]);
     walk->mutex_end[i] = owner->to;
 }
 

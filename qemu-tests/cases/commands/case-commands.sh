@@ -32,7 +32,10 @@ events_of() { # FILE...: those of the target, without what depends on their plac
         jq -c 'select(.id < 65536) |
             del(.seq, .ticks, .delta, .seconds, .delta_seconds, .flags, .slot, .isr) |
             # ThreadX stores the address that it allocated (10, 20) when a thread has waited for it.
-            if .fields["block addr"] then .fields["block addr"] = 0 | .info[1] = 0 else . end'
+            if .fields["block addr"] then .fields["block addr"] = 0 | .info[1] = 0 else . end |
+            # A log proves more names of deleted objects than the ring does, and numbers them.
+            (.thread_name, .names[]?) |= (strings |= sub("~[0-9]*$"; "")) |
+            if .thread >= 281474976710656 then .thread = "deleted" else . end'
 }
 # The newest events of the log are those of the ring, except the oldest, which a target that runs
 # might have been writing, and for those that the kernel might still have patched when they were

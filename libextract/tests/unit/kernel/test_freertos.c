@@ -3,6 +3,9 @@
 #include "host.h"
 #include "kernel/kernel.h"
 #include <elf.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 typedef struct xLIST List_t;
 typedef struct xLIST_ITEM {
@@ -592,11 +595,20 @@ static void an_item_belongs_to_its_task(void **state)
 
 extern char __executable_start[], _end[]; // of the program
 
+// Between variables lies what a sanitizer lets nobody read, but the process's own file.
 static void add_image(struct extract_memory *memory, const char *from, const char *to)
 {
-    assert_int_equal(extract_memory_add_bytes(memory, "the program", from, (size_t)(to - from),
-                                              host_address(from), NULL),
-                     EXTRACT_OK);
+    size_t bytes = (size_t)(to - from);
+    char *copy = calloc(1, bytes);
+    int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+
+    assert_non_null(copy);
+    assert_true(fd >= 0 && pread(fd, copy, bytes, (off_t)(uintptr_t)from) > 0);
+    close(fd);
+    assert_int_equal(
+        extract_memory_add_bytes(memory, "the program", copy, bytes, host_address(from), NULL),
+        EXTRACT_OK);
+    free(copy);
 }
 
 // Behind a task that the images do not have, there are more. That fewer are found than the kernel
