@@ -53,7 +53,7 @@ else
 fi
 
 # Filters do not remove markers, unless they name markers.
-for filter in '--event SMA_FIFO' '--thread 0x20' '--class APPL' '--object 0x20'; do
+for filter in '--event SMA_FIFO' '--thread !0x20001000' '--class APPL' '--object !0x20001000'; do
     # shellcheck disable=SC2086 # words
     run report $filter "$stream"
     check "filter ${filter%% *}" '1 3' out "$text" out 'lost_at_least=2' no-out 'event processed'
