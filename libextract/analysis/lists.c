@@ -77,8 +77,8 @@ static void exit_interrupt(struct analysis *analysis, struct core_times *core,
     size_t i = analysis->is_in_range && open->has_number
                    ? find_interrupt(analysis, open->number, open->is_second_level)
                    : SIZE_MAX;
-    uint64_t ticks = event->ticks > open->from ? event->ticks - open->from : 0;
-    if (i != SIZE_MAX && !distribution_add(&analysis->durations[i].duration, ticks))
+    if (i != SIZE_MAX && event->ticks >= open->from &&
+        !distribution_add(&analysis->durations[i].duration, event->ticks - open->from))
         analysis->failed = true;
 }
 

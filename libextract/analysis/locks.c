@@ -221,11 +221,6 @@ static uint64_t ran_until(const struct analysis *analysis, const struct lock_use
     return user->index == SIZE_MAX ? ticks : analysis->locks->ran[user->index];
 }
 
-static uint64_t difference(uint64_t from, uint64_t to)
-{
-    return to > from ? to - from : 0;
-}
-
 static void add_time(struct analysis *analysis, struct distribution *distribution, uint64_t ticks)
 {
     if (!distribution_add(distribution, ticks))
@@ -246,11 +241,13 @@ static void set_want(struct analysis *analysis, size_t lock, struct lock_user *u
 {
     struct lock_times *times = &analysis->locks->times[lock];
     uint64_t ran = ran_until(analysis, user, at);
-    uint64_t spun = difference(user->wanted_ran, ran), waited = difference(user->wanted_from, at);
+    uint64_t spun = ran - user->wanted_ran, waited = at - user->wanted_from;
     struct extract_lock_function_stats none = {.name = NULL};
 
     if (user->want == want)
         return;
+    if (at < user->wanted_from || ran < user->wanted_ran)
+        sums = NULL; // time stepped back: how long it was is not known
     if (user->want == SPINS && sums) {
         add_time(analysis, &times->spun, spun);
         sums->spun_ticks += spun;
@@ -281,11 +278,12 @@ static void add_hold(struct extract_lock_function_stats *function, uint64_t held
 static void release(struct analysis *analysis, size_t lock, struct lock_user *user, uint64_t at,
                     struct extract_lock_user_stats *sums)
 {
-    uint64_t held = difference(user->held_from, at);
-    uint64_t ran = difference(user->held_ran, ran_until(analysis, user, at));
+    uint64_t ran_at = ran_until(analysis, user, at);
+    uint64_t held = at - user->held_from, ran = ran_at - user->held_ran;
+    bool is_known = at >= user->held_from && ran_at >= user->held_ran; // time did not step back
     struct extract_lock_function_stats none = {.name = NULL};
 
-    if (user->holds == 1 && sums) {
+    if (user->holds == 1 && sums && is_known) {
         add_time(analysis, &analysis->locks->times[lock].held, held);
         analysis->stats->locks[lock].running_ticks += ran;
         sums->held_ticks += held;

@@ -254,8 +254,9 @@ static void exit_call(struct analysis *analysis, size_t i, const struct extract_
     if (!is_begun)
         return;
     struct call_times *times = &analysis->modes->times[call];
-    uint64_t elapsed = event->ticks > thread->from ? event->ticks - thread->from : 0;
-    if (!distribution_add(&times->elapsed, elapsed) ||
+    if (event->ticks < thread->from) // time stepped back
+        return;
+    if (!distribution_add(&times->elapsed, event->ticks - thread->from) ||
         !distribution_add(&times->running, thread->running))
         analysis->failed = true;
 }

@@ -125,7 +125,9 @@ static void add_response(void *context, const struct extract_response *response)
     bool is_added = distribution_add(&times->response, response->to - response->from);
     if (is_added && response->has_ran)
         is_added = distribution_add(&times->latency, response->ran_at - response->from);
-    if (is_added && times->has_wake)
+    bool has_period =
+        times->has_wake && !response->follows_unknown && response->from >= times->last_wake;
+    if (is_added && has_period)
         is_added = distribution_add(&times->period, response->from - times->last_wake);
     times->last_wake = response->from;
     times->has_wake = true;

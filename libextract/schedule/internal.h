@@ -61,6 +61,7 @@ struct thread {
     bool call_has_timeout, call_is_send;
     struct extract_response response; // that has begun, if has_response
     bool has_response;
+    bool left_out_response; // the one before it has no known length
     // Its response ended at `response.to` if it waits for its stream buffer: it does not if it has
     // been notified before.
     bool response_may_end;

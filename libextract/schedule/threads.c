@@ -301,6 +301,11 @@ void thread_end_response(const struct schedule *schedule, struct thread *thread,
     if (!thread->response_may_end)
         note_end(response, event);
     thread->has_response = thread->response_may_end = false;
+    response->follows_unknown = thread->left_out_response;
+    thread->left_out_response = response->to < response->from; // time stepped back
+    if (thread->left_out_response)
+        return;
+    response->has_ran &= response->from <= response->ran_at && response->ran_at <= response->to;
     if (schedule->sink->response && response->from >= schedule->from &&
         response->to <= schedule->to)
         schedule->sink->response(schedule->sink->context, response);

@@ -126,13 +126,15 @@ struct extract_ownership {
 
 // What a thread did from a wake-up to its next wait for work: for a queue, a semaphore, event
 // flags, a sleep, a suspension or its end. Waits in between for a resource (a mutex, a block or
-// byte pool) are a part of it, since they are what makes it late.
+// byte pool) are a part of it, since they are what makes it late. One that ends before it begins,
+// since time stepped back, has no known length, and is left out.
 struct extract_response {
     uint64_t from, to;         // time of the wake-up and of the wait; from <= to
     uint64_t thread;           // address
     uint64_t from_seq, to_seq; // sequence numbers of the events that show them
-    uint64_t ran_at;           // time when it first had the core
+    uint64_t ran_at;           // time when it first had the core; from <= ran_at <= to
     bool has_ran;              // `ran_at` is valid
+    bool follows_unknown;      // the one before it of its thread was left out
 };
 
 // A receiver of the schedule. Each member may be NULL. Parts come when they are complete: those of

@@ -21,7 +21,8 @@ static struct look look;
 static struct extract_interval intervals[MAX_PARTS];
 static struct extract_state states[MAX_PARTS];
 static struct extract_ownership owners[MAX_PARTS];
-static size_t interval_count, state_count, owner_count;
+static struct extract_response responses[MAX_PARTS];
+static size_t interval_count, state_count, owner_count, response_count;
 
 static void begin(void)
 {
@@ -89,12 +90,19 @@ static void add_owner(void *context, const struct extract_ownership *owner)
     owners[owner_count++] = *owner;
 }
 
+static void add_response(void *context, const struct extract_response *response)
+{
+    (void)context;
+    assert_true(response_count < MAX_PARTS);
+    responses[response_count++] = *response;
+}
+
 static void end(void)
 {
     const struct extract_schedule_sink sink = {
-        .interval = add_interval, .state = add_state, .owner = add_owner};
+        .interval = add_interval, .state = add_state, .owner = add_owner, .response = add_response};
 
-    interval_count = state_count = owner_count = 0;
+    interval_count = state_count = owner_count = response_count = 0;
     look_open(&look, &image);
     assert_int_equal(extract_schedule_run(NULL, look.trace, &sink, NULL), EXTRACT_OK);
 }
@@ -554,6 +562,61 @@ static void test_window_ends_before_a_core_is_free(void **state)
     }
 }
 
+// Adds what C does after a wake-up: it sleeps again.
+static void add_sleep(uint64_t stamp)
+{
+    add(stamp, C, SLEEP, 5, 0, 0, 0);
+    add(stamp + 2, C, SUSPEND, C, 4, 0, A);
+}
+
+// Time steps back from 1404 to 1300, within the second response of C. Its length is not known, nor
+// is the time from its wake-up to the one before or after. The third response is whole, but since
+// the times of states do not go back, when C got the core is not known. The last interrupt ends
+// before it begins.
+static void test_response_across_a_step_back(void **state)
+{
+    static const uint64_t from[] = {1102, 1322, 1602}, to[] = {1202, 1342, 1702};
+    const struct extract_thread_stats *thread = NULL;
+    struct extract_stats *stats;
+
+    (void)state;
+    begin();
+    add(0, A, USER, 1, 0, 0, 0);
+    add_wake(1100, A, C, 4);
+    add_sleep(1200);
+    add_wake(1400, A, C, 4);
+    add_sleep(1300);
+    add_wake(1320, A, C, 4);
+    add_sleep(1340);
+    add_wake(1600, A, C, 4);
+    add_sleep(1700);
+    ring_insert(&image, &(struct ring_entry){RING_IN_ISR, A, ISR_ENTER, 1800, {0, 7, 1, 0}});
+    ring_insert(&image, &(struct ring_entry){RING_IN_ISR, A, ISR_EXIT, 1750, {0, 7, 1, 0}});
+    end();
+    assert_int_equal(response_count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(responses[i].from, from[i]);
+        assert_int_equal(responses[i].to, to[i]);
+        assert_int_equal(responses[i].has_ran, i != 1);
+        assert_int_equal(responses[i].follows_unknown, i == 1);
+    }
+    assert_int_equal(extract_stats_new(&stats, NULL, look.trace, NULL), EXTRACT_OK);
+    for (size_t i = 0; i < stats->thread_count; i++)
+        if (stats->threads[i].thread->address == C)
+            thread = &stats->threads[i];
+    assert_non_null(thread);
+    assert_int_equal(thread->response.count, 3);
+    assert_int_equal(thread->response.max, 100);
+    assert_int_equal(thread->latency.count, 2);
+    assert_int_equal(thread->latency.max, 2); // the interrupt that wakes it goes on until then
+    assert_int_equal(thread->period.count, 1);
+    assert_int_equal(thread->period.max, 280);
+    assert_int_equal(stats->interrupt_list[0].count, 5);
+    assert_int_equal(stats->interrupt_list[0].duration.count, 4);
+    extract_stats_free(stats);
+    look_close(&look);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -573,6 +636,7 @@ int main(void)
         cmocka_unit_test(test_owner_is_unknown_during_a_wait),
         cmocka_unit_test(test_thread_may_have_ended_before),
         cmocka_unit_test(test_window_ends_before_a_core_is_free),
+        cmocka_unit_test(test_response_across_a_step_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
