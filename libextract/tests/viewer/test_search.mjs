@@ -239,12 +239,16 @@ for (const hash of ['', '#event=39000']) {
         ),
         true,
     );
-    // The trace repeats itself, so each block of rows has the texts of the first one.
+    // The trace repeats itself, so each block of rows has the texts of the first one, but for the
+    // numbers of objects that were deleted.
     const differs = await page.evaluate(
         round => {
             const { trace } = ringside.app.panes[0],
                 line = row =>
-                    `${trace.eventName(row)} ${trace.contextName(row)} ${trace.line(row)}`,
+                    `${trace.eventName(row)} ${trace.contextName(row)} ${trace.line(row)}`.replace(
+                        /~\d*/g,
+                        '',
+                    ),
                 rows = Array.from({ length: trace.event.rows - round }, (_, i) => i + round);
             return rows.filter(row => line(row) !== line(row - round)).map(line)[0] ?? '';
         },
