@@ -19,6 +19,7 @@
 // object gets the next slot that is unused or had its address; a deletion frees the first slot with
 // the address, even if another one is in use.
 #include "events/lives.h"
+#include "base/keys.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -73,18 +74,11 @@ static bool may_be(const struct naming *naming, const struct extract_life *life,
 
 // ---- names from entries ----
 
-static const struct life_change *first_change(const struct life_changes *changes, uint64_t address)
+// Returns the index of the first change at an address, which is not 0, or of the next one.
+static size_t first_change(const struct life_changes *changes, uint64_t address)
 {
-    size_t low = 0, high = changes->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (changes->list[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return changes->list + low;
+    return extract_keys_count_up_to(changes->list, changes->count, sizeof *changes->list,
+                                    address - 1);
 }
 
 static const struct extract_object *object_of_map(const struct naming *naming,
@@ -112,8 +106,9 @@ static void use_entries(const struct naming *naming, const struct group *group)
     bool is_carried = carried && (size_t)(carried - build->trace->objects) < build->carried;
     bool is_first = true;
 
-    for (const struct life_change *change = first_change(changes, address);
-         change < changes->list + changes->count && change->address == address; change++) {
+    for (size_t i = first_change(changes, address);
+         i < changes->count && changes->list[i].address == address; i++) {
+        const struct life_change *change = &changes->list[i];
         if (change->kind != LIFE_NAMED)
             continue;
         if (is_first && is_carried && change->name_before)
@@ -222,7 +217,7 @@ static void use_ring(const struct naming *naming, const struct group *group)
             take_object(naming, i, found);
 }
 
-// Returns the next life of the same type at an address; NULL: there is none.
+// Returns the next life of the same type at an address; NULL: none follows.
 static const struct extract_life *next_of_type(const struct naming *naming,
                                                const struct group *group, size_t i)
 {
@@ -233,9 +228,9 @@ static const struct extract_life *next_of_type(const struct naming *naming,
     return next < group->end ? life_at(naming, next) : NULL;
 }
 
-// Returns the first sighting of an address by a registry that was read after an event.
-static const struct life_sighting *first_sighting(const struct life_changes *changes,
-                                                  uint64_t address, uint64_t from)
+// Returns the index of the first sighting of an address by a registry that was read after an event,
+// or of the next one.
+static size_t first_sighting(const struct life_changes *changes, uint64_t address, uint64_t from)
 {
     size_t low = 0, high = changes->sighting_count;
 
@@ -247,13 +242,12 @@ static const struct life_sighting *first_sighting(const struct life_changes *cha
         else
             high = middle;
     }
-    return changes->sightings + low;
+    return low;
 }
 
 static void use_log(const struct naming *naming, const struct group *group)
 {
     const struct life_changes *changes = &naming->build->changes;
-    const struct life_sighting *end = changes->sightings + changes->sighting_count;
 
     for (size_t i = group->first; i < group->end; i++) {
         const struct extract_life *life = life_at(naming, i);
@@ -261,8 +255,11 @@ static void use_log(const struct naming *naming, const struct group *group)
         uint64_t last = life->is_deleted ? life->deleted_at : next ? next->from : UINT64_MAX;
         uint32_t found = NO_OBJECT;
         bool is_one = !naming->wanted[i].is_named && only_name(naming, life, false) == NO_OBJECT;
-        for (const struct life_sighting *seen = first_sighting(changes, life->address, life->from);
-             seen < end && seen->address == life->address && seen->before <= last; seen++) {
+        for (size_t k = first_sighting(changes, life->address, life->from);
+             k < changes->sighting_count && changes->sightings[k].address == life->address; k++) {
+            const struct life_sighting *seen = &changes->sightings[k];
+            if (seen->before > last)
+                break;
             if (!may_be(naming, life, seen->object))
                 continue;
             is_one &= found == NO_OBJECT || found == seen->object;

@@ -18,6 +18,7 @@
 // (lives_note), the second one finds out which of the lives without a creation have events. Then
 // life_names.c gives them names.
 #include "events/lives.h"
+#include "base/keys.h"
 
 enum { MAX_CHANGES = 1 << 19, MAX_TYPES = 8, BATCH = 256 };
 
@@ -131,19 +132,11 @@ static int compare_changes(const void *a, const void *b)
 // Returns the number of pauses at an event and before it.
 static size_t count_pauses(const struct life_changes *changes, uint64_t seq)
 {
-    size_t low = 0, high = changes->pause_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (changes->pauses[middle].seq <= seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return extract_keys_count_up_to(changes->pauses, changes->pause_count, sizeof *changes->pauses,
+                                    seq);
 }
 
-// Returns the first pause after an event; NULL: there is none.
+// Returns the first pause after an event; NULL: none follows.
 static const struct life_pause *pause_after(const struct life_changes *changes, uint64_t seq)
 {
     size_t first = count_pauses(changes, seq);
@@ -283,19 +276,14 @@ static bool list_places(struct build *build)
 size_t lives_places_at(const struct life_changes *changes, uint64_t address,
                        const struct life_place **list)
 {
-    size_t low = 0, high = changes->place_count, count = 0;
+    size_t bytes = sizeof *changes->places;
+    size_t end = extract_keys_count_up_to(changes->places, changes->place_count, bytes, address);
+    size_t first = end;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (changes->places[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *list = changes->places + low;
-    while (low + count < changes->place_count && changes->places[low + count].address == address)
-        count++;
-    return count;
+    while (first && changes->places[first - 1].address == address)
+        first--;
+    *list = changes->places + first;
+    return end - first;
 }
 
 static void add_type(uint32_t types[MAX_TYPES], size_t *count, uint32_t type)
@@ -513,16 +501,8 @@ void lives_use_addresses(const struct extract_trace *trace, struct extract_event
 
 uint64_t lives_begun(const struct extract_trace *trace, uint64_t seq)
 {
-    size_t low = 0, high = trace->life_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->life_starts[middle] <= seq)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return extract_keys_count_up_to(trace->life_starts, trace->life_count,
+                                    sizeof *trace->life_starts, seq);
 }
 
 static int compare_numbers(const void *a, const void *b)

@@ -17,11 +17,11 @@ enum life_change_kind { LIFE_CREATED, LIFE_DELETED, LIFE_NAMED };
 
 struct life_change {
     uint64_t address, seq;
-    size_t name_before,
-        name;          // NAMED: offsets of the name before, 0 if it had none, and of this one
-    uint32_t type;     // NAMED: 0, which is any
-    uint32_t id;       // of the event's type
-    uint16_t priority; // CREATED: of a thread
+    size_t name_before; // NAMED: offset of the name before; 0 if it had none
+    size_t name;        // NAMED: offset of this one
+    uint32_t type;      // NAMED: 0, which is any
+    uint32_t id;        // of the event's type
+    uint16_t priority;  // CREATED: of a thread
     enum life_change_kind kind;
 };
 

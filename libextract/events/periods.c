@@ -37,8 +37,8 @@ struct search {
     uint64_t modulus;
     struct candidate candidates[MAX_INTERRUPTS];
     size_t count;
-    uint8_t
-        *marks; // NULL: the tick's interrupt is not found yet. Only it is a candidate afterwards
+    // NULL: the tick's interrupt is not found yet. Afterwards, only it is a candidate.
+    uint8_t *marks;
 };
 
 // Returns what is known of an interrupt, which is added if needed; NULL: it is not a candidate.

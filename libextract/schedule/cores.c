@@ -136,30 +136,33 @@ static void note_core(struct thread *thread, uint8_t number, uint64_t until)
     thread->core = number;
 }
 
-// Adds what had a core, for which nobody is known from `from` to `to`.
-static void add_unknown(struct schedule *schedule, struct core *core, uint64_t from, uint64_t to)
+// Adds the part from `from` to `to` of what had a core; nobody is known if it is not `is_known`.
+static void send_part(struct schedule *schedule, struct core *core,
+                      const struct extract_interval *whole, uint64_t from, uint64_t to,
+                      bool is_known)
 {
     struct extract_interval *interval = &core->step.interval;
 
     if (from >= to)
         return;
+    *interval = *whole;
     interval->from = from;
     interval->to = to;
-    interval->runner = EXTRACT_RUNNER_UNKNOWN;
-    interval->thread = 0;
-    interval->is_unsure = false;
+    if (!is_known) {
+        interval->runner = EXTRACT_RUNNER_UNKNOWN;
+        interval->thread = 0;
+        interval->is_unsure = false;
+    }
     schedule_add_step(schedule, core);
 }
 
 void cores_add_step(struct schedule *schedule, struct core *core, uint8_t number)
 {
-    struct extract_interval *interval = &core->step.interval;
-    const struct extract_interval whole = *interval;
-    bool is_several =
-        schedule->has_silent_switches && schedule->board->end - schedule->board->first > 1;
-    struct thread *thread = is_several && whole.runner == EXTRACT_RUNNER_THREAD
-                                ? schedule_thread(schedule, whole.thread)
-                                : NULL;
+    const struct extract_interval whole = core->step.interval;
+    bool may_overlap = schedule->has_silent_switches && whole.from < whole.to &&
+                       schedule->board->end - schedule->board->first > 1 &&
+                       whole.runner == EXTRACT_RUNNER_THREAD;
+    struct thread *thread = may_overlap ? schedule_thread(schedule, whole.thread) : NULL;
 
     if (!thread) {
         schedule_add_step(schedule, core);
@@ -172,16 +175,9 @@ void cores_add_step(struct schedule *schedule, struct core *core, uint8_t number
         had_it && !core->is_taken ? whole.to : free_from(schedule, thread, number, whole.to);
     first = first < whole.from ? whole.from : first > whole.to ? whole.to : first;
     last = last < first ? first : last > whole.to ? whole.to : last;
-    if (first > whole.from) {
-        interval->to = first;
-        schedule_add_step(schedule, core);
-    }
-    add_unknown(schedule, core, first, last);
-    if (last < whole.to) {
-        *interval = whole;
-        interval->from = last;
-        schedule_add_step(schedule, core);
-    }
+    send_part(schedule, core, &whole, whole.from, first, true);
+    send_part(schedule, core, &whole, first, last, false);
+    send_part(schedule, core, &whole, last, whole.to, true);
     uint64_t until = last < whole.to ? whole.to : first;
     if (until > whole.from)
         note_core(thread, number, until);
@@ -259,6 +255,7 @@ static void note_kept(struct core *core)
     core->is_taken = false;
 }
 
+// Notes which thread an event names as next.
 static void note_next(struct schedule *schedule, struct core *core,
                       const struct extract_event *event, const struct extract_role_fields *role)
 {

@@ -44,7 +44,7 @@ struct type_entry {
 
 // A variable with a fixed address.
 struct placed_entry {
-    uint64_t address; // must be the first field: see keys_count_up_to
+    uint64_t address; // must be the first field: see base/keys.h
     Dwarf_Die die;
 };
 

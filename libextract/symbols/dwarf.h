@@ -14,7 +14,7 @@
 
 // A line table in .debug_line.
 struct line_start {
-    uint64_t offset; // offset in .debug_line; must be the first field: see keys_count_up_to
+    uint64_t offset; // offset in .debug_line; must be the first field: see base/keys.h
     bool taken;      // true after the table was read
 };
 

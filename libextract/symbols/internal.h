@@ -10,6 +10,7 @@
 #include <extract/symbols.h>
 #include <extract/text.h>
 #include "base/grow.h"
+#include "base/keys.h"
 #include "image.h"
 
 #define NO_OWNER UINT32_MAX
@@ -35,7 +36,7 @@ struct line_row {
 
 // A part of the code of a trace point that was expanded in place, and the place of its call.
 struct inlined_call {
-    uint64_t start; // must be the first field: see keys_count_up_to
+    uint64_t start; // must be the first field: see base/keys.h
     uint64_t end;
     struct line_row place;
 };
@@ -117,39 +118,5 @@ bool extract_symbols_variable_member(struct extract_symbols *symbols, uint64_t a
 void extract_lines_free(struct line_table *lines);
 void extract_types_free(struct type_index *types);
 void extract_enums_free(struct enum_table *enums);
-
-// Returns the index of the last of `count` ascending keys that is <= key. The caller makes sure
-// that count > 0 and keys[0] <= key. The loop has no branches that depend on the data, because a
-// wrong prediction costs more than a step.
-static inline size_t keys_last_at_or_below(const uint64_t *keys, size_t count, uint64_t key)
-{
-    const uint64_t *base = keys;
-
-    while (count > 1) {
-        size_t half = count / 2;
-        base = base[half] <= key ? base + half : base;
-        count -= half;
-    }
-    return (size_t)(base - keys);
-}
-
-// Returns how many of `count` items have a key <= key. The items are in ascending order of their
-// keys. The key of an item is the uint64_t at its start.
-static inline size_t keys_count_up_to(const void *items, size_t count, size_t item_bytes,
-                                      uint64_t key)
-{
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        uint64_t start;
-        memcpy(&start, (const char *)items + middle * item_bytes, sizeof start);
-        if (start <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 #endif

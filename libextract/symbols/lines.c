@@ -24,7 +24,7 @@ struct row {
 };
 
 struct span {
-    uint64_t start; // must be the first field: see keys_count_up_to
+    uint64_t start; // must be the first field: see base/keys.h
     uint64_t end;
 };
 
@@ -81,7 +81,7 @@ static bool find_code(struct building *b, const struct elf_file *file)
 
 static bool is_code(const struct building *b, uint64_t address)
 {
-    size_t n = keys_count_up_to(b->code, b->code_count, sizeof *b->code, address);
+    size_t n = extract_keys_count_up_to(b->code, b->code_count, sizeof *b->code, address);
 
     return n > 0 && address < b->code[n - 1].end;
 }
@@ -176,7 +176,7 @@ static bool take_call(void *context, uint64_t start, uint64_t end, uint64_t file
 // Returns true, and marks the table as read, if the offset has a table that was not read yet.
 static bool read_table(struct extract_dwarf *d, uint64_t offset)
 {
-    size_t n = keys_count_up_to(d->tables, d->table_count, sizeof *d->tables, offset);
+    size_t n = extract_keys_count_up_to(d->tables, d->table_count, sizeof *d->tables, offset);
 
     if (!n || d->tables[n - 1].offset != offset || d->tables[n - 1].taken)
         return false;
@@ -325,12 +325,13 @@ bool extract_symbols_place(struct extract_symbols *symbols, uint64_t address,
         read_lines(symbols);
     address -= symbols->load_bias;
     // The Thumb bit does not matter, because the rows of Thumb code start at even addresses.
-    size_t n = keys_count_up_to(lines->calls, lines->call_count, sizeof *lines->calls, address);
+    size_t n =
+        extract_keys_count_up_to(lines->calls, lines->call_count, sizeof *lines->calls, address);
     const struct line_row *row = NULL;
     if (n && address < lines->calls[n - 1].end)
         row = &lines->calls[n - 1].place;
     else if (lines->count && address >= lines->addresses[0])
-        row = &lines->rows[keys_last_at_or_below(lines->addresses, lines->count, address)];
+        row = &lines->rows[extract_keys_last_up_to(lines->addresses, lines->count, address)];
     if (!row || !row->line || !row->file)
         return false;
     place->file = lines->names.data + row->file;

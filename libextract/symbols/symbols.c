@@ -302,7 +302,7 @@ static size_t find_segment(const struct symbol_table *table, uint64_t address, s
     if (at < table->segment_count && table->starts[at] <= address &&
         (at + 1 == table->segment_count || address < table->starts[at + 1]))
         return at;
-    at = keys_last_at_or_below(table->starts, table->segment_count, address);
+    at = extract_keys_last_up_to(table->starts, table->segment_count, address);
     if (cache)
         *cache = at;
     return at;

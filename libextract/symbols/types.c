@@ -268,8 +268,8 @@ bool extract_types_size(struct query *query, const struct die *type, uint64_t *s
 static bool type_of_variable(struct query *query, uint64_t address, struct die *type)
 {
     const struct type_index *index = query->index;
-    size_t up_to =
-        keys_count_up_to(index->placed, index->placed_count, sizeof *index->placed, address);
+    size_t up_to = extract_keys_count_up_to(index->placed, index->placed_count,
+                                            sizeof *index->placed, address);
     struct die die;
     Dwarf_Die at;
 
