@@ -66,7 +66,9 @@ static void note_state(void *context, const struct extract_state *state)
     struct lanes *lanes = context;
 
     note_range(lanes, state->from, state->to);
-    find_lane(lanes, LANE_THREAD, state->thread);
+    struct lane *lane = find_lane(lanes, LANE_THREAD, state->thread);
+    if (lane)
+        lane->has_state = true;
 }
 
 static void note_entry(void *context, const struct extract_event *event, uint8_t standing)
@@ -130,14 +132,21 @@ static void name_lane(struct lanes *lanes, struct lane *lane)
     lanes->has_failed |= !lane->name;
 }
 
-// Drops threads of which the view chose no event, names the rest, and puts them in order.
+// Returns whether a lane is drawn. A thread without a state in the time of the picture did not
+// exist then; it is drawn only if the user asked for it.
+static bool is_drawn(const struct lane *lane, bool chooses_threads)
+{
+    return lane->kind != LANE_THREAD || (chooses_threads ? lane->is_chosen : lane->has_state);
+}
+
+// Drops the lanes that are not drawn, names the rest, and puts them in order.
 static void order_lanes(struct lanes *lanes)
 {
     bool chooses_threads = lanes->view && lanes->view->checks & ~(unsigned)RANGE_CHECKS;
     size_t kept = 0;
 
     for (size_t i = 0; i < lanes->count; i++)
-        if (lanes->list[i].kind != LANE_THREAD || !chooses_threads || lanes->list[i].is_chosen)
+        if (is_drawn(&lanes->list[i], chooses_threads))
             lanes->list[kept++] = lanes->list[i];
     lanes->count = kept;
     for (size_t i = 0; i < kept; i++)

@@ -33,6 +33,7 @@ struct lane {
     uint16_t priority; // of a thread: its newest one; EXTRACT_NO_PRIORITY: not known
     unsigned urgency;  // of this priority; low is urgent
     bool is_chosen;    // an event of the thread was let through
+    bool has_state;    // of a thread: it has a state in the time of the picture
     char *name;        // escaped for a terminal; owned
 };
 

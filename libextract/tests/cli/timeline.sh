@@ -147,6 +147,9 @@ if [ -e "$data/schedule/sim05.trx" ]; then
 else
     echo "skip two cores: no such trace"
 fi
+# The second job is deleted after this time, and the third one is created.
+run timeline --from 4000000 --to 5000000 "$here/../data/demo.trx"
+check "a thread that does not exist yet" 0 out '^job~2 ' no-out '^job  '
 run timeline posix.log
 check "no schedule" 2 err 'no event of this trace shows a schedule'
 finish
