@@ -39,7 +39,6 @@ test             sqlite3                     sqlite3
 test             vcd2fst                     gtkwave
 test             babeltrace2                 babeltrace2
 test?            lttng-cputop                python3-lttnganalyses
-release          debootstrap                 debootstrap
 test             xmllint                     libxml2-utils
 test             protoc                      protobuf-compiler
 test             /usr/include/babeltrace2/babeltrace.h  libbabeltrace2-dev
@@ -51,6 +50,7 @@ test             npm                         npm
 test             chromium                    chromium
 test             fc-match                    fontconfig
 test             /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf  fonts-dejavu-core
+release          debootstrap                 debootstrap
 LIST
 }
 
