@@ -58,24 +58,35 @@ static void test_time_slices(void **state)
     }
 }
 
-// Ticks that leave the core to a thread, while another one is ready that is as urgent, show a
-// kernel without time slices: a switch behind a tick may be a yield there.
-static void test_no_time_slices(void **state)
+static void put_tick(unsigned number)
 {
-    struct look look;
+    put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
+    put("rtos_tick", TICK_ISR, number, 0, 0);
+    put("rtos_isr_exit", TICK_ISR, 0, 0, 0);
+}
 
-    (void)state;
+// Begins with two threads of the same priority, both ready, and ticks that leave the core to a.
+static void begin_with_ticks(unsigned ticks)
+{
     begin(&narrow);
     (void)id_of("rtos_priority_high_first");
     put("rtos_thread_priority", A, A, 1, 0);
     put("rtos_thread_priority", A, B, 1, 0);
     put("rtos_thread_ready", A, B, 0, 0);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < ticks; i++) {
         now += 1000;
-        put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
-        put("rtos_tick", TICK_ISR, i, 0, 0);
-        put("rtos_isr_exit", TICK_ISR, 0, 0, 0);
+        put_tick(i);
     }
+}
+
+// Ticks that leave the core to a thread, while another one is ready that is as urgent, show a
+// kernel without time slices: a switch after a tick may be a yield there.
+static void test_no_time_slices(void **state)
+{
+    struct look look;
+
+    (void)state;
+    begin_with_ticks(3);
     put("rtos_switch", A, A, B, 0);
     struct extract_stats *stats = open_stats(&look);
     assert_int_equal(stats->switches[EXTRACT_SWITCH_UNKNOWN], 1);
@@ -91,23 +102,11 @@ static void test_late_switch(void **state)
     struct look look;
 
     (void)state;
-    begin(&narrow);
-    (void)id_of("rtos_priority_high_first");
-    put("rtos_thread_priority", A, A, 1, 0);
-    put("rtos_thread_priority", A, B, 1, 0);
-    put("rtos_thread_ready", A, B, 0, 0);
-    for (unsigned i = 0; i < 2; i++) {
-        now += 1000;
-        put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
-        put("rtos_tick", TICK_ISR, i, 0, 0);
-        put("rtos_isr_exit", TICK_ISR, 0, 0, 0);
-    }
+    begin_with_ticks(2);
     now += 500;
     put("rtos_switch", A, A, B, 0);
     now += 500;
-    put("rtos_isr_enter", TICK_ISR, 0, 0, 0);
-    put("rtos_tick", TICK_ISR, 2, 0, 0);
-    put("rtos_isr_exit", TICK_ISR, 0, 0, 0);
+    put_tick(2);
     put("rtos_switch", B, B, A, 0);
     struct extract_stats *stats = open_stats(&look);
     assert_int_equal(stats->switches[EXTRACT_SWITCH_YIELDED], 1);
