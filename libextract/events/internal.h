@@ -55,7 +55,7 @@ struct extract_life {
     bool has_events;
     bool is_in_use;   // the registry has an object of this type in use here
     bool may_be_same; // the target restarted before it, and the one before was not deleted
-    bool is_merged;   // several objects, which nothing tells apart
+    bool is_merged;   // several objects, which nothing distinguishes
     bool is_removed;
 };
 
@@ -307,10 +307,11 @@ const struct extract_object *extract_names_find(const struct extract_trace *trac
 
 // ---- lives.c ----
 
-// Returns the life of an address at an event, of a type (0: any). NULL: its only object is no life.
+// Returns the life of an address at an event, of a type (0: any). NULL: there is only one object at
+// the address, which has no lives.
 const struct extract_life *lives_find(const struct extract_trace *trace, uint32_t type,
                                       uint64_t address, uint64_t seq);
-// Returns the older life that a key stands for; NULL: none.
+// Returns the older life that a key stands for; NULL if it is an address.
 const struct extract_life *lives_of_key(const struct extract_trace *trace, uint64_t key);
 // Returns how many lives have begun at an event.
 uint64_t lives_begun(const struct extract_trace *trace, uint64_t seq);

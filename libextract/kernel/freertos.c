@@ -582,7 +582,7 @@ static bool read_state(struct kernel_reader *reader, struct walk *walk)
     return true;
 }
 
-// Compares the tasks with the number of them. Those behind one that the images do not have are not
+// Compares the tasks with the number of them. Those after one that the images do not have are not
 // found. Each core may be moving one from list to list; if nothing is damaged, that is one that is
 // missing.
 static void check_count(struct kernel_reader *reader, size_t cores, uint64_t count)

@@ -48,7 +48,7 @@ static void mend_line_ends(struct extract_images *images, struct extract_input *
     }
 }
 
-// Returns the place of the next dump from a place on; 0: there is none. Dumps of one kind begin
+// Returns the place of the next dump from a place on; 0 if none follows. Dumps of one kind begin
 // with the same bytes.
 static uint64_t next_dump(const struct extract_input *input, uint64_t from)
 {

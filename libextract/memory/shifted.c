@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // memory: a dump of a ThreadX trace that lost bytes on the way, as when each 0x0D 0x0A became a
-// 0x0A: all of its entries behind such a place are earlier in the file than the header states.
+// 0x0A: all of its entries after such a place are earlier in the file than the header states.
 //
 // An entry begins with the address of a thread of the registry, or with the word for an interrupt
 // or for the start. Entries that do so only a few bytes before their place prove that these bytes

@@ -291,7 +291,7 @@ static inline void ringside_freertos_enter(void *task)
     } while (0)
 
 // A new object is not yet what it will be: its type is an argument of the function that calls this.
-// A counting semaphore gets its count behind it.
+// A counting semaphore gets its count afterwards.
 #define traceQUEUE_CREATE(q)                                                                       \
     do {                                                                                           \
         if (ucQueueType == queueQUEUE_TYPE_MUTEX ||                                                \

@@ -12,7 +12,7 @@ extern void *volatile ringside_freertos_thread;
 #define RINGSIDE_TRACE_THREAD() ringside_freertos_thread
 
 // The number of the interrupt that the newest entry reported; 0 in tasks. On RISC-V, no register
-// tells it.
+// contains it.
 extern volatile uintptr_t ringside_freertos_interrupt;
 
 #if defined __riscv && !defined RINGSIDE_TRACE_INTERRUPT

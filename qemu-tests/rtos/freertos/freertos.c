@@ -62,7 +62,7 @@ void freertos_create_task(const TX_THREAD *thread)
 }
 
 // Returns the block of a new object; NULL: there are too many. Its type decides what it becomes, as
-// in FreeRTOS: a mutex gets its form behind the macro, and then is given once.
+// in FreeRTOS: a mutex gets its form after the macro, and then is given once.
 static Queue_t *create_queue(const void *object, uint8_t ucQueueType, ULONG length)
 {
     for (unsigned i = 0; i < FREERTOS_QUEUES; i++) {
@@ -229,7 +229,7 @@ void freertos_suspend(const TX_THREAD *thread)
     }
 }
 
-// The tick, without what FreeRTOS does in it. The kernel here switches tasks behind it.
+// The tick, without what FreeRTOS does in it. The kernel here switches tasks after it.
 static void increment_tick(void)
 {
     BaseType_t xSwitchRequired = 0;

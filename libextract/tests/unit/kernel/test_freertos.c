@@ -612,7 +612,7 @@ static void add_image(struct extract_memory *memory, const char *from, const cha
 }
 
 // Behind a task that the images do not have, there are more. That fewer are found than the kernel
-// counts is no sign of damage then.
+// counts does not prove damage then.
 static void missing_tasks_are_no_damage(void **state)
 {
     struct host *host = *state;

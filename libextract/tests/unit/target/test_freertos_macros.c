@@ -11,7 +11,7 @@ static void prvInitialiseNewQueue(Queue_t *queue, const uint8_t ucQueueType, UBa
     traceQUEUE_CREATE(queue);
 }
 
-// A mutex is no semaphore at its creation, also if it does not state its type.
+// A mutex is not a semaphore at its creation, also if it does not state its type.
 static void test_creation(void **state)
 {
     Queue_t queue;
@@ -64,7 +64,7 @@ static void test_delays(void **state)
     traceTASK_DELAY_UNTIL(xTickCount + 3);
     traceTASK_DELAY_UNTIL(xTickCount + portMAX_DELAY);
     xTickCount = UINT32_MAX;
-    traceTASK_DELAY_UNTIL((TickType_t)1); // behind the overflow
+    traceTASK_DELAY_UNTIL((TickType_t)1); // after the overflow
     expect("thread_sleep a 5\nthread_sleep a 3\nthread_sleep a 0\nthread_sleep a 2\n");
 }
 

@@ -80,7 +80,7 @@ static const char *line_with(FILE *oracle, const char *text, char line[LINE])
 }
 
 // Returns the first hexadecimal number after `mark`.
-static uint64_t hex_behind(const char *line, const char *mark)
+static uint64_t hex_after(const char *line, const char *mark)
 {
     const char *at = strstr(line, mark);
     assert_non_null(at);
@@ -107,12 +107,12 @@ static void check_event(const struct opened *o, const char *line, const struct e
         assert_int_equal(event->context, EXTRACT_ISR);
     } else {
         assert_int_equal(event->context, EXTRACT_THREAD);
-        assert_int_equal(event->thread, hex_behind(context, "("));
+        assert_int_equal(event->thread, hex_after(context, "("));
     }
-    assert_int_equal(extract_trace_address(o->trace, event->field[0]), hex_behind(line, "I1: "));
-    assert_int_equal(extract_trace_address(o->trace, event->field[1]), hex_behind(line, "I2: "));
-    assert_int_equal(extract_trace_address(o->trace, event->field[2]), hex_behind(line, "I3: "));
-    assert_int_equal(extract_trace_address(o->trace, event->field[3]), hex_behind(line, "I4: "));
+    assert_int_equal(extract_trace_address(o->trace, event->field[0]), hex_after(line, "I1: "));
+    assert_int_equal(extract_trace_address(o->trace, event->field[1]), hex_after(line, "I2: "));
+    assert_int_equal(extract_trace_address(o->trace, event->field[2]), hex_after(line, "I3: "));
+    assert_int_equal(extract_trace_address(o->trace, event->field[3]), hex_after(line, "I4: "));
     const char *rest = strstr(line, "I4: ") + 12;
     assert_int_equal(
         sscanf(rest, "%llx %31s %llx %llx", &stamp, inversion, &raw_event, &raw_priority), 4);
@@ -157,7 +157,7 @@ static void check_objects(struct opened *o)
         assert_non_null(strstr(line, name));
         const char *first = strstr(line, "Stack Start:");
         if (first)
-            assert_int_equal(object->param1, hex_behind(line, "Stack Start:"));
+            assert_int_equal(object->param1, hex_after(line, "Stack Start:"));
         if (strstr(line, "Stack Size:"))
             assert_int_equal(object->param2, strtoull(strstr(line, "Stack Size:") + 11, NULL, 10));
         if (strstr(line, "Total Size:"))
