@@ -492,7 +492,8 @@ const struct command commands[] = {
     {"timeline", "[FILTER...]", "Draw who ran and who waited.",
      "Draws a line for each core, interrupt and thread. A column shows the state that lasts\n"
      "longest in its time. --from, --to and --last choose the time, and --thread the threads.\n"
-     "The picture is as wide as `set width` says, and 80 columns if that is unlimited.\n",
+     "The picture leaves the last column of a line free. `set width` chooses how many columns a\n"
+     "line has. If it is unlimited, a line has those of the terminal, or 80.\n",
      EXTRA_WIDTH, run_same_command},
     {"why", "[THREAD] [--worst N | --at TIME | --from TIME --to TIME] [--span DEFINITION]",
      "Explain why a thread was late.",

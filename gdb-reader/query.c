@@ -83,6 +83,15 @@ static bool templates_may_continue(void *context)
     return !query->templates_timed_out && target_may_continue(query->target);
 }
 
+// Returns how many columns a picture has; 0: the default. It leaves the last column of a line free:
+// after a full line, GDB's TUI shows an empty one, because curses has already begun the next line.
+static unsigned picture_width(const struct query *query)
+{
+    const unsigned width = query->width ? query->width : extract_report_terminal_width();
+
+    return width > 1 ? width - 1 : width;
+}
+
 enum extract_code query_open_session(struct query *query, const struct query_options *options,
                                      struct extract_error *error)
 {
@@ -104,7 +113,7 @@ enum extract_code query_open_session(struct query *query, const struct query_opt
         .spans = options->spans,
         .span_count = options->span_count,
         .no_header = options->no_header,
-        .width = query->width ? query->width : extract_report_terminal_width(),
+        .width = picture_width(query),
         .ascii = extract_report_needs_ascii(),
         .may_continue = templates_may_continue,
         .context = query,

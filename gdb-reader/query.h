@@ -42,7 +42,7 @@ struct query {
     uint64_t format_start_ns;   // when formatting began; 0: not yet
     uint64_t last_gdb_check_ns; // when GDB last had the chance to see a Ctrl-C
     bool templates_timed_out;
-    unsigned width; // columns of a picture; 0: those of the terminal
+    unsigned width; // columns of a line in GDB; 0: those of the terminal
 };
 
 // Returns the options of a command without arguments: those of `ringside set`.

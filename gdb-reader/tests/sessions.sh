@@ -309,6 +309,22 @@ test_paging_in_a_terminal() {
     has 'info1=0x0*27 '
 }
 
+# A picture is never followed by an empty line, as a line would be that is as wide as the window.
+test_tui() {
+    local width
+    for width in 80 120; do
+        boot board
+        in_tui "$width" "target remote $work/board.sock" 'tbreak checkpoint' continue \
+            'ringside timeline --from 0 --to 100' 'ringside last 1 --thread beta' 'ringside save'
+        kill -9 "$board" 2>/dev/null || true
+        has 'info1=0x0*27'
+        has '^ringside: save: pass one file'
+        sed -n '/^(gdb) ringside timeline/,/^(gdb) ringside last/p' "$out" |
+            grep -A 2 '^ *0 ticks' >"$work/picture"
+        [ "$(sed -n 3p "$work/picture" | cut -c 1-6)" = 'core 0' ] || { cat "$work/picture"; return 1; }
+    done
+}
+
 test_auto() {
     boot board
     printf '%s\n' 'define hook-stop' 'echo MINE\n' 'if 1' '  echo TWICE\n' 'end' 'end' \

@@ -210,6 +210,28 @@ session() {
     printf '%s\n' "$@" >"$work/commands"
     bare_gdb -batch -x "$loader" -x "$work/commands" "$file" >"$out" 2>&1 </dev/null || true
 }
+# in_tui WIDTH COMMAND...: types commands into GDB's TUI, with the reader, in a terminal of so many
+# columns. What its windows show at the end goes to $out. The last line is GDB's prompt.
+in_tui() {
+    local width=$1 terminal=(tmux -u -f /dev/null -S "$work/tmux") command
+    shift
+    "${terminal[@]}" new-session -d -x "$width" -y 200 \
+        "env TERM=screen ${preload:+LD_PRELOAD='$preload' ASAN_OPTIONS=detect_leaks=0} gdb-multiarch \
+            -nx -q -tui -iex 'set pagination off' -x $loader $elf"
+    for command in '' 'winheight cmd 180' "$@"; do
+        if [ -n "$command" ]; then
+            "${terminal[@]}" send-keys -l "$command"
+            wait_until eval '! tui_has_prompt'
+            "${terminal[@]}" send-keys Enter
+        fi
+        wait_until tui_has_prompt || break
+    done
+    "${terminal[@]}" kill-server
+}
+tui_has_prompt() {
+    printf '%s\n' "$(tmux -S "$work/tmux" capture-pane -p)" >"$out"
+    [ "$(tail -n 1 "$out")" = '(gdb)' ]
+}
 # at_checkpoint COMMAND...: runs GDB on a new board, which is stopped after 40 events. GDB may
 # already have detached from the board or killed it.
 at_checkpoint() {
