@@ -216,8 +216,8 @@ in_tui() {
     local width=$1 terminal=(tmux -u -f /dev/null -S "$work/tmux") command
     shift
     "${terminal[@]}" new-session -d -x "$width" -y 200 \
-        "env TERM=screen ${preload:+LD_PRELOAD='$preload' ASAN_OPTIONS=detect_leaks=0} gdb-multiarch \
-            -nx -q -tui -iex 'set pagination off' -x $loader $elf"
+        "env TERM=screen ${preload:+LD_PRELOAD='$preload' ASAN_OPTIONS=detect_leaks=0} \
+            gdb-multiarch -nx -q -tui -iex 'set pagination off' -x $loader $elf"
     for command in '' 'winheight cmd 180' "$@"; do
         if [ -n "$command" ]; then
             "${terminal[@]}" send-keys -l "$command"
