@@ -45,9 +45,9 @@ const char *extract_kind_word(enum extract_kind kind, uint64_t value)
         "close wait", "fin wait 1", "fin wait 2", "closing",  "timed wait",   "last ack"};
     static const char *const get[] = {"or", "or clear", "and", "and clear"};
     static const char *const set[] = {"or", 0, "and"};
-    static const char *const loss[] = {"unknown",    "lapped",       "torn",
-                                       "unreadable", "log full",     "refused",
-                                       "numbers",    "earlier gaps", "reset"};
+    static const char *const loss[] = {"unknown",  "lapped",         "torn",    "unreadable",
+                                       "log full", "refused",        "numbers", "earlier gaps",
+                                       "reset",    "between buffers"};
     static const char *const actions[] = {"effect", "entry",        "exit",
                                           "init",   "preprocessor", "guard"};
 

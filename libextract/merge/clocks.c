@@ -22,19 +22,24 @@ int64_t merge_time(const struct merge_input *input, uint64_t ticks)
 
 // Sets the clock of a snapshot that has no events in common with the one before it. The timestamps
 // show the time between them only as far as the clock has not wrapped.
-static void continue_after(struct merge_input *input, const struct merge_input *before)
+static void continue_after(struct merge_input *input, const struct merge_input *before,
+                           bool alternate)
 {
     const struct extract_clock *clock = &extract_trace_info(before->trace)->clock;
     uint64_t step = input->raw_first - before->raw_last;
 
     if (clock->modulus)
         step = input->raw_first >= before->raw_last ? step : step + clock->modulus;
+    if (clock->modulus ? step > clock->modulus / 2 : input->raw_first < before->raw_last)
+        input->back = clock->modulus - step;
     step = clock->direction == EXTRACT_CLOCK_NONE || step > INT64_MAX / 4 ? 0 : step;
-    input->follows_gap = true;
     // A stream is no ring, and other rings do not show whether they are in their first lap.
-    input->is_restart = extract_trace_snapshot(input->trace)->ring.format->slots &&
-                        !extract_trace_info(input->trace)->wrapped &&
-                        !extract_trace_info(input->trace)->log && input->is_whole;
+    bool is_restart = extract_trace_snapshot(input->trace)->ring.format->slots &&
+                      !extract_trace_info(input->trace)->wrapped &&
+                      !extract_trace_info(input->trace)->log && input->is_whole;
+    input->gap = alternate    ? EXTRACT_LOSS_BETWEEN
+                 : is_restart ? EXTRACT_LOSS_RESET
+                              : EXTRACT_LOSS_LAPPED;
     input->base =
         merge_time(before, before->ticks_last) + (int64_t)step - (int64_t)input->ticks_first;
     input->clock.certainty = MERGE_UNKNOWN;
@@ -58,10 +63,11 @@ static enum extract_code join_snapshot(struct merge *merge, size_t i,
             code = merge_join(before, input, &overlaps, &start, error);
     }
     if (!overlaps) {
-        continue_after(input, newest);
-        input->is_restart |= merge->options.alternate;
+        continue_after(input, newest, merge->options.alternate);
+        input->chain = i;
         return code;
     }
+    input->chain = before->chain;
     input->base = before->base + start;
     input->clock.certainty = before->clock.certainty;
     return code;
@@ -85,15 +91,13 @@ static enum extract_code join_snapshots(struct merge *merge, struct extract_erro
     return code;
 }
 
-// Returns the difference of the first timestamps of an input and of the first input. If their clock
-// is the same, it may have wrapped in between: the nearest moment is meant.
-static int64_t first_difference(const struct merge *merge, const struct merge_input *input)
+int64_t merge_first_difference(const struct merge *merge, const struct merge_input *input)
 {
     const struct merge_input *first = &merge->inputs[0];
     uint64_t modulus = extract_trace_info(first->trace)->clock.modulus;
     uint64_t ahead = input->raw_first - first->raw_first;
 
-    if (merge->options.kind != MERGE_CORE_RINGS || !modulus || modulus > INT64_MAX)
+    if (merge->options.kind == MERGE_BOARDS || !modulus || modulus > INT64_MAX)
         return (int64_t)ahead;
     int64_t difference = (int64_t)ahead % (int64_t)modulus;
     if (difference > (int64_t)(modulus / 2))
@@ -121,7 +125,7 @@ static bool find_base(const struct merge *merge, const struct merge_input *input
 {
     const struct merge_input *first = &merge->inputs[0];
     int64_t aligned = (int64_t)first->ticks_first - (int64_t)input->ticks_first;
-    __int128 difference = first_difference(merge, input);
+    __int128 difference = merge_first_difference(merge, input);
 
     *rate = 1;
     if (has_other_rate(merge, input)) {
@@ -172,10 +176,15 @@ static enum extract_code check_boards(const struct merge *merge, struct extract_
 
 static enum extract_code relate_clocks(struct merge *merge, struct extract_error *error)
 {
-    if (merge->options.kind == MERGE_SNAPSHOTS)
-        return join_snapshots(merge, error);
-    enum extract_code code =
-        merge->options.kind == MERGE_BOARDS ? check_boards(merge, error) : EXTRACT_OK;
+    enum extract_code code = EXTRACT_OK;
+
+    if (merge->options.kind == MERGE_SNAPSHOTS) {
+        code = join_snapshots(merge, error);
+        merge_find_time_order(merge);
+        return code;
+    }
+    if (merge->options.kind == MERGE_BOARDS)
+        code = check_boards(merge, error);
     if (!code)
         code = apply_offsets(merge, error);
     if (!code && merge->options.align)

@@ -8,10 +8,10 @@
 // are in memory as long as they are open.
 //
 // plan.c checks the inputs and plans, and clocks.c finds what their clocks have to do with each
-// other; join.c finds where one snapshot continues another; shared.c and line.c align clocks by
-// events that two boards share; objects.c makes the registry; numbers.c gives numbers; names.c
-// collects names; write.c writes, and the encoder of the format (formats/format.h) makes the
-// entries.
+// other; join.c finds where one snapshot continues another; order.c finds whether the order of
+// snapshots is that of their timestamps; shared.c and line.c align clocks by events that two boards
+// share; objects.c makes the registry; numbers.c gives numbers; names.c collects names; write.c
+// writes, and the encoder of the format (formats/format.h) makes the entries.
 #ifndef EXTRACT_MERGE_MERGE_H
 #define EXTRACT_MERGE_MERGE_H
 
@@ -69,8 +69,10 @@ struct merge_input {
     uint64_t duplicates;  // of these, events that another snapshot contains, too
     uint64_t first, last; // ticks of its first and last event in the log
     uint64_t shared;      // number of events that aligned it
-    bool follows_gap;     // snapshots: between the one before it and this one, events may be lost
-    bool is_restart;      // of these: its ring was restarted, so that nothing was overwritten in it
+    // Snapshots: why events may be missing between the one before it and this one. 0: none are.
+    enum extract_log_loss gap;
+    uint64_t back; // after such a gap, by how many ticks its timestamps go back. 0: they do not
+    size_t place;  // if merge->has_time_order: its place by timestamps, from 0 on
     // Its clock: the time in the log is base + start + rate * ticks of the trace.
     int64_t base;
     struct merge_line clock;
@@ -85,6 +87,7 @@ struct merge_input {
     bool is_constant;     // all timestamps are the same
     uint64_t last_number; // of its last event
     bool is_untimed;      // the numbers of its events stand for the time
+    size_t chain;         // snapshots: the same number in those that have events in common
     unsigned cores;       // that its events name
     unsigned first_core;  // in the log, the number of its core 0
     struct merge_numbers numbers;
@@ -115,6 +118,7 @@ struct merge {
     struct extract_map owners; // of process ids
     unsigned cores;            // of all inputs together
     unsigned board_bit;        // from which on addresses contain the number of the board
+    bool has_time_order;       // snapshots: time goes back, but would not in another order
     int64_t origin;            // the earliest time of an event
     uint64_t start;            // timestamp in the log of the time 0
     uint64_t gaps;             // that were written
@@ -142,6 +146,9 @@ enum extract_code merge_join(const struct merge_input *before, const struct merg
                              bool *overlaps, int64_t *start, struct extract_error *error);
 // Returns the time in the log of a time of an input, which may be negative.
 int64_t merge_time(const struct merge_input *input, uint64_t ticks);
+// clocks.c: returns the difference of the first timestamps of an input and of the first input. If
+// their clock is the same, it may have wrapped in between: the nearest moment is meant.
+int64_t merge_first_difference(const struct merge *merge, const struct merge_input *input);
 // Returns whether two entries of one ring are the same: words that services patch may differ. The
 // payload of an entry of a byte ring is compared, which such services do not patch.
 static inline bool merge_is_same(const struct extract_event *a, const struct extract_event *b)
@@ -153,6 +160,10 @@ static inline bool merge_is_same(const struct extract_event *a, const struct ext
         return a->priority_word == b->priority_word;
     return a->data_bytes == b->data_bytes && memcmp(a->data, b->data, a->data_bytes) == 0;
 }
+
+// order.c: finds whether time goes back between snapshots, by what, and whether it would not in
+// another order.
+void merge_find_time_order(struct merge *merge);
 
 // clocks.c: finds the clocks of all inputs, and sets origin and start. Errors: USAGE, NOTFOUND,
 // LIMIT, BAD, NOMEM.

@@ -275,7 +275,7 @@ static enum extract_code copy_loss(struct output *out, const struct extract_even
     if (event->id == EXTRACT_ID_BROKEN)
         return write_loss(out, EXTRACT_LOSS_TORN, event->field[1], EXTRACT_LOG_ANY_MORE);
     // The sum of the losses of one input says nothing of the merged log.
-    if (reason == EXTRACT_LOSS_EARLIER || !reason || reason > EXTRACT_LOSS_RESET)
+    if (reason == EXTRACT_LOSS_EARLIER || !reason || reason >= EXTRACT_LOSS_REASONS)
         reason = EXTRACT_LOSS_LAPPED;
     return write_loss(out, (enum extract_log_loss)reason, event->field[EXTRACT_LOST_AT_LEAST],
                       modulo);
@@ -345,9 +345,8 @@ static enum extract_code take_gap(struct output *out, struct source *source)
 {
     bool is_gap = front_of(source)->flags & EXTRACT_FLAG_GAP && !source->was_mark;
 
-    if (!source->has_begun && source->input->follows_gap)
-        return write_loss(out, source->input->is_restart ? EXTRACT_LOSS_RESET : EXTRACT_LOSS_LAPPED,
-                          0, EXTRACT_LOG_ANY_MORE);
+    if (!source->has_begun && source->input->gap)
+        return write_loss(out, source->input->gap, 0, EXTRACT_LOG_ANY_MORE);
     if (!source->has_begun || !is_gap || is_covered(out, source, source->last, source->time))
         return EXTRACT_OK;
     return write_loss(out, EXTRACT_LOSS_TORN, 1, EXTRACT_LOG_ANY_MORE);

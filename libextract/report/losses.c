@@ -120,14 +120,17 @@ static void put_losses(struct extract_text *text, const struct extract_log_info 
         "the target had no space for them",
         "the entries' own numbers skip some",
         NULL,
-        "they were not read before the trace restarted"};
+        "they were not read before the trace restarted",
+        "what was recorded between the buffers that were merged is in none of them"};
 
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &log->losses[i];
         if (!loss->gaps)
             continue;
         if (!loss->is_exact && !loss->at_least) {
-            extract_text_puts(text, "an unknown number of events was lost");
+            extract_text_puts(text, i == EXTRACT_LOSS_BETWEEN
+                                        ? "events may have been lost"
+                                        : "an unknown number of events was lost");
         } else {
             extract_text_puts(text, loss->is_exact ? "" : "at least ");
             put_count(text, loss->at_least, "event was lost", "events were lost");

@@ -188,6 +188,29 @@ static void put_clock(struct extract_text *text, const struct merge_input *input
         extract_text_printf(text, ", from %llu shared events", (unsigned long long)input->shared);
 }
 
+// Appends why events may be missing before an input.
+static void put_gap(struct extract_text *text, const struct merge_input *input)
+{
+    switch (input->gap) {
+    case EXTRACT_LOSS_LAPPED:
+        extract_text_puts(text, ", after a gap: it does not overlap with those before it");
+        break;
+    case EXTRACT_LOSS_RESET:
+        extract_text_puts(text, ", after a restart: its ring is not full, and does not overlap "
+                                "with those before it");
+        break;
+    case EXTRACT_LOSS_BETWEEN:
+        extract_text_puts(text, ", in the order of the inputs: whether events are missing before "
+                                "it is not known");
+        break;
+    default: // it continues those before it
+        break;
+    }
+    if (input->back)
+        extract_text_printf(text, "; before it, time goes back by %llu ticks",
+                            (unsigned long long)input->back);
+}
+
 static void print_input(const struct merge *merge, const struct merge_input *input, uint64_t hz)
 {
     struct extract_text text;
@@ -198,12 +221,7 @@ static void print_input(const struct merge *merge, const struct merge_input *inp
     if (input->duplicates)
         extract_text_printf(&text, ", %llu of them in others too",
                             (unsigned long long)input->duplicates);
-    if (input->follows_gap)
-        extract_text_puts(&text, merge->options.alternate ? ", in the order of the inputs"
-                                 : input->is_restart
-                                     ? ", after a restart: its ring is not full, and does not "
-                                       "overlap with those before it"
-                                     : ", after a gap: it does not overlap with those before it");
+    put_gap(&text, input);
     if (merge->options.kind != MERGE_SNAPSHOTS) {
         extract_text_puts(&text, "; ");
         put_clock(&text, input, hz);
@@ -213,22 +231,56 @@ static void print_input(const struct merge *merge, const struct merge_input *inp
     extract_text_free(&text);
 }
 
+// Returns the input at a place in the order of the timestamps.
+static const struct merge_input *input_at(const struct merging *m, size_t place)
+{
+    size_t i = 0;
+
+    while (m->inputs[i].place != place)
+        i++;
+    return &m->inputs[i];
+}
+
+// If time goes back between the inputs, reports what may be the cause.
+static void print_order(const struct merging *m)
+{
+    struct extract_text text;
+    bool goes_back = false;
+
+    for (size_t i = 0; i < m->count; i++)
+        goes_back |= m->inputs[i].back != 0;
+    if (!goes_back)
+        return;
+    extract_text_init(&text, NULL, NULL);
+    extract_text_puts(&text, "time goes back between inputs: their order is wrong, the target was "
+                             "reset, or its clock has wrapped");
+    for (size_t i = 0; i < m->count && m->merge.has_time_order; i++)
+        extract_text_printf(&text, "%s%s", i ? " " : "; the order of their timestamps is ",
+                            input_at(m, i)->name);
+    if (!text.code)
+        cli_print_note("merge", "%.*s", (int)text.used, text.data);
+    extract_text_free(&text);
+}
+
 static void put_input_json(struct extract_text *text, const struct merge_input *input)
 {
     const struct merge_line *clock = &input->clock;
 
     extract_text_puts(text, "{\"file\":");
     extract_text_json(text, input->name);
-    extract_text_printf(
-        text,
-        ",\"events\":%llu,\"duplicates\":%llu,\"first\":%llu,\"last\":%llu,"
-        "\"follows_gap\":%s,\"restarted\":%s,\"offset\":%.3f,\"rate\":%.12f,\"rate_known\":%s,"
-        "\"shared_events\":%llu,\"certainty\":\"%s\",\"uncertainty\":",
-        (unsigned long long)input->events, (unsigned long long)input->duplicates,
-        (unsigned long long)input->first, (unsigned long long)input->last,
-        input->follows_gap ? "true" : "false", input->is_restart ? "true" : "false", input->shift,
-        clock->rate, clock->has_rate ? "true" : "false", (unsigned long long)input->shared,
-        certainty_name(clock->certainty));
+    extract_text_printf(text,
+                        ",\"events\":%llu,\"duplicates\":%llu,\"first\":%llu,\"last\":%llu,"
+                        "\"follows_gap\":%s,\"gap_reason\":%s%s%s,\"restarted\":%s,\"back\":%llu,"
+                        "\"offset\":%.3f,\"rate\":%.12f,\"rate_known\":%s,"
+                        "\"shared_events\":%llu,\"certainty\":\"%s\",\"uncertainty\":",
+                        (unsigned long long)input->events, (unsigned long long)input->duplicates,
+                        (unsigned long long)input->first, (unsigned long long)input->last,
+                        input->gap ? "true" : "false", input->gap ? "\"" : "",
+                        input->gap ? extract_kind_word(EXTRACT_KIND_LOSS, input->gap) : "null",
+                        input->gap ? "\"" : "", input->gap == EXTRACT_LOSS_RESET ? "true" : "false",
+                        (unsigned long long)input->back, input->shift, clock->rate,
+                        clock->has_rate ? "true" : "false", (unsigned long long)input->shared,
+                        certainty_name(clock->certainty));
     if (clock->certainty <= MERGE_LIKELY)
         extract_text_printf(text, "%.3f}", clock->uncertainty);
     else
@@ -251,6 +303,8 @@ static int print_summary(const struct merging *m)
     for (size_t i = 0; i < m->count && !m->options->quiet; i++)
         print_input(merge, &m->inputs[i], m->hz);
     if (!m->options->quiet)
+        print_order(m);
+    if (!m->options->quiet)
         cli_print_note(m->options->output, "%llu events from %zu inputs, %llu gap%s", events,
                        m->count, (unsigned long long)merge->gaps, merge->gaps == 1 ? "" : "s");
     if (!m->options->session.json)
@@ -265,7 +319,12 @@ static int print_summary(const struct merging *m)
         extract_text_puts(&output.text, i ? "," : "");
         put_input_json(&output.text, &m->inputs[i]);
     }
-    extract_text_puts(&output.text, "]}\n");
+    extract_text_puts(&output.text, "],\"time_order\":");
+    for (size_t i = 0; i < m->count && merge->has_time_order; i++) {
+        extract_text_puts(&output.text, i ? "," : "[");
+        extract_text_json(&output.text, input_at(m, i)->name);
+    }
+    extract_text_puts(&output.text, merge->has_time_order ? "]}\n" : "null}\n");
     return cli_output_close(&output, CLI_SUCCESS);
 }
 

@@ -61,7 +61,8 @@ enum extract_log_loss {
     // Not a gap: the gaps before it lost this many more, because they stated only the least number.
     // If it is exact, the losses of all gaps up to here add up to the target's own count.
     EXTRACT_LOSS_EARLIER,
-    EXTRACT_LOSS_RESET // they were not read before the trace restarted
+    EXTRACT_LOSS_RESET,  // they were not read before the trace restarted
+    EXTRACT_LOSS_BETWEEN // between two buffers; whether any event was lost is not known
 };
 
 enum extract_log_mark {

@@ -67,7 +67,7 @@ struct extract_loss_info {
     bool is_exact;      // at_least is the exact number
 };
 
-enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_RESET + 1 };
+enum { EXTRACT_LOSS_REASONS = EXTRACT_LOSS_BETWEEN + 1 };
 
 // What is known of a log in addition to its entries.
 struct extract_log_info {

@@ -122,7 +122,12 @@ check "two buffers" 1 err 'use --alternate for buffers' no-err '--cores'
 run merge --alternate a.trx c.trx -o turns.log
 check "buffers that are used in turn" 3 err '40 events from 2 inputs'
 run info turns.log
-check "they are of one core" 3 out '^cores: 1'
+check "they are of one core" 3 out '^cores: 1' out 'losses: at least 0 between buffers in 1 gap' \
+    err 'events may have been lost in 1 gap: what was recorded between the buffers'
+run merge --alternate --json c.trx a.trx -o back.log
+check "buffers in the wrong order" 3 err 'the order of their timestamps is a.trx c.trx'
+is "their order, in JSON" "$(jq -c '[.time_order, .inputs[1].gap_reason, .inputs[1].restarted,
+    .inputs[1].back > 0]' out)" '[["a.trx","c.trx"],"between buffers",false,true]'
 run merge --alternate --cores a.trx c.trx -o no.log
 check "not with --cores" 1 err 'leave out the other option'
 finish
