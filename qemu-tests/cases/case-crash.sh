@@ -321,10 +321,16 @@ served_live() {
         cmp "$work/served.dump" "$work/served.live" ||
         { diff "$work/served.dump" "$work/served.live"; return 1; }
     [[ $port = cortex-m* ]] || return 0
-    # QEMU has no psp that could be written.
+    # A psp that the server does not show cannot be written.
     # shellcheck disable=SC2016
     timeout 120 gdb-multiarch -nx -q -batch -ex "target remote | \"$ringside\" serve -q $place" \
-        -ex 'set var $psp = 0' "$elf" 2>&1 </dev/null | grep -q 'does not have msp and psp'
+        -ex 'set var $psp = $psp + 8' -ex 'set var $psp = $psp - 8' -ex 'print/x $psp' "$elf" \
+        >"$work/out" 2>&1 </dev/null
+    if shows_psp "$elf"; then
+        grep -q '^\$1 = 0x' "$work/out" && ! grep -q 'does not have msp' "$work/out"
+    else
+        grep -q 'does not have msp and psp' "$work/out"
+    fi || { cat "$work/out"; return 1; }
 }
 # In a core and in a dump, the thread that faulted has the registers of its frame.
 split_coldfire() {

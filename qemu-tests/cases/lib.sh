@@ -173,6 +173,13 @@ connect() { # ELF
     fi
     echo "target remote $socket"
 }
+# Whether the GDB server at $socket shows psp of a Cortex-M, as QEMU 10 does and QEMU 7.2 does not.
+# The target runs afterwards.
+shows_psp() { # ELF
+    # shellcheck disable=SC2016
+    timeout 60 gdb-multiarch -nx -q -batch -ex "target remote $socket" -ex 'print/x $psp' \
+        "$1" 2>&1 </dev/null | grep -q ' = 0x'
+}
 # GDB can write cores of bare-metal targets for some machines only (13.1: not for m68k).
 makes_cores() { # ELF
     case $(machine_of "$1") in ARM | RISC-V) ;; *) false ;; esac
