@@ -21,6 +21,7 @@
 #include "analysis/internal.h"
 #include "schedule/history.h"
 #include <extract/why.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -114,30 +115,46 @@ static bool has_name(const struct extract_object *object, const char *name)
     return strcmp(object->name, name) == 0 || strcmp(object->shown, name) == 0;
 }
 
-// Finds the thread that a name or an address means.
+// Appends a thread to a list of those with one name: its address, and its number there.
+static void list_thread(char *list, size_t size, const struct extract_object *thread)
+{
+    char spelling[40];
+    size_t used = strlen(list);
+
+    snprintf(spelling, sizeof spelling, thread->life ? "0x%08" PRIx64 "#%" PRIu32 : "0x%08" PRIx64,
+             thread->address, thread->life);
+    if (used + strlen(spelling) + sizeof ", ..." <= size)
+        snprintf(list + used, size - used, "%s%s", used ? ", " : "", spelling);
+    else if (used >= 3 && strcmp(list + used - 3, "...") != 0)
+        snprintf(list + used, size - used, ", ...");
+}
+
+// Finds the thread that a name, an address, or an address with a number means.
 enum extract_code why_find_thread(const struct extract_trace *trace, const char *name,
                                   uint64_t *address, struct extract_error *error)
 {
+    static const char see_objects[] = "run 'ringside objects' for the threads";
     const struct extract_object *objects;
     size_t count = extract_trace_objects(trace, &objects), found = 0;
+    char list[200] = "", hint[240];
 
     if (extract_number_parse(name, address))
         return extract_trace_thread(trace, *address)
                    ? EXTRACT_OK
-                   : no_thread(name, "run 'ringside objects' for the threads",
-                               "no thread has this address", error);
+                   : no_thread(name, see_objects, "no thread has this address", error);
     for (size_t i = 0; i < count; i++) {
-        if (!extract_object_is_thread(&objects[i]) || !has_name(&objects[i], name) ||
+        if (!extract_object_is_thread(&objects[i]) ||
+            (!has_name(&objects[i], name) && !filter_is_life(name, &objects[i])) ||
             (found && *address == objects[i].key))
             continue;
         *address = objects[i].key;
+        list_thread(list, sizeof list, &objects[i]);
         found++;
     }
     if (found == 1)
         return EXTRACT_OK;
-    return no_thread(name,
-                     found ? "use its address: run 'ringside objects' for the threads"
-                           : "run 'ringside objects' for the threads",
+    snprintf(hint, sizeof hint, "use one of: %s", list);
+    return no_thread(name, found ? hint : see_objects,
                      found ? "several threads have this name" : "no thread has this name", error);
 }
 

@@ -100,6 +100,9 @@ enum extract_code filter_add_literal(struct extract_filter *filter, enum extract
 // those of fnmatch(3).
 bool filter_matches(const char *pattern, const char *name, int flags);
 
+// Returns whether a user's ADDRESS#N means an object: the one with this number at its address.
+bool filter_is_life(const char *string, const struct extract_object *object);
+
 // Returns whether an event meets all conditions except those on time.
 bool filter_passes(const struct extract_view *view, const struct extract_event *event);
 // Returns whether the view's conditions on threads let through a context; `thread` is the address

@@ -108,6 +108,21 @@ bool filter_matches(const char *pattern, const char *name, int flags)
     return strcmp(pattern, name) == 0 || fnmatch(pattern, name, flags) == 0;
 }
 
+bool filter_is_life(const char *string, const struct extract_object *object)
+{
+    char address[32];
+    const char *sign = object->life ? strchr(string, '#') : NULL;
+    size_t length = sign ? (size_t)(sign - string) : sizeof address;
+    uint64_t at, number;
+
+    if (length >= sizeof address)
+        return false;
+    memcpy(address, string, length);
+    address[length] = 0;
+    return extract_number_parse(address, &at) && extract_number_parse(sign + 1, &number) &&
+           at == object->address && number == object->life;
+}
+
 static const struct extract_format *format_of(const struct extract_trace *trace)
 {
     return extract_trace_snapshot(trace)->ring.format;
@@ -386,7 +401,7 @@ static bool names_object(const struct condition *item, const struct extract_obje
     if (item->kind == EXTRACT_TARGET_SIGNAL && object->number_kind != EXTRACT_KIND_SIGNAL)
         return false;
     return (threads && by_number && object->priority == number) ||
-           filter_matches(item->value, object->name, 0) ||
+           filter_is_life(item->value, object) || filter_matches(item->value, object->name, 0) ||
            filter_matches(item->value, object->shown, 0);
 }
 

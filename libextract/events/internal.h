@@ -47,6 +47,7 @@ struct extract_life {
     uint32_t type;       // as in the registry
     uint32_t object;
     uint32_t count;      // of lives at this address
+    uint32_t number;     // of this one, from 1 on, in the order of time
     uint32_t created_by; // id of the event's type
     uint16_t priority;   // of a thread at its creation
     bool is_created;     // an event shows its begin
@@ -112,6 +113,7 @@ struct extract_trace {
     size_t version_count, version_capacity;
     struct extract_life *lives; // by address and time
     size_t life_count, life_capacity;
+    uint64_t lives_before;                 // in earlier parts of a running target
     struct extract_map life_of;            // address: first of its lives
     uint64_t *life_starts;                 // `from` of all lives, in order
     struct extract_text names;             // storage of all names

@@ -13,7 +13,8 @@
 // A registry slot has the priority with which its thread was created, so that a life with another
 // one has another slot. If a registry has only one name for a life, it is likely its own:
 // "worker~1" is the first one. A life without a name has the symbol at its address, or the
-// address, and its number: "0x20000200#1".
+// address, and its number: "0x20000200#1". If several have the same name, reports print the older
+// ones with their numbers: "worker#1".
 //
 // Source: tx_trace_object_register.c and tx_trace_object_unregister.c of Eclipse ThreadX: a new
 // object gets the next slot that is unused or had its address; a deletion frees the first slot with
@@ -493,6 +494,38 @@ static void find_names(const struct naming *naming)
     }
 }
 
+// Returns what reports print for a life.
+static const char *shown_of(const struct naming *naming, const struct extract_life *life)
+{
+    return naming->build->trace->names.data + naming->build->offsets[life->object].shown;
+}
+
+// Returns whether a later life at the same address has the same name in reports, as that of a task
+// which is created again and again.
+static bool has_namesake(const struct naming *naming, const struct extract_life *life)
+{
+    uint32_t later = life->count - life->number;
+
+    for (uint32_t i = 1; i <= later && i <= MAX_NAMED; i++)
+        if (strcmp(shown_of(naming, life + i), shown_of(naming, life)) == 0)
+            return true;
+    return false;
+}
+
+// Gives the objects their keys and numbers.
+static void number_objects(const struct naming *naming)
+{
+    struct extract_trace *trace = naming->build->trace;
+
+    for (size_t i = 0; i < trace->life_count; i++) {
+        const struct extract_life *life = &trace->lives[i];
+        trace->objects[life->object].key = life->key;
+        trace->objects[life->object].life = life->count > 1 ? life->number : 0;
+        if (has_namesake(naming, life))
+            names_add_number(naming->build, life->object, life->number);
+    }
+}
+
 static bool name_all(struct naming *naming)
 {
     struct extract_trace *trace = naming->build->trace;
@@ -510,15 +543,20 @@ static bool name_all(struct naming *naming)
         memset(naming->is_used, 0, naming->used_count * sizeof *naming->is_used);
         find_names(naming);
     }
-    for (size_t i = 0; i < trace->object_count; i++)
+    for (size_t i = 0; i < trace->object_count; i++) {
         trace->objects[i].key = 0;
+        trace->objects[i].life = 0;
+    }
     for (size_t i = 0; i < trace->life_count; i += trace->lives[i].count) {
         const struct group group = group_at(trace, i);
         if (!make_objects(naming, &group))
             return false;
     }
     lives_remove(naming->build); // those for which there was no object
-    return lives_arrange(trace);
+    if (!lives_arrange(trace))
+        return false;
+    number_objects(naming);
+    return true;
 }
 
 bool lives_name(struct build *build)

@@ -8,11 +8,14 @@
 //
 //   events at one address    create  …  delete    create  …  (end)
 //   life                     ├── first ──────────►├── second ────►
-//   key                      address and number   address
+//   key                      LIFE_KEYS + n        address
+//   spelling of users        ADDRESS#1            ADDRESS#2
 //
 // The newest life has the address as its key, so that addresses from elsewhere, such as those of
-// control blocks in memory, mean it. What happens between a deletion and the next creation belongs
-// to the life before, unless entries were lost in between: then it belongs to a life of its own.
+// control blocks in memory, mean it. `n` counts the lives of the trace, and goes on in the next
+// part of a running target, so that no two of them ever have the same key. What happens between a
+// deletion and the next creation belongs to the life before, unless entries were lost in between:
+// then it belongs to a life of its own.
 //
 // Collecting takes two walks: the first walk over all events notes what is created and deleted
 // (lives_note), the second one finds out which of the lives without a creation have events. Then
@@ -342,8 +345,7 @@ static bool add_lives_at(struct build *build, uint64_t address, const struct lif
         for (size_t k = 0; k < objects; k++)
             is_in_use |= trace->objects[list[k].object].in_use &&
                          trace->objects[list[k].object].type == types[i];
-        if (!add_lives_of(build, count ? changes : &none, count, types[i],
-                          MAX_LIFE_NUMBER / used - 1))
+        if (!add_lives_of(build, count ? changes : &none, count, types[i], MAX_LIVES / used - 1))
             return false;
         for (; first < trace->life_count; first++)
             trace->lives[first].is_in_use = is_in_use;
@@ -416,16 +418,9 @@ const struct extract_life *lives_find(const struct extract_trace *trace, uint32_
 
 const struct extract_life *lives_of_key(const struct extract_trace *trace, uint64_t key)
 {
-    const uint64_t upper = UINT64_C(0xFFFF) << 48;
-    uint64_t number = key >> 48 & MAX_LIFE_NUMBER;
-    uint64_t address = (key & ~upper) | (key >> 60 ? upper : 0);
-    bool may_be_key = number && key >> 60 <= 1;
-    uint32_t first =
-        trace->life_count && may_be_key ? extract_map_get(&trace->life_of, address) : 0;
-    const struct extract_life *lives = first ? &trace->lives[first - 1] : NULL;
+    uint64_t i = key - LIFE_KEYS - trace->lives_before;
 
-    return lives && number <= lives->count && lives[number - 1].key == key ? &lives[number - 1]
-                                                                           : NULL;
+    return i < trace->life_count && trace->lives[i].key == key ? &trace->lives[i] : NULL;
 }
 
 bool lives_arrange(struct extract_trace *trace)
@@ -446,8 +441,8 @@ bool lives_arrange(struct extract_trace *trace)
             ;
         for (size_t i = first; i < end; i++) {
             lives[i].count = (uint32_t)(end - first);
-            lives[i].key =
-                i + 1 == end ? lives[i].address : lives_key(lives[i].address, i + 1 - first);
+            lives[i].number = (uint32_t)(i + 1 - first);
+            lives[i].key = i + 1 == end ? lives[i].address : LIFE_KEYS + trace->lives_before + i;
         }
         uint32_t *place = extract_map_at(&trace->life_of, lives[first].address);
         if (!place)

@@ -5,15 +5,12 @@
 
 #include "events/names.h"
 
-enum { LIFE_THREAD = 1, MAX_LIFE_NUMBER = 0xFFF };
+enum { LIFE_THREAD = 1, MAX_LIVES = 0xFFF }; // at one address
 
-// Returns the key of an older life of an address, from 1 on. The upper 16 bits of an address are
-// equal; those of a key are the number, and whether they were set. Databases and JSON have it as a
-// number, which stays below 2^61, and exact below 2^53 for a while.
-static inline uint64_t lives_key(uint64_t address, uint64_t number)
-{
-    return (address >> 63) << 60 | number << 48 | (address & UINT64_C(0xFFFFFFFFFFFF));
-}
+// The keys of older lives begin here: above the addresses of which there are keys, but for those
+// whose upper bits are set. They stay below 2^53, so that programs which take numbers of JSON for
+// floating-point numbers, such as JavaScript, have them exactly.
+#define LIFE_KEYS (UINT64_C(1) << 48)
 
 // Lists the objects that were at an address, and returns their number.
 size_t lives_places_at(const struct life_changes *changes, uint64_t address,

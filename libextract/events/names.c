@@ -257,6 +257,16 @@ bool names_add_object(struct build *build, const struct extract_object *object, 
     return true;
 }
 
+void names_add_number(struct build *build, size_t i, uint32_t number)
+{
+    char shown[NAME_CAPACITY * 4 + 16];
+
+    // A copy, since the names move when one is added.
+    snprintf(shown, sizeof shown - 16, "%s", build->trace->names.data + build->offsets[i].shown);
+    snprintf(shown + strlen(shown), 16, "#%" PRIu32, number);
+    build->offsets[i].shown = store_string(&build->trace->names, shown, strlen(shown));
+}
+
 // Such an object is not in the memory: its control block there, if any, is that of another one.
 bool names_add_unnamed(struct build *build, const struct extract_object *object, const char *likely,
                        uint32_t number)
@@ -722,6 +732,7 @@ enum extract_code extract_names_continue(struct extract_trace *trace, bool resta
     struct build build = {.trace = trace, .max_objects = LOG_OBJECTS};
 
     trace->run_count = 0;
+    trace->lives_before += trace->life_count;
     trace->life_count = 0;
     bool fits = (!restarted && trace->names.used < MAX_NAMES) || forget_names(trace);
     build.carried = trace->object_count;

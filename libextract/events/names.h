@@ -99,6 +99,8 @@ void names_set_pointers(struct build *build);
 // which is deleted. `likely`: the name that it most likely had, or "".
 bool names_add_unnamed(struct build *build, const struct extract_object *object, const char *likely,
                        uint32_t number);
+// Adds the number of an older life to what reports print for its object.
+void names_add_number(struct build *build, size_t i, uint32_t number);
 
 // ---- lives.c ----
 

@@ -430,7 +430,12 @@ static void put_object(struct export_run *run, const struct extract_object *obje
     put_json(run, object->type_name);
     put_string(writer, ",\"name\":");
     put_json(run, object->name);
-    put_string(writer, object->in_use ? ",\"in_use\":true}\n" : ",\"in_use\":false}\n");
+    put_string(writer, object->in_use ? ",\"in_use\":true" : ",\"in_use\":false");
+    if (object->life) {
+        put_number(writer, ",\"stored_address\":", object->address);
+        put_number(writer, ",\"life\":", object->life);
+    }
+    put_string(writer, "}\n");
 }
 
 static void begin(struct export_run *run)

@@ -30,7 +30,8 @@ enum { MOST_COLUMNS = 12 };
 // The columns of each table.
 static const char *const columns[TABLES] = {
     [META] = "key TEXT PRIMARY KEY, value",
-    [OBJECT] = "address INTEGER, kind TEXT, name TEXT, is_thread INTEGER, in_use INTEGER",
+    [OBJECT] = "address INTEGER, kind TEXT, name TEXT, is_thread INTEGER, in_use INTEGER, "
+               "stored_address INTEGER, life INTEGER",
     [EVENT] = "seq INTEGER PRIMARY KEY, ticks INTEGER, ns INTEGER, core INTEGER, context TEXT, "
               "thread INTEGER, priority INTEGER, class TEXT, id INTEGER, name TEXT, text TEXT",
     [FIELD] = "seq INTEGER, number INTEGER, label TEXT, value INTEGER, name TEXT, "
@@ -57,7 +58,7 @@ static const struct {
     const char *name, *options;
     unsigned count; // of its columns
 } tables[TABLES] = {
-    [META] = {"meta", "", 2},         [OBJECT] = {"object", "", 5},
+    [META] = {"meta", "", 2},         [OBJECT] = {"object", "", 7},
     [EVENT] = {"event", "", 11},      [FIELD] = {"field", " WITHOUT ROWID", 5},
     [SLICE] = {"slice", "", 9},       [STATE] = {"state", "", 12},
     [WAKE] = {"wake", "", 12},        [OWNER] = {"owner", "", 9},
@@ -294,6 +295,8 @@ static void put_object(struct export_run *run, const struct extract_object *obje
     put_string(sqlite, object->shown);
     put_number(sqlite, object->thread);
     put_number(sqlite, object->in_use);
+    put_number(sqlite, object->address);
+    put_optional(sqlite, object->life, object->life);
     close_row(run);
 }
 

@@ -2,6 +2,7 @@
 // report: the kernel objects of a trace, as a table or as one JSON object per line.
 #include "report/internal.h"
 #include "report/text_table.h"
+#include <inttypes.h>
 
 static void put_json(struct extract_text *text, const struct extract_object *object)
 {
@@ -10,6 +11,8 @@ static void put_json(struct extract_text *text, const struct extract_object *obj
 
     kv_open(&kv, text, true);
     kv_put_number(&kv, "address", object->address);
+    if (object->life)
+        kv_put_number(&kv, "life", object->life);
     if (!object->number_kind && object->key != object->address)
         kv_put_number(&kv, "key", object->key);
     kv_put_string(&kv, "type", object->type_name);
@@ -35,6 +38,8 @@ static void put_row(struct text_table *table, struct value_names *names,
         extract_text_hex(&table->cells, object->address, 8);
     else
         extract_text_dec(&table->cells, object->address);
+    if (object->life)
+        extract_text_printf(&table->cells, "#%" PRIu32, object->life);
     text_table_end_cell(table);
     text_table_put_string(table, object->type_name);
     text_table_put_string(table, object->shown);

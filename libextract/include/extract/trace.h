@@ -136,6 +136,7 @@ struct extract_info {
 struct extract_object {
     uint64_t address;
     uint64_t key;           // as in events: the address, unless a later object had the same one
+    uint32_t life;          // 1 for the first of the objects at this address; 0: there is only one
     uint32_t type;          // number of the type, defined by the format
     const char *type_name;  // "thread"
     const char *name;       // raw bytes from the target, ended by a zero; "" if there is none
@@ -192,9 +193,8 @@ const struct extract_object *extract_trace_thread_at(const struct extract_trace 
                                                      uint64_t address, uint64_t seq);
 
 // Returns the address of the object that a key in an event stands for. The key of an object is its
-// address. If another object was created at the same address later, the key also has a number in
-// its upper 16 bits, which no address has: 1 for the first object in the trace. Wherever a function
-// takes an address, it takes a key.
+// address. If another object was created at the same address later, the key is a number from 2^48
+// to 2^53, which is no address. Wherever a function takes an address, it takes a key.
 uint64_t extract_trace_address(const struct extract_trace *trace, uint64_t key);
 
 // Returns the type of an event id: a user-defined one, or that of the event table. Never NULL.

@@ -13,9 +13,12 @@ cd "$work" || exit 1
 # The events of a trace without their times, which begin at 0 in each trace.
 # A dump of some of the events does not prove which of several objects at an address it is about.
 events() { # FILE [OPTION...]
-    "$ringside" report --json "$@" 2>err | jq -c 'def likely: strings |= sub("[~#][0-9]*$"; "");
+    "$ringside" objects --json "$1" 2>err |
+        jq -s 'map(select(.key)) | map({(.key | tostring): .address}) | add' >older
+    "$ringside" report --json "$@" 2>err | jq -c --slurpfile older older '
+        def likely: strings |= sub("[~#][0-9]*$"; "");
         select(.context != "recorder") | [.raw_stamp,
-        .core, .context, (.thread, .interrupted | numbers % 281474976710656),
+        .core, .context, (.thread, .interrupted | numbers | $older[0][tostring] // .),
         (.thread_name | likely), .priority, .threshold, .id, .info, (.names | map_values(likely))]'
 }
 same_events() { # NAME

@@ -111,17 +111,41 @@ is_filtered() { # VALUE COUNT
 check thread-by-first-name is_filtered uploader 2
 check thread-by-second-name is_filtered logger 2
 check thread-by-address is_filtered $T 4
-check thread-by-key is_filtered 0x1000020000200 2
+# A number for each life, which names it wherever a name may stand.
+check thread-by-first-number is_filtered $T#1 2
+check thread-by-second-number is_filtered $T#2 2
+key_of() { "$ringside" objects --json "$1" | jq -r "select(.name == \"$2\") | .key"; }
+check thread-by-key is_filtered "$(key_of two.trx uploader)" 2
+has_numbers() {
+    "$ringside" objects two.trx >text
+    grep -q "^$T#1 .* uploader " text && grep -q "^$T#2 .* logger " text &&
+        [ "$("$ringside" objects --json two.trx | jq -c '[.address, .life]' | paste -sd ' ')" = \
+            "[$((A)),null] [$((T)),1] [$((T)),2]" ]
+}
+check numbers-of-objects has_numbers
+is_object() { # VALUE COUNT
+    [ "$("$ringside" report --json --object "$1" two.trx | wc -l)" = "$2" ]
+}
+check object-by-numbers eval "is_object $T#1 4 && is_object $T#2 3"
+check where-by-number eval '[ "$("$ringside" report --json \
+    --where "thread == \"$T#1\" || object == \"$T#2\"" two.trx | wc -l)" = 5 ]'
+is_refused() { # WORD: there is no third one
+    ! "$ringside" report --thread $T#3 two.trx 2>err && grep -q "\"$T#3\": no such name" err
+}
+check no-such-number is_refused
 
-# The upper half of the addresses of AArch64 begins with any bit 47; keys are positive.
-is_wide() { # ADDRESS KEY
+# The upper half of the addresses of AArch64 begins with any bit 47. Keys are exact in programs that
+# have floating-point numbers only.
+is_exact() { (($1 >= 1 << 48 && $1 < 1 << 53)); }
+is_wide() { # ADDRESS
     local word=8 A=$(($1 + 0x1000)) T=$(($1))
     { alpha; slot 1 1 $T 4 uploader; slot 0 1 $T 9 logger; two_threads 9; } | ring wide.trx 3 16 10
     is_named wide.trx uploader logger &&
-        "$ringside" objects --json wide.trx | grep '"uploader"' | grep "\"key\":$(($2)),"
+        is_exact "$(key_of wide.trx uploader)" &&
+        "$ringside" why "$(printf '0x%x#1' "$1")" wide.trx | grep '^uploader '
 }
-check upper-half is_wide 0xFFFFFFFF80000200 0x1001FFFF80000200
-check upper-half-of-48-bits is_wide 0xFFFF000000080200 0x1001000000080200
+check upper-half is_wide 0xFFFFFFFF80000200
+check upper-half-of-48-bits is_wide 0xFFFF000000080200
 
 # ---- exports: two rows, tracks or ids, each with its own name ----
 
@@ -183,6 +207,39 @@ check likely-name is_named likely.trx 'worker~1' worker
 { alpha; slot 1 1 $T 4 ancient; slot 0 1 $T 4 worker; two_threads 4; } | ring wrapped.trx 3 10 10
 check wrapped is_named wrapped.trx "0x20000200#1" worker
 
+# Two threads with one name and different priorities: both names are certain.
+{ alpha; slot 1 1 $T 4 conn; slot 0 1 $T 9 conn; two_threads 9; } | ring conn.trx 3 16 10
+check one-name is_named conn.trx conn conn
+has_choice() { # COMMAND...
+    ! "$ringside" "$@" conn.trx 2>err &&
+        grep -q ": several threads have this name; use one of: $T#1, $T#2\$" err
+}
+check why-offers-numbers has_choice why conn
+check assert-offers-numbers has_choice assert 'load(conn) < 50%'
+is_explained() {
+    "$ringside" why $T#1 conn.trx | grep -q '^conn#1  70 ticks' &&
+        "$ringside" why conn#1 conn.trx | grep -q '^conn#1  70 ticks' &&
+        "$ringside" assert "load($T#1) < load($T#2)" conn.trx |
+        grep "load($T#1) = 17.500 %, load($T#2) = 37.500 %"
+}
+check why-and-assert-by-number is_explained
+is_in_all() { # the older one has its number in all reports
+    "$ringside" stats conn.trx | grep '^conn#1 ' && "$ringside" stats conn.trx | grep '^conn ' &&
+        "$ringside" objects conn.trx | grep "^$T#1 .* conn#1 " &&
+        "$ringside" timeline conn.trx | grep 'conn#1' && [ "$("$ringside" report --json \
+            --thread conn conn.trx | wc -l)" = 4 ]
+}
+check number-in-reports is_in_all
+has_sql_numbers() {
+    "$ringside" export --to sqlite conn.trx -o conn.db &&
+        "$ringside" export --to jsonl conn.trx -o conn.jsonl || return 1
+    jq -c 'select(.type == "object") | [.stored_address, .life]' conn.jsonl | paste -sd ' ' >log
+    [ "$(cat log)" = "[null,null] [$((T)),1] [$((T)),2]" ] || return 1
+    command -v sqlite3 >/dev/null || return 0
+    [ "$(sqlite3 conn.db "SELECT stored_address, ifnull(life, '-') FROM object ORDER BY life" |
+        paste -sd ' ')" = "$((A))|- $((T))|1 $((T))|2" ]
+}
+check numbers-in-exports has_sql_numbers
 # A thread that the registry lacks has the priorities of its own events only.
 { alpha; two_threads 9; } | ring unregistered.trx 1 16 10
 has_own_priority() {
@@ -209,6 +266,9 @@ has_many() {
         "\(.key // .address) \(.name)"' >many
     cut -d' ' -f1 many | sort | uniq -d >twice
     wc -l many twice
+    while read -r key _; do
+        ((key == T)) || is_exact "$key" || return 1
+    done <many
     (($(wc -l <many) > 4000)) && [ ! -s twice ] && [ "$(grep -c logger many)" = 1 ] &&
         [ "$(names many.trx)" = "4097 logger" ]
 }
