@@ -14,7 +14,9 @@
 enum {
     WORD = 4,
     STACK_MOST = 64 << 10,
-    SITES = 32,      // places of calls
+    SITES = 64, // places of calls
+    ENDS = 16,  // functions that end with a jump to the same one
+    MOST_PROGRAM = 1 << 20,
     DEEPEST = 64,    // functions on a stack
     AT_END = 64,     // bytes above the frame of a thread's first function
     LEAST_CALLS = 2, // that make a chain whose end is not known
@@ -33,8 +35,10 @@ struct search {
     struct kernel_reader *reader;
     const struct extract_registers *registers; // that are known
     struct kernel_arm_stack stack;
-    uint64_t pc, called;   // where the core was; the address that a call had led to
-    uint64_t sites[SITES]; // return addresses: after calls of `called`
+    uint64_t pc;           // where the core was
+    uint64_t called[ENDS]; // what a call had led to: the function there, or one that jumps to it
+    size_t called_count;
+    uint64_t sites[SITES]; // return addresses: after calls of these
     size_t site_count;
     struct tail tails[TAILS]; // that were looked at
 };
@@ -73,20 +77,6 @@ static bool is_return(const struct search *search, uint64_t address, uint64_t *c
     return true;
 }
 
-// Returns whether a function ends with a jump to another one.
-static bool jumps_to(const struct search *search, const struct extract_symbol *function,
-                     uint64_t address)
-{
-    const uint64_t first = function->address & ~UINT64_C(1);
-    const uint64_t size = function->size < MOST_CODE ? function->size : MOST_CODE;
-    uint64_t to;
-
-    for (uint64_t at = first + STEP; at <= first + size; at += STEP)
-        if (kernel_find_jumped(search->reader->symbols, at, &to) && to == address)
-            return true;
-    return false;
-}
-
 // Returns whether a call leads to the function that contains an address, by a jump at the end of
 // the function that was called, too.
 static bool leads_to(struct search *search, uint64_t called, uint64_t address)
@@ -102,7 +92,8 @@ static bool leads_to(struct search *search, uint64_t called, uint64_t address)
     struct tail *tail = &search->tails[(of_call.address ^ of_address.address) / STEP % TAILS];
     if (tail->from != of_call.address || tail->to != of_address.address)
         *tail = (struct tail){of_call.address, of_address.address,
-                              jumps_to(search, &of_call, of_address.address & ~UINT64_C(1))};
+                              kernel_jumps_to(search->reader, &of_call, of_address.address,
+                                              &(struct extract_registers){.known = 0})};
     return tail->jumps;
 }
 
@@ -125,9 +116,28 @@ static bool is_start_up(struct search *search, uint64_t address)
            (find_function(search, address, &function) && strcmp(function.name, "main") == 0);
 }
 
+// Gets the address that a call by a pointer has led to, out of the registers that the functions
+// after it have preserved, and of the memory. Returns false if that is not known.
+static bool find_pointer(struct search *search, const struct extract_unwound *frame,
+                         uint64_t *called)
+{
+    enum { PRESERVED = 0xFF0 | 1 << ARM_SP };
+    struct extract_registers preserved = {.known = frame->known & PRESERVED};
+    struct extract_symbol function;
+    const uint64_t at = frame->pc & ~UINT64_C(1);
+
+    memcpy(preserved.value, frame->value, (ARM_SP + 1) * sizeof *preserved.value);
+    if (!find_function(search, at - 1, &function))
+        return false;
+    (void)kernel_follow_arm_block(search->reader, &function, at, &preserved, called);
+    return *called && find_function(search, *called, &function);
+}
+
 // How well a chain fits. PROVEN: its innermost call leads to the function at pc. POSSIBLE: that
-// call may lead anywhere.
-enum fit { FIT_NO, FIT_POSSIBLE, FIT_PROVEN };
+// call may lead anywhere. FIT_ENTERED is added if a function has called the thread's entry
+// function: without that, memory above another stack pointer may look like the frame of the entry
+// function.
+enum fit { FIT_NO, FIT_POSSIBLE, FIT_PROVEN, FIT_ENTERED = FIT_PROVEN };
 
 // Follows the chain from a frame, whose pc is the address of an instruction or, unless `is_first`,
 // a return address, to the end of the stack.
@@ -154,11 +164,18 @@ static enum fit follow(struct search *search, struct extract_unwound frame, bool
             bool is_end = is_of_thread
                               ? search->stack.to - top <= AT_END && has_entry(search, inner, before)
                               : depth >= LEAST_CALLS;
-            return is_end ? fit : FIT_NO;
+            if (!is_end)
+                return FIT_NO;
+            return is_of_thread && search->stack.entry && depth &&
+                           leads_to(search, search->stack.entry, before)
+                       ? fit + FIT_ENTERED
+                       : fit;
         }
         if (!leads_to(search, called, inner))
             return FIT_NO;
-        if (!depth && !called)
+        // A pointer may have changed after the call.
+        if (!depth && !called &&
+            (!find_pointer(search, &frame, &called) || !leads_to(search, called, inner)))
             fit = FIT_POSSIBLE;
         frame.pc &= ~UINT64_C(1);
     }
@@ -176,7 +193,55 @@ static struct extract_unwound frame_of(const struct search *search, uint64_t pc,
     return frame;
 }
 
-// Notes the places in a function from which an address is called.
+// Returns whether the code before a call of an address without code agrees with the registers, and
+// with the memory. `sp` is 0 if it is not known.
+static bool is_consistent(struct search *search, uint64_t site, uint64_t sp)
+{
+    struct extract_registers at_call = *search->registers;
+    struct extract_symbol function;
+    uint64_t called;
+
+    // A function between the call and pc may have changed registers.
+    if (find_function(search, search->pc, &function) ||
+        !find_function(search, site - 1, &function) ||
+        !kernel_find_called(search->reader->symbols, site, search->registers, &called) ||
+        (called | 1) != (search->called[0] | 1))
+        return true;
+    at_call.known &= (UINT64_C(1) << ARM_SP) - 1;
+    if (sp)
+        register_set(&at_call, ARM_SP, sp);
+    return kernel_follow_arm_block(search->reader, &function, site, &at_call, &called);
+}
+
+// Returns whether a call of an address leads to pc.
+static bool is_called(const struct search *search, uint64_t address)
+{
+    bool is_one = false;
+
+    for (size_t i = 0; i < search->called_count; i++)
+        is_one |= (search->called[i] | 1) == (address | 1);
+    return is_one;
+}
+
+// Finds the functions that jump to what was called, and return to their callers by that.
+static void find_jumps(struct search *search)
+{
+    struct extract_registers at_jump = *search->registers;
+    struct extract_symbol function;
+    uint64_t bytes = 0;
+
+    at_jump.known &= (UINT64_C(1) << ARM_SP) - 1;
+    for (size_t i = 0; extract_symbols_at(search->reader->symbols, i, &function); i++) {
+        bytes += function.function ? function.size : 0;
+        if (bytes > MOST_PROGRAM || search->called_count == ENDS)
+            return;
+        if (function.function && !is_called(search, function.address) &&
+            kernel_jumps_to(search->reader, &function, search->called[0], &at_jump))
+            search->called[search->called_count++] = function.address;
+    }
+}
+
+// Notes the places in a function from which that is called.
 static void note_sites(struct search *search, const struct extract_symbol *function)
 {
     struct extract_symbols *symbols = search->reader->symbols;
@@ -187,11 +252,11 @@ static void note_sites(struct search *search, const struct extract_symbol *funct
     for (uint64_t at = first + STEP; at <= first + size && search->site_count < SITES; at += STEP) {
         bool is_known = false;
         if (!kernel_find_called(symbols, at, search->registers, &called) ||
-            (called | 1) != (search->called | 1))
+            !is_called(search, called))
             continue;
         for (size_t i = 0; i < search->site_count; i++)
             is_known |= search->sites[i] == at;
-        if (!is_known)
+        if (!is_known && is_consistent(search, at, 0))
             search->sites[search->site_count++] = at;
     }
 }
@@ -212,7 +277,6 @@ static void find_sites(struct search *search)
 // such as the callback of a timer.
 static void find_all_sites(struct search *search)
 {
-    enum { MOST_PROGRAM = 1 << 20 };
     struct extract_symbol function;
     uint64_t bytes = 0;
 
@@ -237,7 +301,7 @@ static void try_site(struct search *search, uint64_t site, struct found *found)
 {
     for (uint64_t at = search->stack.from; at < search->stack.to; at += WORD) {
         enum fit fit = follow(search, frame_of(search, site ? site : search->pc, at), !site);
-        if (fit == FIT_NO || fit < found->fit)
+        if (fit == FIT_NO || fit < found->fit || (site && !is_consistent(search, site, at)))
             continue;
         if (fit > found->fit)
             *found = (struct found){.fit = fit};
@@ -275,10 +339,11 @@ bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm
         stack->to - search.stack.from > STACK_MOST)
         return false;
     bool is_code = find_function(&search, search.pc, &function);
-    search.called = is_code ? function.address : search.pc;
+    search.called[search.called_count++] = is_code ? function.address : search.pc;
     if (is_code)
         try_site(&search, 0, &found);
     if (found.fit == FIT_NO) {
+        find_jumps(&search);
         find_sites(&search);
         for (size_t i = 0; i < search.site_count; i++)
             try_site(&search, search.sites[i], &found);

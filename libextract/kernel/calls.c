@@ -304,24 +304,3 @@ bool kernel_find_called(struct extract_symbols *symbols, uint64_t address,
     return machine && length &&
            kernel_call_target(machine, bytes, length, order, address, registers, called);
 }
-
-bool kernel_find_jumped(struct extract_symbols *symbols, uint64_t address, uint64_t *to)
-{
-    const struct register_machine *machine = register_machine_of(symbols);
-    enum extract_byte_order order;
-    uint8_t bytes[LONGEST];
-    unsigned length = read_code(symbols, address, bytes, &order);
-    const struct code code = {bytes, length, order};
-    const uint32_t word = word_at(&code, 4), first = half_at(&code, 4), second = half_at(&code, 2);
-
-    if (!machine || machine->elf_machine != EM_ARM || length < 4)
-        return false;
-    if (!machine->is_m_profile && (word & 0x0F000000) == 0x0A000000 && word >> 28 != 15)
-        *to = address + extend(word & 0xFFFFFF, 24) * 4 + 4;
-    else if ((first & 0xF800) == 0xF000 && (second & 0xD000) == 0x9000)
-        *to = address + thumb_offset(first, second);
-    else
-        return false;
-    *to &= UINT32_MAX;
-    return true;
-}

@@ -300,6 +300,21 @@ struct kernel_arm_stack {
 bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm_stack *stack,
                            struct extract_registers *registers);
 
+// ---- arm_block.c ----
+
+// Follows the code of a function that leads to the call before `site`, of a core of A- or
+// R-profile. `at_call`: registers r0 to sp that are known at the call. Sets *called to where the
+// call leads; 0: unknown. Returns false if the code cannot have led to those registers and to the
+// memory as it is.
+bool kernel_follow_arm_block(struct kernel_reader *reader, const struct extract_symbol *function,
+                             uint64_t site, const struct extract_registers *at_call,
+                             uint64_t *called);
+
+// Returns whether a function jumps to an address: the function there returns to its caller.
+// `registers`: those that are known after the jump, by which it may be.
+bool kernel_jumps_to(struct kernel_reader *reader, const struct extract_symbol *function,
+                     uint64_t address, const struct extract_registers *registers);
+
 // ---- riscv_trap.c ----
 
 // Reads the frame of a trap where the kernel has noted the stack pointer of the thread that it
@@ -351,10 +366,6 @@ bool kernel_call_target(const struct register_machine *machine, const uint8_t *b
 // Does the same for the call before a return address, in the code of the ELF file.
 bool kernel_find_called(struct extract_symbols *symbols, uint64_t address,
                         const struct extract_registers *registers, uint64_t *called);
-
-// Gets the address that B of an Arm core leads to, if it ends before an address, in the code of the
-// ELF file: a function may end with a jump to another one, which returns to its caller.
-bool kernel_find_jumped(struct extract_symbols *symbols, uint64_t address, uint64_t *to);
 
 // ---- spill.c ----
 

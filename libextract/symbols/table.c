@@ -101,6 +101,7 @@ static void read_symbol(struct reading *r, int index)
     c->symbol.function = type == STT_FUNC || type == STT_GNU_IFUNC || is_arm_code(r->file, type) ||
                          is_code_label(r, type, section);
     c->symbol.global = binding != STB_LOCAL;
+    c->symbol.is_thumb = c->symbol.address != raw.st_value || type == STT_ARM_TFUNC;
     c->section = section;
     c->binding = binding == STB_LOCAL ? 0 : binding == STB_WEAK ? 1 : 2;
     c->typed = type != STT_NOTYPE;

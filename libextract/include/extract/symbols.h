@@ -24,6 +24,7 @@ struct extract_symbol {
     uint64_t size;    // size in bytes; 0 if the ELF file gives none
     bool function;    // code: a function, or a label without a type in a section of code
     bool global;      // true for a global or weak symbol; false for a local (static) one
+    bool is_thumb;    // Arm: the function is Thumb code
 };
 
 // A place in the source.

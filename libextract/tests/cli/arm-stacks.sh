@@ -174,7 +174,7 @@ poke() { # SYMBOL OFFSET VALUE: changes a word of a copy
 }
 # page PC LR: the page of a core at the start of the handler at PC.
 page() {
-    printf '%s\n' 'r0 16' 'r1 0xcccc' 'r2 0' 'r3 3' 'r4 20' 'r11 27' \
+    printf '%s\n' 'r0 16' 'r1 0xcccc' 'r2 0' 'r3 3' 'r4 4' 'r11 27' \
         "sp $(($(at abort_stack) + 32))" \
         "lr $2" "pc $(at "$1")" 'cpsr 0x1d7' 'dfsr 0x805' 'dfar 0xcccc' 'ifsr 5' 'ifar 0' \
         'sctlr 0xc5007b' "vbar $(at table)" >registers.txt

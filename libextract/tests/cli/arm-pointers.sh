@@ -1,0 +1,253 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# arm-pointers.sh: tests what `ringside crash` says of calls by pointers of an Arm core of A-profile
+# whose debugger shows the registers of one mode only, as QEMU does. Several functions may have
+# called; the code before each call, the registers and the memory leave one. All is done in Arm and
+# in Thumb code. The truth is the stack that is written here.
+. "$(dirname "$0")/../lib.sh"
+cd "$work" || exit 1
+
+# `first`, `second`, `guarded` and `loaded` have frames of 16 bytes, and call r3. `choose` jumps to
+# each of them.
+cat >program.S <<'S'
+    .syntax unified
+    .cfi_sections .debug_frame
+    .macro function name
+    .balign 4
+    .globl \name
+    .type \name, %function
+\name:
+    .cfi_startproc
+    .endm
+    .macro finish name
+    .cfi_endproc
+    .size \name, . - \name
+    .endm
+    .macro save bytes
+    .cfi_def_cfa_offset \bytes
+    .cfi_offset 14, -4
+    .endm
+    .macro call name, after
+    bl \name
+    .globl \after
+\after:
+    .endm
+    .text
+    .arm
+    .globl table
+table:
+    b start
+    b undefined
+    b start
+    b prefetch
+    b data
+    b start
+    b irq
+    b start
+    .irp name, start, undefined, prefetch, data, irq, _tx_thread_schedule
+    .globl \name
+    .type \name, %function
+\name:
+    b .
+    .size \name, . - \name
+    .endr
+    .ifdef thumb
+    .thumb
+    .endif
+    function shell
+    push {r4, lr}
+    save 8
+    blx r3
+    .globl after_entry
+after_entry:
+    b .
+    finish shell
+    function entry
+    push {r4, r5, r6, lr}
+    save 16
+    call choose, after_choose
+    call timers, after_timers
+    call hop, after_hop
+    call leap, after_leap
+    call store, after_store
+    pop {r4, r5, r6, pc}
+    finish entry
+    function choose
+    cmp r0, 1
+    bne 1f
+    b first
+1:  cmp r0, 2
+    bne 1f
+    b second
+1:  cmp r0, 3
+    bne 1f
+    b guarded
+1:  b loaded
+    finish choose
+    .macro frame
+    push {lr}
+    save 4
+    sub sp, sp, 12
+    .cfi_def_cfa_offset 16
+    .endm
+    .macro unframe name
+    add sp, sp, 12
+    .cfi_def_cfa_offset 4
+    pop {pc}
+    finish \name
+    .endm
+    function first
+    frame
+    movs r3, 0
+    str r3, [sp, 4]
+    ldr r3, [sp, 4]
+    blx r3
+    unframe first
+    function second
+    frame
+    movw r3, 0xCCC1
+    movt r3, 0xCCCC
+    bic r3, r3, 1
+    str r3, [sp, 4]
+    ldr r3, [sp, 4]
+    blx r3
+    unframe second
+    function guarded
+    frame
+    movs r1, 1
+    cmp r3, 0
+    beq 1f
+    blx r3
+1:
+    unframe guarded
+    function loaded
+    frame
+    ldr r3, [r4, 8]
+    blx r3
+    unframe loaded
+    function timers
+    push {r4, r5, r6, lr}
+    save 16
+    ldr r2, [r5, 4]
+    cmp r0, 0
+    bne 1f
+    str r0, [r5, 8]
+    b 2f
+1:  str r1, [r5]
+2:  cmp r2, 0
+    beq 3f
+    blx r2
+    .globl after_callback
+after_callback:
+3:  pop {r4, r5, r6, pc}
+    finish timers
+    .irp name, tick, tock
+    function \name
+    push {r4, lr}
+    save 8
+    bl leaf
+    pop {r4, pc}
+    finish \name
+    .endr
+    function hop
+    b store
+    finish hop
+    function leaf
+    str r0, [r1]
+    bx lr
+    finish leaf
+    function store
+    str r0, [r1]
+    bx lr
+    finish store
+    function leap
+    movs r2, 7
+    bx r3
+    finish leap
+S
+cat >blocks.c <<'C'
+typedef struct TX_THREAD_STRUCT {
+    unsigned tx_thread_id, tx_thread_run_count;
+    void *tx_thread_stack_ptr, *tx_thread_stack_start, *tx_thread_stack_end;
+    unsigned tx_thread_stack_size, tx_thread_time_slice, tx_thread_new_time_slice;
+    struct TX_THREAD_STRUCT *tx_thread_ready_next, *tx_thread_ready_previous;
+    const char *tx_thread_name;
+    unsigned tx_thread_priority, tx_thread_state;
+    struct TX_THREAD_STRUCT *tx_thread_created_next, *tx_thread_created_previous;
+    void (*tx_thread_entry)(void);
+} TX_THREAD;
+extern void entry(void), tick(void);
+unsigned stack[32] = {[0 ... 31] = 0xEFEFEFEF};
+unsigned abort_stack[8];
+struct { unsigned used; void (*function)(void); unsigned more; } timer = {1, tick, 0xDDDDDDD0};
+TX_THREAD culprit = {0x54485244, 3, stack, stack, (char *)(stack + 32) - 1, sizeof stack, 0,
+    0, &culprit, &culprit, "culprit", 9, 0, &culprit, &culprit, entry};
+TX_THREAD *_tx_thread_created_ptr = &culprit, *_tx_thread_current_ptr = &culprit,
+    *_tx_thread_execute_ptr = &culprit;
+unsigned _tx_thread_created_count = 1, _tx_thread_system_state;
+C
+at() { # SYMBOL
+    printf '0x%x' "0x$(arm-none-eabi-nm program.elf | awk -v n="$1" '$3 == n {print $1}')"
+}
+# Writes the stack: words from sp up to the frame of `entry`; above it is that of `shell`.
+stack() { # WORD...
+    local word i words
+    words=("$@" 5 6 7 "$(at after_entry)" 8 "$(at _tx_thread_schedule)" 0xEFEFEFEF 0xEFEFEFEF)
+    cp ram.bin now.bin
+    for word in "${words[@]}"; do
+        for i in 0 8 16 24; do
+            printf "\\$(printf '%03o' $((word >> i & 255)))"
+        done
+    done | dd of=now.bin bs=1 conv=notrunc status=none \
+        seek=$(($(at stack) + 4 * (32 - ${#words[@]}) - 0x20000))
+}
+r2=2
+# page HANDLER LR R3: the page of a core at the start of a handler.
+page() {
+    printf '%s\n' 'r0 1' 'r1 0xcccc' "r2 $r2" "r3 $3" "r4 $(at timer)" "r5 $(at timer)" 'r6 6' \
+        'r11 27' "sp $(($(at abort_stack) + 32))" "lr $2" "pc $(at "$1")" "cpsr 0x1d7" \
+        'dfsr 0x805' 'dfar 0xcccc' 'ifsr 5' "ifar $3" 'sctlr 0xc5007b' \
+        "vbar $(at table)" >registers.txt
+    "$ringside" crash -q --json --elf program.elf --registers registers.txt now.bin@0x20000 \
+        >page.json 2>err
+}
+frames() { # FUNCTION...
+    printf '.cause.kind == "memory fault" and .thread.name == "culprit" and
+        .place.function == "%s" and .place.certainty == "likely" and [.frames[].function] == %s' \
+        "$1" "$(printf '%s\n' "$@" | jq -R . | jq -sc .)"
+}
+called() { # NAME FUNCTION ADDRESS STORED: a call of an address with [sp, 4]
+    stack 0 "$4" 0 "$(at after_choose)"
+    page prefetch $(($3 + 4)) "$3"
+    page_says "$1" "$(frames "$2" entry shell)"
+}
+
+for set in arm thumb; do
+    prefix="$set: "
+    arm-none-eabi-gcc -mcpu=cortex-a9 -g -nostdlib -static -Wl,-Ttext=0x8000 -Wl,-Tdata=0x20000 \
+        -Wl,-e,start "-Wa,--defsym,$set=1" -o program.elf program.S blocks.c 2>err ||
+        { echo "not ok builds: $(head -n 3 err)"; exit 1; }
+    arm-none-eabi-objcopy -O binary -j .data -j .bss \
+        --set-section-flags .bss=alloc,load,contents program.elf ram.bin
+    called 'a constant, a test and a load exclude the others' first 0 0
+    called 'a constant with some bits cleared' second 0xCCCCCCC0 0xCCCCCCC0
+    called 'a pointer in memory' loaded 0xDDDDDDD0 0
+    # With 0 in r3, but not where `first` has stored it, none of them has called.
+    stack 0 5 0 "$(at after_choose)"
+    page prefetch 4 0
+    page_says 'what contradicts itself has no caller' '.place.function == null and
+        (.findings | any(.kind == "unknown caller"))'
+    timer=$(at timer)
+    stack "$timer" "$(at after_callback)" "$timer" "$timer" 6 "$(at after_timers)"
+    page data $(($(at leaf) + 8)) 3
+    page_says 'a callback, by the pointer that its caller has read' \
+        "$(frames leaf tick timers entry shell)"
+    stack
+    page data $(($(at store) + 8)) 3
+    page_says 'two calls that fit: the place is known, the caller is not' \
+        '.place.function == "store" and [.frames[].function] == ["store"]'
+    r2=7 page prefetch 4 0
+    page_says 'a jump by a pointer returns to the caller of the function that has jumped' \
+        "$(frames entry shell)"
+done
+finish
