@@ -88,6 +88,8 @@ void proxy_take_stop(struct extract_proxy *proxy)
 
     proxy->stop.used = 0;
     extract_text_put(&proxy->stop, (const char *)p->body, p->used);
+    if (p->body[1] == '0' && p->body[2] == '2') // SIGINT
+        proxy->interrupt_ns = 0;
     cores_take_stop(&proxy->cores, &proxy->upstream);
     proxy_forget(proxy);
 }

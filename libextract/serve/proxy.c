@@ -11,6 +11,7 @@
 //        └───────────> COMING ────────────────────────────┘
 //                         its saved pc is reached: one step
 #include "serve/proxy.h"
+#include "base/now.h"
 #include "serve/internal.h"
 #include "symbols/dwarf.h"
 #include <stdlib.h>
@@ -46,10 +47,18 @@ static enum extract_code result(const struct extract_proxy *proxy, bool is_good,
     return EXTRACT_OK;
 }
 
+static bool take_interrupt(struct extract_proxy *proxy)
+{
+    static const uint8_t interrupt = 3;
+
+    proxy->interrupt_ns = extract_now();
+    return proxy->state == PROXY_HALTED ||
+           connection_send(&proxy->upstream.connection, &interrupt, sizeof interrupt);
+}
+
 enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void *bytes,
                                         size_t length, struct extract_error *error)
 {
-    static const uint8_t interrupt = 3;
     const uint8_t *from = bytes;
     bool is_good = true;
 
@@ -61,8 +70,8 @@ enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void 
             is_good = proxy_take_packet(proxy) && (proxy->has_ended || !has_failed(proxy));
         else if (news == SERVE_REPEAT && !proxy->no_acks && !proxy->output.used)
             extract_text_put(&proxy->output, proxy->last.data, proxy->last.used);
-        else if (news == SERVE_INTERRUPT && proxy->state != PROXY_HALTED)
-            is_good = connection_send(&proxy->upstream.connection, &interrupt, 1);
+        else if (news == SERVE_INTERRUPT)
+            is_good = take_interrupt(proxy);
     }
     return result(proxy, is_good, error);
 }

@@ -57,6 +57,18 @@ static bool do_reason(struct extract_proxy *proxy)
     return true;
 }
 
+// After a reset, of which GDB is not told, it may select any thread that it was shown before. The
+// core becomes this thread, since GDB needs one that is there.
+static bool become_selected(struct extract_proxy *proxy, uint64_t id)
+{
+    bool may_have_threads = !proxy->has_threads || (proxy->kernel && proxy->kernel->thread_count);
+
+    if (may_have_threads || id > proxy->cores.count + proxy->seen.count)
+        return false;
+    proxy_bind(proxy, BINDING_AT_START, id);
+    return true;
+}
+
 static bool do_select(struct extract_proxy *proxy)
 {
     const char *id = proxy->input.data + 2;
@@ -64,7 +76,8 @@ static bool do_select(struct extract_proxy *proxy)
 
     if (proxy->input.data[1] == 'g' && strcmp(id, "-1") != 0 && number) {
         if (proxy_core_of(proxy, number) == CORES_MOST &&
-            (!proxy_read_list(proxy, true) || !serve_thread_find(&proxy->threads, number))) {
+            (!proxy_read_list(proxy, true) || !serve_thread_find(&proxy->threads, number)) &&
+            !become_selected(proxy, number)) {
             proxy_answer_text(proxy, "E01");
             return proxy->upstream.connection.fault == CONNECTION_GOOD;
         }
@@ -276,19 +289,21 @@ static bool do_change_registers(struct extract_proxy *proxy)
 }
 
 // The core may be elsewhere, of which GDB is not told: it goes on with the thread of its last stop.
-static void keep_reported(struct extract_proxy *proxy)
+// After a restart there may be no threads, so that the core becomes the one that GDB has selected.
+static void keep_thread(struct extract_proxy *proxy, bool is_restart)
 {
     proxy_forget(proxy);
     uint64_t id = binding_swap(&proxy->binding, proxy_current_id(proxy));
-    proxy_bind(proxy, id > proxy->cores.count ? BINDING_AT_STOP : BINDING_AT_START,
-               proxy->reported);
+    bool has_thread = id > proxy->cores.count;
+    proxy_bind(proxy, has_thread ? BINDING_AT_STOP : BINDING_AT_START,
+               is_restart && !has_thread ? proxy->selected : proxy->reported);
 }
 
 // The list of threads is one of the program before.
 static void make_stale(struct extract_proxy *proxy)
 {
     stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
-    keep_reported(proxy);
+    keep_thread(proxy, true);
 }
 
 static bool do_change(struct extract_proxy *proxy)
@@ -338,11 +353,13 @@ static bool do_flash(struct extract_proxy *proxy)
 
 static bool do_command(struct extract_proxy *proxy)
 {
-    if (stale_is_reset(proxy->input.data))
+    bool is_restart = stale_is_reset(proxy->input.data);
+
+    if (is_restart)
         stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
     if (!pass_patiently(proxy))
         return false;
-    keep_reported(proxy);
+    keep_thread(proxy, is_restart);
     return proxy->upstream.connection.fault == CONNECTION_GOOD;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve: the proxy lets the target run. A thread that waits is stepped by a breakpoint at the place
 // where it continues.
+#include "base/now.h"
 #include "serve/internal.h"
 #include <elf.h>
 #include <stdio.h>
@@ -27,6 +28,24 @@ static void let_go(struct extract_proxy *proxy)
     if (proxy->binding.state == BINDING_AT_STOP)
         proxy->binding.state = BINDING_FREE;
     proxy_forget(proxy);
+}
+
+// Returns whether GDB has sent ^C for which nothing has stopped, and then answers as if the target
+// had run and stopped at once. While GDB makes steps, most of its ^C come after a step has ended,
+// and servers drop them. One that is older was sent at a stop that GDB has shown.
+static bool answer_interrupt(struct extract_proxy *proxy)
+{
+    enum { INTERRUPT_STANDS_NS = 1000000000 };
+    const uint64_t sent = proxy->interrupt_ns;
+
+    proxy->interrupt_ns = 0;
+    if (!sent || extract_now() - sent > INTERRUPT_STANDS_NS)
+        return false;
+    let_go(proxy);
+    proxy->stop.used = 0;
+    extract_text_puts(&proxy->stop, "T02");
+    proxy_answer_stop(proxy);
+    return true;
 }
 
 static bool resume(struct extract_proxy *proxy, const char *request, enum proxy_state state)
@@ -127,6 +146,8 @@ bool proxy_do_resume(struct extract_proxy *proxy)
     }
     proxy->step = (struct step){
         .id = has_step ? stepped : continued, .core = CORES_MOST, .is_alone = !has_default};
+    if (answer_interrupt(proxy))
+        return true;
     if (has_step)
         return step_thread(proxy, stepped, has_default);
     if (!has_default && continued != proxy_current_id(proxy))
@@ -136,6 +157,8 @@ bool proxy_do_resume(struct extract_proxy *proxy)
 
 bool proxy_do_continue(struct extract_proxy *proxy)
 {
+    if (answer_interrupt(proxy))
+        return true;
     if (proxy->input.data[0] == 'c' || proxy->input.data[0] == 'C')
         stale_continue(&proxy->stale);
     let_go(proxy);

@@ -314,6 +314,29 @@ static void repetitions(void **state)
     end(&session);
 }
 
+// ^C that comes after a stop belongs to what GDB lets run next, unless it comes much later.
+static void late_interrupt(void **state)
+{
+    struct session session = {.fault = ECHO_LENGTH};
+    (void)state;
+
+    begin(&session);
+    assert_int_equal(send_packet(&session, "?", 1), EXTRACT_OK);
+    expect_output(&session, "+$T05thread:1;#d7");
+    assert_int_equal(extract_proxy_receive(session.proxy, "\x03", 1, NULL), EXTRACT_OK);
+    expect_output(&session, "");
+    assert_int_equal(send_packet(&session, "vCont;s:1;c", 11), EXTRACT_OK);
+    expect_output(&session, "+$T02thread:1;#d4");
+    assert_int_equal(extract_proxy_server(session.proxy), -1);
+
+    assert_int_equal(extract_proxy_receive(session.proxy, "\x03", 1, NULL), EXTRACT_OK);
+    usleep(1100000);
+    assert_int_equal(send_packet(&session, "c", 1), EXTRACT_OK);
+    expect_output(&session, "+");
+    assert_true(extract_proxy_server(session.proxy) >= 0);
+    end(&session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(longest_packet),
@@ -321,7 +344,8 @@ int main(void)
                                        cmocka_unit_test(output_while_running),
                                        cmocka_unit_test(many_includes),
                                        cmocka_unit_test(silence),
-                                       cmocka_unit_test(repetitions)};
+                                       cmocka_unit_test(repetitions),
+                                       cmocka_unit_test(late_interrupt)};
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
