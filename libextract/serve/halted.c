@@ -37,7 +37,7 @@ static uint64_t id_of_core(const struct extract_proxy *proxy, unsigned core)
 // Returns the id of a thread, which it keeps as long as the session lasts; 0: there are too many.
 static uint64_t id_of(struct extract_proxy *proxy, const struct extract_kernel_thread *thread)
 {
-    size_t i = seen_add(&proxy->seen, thread);
+    size_t i = seen_add(&proxy->seen, proxy->kernel, thread);
 
     return i < SEEN_MOST ? id_at(proxy, i) : 0;
 }
@@ -50,7 +50,7 @@ bool proxy_find_psp(struct extract_proxy *proxy, unsigned core, struct extract_r
     if (stale_check(&proxy->stale, proxy->memory, proxy->symbols, core, registers) ||
         !kernel_read_current(proxy->memory, proxy->symbols, core, &address) || !address)
         return false;
-    const struct extract_kernel_thread thread = seen_stack(&proxy->seen, address);
+    const struct extract_kernel_thread thread = seen_stack(&proxy->seen, address, false);
     return banks_find(proxy->memory, proxy->symbols, core, thread.stack_start ? &thread : NULL,
                       registers);
 }
@@ -164,7 +164,7 @@ static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
         i = seen_find(&proxy->seen, address);
         if (i == SEEN_MOST && proxy_read_list(proxy, true))
             i = seen_find(&proxy->seen, address);
-        const struct extract_kernel_thread thread = seen_stack(&proxy->seen, address);
+        const struct extract_kernel_thread thread = seen_stack(&proxy->seen, address, true);
         if (i < SEEN_MOST && serve_has_core(&thread, proxy->machine, &read->registers) &&
             !serve_is_split(proxy->machine, proxy->memory, proxy->symbols, &read->registers))
             proxy->current[core] = id_at(proxy, i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of serve/threads.c: what GDB gets of a thread that a trap has interrupted.
 #include "serve/saved_fpu.h"
+#include "serve/seen.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,6 +40,27 @@ static void interrupted_thread(void **state)
         extract_text_free(&text);
         serve_threads_free(&threads);
     }
+}
+
+// A stack whose end is not known ends at the next one for who asks which thread has the core.
+static void end_of_seen_stack(void **state)
+{
+    const struct extract_kernel_thread list[] = {
+        {.address = 0x10, .stack_start = 0x1000},
+        {.address = 0x20, .stack_start = 0x1800, .stack_end = 0x1C00}};
+    const struct extract_kernel kernel = {.threads = (struct extract_kernel_thread *)list,
+                                          .thread_count = 2};
+    static struct seen seen;
+    (void)state;
+
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(seen_add(&seen, &kernel, &list[i]), i);
+    assert_int_equal(seen_add(&seen, &kernel, &list[0]), 0);
+    assert_int_equal(seen_stack(&seen, 0x10, true).stack_end, 0x1800);
+    assert_int_equal(seen_stack(&seen, 0x10, false).stack_end, 0);
+    assert_int_equal(seen_stack(&seen, 0x20, true).stack_end, 0x1C00);
+    assert_int_equal(seen_stack(&seen, 0x20, false).stack_end, 0x1C00);
+    assert_int_equal(seen_stack(&seen, 0x30, true).stack_start, 0);
 }
 
 // GDB gets the registers of the FPU of a thread from its frame, unless the thread has the core.
@@ -102,6 +124,7 @@ static void fpu_of_frame(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(interrupted_thread),
+                                       cmocka_unit_test(end_of_seen_stack),
                                        cmocka_unit_test(fpu_of_frame)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
