@@ -366,7 +366,8 @@ bool crash_is_moved(const struct crash_build *build)
 }
 
 // Start-up code has cleared the memory of the kernel, or of its trace, while the ring has events of
-// its threads. `is_earlier`: the program has enabled no trace since it was started.
+// its threads. `is_earlier`: the program has enabled no trace since it was started. A list that is
+// damaged, or missing, was not cleared.
 static void find_reset(struct history *history, bool is_earlier)
 {
     struct crash_build *build = history->build;
@@ -374,7 +375,8 @@ static void find_reset(struct history *history, bool is_earlier)
     const struct extract_kernel *kernel = build->remains->kernel;
 
     if (!kernel || !history->has_threads || crash_is_moved(build) ||
-        (kernel->thread_count && !(is_earlier && has_same_threads(history))))
+        (kernel->thread_count ? !is_earlier || !has_same_threads(history)
+                              : kernel->problem_count != 0))
         return;
     note_chosen(history);
     last = history->last_thread ? extract_trace_object(build->trace, history->last_thread) : NULL;

@@ -125,6 +125,12 @@ static void resets(void **state)
         assert_int_equal(crash.finding_count, 1);
         assert_string_equal(crash.findings[0].kind, "watchdog");
         assert_int_equal(build.ran_last, cases[i].ran_last);
+        // The list of threads was not cleared, but overwritten, or no image has it.
+        crash.finding_count = 0;
+        kernel.problem_count = 1;
+        crash_read_history(&build);
+        assert_int_equal(crash.finding_count, 0);
+        kernel.problem_count = 0;
         free(crash.findings);
         look_close(&look);
     }
