@@ -559,6 +559,17 @@ bool kernel_follow_arm_block(struct kernel_reader *reader, const struct extract_
     return question.is_possible;
 }
 
+bool kernel_is_arm_call(struct kernel_reader *reader, const struct extract_symbol *function,
+                        uint64_t site)
+{
+    const uint64_t first = function->address & ~UINT64_C(1);
+    struct code code = {.reader = reader, .function = function, .size = (uint32_t)function->size};
+    uint32_t call;
+
+    return site <= first || site - first > function->size || !read_function(&code) ||
+           find_call(&code, (uint32_t)(site - first), &call);
+}
+
 // Returns whether a jump by a register leads to an address, and agrees with the other registers.
 static bool goes_to(const struct code *code, uint32_t at, const struct extract_registers *registers,
                     uint64_t address)

@@ -17,9 +17,8 @@ enum {
     SITES = 64, // places of calls
     ENDS = 16,  // functions that end with a jump to the same one
     MOST_PROGRAM = 1 << 20,
-    DEEPEST = 64,    // functions on a stack
-    AT_END = 64,     // bytes above the frame of a thread's first function
-    LEAST_CALLS = 2, // that make a chain whose end is not known
+    DEEPEST = 64, // functions on a stack
+    AT_END = 64,  // bytes above the frame of a thread's first function
     MOST_CODE = 64 << 10,
     STEP = 2, // from an instruction to the next one, at least
     TAILS = 64
@@ -59,6 +58,13 @@ static bool find_function(const struct search *search, uint64_t address,
            function->function;
 }
 
+// Returns whether bit 0 of a return address is that of Thumb code, or of Arm code. A label without
+// a size does not tell which it is.
+static bool has_state(const struct extract_symbol *function, uint64_t address)
+{
+    return function->is_thumb ? address & 1 : !function->size || !(address & 1);
+}
+
 // Returns whether an address is after a call in the program, and what that call leads to; 0:
 // unknown, such as what is in a register.
 static bool is_return(const struct search *search, uint64_t address, uint64_t *called)
@@ -69,7 +75,7 @@ static bool is_return(const struct search *search, uint64_t address, uint64_t *c
 
     // The first function of a thread returns to the beginning of another one, if at all.
     if ((find_function(search, at, &function) && function.address == at) ||
-        !find_function(search, at - 1, &function) ||
+        !find_function(search, at - 1, &function) || !has_state(&function, address) ||
         kernel_is_no_return(search->reader->symbols, at))
         return false;
     if (!kernel_find_called(search->reader->symbols, at, &none, called))
@@ -139,6 +145,12 @@ static bool find_pointer(struct search *search, const struct extract_unwound *fr
 // function.
 enum fit { FIT_NO, FIT_POSSIBLE, FIT_PROVEN, FIT_ENTERED = FIT_PROVEN };
 
+// Returns whether so many calls make a chain whose end is not known.
+static bool is_enough(unsigned calls, enum fit fit)
+{
+    return calls > 1 || (calls && fit == FIT_PROVEN);
+}
+
 // Follows the chain from a frame, whose pc is the address of an instruction or, unless `is_first`,
 // a return address, to the end of the stack.
 static enum fit follow(struct search *search, struct extract_unwound frame, bool is_first)
@@ -156,14 +168,14 @@ static enum fit follow(struct search *search, struct extract_unwound frame, bool
             return FIT_NO;
         if (!extract_symbols_caller(search->reader->symbols, &source, ARM_SP, is_first && !depth,
                                     &frame))
-            return !is_of_thread && depth >= LEAST_CALLS ? fit : FIT_NO;
+            return !is_of_thread && is_enough(depth, fit) ? fit : FIT_NO;
         const uint64_t top = frame.value[ARM_SP];
         if (top < sp || top > search->stack.to)
             return FIT_NO;
         if (!is_return(search, frame.pc, &called)) {
             bool is_end = is_of_thread
                               ? search->stack.to - top <= AT_END && has_entry(search, inner, before)
-                              : depth >= LEAST_CALLS;
+                              : is_enough(depth, fit);
             if (!is_end)
                 return FIT_NO;
             return is_of_thread && search->stack.entry && depth &&
@@ -252,7 +264,7 @@ static void note_sites(struct search *search, const struct extract_symbol *funct
     for (uint64_t at = first + STEP; at <= first + size && search->site_count < SITES; at += STEP) {
         bool is_known = false;
         if (!kernel_find_called(symbols, at, search->registers, &called) ||
-            !is_called(search, called))
+            !is_called(search, called) || !kernel_is_arm_call(search->reader, function, at))
             continue;
         for (size_t i = 0; i < search->site_count; i++)
             is_known |= search->sites[i] == at;
@@ -327,6 +339,22 @@ static uint64_t count_pushed(const struct search *search, uint64_t link)
                : 0;
 }
 
+// Tries the calls in functions that are on the stack, and those in the whole program, too, or
+// (`is_staged`) only if none of the first fits.
+static void try_sites(struct search *search, bool is_staged, struct found *found)
+{
+    search->site_count = 0;
+    find_sites(search);
+    const size_t first = is_staged ? search->site_count : 0;
+    for (size_t i = 0; i < first; i++)
+        try_site(search, search->sites[i], found);
+    if (found->fit != FIT_NO)
+        return;
+    find_all_sites(search);
+    for (size_t i = first; i < search->site_count; i++)
+        try_site(search, search->sites[i], found);
+}
+
 bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm_stack *stack,
                            struct extract_registers *registers)
 {
@@ -340,19 +368,17 @@ bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm
         return false;
     bool is_code = find_function(&search, search.pc, &function);
     search.called[search.called_count++] = is_code ? function.address : search.pc;
-    if (is_code)
+    if (is_code) {
         try_site(&search, 0, &found);
-    if (found.fit == FIT_NO) {
-        find_jumps(&search);
-        find_sites(&search);
-        for (size_t i = 0; i < search.site_count; i++)
-            try_site(&search, search.sites[i], &found);
+        if (found.fit == FIT_NO)
+            find_jumps(&search);
     }
-    if (found.fit == FIT_NO) {
-        size_t tried = search.site_count;
-        find_all_sites(&search);
-        for (size_t i = tried; i < search.site_count; i++)
-            try_site(&search, search.sites[i], &found);
+    if (found.fit == FIT_NO)
+        try_sites(&search, is_code, &found);
+    // A jump by a register is less sure than a call: more code lies between it and its caller.
+    if (found.fit == FIT_NO && !is_code) {
+        find_jumps(&search);
+        try_sites(&search, false, &found);
     }
     if (found.places != 1 || search.site_count == SITES)
         return false;

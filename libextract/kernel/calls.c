@@ -139,7 +139,8 @@ static uint64_t thumb_offset(uint32_t first, uint32_t second)
     return extend(bits, 25);
 }
 
-static bool take_thumb_target(const struct code *code, struct target *target)
+// BLX to Arm code begins at a multiple of 4.
+static bool take_thumb_target(const struct code *code, uint64_t address, struct target *target)
 {
     uint32_t first = half_at(code, 4), second = half_at(code, 2);
 
@@ -147,12 +148,13 @@ static bool take_thumb_target(const struct code *code, struct target *target)
         *target = (struct target){second >> 3 & 15, 0};
     else if ((first & 0xF800) == 0xF000 && (second & 0xD000) == 0xD000)
         *target = (struct target){NO_REGISTER, thumb_offset(first, second)};
+    else if ((first & 0xF800) == 0xF000 && (second & 0xD001) == 0xC000)
+        *target = (struct target){NO_REGISTER, thumb_offset(first, second) - (address & 2)};
     else
         return false;
     return true;
 }
 
-// Without BLX to Thumb code, whose functions have other addresses.
 static bool take_arm_target(const struct code *code, struct target *target)
 {
     uint32_t word = word_at(code, 4);
@@ -163,6 +165,18 @@ static bool take_arm_target(const struct code *code, struct target *target)
         *target = (struct target){NO_REGISTER, extend(word & 0xFFFFFF, 24) * 4 + 4};
     else
         return false;
+    return true;
+}
+
+// BLX from Arm to Thumb code. BL of Thumb code looks like it: that is asked for first.
+static bool take_arm_exchange(const struct code *code, struct target *target)
+{
+    uint32_t word = word_at(code, 4);
+
+    if ((word & 0xFE000000) != 0xFA000000)
+        return false;
+    *target = (struct target){NO_REGISTER,
+                              extend(word & 0xFFFFFF, 24) * 4 + 4 + move_bits(word, 24, 1, 1)};
     return true;
 }
 
@@ -239,7 +253,8 @@ bool kernel_call_target(const struct register_machine *machine, const uint8_t *b
     switch (machine->elf_machine) {
     case EM_ARM:
         is_known = (!machine->is_m_profile && take_arm_target(&code, &target)) ||
-                   take_thumb_target(&code, &target);
+                   take_thumb_target(&code, address, &target) ||
+                   (!machine->is_m_profile && take_arm_exchange(&code, &target));
         break;
     case EM_AARCH64:
         code.order = EXTRACT_LITTLE;

@@ -310,6 +310,10 @@ bool kernel_follow_arm_block(struct kernel_reader *reader, const struct extract_
                              uint64_t site, const struct extract_registers *at_call,
                              uint64_t *called);
 
+// Returns whether an instruction that ends at `site` may be a call: Arm code may look like a call
+// of Thumb code, and half of an instruction, or data, like another one.
+bool kernel_is_arm_call(struct kernel_reader *reader, const struct extract_symbol *function,
+                        uint64_t site);
 // Returns whether a function jumps to an address: the function there returns to its caller.
 // `registers`: those that are known after the jump, by which it may be.
 bool kernel_jumps_to(struct kernel_reader *reader, const struct extract_symbol *function,

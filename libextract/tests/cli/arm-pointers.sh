@@ -189,10 +189,13 @@ C
 at() { # SYMBOL
     printf '0x%x' "0x$(arm-none-eabi-nm program.elf | awk -v n="$1" '$3 == n {print $1}')"
 }
+ret() { # SYMBOL: a return address
+    echo $(($(at "$1") + is_thumb))
+}
 # Writes the stack: words from sp up to the frame of `entry`; above it is that of `shell`.
 stack() { # WORD...
     local word i words
-    words=("$@" 5 6 7 "$(at after_entry)" 8 "$(at _tx_thread_schedule)" 0xEFEFEFEF 0xEFEFEFEF)
+    words=("$@" 5 6 7 "$(ret after_entry)" 8 "$(at _tx_thread_schedule)" 0xEFEFEFEF 0xEFEFEFEF)
     cp ram.bin now.bin
     for word in "${words[@]}"; do
         for i in 0 8 16 24; do
@@ -217,13 +220,14 @@ frames() { # FUNCTION...
         "$1" "$(printf '%s\n' "$@" | jq -R . | jq -sc .)"
 }
 called() { # NAME FUNCTION ADDRESS STORED: a call of an address with [sp, 4]
-    stack 0 "$4" 0 "$(at after_choose)"
+    stack 0 "$4" 0 "$(ret after_choose)"
     page prefetch $(($3 + 4)) "$3"
     page_says "$1" "$(frames "$2" entry shell)"
 }
 
 for set in arm thumb; do
     prefix="$set: "
+    is_thumb=$([ $set = thumb ]; echo $((!$?)))
     arm-none-eabi-gcc -mcpu=cortex-a9 -g -nostdlib -static -Wl,-Ttext=0x8000 -Wl,-Tdata=0x20000 \
         -Wl,-e,start "-Wa,--defsym,$set=1" -o program.elf program.S blocks.c 2>err ||
         { echo "not ok builds: $(head -n 3 err)"; exit 1; }
@@ -233,12 +237,12 @@ for set in arm thumb; do
     called 'a constant with some bits cleared' second 0xCCCCCCC0 0xCCCCCCC0
     called 'a pointer in memory' loaded 0xDDDDDDD0 0
     # With 0 in r3, but not where `first` has stored it, none of them has called.
-    stack 0 5 0 "$(at after_choose)"
+    stack 0 5 0 "$(ret after_choose)"
     page prefetch 4 0
     page_says 'what contradicts itself has no caller' '.place.function == null and
         (.findings | any(.kind == "unknown caller"))'
     timer=$(at timer)
-    stack "$timer" "$(at after_callback)" "$timer" "$timer" 6 "$(at after_timers)"
+    stack "$timer" "$(ret after_callback)" "$timer" "$timer" 6 "$(ret after_timers)"
     page data $(($(at leaf) + 8)) 3
     page_says 'a callback, by the pointer that its caller has read' \
         "$(frames leaf tick timers entry shell)"

@@ -102,6 +102,7 @@ in_pushes:
     bl service
     .globl after_service
 after_service:
+    bl leaf
     pop {r4, pc}
     finish dispatch
     .globl irq_handler
@@ -216,9 +217,14 @@ done
 page prefetch 0x4
 page_says 'another frame, which leads to no end' "$fault and $(frames middle entry shell)"
 
-# In an interrupt, which the kernel counts.
+# In an interrupt, which the kernel counts. The handler is of assembly language without rules for
+# its frame: there, the chain ends.
 cp ram.bin now.bin
 poke _tx_thread_system_state 0 1
+page data "$(($(at in_leaf) + 8))"
+page_says 'a function that the one that the handler calls has called' '.place.function == "leaf" and
+    .context == "interrupt, then data abort" and
+    [.frames[].function][:3] == ["leaf", "dispatch", "irq_handler"]'
 page prefetch 0x4
 page_says 'a call through NULL in an interrupt' '.cause.kind == "memory fault" and
     .context == "interrupt, then prefetch abort" and .place.function == "service" and
