@@ -56,6 +56,7 @@ struct extract_life {
     bool has_events;
     bool is_in_use;   // the registry has an object of this type in use here
     bool may_be_same; // the target restarted before it, and the one before was not deleted
+    bool is_doubtful; // the registry has several names for it, and no event shows which
     bool is_merged;   // several objects, which nothing distinguishes
     bool is_removed;
 };

@@ -6,15 +6,18 @@
 //   entries that name objects   The newest name within a life is its name.
 //   registry of a ring          It is as it was at the end. A slot in use belongs to the newest
 //                               life. If the ring has all events, a slot of a deleted object
-//                               belongs to an older life if no other one may have it.
+//                               belongs to an older life if no other one may have it. Where several
+//                               slots have different names and no event shows a creation or a
+//                               deletion, the slot in use is certain only if these events are
+//                               known to be recorded and have been overwritten.
 //   registries of a log         An object in use belongs to the life within which the registry was
 //                               read.
 //
 // A registry slot has the priority with which its thread was created, so that a life with another
 // one has another slot. If a registry has only one name for a life, it is likely its own:
-// "worker~1" is the first one. A life without a name has the symbol at its address, or the
-// address, and its number: "0x20000200#1". If several have the same name, reports print the older
-// ones with their numbers: "worker#1".
+// "worker~1" is the first one, and "worker~" the only one. A life without a name has the symbol at
+// its address, or the address, and its number: "0x20000200#1". If several have the same name,
+// reports print the older ones with their numbers: "worker#1".
 //
 // Source: tx_trace_object_register.c and tx_trace_object_unregister.c of Eclipse ThreadX: a new
 // object gets the next slot that is unused or had its address; a deletion frees the first slot with
@@ -388,7 +391,8 @@ static bool add_object(const struct naming *naming, size_t i, uint32_t number)
     trace->info.objects += object.registered;
     snprintf(name, sizeof name, "%s", name_of(naming, i)); // the names move when one is added
     uint32_t likely = has_entries || *name ? NO_OBJECT : only_name(naming, life, false);
-    if (*name || (likely == NO_OBJECT && !number && !life->is_deleted))
+    bool is_itself = !number && !life->is_deleted && !life->is_doubtful;
+    if (*name || (likely == NO_OBJECT && is_itself))
         return names_add_object(build, &object, name);
     if (likely != NO_OBJECT)
         snprintf(name, sizeof name, "%s", build->trace->names.data + build->offsets[likely].name);
@@ -521,8 +525,12 @@ static void number_objects(const struct naming *naming)
         const struct extract_life *life = &trace->lives[i];
         trace->objects[life->object].key = life->key;
         trace->objects[life->object].life = life->count > 1 ? life->number : 0;
+        if (life->is_doubtful && trace->objects[life->object].registered) {
+            names_add_sign(naming->build, life->object, 0);
+            trace->objects[life->object].likely = true;
+        }
         if (has_namesake(naming, life))
-            names_add_number(naming->build, life->object, life->number);
+            names_add_sign(naming->build, life->object, life->number);
     }
 }
 

@@ -72,6 +72,8 @@ bool lives_note(struct build *build, const struct extract_event *event,
     if ((is_restart || is_break) && build->changes.count < MAX_CHANGES &&
         !add_pause(&build->changes, event->seq, is_restart))
         return false;
+    if (kernel->is_thread_service)
+        build->changes.has_thread_services |= kernel->is_thread_service(event->type);
     if (!field || !kernel->field_type || extract_event_is_mark(event))
         return true;
     uint64_t priority = role->priority ? extract_role_field(event, role->priority) : UINT64_MAX;
@@ -329,7 +331,52 @@ static int compare_lives(const void *a, const void *b)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-// Adds the lives at an address with changes, or with objects of several types.
+// Returns whether the registry has objects of one type with different names at an address.
+static bool has_several_names(const struct build *build, const struct life_place *list,
+                              size_t count, uint32_t type)
+{
+    const struct extract_object *objects = build->trace->objects;
+    const char *names = build->trace->names.data, *first = NULL;
+    bool is_ring = !build->trace->snapshots && !build->trace->snapshot->ring.format->entry_name;
+
+    for (size_t i = 0; i < count && is_ring; i++) {
+        const char *name = names + build->offsets[list[i].object].name;
+        if (objects[list[i].object].type != type || !objects[list[i].object].registered)
+            continue;
+        if (first && strcmp(first, name) != 0)
+            return true;
+        first = name;
+    }
+    return false;
+}
+
+// Returns whether the objects at an address, which no event creates or deletes, have different
+// names: whose the events are may have to be decided.
+static bool may_doubt(const struct build *build, const struct life_place *list, size_t count)
+{
+    uint32_t types[MAX_TYPES];
+    bool may = false;
+
+    if (count < 2 || !may_have_lives(list->address))
+        return false;
+    size_t used = types_at(build, list->address, NULL, 0, types);
+    for (size_t i = 0; i < used && !may; i++)
+        may = has_several_names(build, list, count, types[i]);
+    return may;
+}
+
+// Returns whether all events at an address are of the object that is in use. It was created before
+// the first of them, if the target records creations, but then the ring must have lost some events.
+static bool is_of_newest(const struct build *build, uint32_t type, bool is_in_use)
+{
+    const struct extract_trace *trace = build->trace;
+    bool begins_later = trace->info.wrapped || trace->is_part;
+
+    return is_in_use && begins_later && !build->changes.pause_count &&
+           (type != LIFE_THREAD || build->changes.has_thread_services);
+}
+
+// Adds the lives at an address with changes, or with objects of several types or names.
 static bool add_lives_at(struct build *build, uint64_t address, const struct life_change *changes,
                          size_t count)
 {
@@ -347,8 +394,12 @@ static bool add_lives_at(struct build *build, uint64_t address, const struct lif
                          trace->objects[list[k].object].type == types[i];
         if (!add_lives_of(build, count ? changes : &none, count, types[i], MAX_LIVES / used - 1))
             return false;
-        for (; first < trace->life_count; first++)
+        bool is_doubtful = !count && has_several_names(build, list, objects, types[i]) &&
+                           !is_of_newest(build, types[i], is_in_use);
+        for (; first < trace->life_count; first++) {
             trace->lives[first].is_in_use = is_in_use;
+            trace->lives[first].is_doubtful = is_doubtful;
+        }
     }
     return true;
 }
@@ -381,7 +432,8 @@ static bool add_all(struct build *build)
             own++;
         while (k + found < changes->place_count && list[found].address == address)
             found++;
-        if (own || (found && has_types(build, list, found)))
+        bool has_several = has_types(build, list, found) || may_doubt(build, list, found);
+        if (own || has_several)
             fits = add_lives_at(build, address, own ? &changes->list[i] : NULL, own);
         i += own;
         k += found;
@@ -577,13 +629,13 @@ static void find_references(struct build *build, uint64_t last)
 }
 
 // Returns whether the lives of an address must be kept: there are several, or there is one whose
-// address the registry also has for another type.
+// address the registry also has for another type, or whose name is in doubt.
 static bool must_keep(const struct build *build, const struct extract_life *lives, size_t count)
 {
     const struct life_place *list;
     size_t objects = lives_places_at(&build->changes, lives->address, &list);
 
-    return count > 1 || (objects && has_types(build, list, objects));
+    return count > 1 || lives->is_doubtful || has_types(build, list, objects);
 }
 
 void lives_remove(struct build *build)

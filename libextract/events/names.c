@@ -257,13 +257,16 @@ bool names_add_object(struct build *build, const struct extract_object *object, 
     return true;
 }
 
-void names_add_number(struct build *build, size_t i, uint32_t number)
+void names_add_sign(struct build *build, size_t i, uint32_t number)
 {
     char shown[NAME_CAPACITY * 4 + 16];
 
     // A copy, since the names move when one is added.
     snprintf(shown, sizeof shown - 16, "%s", build->trace->names.data + build->offsets[i].shown);
-    snprintf(shown + strlen(shown), 16, "#%" PRIu32, number);
+    if (number)
+        snprintf(shown + strlen(shown), 16, "#%" PRIu32, number);
+    else
+        snprintf(shown + strlen(shown), 16, "~");
     build->offsets[i].shown = store_string(&build->trace->names, shown, strlen(shown));
 }
 

@@ -53,6 +53,7 @@ struct life_changes {
     size_t place_count;
     struct life_sighting *sightings; // in the order of their addresses once the walk has ended
     size_t sighting_count, sighting_capacity;
+    bool has_thread_services; // the target records when threads are created
 };
 
 struct build {
@@ -99,8 +100,9 @@ void names_set_pointers(struct build *build);
 // which is deleted. `likely`: the name that it most likely had, or "".
 bool names_add_unnamed(struct build *build, const struct extract_object *object, const char *likely,
                        uint32_t number);
-// Adds the number of an older life to what reports print for its object.
-void names_add_number(struct build *build, size_t i, uint32_t number);
+// Adds the number of an older life to what reports print for its object; 0: adds the sign of a name
+// that is only likely.
+void names_add_sign(struct build *build, size_t i, uint32_t number);
 
 // ---- lives.c ----
 

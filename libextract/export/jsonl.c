@@ -429,7 +429,7 @@ static void put_object(struct export_run *run, const struct extract_object *obje
     put_string(writer, ",\"kind\":");
     put_json(run, object->type_name);
     put_string(writer, ",\"name\":");
-    put_json(run, object->name);
+    put_json(run, object->likely ? object->shown : object->name);
     put_string(writer, object->in_use ? ",\"in_use\":true" : ",\"in_use\":false");
     if (object->life) {
         put_number(writer, ",\"stored_address\":", object->address);

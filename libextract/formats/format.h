@@ -382,6 +382,9 @@ struct extract_scheduler {
     // Returns the type of the objects that a field of an event, from 0 on, refers to; 0: any. Type
     // 1 is that of threads, others are those of the registry. NULL: no event creates an object.
     uint32_t (*field_type)(const struct extract_event_type *type, unsigned field);
+    // Returns whether a target that records events of this type also records those that create
+    // threads: one filter chooses both. NULL: not known.
+    bool (*is_thread_service)(const struct extract_event_type *type);
     // Returns what an event means for the scheduler, or NULL for nothing. Replaces the fields of
     // the event by those that the role needs. Its other members stay as they are.
     const struct extract_role_fields *(*translate)(const struct extract_ring *ring,

@@ -26,7 +26,7 @@ void value_names_free(struct value_names *names)
 
 const char *value_name_of_object(const struct extract_object *object)
 {
-    if (object->name[0])
+    if (object->name[0] && !object->likely)
         return object->name;
     bool is_only_address = strncmp(object->shown, "0x", 2) == 0 && !strchr(object->shown, '#');
     return is_only_address ? NULL : object->shown;

@@ -119,3 +119,10 @@ uint32_t threadx_field_type(const struct extract_event_type *type, unsigned fiel
             return types[i].type;
     return 0;
 }
+
+// Source: TX_TRACE_THREAD_EVENTS of tx_trace.h, the filter of the services of threads, and
+// TX_TRACE_INTERNAL_EVENTS, that of what the kernel itself does with threads.
+bool threadx_is_thread_service(const struct extract_event_type *type)
+{
+    return type->class_ == EXTRACT_SVC && strncmp(type->symbol, "TX_TRACE_THREAD_", 16) == 0;
+}

@@ -170,6 +170,7 @@ static const struct extract_scheduler kernel = {.roles = threadx_roles,
                                                 .mutex_type = 5,
                                                 .role_count = &threadx_role_count,
                                                 .field_type = threadx_field_type,
+                                                .is_thread_service = threadx_is_thread_service,
                                                 .figures = threadx_figures,
                                                 .timer_thread = "System Timer Thread",
                                                 .name_pointer = threadx_name_pointer};

@@ -118,6 +118,7 @@ extern const uint32_t threadx_role_count;
 // Returns the type in the registry of the object that a field of an event is the address of; 0: not
 // known.
 uint32_t threadx_field_type(const struct extract_event_type *type, unsigned field);
+bool threadx_is_thread_service(const struct extract_event_type *type);
 
 bool threadx_name_pointer(const struct extract_ring *ring, struct extract_memory *memory,
                           struct extract_symbols *symbols, uint64_t address, uint64_t *name);

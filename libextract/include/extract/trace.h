@@ -148,6 +148,7 @@ struct extract_object {
     bool in_use;                                  // false: deleted; the slot may be used again
     bool registered;                              // false: known from events only
     bool shadowed;                                // its address always stands for another object
+    bool likely;                   // the name is likely its own, but another one may be
     bool from_memory;              // the name was read from target memory outside of the ring
     bool thread;                   // events can belong to it
     enum extract_kind number_kind; // kind of the number in `address` (SIGNAL …); NONE: an address

@@ -207,6 +207,29 @@ check likely-name is_named likely.trx 'worker~1' worker
 { alpha; slot 1 1 $T 4 ancient; slot 0 1 $T 4 worker; two_threads 4; } | ring wrapped.trx 3 10 10
 check wrapped is_named wrapped.trx "0x20000200#1" worker
 
+# No event creates or deletes a thread, but the registry has two names. Whose the events are is only
+# known if the target records creations, and the ring has lost the one of the newest thread.
+later() { # ID: an event of alpha, and two of the other thread
+    event $A 5 "$1" 1000 10 1 0x20004100 0
+    event $A 5 1 1010 $T 3 0x20004100 $T
+    event $T 9 4096 1020 1 0 0 0
+    event $T 9 4097 1080 2 0 0 0
+}
+{ alpha; slot 1 1 $T 4 uploader; slot 0 1 $T 9 logger; later 112; } | ring lost.trx 3 4 4
+check creation-lost is_named lost.trx logger logger
+{ alpha; slot 1 1 $T 4 uploader; slot 0 1 $T 9 logger; later 4098; } | ring filtered.trx 3 4 4
+check creation-perhaps-not-recorded is_named filtered.trx logger~ logger~
+{ alpha; slot 1 1 $T 4 uploader; slot 0 1 $T 9 logger; later 112; } | ring none.trx 3 8 4
+check creation-not-recorded is_named none.trx logger~ logger~
+{ alpha; slot 1 1 $T 4 uploader; slot 1 1 $T 9 logger; later 112; } | ring gone.trx 3 4 4
+check both-deleted is_named gone.trx null null
+is_likely() {
+    [ "$("$ringside" objects --json none.trx | jq -r .name | paste -sd ' ')" = \
+        "alpha uploader logger~" ] && [ "$("$ringside" report --json --thread logger none.trx |
+        wc -l)" = 2 ] && "$ringside" export none.trx -o copy.trx && cmp none.trx copy.trx
+}
+check doubt-in-json is_likely
+
 # Two threads with one name and different priorities: both names are certain.
 { alpha; slot 1 1 $T 4 conn; slot 0 1 $T 9 conn; two_threads 9; } | ring conn.trx 3 16 10
 check one-name is_named conn.trx conn conn
