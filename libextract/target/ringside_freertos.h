@@ -321,7 +321,10 @@ static inline void ringside_freertos_enter(void *task)
     RINGSIDE_FREERTOS_BY_TYPE(q, RINGSIDE_RTOS_MUTEX_GET(q, ringside_freertos_thread),             \
                               RINGSIDE_RTOS_SEMAPHORE_GET(q, (q)->uxMessagesWaiting - 1),          \
                               RINGSIDE_RTOS_QUEUE_RECEIVE(q, (q)->uxMessagesWaiting - 1))
-#define traceQUEUE_SEND_FAILED(q)                    RINGSIDE_RTOS_QUEUE_SEND_FAILED(q)
+#define traceQUEUE_SEND_FAILED(q)                                                                  \
+    RINGSIDE_FREERTOS_BY_TYPE(q, RINGSIDE_RTOS_MUTEX_PUT_FAILED(q),                                \
+                              RINGSIDE_RTOS_SEMAPHORE_PUT_FAILED(q),                               \
+                              RINGSIDE_RTOS_QUEUE_SEND_FAILED(q))
 #define traceQUEUE_RECEIVE_FAILED(q)                                                               \
     RINGSIDE_FREERTOS_BY_TYPE(q, RINGSIDE_RTOS_MUTEX_GET_FAILED(q),                                \
                               RINGSIDE_RTOS_SEMAPHORE_GET_FAILED(q),                               \

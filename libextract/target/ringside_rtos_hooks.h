@@ -66,6 +66,7 @@
     EVENT(semaphore_put, "rtos_semaphore_put") /* semaphore, count */ \
     EVENT(semaphore_get, "rtos_semaphore_get") /* semaphore, count */ \
     EVENT(semaphore_get_failed, "rtos_semaphore_get_failed") /* semaphore */ \
+    EVENT(semaphore_put_failed, "rtos_semaphore_put_failed") /* semaphore */ \
     EVENT(semaphore_block, "rtos_semaphore_block") /* semaphore, thread that waits */ \
     /* Mutexes: outermost calls, if a mutex can be owned several times. */ \
     EVENT(mutex_create, "rtos_mutex_create") /* mutex */ \
@@ -73,6 +74,7 @@
     EVENT(mutex_get, "rtos_mutex_get") /* mutex, thread that owns it now */ \
     EVENT(mutex_put, "rtos_mutex_put") /* mutex, thread that owned it */ \
     EVENT(mutex_get_failed, "rtos_mutex_get_failed") /* mutex */ \
+    EVENT(mutex_put_failed, "rtos_mutex_put_failed") /* mutex */ \
     EVENT(mutex_block, "rtos_mutex_block") /* mutex, thread that waits, owner; 0: not known */ \
     /* Event flags. */ \
     EVENT(flags_create, "rtos_flags_create") /* group */ \
@@ -224,6 +226,8 @@ static inline void ringside_rtos_name_object(const void *object, const char *nam
     RINGSIDE_RTOS_TRACE(semaphore_get, RINGSIDE_RTOS_WORD(semaphore), RINGSIDE_RTOS_WORD(count))
 #define RINGSIDE_RTOS_SEMAPHORE_GET_FAILED(semaphore)                                              \
     RINGSIDE_RTOS_TRACE(semaphore_get_failed, RINGSIDE_RTOS_WORD(semaphore))
+#define RINGSIDE_RTOS_SEMAPHORE_PUT_FAILED(semaphore)                                              \
+    RINGSIDE_RTOS_TRACE(semaphore_put_failed, RINGSIDE_RTOS_WORD(semaphore))
 #define RINGSIDE_RTOS_SEMAPHORE_BLOCK(semaphore, thread)                                           \
     RINGSIDE_RTOS_TRACE(semaphore_block, RINGSIDE_RTOS_WORD(semaphore), RINGSIDE_RTOS_WORD(thread))
 // Mutexes: outermost calls, if a mutex can be owned several times.
@@ -237,6 +241,8 @@ static inline void ringside_rtos_name_object(const void *object, const char *nam
     RINGSIDE_RTOS_TRACE(mutex_put, RINGSIDE_RTOS_WORD(mutex), RINGSIDE_RTOS_WORD(thread))
 #define RINGSIDE_RTOS_MUTEX_GET_FAILED(mutex)                                                      \
     RINGSIDE_RTOS_TRACE(mutex_get_failed, RINGSIDE_RTOS_WORD(mutex))
+#define RINGSIDE_RTOS_MUTEX_PUT_FAILED(mutex)                                                      \
+    RINGSIDE_RTOS_TRACE(mutex_put_failed, RINGSIDE_RTOS_WORD(mutex))
 #define RINGSIDE_RTOS_MUTEX_BLOCK(mutex, thread, owner)                                            \
     RINGSIDE_RTOS_TRACE(mutex_block, RINGSIDE_RTOS_WORD(mutex), RINGSIDE_RTOS_WORD(thread),        \
                         RINGSIDE_RTOS_WORD(owner))

@@ -82,6 +82,7 @@ static const struct rtos_event events[] = {
     {EVENT(0xE021, "mutex_put", SVC, 2, WORDS(OBJECT("mutex"), OBJECT("thread"), NO)),
      ROLE(MUTEX_PUT, .object = WORD_1, .owner = WORD_2, .count = WORD_3, .ends = EXTRACT_WAIT_MUTEX,
           .wakes_one = true, .frees = true, .may_switch = true)},
+    {EVENT(0xE03D, "mutex_put_failed", SVC, 1, WORDS(OBJECT("mutex"), NO, NO))},
     {EVENT(0xE02A, "notify", SVC, 1, WORDS(OBJECT("thread"), NO, NO)),
      // What a task waits for is its own notification.
      CALL(.thread = WORD_1, .ends = EXTRACT_WAIT_NOTIFICATION)},
@@ -123,6 +124,7 @@ static const struct rtos_event events[] = {
     {EVENT(0xE01C, "semaphore_get_failed", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO))},
     {EVENT(0xE01A, "semaphore_put", SVC, 2, WORDS(OBJECT("semaphore"), NUMBER("count"), NO)),
      CALL(.ends = EXTRACT_WAIT_SEMAPHORE, .wakes_one = true)},
+    {EVENT(0xE03C, "semaphore_put_failed", SVC, 1, WORDS(OBJECT("semaphore"), NO, NO))},
     {EVENT(0xE00A, "start", KERN, 1, WORDS(OBJECT("thread"), NO, NO)),
      ROLE(SWITCH, .next = WORD_1, .may_switch = true)},
     {EVENT(0xE031, "stream_block", SVC, 3,

@@ -29,6 +29,22 @@ static void test_creation(void **state)
     expect("mutex_create q\nmutex_put q 0\n");
 }
 
+// Giving what is not taken fails. What is given keeps its type.
+static void test_failed_gives(void **state)
+{
+    Queue_t queue = {.pcHead = (int8_t *)&queue, .uxItemSize = 0};
+
+    (void)state;
+    traceQUEUE_SEND_FAILED(&queue);
+    traceQUEUE_SEND_FROM_ISR_FAILED(&queue);
+    queue.pcHead = NULL;
+    traceQUEUE_SEND_FAILED(&queue);
+    queue = (Queue_t){.pcHead = (int8_t *)&queue, .uxItemSize = 4};
+    traceQUEUE_SEND_FAILED(&queue);
+    expect("semaphore_put_failed q\nsemaphore_put_failed q\nmutex_put_failed q\n"
+           "queue_send_failed q\n");
+}
+
 static void test_counting_semaphore(void **state)
 {
     const UBaseType_t uxInitialCount = 4;
@@ -157,6 +173,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, open_hooks)
     const struct CMUnitTest tests[] = {
         TEST(test_creation),
+        TEST(test_failed_gives),
         TEST(test_counting_semaphore),
         TEST(test_overwritten_message),
         TEST(test_delays),
