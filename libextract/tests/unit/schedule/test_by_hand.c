@@ -130,11 +130,11 @@ enum { UNKNOWN_OWNER = 1 };
 // Returns the owner of the mutex, or of an earlier one at its address; 0: nobody.
 static uint64_t owner_at(uint64_t at)
 {
-    const uint64_t address_bits = UINT64_C(0xFFFFFFFFFFFF); // of a key
     uint64_t owner = UNKNOWN_OWNER;
 
     for (size_t i = 0; i < owner_count; i++) {
-        if ((owners[i].mutex & address_bits) != MUTEX || owners[i].from > at || at >= owners[i].to)
+        if (extract_trace_address(look.trace, owners[i].mutex) != MUTEX || owners[i].from > at ||
+            at >= owners[i].to)
             continue;
         assert_int_equal(owner, UNKNOWN_OWNER); // it has one owner at a time
         owner = owners[i].thread;
