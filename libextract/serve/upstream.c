@@ -3,10 +3,17 @@
 #include "serve/upstream.h"
 #include "base/hex.h"
 #include "base/now.h"
+#include "memory/live/monitor.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { TIMEOUT_MS = 10000, MOST_PASSED = 64, DOCUMENT_PIECE = 0x400, DOCUMENT_MOST = 1 << 20 };
+enum {
+    TIMEOUT_MS = 10000,
+    MOST_PASSED = 64,
+    DOCUMENT_PIECE = 0x400,
+    DOCUMENT_MOST = 1 << 20,
+    OUTPUT_MOST = 1 << 16 // bytes that a command prints
+};
 
 bool upstream_open(struct upstream *upstream, const char *place, upstream_dial *dial, void *context,
                    unsigned timeout_ms, const volatile sig_atomic_t *cancel)
@@ -102,6 +109,56 @@ bool upstream_ask_text(struct upstream *upstream, const char *request)
 
 // ---- memory ----
 
+// Runs a command of the server's monitor. Its output is empty if the server refuses. Returns false
+// after a fault.
+static bool run_command(struct upstream *upstream, const char *command, struct extract_text *output)
+{
+    const struct packets *p = &upstream->packets;
+    struct extract_text request;
+
+    extract_text_init(&request, NULL, NULL);
+    monitor_put_request(&request, command);
+    bool is_good = !request.code && upstream_ask_text(upstream, request.data);
+    extract_text_free(&request);
+    while (is_good && p->used && p->body[0] == 'O' && !upstream_is(upstream, "OK")) {
+        monitor_put_output(output, p, 1);
+        is_good = output->used < OUTPUT_MOST
+                      ? next_answer(upstream)
+                      : connection_fail(&upstream->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,
+                                        "a command prints without an end");
+    }
+    if (is_good && p->used && p->body[0] != 'E')
+        monitor_put_output(output, p, 0);
+    extract_text_putc(output, 0);
+    return is_good && !output->code;
+}
+
+// Returns whether zeros that the server has given are those of the memory. OpenOCD gives zeros if
+// it cannot read it.
+static bool confirm_zeros(struct upstream *upstream, uint64_t address, size_t length)
+{
+    struct extract_text command, output;
+    size_t why_length;
+    bool is_good = true;
+
+    extract_text_init(&command, NULL, NULL);
+    extract_text_init(&output, NULL, NULL);
+    if (upstream->zeros == ZEROS_UNASKED) {
+        is_good = run_command(upstream, MONITOR_VERSION, &output);
+        if (is_good)
+            upstream->zeros = monitor_is_openocd(output.data) ? ZEROS_DOUBTED : ZEROS_TRUSTED;
+        output.used = 0;
+    }
+    if (is_good && upstream->zeros == ZEROS_DOUBTED) {
+        monitor_put_question(&command, address, length);
+        is_good = !command.code && run_command(upstream, command.data, &output) &&
+                  !monitor_find_failure(output.data, &why_length);
+    }
+    extract_text_free(&command);
+    extract_text_free(&output);
+    return is_good;
+}
+
 static bool ask_for(struct upstream *upstream, uint64_t address, size_t length)
 {
     char request[64];
@@ -128,7 +185,8 @@ static size_t take_bytes(const struct packets *p, uint8_t *buffer, size_t most)
 }
 
 // Reads bytes without the cache. Returns how many the server has given.
-static size_t fetch(struct upstream *upstream, uint64_t address, uint8_t *buffer, size_t length)
+static size_t fetch_bytes(struct upstream *upstream, uint64_t address, uint8_t *buffer,
+                          size_t length)
 {
     size_t most = (upstream->packet_size - 5) / 2, done = 0;
 
@@ -142,6 +200,26 @@ static size_t fetch(struct upstream *upstream, uint64_t address, uint8_t *buffer
         done += got;
     }
     return done;
+}
+
+// Does the same, and doubts zeros.
+static size_t fetch(struct upstream *upstream, uint64_t address, uint8_t *buffer, size_t length)
+{
+    size_t got = fetch_bytes(upstream, address, buffer, length);
+
+    return monitor_is_zero(buffer, got) && !confirm_zeros(upstream, address, got) ? 0 : got;
+}
+
+// Reads a line. Zeros are doubted unless it had them before.
+static void fetch_line(struct upstream *upstream, size_t slot, uint64_t address)
+{
+    struct upstream_line *line = &upstream->lines[slot];
+    bool is_known = line->address == address && line->is_zero;
+
+    line->address = address;
+    line->is_valid = (is_known ? fetch_bytes : fetch)(upstream, address, line->bytes,
+                                                      UPSTREAM_LINE) == UPSTREAM_LINE;
+    line->is_zero = line->is_valid && monitor_is_zero(line->bytes, UPSTREAM_LINE);
 }
 
 // Asks for all lines that are wanted. If the server wants acknowledgements, the answers are
@@ -180,8 +258,12 @@ static void fetch_wanted(struct upstream *upstream)
         upstream->lines[i].is_wanted = false;
         if (!next_answer(upstream))
             break;
-        upstream->lines[i].is_valid = take_bytes(&upstream->packets, upstream->lines[i].bytes,
-                                                 UPSTREAM_LINE) == UPSTREAM_LINE;
+        struct upstream_line *line = &upstream->lines[i];
+        bool is_whole = take_bytes(&upstream->packets, line->bytes, UPSTREAM_LINE) == UPSTREAM_LINE;
+        bool is_zero = is_whole && monitor_is_zero(line->bytes, UPSTREAM_LINE);
+        // A line that has become zero is read again if it is needed, and doubted.
+        line->is_valid = is_whole && (!is_zero || line->is_zero);
+        line->is_zero &= is_zero;
     }
     upstream->packets.acks = acks;
 }
@@ -199,11 +281,8 @@ size_t upstream_read(void *context, uint64_t address, void *buffer, size_t lengt
         part = part < length - done ? part : length - done;
         if (!upstream->lines[slot].is_valid)
             fetch_wanted(upstream);
-        if (!upstream->lines[slot].is_valid || upstream->lines[slot].address != line) {
-            upstream->lines[slot].address = line;
-            upstream->lines[slot].is_valid =
-                fetch(upstream, line, upstream->lines[slot].bytes, UPSTREAM_LINE) == UPSTREAM_LINE;
-        }
+        if (!upstream->lines[slot].is_valid || upstream->lines[slot].address != line)
+            fetch_line(upstream, slot, line);
         if (!upstream->lines[slot].is_valid) { // the end of a memory, or registers of a device
             size_t got = fetch(upstream, at, to + done, part);
             done += got;

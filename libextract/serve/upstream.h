@@ -10,16 +10,21 @@
 // The cache of memory. Memories begin and end at multiples of a line.
 enum { UPSTREAM_LINES = 64, UPSTREAM_LINE = 256 };
 
+// Whether zeros that the server gives may stand for memory that it cannot read, as OpenOCD's may.
+enum upstream_zeros { ZEROS_UNASKED, ZEROS_DOUBTED, ZEROS_TRUSTED };
+
 typedef int upstream_dial(struct connection *connection);
 
 struct upstream {
     struct connection connection;
     struct packets packets;
     size_t packet_size; // bytes that the server accepts
-    struct {
+    enum upstream_zeros zeros;
+    struct upstream_line {
         uint64_t address;
         bool is_valid;
         bool is_wanted; // it was read at the stop before, so that it will be read again
+        bool is_zero;   // as the server has confirmed
         uint8_t bytes[UPSTREAM_LINE];
     } lines[UPSTREAM_LINES];
 };

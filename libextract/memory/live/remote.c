@@ -11,6 +11,7 @@
 #include "base/now.h"
 #include "memory/live/live.h"
 #include "memory/live/map.h"
+#include "memory/live/monitor.h"
 #include "memory/live/packet.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -201,18 +202,6 @@ static bool learn_features(struct remote *r)
     return true;
 }
 
-// Appends the pairs of hexadecimal digits of a packet's body, from `at` on, as text.
-static void put_output(const struct packets *p, size_t at, struct extract_text *text)
-{
-    for (; at + 2 <= p->used; at += 2) {
-        struct extract_cursor pair = extract_cursor_make(p->body + at, 2, EXTRACT_LITTLE);
-        uint64_t byte;
-        if (!live_number(&pair, 16, &byte) || extract_cursor_left(&pair))
-            return;
-        extract_text_putc(text, (char)byte);
-    }
-}
-
 // Returns whether a text is whole; otherwise, memory was short.
 static bool is_whole(struct remote *r, const struct extract_text *text)
 {
@@ -228,19 +217,16 @@ static bool monitor(struct remote *r, const char *command, struct extract_text *
     struct extract_text request;
 
     extract_text_init(&request, NULL, NULL);
-    extract_text_puts(&request, "qRcmd,");
-    for (const char *at = command; *at; at++)
-        extract_text_printf(&request, "%02x", (unsigned char)*at);
-    extract_text_putc(&request, 0);
+    monitor_put_request(&request, command);
     bool done = is_whole(r, &request) && send_request(r, request.data);
     extract_text_free(&request);
     for (unsigned i = 0; done && p->used && p->body[0] == 'O' && !is_text(p, "OK"); i++) {
         if (output)
-            put_output(p, 1, output);
+            monitor_put_output(output, p, 1);
         done = i < MAX_PASSED ? read_reply(r) : too_many(r);
     }
     if (done && output && !is_error(p))
-        put_output(p, 0, output);
+        monitor_put_output(output, p, 0);
     return done;
 }
 
@@ -258,11 +244,11 @@ static bool identify(struct remote *r)
         return true;
     }
     extract_text_init(&version, NULL, NULL);
-    bool done = monitor(r, "version", &version);
+    bool done = monitor(r, MONITOR_VERSION, &version);
     extract_text_putc(&version, 0);
     done = done && is_whole(r, &version);
     if (done)
-        r->server = strstr(version.data, "Open On-Chip Debugger") ? SERVER_OPENOCD : SERVER_OTHER;
+        r->server = monitor_is_openocd(version.data) ? SERVER_OPENOCD : SERVER_OTHER;
     extract_text_free(&version);
     return done;
 }
@@ -418,24 +404,11 @@ static enum live_answer refusal(struct remote *r)
                        (const char *)p->body);
 }
 
-// Returns whether all bytes are 0.
-static bool is_zero(const uint8_t *bytes, size_t length)
-{
-    return length && !bytes[0] && memcmp(bytes, bytes + 1, length - 1) == 0;
-}
-
-// Asks OpenOCD whether it has read the zeros that it returned. With "gdb_report_data_abort
-// disable", which is its default, it answers zeros if it cannot read the memory.
+// Asks OpenOCD whether it has read the zeros that it returned.
 static enum live_answer doubt_zeros(struct remote *r, uint64_t address, size_t length)
 {
-    static const char mark[] = "ringside: ";
-    static const char format[] =
-        "apply {{} {set t [target current]; set n [catch {$t read_memory 0 8 0}]; "
-        "if {[catch {if {$n} {$t mem2array a 32 %#" PRIx64 " %zu} else {$t read_memory %#" PRIx64
-        " 32 %zu}} m]} {return \"ringside: $m\"}}}";
-    uint64_t start = address & ~UINT64_C(3);
-    size_t words = (size_t)(address - start + length + 3) / 4;
     struct extract_text command, output;
+    size_t why_length;
 
     if (!identify(r))
         return LIVE_BROKEN;
@@ -443,16 +416,15 @@ static enum live_answer doubt_zeros(struct remote *r, uint64_t address, size_t l
         return LIVE_GIVEN;
     extract_text_init(&command, NULL, NULL);
     extract_text_init(&output, NULL, NULL);
-    extract_text_printf(&command, format, start, words, start, words);
-    extract_text_putc(&command, 0);
+    monitor_put_question(&command, address, length);
     bool done = is_whole(r, &command) && monitor(r, command.data, &output);
     extract_text_putc(&output, 0);
     done = done && is_whole(r, &output);
     enum live_answer answer = done ? LIVE_GIVEN : LIVE_BROKEN;
-    const char *why = done ? strstr(output.data, mark) : NULL;
-    if (why) // what OpenOCD logs comes before it
-        answer = live_refuse(&r->live, "OpenOCD answers zeros, and says \"%.*s\"",
-                             (int)strcspn(why + strlen(mark), "\n"), why + strlen(mark));
+    const char *why = done ? monitor_find_failure(output.data, &why_length) : NULL;
+    if (why)
+        answer =
+            live_refuse(&r->live, "OpenOCD answers zeros, and says \"%.*s\"", (int)why_length, why);
     extract_text_free(&command);
     extract_text_free(&output);
     return answer;
@@ -482,7 +454,7 @@ static enum live_answer fetch(struct live *live, uint64_t address, uint8_t *buff
         good = p->used % 2 == 0 && *got <= length && decode_hex(p, buffer, *got);
     }
     if (good && *got)
-        return is_zero(buffer, *got) ? doubt_zeros(r, address, *got) : LIVE_GIVEN;
+        return monitor_is_zero(buffer, *got) ? doubt_zeros(r, address, *got) : LIVE_GIVEN;
     if (good)
         return live_refuse(live, "the server returns no bytes");
     connection_fail(&live->connection, CONNECTION_BROKEN, EXTRACT_BAD, NULL,

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 enum { TIMEOUT_MS = 300, LONGEST_S = 20, MOST_INCLUDED = 64, INCLUDES = 30000 };
 
 // What a server does when it gets a request.
-enum fault { ECHO_LENGTH, STAYS_SILENT, FLOODS, INCLUDES_FILES };
+enum fault { ECHO_LENGTH, STAYS_SILENT, FLOODS, INCLUDES_FILES, GIVES_ZEROS };
 
 struct session {
     struct extract_symbols *symbols;
@@ -77,12 +78,52 @@ static void send_files(int fd, const char *request)
     reply(fd, part);
 }
 
+// OpenOCD, which cannot read the memory from 0x2000 on, but gives zeros. It answers y with the
+// number of commands, and y1 makes memory at 0x1000 readable no longer.
+static void give_zeros(int fd, const char *request)
+{
+    static unsigned commands;
+    static bool has_ended;
+    static char data[2 * UPSTREAM_LINE + 1];
+    struct extract_text command, output;
+    unsigned address;
+
+    extract_text_init(&command, NULL, NULL);
+    extract_text_init(&output, NULL, NULL);
+    if (request[0] == 'y') {
+        has_ended |= request[1] == '1';
+        extract_text_printf(&output, "%u", commands);
+    } else if (sscanf(request, "m%x,", &address) == 1) {
+        memset(data, '0', sizeof data - 1);
+        data[0] = address == 0x1100 && !has_ended ? '7' : '0';
+        extract_text_puts(&output, data);
+    } else if (strncmp(request, "qRcmd,", 6) == 0) {
+        commands++;
+        for (const char *at = request + 6; *at; at += 2)
+            extract_text_putc(&command, (char)strtoul((char[]){at[0], at[1], 0}, NULL, 16));
+        extract_text_putc(&command, 0);
+        const char *text = strcmp(command.data, "version") == 0 ? "Open On-Chip Debugger 0.12.0\n"
+                           : has_ended || strstr(command.data, " 0x2")
+                               ? "Error: no access\nringside: failed\n"
+                               : "\n";
+        serve_put_hex(&output, (const uint8_t *)text, strlen(text));
+    }
+    extract_text_putc(&output, 0);
+    reply(fd, output.data);
+    extract_text_free(&command);
+    extract_text_free(&output);
+}
+
 static void answer(int fd, const struct session *session, const struct serve_input *request)
 {
     char text[32];
 
     if (session->fault == STAYS_SILENT)
         return;
+    if (session->fault == GIVES_ZEROS) {
+        give_zeros(fd, request->data);
+        return;
+    }
     if (session->trigger && strncmp(request->data, session->trigger, strlen(session->trigger)) == 0)
         flood(fd);
     if (strncmp(request->data, "qXfer:features", 14) == 0)
@@ -314,6 +355,41 @@ static void repetitions(void **state)
     end(&session);
 }
 
+static void expect_read(struct upstream *upstream, uint64_t address, size_t expected,
+                        const char *commands)
+{
+    uint8_t bytes[UPSTREAM_LINE];
+
+    assert_int_equal(upstream_read(upstream, address, bytes, sizeof bytes), expected);
+    assert_true(upstream_ask_text(upstream, "y"));
+    assert_true(upstream_is(upstream, commands));
+}
+
+// Zeros of OpenOCD that stand for memory that it cannot read are no contents. A line of memory is
+// asked about once, and again if it becomes zero.
+static void doubted_zeros(void **state)
+{
+    struct session session = {.fault = GIVES_ZEROS};
+    static struct upstream upstream;
+    (void)state;
+
+    alarm(LONGEST_S);
+    assert_true(upstream_open(&upstream, "test", dial, &session, TIMEOUT_MS, NULL));
+    upstream.packet_size = 4096;
+    expect_read(&upstream, 0x1000, UPSTREAM_LINE, "2"); // the version, and the question
+    expect_read(&upstream, 0x1100, UPSTREAM_LINE, "2"); // it is not zero
+    expect_read(&upstream, 0x2200, 0, "4");             // a line, and then the bytes of it
+    upstream_forget(&upstream);
+    expect_read(&upstream, 0x1000, UPSTREAM_LINE, "4");
+    expect_read(&upstream, 0x1100, UPSTREAM_LINE, "4");
+    assert_true(upstream_ask_text(&upstream, "y1"));
+    upstream_forget(&upstream);
+    expect_read(&upstream, 0x1100, 0, "6");
+    upstream_close(&upstream);
+    waitpid(session.server, NULL, 0);
+    alarm(0);
+}
+
 // ^C that comes after a stop belongs to what GDB lets run next, unless it comes much later.
 static void late_interrupt(void **state)
 {
@@ -345,6 +421,7 @@ int main(void)
                                        cmocka_unit_test(many_includes),
                                        cmocka_unit_test(silence),
                                        cmocka_unit_test(repetitions),
+                                       cmocka_unit_test(doubted_zeros),
                                        cmocka_unit_test(late_interrupt)};
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
