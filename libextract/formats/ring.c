@@ -191,22 +191,62 @@ static enum extract_code scan_memory(struct extract_memory *memory, bool is_move
     return EXTRACT_OK;
 }
 
+// Returns whether a ring states an address that the memory does not have. Otherwise, it may be a
+// copy that the program has made.
+static bool is_elsewhere(const struct extract_ring *ring, struct extract_memory *memory)
+{
+    uint64_t all = ring->word_bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    uint8_t byte;
+    size_t got;
+
+    extract_memory_read(memory, ring->address - ring->base_delta, &byte, 1, &got, NULL);
+    return ring->base_delta & all && !got;
+}
+
+// A scan for all rings.
+struct listing {
+    struct extract_memory *memory;
+    bool (*found)(void *context, const struct extract_ring *ring);
+    void *context;
+    bool has_ended;
+};
+
+static bool list_ring(void *context, const struct extract_ring *ring)
+{
+    struct listing *listing = context;
+
+    listing->has_ended = !listing->found(listing->context, ring);
+    return !listing->has_ended;
+}
+
+// Lists a ring that another address is stated for, if there are others at their own addresses.
+static bool list_moved(void *context, const struct extract_ring *ring)
+{
+    const struct listing *listing = context;
+
+    return !is_elsewhere(ring, listing->memory) || list_ring(context, ring);
+}
+
 enum extract_code extract_ring_scan(struct extract_memory *memory,
                                     bool (*found)(void *context, const struct extract_ring *ring),
                                     void *context, uint64_t *candidates,
                                     struct extract_error *error)
 {
+    struct listing listing = {memory, found, context, false};
     uint64_t hits = 0;
-    enum extract_code code = scan_memory(memory, false, found, context, candidates, &hits, error);
+    enum extract_code code =
+        scan_memory(memory, false, list_ring, &listing, candidates, &hits, error);
 
-    return code || hits ? code : scan_memory(memory, true, found, context, candidates, NULL, error);
+    if (code || listing.has_ended)
+        return code;
+    return scan_memory(memory, true, hits ? list_moved : list_ring, &listing,
+                       hits ? NULL : candidates, NULL, error);
 }
 
 // The results of a scan that must find exactly one ring.
 struct hits {
     const struct extract_format *format; // the format to find; NULL: any
-    struct extract_ring first;
-    uint64_t second;
+    struct extract_ring first, second;
     unsigned count;
 };
 
@@ -219,17 +259,50 @@ static bool note_hit(void *context, const struct extract_ring *ring)
     if (hits->count == 0)
         hits->first = *ring;
     else
-        hits->second = ring->address;
+        hits->second = *ring;
     return ++hits->count < 2;
 }
 
+// Notes where the image with a ring begins on the target, if the ring is not where it was there.
+static void set_image_start(struct extract_ring *ring, const struct extract_memory *memory)
+{
+    struct extract_region region;
+
+    for (size_t i = 0, joined; ring->is_moved && (joined = join_regions(memory, i, &region)) != 0;
+         i += joined)
+        if (ring->address - region.address < region.length)
+            ring->image_start = region.address - ring->base_delta;
+}
+
+// Reports that a scan has found several rings, as `ringside scan` lists them.
+static enum extract_code refuse_several(struct hits *hits, const struct extract_memory *memory,
+                                        struct extract_error *error)
+{
+    const struct extract_ring *first = &hits->first, *second = &hits->second;
+    char hint[sizeof error->hint] = "choose one with --ring ADDRESS (ringside scan lists them)";
+    size_t length = strlen(hint);
+
+    set_image_start(&hits->first, memory);
+    if (first->is_moved && first->base_delta == second->base_delta)
+        snprintf(hint + length, sizeof hint - length,
+                 "; they state that the image begins at 0x%llx",
+                 (unsigned long long)first->image_start);
+    return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory), hint,
+                             "more than one trace ring: at 0x%llx, at 0x%llx, maybe more",
+                             (unsigned long long)first->address,
+                             (unsigned long long)second->address);
+}
+
+// Finds the only ring. Sets *are_several to whether there are more; NULL: not of interest.
 static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_memory *memory,
                                       const struct extract_format *format, bool is_moved,
-                                      struct extract_error *error)
+                                      bool *are_several, struct extract_error *error)
 {
     struct hits hits = {.format = format};
     enum extract_code code = scan_memory(memory, is_moved, note_hit, &hits, NULL, NULL, error);
 
+    if (are_several)
+        *are_several = hits.count > 1;
     if (code)
         return code;
     if (hits.count == 0)
@@ -238,11 +311,7 @@ static enum extract_code find_by_scan(struct extract_ring *ring, struct extract_
                                  "with --ring",
                                  "no trace ring was found in this memory");
     if (hits.count > 1)
-        return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory),
-                                 "choose one with --ring ADDRESS (ringside scan lists them)",
-                                 "more than one trace ring: at 0x%llx, at 0x%llx, maybe more",
-                                 (unsigned long long)hits.first.address,
-                                 (unsigned long long)hits.second);
+        return refuse_several(&hits, memory, error);
     if (ring->posix.wanted && hits.first.format->streams)
         return hits.first.format->read_header(ring, memory, NULL, hits.first.address, error);
     *ring = hits.first;
@@ -493,17 +562,6 @@ static void find_missing(struct extract_ring *ring, const struct extract_memory 
     note_missing(ring, memory, ring->entries.start, ring->entries.end);
 }
 
-// Notes where the image with a ring begins on the target, if the ring is not where it was there.
-static void set_image_start(struct extract_ring *ring, const struct extract_memory *memory)
-{
-    struct extract_region region;
-
-    for (size_t i = 0, joined; ring->is_moved && (joined = join_regions(memory, i, &region)) != 0;
-         i += joined)
-        if (ring->address - region.address < region.length)
-            ring->image_start = region.address - ring->base_delta;
-}
-
 // Gets the variable of the ELF file that begins with the header of a ring.
 static bool linked_header(const struct extract_ring *ring, const struct extract_symbols *symbols,
                           struct extract_symbol *symbol)
@@ -540,7 +598,7 @@ static bool find_shifted(struct extract_ring *ring, struct extract_memory *memor
     const struct extract_ring settings = ring_of_settings(ring);
     struct extract_symbol linked;
 
-    if (!extract_images_of(memory) || find_by_scan(ring, memory, wanted, false, NULL) ||
+    if (!extract_images_of(memory) || find_by_scan(ring, memory, wanted, false, NULL, NULL) ||
         !linked_header(ring, symbols, &linked) ||
         (is_cleared && header_of(ring) - linked.address + linked.size >= 2 * linked.size) ||
         (ring->format->contradicts && ring->format->contradicts(ring, memory))) {
@@ -589,6 +647,10 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
             return EXTRACT_OK;
         if (!code)
             mend(ring, memory, symbols, options->address);
+        if (!code && extract_images_of(memory)) {
+            ring->is_moved = is_elsewhere(ring, memory);
+            set_image_start(ring, memory);
+        }
         return code;
     }
     if (extract_memory_start(memory, &start)) {
@@ -618,24 +680,22 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
     bool contradicted = symbols && code == EXTRACT_BAD, is_earlier = code == EXTRACT_ABSENT;
     struct extract_error scan_error;
     struct extract_ring settings = ring_of_settings(ring);
-    enum extract_code found = find_by_scan(ring, memory, wanted, false, &scan_error);
+    bool are_several, are_moved = false;
+    enum extract_code found = find_by_scan(ring, memory, wanted, false, &are_several, &scan_error);
     // An image may be at another address than the target had it.
-    if (found == EXTRACT_NOTFOUND && extract_images_of(memory) &&
-        !find_by_scan(ring, memory, wanted, true, NULL)) {
-        ring->is_moved = true;
-        found = EXTRACT_OK;
-    }
+    if (found == EXTRACT_NOTFOUND && !are_several && extract_images_of(memory))
+        found = find_by_scan(ring, memory, wanted, true, &are_moved, &scan_error);
     if (!found)
         mend(ring, memory, symbols, header_of(ring));
     if (!found && extract_images_of(memory))
         find_moved(ring, memory, symbols);
-    if (found == EXTRACT_NOTFOUND && !is_running) {
+    if (found == EXTRACT_NOTFOUND && !is_running && !are_moved) {
         *ring = settings;
         if (rebuild_by_search(ring, memory, symbols, wanted))
             return EXTRACT_OK;
         *ring = settings;
     }
-    if (symbols && found == EXTRACT_NOTFOUND)
+    if (symbols && found == EXTRACT_NOTFOUND && !(contradicted && (are_several || are_moved)))
         return code;
     if (found && error)
         *error = scan_error;

@@ -116,6 +116,16 @@ run merge a.trx b.trx -o restarted.log
 check "a ring that was restarted" 3 err 'b.trx: .* after a restart'
 run report --json restarted.log
 is "nothing was overwritten" "$(grep -c 'reason":"reset"\|"reset"' out) $(grep -c lapped out)" "1 0"
+dump second.trx $((base + 0x8000)) 30 20
+{ cat a.trx && head -c $((0x8000 - $(wc -c <a.trx))) /dev/zero && cat second.trx; } >two.bin
+run info two.bin@0x30000000
+check "two rings at another address" 2 \
+    err 'more than one trace ring: at 0x30000000, at 0x30008000' err "image begins at $base"
+run info --ring 0x30008000 two.bin@0x30000000
+check "one of them" 3 out "stated address: $(printf '0x%x' $((base + 0x8000)))" \
+    err "image begins at $base"
+run info two.bin@"$base"
+check "at the address that they state" 2 err 'more than one trace ring' no-err 'image begins'
 dump c.trx 0x30000000 30 20
 run merge a.trx c.trx -o refused.log
 check "two buffers" 1 err 'use --alternate for buffers' no-err '--cores'
