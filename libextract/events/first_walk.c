@@ -194,6 +194,7 @@ bool names_walk(struct build *build)
             bool is_break = extract_event_is_mark(&events[i]) ? extract_event_is_break(&events[i])
                                                               : events[i].flags & EXTRACT_FLAG_GAP;
             build->has_break |= is_break && (i || trace->events); // not before the first event
+            core_ids_note(trace, &events[i]);
             if (!extract_trace_note_event(trace, &events[i]) || !add_threads(build, &events[i]) ||
                 !names_note_entry(build, &events[i]) ||
                 !extract_runs_note(trace, &events[i], build->begins_run) ||

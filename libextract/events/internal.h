@@ -97,6 +97,14 @@ enum { LOST_GAP = EXTRACT_LOST_HIGH + 1 };
 enum { EXTRACT_MAX_SEEK_POINTS = 256, EXTRACT_COMMON_IDS = 0x10000 };
 enum { EXTRACT_NAMED_TYPES = 1024 }; // numbers of user events that may have a type by their names
 
+// What the first walk finds of the top bytes of ids (core_ids.c).
+struct core_evidence {
+    uint64_t cores, user;      // observations that only one of the two readings explains
+    bool has_split, has_whole; // ids were read as those of cores, or as those of user events
+    uint64_t last_thread;      // of the entry before; 0: not known
+    uint32_t last_top;         // the top byte of its id
+};
+
 struct extract_trace {
     const struct extract_snapshot *snapshot;
     struct extract_symbols *symbols;
@@ -121,7 +129,9 @@ struct extract_trace {
     struct symbol_objects *symbol_objects; // NULL: there are no symbols
     uint64_t events;                       // number of events that a reader returns, with markers
     unsigned cores_seen;                   // highest core number of an event, plus 1
-    uint64_t board_starts; // bit i: core i is the first one of a board of a merged log
+    struct core_evidence core_evidence;
+    enum extract_core_ids read_ids_as; // NONE: as the format does for a single entry
+    uint64_t board_starts;             // bit i: core i is the first one of a board of a merged log
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
     struct extract_map rare_ids;          // ids from EXTRACT_COMMON_IDS on that occur
     // By numbers of user events (extract_named_types); NULL: none.
@@ -161,6 +171,17 @@ bool extract_trace_note_event(struct extract_trace *trace, const struct extract_
 // Moves to the next id from EXTRACT_COMMON_IDS on that occurs, in no order. *place begins at 0.
 // Returns false after the last.
 bool extract_trace_next_rare_id(const struct extract_trace *trace, size_t *place, uint32_t *id);
+
+// ---- core_ids.c ----
+
+// Notes what an event of the first walk shows of the top bytes of ids.
+void core_ids_note(struct extract_trace *trace, const struct extract_event *event);
+// Returns what they are, after the walk.
+enum extract_core_ids core_ids_decide(const struct extract_trace *trace);
+// Returns whether the first walk has read ids in another way.
+bool core_ids_differ(const struct extract_trace *trace, enum extract_core_ids ids);
+// Reads the ids of events as trace->read_ids_as says, which is not NONE.
+void core_ids_apply(const struct extract_trace *trace, struct extract_event *events, size_t count);
 
 // ---- periods.c ----
 

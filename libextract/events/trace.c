@@ -109,30 +109,56 @@ static enum extract_code prepare_trace(struct extract_trace **trace,
     return code;
 }
 
-enum extract_code extract_trace_open(struct extract_trace **trace,
-                                     const struct extract_snapshot *snapshot,
-                                     const struct extract_trace_options *options,
-                                     struct extract_error *error)
+// Opens a ring. If `ids` is not NONE, ids are read in that way.
+static enum extract_code open_ring(struct extract_trace **trace,
+                                   const struct extract_snapshot *snapshot,
+                                   const struct extract_trace_options *options,
+                                   enum extract_core_ids ids, struct extract_error *error)
 {
     enum extract_code code = new_trace(trace, options, error);
 
     if (code)
         return code;
+    (*trace)->read_ids_as = (*trace)->info.core_ids = ids;
     (*trace)->snapshot = snapshot;
     (*trace)->is_part = options && options->is_part;
     (*trace)->oldest = snapshot->wrapped && !snapshot->index ? snapshot->current : 0;
     return prepare_trace(trace, options, error);
 }
 
-enum extract_code extract_trace_open_log(struct extract_trace **trace, struct extract_log *log,
-                                         const struct extract_trace_options *options,
-                                         struct extract_error *error)
+// Decides what the top bytes of ids are. Returns false, and closes the trace, if its first walk has
+// read them in another way: it must be opened again.
+static bool has_right_ids(struct extract_trace *trace, enum extract_core_ids *ids)
+{
+    *ids = trace->info.core_ids = core_ids_decide(trace);
+    if (!core_ids_differ(trace, *ids))
+        return true;
+    extract_trace_close(trace);
+    return false;
+}
+
+enum extract_code extract_trace_open(struct extract_trace **trace,
+                                     const struct extract_snapshot *snapshot,
+                                     const struct extract_trace_options *options,
+                                     struct extract_error *error)
+{
+    enum extract_code code = open_ring(trace, snapshot, options, EXTRACT_CORE_IDS_NONE, error);
+    enum extract_core_ids ids;
+
+    return code || has_right_ids(*trace, &ids) ? code
+                                               : open_ring(trace, snapshot, options, ids, error);
+}
+
+static enum extract_code open_log(struct extract_trace **trace, struct extract_log *log,
+                                  const struct extract_trace_options *options,
+                                  enum extract_core_ids ids, struct extract_error *error)
 {
     enum extract_code code = new_trace(trace, options, error);
 
     if (code)
         return code;
     struct extract_trace *t = *trace;
+    t->read_ids_as = t->info.core_ids = ids;
     code = extract_log_snapshots_open(&t->snapshots, log, error);
     if (code) {
         extract_trace_close(t);
@@ -154,6 +180,16 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
         return code;
     }
     return prepare_trace(trace, options, error);
+}
+
+enum extract_code extract_trace_open_log(struct extract_trace **trace, struct extract_log *log,
+                                         const struct extract_trace_options *options,
+                                         struct extract_error *error)
+{
+    enum extract_code code = open_log(trace, log, options, EXTRACT_CORE_IDS_NONE, error);
+    enum extract_core_ids ids;
+
+    return code || has_right_ids(*trace, &ids) ? code : open_log(trace, log, options, ids, error);
 }
 
 enum extract_code extract_trace_continue(struct extract_trace *trace,
@@ -594,6 +630,8 @@ size_t extract_reader_next(struct extract_reader *reader, struct extract_event *
         total = extract_log_events_next(reader, events, count);
     else
         total = extract_reader_run(reader, trace->snapshot, trace->oldest, events, count);
+    if (trace->read_ids_as)
+        core_ids_apply(trace, events, total);
     if (trace->has_named_types)
         use_named_types(trace, events, total);
     if (trace->user_types)

@@ -634,12 +634,13 @@ struct extract_format {
     // extract_symbols_describe does. NULL: that function, without members.
     bool (*describe)(struct extract_symbols *symbols, uint64_t address, char *buffer, size_t size);
 
-    bool streams;            // one header leads to several rings; an option selects one
-    bool has_cores;          // an entry contains the number of the core that wrote it
-    uint32_t user_ids;       // id of user event 0, if user events have names; otherwise 0
-    bool users_share;        // user events without a template of their own use that of user event 0
-    bool has_ownerless;      // outside of interrupts, thread 0 means that no thread made the event
-    const char *thread_type; // type_name of the objects that make events: "thread"
+    bool streams;       // one header leads to several rings; an option selects one
+    bool has_cores;     // an entry contains the number of the core that wrote it
+    uint8_t core_shift; // of several cores, ids contain the core from this bit on; 0: they do not
+    uint32_t user_ids;  // id of user event 0, if user events have names; otherwise 0
+    bool users_share;   // user events without a template of their own use that of user event 0
+    bool has_ownerless; // outside of interrupts, thread 0 means that no thread made the event
+    const char *thread_type;          // type_name of the objects that make events: "thread"
     enum extract_direction direction; // which way timestamps count; NONE: derived from the entries
     enum extract_hook_space hooks;    // how event ids are mapped to hook ids
     const char *const *unprinted;     // beginnings of events' names that reports omit, then NULL

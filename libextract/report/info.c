@@ -60,6 +60,13 @@ static void put_cores(struct kv_writer *kv, const struct extract_info *info)
         [EXTRACT_CORES_HEADER] = {"header", "from the ring's header"},
         [EXTRACT_CORES_KERNEL] = {"kernel", "as many as the kernel is built for"},
     };
+    static const char *const top_bytes[] = {
+        [EXTRACT_CORE_IDS_UNSURE] = "unknown",
+        [EXTRACT_CORE_IDS_LIKELY_USER] = "likely of user events",
+        [EXTRACT_CORE_IDS_LIKELY_CORES] = "likely cores",
+        [EXTRACT_CORE_IDS_USER] = "of user events",
+        [EXTRACT_CORE_IDS_CORES] = "cores",
+    };
     const char *word = sources[info->cores_from].word;
 
     kv_put_optional(kv, "cores", info->cores != 0, info->cores);
@@ -68,6 +75,8 @@ static void put_cores(struct kv_writer *kv, const struct extract_info *info)
         kv_put_string(kv, "cores from", word);
     else if (kv->is_json)
         kv_put_unknown(kv, "cores from");
+    if (info->core_ids)
+        kv_put_string(kv, "top bytes of ids", top_bytes[info->core_ids]);
 }
 
 // ---- the log ----

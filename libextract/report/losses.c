@@ -251,6 +251,28 @@ static void put_times(struct extract_text *text, const struct extract_info *info
     }
 }
 
+// Reports how the top bytes of ids are read, unless it is proven.
+static void put_core_ids(struct extract_text *text, const struct extract_info *info)
+{
+    static const char way_out[] = "; use --elf with the firmware, which shows how many cores its "
+                                  "kernel is for\n";
+    const char *words = NULL;
+
+    if (info->core_ids == EXTRACT_CORE_IDS_LIKELY_USER)
+        words = "event ids from 16777216 on are likely to be those of user events on one core, and "
+                "are read as such";
+    if (info->core_ids == EXTRACT_CORE_IDS_LIKELY_CORES)
+        words = "event ids from 16777216 on are likely to contain the number of another core, and "
+                "are read as such";
+    if (info->core_ids == EXTRACT_CORE_IDS_UNSURE)
+        words = "it is not known whether event ids from 16777216 on are of other cores or of user "
+                "events: they are read as of other cores if their low 24 bits are below 65536";
+    if (words)
+        extract_text_puts(text, words);
+    if (words)
+        extract_text_puts(text, way_out);
+}
+
 enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace)
 {
@@ -264,6 +286,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
         put_verdicts(text, snapshot);
     }
     put_times(text, info, snapshot);
+    put_core_ids(text, info);
     if (snapshot->ring.doubtful)
         extract_text_puts(text,
                           "the ELF file does not fit this trace; it may be another firmware's, "

@@ -193,6 +193,7 @@ const struct extract_format extract_format_threadx = {
     .decode = threadx_decode,
     .object = threadx_object,
     .has_cores = true,
+    .core_shift = 24,
     .thread_type = "thread",
     .hooks = EXTRACT_HOOKS_PLAIN,
     .slots = &threadx_slots,

@@ -97,6 +97,17 @@ struct extract_signals {
     const char *name_of_1; // name of its first enumerator
 };
 
+// What the top bytes of ids are, if there are any: numbers of cores, or parts of the ids of user
+// events. Only ThreadX has such ids.
+enum extract_core_ids {
+    EXTRACT_CORE_IDS_NONE = 0, // no id has a top byte
+    EXTRACT_CORE_IDS_UNSURE,   // not known
+    EXTRACT_CORE_IDS_LIKELY_USER,
+    EXTRACT_CORE_IDS_LIKELY_CORES,
+    EXTRACT_CORE_IDS_USER,
+    EXTRACT_CORE_IDS_CORES
+};
+
 struct extract_info {
     const char *format;
     enum extract_byte_order byte_order;
@@ -104,6 +115,7 @@ struct extract_info {
     struct extract_clock clock;
     unsigned cores;                     // 0 if unknown
     enum extract_cores_from cores_from; // SEEN: there may be more
+    enum extract_core_ids core_ids;
     // If a modulus was given: silences may be longer than a period of the clock, so that times are
     // minima; or entries to the tick's interrupt show how many periods they hid, which are added.
     bool may_hide_periods;

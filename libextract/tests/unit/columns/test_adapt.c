@@ -98,6 +98,8 @@ static void test_what_else_an_entry_says(void **state)
     struct ring_entry entries[2] = {queue_send, queue_send};
     (void)state;
     entries[1].id = 3 << 24 | 1; // a thread resumes on core 3
+    entries[1].info[0] = MAIN;
+    entries[1].thread = 0x20009990;
     begin(4, false, entries, 2);
     builder->log_file = "board.trx";
     const struct extract_entry *entry = take(0);

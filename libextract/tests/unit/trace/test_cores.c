@@ -66,7 +66,7 @@ static void test_seen(void **state)
     for (size_t i = 0; i < sizeof cores / sizeof *cores; i++) {
         begin(16);
         add(0, 1, A, USER, 0, 0);
-        add(cores[i], 2, A, USER, 0, 0);
+        add(cores[i], 2, cores[i] ? B : A, USER, 0, 0);
         add(0, 3, A, USER, 0, 0);
         look_open(&look, &image);
         assert_cores(look.trace, cores[i] + 1, EXTRACT_CORES_SEEN);
@@ -102,6 +102,21 @@ static void test_seen_earlier(void **state)
     look_close(&look);
 }
 
+// Opens the image with the ELF of a kernel that has a variable. The caller closes the symbols after
+// the look.
+static struct extract_symbols *look_with_kernel(const char *variable)
+{
+    struct extract_memory *memory = images_open();
+    struct extract_symbols *symbols;
+
+    scratch_puts("kernel.c", variable);
+    assert_true(scratch_run("gcc -w -nostdlib -static -no-pie -Wl,-e,0 -o kernel.elf kernel.c"));
+    assert_int_equal(extract_symbols_open(&symbols, scratch_path("kernel.elf"), NULL), EXTRACT_OK);
+    images_add(memory, &image, 0, image.length);
+    look_open_memory(&look, memory, image.spec.address, symbols);
+    return symbols;
+}
+
 // The kernel's array of running threads has one element per core that the kernel was built for.
 static void test_kernel(void **state)
 {
@@ -116,7 +131,8 @@ static void test_kernel(void **state)
         // An event comes from a core that the kernel does not have, so the ELF belongs to another
         // firmware.
         {"void *_tx_thread_current_ptr[2];", 3, 3, EXTRACT_CORES_SEEN},
-        {"void *_tx_thread_current_ptr;", 2, 2, EXTRACT_CORES_SEEN},
+        // The kernel is for one core, so that the id is that of a user event.
+        {"void *_tx_thread_current_ptr;", 2, 1, EXTRACT_CORES_KERNEL},
         // A variable that cannot be such an array is no evidence.
         {"char _tx_thread_current_ptr[13];", 2, 2, EXTRACT_CORES_SEEN},
         {"void *_tx_thread_current_ptr[257];", 2, 2, EXTRACT_CORES_SEEN},
@@ -124,17 +140,9 @@ static void test_kernel(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct extract_memory *memory = images_open();
-        struct extract_symbols *symbols;
-        scratch_puts("kernel.c", rows[i].variable);
-        assert_true(
-            scratch_run("gcc -w -nostdlib -static -no-pie -Wl,-e,0 -o kernel.elf kernel.c"));
-        assert_int_equal(extract_symbols_open(&symbols, scratch_path("kernel.elf"), NULL),
-                         EXTRACT_OK);
         begin(16);
         add(rows[i].seen - 1, 1, A, USER, 0, 0);
-        images_add(memory, &image, 0, image.length);
-        look_open_memory(&look, memory, image.spec.address, symbols);
+        struct extract_symbols *symbols = look_with_kernel(rows[i].variable);
         assert_cores(look.trace, rows[i].cores, rows[i].from);
         look_close(&look);
         extract_symbols_close(symbols);
@@ -180,6 +188,112 @@ static void test_log(void **state)
     assert_non_null(
         strstr(log_verb(&seen, "info"), "\ncores: 3 (at least: no event is from a higher core)\n"));
     log_look_close(&seen);
+}
+
+// ---- top bytes of ids ----
+
+struct top_byte_case {
+    const char *name;
+    struct {
+        uint64_t thread, id, object;
+    } entries[12];
+    unsigned cores;
+    enum extract_core_ids ids;
+    uint32_t second; // id of the second event
+};
+
+// Computed by hand from the rules of docs/formats/threadx.md, "Event id".
+static const struct top_byte_case top_byte_cases[] = {
+    {"user events between other events of their thread",
+     {{A, USER, 0}, {A, 0x01000001, 7}, {A, USER, 0}, {A, 0x01000001, 8}, {A, USER, 0}},
+     1,
+     EXTRACT_CORE_IDS_USER,
+     0x01000001},
+    {"one of them",
+     {{A, USER, 0}, {A, 0x01000001, 7}, {B, USER, 0}},
+     1,
+     EXTRACT_CORE_IDS_LIKELY_USER,
+     0x01000001},
+    {"numbers of no cores",
+     {{A, USER, 0}, {A, 0x30000001, 7}, {A, 0x31001001, 0}, {A, 0x32000002, 8}, {A, USER, 0}},
+     1,
+     EXTRACT_CORE_IDS_USER,
+     0x30000001},
+    {"two cores at the same time",
+     {{A, USER, 0},
+      {B, 0x01001000, 0},
+      {A, USER, 0},
+      {B, 0x01001000, 0},
+      {A, USER, 0},
+      {B, 0x01001000, 0},
+      {A, USER, 0},
+      {B, 0x01001000, 0},
+      {A, USER, 0}},
+     2,
+     EXTRACT_CORE_IDS_CORES,
+     USER},
+    {"a user event above 65535 on another core",
+     {{A, USER, 0}, {B, 0x01020000, 0}, {A, USER, 0}, {B, 0x01000001, B}, {A, USER, 0}},
+     2,
+     EXTRACT_CORE_IDS_LIKELY_CORES,
+     0x20000},
+    {"an event of the kernel about a known thread",
+     {{A, USER, 0}, {0, 0x01000001, B}},
+     2,
+     EXTRACT_CORE_IDS_LIKELY_CORES,
+     RESUME},
+    {"nothing shows it",
+     {{A, 0x01001000, 0}, {A, 0x01001000, 0}},
+     2,
+     EXTRACT_CORE_IDS_UNSURE,
+     USER},
+};
+
+static void assert_top_bytes(const struct top_byte_case *row, const struct extract_trace *trace)
+{
+    struct extract_event events[2];
+    struct extract_reader reader;
+
+    extract_reader_init(&reader, trace);
+    size_t got = extract_reader_next(&reader, events, 2);
+    if (extract_trace_info(trace)->core_ids != row->ids || got != 2 || events[1].id != row->second)
+        fail_msg("%s: %d, %zu events, id 0x%x", row->name, extract_trace_info(trace)->core_ids, got,
+                 events[1].id);
+    assert_cores(trace, row->cores, EXTRACT_CORES_SEEN);
+}
+
+// All entries of a ring or a log together show whether the top bytes of ids are numbers of cores.
+static void test_top_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof top_byte_cases / sizeof *top_byte_cases; i++) {
+        const struct top_byte_case *row = &top_byte_cases[i];
+        const struct extract_session_options options = {.size = sizeof options};
+        struct log_file log;
+        struct log_look seen;
+        char name[16];
+        unsigned count = 0;
+        snprintf(name, sizeof name, "top%zu.log", i);
+        begin(16);
+        for (; row->entries[count].id; count++)
+            ring_insert(&image,
+                        &(struct ring_entry){row->entries[count].thread ? row->entries[count].thread
+                                                                        : RING_IN_ISR,
+                                             0x80050005,
+                                             row->entries[count].id,
+                                             count,
+                                             {row->entries[count].object}});
+        look_open(&look, &image);
+        assert_top_bytes(row, look.trace);
+        look_close(&look);
+        log_open(&log, scratch_path(name), &image);
+        for (unsigned slot = 0; slot < count; slot++)
+            log_entries(&log, &image, slot, 1);
+        log_close(&log);
+        log_look_open(&seen, scratch_path(name), &options);
+        assert_top_bytes(row, seen.trace);
+        log_look_close(&seen);
+    }
 }
 
 // ---- statistics ----
@@ -271,7 +385,7 @@ static void test_one_core_at_a_time(void **state)
     add(0, 2000, A, USER, 0, 0);
     add(1, 2100, B, USER, 0, 0);
     add(0, 2200, A, USER, 0, 0);
-    look_open(&look, &image);
+    struct extract_symbols *symbols = look_with_kernel("void *_tx_thread_current_ptr[2];");
     struct extract_stats *stats = stats_of(look.trace);
     assert_int_equal(stats->span_ticks, 1200);
     assert_int_equal(stats->cores[0].thread_ticks[0], 400); // 1000 to 1200, 2000 to 2200
@@ -282,6 +396,7 @@ static void test_one_core_at_a_time(void **state)
     assert_int_equal(stats->threads[0].ticks, 1200);
     extract_stats_free(stats);
     look_close(&look);
+    extract_symbols_close(symbols);
 }
 
 // An interrupt without a recorded entry counts on its own core, whatever runs on another one.
@@ -455,6 +570,7 @@ int main(void)
         cmocka_unit_test(test_kernel),
         cmocka_unit_test(test_hooks),
         cmocka_unit_test(test_log),
+        cmocka_unit_test(test_top_bytes),
         cmocka_unit_test(test_two_cores),
         cmocka_unit_test(test_one_core_at_a_time),
         cmocka_unit_test(test_interrupts_by_core),

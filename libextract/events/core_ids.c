@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// events: whether the top bytes of ids are numbers of cores.
+//
+// A kernel for several cores stores the number of the core in the top byte of an entry's id. A
+// kernel for one core stores ids of user events as the program passes them, which may have a top
+// byte, too. An entry alone does not show which it is, but all of them together do:
+//
+//     entries in a row       as cores                          as user events of one core
+//     same thread, and       the thread moved to another       nothing happened
+//     another top byte       core meanwhile: rare
+//     another thread after   two cores ran: usual              no switch can be there: impossible
+//     an id with a top byte
+//     fields of an event     are threads and objects           are whatever the program passed
+//     of the kernel
+//
+// The firmware's ELF shows it, too: a kernel for one core has one pointer to the running thread.
+#include "events/internal.h"
+
+// From so many observations on, of which the other reading explains at most one in RATIO, nobody
+// needs to be told that it is a conclusion.
+enum { ENOUGH = 4, RATIO = 16 };
+
+static bool is_as_user(enum extract_core_ids ids)
+{
+    return ids == EXTRACT_CORE_IDS_USER || ids == EXTRACT_CORE_IDS_LIKELY_USER;
+}
+
+// Returns the word of an event's id as the entry contains it.
+static uint32_t id_word(const struct extract_trace *trace, const struct extract_event *event)
+{
+    return event->id | (uint32_t)event->core << trace->snapshot->ring.format->core_shift;
+}
+
+// Notes whether the threads and the object that an event of another core names are known.
+static void note_fields(struct extract_trace *trace, const struct extract_event *event)
+{
+    struct extract_event scratch;
+    const struct extract_event *meant = event;
+    const struct extract_role_fields *role =
+        extract_ring_role(&trace->snapshot->ring, &meant, &scratch);
+    uint64_t thread = extract_role_field(meant, role->thread);
+    uint64_t object = extract_role_field(meant, role->object);
+    bool is_known = (!thread || extract_names_find(trace, true, thread, event->seq)) &&
+                    (!object || extract_names_find(trace, false, object, event->seq));
+
+    if (event->core && (thread || object))
+        ++*(is_known ? &trace->core_evidence.cores : &trace->core_evidence.user);
+}
+
+void core_ids_note(struct extract_trace *trace, const struct extract_event *event)
+{
+    struct core_evidence *found = &trace->core_evidence;
+    uint8_t shift = trace->snapshot->ring.format->core_shift;
+
+    if (!shift || trace->read_ids_as)
+        return;
+    if (extract_event_is_mark(event) || event->flags & EXTRACT_FLAG_GAP)
+        found->last_thread = 0;
+    if (extract_event_is_mark(event))
+        return;
+    uint32_t top = id_word(trace, event) >> shift;
+    found->has_split |= event->core != 0;
+    found->has_whole |= event->id >> shift != 0;
+    if (top)
+        note_fields(trace, event);
+    if (found->last_thread && event->thread && top != found->last_top) {
+        if (event->thread == found->last_thread)
+            found->user++;
+        else if (found->last_top)
+            found->cores++;
+    }
+    found->last_thread = event->thread;
+    found->last_top = top;
+}
+
+enum extract_core_ids core_ids_decide(const struct extract_trace *trace)
+{
+    const struct core_evidence *found = &trace->core_evidence;
+    const struct extract_ring *ring = &trace->snapshot->ring;
+    bool is_kernel = ring->cores && ring->cores_from == EXTRACT_CORES_KERNEL;
+
+    if (!found->has_split && !found->has_whole)
+        return EXTRACT_CORE_IDS_NONE;
+    if (is_kernel && (ring->cores > 1 || found->cores <= found->user))
+        return ring->cores > 1 ? EXTRACT_CORE_IDS_CORES : EXTRACT_CORE_IDS_USER;
+    if (found->cores > found->user)
+        return found->cores >= ENOUGH && found->user <= found->cores / RATIO
+                   ? EXTRACT_CORE_IDS_CORES
+                   : EXTRACT_CORE_IDS_LIKELY_CORES;
+    if (found->user > found->cores)
+        return found->user >= ENOUGH && found->cores <= found->user / RATIO
+                   ? EXTRACT_CORE_IDS_USER
+                   : EXTRACT_CORE_IDS_LIKELY_USER;
+    return EXTRACT_CORE_IDS_UNSURE;
+}
+
+bool core_ids_differ(const struct extract_trace *trace, enum extract_core_ids ids)
+{
+    const struct core_evidence *found = &trace->core_evidence;
+
+    return ids > EXTRACT_CORE_IDS_UNSURE && (is_as_user(ids) ? found->has_split : found->has_whole);
+}
+
+void core_ids_apply(const struct extract_trace *trace, struct extract_event *events, size_t count)
+{
+    uint8_t shift = trace->snapshot->ring.format->core_shift;
+    bool is_user = is_as_user(trace->read_ids_as);
+
+    for (size_t i = 0; i < count; i++) {
+        struct extract_event *event = &events[i];
+        uint32_t word = id_word(trace, event);
+        if (extract_event_is_mark(event) || !(word >> shift) || word >= EXTRACT_ID_MARKS)
+            continue;
+        event->id = is_user ? word : word & ((UINT32_C(1) << shift) - 1);
+        event->core = is_user ? 0 : (uint8_t)(word >> shift);
+        event->type = trace->snapshot->ring.format->type(event->id);
+    }
+}
