@@ -332,7 +332,8 @@ static struct extract_remains trusted_remains(const struct extract_remains *rema
 {
     struct extract_remains trusted = *remains;
 
-    if (trace && extract_trace_snapshot(trace)->ring.is_moved)
+    if ((trace && extract_trace_snapshot(trace)->ring.is_moved) ||
+        (remains->kernel && remains->kernel->is_moved))
         trusted.kernel = NULL;
     return trusted;
 }
@@ -359,6 +360,8 @@ enum extract_code extract_crash_new(struct extract_crash **crash,
     struct crash_build build = {.crash = made, .remains = &trusted, .trace = trace};
 
     *crash = NULL;
+    if (remains->kernel && remains->kernel->is_moved)
+        build.moved = remains->kernel->problems[0];
     remains = &trusted;
     if (made) {
         size_t threads = remains->kernel ? remains->kernel->thread_count : 0;

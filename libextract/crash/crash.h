@@ -21,6 +21,7 @@ struct crash_build {
     struct extract_crash *crash;
     const struct extract_remains *remains;
     const struct extract_trace *trace;      // NULL: none
+    const char *moved;                      // an image is at another address; NULL: none is known
     const struct register_machine *machine; // NULL: unknown
     size_t finding_capacity, cycle_count;
     // Registers of the thread that an interrupt, and not a fault, has interrupted.

@@ -362,7 +362,7 @@ static void note_chosen(struct history *history)
 
 bool crash_is_moved(const struct crash_build *build)
 {
-    return build->trace && extract_trace_snapshot(build->trace)->ring.is_moved;
+    return build->moved || (build->trace && extract_trace_snapshot(build->trace)->ring.is_moved);
 }
 
 // Start-up code has cleared the memory of the kernel, or of its trace, while the ring has events of

@@ -381,12 +381,17 @@ static void limit_certainty(struct crash_build *build)
 // An image at a wrong address has nothing where the ELF file has it.
 static void check_address(struct crash_build *build)
 {
-    const struct extract_ring *ring = &extract_trace_snapshot(build->trace)->ring;
+    const struct extract_ring *ring =
+        build->trace ? &extract_trace_snapshot(build->trace)->ring : NULL;
 
-    crash_find(build, "wrong address", "trace", EXTRACT_CRASH_CERTAIN,
-               "the ring was at 0x%llx on the target, not at 0x%llx: the image begins at 0x%llx",
-               (unsigned long long)(ring->address - ring->base_delta),
-               (unsigned long long)ring->address, (unsigned long long)ring->image_start);
+    if (!ring || !ring->is_moved)
+        crash_find(build, "wrong address", "memory", EXTRACT_CRASH_LIKELY, "%s", build->moved);
+    else
+        crash_find(
+            build, "wrong address", "trace", EXTRACT_CRASH_CERTAIN,
+            "the ring was at 0x%llx on the target, not at 0x%llx: the image begins at 0x%llx",
+            (unsigned long long)(ring->address - ring->base_delta),
+            (unsigned long long)ring->address, (unsigned long long)ring->image_start);
 }
 
 void crash_check_program(struct crash_build *build)

@@ -319,6 +319,12 @@ bool kernel_is_arm_call(struct kernel_reader *reader, const struct extract_symbo
 bool kernel_jumps_to(struct kernel_reader *reader, const struct extract_symbol *function,
                      uint64_t address, const struct extract_registers *registers);
 
+// ---- moved.c ----
+
+// Finds an image that is not where the target had it. Sets where it begins now, and where it began
+// on the target. Returns false if none is known to be.
+bool kernel_find_moved(struct kernel_reader *reader, uint64_t *now, uint64_t *before);
+
 // ---- riscv_trap.c ----
 
 // Reads the frame of a trap where the kernel has noted the stack pointer of the thread that it

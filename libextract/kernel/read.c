@@ -509,6 +509,18 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
             kernel_add_problem(reader,
                                "the target ran while it was read: halt it to see one moment");
     }
+    uint64_t now, before;
+    if (!reader->failed && (!is_read || !result->thread_count || result->problem_count) &&
+        kernel_find_moved(reader, &now, &before)) {
+        result->thread_count = result->object_count = result->problem_count = 0;
+        result->missing_count = 0;
+        result->is_moved = is_read = true;
+        kernel_add_problem(
+            reader,
+            "an image is not where the target had it: that at 0x%llx began at "
+            "0x%llx, as its code or control blocks show; nothing is known of threads",
+            (unsigned long long)now, (unsigned long long)before);
+    }
     bool failed = reader->failed;
     free(reader);
     if (is_read && !failed) {

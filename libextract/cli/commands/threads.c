@@ -37,6 +37,9 @@ static int print_kernel(const struct extract_kernel *kernel, const char *source,
         (void)extract_report_kernel_objects(&output.text, kernel, &report);
     for (size_t i = 0; i < kernel->problem_count && !options->quiet; i++)
         cli_print_note(source, "%s", kernel->problems[i]);
+    if (has_threads && !kernel->thread_count && !kernel->problem_count && !options->quiet)
+        cli_print_note(source, "the kernel has no threads: the program had created none, or its "
+                               "memory is not where it was");
     return cli_output_close(&output, status);
 }
 

@@ -130,6 +130,8 @@ struct extract_kernel {
     size_t problem_count;
     size_t missing_count; // of the problems, the first ones: what the images do not have
     bool is_moving;       // one of the problems is that the kernel moves a thread from list to list
+    // An image is not where the target had it: that is the only problem, and there are no threads.
+    bool is_moved;
 };
 
 // Reads the threads and objects of the kernel in a program. A running target should be halted

@@ -233,4 +233,27 @@ gunzip -c "$data/freertos/ram.bin.gz" >ram.bin
 run crash -q --json --elf firmware.elf ram.bin@0x20000000
 is "threads that the trace does not have" \
     "$(jq '.threads | length > 0 and all(.state_ticks_at_least == null)' out)" true
+
+# Images at wrong addresses, both of RAM only. Control blocks of ThreadX and empty lists of FreeRTOS
+# show where they were, with and without a trace.
+for kernel in freertos rtos; do
+    gunzip -c "$data/$kernel/firmware.elf.gz" >firmware.elf
+    gunzip -c "$data/$kernel/ram.bin.gz" >ram.bin
+    for base in 0x20001000 0x1ffff000 0x20010000 0x20000004; do
+        run threads --elf firmware.elf ram.bin@$base
+        check "$kernel: an image at $base" 3 \
+            err "that at $base began at 0x20000000, .*; nothing is known of threads\$" \
+            no-err 'cannot be read\|list'
+    done
+    run crash -q --json --elf firmware.elf ram.bin@0x20001000
+    is "$kernel: ... is no other program" "$(jq -c '[.threads == [], .cause.kind, [.findings[].kind]
+        == ["wrong address"] or any(.findings[]; .kind == "wrong address"),
+        any(.findings[]; .kind == "other program" or .kind == "watchdog")]' out)" \
+        '[true,"unknown",true,false]'
+    run threads --elf firmware.elf ram.bin@0x20000000
+    check "$kernel: an image at its address" 0 no-err 'target had it'
+done
+head -c "$(stat -c %s ram.bin)" /dev/zero >ram.bin
+run threads --elf firmware.elf ram.bin@0x20000000
+check "a kernel without threads" 0 err 'the kernel has no threads: '
 finish

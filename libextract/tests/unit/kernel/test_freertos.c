@@ -630,6 +630,37 @@ static void missing_tasks_are_no_damage(void **state)
     extract_memory_close(images);
 }
 
+// Empty lists show where an image was; three of them prove it. Others tell nothing.
+static void empty_lists_tell_where_an_image_was(void **state)
+{
+    enum { LISTS = 4, FURTHER = 0x1000 };
+    static List_t lists[LISTS];
+    static ListItem_t item;
+    const uint64_t address = host_address(lists);
+    (void)state;
+
+    for (unsigned used = 0; used < LISTS; used++)
+        for (unsigned distance = 0; distance <= FURTHER; distance += FURTHER) {
+            struct host host;
+            uint64_t now = 0, before = 0;
+            for (unsigned i = 0; i < LISTS; i++)
+                list_init(&lists[i]);
+            for (unsigned i = 0; i < used; i++)
+                list_add(&lists[i], &item, NULL, 1);
+            host_open(&host);
+            extract_memory_close(host.memory);
+            assert_int_equal(extract_memory_new_images(&host.memory, NULL), EXTRACT_OK);
+            assert_int_equal(extract_memory_add_bytes(host.memory, "lists", lists, sizeof lists,
+                                                      address + distance, NULL),
+                             EXTRACT_OK);
+            struct kernel_reader reader = kernel_reader_make(NULL, host.memory, host.symbols);
+            assert_int_equal(kernel_find_moved(&reader, &now, &before), distance && used < 2);
+            assert_int_equal(now, address + distance);
+            assert_true(!distance || used > 1 || before == address);
+            host_close(&host);
+        }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_kernel, drop_kernel)
@@ -649,6 +680,7 @@ int main(void)
                                        TEST(damage_ends_one_list_only),
                                        TEST(tasks_behind_damage_are_found),
                                        TEST(a_task_may_be_between_lists),
-                                       TEST(an_item_belongs_to_its_task)};
+                                       TEST(an_item_belongs_to_its_task),
+                                       TEST(empty_lists_tell_where_an_image_was)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
