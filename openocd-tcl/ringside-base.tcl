@@ -147,7 +147,7 @@ proc _ringside_block {T address count} {
 # Returns the way out when memory of a target cannot be read.
 proc _ringside_unreadable_hint {T} {
 	set hint "check the address, and that the target is powered, connected and examined"
-	if {[$T cget -type] eq "riscv" && [$T curstate] ne "halted"} {
+	if {[$T cget -type] eq "riscv" && [_ringside_state $T] ne "halted"} {
 		return "use \"riscv set_mem_access sysbus\", or halt the core: RISC-V that runs may not be\
 			readable otherwise; $hint"
 	}
@@ -190,9 +190,17 @@ proc _ringside_on {T script} {
 	return $result
 }
 
+# Returns the state of a target. Until OpenOCD polls it for the first time, it may be unknown.
+proc _ringside_state {T} {
+	if {[$T curstate] eq "unknown"} {
+		catch {$T arp_poll}
+	}
+	return [$T curstate]
+}
+
 proc _ringside_is_halted {T} {
 	# The state of a mem_ap does not show whether the cores that use the memory are halted.
-	return [expr {[$T cget -type] ne "mem_ap" && [$T curstate] eq "halted"}]
+	return [expr {[$T cget -type] ne "mem_ap" && [_ringside_state $T] eq "halted"}]
 }
 
 # Returns the i-th target word (ULONG) of a list of 32-bit words, `ws` of which make one.

@@ -14,16 +14,16 @@ build() { # CROSS ADDRESS OPTION...
     "$1gcc" "$work/program.S" -nostdlib -static -g \
         -Wl,--build-id=none "-Wl,-Ttext=$2" "${@:3}" -o "$elf"
 }
-# What GDB shows of the registers that Ringside knows, as lines. QEMU also has those of the system,
-# fpsid and fpexc, and q0 to q15, which are pairs of others.
+# What GDB shows of the registers that cores have for it, as lines. QEMU also has those of the
+# system, fpsid and fpexc, and q0 to q15, which are pairs of others.
 shown() { # FILE GDB-ARGUMENT...; $leave: GDB's last command, if it is needed
     timeout -k 5 120 gdb-multiarch -nx -q -batch "${@:2}" -ex 'echo registers\n' \
         -ex 'info registers' -ex 'info registers float' -ex 'info registers vector' \
         -ex 'echo end\n' ${leave:+-ex "$leave"} "$elf" >"$work/gdb.log" 2>"$work/gdb.err" </dev/null
     grep -q '^warning' "$work/gdb.err" && { cat "$work/gdb.err"; return 1; }
     sed -n '/^registers$/,/^end$/p' "$work/gdb.log" |
-        grep -E "^(zero|ra|gp|tp|sp|lr|pc|fp|[xc]psr|msp|psp|fpscr|f|[rxtsavdhb])" |
-        grep -vE '^(spsr|vbar|dfar|sctlr|fp(sid|exc)|far|dacr) ' >"$1"
+        grep -E "^(zero|ra|gp|tp|sp|lr|pc|fp|[xc]psr|fpscr|f|[rxtsavdhb])" |
+        grep -vE '^(spsr|vbar|dfar|sctlr|fp(sid|exc)|far|dacr|basepri|faultmask) ' >"$1"
     [ -s "$1" ]
 }
 same() { # VALUE...: which the registers have

@@ -110,11 +110,15 @@ resume
 wait_halt 5000
 is "vector catch" "3 [expr {0x$hard_fault & ~1}]" [expr {[value xPSR] & 0x1ff}] [value pc]
 END
+session "Cortex-M, halted before" <<'END'
+source openocd-tcl/ringside.tcl
+is "before the first poll" 1 [_ringside_is_halted chip.cpu]
+END
 check "Cortex-M, never halted: starts" serve_arm
 session "Cortex-M, never halted" <<END
 targets chip.cpu
 cortex_m vector_catch hard_err
-is "runs" {1 running} [runs] [chip.cpu curstate]
+is "runs" {1 running} [runs] [state]
 write_memory $insert 16 {0xdeff}
 wait_halt 5000
 is "vector catch" {3 0} [expr {[value xPSR] & 0x1ff}] [runs]
@@ -184,7 +188,7 @@ foreach {name expected command} {
     "a fault is set"      {}                      {ask fault 0x80700008 1}
     "a block with it"     failed                  {words 0x80700000 4}
     "no fault is set"     {}                      {ask fault clear}
-    "runs"                {1 running}             {list [runs] [chip.cpu curstate]}
+    "runs"                {1 running}             {list [runs] [state]}
     "a busy debug module" {}                      {ask wait 7}
     "busy: 64 bits"       {0xcc334455bbaa88 0x99} {read_memory 0x80700000 64 2}
     "busy: halt"          {}                      {halt}

@@ -55,6 +55,12 @@ proc moves {{patience_ms 2000}} {
     expr {[counter] != $first}
 }
 
+# The state that OpenOCD has for the core. Debian 13's asks for it at its first poll only.
+proc state {} {
+    chip.cpu arp_poll
+    chip.cpu curstate
+}
+
 # A register as a number, and in hexadecimal.
 proc value {name} { regexp {: (0x[0-9a-f]+)} [reg $name] all v; expr {$v + 0} }
 proc at {name} { format 0x%08x [value $name] }

@@ -6,7 +6,7 @@
 targets chip.cpu
 # While the core runs, only the memory port can read.
 proc counter {} { chip.mem read_memory $::counter_at 32 1 }
-is "examined: runs" {1 running 1} [runs] [chip.cpu curstate] [moves]
+is "examined: runs" {1 running 1} [runs] [state] [moves]
 halt
 is "halt: does not run" {0 0} [runs] [moves 100]
 foreach {mode stack} $stacks {
@@ -89,7 +89,7 @@ is "MMU: not mapped" failed [try {words 0x60000000 1}]
 is "MMU: after it" 0x55667788 [words 0x50080000 1]
 
 reset halt
-is "reset halt" {0 halted} [runs] [chip.cpu curstate]
+is "reset halt" {0 halted} [runs] [state]
 # DBGVCR, the vector of a reset, which cortex_a does not set.
 proc request {offset value} {
     chip.dap apreg 1 0x04 [expr {0x80001000 + $offset}]
@@ -118,6 +118,6 @@ resume
 is "moves without a breakpoint" 1 [moves]
 reset run
 chip.cpu arp_poll
-is "reset run" {running 1 1} [chip.cpu curstate] [runs] [moves]
+is "reset run" {running 1 1} [state] [runs] [moves]
 halt
 is "an unknown instruction" failed [try {arm mrc 15 7 15 15 7}]

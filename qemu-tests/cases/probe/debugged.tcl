@@ -7,7 +7,7 @@
 # it makes none when a slow host needs longer: then TRIES are allowed.
 proc debugged {reset_pc insert ram a start b more tries program} {
     targets chip.cpu
-    is "examined: runs" {1 running 1} [runs] [chip.cpu curstate] [moves]
+    is "examined: runs" {1 running 1} [runs] [state] [moves]
     halt
     is "halt: does not run" {0 0} [runs] [moves 100]
     is_as_in_qemu "halt: 64 KiB" [expr {$ram & 0xff000000}] 65536
@@ -38,6 +38,21 @@ proc debugged {reset_pc insert ram a start b more tries program} {
         is "resume $i" 1 [moves]
     }
     reset halt
+
+    # The machine is stopped and continued from outside of the debug port before the breakpoint: the
+    # nothing in place of the jump leads to it.
+    write_memory $ram 16 $program
+    reg pc [expr {$ram + 8}]
+    bp [expr {$ram + 10}] 2 hw
+    resume
+    ask stop
+    ask cont
+    write_memory [expr {$ram + 8}] 16 [lindex $program 2]
+    wait_halt 5000
+    is "breakpoint after a stop from outside" [list [expr {$ram + 10}] 0] [value pc] [runs]
+    rbp all
+    reset halt
+
     bp $insert 2 hw
     foreach i {1 2 3} {
         resume
@@ -51,5 +66,5 @@ proc debugged {reset_pc insert ram a start b more tries program} {
     reset run
     chip.cpu arp_poll
     chip.cpu arp_poll
-    is "reset run" {running 1 1} [chip.cpu curstate] [runs] [moves]
+    is "reset run" {running 1 1} [state] [runs] [moves]
 }

@@ -280,15 +280,9 @@ bool gdb_resume(struct gdbstub *gdb)
     return gdb_is_attached(gdb) && send_packet(gdb, "c");
 }
 
-enum gdb_stop gdb_poll(struct gdbstub *gdb)
+void gdb_skip(struct gdbstub *gdb)
 {
     char reply[PACKET];
-    enum gdb_stop stop = GDB_RUNS;
-    while (gdb_is_attached(gdb) && stop != GDB_BREAKPOINT && receive(gdb, reply, false)) {
-        if (is_exit(reply))
-            return GDB_GONE;
-        if (is_stop(reply))
-            stop = is_trap(reply) ? GDB_BREAKPOINT : GDB_OTHER_STOP;
-    }
-    return stop;
+    while (gdb_is_attached(gdb) && receive(gdb, reply, false))
+        continue;
 }

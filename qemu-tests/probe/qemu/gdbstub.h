@@ -21,8 +21,6 @@ struct gdbstub {
     uint8_t sizes[GDB_REGISTERS];        // of them, in bytes
 };
 
-enum gdb_stop { GDB_RUNS, GDB_BREAKPOINT, GDB_OTHER_STOP, GDB_GONE };
-
 // Connects if that was not done yet. False: it cannot be.
 bool gdb_attach(struct gdbstub *gdb);
 bool gdb_is_attached(const struct gdbstub *gdb);
@@ -50,7 +48,8 @@ bool gdb_remove(struct gdbstub *gdb, uint64_t address);
 bool gdb_step(struct gdbstub *gdb, bool masked);
 bool gdb_resume(struct gdbstub *gdb);
 
-// Returns whether the processor has stopped by itself since it was resumed. Does not wait.
-enum gdb_stop gdb_poll(struct gdbstub *gdb);
+// Skips the stops that QEMU has reported, without waiting. QEMU waits while there is no space for
+// more.
+void gdb_skip(struct gdbstub *gdb);
 
 #endif

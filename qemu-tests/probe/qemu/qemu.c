@@ -75,13 +75,17 @@ bool qemu_step(struct qemu *qemu, bool masked)
 bool qemu_go(struct qemu *qemu)
 {
     qemu->block_valid = false;
-    qemu->qmp.stopped = false;
+    qemu->qmp.stopped = qemu->qmp.has_stopped = false;
     return qtest_settle(&qemu->qtest) && gdb_resume(&qemu->gdb);
 }
 
 bool qemu_met_breakpoint(struct qemu *qemu)
 {
-    return gdb_poll(&qemu->gdb) == GDB_BREAKPOINT && qmp_update(&qemu->qmp);
+    gdb_skip(&qemu->gdb);
+    if (!qmp_met_breakpoint(&qemu->qmp))
+        return false;
+    qemu->block_valid = false;
+    return true;
 }
 
 // QEMU resets at once and has no line to hold: it is stopped while the line is asserted, and is

@@ -17,6 +17,8 @@ static void note_event(struct qmp *qmp, const char *line)
 {
     if (is_event(line, "RESUME"))
         qmp->stopped = false;
+    if (is_event(line, "STOP"))
+        qmp->has_stopped = true;
     if (is_event(line, "RESET"))
         qmp->resets++;
 }
@@ -44,11 +46,25 @@ static const char *execute(struct qmp *qmp, const char *command)
     return answer(qmp);
 }
 
-bool qmp_update(struct qmp *qmp)
+static const char *query_status(struct qmp *qmp)
 {
     const char *line = execute(qmp, "\"query-status\"");
     qmp->stopped = line && strstr(line, "\"running\": false");
-    return line != NULL;
+    return line;
+}
+
+bool qmp_update(struct qmp *qmp)
+{
+    return query_status(qmp) != NULL;
+}
+
+bool qmp_met_breakpoint(struct qmp *qmp)
+{
+    if (!qmp_pump(qmp) || !qmp->has_stopped)
+        return false;
+    qmp->has_stopped = false;
+    const char *line = query_status(qmp);
+    return qmp->stopped && strstr(line, "\"status\": \"debug\"");
 }
 
 bool qmp_is_architecture(struct qmp *qmp, const char *name)

@@ -9,8 +9,9 @@
 
 struct qmp {
     struct channel channel;
-    bool stopped;    // known: the machine is stopped, and no event has come since
-    unsigned resets; // that were reported
+    bool stopped;     // known: the machine is stopped, and no event has come since
+    bool has_stopped; // an event said so, which qmp_met_breakpoint has not looked at
+    unsigned resets;  // that were reported
 };
 
 // Shakes hands and queries whether the machine is stopped. Errors: IO (no QMP server, or it is
@@ -27,6 +28,10 @@ bool qmp_is_architecture(struct qmp *qmp, const char *name);
 
 // Queries whether the machine is stopped.
 bool qmp_update(struct qmp *qmp);
+
+// Returns whether the machine has stopped at a breakpoint since the last call. QEMU 8.1 and later
+// report that to a client of the gdbstub only if the client itself has let the machine run.
+bool qmp_met_breakpoint(struct qmp *qmp);
 
 // Reads the events that QEMU has sent, without waiting; false: QEMU is gone.
 bool qmp_pump(struct qmp *qmp);

@@ -56,7 +56,7 @@ static bool read_frame(struct kernel_reader *reader, context_function *function,
 static void expect_register(const struct extract_registers *registers, unsigned index,
                             uint64_t expected)
 {
-    uint64_t value;
+    uint64_t value = ~expected;
 
     assert_true(register_get(registers, index, &value));
     assert_int_equal(value, expected);
