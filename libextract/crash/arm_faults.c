@@ -169,7 +169,9 @@ void crash_read_classic_arm(struct crash_build *build)
     uint64_t status;
 
     if (!kernel_read_arm_frame(build->remains->memory, build->remains->symbols, &crash->registers,
-                               &frame)) {
+                               &frame) &&
+        !kernel_read_arm_call(build->remains->memory, build->remains->symbols, &crash->registers,
+                              &frame)) {
         find_mode(build);
         return;
     }
@@ -188,6 +190,11 @@ void crash_read_classic_arm(struct crash_build *build)
         crash_find(build, "illegal instruction", "registers", certainty,
                    "an undefined instruction was executed, or one whose coprocessor or FPU is "
                    "disabled");
+        break;
+    case KERNEL_ARM_CALL:
+        context = "supervisor call";
+        crash_find(build, "trap", "registers", certainty,
+                   "a supervisor call (SVC) was executed, for which the program has no handler");
         break;
     case KERNEL_ARM_PREFETCH_ABORT:
         context = "prefetch abort";

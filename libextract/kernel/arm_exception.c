@@ -23,6 +23,7 @@ enum { MODE = 0x1F, MODE_FIQ = 0x11, THUMB = 1 << 5 };
 static const struct {
     uint8_t mode, vector, link, thumb_link;
 } exceptions[] = {[KERNEL_ARM_UNDEFINED] = {0x1B, 0x04, 4, 2},
+                  [KERNEL_ARM_CALL] = {0x13, 0x08, 4, 2},
                   [KERNEL_ARM_PREFETCH_ABORT] = {0x17, 0x0C, 4, 4},
                   [KERNEL_ARM_DATA_ABORT] = {0x17, 0x10, 8, 8},
                   [KERNEL_ARM_IRQ] = {0x12, 0x18, 4, 4}};
@@ -150,6 +151,17 @@ static bool is_code(struct extract_symbols *symbols, uint64_t address)
     return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
 }
 
+// Returns whether the memory has something at an address that is no code of the program: the core
+// can have executed that, if it has gone there.
+static bool is_data(struct extract_memory *memory, struct extract_symbols *symbols,
+                    uint64_t address)
+{
+    uint64_t word;
+
+    return !is_code(symbols, address) &&
+           read_word(memory, symbols, address, extract_symbols_byte_order(symbols), &word);
+}
+
 // Returns whether an instruction that was not one is likely Thumb code, of which no saved status
 // tells it: lr, which is after it, is no address of Arm code, or UDF is before it.
 static bool is_likely_thumb(struct extract_symbols *symbols, uint64_t link)
@@ -216,7 +228,7 @@ bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols
         const uint64_t back = is_thumb ? exceptions[i].thumb_link : exceptions[i].link;
         const uint64_t place = (link - back) & UINT32_MAX;
         *frame = (struct kernel_arm_frame){.exception = (enum kernel_arm_exception)i};
-        if ((now & MODE) != exceptions[i].mode ||
+        if (i == KERNEL_ARM_CALL || (now & MODE) != exceptions[i].mode ||
             !is_possible(memory, symbols, core, frame->exception, link) ||
             !is_in_handler(memory, symbols, core, frame))
             continue;
@@ -224,12 +236,58 @@ bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols
         // A function that the handler has called has returned, and lr is still what it was then.
         const bool is_after_call =
             !kernel_is_no_return(symbols, link) && is_same_function(symbols, pc, link - 2);
-        if (is_after_call || (i != KERNEL_ARM_PREFETCH_ABORT && !is_code(symbols, place)))
+        if (is_after_call || (i != KERNEL_ARM_PREFETCH_ABORT && !is_code(symbols, place) &&
+                              !(frame->is_at_start && is_data(memory, symbols, place))))
             return false;
         set_interrupted(frame, core, place, before);
         return true;
     }
     return false;
+}
+
+// Gets the place of the SVC instruction that ends at an address, of Arm or of Thumb code.
+static bool find_svc(struct extract_memory *memory, struct extract_symbols *symbols, uint64_t link,
+                     uint64_t *place)
+{
+    enum { EF_BE8 = 0x00800000 };
+    const enum extract_byte_order order = extract_symbols_flags(symbols) & EF_BE8
+                                              ? EXTRACT_LITTLE
+                                              : extract_symbols_byte_order(symbols);
+    uint64_t word;
+
+    if (!read_word(memory, symbols, link - 4, order, &word))
+        return false;
+    const uint64_t second = order == EXTRACT_LITTLE ? word >> 16 : word & 0xFFFF;
+    *place = link - (word >> 24 == 0xEF && !(link & 2) ? 4 : 2);
+    return *place == link - 4 || second >> 8 == 0xDF;
+}
+
+// Returns whether the instruction at an address of the program jumps to itself.
+static bool is_endless(struct extract_memory *memory, struct extract_symbols *symbols,
+                       uint64_t address)
+{
+    const uint64_t to_itself = 0xEAFFFFFE;
+    uint64_t word;
+
+    return read_word(memory, symbols, address, extract_symbols_byte_order(symbols), &word) &&
+           (word == to_itself || (word & 0xFFFF) == 0xE7FE);
+}
+
+bool kernel_read_arm_call(struct extract_memory *memory, struct extract_symbols *symbols,
+                          const struct extract_registers *core, struct kernel_arm_frame *frame)
+{
+    uint64_t now, link, pc, place, before = 0;
+
+    *frame = (struct kernel_arm_frame){.exception = KERNEL_ARM_CALL};
+    if (!symbols || !register_get(core, ARM_PSR, &now) || !register_get(core, ARM_LR, &link) ||
+        !register_get(core, ARM_PC, &pc) || (now & MODE) != exceptions[KERNEL_ARM_CALL].mode ||
+        !is_in_handler(memory, symbols, core, frame) || !frame->is_at_start ||
+        !find_svc(memory, symbols, link, &place) ||
+        (is_code(symbols, place) && !is_endless(memory, symbols, pc)))
+        return false;
+    frame->is_likely |= !register_get(core, ARM_SPSR, &before);
+    set_interrupted(frame, core, place, before);
+    return true;
 }
 
 // Returns whether the kernel has counted an interrupt that is being handled.

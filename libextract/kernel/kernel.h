@@ -258,6 +258,7 @@ bool kernel_interrupted_coldfire(struct extract_memory *memory, struct extract_s
 // The exceptions of an Arm core of A- or R-profile that interrupt a program.
 enum kernel_arm_exception {
     KERNEL_ARM_UNDEFINED,
+    KERNEL_ARM_CALL,
     KERNEL_ARM_PREFETCH_ABORT,
     KERNEL_ARM_DATA_ABORT,
     KERNEL_ARM_IRQ
@@ -278,6 +279,11 @@ bool kernel_is_arm_exception(const struct register_machine *machine,
 // vector leads. Returns false if it is not known to be, or in no exception.
 bool kernel_read_arm_frame(struct extract_memory *memory, struct extract_symbols *symbols,
                            const struct extract_registers *core, struct kernel_arm_frame *frame);
+// Gets where a supervisor call was executed, if the core is in the handler of such calls, and that
+// is an endless loop, or no code of the program has that call. Returns false otherwise: programs
+// with a kernel may make such calls all the time.
+bool kernel_read_arm_call(struct extract_memory *memory, struct extract_symbols *symbols,
+                          const struct extract_registers *core, struct kernel_arm_frame *frame);
 // Adds sp and lr of the mode that was interrupted, if the debugger does not show them: they are
 // searched for on the stack of the thread that has the core, or in an interrupt, around the core's
 // own stack.

@@ -91,6 +91,11 @@ inline:
     bl other
     b .
     .size store, . - store
+    function caller
+    nop
+    svc 0
+    b .
+    .size caller, . - caller
     .thumb
     function thumb_store
     nop
@@ -106,7 +111,8 @@ S
 arm-none-eabi-gcc -mcpu=cortex-a15 -nostdlib -static -Wl,-Ttext=0x8000 -Wl,-Tdata=0x20000 \
     -Wl,-e,start -o "$work/program.elf" "$work/program.S" 2>"$work/err" ||
     { echo "not ok builds: $(head -n 3 "$work/err")"; exit 1; }
-head -c 64 /dev/zero >"$work/ram.bin"
+# At 0x20010, data that are an SVC instruction.
+{ head -c 19 /dev/zero; printf '\357'; head -c 44 /dev/zero; } >"$work/ram.bin"
 # Vectors that are in no ELF file, at 0xFFFF0000: LDR PC, [PC, 24] at 0x10, whose word is at 0x30.
 { head -c 16 /dev/zero; printf '\030\360\237\345'; head -c 28 /dev/zero; } >"$work/high.bin"
 at() { # SYMBOL[+OFFSET]
@@ -128,6 +134,7 @@ page() {
     abort) mode=0x1d7 bank=abt ;;
     undefined) mode=0x1db bank=und ;;
     irq) mode=0x1d2 bank=irq ;;
+    svc) mode=0x1d3 bank=svc ;;
     esac
     {
         printf 'r%d 0x%x\n' 0 16 1 17 4 20 11 27
@@ -168,6 +175,21 @@ page abort report "$(at data+12)" 0x1f branches
 page_says "in a function that the handler calls" "$unknown"
 page abort data 0x30008 0x1f branches
 page_says "lr is at no code" "$unknown"
+data='.place.function == null and .place.pc == 131088 and
+    (.findings | any(.kind == "bad call" and (.text | test("went to 0x00020010"))))'
+page abort data 0x20018 0x1f branches
+page_says "... or at data that the core has executed" \
+    "$data and .cause.kind == \"bus fault\" and .context == \"data abort\""
+page svc start 0x20014 0x10 branches
+page_says "... which were a supervisor call" "$data and .cause.kind == \"trap\" and
+    (.cause.text | test(\"supervisor call\")) and .context == \"supervisor call\""
+page svc start "$(at caller+8)" 0x10 branches
+page_says "a supervisor call without a handler" "$(found certain caller 4) and
+    .cause.kind == \"trap\""
+page svc start $link 0x10 branches
+page_says "no supervisor call is before lr" '.cause.kind != "trap"'
+page svc caller 0x20014 0x10 branches
+page_says "the core is not in the handler of supervisor calls" '.cause.kind != "trap"'
 page abort data $link 0x1f - vbar=-
 page_says "no table: that at 0 is not in the memory" "$unknown"
 page abort data $link 0x1f branches sctlr=-
