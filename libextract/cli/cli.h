@@ -206,6 +206,10 @@ enum extract_code cli_remains_open(struct extract_remains *remains,
 void cli_remains_close(struct extract_remains *remains);
 // Prints what shows that the ELF file is not that of the program that ran.
 void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options);
+// Prints a note if the images prove that another program ran than the ELF file, whose kernel was
+// read.
+void cli_kernel_check(struct extract_memory *memory, struct extract_symbols *symbols,
+                      struct extract_kernel *kernel, const struct cli_options *options);
 // Prints a note if a core shows that another program ran.
 void cli_program_check(struct extract_memory *memory, struct extract_symbols *symbols,
                        const struct cli_options *options);

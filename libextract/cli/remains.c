@@ -53,7 +53,8 @@ static enum extract_code read_kernel(struct extract_remains *remains,
     if (options->quiet)
         return EXTRACT_OK;
     if (code)
-        cli_print_note(without.what, "%s; only the core is known", without.why);
+        cli_print_note(without.what, "%s; only the core is known%s%s", without.why,
+                       *without.hint ? "; " : "", without.hint);
     if (remains->psp_is_likely)
         cli_print_note(options->elf,
                        "psp is unknown; the frame of the exception was found by search");
@@ -122,6 +123,15 @@ static void check_program(const struct extract_remains *remains, const struct cl
 void cli_remains_check(const struct extract_remains *remains, const struct cli_options *options)
 {
     check_program(remains, options, EXTRACT_CRASH_POSSIBLE);
+}
+
+void cli_kernel_check(struct extract_memory *memory, struct extract_symbols *symbols,
+                      struct extract_kernel *kernel, const struct cli_options *options)
+{
+    const struct extract_remains remains = {
+        .size = sizeof remains, .memory = memory, .symbols = symbols, .kernel = kernel};
+
+    check_program(&remains, options, EXTRACT_CRASH_CERTAIN);
 }
 
 void cli_program_check(struct extract_memory *memory, struct extract_symbols *symbols,

@@ -477,12 +477,16 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
     const char *path = extract_symbols_path(symbols);
     uint64_t size;
 
+    const char *hint = extract_symbols_debug_hint(symbols);
     *kernel = NULL;
+    if (!extract_symbols_count(symbols))
+        return extract_error_set(error, EXTRACT_NOTFOUND, path,
+                                 hint ? hint : "use the file from before it was stripped",
+                                 "the file has no symbols");
     if (!description)
         return extract_error_set(error, EXTRACT_NOTFOUND, path,
                                  "use the ELF file of a program with ThreadX or FreeRTOS",
                                  "the program contains no kernel that is known");
-    const char *hint = extract_symbols_debug_hint(symbols);
     if (!extract_symbols_type_size(symbols, description->type, &size))
         return extract_error_set(
             error, EXTRACT_UNSUPPORTED, path,

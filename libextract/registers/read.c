@@ -7,6 +7,7 @@
 #include "registers/notes.h"
 #include "registers/text.h"
 #include "symbols/dwarf.h"
+#include <elf.h>
 #include <stdlib.h>
 
 enum { TEXT_LIMIT = 1 << 20 }; // bytes of a file of registers
@@ -16,6 +17,39 @@ const struct register_machine *register_machine_of(const struct extract_symbols 
     return register_machine_find(extract_symbols_machine(symbols),
                                  extract_symbols_pointer_bytes(symbols),
                                  extract_symbols_is_m_profile(symbols));
+}
+
+// Returns whether a page has all general registers and pc of a machine.
+static bool is_page_of(const struct register_values *values, const struct register_machine *machine)
+{
+    struct extract_registers page[EXTRACT_CORES];
+    uint64_t value;
+
+    if (!register_values_cores(values, machine, page, EXTRACT_CORES))
+        return false;
+    for (unsigned i = 0; i < machine->general; i++)
+        if (!register_get(&page[0], i, &value))
+            return false;
+    return register_get(&page[0], machine->pc, &value);
+}
+
+// Returns the machine of a page that is not one of the program's: it has all registers of that
+// machine, and not all of the program's. NULL: none.
+static const struct register_machine *find_foreign(const struct register_values *values,
+                                                   const struct register_machine *machine)
+{
+    static const struct {
+        uint16_t elf_machine;
+        uint8_t word_bytes;
+    } others[] = {{EM_ARM, 4}, {EM_AARCH64, 8}, {EM_RISCV, 4}, {EM_68K, 4}, {EM_X86_64, 8}};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others && !is_page_of(values, machine); i++) {
+        const struct register_machine *other =
+            register_machine_find(others[i].elf_machine, others[i].word_bytes, false);
+        if (other && other->elf_machine != machine->elf_machine && is_page_of(values, other))
+            return other;
+    }
+    return NULL;
 }
 
 static enum extract_code read_text(struct extract_registers *registers, size_t *count,
@@ -31,6 +65,12 @@ static enum extract_code read_text(struct extract_registers *registers, size_t *
 
     if (!code)
         code = register_values_parse(values, path, bytes, length, error);
+    const struct register_machine *foreign = code ? NULL : find_foreign(values, machine);
+    if (foreign)
+        code = extract_error_set(error, EXTRACT_BAD, path,
+                                 "use the ELF file of the program that ran, or its registers",
+                                 "has the registers of another machine, %s; the program is for %s",
+                                 foreign->name, machine->name);
     if (!code)
         *count = register_values_cores(values, machine, registers, EXTRACT_CORES);
     if (!code && !*count)

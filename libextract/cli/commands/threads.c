@@ -59,6 +59,8 @@ int cli_kernel_run(const struct cli_options *options, bool has_threads)
         code = cli_memory_open(&memory, options, &error);
     if (!code)
         code = read_kernel(&kernel, memory, symbols, options, &error);
+    if (!code && !cli_is_live(options))
+        cli_kernel_check(memory, symbols, kernel, options);
     cli_live_release(memory, options);
     status = code ? cli_complain(&error)
                   : print_kernel(kernel, extract_memory_name(memory), options, has_threads);

@@ -253,6 +253,32 @@ for kernel in freertos rtos; do
     run threads --elf firmware.elf ram.bin@0x20000000
     check "$kernel: an image at its address" 0 no-err 'target had it'
 done
+
+# Files that lack what is needed, and registers of another machine.
+arm-none-eabi-strip -o stripped.elf firmware.elf
+arm-none-eabi-strip -g -o names.elf firmware.elf
+cp stripped.elf linked.elf
+arm-none-eabi-objcopy --only-keep-debug firmware.elf whole.debug
+arm-none-eabi-objcopy --add-gnu-debuglink=whole.debug linked.elf
+for command in threads crash; do
+    run $command --elf stripped.elf ram.bin@0x20000000
+    check "$command: a stripped file" '0 2' err 'has no symbols.*; use the file from before'
+    run $command --elf linked.elf ram.bin@0x20000000
+    check "$command: ... with a file of debug information" '0 2' err 'has no symbols.*: eu-unstrip'
+    run $command --elf names.elf ram.bin@0x20000000
+    check "$command: without debug information" '0 2' err 'no debug information.*; build .* -g'
+done
+for ((i = 0; i < 31; i++)); do
+    echo "x$i 0x$i"
+done >page
+printf '%s\n' 'sp 0x20' 'pc 0x4000' 'cpsr 0x5' >>page
+run crash --elf firmware.elf --registers page ram.bin@0x20000000
+check "registers of another machine" 2 no-out . \
+    err 'page: has the registers of another machine, aarch64; the program is for arm'
+long=$(head -c 100000 /dev/zero | tr '\0' 9)
+run crash --elf firmware.elf --registers "$long" "ram.bin@$long"
+check "long arguments" 1 no-out . err 'is not an address'
+is "... are cut in messages" "$(($(stat -c %s err) < 1000))" 1
 head -c "$(stat -c %s ram.bin)" /dev/zero >ram.bin
 run threads --elf firmware.elf ram.bin@0x20000000
 check "a kernel without threads" 0 err 'the kernel has no threads: '
