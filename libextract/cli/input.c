@@ -34,7 +34,7 @@ static enum extract_code split_argument(struct input *input, const char *argumen
     if (at && !input->has_address && access(argument, F_OK))
         return extract_error_set(error, EXTRACT_USAGE, argument,
                                  "use IMAGE@ADDRESS with a decimal or 0x-prefixed number",
-                                 "\"%s\" is not an address", at + 1);
+                                 "\"%.80s\" is not an address", at + 1);
     input->path =
         input->has_address ? strndup(argument, (size_t)(at - argument)) : strdup(argument);
     return input->path ? EXTRACT_OK

@@ -136,7 +136,7 @@ bool option_refuse_value(const struct option_use *use, const char *hint)
     char name[OPTION_NAME_BYTES];
 
     extract_error_set(&error, EXTRACT_USAGE, option_name(use->row, use->form, name), hint,
-                      "\"%s\" is not allowed", use->value);
+                      "\"%.80s\" is not allowed", use->value);
     return !cli_complain(&error);
 }
 

@@ -19,7 +19,7 @@ static enum extract_code format_time(char *time, size_t size, const char *word, 
     if (!value || !*value || strspn(value, "0123456789.") != strlen(value) ||
         strlen(value) + 2 > size)
         return extract_error_set(error, EXTRACT_USAGE, word, "use seconds, as in 1.5",
-                                 "\"%s\" is not a time", value ? value : "");
+                                 "\"%.80s\" is not a time", value ? value : "");
     snprintf(time, size, "%ss", value);
     return EXTRACT_OK;
 }
@@ -67,7 +67,7 @@ static enum extract_code format_cores(char *test, size_t size, const char *list,
         if (digits != length || length > 3 || used + length + 20 > size)
             return extract_error_set(error, EXTRACT_USAGE, "-C",
                                      "use numbers of cores, separated by commas or blanks, or all",
-                                     "\"%s\" is not a list of cores", list);
+                                     "\"%.80s\" is not a list of cores", list);
         used += (size_t)snprintf(test + used, size - used, "%score == %.*s", used ? " || " : "",
                                  (int)length, at);
         at += length + strspn(at + length, separators);
@@ -154,7 +154,7 @@ static enum extract_code format_date(char *time, size_t size, const char *option
     if (!parse_date(date, &wanted))
         return extract_error_set(error, EXTRACT_USAGE, option,
                                  "use month, day, hour, minute, second and year: mmddhhmmssyy",
-                                 "\"%s\" is not a date", date);
+                                 "\"%.80s\" is not a date", date);
     if (!find_first_wall(log, &first))
         return extract_error_set(error, EXTRACT_USAGE, option,
                                  "use seconds from its start: -O starttime=SECONDS, endtime=",
