@@ -224,20 +224,13 @@ static void answer_next_threads(struct extract_server *server, struct words *wor
 static void answer_thread_words(struct extract_server *server, struct words *words)
 {
     const struct serve_thread *thread;
-    struct extract_text state;
     uint64_t id;
 
     if (!take_number(words, &id) || !(thread = serve_thread_find(&server->threads, id))) {
         extract_text_puts(&server->answer, "E01");
         return;
     }
-    extract_text_init(&state, NULL, NULL);
-    extract_text_escaped(&state, thread->name);
-    extract_text_puts(&state, ": ");
-    serve_put_state(&state, &server->threads, thread);
-    serve_put_hex(&server->answer, (const uint8_t *)state.data,
-                  state.used < READ_MOST ? state.used : READ_MOST);
-    extract_text_free(&state);
+    serve_put_thread_words(&server->answer, &server->threads, thread, READ_MOST);
 }
 
 // ---- the session ----
@@ -351,12 +344,14 @@ static const struct {
 };
 
 // Answers a packet; with an empty packet if it is not known, as the protocol demands.
-static void answer_packet(struct extract_server *server)
+static void answer_packet(struct extract_server *server, bool is_long)
 {
     struct words words = {server->input.data};
 
     server->answer.used = 0;
-    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
+    if (is_long)
+        serve_put_long_error(&server->answer, SERVE_PACKET);
+    for (size_t i = 0; i < sizeof answers / sizeof *answers && !is_long; i++)
         if (take_text(&words, answers[i].packet)) {
             answers[i].answer(server, &words);
             break;
@@ -374,10 +369,11 @@ enum extract_code extract_server_receive(struct extract_server *server, const vo
 
     for (size_t i = 0; i < length && !server->has_ended; i++) {
         enum serve_news news = serve_take_byte(&server->input, from[i]);
-        if (!server->no_acks && (news == SERVE_GOOD || news == SERVE_DAMAGED))
-            extract_text_putc(&server->output, news == SERVE_GOOD ? '+' : '-');
-        if (news == SERVE_GOOD)
-            answer_packet(server);
+        bool is_packet = news == SERVE_GOOD || news == SERVE_LONG;
+        if (!server->no_acks && (is_packet || news == SERVE_DAMAGED))
+            extract_text_putc(&server->output, is_packet ? '+' : '-');
+        if (is_packet)
+            answer_packet(server, news == SERVE_LONG);
         else if (news == SERVE_REPEAT && !server->no_acks && !server->output.used)
             extract_text_put(&server->output, server->last.data, server->last.used);
     }

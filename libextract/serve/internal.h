@@ -44,6 +44,7 @@ struct extract_proxy {
     int client;            // extract_proxy_watch
     uint64_t process;      // the server's number of the process; 0 if it does not number processes
     struct serve_input input;
+    size_t most_passed; // longest packet that the server takes, as far as it has told, in bytes
     struct extract_text answer, last, output;
     struct extract_text stop; // the last stop reply of the server
 

@@ -59,13 +59,18 @@ enum serve_news serve_take_byte(struct serve_input *input, uint8_t byte)
     case SERVE_LAST:
         input->state = SERVE_BETWEEN;
         input->data[input->used] = 0;
-        return digit >= 0 && (input->expected | digit) == input->sum && !input->is_long
-                   ? SERVE_GOOD
-                   : SERVE_DAMAGED;
+        if (digit < 0 || (input->expected | digit) != input->sum)
+            return SERVE_DAMAGED;
+        return input->is_long ? SERVE_LONG : SERVE_GOOD;
     case SERVE_BETWEEN:
         break;
     }
     return take_between(input, byte);
+}
+
+void serve_put_long_error(struct extract_text *answer, size_t most)
+{
+    extract_text_printf(answer, "E.a packet is longer than %zu bytes", most);
 }
 
 void serve_put_hex(struct extract_text *text, const uint8_t *bytes, size_t length)

@@ -24,7 +24,8 @@ enum serve_state { SERVE_BETWEEN, SERVE_DATA, SERVE_CHECKSUM, SERVE_LAST };
 enum serve_news {
     SERVE_NOTHING,
     SERVE_GOOD,      // a packet; its data are in `data`
-    SERVE_DAMAGED,   // a packet with a wrong checksum, or one that is too long
+    SERVE_DAMAGED,   // a packet with a wrong checksum
+    SERVE_LONG,      // a packet that is longer than SERVE_PACKET
     SERVE_REPEAT,    // the client asks for the last packet again
     SERVE_INTERRUPT, // the client wants the target to stop
 };
@@ -41,6 +42,9 @@ enum serve_news serve_take_byte(struct serve_input *input, uint8_t byte);
 
 // Appends a packet: frame, escapes and checksum.
 void serve_put_packet(struct extract_text *output, const char *data, size_t length);
+
+// Appends the answer to a packet that is longer than `most` bytes.
+void serve_put_long_error(struct extract_text *answer, size_t most);
 
 // Appends bytes as pairs of hexadecimal digits.
 void serve_put_hex(struct extract_text *text, const uint8_t *bytes, size_t length);

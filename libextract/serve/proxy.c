@@ -47,6 +47,17 @@ static enum extract_code result(const struct extract_proxy *proxy, bool is_good,
     return EXTRACT_OK;
 }
 
+// A server drops a packet that is too long for it, and never answers. While the target runs, GDB
+// waits for its stop only.
+static void refuse_long(struct extract_proxy *proxy)
+{
+    if (proxy->state != PROXY_HALTED)
+        return;
+    proxy->answer.used = 0;
+    serve_put_long_error(&proxy->answer, proxy->most_passed);
+    proxy_answer_made(proxy);
+}
+
 static bool take_interrupt(struct extract_proxy *proxy)
 {
     static const uint8_t interrupt = 3;
@@ -64,9 +75,12 @@ enum extract_code extract_proxy_receive(struct extract_proxy *proxy, const void 
 
     for (size_t i = 0; i < length && is_good && !proxy->has_ended; i++) {
         enum serve_news news = serve_take_byte(&proxy->input, from[i]);
-        if (!proxy->no_acks && (news == SERVE_GOOD || news == SERVE_DAMAGED))
-            extract_text_putc(&proxy->output, news == SERVE_GOOD ? '+' : '-');
-        if (news == SERVE_GOOD)
+        bool is_packet = news == SERVE_GOOD || news == SERVE_LONG;
+        if (!proxy->no_acks && (is_packet || news == SERVE_DAMAGED))
+            extract_text_putc(&proxy->output, is_packet ? '+' : '-');
+        if (is_packet && (news == SERVE_LONG || proxy->input.used > proxy->most_passed))
+            refuse_long(proxy);
+        else if (news == SERVE_GOOD)
             is_good = proxy_take_packet(proxy) && (proxy->has_ended || !has_failed(proxy));
         else if (news == SERVE_REPEAT && !proxy->no_acks && !proxy->output.used)
             extract_text_put(&proxy->output, proxy->last.data, proxy->last.used);
@@ -160,6 +174,7 @@ enum extract_code proxy_open(struct extract_proxy **proxy, const char *place,
     made->symbols = symbols;
     made->machine = machine;
     made->selected = 1;
+    made->most_passed = SERVE_PACKET;
     made->cores.count = 1;
     made->cores.selected = CORES_MOST;
     extract_text_init(&made->answer, NULL, NULL);

@@ -18,7 +18,7 @@ static bool do_features(struct extract_proxy *proxy)
         return false;
     features = features_put_reply(&proxy->answer, (const char *)proxy->upstream.packets.body,
                                   proxy->upstream.packets.used, PACKET_MOST);
-    proxy->upstream.packet_size = features.packet_size;
+    proxy->upstream.packet_size = proxy->most_passed = features.packet_size;
     if (features.is_quiet) {
         if (!upstream_ask_text(&proxy->upstream, "QStartNoAckMode"))
             return false;
@@ -120,6 +120,21 @@ static bool do_thread_ids(struct extract_proxy *proxy)
         for (size_t i = 0; i < proxy->threads.count; i++)
             extract_text_printf(&proxy->answer, "%c%llx", i ? ',' : 'm',
                                 (unsigned long long)proxy->threads.list[i].id);
+    proxy_answer_made(proxy);
+    return true;
+}
+
+// Clients that do not read the list with qXfer ask for each thread.
+static bool do_thread_words(struct extract_proxy *proxy)
+{
+    uint64_t id = strtoull(proxy->input.data + sizeof "qThreadExtraInfo", NULL, 16);
+    const struct serve_thread *thread =
+        proxy_read_list(proxy, true) ? serve_thread_find(&proxy->threads, id) : NULL;
+
+    if (!thread)
+        return proxy_refuse(proxy, "E01");
+    proxy->answer.used = 0;
+    serve_put_thread_words(&proxy->answer, &proxy->threads, thread, MOST_READ);
     proxy_answer_made(proxy);
     return true;
 }
@@ -363,12 +378,15 @@ static bool do_command(struct extract_proxy *proxy)
     return proxy->upstream.connection.fault == CONNECTION_GOOD;
 }
 
-// Detaches from the server's process, of which GDB is not told.
+// Detaches from the server's process, of which GDB is not told. In an extended session, GDB may
+// attach again.
 static bool do_detach(struct extract_proxy *proxy)
 {
     char request[32];
 
-    proxy->has_ended = true;
+    proxy->has_ended = !proxy->is_extended;
+    proxy->is_killed = true;
+    proxy_forget(proxy);
     if (!proxy->process)
         return proxy_pass(proxy);
     snprintf(request, sizeof request, "D;%llx", (unsigned long long)proxy->process);
@@ -400,13 +418,11 @@ static bool do_extended(struct extract_proxy *proxy)
     return true;
 }
 
-// Starts the program again, which is a reset, and waits for its stop. A server that does not know
-// the request refuses.
-static bool do_run(struct extract_proxy *proxy)
+// Passes the packet at hand on, and waits for a stop. A server that does not know it refuses.
+static bool pass_to_stop(struct extract_proxy *proxy)
 {
     const uint64_t timeout = proxy->upstream.connection.timeout;
 
-    stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
     proxy_forget(proxy);
     proxy->upstream.connection.timeout = timeout * PATIENCE;
     upstream_begin(&proxy->upstream, 1);
@@ -425,13 +441,35 @@ static bool do_run(struct extract_proxy *proxy)
     return true;
 }
 
-// The older form of it, which has no answer.
+// Starts the program again, which is a reset.
+static bool do_run(struct extract_proxy *proxy)
+{
+    stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
+    return pass_to_stop(proxy);
+}
+
+// Attaches again after a detach. QEMU drops the first byte that comes while its target runs, and
+// stops it.
+static bool do_attach(struct extract_proxy *proxy)
+{
+    return connection_send(&proxy->upstream.connection, "+", 1) && pass_to_stop(proxy);
+}
+
+// The older form of do_run, which has no answer.
 static bool do_restart(struct extract_proxy *proxy)
 {
     stale_begin(&proxy->stale, proxy->memory, proxy->symbols);
     proxy_forget(proxy);
     proxy->is_killed = false;
     return upstream_tell(&proxy->upstream, proxy->input.data, proxy->input.used);
+}
+
+// What GDB is not offered in the list of features is not known: threads that stop one by one, and
+// their events.
+static bool do_unknown(struct extract_proxy *proxy)
+{
+    proxy_answer_text(proxy, "");
+    return true;
 }
 
 static bool do_kill(struct extract_proxy *proxy)
@@ -450,6 +488,7 @@ static const struct {
     {"QStartNoAckMode", do_no_acks},
     {"qXfer:threads:read::", do_thread_list},
     {"qXfer:features:read:target.xml:", do_description},
+    {"qThreadExtraInfo,", do_thread_words},
     {"qfThreadInfo", do_thread_ids},
     {"qsThreadInfo", do_no_more_ids},
     {"qSymbol:", do_symbols},
@@ -461,6 +500,13 @@ static const struct {
     {"vFlash", do_flash},
     {"vKill;", do_kill_process},
     {"vRun;", do_run},
+    {"vAttach;", do_attach},
+    {"vCtrlC", do_unknown},
+    {"vStopped", do_unknown},
+    {"QNonStop:", do_unknown},
+    {"QThreadEvents:", do_unknown},
+    {"bc", proxy_do_continue}, // in reverse, as bs
+    {"bs", proxy_do_continue},
     {"R", do_restart},
     {"!", do_extended},
     {"?", do_reason},

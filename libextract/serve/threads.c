@@ -3,6 +3,7 @@
 #include "serve/threads.h"
 #include "base/xml.h"
 #include "kernel/kernel.h"
+#include "serve/packet.h"
 #include "serve/saved_fpu.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
@@ -223,6 +224,19 @@ void serve_put_state(struct extract_text *text, const struct serve_threads *thre
     if (thread->overflow >= EXTRACT_OVERFLOW_SUSPECTED)
         extract_text_printf(text, ", stack overflow %s",
                             extract_kernel_overflow_name(thread->overflow));
+}
+
+void serve_put_thread_words(struct extract_text *text, const struct serve_threads *threads,
+                            const struct serve_thread *thread, size_t most)
+{
+    struct extract_text state;
+
+    extract_text_init(&state, NULL, NULL);
+    extract_text_escaped(&state, thread->name);
+    extract_text_puts(&state, ": ");
+    serve_put_state(&state, threads, thread);
+    serve_put_hex(text, (const uint8_t *)state.data, state.used < most ? state.used : most);
+    extract_text_free(&state);
 }
 
 void serve_put_thread_list(struct extract_text *text, const struct serve_threads *threads)

@@ -58,6 +58,9 @@ const struct serve_thread *serve_thread_find(const struct serve_threads *threads
 // Writes what a thread does: "blocked on mutex "bus", held by "logger", priority 6".
 void serve_put_state(struct extract_text *text, const struct serve_threads *threads,
                      const struct serve_thread *thread);
+// Writes the name and the state, as pairs of hexadecimal digits of at most `most` bytes.
+void serve_put_thread_words(struct extract_text *text, const struct serve_threads *threads,
+                            const struct serve_thread *thread, size_t most);
 // Writes the document that qXfer:threads:read returns.
 void serve_put_thread_list(struct extract_text *text, const struct serve_threads *threads);
 // Writes the target description: the registers of a machine. `feature_count` of its features;

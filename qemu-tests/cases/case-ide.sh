@@ -115,8 +115,8 @@ ask_qemu() { # COMMAND
 
 # ---- what environments do ----
 
-# Connect, reset, load, run to a place, look at each thread, step, pause, restart, disconnect, and
-# connect again.
+# Connect, reset, load, run to a place, look at each thread, step, pause, restart, disconnect,
+# connect again, detach, and attach again.
 session() {
     local id
     begin && console 'monitor system_reset' && mi_done -target-download &&
@@ -139,6 +139,8 @@ session() {
         mi_done '-break-insert -h bout_queue_send' && run_to_stop && mi_threads &&
         have_threads supervisor control && mi_done -target-disconnect && mi_done "$(through)" &&
         mi_threads && have_threads supervisor control && mi_done -target-detach &&
+        has "$(ask_qemu 'info status')" 'VM status: running' && mi_done '-target-attach 1' &&
+        mi_threads && have_threads supervisor control && mi_done -target-detach &&
         has "$(ask_qemu 'info status')" 'VM status: running' && no_failure
 }
 no_failure() {
@@ -146,21 +148,30 @@ no_failure() {
         { grep -m 3 'internal-error\|has terminated\|Invalid\|failure' "$work/mi.log"; return 1; }
 }
 
+# A step of the selected thread. GDB refuses it if the registers are unknown, as those of a thread
+# whose hart has not come to it yet.
+step() { # COMMAND
+    mi "$1" || return 1
+    [[ $line =~ 'PC not available' ]] && return 0
+    [[ $line =~ ^[0-9]+\^running ]] && mi_stopped && return 0
+    echo "$1: $line"
+    return 1
+}
 # A reset while a thread is selected: the one at the breakpoint, or another. GDB continues with it,
 # whether it reads the threads in between or not.
 resets() { # BREAKPOINT NAME...
-    local name step id breakpoint=$1
+    local name id after breakpoint=$1
     shift
     begin && mi_done "-break-insert -h $breakpoint" && run_to_stop || return 1
     for name in "$@"; do
-        for step in mi_threads 'run_to_stop -exec-step-instruction' 'run_to_stop -exec-next' ''; do
+        for after in mi_threads 'step -exec-step-instruction' 'step -exec-next' ''; do
             for ((id = 0; id < 20; id++)); do
                 run_to_stop && mi_threads || return 1
                 [ -z "$(thread_of "$name")" ] || break
             done
             have_threads "$name" && mi_done "-thread-select $(thread_of "$name")" &&
-                console 'monitor system_reset' && { [ -z "$step" ] || $step; } &&
-                { [ "$step" != mi_threads ] || have_no_thread "$name"; } &&
+                console 'monitor system_reset' && { [ -z "$after" ] || $after; } &&
+                { [ "$after" != mi_threads ] || have_no_thread "$name"; } &&
                 run_to_stop && mi_threads && have_threads "$@" || return 1
         done
     done

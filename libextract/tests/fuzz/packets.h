@@ -38,9 +38,11 @@ static inline bool packets_are_whole(const void *bytes, size_t length)
     const uint8_t *from = bytes;
 
     input.state = SERVE_BETWEEN;
-    for (size_t i = 0; i < length; i++)
-        if (serve_take_byte(&input, from[i]) == SERVE_DAMAGED)
+    for (size_t i = 0; i < length; i++) {
+        enum serve_news news = serve_take_byte(&input, from[i]);
+        if (news == SERVE_DAMAGED || news == SERVE_LONG)
             return false;
+    }
     return input.state == SERVE_BETWEEN;
 }
 

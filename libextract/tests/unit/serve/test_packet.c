@@ -54,7 +54,7 @@ static void too_long(void **state)
     feed(input, "$", 1);
     for (size_t i = 0; i <= SERVE_PACKET; i++)
         feed(input, "\x40", 1); // the sum is (SERVE_PACKET + 1) * 64, or 64 modulo 256
-    assert_int_equal(feed(input, "#40", 3), SERVE_DAMAGED);
+    assert_int_equal(feed(input, "#40", 3), SERVE_LONG);
     assert_int_equal(feed(input, "$g#67", 5), SERVE_GOOD);
     free(input);
 }

@@ -2,6 +2,7 @@
 // Tests of the proxy between GDB and a server that breaks the protocol: packets of any length and
 // without an end. Each server is a process of its own at the other end of a socket. A proxy that
 // waits forever is ended by SIGALRM.
+#define _GNU_SOURCE // memmem
 #include "base/now.h"
 #include "serve/proxy.h"
 #include "tests/fuzz/packets.h"
@@ -135,6 +136,10 @@ static void answer(int fd, const struct session *session, const struct serve_inp
         reply(fd, "OK");
     else if (request->data[0] == '?')
         reply(fd, "T05thread:1;");
+    else if (strncmp(request->data, "vAttach", 7) == 0)
+        reply(fd, strcmp(request->data, "vAttach;1") == 0 ? "T05thread:1;" : "E22");
+    else if (request->data[0] == 'g')
+        reply(fd, "00");
     else if (request->data[0] == 'y') {
         snprintf(text, sizeof text, "%zu", request->used);
         reply(fd, text);
@@ -227,11 +232,12 @@ static void expect_output(struct session *session, const char *expected)
 
 // ---- tests ----
 
-// The longest packet, of which each byte is escaped, reaches the server; a longer one does not.
+// The longest packet, of which each byte is escaped, reaches the server; a longer one is refused.
 static void longest_packet(void **state)
 {
     struct session session = {.fault = ECHO_LENGTH};
     static char data[SERVE_PACKET + 1];
+    size_t length;
     (void)state;
 
     begin(&session);
@@ -240,7 +246,11 @@ static void longest_packet(void **state)
     assert_int_equal(send_packet(&session, data, SERVE_PACKET), EXTRACT_OK);
     expect_output(&session, "+$16384#06"); // the sum of the five digits is 0x106
     assert_int_equal(send_packet(&session, data, SERVE_PACKET + 1), EXTRACT_OK);
-    expect_output(&session, "-");
+    expect_output(&session, "+$E.a packet is longer than 16384 bytes#47");
+    assert_int_equal(send_packet(&session, "qSupported:a", 12), EXTRACT_OK);
+    extract_proxy_output(session.proxy, &length);
+    assert_int_equal(send_packet(&session, data, 0x1001), EXTRACT_OK); // the server takes 0x1000
+    expect_output(&session, "+$E.a packet is longer than 4096 bytes#14");
     assert_int_equal(end(&session), 0);
 }
 
@@ -390,6 +400,35 @@ static void doubted_zeros(void **state)
     alarm(0);
 }
 
+// What is not offered is not known, whatever the server would answer; and what stops ends a wait.
+static void unusual_requests(void **state)
+{
+    static const char *const rows[][2] = {{"QNonStop:1", "+$#00"},
+                                          {"vStopped", "+$#00"},
+                                          {"vCtrlC", "+$#00"},
+                                          {"vCont;t", "E.an action of vCont"},
+                                          {"vCont;", "E.an action of vCont"},
+                                          {"vCont;c;", "E.an action of vCont"},
+                                          {"qThreadExtraInfo,1", "+$636f72653a20"},
+                                          {"qThreadExtraInfo,9", "+$E01#a6"},
+                                          {"vAttach;1", "+$T05thread:1;#d7"},
+                                          {"vAttach;2", "+$E22#a9"}};
+    struct session session = {.fault = ECHO_LENGTH};
+    size_t length;
+    (void)state;
+
+    begin(&session);
+    assert_int_equal(send_packet(&session, "?", 1), EXTRACT_OK);
+    extract_proxy_output(session.proxy, &length);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(send_packet(&session, rows[i][0], strlen(rows[i][0])), EXTRACT_OK);
+        const char *output = extract_proxy_output(session.proxy, &length);
+        if (!memmem(output, length, rows[i][1], strlen(rows[i][1])))
+            fail_msg("%s: %.*s", rows[i][0], (int)length, output);
+    }
+    end(&session);
+}
+
 // ^C that comes after a stop belongs to what GDB lets run next, unless it comes much later.
 static void late_interrupt(void **state)
 {
@@ -422,6 +461,7 @@ int main(void)
                                        cmocka_unit_test(silence),
                                        cmocka_unit_test(repetitions),
                                        cmocka_unit_test(doubted_zeros),
+                                       cmocka_unit_test(unusual_requests),
                                        cmocka_unit_test(late_interrupt)};
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
