@@ -71,7 +71,7 @@ static bool may_be(const struct naming *naming, const struct extract_life *life,
 {
     const struct extract_object *object = &naming->build->trace->objects[i];
 
-    return object->registered && object->type == life->type && !life->is_merged &&
+    return object->registered && object->type == life->type &&
            (!life->is_created || life->priority == EXTRACT_NO_PRIORITY ||
             object->priority == EXTRACT_NO_PRIORITY || life->priority == object->priority);
 }
@@ -199,7 +199,7 @@ static void use_newest(const struct naming *naming, const struct group *group)
 {
     for (size_t i = group->first; i < group->end; i++) {
         const struct extract_life *life = life_at(naming, i);
-        if (!is_newest_of_type(naming, group, i) || life->is_deleted)
+        if (!is_newest_of_type(naming, group, i) || life->is_deleted || life->is_merged)
             continue;
         uint32_t found = only_name(naming, life, true);
         if (found == NO_OBJECT && !life->is_in_use && !life->is_created)
@@ -216,7 +216,8 @@ static void use_ring(const struct naming *naming, const struct group *group)
     if (!has_all_events(naming->build) || group->end - group->first > MAX_NAMED)
         return;
     for (size_t i = group->end; i-- > group->first;)
-        if (!naming->wanted[i].is_named && count_fitting(naming, life_at(naming, i), &found) == 1 &&
+        if (!naming->wanted[i].is_named && !life_at(naming, i)->is_merged &&
+            count_fitting(naming, life_at(naming, i), &found) == 1 &&
             !is_wanted_elsewhere(naming, group, i, found))
             take_object(naming, i, found);
 }
@@ -269,7 +270,7 @@ static void use_log(const struct naming *naming, const struct group *group)
             is_one &= found == NO_OBJECT || found == seen->object;
             found = seen->object;
         }
-        if (found != NO_OBJECT && is_one)
+        if (found != NO_OBJECT && is_one && !life->is_merged)
             naming->wanted[i] = (struct wanted){found, 0, true};
     }
 }

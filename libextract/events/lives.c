@@ -14,8 +14,9 @@
 // The newest life has the address as its key, so that addresses from elsewhere, such as those of
 // control blocks in memory, mean it. `n` counts the lives of the trace, and goes on in the next
 // part of a running target, so that no two of them ever have the same key. What happens between a
-// deletion and the next creation belongs to the life before, unless entries were lost in between:
-// then it belongs to a life of its own.
+// deletion and the next creation belongs to the life before. If entries were lost since then, or
+// since the creation, what follows the loss belongs to a life of its own, unless no event shows
+// that the address is used several times.
 //
 // Collecting takes two walks: the first walk over all events notes what is created and deleted
 // (lives_note), the second one finds out which of the lives without a creation have events. Then
@@ -216,28 +217,66 @@ static void replace_last(struct extract_trace *trace, const struct life_change *
                                   .is_created = true};
 }
 
+// Returns whether events show that objects of one type have an address in turn, in one run of the
+// target: one is deleted, or a second one is created.
+static bool is_reused(const struct build *build, const struct life_change *changes, size_t count,
+                      uint32_t type)
+{
+    const struct life_change *created = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct life_change *change = &changes[i];
+        if (change->type != type || change->kind == LIFE_NAMED)
+            continue;
+        if (change->kind == LIFE_DELETED)
+            return true;
+        if (created && created->id == change->id &&
+            !has_restarted(&build->changes, created->seq, change->seq))
+            return true;
+        created = change;
+    }
+    return false;
+}
+
+// Adds a life for what follows a pause after the newest life of an address, up to an event: during
+// the pause, that object may have been deleted and another one created. Of several pauses, the
+// first one counts.
+static bool add_after_pause(struct build *build, uint64_t to)
+{
+    const struct life_changes *changes = &build->changes;
+    struct extract_trace *trace = build->trace;
+    const struct extract_life *last = &trace->lives[trace->life_count - 1];
+    const struct life_pause *pause =
+        pause_after(changes, last->is_deleted ? last->deleted_at : last->from);
+
+    if (!pause || pause->seq >= to)
+        return true;
+    if (!add_assumed(build, last->address, last->type, pause->seq))
+        return false;
+    const struct life_pause *second = pause_after(changes, pause->seq);
+    trace->lives[trace->life_count - 1].is_merged = second && second->seq < to;
+    return true;
+}
+
 // Adds the lives of objects of one type at an address: at most `limit`, and perhaps an assumed one.
 static bool add_lives_of(struct build *build, const struct life_change *changes, size_t count,
                          uint32_t type, size_t limit)
 {
     struct extract_trace *trace = build->trace;
     size_t first = trace->life_count;
-    uint64_t address = changes->address, deleted = 0;
-    bool fits = add_assumed(build, address, type, 0);
+    bool has_turns = is_reused(build, changes, count, type);
+    bool fits = add_assumed(build, changes->address, type, 0);
 
     for (size_t i = 0; i < count && fits; i++) {
         const struct life_change *change = &changes[i];
-        struct extract_life *last = &trace->lives[trace->life_count - 1];
         if (change->type != type || change->kind == LIFE_NAMED)
             continue;
-        const struct life_pause *pause =
-            last->is_deleted ? pause_after(&build->changes, deleted) : NULL;
-        if (pause && pause->seq < change->seq && trace->life_count - first < limit)
-            fits = add_assumed(build, address, type, pause->seq);
-        last = &trace->lives[trace->life_count - 1];
+        if (has_turns && trace->life_count - first < limit)
+            fits = add_after_pause(build, change->seq);
+        struct extract_life *last = &trace->lives[trace->life_count - 1];
         if (change->kind == LIFE_DELETED) {
             last->is_deleted = last->has_events = true;
-            last->deleted_at = deleted = change->seq;
+            last->deleted_at = change->seq;
         } else if (last->is_deleted || !last->is_created || last->created_by == change->id) {
             // A kernel may create an object as one of another kind first: that is one creation.
             const struct extract_life before = *last;
@@ -247,10 +286,7 @@ static bool add_lives_of(struct build *build, const struct life_change *changes,
                 fits = fits && add_created(build, change, &before);
         }
     }
-    if (!fits || !trace->lives[trace->life_count - 1].is_deleted)
-        return fits;
-    const struct life_pause *pause = pause_after(&build->changes, deleted);
-    return !pause || add_assumed(build, address, type, pause->seq);
+    return fits && (!has_turns || add_after_pause(build, UINT64_MAX));
 }
 
 static int compare_places(const void *a, const void *b)

@@ -492,7 +492,7 @@ static enum extract_code write_start(struct output *out)
         starts |= input->first_core < 64 ? own << input->first_core : 0;
     }
     extract_text_init(&text, NULL, NULL);
-    extract_text_printf(&text, "merged from %zu inputs", merge->count);
+    extract_text_printf(&text, EXTRACT_LOG_MERGED "%zu inputs", merge->count);
     for (size_t i = 1; i < merge->count && merge->options.kind != MERGE_SNAPSHOTS; i++)
         if (text.used < TEXT)
             describe(&text, &merge->inputs[i]);

@@ -412,23 +412,6 @@ size_t extract_log_snapshots_registry_of(const struct extract_log_snapshots *sna
     return high ? snapshots->registries.at[low] : 0;
 }
 
-bool extract_log_snapshots_read_at(struct extract_log_snapshots *snapshots, size_t block,
-                                   uint64_t *after, uint64_t *before)
-{
-    const struct places *places = &snapshots->registries;
-    size_t n = places_before(places, block);
-    const struct extract_log_block *next;
-
-    if (n >= places->count || places->at[n] != block || snapshots->passed_at[n] == UINT64_MAX)
-        return false;
-    *after = *before = snapshots->passed_at[n];
-    do
-        next = extract_log_snapshots_block(snapshots, ++block);
-    while (next && !extract_log_holds_entries(next));
-    *before += next ? next->count : 0;
-    return true;
-}
-
 bool extract_log_snapshots_text(struct extract_log_snapshots *snapshots, size_t i,
                                 struct extract_text *text)
 {
@@ -437,6 +420,45 @@ bool extract_log_snapshots_text(struct extract_log_snapshots *snapshots, size_t 
     if (!block || block->type != EXTRACT_LOG_MARK || !load_block(snapshots, block))
         return false;
     extract_text_put(text, (const char *)snapshots->buffer, block->length);
+    return true;
+}
+
+// Returns whether a log was merged from several inputs. It has one registry, that of the newest
+// input, before all entries.
+static bool is_merged(struct extract_log_snapshots *snapshots)
+{
+    const struct extract_log_block *block;
+    struct extract_text text;
+    bool is = false;
+    size_t i = 0;
+
+    while ((block = extract_log_snapshots_block(snapshots, i)) &&
+           !extract_log_holds_entries(block) &&
+           (block->type != EXTRACT_LOG_MARK || block->kind != EXTRACT_MARK_START))
+        i++;
+    extract_text_init(&text, NULL, NULL);
+    if (block && extract_log_snapshots_text(snapshots, i, &text))
+        is = text.used >= strlen(EXTRACT_LOG_MERGED) &&
+             memcmp(text.data, EXTRACT_LOG_MERGED, strlen(EXTRACT_LOG_MERGED)) == 0;
+    extract_text_free(&text);
+    return is;
+}
+
+bool extract_log_snapshots_read_at(struct extract_log_snapshots *snapshots, size_t block,
+                                   uint64_t *after, uint64_t *before)
+{
+    const struct places *places = &snapshots->registries;
+    size_t n = places_before(places, block);
+    const struct extract_log_block *next;
+
+    if (n >= places->count || places->at[n] != block || snapshots->passed_at[n] == UINT64_MAX ||
+        (n == 0 && is_merged(snapshots)))
+        return false;
+    *after = *before = snapshots->passed_at[n];
+    do
+        next = extract_log_snapshots_block(snapshots, ++block);
+    while (next && !extract_log_holds_entries(next));
+    *before += next ? next->count : 0;
     return true;
 }
 

@@ -80,6 +80,9 @@ enum extract_log_mark {
     EXTRACT_MARK_CLOCK      // the target's clock went back across a gap: a reset, or a wrap
 };
 
+// How the text of EXTRACT_MARK_START begins in a log that was merged from several inputs.
+#define EXTRACT_LOG_MERGED "merged from "
+
 // Bits of extract_log_block.flags.
 enum {
     EXTRACT_LOG_LOSS_EXACT = 1,     // LOSS: set by the library when `modulo` is 0

@@ -230,6 +230,28 @@ is_likely() {
 }
 check doubt-in-json is_likely
 
+# The ring is read twice, and has lost entries in between: the first thread may have been deleted,
+# and another one created, before the event 4097. A merged log has only the registry of the newest
+# ring.
+{ alpha; slot 0 1 $T 4 uploader
+  event $A 5 100 1000 $T 4 0x20005000 1024
+  event $A 5 1 1010 $T 3 0x20004100 $T
+  event $T 4 4096 1020 1 0 0 0
+  event $T 4 4096 1080 2 0 0 0; } | ring before.trx 2 4 4
+{ alpha; slot 0 1 $T 4 logger
+  event $T 4 4097 5000 3 0 0 0
+  event $A 5 101 5100 $T 0x20004100 0 0
+  event $A 5 100 5200 $T 4 0x20005000 1024
+  event $T 4 4098 5300 4 0 0 0; } | ring after.trx 2 4 4
+is_unsure_after_loss() {
+    "$ringside" merge before.trx after.trx -o both.log
+    "$ringside" report --json both.log | jq -r 'select(.id >= 4096 and .id < 5000) |
+        "\(.id) \(.thread_name)"' | uniq >named
+    cat named
+    [ "$(paste -sd ' ' named)" = "4096 $T#1 4097 $T#2 4098 logger" ]
+}
+check after-a-loss is_unsure_after_loss
+
 # Two threads with one name and different priorities: both names are certain.
 { alpha; slot 1 1 $T 4 conn; slot 0 1 $T 9 conn; two_threads 9; } | ring conn.trx 3 16 10
 check one-name is_named conn.trx conn conn
