@@ -70,13 +70,15 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
     if (is_known && stats->unsure_ticks)
         kv_put_note(kv, "at least");
     note_tracex(kv, stats, stats->context_switches, stats->tracex.context_switches);
-    bool is_minimum = !kv->is_json && unknown && preemptions;
-    kv_put_optional(kv, "preemptions", stats->has_switch_kinds && (!unknown || is_minimum),
+    bool is_hidden = stats->core_count > 1 && stats->unsure_ticks; // on cores that recorded nothing
+    bool is_minimum = !kv->is_json && (unknown || is_hidden) && preemptions;
+    kv_put_optional(kv, "preemptions",
+                    stats->has_switch_kinds && ((!unknown && !is_hidden) || is_minimum),
                     preemptions);
     if (is_minimum)
         kv_put_note(kv, "at least");
     note_tracex(kv, stats, preemptions, stats->tracex.preemptions);
-    kv_put_number(kv, "time slices", stats->time_slices);
+    kv_put_optional(kv, "time slices", stats->knows_time_slices, stats->time_slices);
     note_tracex(kv, stats, stats->time_slices, stats->tracex.time_slices);
     if (!kv->is_json && !stats->has_switch_kinds)
         return;
@@ -85,6 +87,8 @@ static void put_switches(struct kv_writer *kv, const struct extract_stats *stats
         for (unsigned i = 0; i < EXTRACT_SWITCHES - !unknown; i++)
             extract_text_printf(kv->text, "%s%llu %s", i ? ", " : "",
                                 (unsigned long long)stats->switches[i], kinds[i]);
+        if (is_hidden)
+            kv_put_note(kv, "each at least");
         return;
     }
     struct kv_writer object = kv_open_object(kv->text);

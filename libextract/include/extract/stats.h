@@ -249,6 +249,8 @@ struct extract_stats {
                                          // unsure ticks, at least so many
     uint64_t switches[EXTRACT_SWITCHES]; // of them, by kind
     uint64_t time_slices; // events for them; if there are none, switches of that kind
+    // False if an event is for slices of several cores, without their number: ThreadX SMP.
+    bool knows_time_slices;
     struct {
         uint64_t context_switches, preemptions, time_slices;
     } tracex; // as TraceX counts them

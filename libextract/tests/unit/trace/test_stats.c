@@ -232,6 +232,7 @@ static void test_preempted_meanwhile(void **state)
     assert_int_equal(stats->switches[EXTRACT_SWITCH_TIME_SLICED], 0);
     assert_int_equal(stats->switches[EXTRACT_SWITCH_YIELDED], 0);
     assert_int_equal(stats->time_slices, 1); // events
+    assert_true(stats->knows_time_slices);
     done();
 }
 
