@@ -61,7 +61,7 @@ DEFINES   := $(if $(filter 1,$(HAVE_DW)),-DEXTRACT_HAVE_DW=1) \
 INCLUDES  := -Ilibextract/include -Ilibextract -I$(BUILD)/gen
 LIBS      := $(if $(filter 1,$(HAVE_DW)),-ldw) -lelf \
              $(if $(filter 1,$(HAVE_SQLITE)),-lsqlite3) \
-             $(if $(filter 1,$(HAVE_ZLIB)),-lz) -lm
+             $(if $(filter 1,$(HAVE_ZLIB)),-lz) -lm -pthread
 SANITIZER := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
                -fno-sanitize-recover=undefined)
 # glibc does not fortify unoptimized code, and sanitizers do the same work better.

@@ -35,7 +35,7 @@ MAN_LINKS := $(if $(MANUALS),$(shell awk -f .ci/man-links.awk $(filter %.3.scd,$
 STATIC_LIBS = $(or $(shell pkg-config --static --libs $(if $(filter 1,$(HAVE_DW)),libdw) libelf \
   $(if $(filter 1,$(HAVE_SQLITE)),sqlite3) \
   $(if $(filter 1,$(HAVE_ZLIB)),zlib) \
-  2>/dev/null),$(LIBS))
+  2>/dev/null && echo -pthread),$(LIBS))
 # Links and files that depend on the prefix.
 INSTALL_MADE := lib/$(SONAME) lib/libextract.so lib/pkgconfig/libextract.pc \
   share/ringside/ringside.gdb \

@@ -232,7 +232,7 @@ static void count_as_tracex(struct analysis *analysis, const struct schedule_ste
     bool is_other = has_next && count->has_current && step->interval.thread != count->current;
     analysis->stats->tracex.context_switches += is_counted && is_other;
     bool is_resume = is_counted & (role == EXTRACT_ROLE_RESUME);
-    count->resumes += is_resume & (step->next != 0);
+    count->resumes += is_resume && step->next;
     if (runner == EXTRACT_RUNNER_THREAD) {
         if (is_other)
             analysis->stats->tracex.preemptions +=
@@ -241,7 +241,7 @@ static void count_as_tracex(struct analysis *analysis, const struct schedule_ste
         count->current = step->interval.thread;
         count->has_current = true;
     }
-    count->resumes += is_resume & !step->next;
+    count->resumes += is_resume && !step->next;
 }
 
 static void end_as_tracex(struct analysis *analysis)

@@ -144,7 +144,7 @@ static inline bool extract_cursor_find(struct extract_cursor *c, uint32_t a, uin
         const uint8_t *from = c->bytes + c->at;
         for (unsigned i = 0; i < EXTRACT_BLOCK_WORDS; i++) {
             uint32_t v = extract_raw_word(from + 4 * (size_t)i);
-            found |= (v == a) | (v == b) | (v == swapped_a) | (v == swapped_b);
+            found |= (uint32_t)((v == a) | (v == b) | (v == swapped_a) | (v == swapped_b));
         }
         if (found)
             break;

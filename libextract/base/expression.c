@@ -763,8 +763,9 @@ static enum expression_truth compare_bounds(const struct step *step,
 
     get_bounds(&step->left, bounds, &low, &high);
     get_bounds(&step->right, bounds, &other_low, &other_high);
-    unsigned possible = (low < other_high ? LESS : 0) | (high > other_low ? GREATER : 0) |
-                        (low <= other_high && high >= other_low ? EQUAL : 0);
+    unsigned possible = low < other_high ? LESS : 0;
+    possible |= high > other_low ? GREATER : 0;
+    possible |= low <= other_high && high >= other_low ? EQUAL : 0;
     if (!(possible & ~(unsigned)step->relation))
         return EXPRESSION_TRUE;
     return possible & step->relation ? EXPRESSION_UNDECIDED : EXPRESSION_FALSE;

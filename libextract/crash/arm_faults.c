@@ -66,7 +66,7 @@ static unsigned fault_status(uint64_t word)
     const unsigned status = word & 0x3F;
 
     if (!(word & long_descriptors))
-        return (word >> 6 & 0x10) | (word & 0xF);
+        return (unsigned)((word >> 6 & 0x10) | (word & 0xF));
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (statuses[i].of_long == status)
             return statuses[i].of_short;

@@ -4,12 +4,12 @@
 // Sources: Arm v7-M Architecture Reference Manual, B3.2.15 to B3.2.18, and v8-M, D1.2 (SFSR);
 // RISC-V Privileged Architecture 1.12, table 3.6; ColdFire Family Programmer's Reference Manual,
 // table 11-1; signal(7).
-#define _GNU_SOURCE // sigabbrev_np
 #include "base/cursor.h"
 #include "crash/crash.h"
 #include "kernel/kernel.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -657,22 +657,34 @@ static void place_outside(struct crash_build *build, bool is_fault)
     }
 }
 
+// The numbers of signals are those of this host, as those of a core of one of its programs.
+static const char *const signal_names[] = {
+    [SIGHUP] = "HUP",   [SIGINT] = "INT",   [SIGQUIT] = "QUIT",     [SIGILL] = "ILL",
+    [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT", [SIGBUS] = "BUS",       [SIGFPE] = "FPE",
+    [SIGKILL] = "KILL", [SIGUSR1] = "USR1", [SIGSEGV] = "SEGV",     [SIGUSR2] = "USR2",
+    [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",     [SIGCHLD] = "CHLD",
+    [SIGCONT] = "CONT", [SIGSTOP] = "STOP", [SIGTSTP] = "TSTP",     [SIGTTIN] = "TTIN",
+    [SIGTTOU] = "TTOU", [SIGURG] = "URG",   [SIGXCPU] = "XCPU",     [SIGXFSZ] = "XFSZ",
+    [SIGPROF] = "PROF", [SIGPOLL] = "POLL", [SIGVTALRM] = "VTALRM", [SIGWINCH] = "WINCH",
+    [SIGPWR] = "PWR",   [SIGSYS] = "SYS",
+};
+
 static void read_signal(struct crash_build *build)
 {
     const struct extract_registers *registers = &build->crash->registers;
     uint64_t number, address;
-    const char *name;
 
     // Debuggers write SIGTRAP into the cores of targets that they have halted.
     if (!register_get(registers, FAULT_SIGNAL, &number) || (number == 5 && build->remains->kernel))
         return;
-    name = sigabbrev_np((int)number);
+    const bool has_name = number < sizeof signal_names / sizeof *signal_names;
+    const char *name = has_name && signal_names[number] ? signal_names[number] : "?";
     if (register_get(registers, FAULT_SIGNAL_ADDRESS, &address))
         crash_find(build, "signal", "registers", EXTRACT_CRASH_CERTAIN, "SIG%s at address 0x%llx",
-                   name ? name : "?", (unsigned long long)address);
+                   name, (unsigned long long)address);
     else
-        crash_find(build, "signal", "registers", EXTRACT_CRASH_CERTAIN, "SIG%s (signal %llu)",
-                   name ? name : "?", (unsigned long long)number);
+        crash_find(build, "signal", "registers", EXTRACT_CRASH_CERTAIN, "SIG%s (signal %llu)", name,
+                   (unsigned long long)number);
     crash_set_origin(build, registers, EXTRACT_CRASH_CERTAIN, NULL);
     if (build->crash->place.is_known && !build->crash->place.function)
         place_outside(build, number == 11);

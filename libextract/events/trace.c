@@ -552,7 +552,8 @@ static void finish_run(struct extract_reader *reader, const struct extract_snaps
     for (size_t i = 0; i < run; i++) {
         struct extract_event *event = &events[i];
         event->flags = flags;
-        event->flags |= verdict[i] == EXTRACT_PROVISIONAL ? EXTRACT_FLAG_PROVISIONAL : 0;
+        if (verdict[i] == EXTRACT_PROVISIONAL)
+            event->flags |= EXTRACT_FLAG_PROVISIONAL;
         event->slot = slot + (uint32_t)i;
         event->seq = reader->seq++;
         advance_time(reader, &clock, event);

@@ -380,6 +380,7 @@ static bool arm_classic_freertos(struct frame *frame, struct kernel_reader *read
 // one; then come the registers of the FPU and fcsr if mstatus says that the task has changed them,
 // x1, x5 to x31, and the depth. On a core of RV32E, x15 is the last register.
 enum { RISCV_LINK = 1, RISCV_MIDDLE = 5, RISCV_FPU_REGISTERS = 32, FCSR_BYTES = 4 };
+enum { RISCV_RVE = 8 }; // EF_RISCV_RVE, which <elf.h> of glibc 2.31 lacks
 static const struct riscv_layout {
     bool is_status_first, has_depth;
     uint8_t fpu_bytes; // of one register of the FPU; 0: they are not saved
@@ -414,7 +415,7 @@ static bool take_riscv_task(struct frame *frame, struct kernel_reader *reader,
         note_fpu(frame, EXTRACT_FPU_CONTROL, 1, FCSR_BYTES, layout->fpu_bytes);
     }
     take(frame, RISCV_LINK, 1);
-    take(frame, RISCV_MIDDLE, reader->elf_flags & EF_RISCV_RVE ? 11 : 27);
+    take(frame, RISCV_MIDDLE, reader->elf_flags & RISCV_RVE ? 11 : 27);
     if (layout->has_depth)
         depth = take_word(frame);
     if (!layout->is_status_first)

@@ -67,7 +67,7 @@ EXTRACT_INLINED static bool may_begin(uint32_t raw, uint32_t next, bool swap)
     uint32_t cut = swap ? __builtin_bswap32(CUT) : CUT, data = swap ? 0xFFFF : 0xFFFFu << DATA_AT;
 
     return (states & 1) &
-           ((more - LEAST <= MOST - LEAST) | (((raw & cut) != 0) & ((next & data) == 0)));
+           (uint32_t)((more - LEAST <= MOST - LEAST) | (((raw & cut) != 0) & ((next & data) == 0)));
 }
 
 // Returns the words of a record whose first and last word agree; 0: it is none. Its other words may

@@ -55,7 +55,8 @@ static bool read_sizes(struct tcfg *tcfg, struct extract_cursor *c)
     uint8_t pointer = extract_cursor_u8(c);
 
     // The framework writes 4 bytes of an address whose size is not 2.
-    pointer = (pointer >> 4 == 1 || pointer >> 4 == 8) ? 0x40 | (pointer & 0xF) : pointer;
+    if (pointer >> 4 == 1 || pointer >> 4 == 8)
+        pointer = (uint8_t)(0x40 | (pointer & 0xF));
     fits &= set_sizes(tcfg, pointer, EXTRACT_RKH_PTR, EXTRACT_RKH_NTICK);
     fits &= set_sizes(tcfg, extract_cursor_u8(c), EXTRACT_RKH_NBLK, EXTRACT_RKH_NELEM);
     return fits;

@@ -115,13 +115,13 @@ static bool is_without_entries(const struct search *search, const uint8_t *bytes
     for (unsigned i = 0; search->shape.word == 4 && i < STARTS_4; i++) {
         uint32_t words[2];
         memcpy(words, bytes + (size_t)4 * i, sizeof words);
-        may_be |= !(words[1] & (uint32_t)zeros) | (words[0] == (uint32_t)isr) |
-                  (words[0] == (uint32_t)init);
+        may_be |= (unsigned)(!(words[1] & (uint32_t)zeros) | (words[0] == (uint32_t)isr) |
+                             (words[0] == (uint32_t)init));
     }
     for (unsigned i = 0; search->shape.word == 8 && i < STARTS_8; i++) {
         uint64_t words[2];
         memcpy(words, bytes + (size_t)4 * i, sizeof words);
-        may_be |= !(words[1] & zeros) | (words[0] == isr) | (words[0] == init);
+        may_be |= (unsigned)(!(words[1] & zeros) | (words[0] == isr) | (words[0] == init));
     }
     return !may_be;
 }

@@ -320,7 +320,7 @@ static void freertos_riscv(void **state)
         expect_fpu(reader, kernel_context_freertos, doubles, 8, fpu_at);
         expect_fpu(reader, kernel_context_freertos, v113, 8, not_saved);
         // RV32E has no x16 to x31.
-        reader.elf_flags = EF_RISCV_RVE;
+        reader.elf_flags = 0x8 /* EF_RISCV_RVE */;
         const uint64_t embedded[][2] = {{0, pc}, {1, 0x1880}, {2, pc}, {14, 0}, END},
                        embedded_before[][2] = {{0, pc}, {1, pc}, {13, 0}, {14, 0x1880}, END};
         expect_task(&reader, embedded, pc, 15);
