@@ -580,16 +580,19 @@ void command_run(struct call *call)
 
 // Appends the body of a subcommand, each command in it after the prefix `with`. The body must pass
 // the arguments one by one itself, because in GDB only the body of a command sees its arguments.
+// $argc stands for decimal digits. Conditions are subtractions, which each language has: Fortran in
+// GDB 10 has no "<".
 static void put_body(const struct command *command, const char *with, struct extract_text *script)
 {
     extract_text_printf(
         script,
         "%s_ringside-begin %s\n"
-        "while $_ringside_argument < $argc\n"
+        "%swith input-radix 0xa -- set $_ringside_count = $argc\n"
+        "while $_ringside_argument - $_ringside_count\n"
         "eval \"maint set test-settings string-noescape $arg%%d\", $_ringside_argument\n"
         "%s_ringside-add\n"
         "end\n",
-        with, command->name, with);
+        with, command->name, with, with);
     if (command->extra == EXTRA_HOOKS)
         extract_text_printf(script, "%s_ringside-add-hooks\n", with);
     if (command->extra == EXTRA_REGISTERS || command->extra == EXTRA_FPU)

@@ -51,7 +51,7 @@ test_running_target() {
 # In non-stop mode, GDB does not refuse the command, so the reader must.
 test_running_thread() {
     printf 'int main(void) { for (;;) ; }\n' | cc -g -x c - -o "$work/loop"
-    session "$work/loop" 'set debuginfod enabled off' 'set non-stop on' 'run &' 'ringside info' \
+    session "$work/loop" 'set non-stop on' 'run &' 'ringside info' \
         'echo not here\n'
     has 'ringside: no target memory: GDB cannot read the selected thread; if the target runs'
     lacks 'not here'
@@ -207,6 +207,21 @@ test_languages() {
     done
 }
 
+# Arguments are counted in decimal, whatever the radix of the user's numbers is.
+test_many_arguments() {
+    local radix
+    for radix in 8 10 16; do
+        at_checkpoint "set input-radix $radix" \
+            'ringside last 1 --thread alpha --event 4096 --from 0 --class APPL' \
+            'ringside last 1 --thread beta --event 4096 --from 0 --to 9999 -O ids=off' \
+            'print $ringside_events' 'show input-radix'
+        has 'info1=0x0*26 '
+        has 'info1=0x0*27 '
+        has '^\$1 = 1$'
+        has "numbers is $radix\.$"
+    done
+}
+
 # The commands work whatever the user has set before sourcing the script.
 test_settings_before_the_script() {
     for setting in 'language fortran' 'language rust' 'language ada' 'input-radix 16' \
@@ -254,7 +269,7 @@ test_no_wrong_file() {
 # program.
 test_core_loaded_anywhere() {
     cc -std=gnu11 -g -O1 -fPIE -pie "$here/native/threadx.c" -o "$work/moving"
-    session "$work/moving" 'set debuginfod enabled off' 'break checkpoint' run 'ringside last 1' \
+    session "$work/moving" 'break checkpoint' run 'ringside last 1' \
         "generate-core-file $work/moving.core"
     has ' 4  1000  worker  '
     session "$work/moving" "core-file $work/moving.core" 'ringside info' 'ringside last 1'
@@ -286,8 +301,8 @@ test_failure_stops_a_script() {
 }
 
 test_logging_pipe_and_paging() {
-    at_checkpoint "set logging file $work/log" 'set logging redirect on' 'set logging enabled on' \
-        'ringside dump' 'set logging enabled off' \
+    at_checkpoint "set logging file $work/log" 'set logging redirect on' 'set logging on' \
+        'ringside dump' 'set logging off' \
         "pipe ringside dump | grep -c info1= >$work/count" \
         'set height 5' 'set pagination on' 'ringside dump' 'echo end\n'
     [ "$(grep -c info1= "$work/log")" -eq 40 ]
@@ -419,7 +434,7 @@ int main(void)
 }
 END
     cc -g "$work/files.c" -o "$work/files"
-    session "$work/files" 'set debuginfod enabled off' 'break main' run 'ringside status' continue
+    session "$work/files" 'break main' run 'ringside status' continue
     has '^last look: none yet$'
     has '/proc/'
     lacks 'memfd'
@@ -427,7 +442,7 @@ END
 
 test_host_process_and_core() {
     printf 'int main(void) { return 0; }\n' | cc -g -x c - -o "$work/host"
-    session "$work/host" 'set debuginfod enabled off' 'break main' run 'ringside info' \
+    session "$work/host" 'break main' run 'ringside info' \
         'echo not here\n'
     has 'ringside: '
     lacks 'not here'

@@ -156,6 +156,7 @@ use_gdb() {
     loader=$BUILD/ringside.gdb
     elf=$work/firmware.elf
     out=$work/out
+    gdb=gdb-multiarch
     boards=()
     trap end_boards EXIT
     trap 'exit 1' INT TERM HUP
@@ -189,9 +190,10 @@ boot() {
     return 1
 }
 
+# bare_gdb ARGUMENT...: runs the GDB $gdb, which asks no server for debug information.
 bare_gdb() {
-    timeout -k 5 60 env ${preload:+LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0} \
-        gdb-multiarch -nx -q "$@"
+    timeout -k 5 "$limit" env -u DEBUGINFOD_URLS \
+        ${preload:+LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0} "$gdb" -nx -q "$@"
 }
 
 # GDB 13 of Debian 12 hangs if AddressSanitizer is preloaded. failures.sh does not use GDB.
