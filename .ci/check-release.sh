@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # check-release.sh SUITE: runs `make demo` and `make test` of the last commit in a bare root of that
-# release of Debian, which has gcc and make (build/release/SUITE; made again each time). The last
-# line is that of the tests. Needs root. Reads RINGSIDE_DATA, and DEBIAN_MIRROR (an address).
+# release of Debian, which has gcc and make (build/release/SUITE; made again each time). Compares
+# what commands print in the GDBs of that release and of this machine. The last line is that of the
+# tests. Needs root. Reads RINGSIDE_DATA, and DEBIAN_MIRROR (an address).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -16,7 +17,8 @@ case $suite in
 '' | *[!a-z]*) fail "use the name of a release, such as trixie" ;;
 esac
 [ "$(id -u)" = 0 ] || fail "debootstrap and chroot need root; use sudo"
-.ci/setup.sh release || exit 1
+.ci/setup.sh release && .ci/setup.sh test || exit 1
+make --no-print-directory all >/dev/null || fail "make failed on this machine"
 root=$PWD/build/release/$suite
 data=${RINGSIDE_DATA:-../shared/data}
 rm -rf --one-file-system "$root"
@@ -27,6 +29,10 @@ debootstrap --variant=minbase --include=gcc,make "$suite" "$root" \
     ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.log" 2>&1 ||
     fail "debootstrap: $(tail -n 1 "$root.log")"
 git clone -q . "$root/ringside" || exit 1
+gdb-reader/tests/transcript.sh write "$root/transcript" >"$root.log" 2>&1 || {
+    cat "$root.log"
+    fail "the commands in the GDB of this machine"
+}
 [ ! -d "$data" ] || cp -r "$data" "$root/data" || exit 1
 # What the network of this host needs. .ci/run passes npm's settings on from the environment.
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
@@ -46,6 +52,8 @@ echo "check-release: make demo: status $status, $(($(date +%s) - start)) s"
 start=$(date +%s)
 .ci/run </dev/null || status=1
 echo "check-release: make test: $(($(date +%s) - start)) s"
+echo "check-release: the commands in both GDBs"
+gdb-reader/tests/transcript.sh compare /transcript </dev/null || status=1
 cat build/test-logs/summary
 exit $status
 SCRIPT
