@@ -112,7 +112,7 @@ void core_ids_apply(const struct extract_trace *trace, struct extract_event *eve
         if (extract_event_is_mark(event) || !(word >> shift) || word >= EXTRACT_ID_MARKS)
             continue;
         event->id = is_user ? word : word & ((UINT32_C(1) << shift) - 1);
-        event->core = is_user ? 0 : (uint8_t)(word >> shift);
+        event->core = (uint8_t)(is_user ? 0 : word >> shift);
         event->type = trace->snapshot->ring.format->type(event->id);
     }
 }
