@@ -257,7 +257,7 @@ static bool reserve(struct ringside_trace_object *o, unsigned *stream)
     return false;
 }
 
-static int reserve_locked(struct ringside_trace_object *o, unsigned *stream)
+static RINGSIDE_ON_STACK int reserve_locked(struct ringside_trace_object *o, unsigned *stream)
 {
     struct ringside_begun here;
     for (int n = 0; n < 100; n++) {
@@ -307,8 +307,8 @@ static bool valid(const struct ringside_trace_bind *bind)
 }
 
 // With the memory guarded.
-static int bind(struct ringside_trace_object *object, const struct ringside_trace_bind *bind,
-                unsigned *stream)
+static RINGSIDE_ON_STACK int bind(struct ringside_trace_object *object,
+                                  const struct ringside_trace_bind *bind, unsigned *stream)
 {
     struct ringside_memory *m = object->mapping.memory;
     struct ringside_begun here;
@@ -343,7 +343,8 @@ int ringside_trace_object_bind(struct ringside_trace_object *object,
     return end_work(object, &work) ? error : EIO;
 }
 
-void ringside_trace_object_release(struct ringside_trace_object *object, unsigned stream)
+RINGSIDE_ON_STACK void ringside_trace_object_release(struct ringside_trace_object *object,
+                                                     unsigned stream)
 {
     struct ringside_begun here;
     struct work work;
@@ -360,7 +361,7 @@ void ringside_trace_object_release(struct ringside_trace_object *object, unsigne
 }
 
 // One attempt; whether nothing is left to do.
-static bool attend(struct ringside_memory *m)
+static RINGSIDE_ON_STACK bool attend(struct ringside_memory *m)
 {
     struct ringside_begun here;
     bool done = true;
@@ -392,7 +393,8 @@ void ringside_trace_object_attend(struct ringside_trace_object *object)
 }
 
 // With the memory guarded.
-static int name_type(struct ringside_memory *m, const char *name, trace_event_id_t *event)
+static RINGSIDE_ON_STACK int name_type(struct ringside_memory *m, const char *name,
+                                       trace_event_id_t *event)
 {
     struct ringside_begun here;
     if (!ringside_linux_begin(&here, m))

@@ -43,7 +43,7 @@ static void nothing(void *unused)
 }
 
 // Of the innermost call, whose stack is not there any more.
-static void forget_cleanup(void)
+static RINGSIDE_ON_STACK void forget_cleanup(void)
 {
     const struct ringside_call c = ringside_thread.calls[ringside_thread.depth];
     ringside_cleanup here = {0};
@@ -307,7 +307,7 @@ static uint32_t first_queued(void)
 }
 
 // Of data that are too long, a place has what a record can have.
-static void write_queued(uint32_t place)
+static RINGSIDE_ON_STACK void write_queued(uint32_t place)
 {
     struct ringside_memory *m = ringside_traced.memory;
     struct queued *q = &places[place];
@@ -402,7 +402,8 @@ static inline bool is_busy(uintptr_t frame)
            ringside_thread.depth + 1 >= RINGSIDE_CALLS;
 }
 
-void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintptr_t caller)
+RINGSIDE_ON_STACK void ringside_linux_trace(uint32_t event, const void *data, size_t bytes,
+                                            uintptr_t caller)
 {
     struct ringside_begun here;
     if (is_busy(RINGSIDE_FRAME)) {
@@ -430,7 +431,7 @@ void ringside_linux_trace(uint32_t event, const void *data, size_t bytes, uintpt
 _Static_assert(RINGSIDE_TRACE_NAME_BYTES == TRACE_EVENT_NAME_MAX + 1, "a name and its zero");
 
 // In a handler that interrupted a call, and in a process that nobody traces, there are no new ones.
-int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
+RINGSIDE_ON_STACK int posix_trace_eventid_open(const char *name, trace_event_id_t *event)
 {
     struct ringside_begun here;
     int error;

@@ -105,6 +105,10 @@ typedef struct _pthread_cleanup_buffer ringside_cleanup;
 typedef char ringside_cleanup;
 #endif
 
+// For each function that has one: AddressSanitizer may put its variables elsewhere, where glibc
+// takes it for one that is gone, and forgets all cleanups of the thread.
+#define RINGSIDE_ON_STACK __attribute__((no_sanitize_address))
+
 // A call, as it lies on the stack. Where it interrupts one that is about to begin, that has
 // described itself in the same place: this is put back.
 struct ringside_begun {
