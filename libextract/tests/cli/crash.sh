@@ -253,6 +253,14 @@ for kernel in freertos rtos; do
     run threads --elf firmware.elf ram.bin@0x20000000
     check "$kernel: an image at its address" 0 no-err 'target had it'
 done
+# Code that is not that of the file, beside the same RAM.
+arm-none-eabi-objcopy -O binary -j .text firmware.elf code.bin
+text=0x$(arm-none-eabi-objdump -h firmware.elf | awk '$2 == ".text" {print $4}')
+run threads --elf firmware.elf ram.bin@0x20000000 "code.bin@$text"
+check "threads: the code of the file" 0 no-err 'another program'
+tr '\0-\377' '\1-\377\0' <code.bin >other.bin
+run threads --elf firmware.elf ram.bin@0x20000000 "other.bin@$text"
+check "threads: other code" '0 3' err 'may be another program than the one that ran'
 
 # Files that lack what is needed, and registers of another machine.
 arm-none-eabi-strip -o stripped.elf firmware.elf
