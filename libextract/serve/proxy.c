@@ -110,7 +110,8 @@ enum extract_code extract_proxy_serve(struct extract_proxy *proxy, struct extrac
         if (!is_good)
             break;
         if (!upstream_is_stop(&proxy->upstream)) {
-            bool is_refusal = proxy->upstream.packets.body[0] == 'E';
+            const struct packets *p = &proxy->upstream.packets;
+            bool is_refusal = !p->used || p->body[0] == 'E';
             proxy_answer_body(proxy); // output of the program, or a request of it
             if (is_refusal)
                 proxy->state = PROXY_HALTED;

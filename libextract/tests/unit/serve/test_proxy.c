@@ -426,6 +426,12 @@ static void unusual_requests(void **state)
         if (!memmem(output, length, rows[i][1], strlen(rows[i][1])))
             fail_msg("%s: %.*s", rows[i][0], (int)length, output);
     }
+    // In reverse: the server does not know it, so that nothing runs.
+    assert_int_equal(send_packet(&session, "bs", 2), EXTRACT_OK);
+    expect_output(&session, "+");
+    while (extract_proxy_server(session.proxy) >= 0)
+        assert_int_equal(extract_proxy_serve(session.proxy, &session.error), EXTRACT_OK);
+    expect_output(&session, "$#00");
     end(&session);
 }
 
