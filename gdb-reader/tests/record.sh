@@ -26,7 +26,7 @@ build_program() { # [COMPILER OPTION...]
 # Runs commands in the same way for a program on this host.
 record_program() {
     rm -f "$log"
-    session "$work/program" 'set debuginfod enabled off' 'break checkpoint' run 'echo <<<\n' "$@"
+    session "$work/program" 'break checkpoint' run 'echo <<<\n' "$@"
 }
 read_log() {
     status=0

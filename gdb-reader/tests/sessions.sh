@@ -82,6 +82,62 @@ test_interpreter_mi() {
     has '^2\^error,msg=".*ringside: save: pass one file'
 }
 
+# Sends a request of the Debug Adapter Protocol to GDB, whose messages go to $out.
+dap_send() { # COMMAND ARGUMENTS
+    local request="{\"seq\":$((++request_number)),\"type\":\"request\",\"command\":\"$1\""
+    request+=",\"arguments\":$2}"
+    printf 'Content-Length: %d\r\n\r\n%s' ${#request} "$request" >&"$to_gdb"
+}
+dap() {
+    dap_send "$@"
+    wait_until grep -q "\"request_seq\": $request_number," "$out"
+}
+dap_evaluate() { dap evaluate "{\"expression\":\"$1\",\"context\":\"${2:-repl}\"}"; }
+
+dap_stops() { [ "$(grep -o hitBreakpointIds "$out" | wc -l)" -eq "$1" ]; }
+
+# Commands work in `evaluate`, and at stops.
+dap_session() {
+    local to_gdb request_number=0
+    mkfifo "$work/requests"
+    boot board
+    bare_gdb -i=dap -x "$loader" <"$work/requests" >"$out" 2>&1 &
+    exec {to_gdb}>"$work/requests"
+    dap initialize '{"adapterID":"test"}'
+    dap_send attach "{\"target\":\"$work/board.sock\",\"program\":\"$elf\"}"
+    dap setFunctionBreakpoints '{"breakpoints":[{"name":"checkpoint"}]}'
+    dap configurationDone '{}'
+    wait_until grep -q '"reason": "attach"' "$out"
+    dap_send continue '{"threadId":1}'
+    wait_until dap_stops 1
+    dap_evaluate 'ringside last 1'
+    dap_evaluate '$ringside_events' watch
+    dap_evaluate 'ringside save'
+    dap_evaluate "ringside record $work/dap.log"
+    dap_evaluate 'ringside auto on 2'
+    dap_send continue '{"threadId":1}'
+    wait_until dap_stops 2
+    dap_evaluate 'ringside record'
+    dap_evaluate 'ringside diff' # auto has already taken what is new
+    dap_evaluate 'ringside auto off'
+    dap_send continue '{"threadId":1}'
+    wait_until dap_stops 3
+    dap_evaluate 'ringside diff'
+    dap disconnect '{}'
+    exec {to_gdb}>&-
+    kill -9 "$board" 2>/dev/null || true
+    has '"success": true, "body": \{"result": "SEQ .*info1=0x0027 '
+    has '"result": "1"'
+    has '"success": false, "message": "ringside: save: pass one file; '
+    has '"result": "record: 100 events in '
+    has '"result": "Nothing new since the last snapshot'
+    has '"result": "SEQ .*info1=0x0064 .*info1=0x0077 '
+}
+case $(bare_gdb -batch -ex 'interpreter-exec dap x' 2>&1 || true) in
+*'Could not find interpreter'*) echo "skip dap: GDB has no such interpreter before 14" ;;
+*) test_dap() { dap_session; } ;;
+esac
+
 # Each GDB reads a board of its own. Neither sees the other's requests or answers.
 test_two_gdbs() {
     boot one
