@@ -411,8 +411,8 @@ static void unusual_requests(void **state)
                                           {"vCont;c;", "E.an action of vCont"},
                                           {"qThreadExtraInfo,1", "+$636f72653a20"},
                                           {"qThreadExtraInfo,9", "+$E01#a6"},
-                                          {"vAttach;1", "+$T05thread:1;#d7"},
-                                          {"vAttach;2", "+$E22#a9"}};
+                                          {"vAttach;2", "+$E22#a9"},
+                                          {"vAttach;1", "+$T05thread:1;#d7"}};
     struct session session = {.fault = ECHO_LENGTH};
     size_t length;
     (void)state;
