@@ -376,6 +376,7 @@ static void add_gap(void *context, const struct extract_event *marker)
     }
     analysis->has_ticks = false;
     analysis->gaps++;
+    analysis->stats->gaps++;
 }
 
 // Allocates the statistics of all threads. Returns false if memory is short.
@@ -522,7 +523,9 @@ enum extract_code extract_stats_new(struct extract_stats **stats, const struct e
         analysis->has_one_registry = !trace->snapshots && trace->epoch_count <= 1;
         result->has_loads = extract_trace_shows_schedule(trace);
         result->has_waits = schedule_shows_waits(trace);
+        result->span_is_minimum = extract_info_span_is_minimum(&trace->info);
         result->likely_modulus = trace->info.clock.likely_modulus;
+        result->modulus_above = trace->info.clock.turns ? trace->info.clock.above : 0;
         result->clock_is_still = trace->info.clock.is_still;
         result->has_modes =
             result->has_loads && extract_trace_snapshot(trace)->ring.hook_roles != NULL;

@@ -14,6 +14,9 @@ enum {
     TURN_STAMPS = 64,   // that many timestamps,
     TURN_SPANS = 4,     // and that many times the ticks between their extremes; no part of the
     TURN_PARTS = 4,     // series as large as this fraction of it is without a turn
+    FEW_TURNS = 2,      // below that, so many are turns if each falls by at least this fraction of
+    FEW_FALL = 2,       // the ticks between the extremes, and no step forward is as long as
+    FEW_STEP = 4,       // this fraction of them
     ROUNDER_SHARE = 50  // a rounder period may be above all timestamps by this fraction of it
 };
 
@@ -31,6 +34,7 @@ void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned wo
 
 static void add_step(struct extract_steps *steps, uint64_t ticks, uint64_t at)
 {
+    steps->shortest = !steps->count || ticks < steps->shortest ? ticks : steps->shortest;
     steps->count++;
     steps->longest = ticks > steps->longest ? ticks : steps->longest;
     steps->total = ticks < UINT64_MAX - steps->total ? steps->total + ticks : UINT64_MAX;
@@ -124,28 +128,51 @@ static uint64_t round_up(uint64_t least)
     return is_near(tens, least) ? tens : number;
 }
 
-// Returns the period that a clock is likely to have if it turns often, all over the series, within
-// a small part of what its mask allows; 0 if it does not. Timestamps never reach the last tick, and
-// periods are mostly round numbers.
-static uint64_t likely_modulus(const struct extract_tally *tally, const struct extract_clock *clock)
+// Returns whether the clock turns often, all over the series, so that its extremes show its period.
+static bool turns_often(const struct extract_tally *tally, const struct extract_steps *forward,
+                        const struct extract_steps *turns)
+{
+    uint64_t part = tally->count / TURN_PARTS;
+
+    return turns->count >= TURNS_MIN && tally->count >= TURN_STAMPS &&
+           forward->total / TURN_SPANS >= extract_tally_span(tally) && turns->widest <= part &&
+           tally->count - turns->last <= part;
+}
+
+// Returns whether the clock turns, although too seldom to show its period. After a step back for
+// another reason, such as an old entry, time would soon go forward by as much.
+static bool turns_seldom(const struct extract_tally *tally, const struct extract_steps *forward,
+                         const struct extract_steps *turns)
+{
+    uint64_t span = extract_tally_span(tally);
+
+    return turns->count >= FEW_TURNS && turns->shortest >= span / FEW_FALL &&
+           forward->longest < span / FEW_STEP;
+}
+
+// Finds the period that a clock is likely to have if it turns within a small part of what its mask
+// allows. Timestamps never reach the last tick, and periods are mostly round numbers.
+static void find_turns(const struct extract_tally *tally, struct extract_clock *clock)
 {
     bool is_down = clock->direction == EXTRACT_CLOCK_DOWN;
     const struct extract_steps *forward = is_down ? &tally->down : &tally->up;
     const struct extract_steps *turns = is_down ? &tally->up : &tally->down;
-    uint64_t span = extract_tally_span(tally), part = tally->count / TURN_PARTS;
+    uint64_t span = extract_tally_span(tally);
     uint64_t half = clock->modulus ? clock->modulus / 2 : UINT64_C(1) << 63;
-
-    if (clock->direction == EXTRACT_CLOCK_NONE || clock->counts_events ||
-        turns->count < TURNS_MIN || tally->count < TURN_STAMPS || span >= half ||
-        forward->total / TURN_SPANS < span)
-        return 0;
-    if (turns->widest > part || tally->count - turns->last > part)
-        return 0;
     uint64_t least = tally->smallest <= span                ? tally->largest
                      : tally->mask - tally->largest <= span ? tally->mask - tally->smallest
                                                             : span;
-    uint64_t likely = least < half ? round_up(least + 1) : 0;
-    return likely < half ? likely : 0;
+
+    if (clock->direction == EXTRACT_CLOCK_NONE || clock->counts_events || span >= half ||
+        least >= half)
+        return;
+    if (turns_often(tally, forward, turns)) {
+        uint64_t likely = round_up(least + 1);
+        clock->likely_modulus = likely < half ? likely : 0;
+    } else if (turns_seldom(tally, forward, turns)) {
+        clock->turns = turns->count;
+        clock->above = least;
+    }
 }
 
 // The Linux port's timestamps are the nanoseconds of a second, whatever the mask is. That is proven
@@ -179,5 +206,5 @@ void extract_tally_clock(const struct extract_tally *tally, struct extract_clock
             ? extract_clock_usual_back(clock->modulus)
             : find_back(clock->direction == EXTRACT_CLOCK_DOWN ? &tally->down : &tally->up,
                         clock->modulus);
-    clock->likely_modulus = likely_modulus(tally, clock);
+    find_turns(tally, clock);
 }

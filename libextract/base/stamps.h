@@ -14,6 +14,7 @@ enum { EXTRACT_BACKWARDS_SHARE = 1024 };
 struct extract_steps {
     uint64_t count, by_one;
     uint64_t longest, total; // ticks; a total that is too large is UINT64_MAX
+    uint64_t shortest;       // ticks; 0 without steps
     uint64_t last;           // number of timestamps before the newest step
     uint64_t widest;         // most timestamps from one step to the next
 };

@@ -352,7 +352,7 @@ static enum extract_code set_clock(const struct extract_trace *trace, struct ext
         return EXTRACT_OK;
     clock->modulus = options->modulus;
     clock->back = extract_clock_usual_back(clock->modulus);
-    clock->likely_modulus = 0;
+    clock->likely_modulus = clock->turns = 0;
     uint64_t span = extract_tally_span(tally);
     if (span >= clock->modulus)
         return extract_error_set(

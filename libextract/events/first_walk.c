@@ -119,7 +119,7 @@ static void count_cores(struct extract_trace *trace)
         info->cores_from = EXTRACT_CORES_SEEN;
     }
     if (info->cores > 1) // their clocks may differ, which looks like turns of one clock
-        info->clock.likely_modulus = 0;
+        info->clock.likely_modulus = info->clock.turns = 0;
     for (size_t i = 0; trace->snapshots && i < trace->epoch_count; i++) // logs
         info->clock.is_still &= trace->epochs[i].clock.is_still;
 }
@@ -182,6 +182,7 @@ bool names_walk(struct build *build)
     struct extract_trace *trace = build->trace;
     struct extract_event events[BATCH];
     struct extract_reader reader, before;
+    uint64_t highest = trace->start.ticks;
     size_t got;
 
     find_named_types(build);
@@ -194,6 +195,7 @@ bool names_walk(struct build *build)
             bool is_break = extract_event_is_mark(&events[i]) ? extract_event_is_break(&events[i])
                                                               : events[i].flags & EXTRACT_FLAG_GAP;
             build->has_break |= is_break && (i || trace->events); // not before the first event
+            highest = events[i].ticks > highest ? events[i].ticks : highest;
             core_ids_note(trace, &events[i]);
             if (!extract_trace_note_event(trace, &events[i]) || !add_threads(build, &events[i]) ||
                 !names_note_entry(build, &events[i]) ||
@@ -210,8 +212,8 @@ bool names_walk(struct build *build)
         for (size_t i = 0; i < trace->object_count; i++)
             trace->info.objects += trace->objects[i].registered;
     }
-    trace->info.span_ticks = reader.ticks; // of the newest event
-    trace->info.may_hide_periods &= reader.ticks >= trace->info.clock.modulus;
+    trace->info.span_ticks = highest;
+    trace->info.may_hide_periods &= highest >= trace->info.clock.modulus;
     count_cores(trace);
     trace->end = reader;
     trace->end.started &= trace->snapshot->ring.rkh.walked.stamp_known;

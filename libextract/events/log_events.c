@@ -464,7 +464,8 @@ uint64_t extract_log_events_lacking(const struct extract_trace *trace)
     for (unsigned i = 0; i < EXTRACT_LOSS_REASONS; i++) {
         const struct extract_loss_info *loss = &trace->log.losses[i];
         // A gap of unknown size lacks at least one event, or it would not be reported.
-        lacking = add_saturating(lacking, loss->at_least ? loss->at_least : loss->not_exact);
+        uint64_t least = i == EXTRACT_LOSS_BETWEEN ? 0 : loss->not_exact;
+        lacking = add_saturating(lacking, loss->at_least ? loss->at_least : least);
     }
     return lacking;
 }

@@ -53,7 +53,8 @@ static void fill_info(struct extract_trace *trace)
     info->entries_damaged = extract_snapshot_damaged(snapshot) - info->entries_unread;
     info->entries_unused = snapshot->counts[EXTRACT_UNUSED];
     info->wrapped = snapshot->wrapped;
-    info->lost_known = !snapshot->wrapped && !snapshot->moved;
+    // Entries that hold no event may show that the ring has wrapped, or may have been lost.
+    info->lost_known = !snapshot->wrapped && !snapshot->moved && !snapshot->counts[EXTRACT_INVALID];
     info->running = snapshot->ring.enabled;
     info->running_known = snapshot->ring.enabled_known;
     info->full = info->overrun = snapshot->wrapped;

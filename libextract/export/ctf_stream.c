@@ -135,9 +135,10 @@ static void write_gap(struct ctf_trace *trace, unsigned core, uint64_t ticks)
         put_lost(trace, stream, 0);
     if (has_events(stream))
         write_packet(trace, core, stream->last);
-    put_lost(trace, stream, stream->to_discard);
+    put_lost(trace, stream, stream->lost);
     stream->discarded += stream->to_discard;
-    stream->to_discard = 0;
+    stream->to_discard = stream->lost = 0;
+    stream->has_gap = false;
     write_packet(trace, core, ticks);
 }
 
@@ -159,9 +160,10 @@ static struct ctf_stream *add_stream(struct ctf_trace *trace, unsigned core)
     stream->at = stream->packet + PACKET_HEADER;
     stream->begin = stream->last = trace->first;
     stream->fd = open_file(trace, name);
-    stream->to_discard = trace->lost_before;
+    stream->to_discard = stream->lost = trace->lost_before;
+    stream->has_gap = trace->lost_before != 0;
     trace->lost_before = 0;
-    if (stream->to_discard && stream->fd >= 0)
+    if (stream->has_gap && stream->fd >= 0)
         write_gap(trace, core, stream->begin);
     return stream;
 }
@@ -207,7 +209,7 @@ struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64
         return NULL;
     if (ticks > trace->last)
         trace->last = ticks;
-    if (stream->to_discard)
+    if (stream->has_gap)
         write_gap(trace, core, ticks);
     if ((size_t)(stream->at - stream->packet) >= PACKET_BYTES)
         write_packet(trace, core, stream->last);
@@ -217,22 +219,32 @@ struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64
     return stream;
 }
 
+static uint64_t add_counts(uint64_t a, uint64_t b)
+{
+    return b < UINT64_MAX - a ? a + b : UINT64_MAX;
+}
+
 void ctf_discard(struct ctf_trace *trace, unsigned core, uint64_t ticks, uint64_t count)
 {
     struct ctf_stream *stream = find_stream(trace, core, ticks);
 
     if (!stream)
         return;
-    count = count ? count : 1;
-    stream->to_discard =
-        count < UINT64_MAX - stream->to_discard ? stream->to_discard + count : UINT64_MAX;
+    stream->has_gap = true;
+    if (count == CTF_LOST_MAYBE)
+        return;
+    stream->lost = add_counts(stream->lost, count);
+    stream->to_discard = add_counts(stream->to_discard, count ? count : 1);
 }
 
 uint64_t ctf_lost_events(const struct extract_event *marker)
 {
     switch (marker->id) {
     case EXTRACT_ID_LOST:
-        return marker->field[EXTRACT_LOST_AT_LEAST];
+        return marker->field[EXTRACT_LOST_REASON] == EXTRACT_LOSS_BETWEEN &&
+                       !marker->field[EXTRACT_LOST_AT_LEAST]
+                   ? CTF_LOST_MAYBE
+                   : marker->field[EXTRACT_LOST_AT_LEAST];
     case EXTRACT_ID_DAMAGED:
         return marker->field[0];
     case EXTRACT_ID_BROKEN:
@@ -258,7 +270,7 @@ void ctf_finish(struct ctf_trace *trace)
         struct ctf_stream *stream = trace->streams[core];
         if (!stream)
             continue;
-        if (stream->to_discard)
+        if (stream->has_gap)
             write_gap(trace, core, trace->last);
         if (has_events(stream))
             write_packet(trace, core, trace->last);

@@ -41,6 +41,8 @@ struct ctf_stream {
     uint64_t last;       // time of the newest event
     uint64_t discarded;  // events that are missing before the packet
     uint64_t to_discard; // those between the newest event and the next one
+    uint64_t lost;       // of these, the number that is certain, as reports have it
+    bool has_gap;        // events may be missing there
     uint64_t packets;    // that were written
 };
 
@@ -68,10 +70,13 @@ bool ctf_can_hold(struct ctf_trace *trace, uint64_t ticks);
 // The caller reserves space (ctf_reserve) and appends the values. Returns NULL after a failure.
 struct ctf_stream *ctf_event_open(struct ctf_trace *trace, unsigned core, uint64_t ticks,
                                   uint32_t class_id);
-// Counts events, but at least one, that are missing between the core's newest event and its next
-// one. `ticks` is the time of the newest event.
+// The number of events after the marker of a loss that may have lost none.
+#define CTF_LOST_MAYBE UINT64_MAX
+
+// Counts events that are missing between the core's newest event and its next one. `ticks` is the
+// time of the newest event. Of an unknown number, 0, at least one is missing.
 void ctf_discard(struct ctf_trace *trace, unsigned core, uint64_t ticks, uint64_t count);
-// Returns how many events are missing after the marker of a loss, at least.
+// Returns how many events are missing after the marker of a loss, at least, or CTF_LOST_MAYBE.
 uint64_t ctf_lost_events(const struct extract_event *marker);
 // Writes all packets. The last one of each stream ends at the time of the trace's last event. A
 // trace without events has a stream of core 0 without packets.

@@ -24,7 +24,7 @@ static void put_clock(struct kv_writer *kv, const struct extract_ring *ring,
         kv_put_note(kv, "all timestamps are equal: the order is known, times are not%s",
                     clock->is_still ? "; the clock stands still, or is too slow" : "");
     kv_put_optional(kv, "clock modulus", clock->modulus != 0, clock->modulus);
-    kv_put_likely_modulus(kv, clock->likely_modulus);
+    kv_put_likely_modulus(kv, clock->likely_modulus, clock->turns ? clock->above : 0);
     if (kv->is_json)
         kv_put_still_clock(kv, clock->is_still);
     kv_put_bool(kv, "counts events", clock->counts_events);
@@ -198,6 +198,8 @@ static const char *why_lost_is_unknown(const struct extract_info *info,
                : lacks_sequence_numbers(&ring->rkh)
                    ? "frames have no numbers"
                    : "the stream has more layouts than can be distinguished";
+    if (!is_counted && !info->wrapped)
+        return "entries that hold no valid event may have been lost";
     return is_counted ? "damage hides some, or the target recorded while its count was read"
                       : "the ring keeps no count of what it overwrites";
 }

@@ -117,15 +117,18 @@ void kv_put_seconds(struct kv_writer *kv, uint64_t ticks, uint64_t hz)
     kv_put_note(kv, "%llu.%09u s", (unsigned long long)seconds.whole, seconds.nano);
 }
 
-void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus)
+void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus, uint64_t above)
 {
-    if (kv->is_json && modulus)
-        kv_put_number(kv, "clock modulus likely", modulus);
-    else if (kv->is_json)
-        kv_put_unknown(kv, "clock modulus likely");
-    else if (modulus)
+    if (kv->is_json) {
+        kv_put_optional(kv, "clock modulus likely", modulus != 0, modulus);
+        kv_put_optional(kv, "clock modulus above", above != 0, above);
+    } else if (modulus) {
         kv_put_note(kv, "the clock is likely to wrap at %llu: use --modulus %llu",
                     (unsigned long long)modulus, (unsigned long long)modulus);
+    } else if (above) {
+        kv_put_note(kv, "the clock is likely to wrap at less, but above %llu: use --modulus",
+                    (unsigned long long)above);
+    }
 }
 
 void kv_put_still_clock(struct kv_writer *kv, bool is_still)

@@ -43,7 +43,7 @@ void kv_put_note(struct kv_writer *kv, const char *format, ...)
 void kv_put_seconds(struct kv_writer *kv, uint64_t ticks, uint64_t hz);
 // Writes the period that the clock of a trace is likely to have: a note in text, if there is one; a
 // key of its own in JSON.
-void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus);
+void kv_put_likely_modulus(struct kv_writer *kv, uint64_t modulus, uint64_t above);
 // Writes whether the clock stands still: in text, as a note, and only if it does.
 void kv_put_still_clock(struct kv_writer *kv, bool is_still);
 // Writes " (2026-01-31T12:00:00Z)" after nanoseconds since 1970, in text only.

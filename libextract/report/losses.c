@@ -235,6 +235,11 @@ static void put_times(struct extract_text *text, const struct extract_info *info
                             "--modulus %llu, or its true period\n",
                             (unsigned long long)clock->likely_modulus,
                             (unsigned long long)clock->likely_modulus);
+    if (clock->turns)
+        extract_text_printf(text,
+                            "times are likely to be wrong: the clock seems to wrap in %llu places, "
+                            "below its mask; use --modulus with its period, which is above %llu\n",
+                            (unsigned long long)clock->turns, (unsigned long long)clock->above);
     if (snapshot->stale_pointer)
         extract_text_printf(text,
                             "the write position in the ring's header is not the end of its events; "
@@ -242,12 +247,12 @@ static void put_times(struct extract_text *text, const struct extract_info *info
                             "target's data cache may not have been written back\n",
                             (snapshot->current + snapshot->ring.entries.count - 1) %
                                 snapshot->ring.entries.count);
-    if (info->steps_back && info->cores <= 1 && !clock->likely_modulus) {
+    if (info->steps_back && info->cores <= 1 && !clock->likely_modulus && !clock->turns) {
         extract_text_puts(text, "time steps back in ");
         put_count(text, info->steps_back, "place", "places");
         extract_text_puts(text, ", marked [backwards]: a clock that was read while its parts "
-                                "changed, or memory behind a data cache that was not written "
-                                "back\n");
+                                "changed or that wraps below its mask (use --modulus), or memory "
+                                "behind a data cache that was not written back\n");
     }
 }
 

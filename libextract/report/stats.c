@@ -128,7 +128,12 @@ static void put_totals(struct kv_writer *kv, const struct extract_stats *stats, 
     }
     kv_put_number(kv, "span ticks", stats->span_ticks);
     kv_put_seconds(kv, stats->span_ticks, hz);
-    kv_put_likely_modulus(kv, stats->likely_modulus);
+    if (stats->span_is_minimum)
+        kv_put_note(kv, "at least");
+    if (stats->gaps)
+        kv_put_note(kv, "without %llu gap%s", (unsigned long long)stats->gaps,
+                    stats->gaps == 1 ? "" : "s");
+    kv_put_likely_modulus(kv, stats->likely_modulus, stats->modulus_above);
     kv_put_still_clock(kv, stats->clock_is_still);
     stats_note_range(kv, stats);
     if (kv->is_json)

@@ -269,7 +269,10 @@ struct extract_stats {
     // Time between FROM and TO without gaps. On one core, it is the sum of the four times above and
     // of the ticks of all threads.
     uint64_t span_ticks;
+    uint64_t gaps;           // parts of the span that are not counted
+    bool span_is_minimum;    // times may be longer, as struct extract_info shows
     uint64_t likely_modulus; // struct extract_clock
+    uint64_t modulus_above;  // `above` there, if the clock turns; otherwise 0
     bool clock_is_still;     // the same
     size_t thread_count;
     struct extract_thread_stats *threads; // in the order of the trace's objects; owned

@@ -56,6 +56,8 @@ struct extract_clock {
     // The clock turns often within a small part of its modulus, so that this is likely to be its
     // true one, and times are wrong; 0: it does not.
     uint64_t likely_modulus;
+    // It is likely to turn there, too, but too seldom to show its period, which is above `above`.
+    uint64_t turns, above; // turns: 0 if it does not
     bool is_still; // several timestamps are all equal: the clock stands still, or is too slow
 };
 
@@ -143,6 +145,14 @@ struct extract_info {
     // For RKH with an ELF that may name signals; otherwise NULL.
     const struct extract_signals *signals;
 };
+
+// Returns whether a span of time is a minimum: a period of the clock may be hidden, or entries of a
+// ring that hold no valid event may be older or newer than the others.
+static inline bool extract_info_span_is_minimum(const struct extract_info *info)
+{
+    return info->may_hide_periods ||
+           ((info->entries_damaged || info->entries_unread) && !info->log);
+}
 
 // A kernel object of the registry, or a thread that only events name.
 struct extract_object {

@@ -326,6 +326,47 @@ static void test_likely_modulus(void **state)
     look_close(&look);
 }
 
+// A clock that turns from two to seven times does not show its period, but that it turns. Old
+// entries among new ones are no turns: time soon goes forward by as much.
+static void test_few_turns(void **state)
+{
+    static const struct {
+        uint64_t mask;
+        unsigned count, turns;
+        bool is_down, has_old;
+    } rows[] = {
+        {0xFFFFFF, 80, 3, false, false},   {0xFFFFFF, 80, 3, true, false},
+        {0xFFFFFFFF, 180, 7, true, false}, {0xFFFFFFFF, 180, 7, false, false},
+        {0xFFFFFFFF, 60, 2, false, false}, {0xFFFFFFFF, 24, 0, false, true},
+        {0xFFFFFF, 24, 0, false, true},    {0xFFFFFFFF, 30, 0, false, false},
+    };
+    uint64_t stamps[TURNING_STAMPS];
+    (void)state;
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (unsigned k = 0; k < rows[i].count; k++) {
+            uint64_t place = 10000 * (k + 1) % 250000;
+            bool is_old = rows[i].has_old && k % 8 > 5;
+            stamps[k] = rows[i].is_down ? 249999 - place : place - (is_old ? place - k : 0);
+        }
+        events_of(4, rows[i].mask, stamps, rows[i].count);
+        const struct extract_clock *clock = &extract_trace_info(look.trace)->clock;
+        assert_int_equal(clock->likely_modulus, 0);
+        assert_int_equal(clock->turns, rows[i].turns);
+        assert_true(!clock->turns || (clock->above >= 240000 && clock->above < 250000));
+        look_close(&look);
+    }
+}
+
+// The span of a trace reaches to the latest event, also if older entries follow.
+static void test_span_with_old_entries(void **state)
+{
+    static const uint64_t stamps[] = {1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 5500};
+    (void)state;
+    events_of(4, 0xFFFFFFFF, stamps, sizeof stamps / sizeof *stamps);
+    assert_int_equal(extract_trace_info(look.trace)->span_ticks, 8000);
+    look_close(&look);
+}
+
 // A clock stands still if all timestamps of several entries are equal.
 static void test_still(void **state)
 {
@@ -506,6 +547,8 @@ int main(void)
         cmocka_unit_test(test_backwards_at_the_start),
         cmocka_unit_test(test_narrow_is_never_backwards),
         cmocka_unit_test(test_likely_modulus),
+        cmocka_unit_test(test_few_turns),
+        cmocka_unit_test(test_span_with_old_entries),
         cmocka_unit_test(test_round_modulus),
         cmocka_unit_test(test_still),
         cmocka_unit_test(test_modulus_above_span),
