@@ -299,7 +299,7 @@ static void measure_memory(const struct bench *b, struct command *command)
 static bool print_row(const struct command *command, double base)
 {
     double ratio = base > 0 ? command->rate / base : 0;
-    bool is_good = command->rate > 0 && ratio >= command->least && command->mib <= MOST_MIB;
+    bool is_good = command->rate > 0 && ratio >= command->least && command->mib <= (double)MOST_MIB;
 
     printf("%-34s %8.2f M/s %6.2f times", command->title, command->rate / 1e6, ratio);
     if (command->mib > 0)

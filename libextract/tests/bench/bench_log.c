@@ -103,11 +103,12 @@ static bool measure(struct bench *b, uint32_t slots)
         back = best(back, read_log(b, &open_one));
         opened = best(opened, open_one);
     }
-    double rate = TOTAL / log / MEGABYTE;
+    const double total = (double)TOTAL / (double)MEGABYTE;
+    double rate = total / log;
     bool good = rate >= 200 || dd / log >= 0.8;
     printf("%8u %10.0f %10.0f %10.0f %8.0f%% %10.0f %8.1f ms  %s\n", slots * SLOT, rate,
-           TOTAL / plain / MEGABYTE, TOTAL / dd / MEGABYTE, 100 * dd / log, TOTAL / back / MEGABYTE,
-           opened * 1e3, good ? "PASS" : "FAIL");
+           total / plain, total / dd, 100 * dd / log, total / back, opened * 1e3,
+           good ? "PASS" : "FAIL");
     return good;
 }
 

@@ -169,7 +169,7 @@ static bool measure_log(struct bench *b, struct extract_session *ring_session, u
         double percent = rates.text * 100 / best(b, ring_session, run_text);
         printf("log, blocks of %-8u %10.2f %10.2f %10.2f %10.2f %9.0f %%\n", most, opening,
                rates.decode, rates.text, rates.stats, percent);
-        passes = most < MUST_FROM || percent >= MUST_PERCENT;
+        passes = most < MUST_FROM || percent >= (double)MUST_PERCENT;
     }
     extract_session_close(session);
     extract_log_free(log);

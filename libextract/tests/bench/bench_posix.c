@@ -67,7 +67,7 @@ static double cost(void (*call)(uint64_t))
         double start = now();
         for (uint64_t n = 0; n < CALLS; n++)
             call(n);
-        double each = (now() - start) / CALLS;
+        double each = (now() - start) / (double)CALLS;
         best = each < best ? each : best;
     }
     return best;

@@ -356,10 +356,10 @@ static int print_table(const double rates[MEASURES])
         printf("templates / babeltrace2: %.1f times as fast\n",
                rates[TEMPLATES] / rates[BABELTRACE]);
     printf("templates / fprintf: %.2f times as fast\n", rates[TEMPLATES] / rates[PRINTF]);
-    return verdict(rates[TEMPLATES] >= MUST, "%.2f M events/s, must be %.0f\n", rates[TEMPLATES],
-                   MUST) +
+    return verdict(rates[TEMPLATES] >= (double)MUST, "%.2f M events/s, must be %.0f\n",
+                   rates[TEMPLATES], MUST) +
            verdict(
-               price <= PRICE_MUST,
+               price <= (double)PRICE_MUST,
                "the price of templates against formatting by hand: %.2f, must be at most %.0f\n",
                price, PRICE_MUST);
 }

@@ -97,7 +97,7 @@ static bool run(const struct extract_trace *trace, unsigned walks)
     printf("%-52s %10s %10s %8s\n", "", "M events/s", "passed", "x --event");
     for (size_t i = 0; i < FILTERS; i++)
         printf("--%s %-44s %10.2f %10llu %8.2f\n", extract_filter_word_name(filters[i].word),
-               filters[i].value, (double)walks * RING / least[i] / 1e6,
+               filters[i].value, (double)walks * (double)RING / least[i] / 1e6,
                (unsigned long long)passed[i], least[i] / least[0]);
     for (size_t i = 0; i < FILTERS; i++) {
         bool is_met = passed[i] > 0 && least[i] <= most * least[0];
