@@ -99,7 +99,8 @@ if [ -f "$smp" ]; then
     check "cores of one target" 0 err 'uncertain by 0.0 ticks' err "from $(wc -l <numbers) inputs"
     same "events of the cores, in order of time" "$smp" cores.log
     run merge --json --cores --offset core01.trx=250 core0?.trx -o shifted.log
-    is "an offset between cores" "$(jq -c '.inputs[1] | [.offset + 0, .certainty]' out)" '[250,"given"]'
+    is "an offset between cores" "$(jq -c '.inputs[1] | [.offset + 0, .certainty]' out)" \
+        '[250,"given"]'
 else
     echo "skip cores: no trace of several cores"
 fi
