@@ -13,7 +13,8 @@
 //     fields of an event     are threads and objects           are whatever the program passed
 //     of the kernel
 //
-// The firmware's ELF shows it, too: a kernel for one core has one pointer to the running thread.
+// The firmware's ELF shows it, too: a kernel for one core has one pointer to the running thread. In
+// logs that were merged from several cores or boards, the top bytes are always numbers of cores.
 #include "events/internal.h"
 
 // From so many observations on, of which the other reading explains at most one in RATIO, nobody
@@ -81,6 +82,8 @@ enum extract_core_ids core_ids_decide(const struct extract_trace *trace)
 
     if (!found->has_split && !found->has_whole)
         return EXTRACT_CORE_IDS_NONE;
+    if (trace->board_starts)
+        return EXTRACT_CORE_IDS_CORES;
     if (is_kernel && (ring->cores > 1 || found->cores <= found->user))
         return ring->cores > 1 ? EXTRACT_CORE_IDS_CORES : EXTRACT_CORE_IDS_USER;
     if (found->cores > found->user)

@@ -131,7 +131,7 @@ struct extract_trace {
     unsigned cores_seen;                   // highest core number of an event, plus 1
     struct core_evidence core_evidence;
     enum extract_core_ids read_ids_as; // NONE: as the format does for a single entry
-    uint64_t board_starts;             // bit i: core i is the first one of a board of a merged log
+    uint64_t board_starts; // bit i: core i of a merged log is the first one of a board; 0: one core
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
     struct extract_map rare_ids;          // ids from EXTRACT_COMMON_IDS on that occur
     // By numbers of user events (extract_named_types); NULL: none.

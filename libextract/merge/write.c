@@ -479,6 +479,16 @@ static void describe(struct extract_text *text, const struct merge_input *input)
                           clock->certainty == MERGE_GIVEN ? ", as given" : ", uncertainty unknown");
 }
 
+// Returns which cores of an input are the first ones of a board: bit i for its core i. In a log of
+// several cores, core 0 always is, which tells that log from others.
+static uint64_t board_starts(const struct merge *merge, const struct merge_input *input)
+{
+    const uint64_t own = input->trace->board_starts;
+    const bool is_board = merge->options.kind == MERGE_BOARDS || !input->first_core;
+
+    return merge->options.kind == MERGE_SNAPSHOTS ? own : (own & ~UINT64_C(1)) | is_board;
+}
+
 // Writes the marker START, whose text describes the merge.
 static enum extract_code write_start(struct output *out)
 {
@@ -488,7 +498,7 @@ static enum extract_code write_start(struct output *out)
 
     for (size_t i = 0; i < merge->count; i++) {
         const struct merge_input *input = &merge->inputs[i];
-        uint64_t own = input->trace->board_starts | (merge->options.kind == MERGE_BOARDS);
+        const uint64_t own = board_starts(merge, input);
         starts |= input->first_core < 64 ? own << input->first_core : 0;
     }
     extract_text_init(&text, NULL, NULL);

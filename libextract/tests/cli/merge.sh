@@ -105,6 +105,32 @@ else
     echo "skip cores: no trace of several cores"
 fi
 
+# Cores that run the same program: their threads have the same addresses. That of `one` records only
+# user events.
+one() { # FILE ADDRESS STAMP
+    local first=$(($2 + 96)) i
+    {
+        words 0x54585442 0xFFFFFFFF "$2" $(($2 + 48)) $((32 << 16)) $first $first $((first + 512)) \
+            $((first + 256)) 0xAAAAAAAA 0xBBBBBBBB 0xCCCCCCCC 0x05800100 0x20000100 0 0
+        printf 'loop'
+        head -c 28 /dev/zero
+        for ((i = 0; i < 8; i++)); do
+            words 0x20000100 0x80050005 4096 $(($3 + 20 * i)) $i 0 0 0
+        done
+        head -c 256 /dev/zero
+    } >"$1"
+}
+one one.trx 0x20001000 1000
+one two.trx 0x20009000 1010
+for how in --cores --offset\ two.trx=0; do
+    # shellcheck disable=SC2086
+    run merge $how one.trx two.trx -o "same${how::5}.log"
+    is "cores with the same thread${how:1:6}" "$("$ringside" report --json "same${how::5}.log" \
+        2>err | jq -r 'select(.context != "recorder") | [.core, .id] | @tsv' | sort | uniq -c |
+        tr -s ' \n\t' ,)" ",8,0,4096,8,1,4096,"
+    is "cores are proven${how:1:6}" "$(cat err)" ''
+done
+
 # ---- boards ----
 
 # The demo twice, at the same time: each board has the schedule that it has alone, as
