@@ -21,7 +21,8 @@ enum {
     MOST_CODE = 16 << 10,
     MOST_STORES = 32,
     RUNS = 4,
-    LONGEST = 4, // blocks of a path
+    LONGEST = 4,             // blocks of a path
+    MOST_FOLLOWED = 1 << 25, // instructions, in a search
     WORD = 4,
     REGISTERS = ARM_PC,
     STEP = 2 // bytes of the shortest instruction
@@ -89,6 +90,7 @@ static struct arm_step step_at(const struct code *code, uint32_t at)
 {
     const uint64_t address = (code->function->address & ~UINT64_C(1)) + at;
 
+    code->reader->followed++;
     return arm_decode(code->bytes + at, code->size - at, code->order, (uint32_t)address,
                       code->function->is_thumb);
 }
@@ -431,6 +433,11 @@ static bool has_stored(const struct code *code, const struct run *run)
     return true;
 }
 
+bool kernel_has_followed_most(const struct kernel_reader *reader)
+{
+    return reader->followed >= MOST_FOLLOWED;
+}
+
 // Reads the code of a function. Returns false if the ELF file does not have it.
 static bool read_function(struct code *code)
 {
@@ -438,7 +445,8 @@ static bool read_function(struct code *code)
     struct extract_symbols *symbols = code->reader->symbols;
     const uint64_t first = code->function->address & ~UINT64_C(1);
 
-    if (!code->function->size || code->function->size > MOST_CODE ||
+    if (kernel_has_followed_most(code->reader) || !code->function->size ||
+        code->function->size > MOST_CODE ||
         extract_symbols_read_constant(symbols, first, code->bytes, code->size) != code->size)
         return false;
     code->order = extract_symbols_flags(symbols) & EF_BE8 ? EXTRACT_LITTLE
@@ -523,7 +531,7 @@ static void follow_paths(struct question *question, struct path path)
     struct block before[MOST_BEFORE];
     uint64_t called;
 
-    if (!follow_path(question, &path, &called))
+    if (kernel_has_followed_most(question->code->reader) || !follow_path(question, &path, &called))
         return;
     const size_t count = called || path.count == LONGEST
                              ? 0
@@ -593,7 +601,7 @@ bool kernel_jumps_to(struct kernel_reader *reader, const struct extract_symbol *
 
     if (!read_function(&code))
         return false;
-    for (uint32_t at = 0; at < code.size; at += STEP) {
+    for (uint32_t at = 0; at < code.size && !kernel_has_followed_most(reader); at += STEP) {
         if (!(code.marks[at / STEP] & MARK_CODE))
             continue;
         const struct arm_step step = step_at(&code, at);

@@ -380,7 +380,7 @@ bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm
         find_jumps(&search);
         try_sites(&search, false, &found);
     }
-    if (found.places != 1 || search.site_count == SITES)
+    if (found.places != 1 || search.site_count == SITES || kernel_has_followed_most(reader))
         return false;
     if (found.link)
         register_set(registers, ARM_LR, found.link);

@@ -45,8 +45,9 @@ struct kernel_reader {
     size_t thread_capacity, object_capacity, problem_capacity;
     struct kernel_member members[KERNEL_MEMBERS];
     size_t member_count;
-    bool is_brief; // without registers and stacks
-    bool failed;   // out of memory
+    uint64_t followed; // instructions of Arm code, for kernel_find_arm_stack
+    bool is_brief;     // without registers and stacks
+    bool failed;       // out of memory
 };
 
 // Returns a reader that adds what it finds to a kernel; NULL: it only reads.
@@ -324,6 +325,9 @@ bool kernel_is_arm_call(struct kernel_reader *reader, const struct extract_symbo
 // `registers`: those that are known after the jump, by which it may be.
 bool kernel_jumps_to(struct kernel_reader *reader, const struct extract_symbol *function,
                      uint64_t address, const struct extract_registers *registers);
+// Returns whether the functions above have followed so many instructions that they know nothing of
+// any others.
+bool kernel_has_followed_most(const struct kernel_reader *reader);
 
 // ---- moved.c ----
 

@@ -18,8 +18,9 @@ enum {
     MOST_BYTES = 64 << 20, // of an image that are searched
     ANCHOR = 32,           // bytes of code that are looked for
     ANCHORS = 32,
-    VOTES = 512,  // distances that are counted
-    BLOCKS = 128, // control blocks
+    MOST_COPIES = 8, // of an anchor: more of them are a pattern, such as zeros
+    VOTES = 512,     // distances that are counted
+    BLOCKS = 128,    // control blocks
     WORD = 4,
     LEAST_VOTES = 3 // that prove it
 };
@@ -102,10 +103,13 @@ static void find_code(const struct kernel_reader *reader, const struct image *im
             continue;
         }
         const uint8_t *found = image->bytes, *const end = image->bytes + image->length;
-        while (end - found >= ANCHOR &&
+        unsigned copies = 0;
+        while (copies < MOST_COPIES && end - found >= ANCHOR &&
                (found = memchr(found, *anchor, (size_t)(end - found) - ANCHOR + 1))) {
-            if (memcmp(found, anchor, ANCHOR) == 0)
+            if (memcmp(found, anchor, ANCHOR) == 0) {
                 vote(votes, image->address + (uint64_t)(found - image->bytes) - function.address);
+                copies++;
+            }
             found++;
         }
     }

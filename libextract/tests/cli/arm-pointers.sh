@@ -254,4 +254,45 @@ for set in arm thumb; do
     page_says 'a jump by a pointer returns to the caller of the function that has jumped' \
         "$(frames entry shell)"
 done
+prefix=
+
+# Code with very many paths to a jump, each of which contradicts r4 only at its beginning, and
+# functions without any code: both end in time, and tell nothing.
+cat >>program.S <<'S'
+    .arm
+    .globl paths
+    .type paths, %function
+paths:
+    b .
+1:  mov r4, r5
+    mov r5, r6
+    mov r6, r7
+    mov r7, 1
+    .rept 3500
+    bxeq r3
+    .endr
+    .rept 4
+    beq 1b
+    .endr
+    b .
+    .size paths, . - paths
+    .irp number, 1, 2, 3, 4, 5, 6, 7, 8
+    .globl empty\number
+    .type empty\number, %function
+empty\number:
+    .zero 64
+    .size empty\number, 64
+    .endr
+S
+arm-none-eabi-gcc -mcpu=cortex-a9 -g -nostdlib -static -Wl,-Ttext=0x8000 -Wl,-Tdata=0x20000 \
+    -Wl,-e,start -o program.elf program.S blocks.c 2>err ||
+    { echo "not ok builds: $(head -n 3 err)"; exit 1; }
+page prefetch 4 0
+grep -v '^r[25-7] ' registers.txt | sed 's/^r4 .*/r4 0x123/' >few.txt
+run crash -q --json --elf program.elf --registers few.txt ram.bin@0x20000
+check 'many paths end in time' 3
+is 'many paths tell nothing' "$(jq .place.function out)" null
+truncate -s 64M zeros.bin
+run threads --elf program.elf zeros.bin@0x20000
+check 'code of zeros is nowhere' 0 err 'no threads' no-err 'not where the target had it'
 finish
