@@ -28,8 +28,10 @@ static void continue_after(struct merge_input *input, const struct merge_input *
     const struct extract_clock *clock = &extract_trace_info(before->trace)->clock;
     uint64_t step = input->raw_first - before->raw_last;
 
-    if (clock->modulus)
-        step = input->raw_first >= before->raw_last ? step : step + clock->modulus;
+    if (clock->modulus && input->raw_first >= before->raw_last)
+        step %= clock->modulus;
+    else if (clock->modulus)
+        step = clock->modulus - (0 - step) % clock->modulus;
     if (clock->modulus ? step > clock->modulus / 2 : input->raw_first < before->raw_last)
         input->back = clock->modulus - step;
     step = clock->direction == EXTRACT_CLOCK_NONE || step > INT64_MAX / 4 ? 0 : step;

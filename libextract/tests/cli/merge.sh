@@ -107,7 +107,7 @@ fi
 
 # Cores that run the same program: their threads have the same addresses. That of `one` records only
 # user events.
-one() { # FILE ADDRESS STAMP
+one() { # FILE ADDRESS STAMP [ID]: every other event has the id
     local first=$(($2 + 96)) i
     {
         words 0x54585442 0xFFFFFFFF "$2" $(($2 + 48)) $((32 << 16)) $first $first $((first + 512)) \
@@ -115,7 +115,7 @@ one() { # FILE ADDRESS STAMP
         printf 'loop'
         head -c 28 /dev/zero
         for ((i = 0; i < 8; i++)); do
-            words 0x20000100 0x80050005 4096 $(($3 + 20 * i)) $i 0 0 0
+            words 0x20000100 0x80050005 $((i % 2 ? ${4:-4096} : 4096)) $(($3 + 20 * i)) $i 0 0 0
         done
         head -c 256 /dev/zero
     } >"$1"
@@ -130,6 +130,11 @@ for how in --cores --offset\ two.trx=0; do
         tr -s ' \n\t' ,)" ",8,0,4096,8,1,4096,"
     is "cores are proven${how:1:6}" "$(cat err)" ''
 done
+
+# Timestamps that are farther apart than the modulus tell the time only up to the modulus.
+one far.trx 0x20001000 3000000900
+run merge --json --modulus 1000 one.trx far.trx -o far.log
+is "farther apart than the modulus" "$(jq -c '[.inputs[1].back, .inputs[1].first]' out)" '[240,900]'
 
 # ---- boards ----
 
@@ -253,6 +258,8 @@ refused "an offset that is no time" 1 'not a time' --offset b.trx=soon a.trx b.t
 refused "an offset that is too large" 1 'too large' --offset b.trx=99999999999999999999 a.trx b.trx
 refused "a unit without a rate" 1 'without --hz' --offset b.trx=1ms a.trx b.trx
 refused "two offsets" 1 'has an offset already' --offset b.trx=1 --offset b.trx=2 a.trx b.trx
+one large.trx 0x20001000 1000 0x01001000
+refused "ids where the core is" 2 'user events with ids above 16777215' --cores large.trx two.trx
 refused "cores and shared events" 1 'same clock' --cores --align 4096 a.trx b.trx
 refused "an empty --align" 1 'does not name' --align '' a.trx b.trx
 refused "one board without an offset" 1 'nothing states how its clock' --offset b.trx=1 \
