@@ -86,8 +86,9 @@ enum extract_core_ids core_ids_decide(const struct extract_trace *trace)
         return EXTRACT_CORE_IDS_CORES;
     if (is_kernel && (ring->cores > 1 || found->cores <= found->user))
         return ring->cores > 1 ? EXTRACT_CORE_IDS_CORES : EXTRACT_CORE_IDS_USER;
+    // If the trace's filter leaves out switches, threads of one core seem to run at the same time.
     if (found->cores > found->user)
-        return found->cores >= ENOUGH && found->user <= found->cores / RATIO
+        return found->cores >= ENOUGH && found->user <= found->cores / RATIO && trace->has_moves
                    ? EXTRACT_CORE_IDS_CORES
                    : EXTRACT_CORE_IDS_LIKELY_CORES;
     if (found->user > found->cores)
