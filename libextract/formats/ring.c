@@ -237,7 +237,8 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
     enum extract_code code =
         scan_memory(memory, false, list_ring, &listing, candidates, &hits, error);
 
-    if (code || listing.has_ended)
+    // A live target, whose reads take time, has its memory where it is.
+    if (code || listing.has_ended || (hits && !extract_images_of(memory)))
         return code;
     return scan_memory(memory, true, hits ? list_moved : list_ring, &listing,
                        hits ? NULL : candidates, NULL, error);

@@ -575,6 +575,30 @@ static void test_scan_with_two(void **state)
     extract_memory_close(memory);
 }
 
+static bool own_region(void *context, size_t i, struct extract_region *region)
+{
+    (void)context;
+    *region = (struct extract_region){.address = 0x20000000, .length = ring_image.length};
+    return i == 0;
+}
+
+// The memory of a target is where it is, so that it is read once if it has a ring.
+static void test_scan_of_a_target(void **state)
+{
+    static struct fake_memory fake;
+    const struct extract_memory_source source = {
+        .read = fake_read, .context = &fake, .region = own_region};
+    struct ring_spec spec = ring_plain;
+    (void)state;
+    spec.address = 0x20000000;
+    ring_build(&ring_image, &spec);
+    fake_add(&fake, spec.address, ring_image.bytes, ring_image.length);
+    assert_int_equal(extract_memory_new(&memory, &source, &error), EXTRACT_OK);
+    assert_int_equal(scan(NULL), 1);
+    assert_true(extract_memory_cost(memory).bytes < 2 * ring_image.length);
+    extract_memory_close(memory);
+}
+
 // Scans for a ring in the given layout, at an offset in a large region, also across the chunks of
 // the search.
 static void check_scan_at(unsigned word_bytes, bool big_endian, uint64_t offset)
@@ -791,6 +815,7 @@ int main(void)
         cmocka_unit_test(test_no_symbols),
         cmocka_unit_test(test_scan_with_decoys),
         cmocka_unit_test(test_scan_with_two),
+        cmocka_unit_test(test_scan_of_a_target),
         cmocka_unit_test(test_scan_places),
         cmocka_unit_test(test_scan_of_sparse_files),
         cmocka_unit_test(test_files_are_read_where_needed),
