@@ -128,7 +128,7 @@ static uint64_t round_up(uint64_t least)
     return is_near(tens, least) ? tens : number;
 }
 
-// Returns whether the clock turns often, all over the series, so that its extremes show its period.
+// Returns whether the clock wraps often, all over the series, so that its extremes show its period.
 static bool turns_often(const struct extract_tally *tally, const struct extract_steps *forward,
                         const struct extract_steps *turns)
 {
@@ -139,7 +139,7 @@ static bool turns_often(const struct extract_tally *tally, const struct extract_
            tally->count - turns->last <= part;
 }
 
-// Returns whether the clock turns, although too seldom to show its period. After a step back for
+// Returns whether the clock wraps, although too seldom to show its period. After a step back for
 // another reason, such as an old entry, time would soon go forward by as much.
 static bool turns_seldom(const struct extract_tally *tally, const struct extract_steps *forward,
                          const struct extract_steps *turns)

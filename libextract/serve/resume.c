@@ -134,7 +134,7 @@ bool proxy_do_resume(struct extract_proxy *proxy)
     for (const char *at = strchr(proxy->input.data, ';'); at; at = strchr(at + 1, ';')) {
         char action = at[1];
         if (!action || !strchr("cCsS", action))
-            return proxy_refuse(proxy, "E.an action of vCont is none of c, C, s and S");
+            return proxy_refuse(proxy, "E.vCont: only the actions c, C, s and S are supported");
         const char *id = strchr(at + 1, ':'), *next = strchr(at + 1, ';');
         bool has_id = id && (!next || id < next) && strncmp(id, ":-1", 3) != 0;
         uint64_t number = has_id ? strtoull(id + 1, NULL, 16) : 0;
