@@ -42,7 +42,7 @@ struct cli_reporting {
     const char *start_date, *end_date; // NULL: none
     char start_time[32], end_time[32]; // seconds with their unit; "": none
     const char *cores;                 // of -C; NULL: none
-    char core_test[512];               // the same as an expression of --where; "": none
+    char core_list[512];               // the same with commas only; "": all
     bool calls;                        // -x: columns of the thread and the system call
     bool compat, trazer;               // layouts of --compat
     bool check, list, raw, pager;

@@ -55,8 +55,8 @@ static void append_condition(struct extract_session_options *session, enum extra
         conditions[session->condition_count++] = (struct extract_condition){word, value};
 }
 
-// Writes a list of cores, with commas or blanks between them, as an expression; "all" is none.
-static enum extract_code format_cores(char *test, size_t size, const char *list,
+// Writes a list of cores, with commas or blanks between them, with commas only; "all" is empty.
+static enum extract_code format_cores(char *cores, size_t size, const char *list,
                                       struct extract_error *error)
 {
     static const char separators[] = ", \t";
@@ -64,12 +64,12 @@ static enum extract_code format_cores(char *test, size_t size, const char *list,
 
     for (const char *at = list + strspn(list, separators); *at && strcmp(list, "all") != 0;) {
         size_t digits = strspn(at, "0123456789"), length = strcspn(at, separators);
-        if (digits != length || length > 3 || used + length + 20 > size)
+        if (digits != length || length > 3 || used + length + 2 > size)
             return extract_error_set(error, EXTRACT_USAGE, "-C",
                                      "use numbers of cores, separated by commas or blanks, or all",
                                      "\"%.80s\" is not a list of cores", list);
-        used += (size_t)snprintf(test + used, size - used, "%score == %.*s", used ? " || " : "",
-                                 (int)length, at);
+        used +=
+            (size_t)snprintf(cores + used, size - used, "%s%.*s", used ? "," : "", (int)length, at);
         at += length + strspn(at + length, separators);
     }
     if (!used && strcmp(list, "all") != 0)
@@ -93,11 +93,11 @@ bool cli_reporting_finish(struct cli_options *options)
                                 reporting, &error))
             return !cli_complain(&error);
     if (reporting->cores &&
-        format_cores(reporting->core_test, sizeof reporting->core_test, reporting->cores, &error))
+        format_cores(reporting->core_list, sizeof reporting->core_list, reporting->cores, &error))
         return !cli_complain(&error);
     append_condition(session, EXTRACT_FILTER_FROM, reporting->start_time);
     append_condition(session, EXTRACT_FILTER_TO, reporting->end_time);
-    append_condition(session, EXTRACT_FILTER_WHERE, reporting->core_test);
+    append_condition(session, EXTRACT_FILTER_CORE, reporting->core_list);
     session->columns = &reporting->columns;
     session->template_files = reporting->templates;
     session->template_count = reporting->template_count;

@@ -18,7 +18,7 @@ static const char *const word_names[FILTER_WORDS] = {
     [EXTRACT_FILTER_OBJECT] = "object", [EXTRACT_FILTER_CLASS] = "class",
     [EXTRACT_FILTER_FROM] = "from",     [EXTRACT_FILTER_TO] = "to",
     [EXTRACT_FILTER_LAST] = "last",     [EXTRACT_FILTER_WHERE] = "where",
-    [EXTRACT_FILTER_SIGNAL] = "signal"};
+    [EXTRACT_FILTER_SIGNAL] = "signal", [EXTRACT_FILTER_CORE] = "core"};
 
 const char *extract_filter_word_name(enum extract_filter_word word)
 {
@@ -124,6 +124,9 @@ static const char *item_fault(const struct filter_item *item, const char **hint)
     case EXTRACT_FILTER_TO:
         *hint = "use ticks, or a time with a unit, such as 1.5s, 20ms, 7us or 9ns";
         return filter_time_parse(item->value, &time) ? NULL : "not a time";
+    case EXTRACT_FILTER_CORE:
+        *hint = "use numbers of cores, separated by commas";
+        return extract_number_parse(item->value, &number) ? NULL : "not a number";
     case EXTRACT_FILTER_LAST:
         *hint = "use a decimal or 0x-prefixed number of events";
         return extract_number_parse(item->value, &number) ? NULL : "not a number";

@@ -24,7 +24,7 @@
 #include "events/internal.h"
 #include <extract/filter.h>
 
-enum { FILTER_WORDS = EXTRACT_FILTER_SIGNAL + 1 };
+enum { FILTER_WORDS = EXTRACT_FILTER_CORE + 1 };
 
 struct filter_item {
     enum extract_filter_word word;
@@ -77,7 +77,10 @@ struct extract_view {
     uint64_t from, to, last;
     struct filter_addresses threads, objects;
     bool excludes_all;                   // no name of a word matches, so that no event does
+    struct extract_error absent;         // code OK, or NOTFOUND: all types, classes or cores of a
+                                         // word are valid, but none occurs in the trace
     struct where *where;                 // the expressions of WHERE; NULL: none
+    struct filter_set cores;             // wanted cores
     struct filter_set rare_ids;          // wanted ids from EXTRACT_COMMON_IDS on
     uint8_t ids[EXTRACT_COMMON_IDS / 8]; // bit per id: the id is wanted
 };

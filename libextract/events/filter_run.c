@@ -113,6 +113,7 @@ bool filter_passes(const struct extract_view *view, const struct extract_event *
         checks &= LOSS_CHECKS;
     return (!(checks & 1u << EXTRACT_FILTER_EVENT) || passes_type(view, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_CLASS) || view->classes >> event->type->class_ & 1) &&
+           (!(checks & 1u << EXTRACT_FILTER_CORE) || filter_set_has(&view->cores, event->core)) &&
            (!(checks & 1u << EXTRACT_FILTER_THREAD) ||
             passes_thread(view->trace, &view->threads, event)) &&
            (!(checks & 1u << EXTRACT_FILTER_OBJECT) ||

@@ -13,6 +13,10 @@
 //
 // A condition that matches nothing is an error: the user most likely misspelled a name. The view is
 // usable all the same, and lets nothing through for that condition.
+//
+// A type that the format defines, a class or a core may be absent from the trace and is then no
+// error here: an assertion or a recording may be about events that never come. A command whose
+// output would be empty finds the reason in view->absent.
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include "events/filter.h"
 #include "formats/format.h"
@@ -29,7 +33,8 @@ struct condition {
     enum extract_target_kind kind; // NONE: it is not a term of the target's own filters
     const char *value;
     bool negative;
-    bool found;    // it matches something in the trace
+    bool found;    // it matches something in the trace, or may match events of the format
+    bool absent;   // it is valid, but no event of the trace matches
     bool is_short; // of an event: it may be a name as in reports, which lacks a part
     // Of a thread or object by its number: what events would have, if one has it.
     uint64_t keys[2];
@@ -343,7 +348,7 @@ static bool choose_short_names(struct compile *c)
         if (!means_seen_type(c, item))
             continue;
         item->is_short = false;
-        item->found = means_any_type(c, item);
+        item->found = item->absent = means_any_type(c, item);
         item->is_short = !item->found;
         has_short |= item->is_short;
     }
@@ -359,7 +364,7 @@ static void find_unseen_types(struct compile *c)
         struct condition *item = &c->conditions[i];
         if (item->word != EXTRACT_FILTER_EVENT || item->found)
             continue;
-        item->found = means_any_type(c, item);
+        item->found = item->absent = means_any_type(c, item);
         if (!item->found)
             return;
     }
@@ -519,6 +524,7 @@ static void compile_classes(struct compile *c)
         in |= item->negative ? 0 : bit;
         out |= item->negative ? bit : 0;
         item->found = true;
+        item->absent = !(c->trace->seen_classes & bit);
     }
     c->view->classes = (in ? in : all) & ~out;
 }
@@ -545,6 +551,11 @@ static enum extract_code compile_time(struct compile *c, const struct condition 
     return EXTRACT_OK;
 }
 
+static bool is_seen_core(const struct extract_trace *trace, uint64_t core)
+{
+    return core / 8 < sizeof trace->seen_cores && trace->seen_cores[core / 8] & 1u << core % 8;
+}
+
 static enum extract_code compile_item(struct compile *c, struct condition *item)
 {
     enum extract_code code = EXTRACT_OK;
@@ -566,6 +577,12 @@ static enum extract_code compile_item(struct compile *c, struct condition *item)
         extract_number_parse(item->value, &number);
         c->view->last = number > c->view->last ? number : c->view->last;
         item->found = true;
+        break;
+    case EXTRACT_FILTER_CORE:
+        extract_number_parse(item->value, &number);
+        code = filter_set_add(&c->view->cores, number) ? EXTRACT_OK : out_of_memory(c);
+        item->found = true;
+        item->absent = !is_seen_core(c->trace, number);
         break;
     case EXTRACT_FILTER_EVENT: // all items of this word are compiled together
     case EXTRACT_FILTER_CLASS:
@@ -621,6 +638,7 @@ static enum extract_code compile_all(struct compile *c)
         code = compile_types(c);
     sort_sets(&view->threads);
     sort_sets(&view->objects);
+    filter_set_sort(&view->cores);
     return code ? code : check_range(c);
 }
 
@@ -694,6 +712,71 @@ static void seek_numbers(struct compile *c)
 
 // ---- what matches nothing ----
 
+// Lists the types of a trace's events as reports print them, without markers.
+static void list_seen_types(const struct extract_trace *trace, struct extract_listing *listing)
+{
+    uint32_t id = 0;
+    size_t place = 0;
+    char shown[256], number[12];
+
+    while (!listing->full) {
+        while (id < EXTRACT_COMMON_IDS && !(trace->seen[id / 8] & 1u << id % 8))
+            id++;
+        uint32_t next = id;
+        if (id < EXTRACT_COMMON_IDS)
+            id++;
+        else if (!extract_trace_next_rare_id(trace, &place, &next))
+            return;
+        const struct extract_event_type *type = extract_trace_type(trace, next);
+        extract_event_type_number(type, next, number);
+        snprintf(shown, sizeof shown, type->range ? "%s %s" : "%s", type->name, number);
+        extract_listing_put(listing, shown);
+    }
+}
+
+// Notes what makes the output empty although every name is valid: no type, class or core of a word
+// occurs in the trace. If entries are missing, they may have been among these, and the output has
+// the markers of losses.
+static void note_absent(struct compile *c)
+{
+    static const char *const why[FILTER_WORDS] = {
+        [EXTRACT_FILTER_EVENT] = "no such event in this trace",
+        [EXTRACT_FILTER_CLASS] = "no event of this class in this trace",
+        [EXTRACT_FILTER_CORE] = "no event of this core in this trace"};
+    const struct condition *first[FILTER_WORDS] = {NULL};
+    bool has_present[FILTER_WORDS] = {false};
+    struct extract_listing listing = {.used = 0};
+    char hint[sizeof listing.text + 32], core[8];
+    unsigned word = 0;
+
+    for (size_t i = 0; i < c->count && !c->trace->has_loss_marks; i++) {
+        const struct condition *item = &c->conditions[i];
+        if (item->negative || !why[item->word])
+            continue;
+        has_present[item->word] |= !item->absent;
+        first[item->word] = first[item->word] ? first[item->word] : item;
+    }
+    while (word < FILTER_WORDS && (!first[word] || has_present[word]))
+        word++;
+    if (word == FILTER_WORDS)
+        return;
+    if (word == EXTRACT_FILTER_EVENT)
+        list_seen_types(c->trace, &listing);
+    for (unsigned k = 0; word == EXTRACT_FILTER_CLASS && k < EXTRACT_CLASSES; k++)
+        if (c->trace->seen_classes >> k & 1)
+            extract_listing_put(&listing, extract_class_name((enum extract_class)k));
+    for (unsigned k = 0; word == EXTRACT_FILTER_CORE && k < 8 * sizeof c->trace->seen_cores; k++)
+        if (is_seen_core(c->trace, k)) {
+            snprintf(core, sizeof core, "%u", k);
+            extract_listing_put(&listing, core);
+        }
+    snprintf(hint, sizeof hint, "use one of: %s", listing.text);
+    extract_error_set(&c->view->absent, EXTRACT_NOTFOUND,
+                      extract_filter_word_name((enum extract_filter_word)word),
+                      listing.used ? hint : "the trace has no events", "\"%s\": %s",
+                      first[word]->value, why[word]);
+}
+
 // Returns a hint for a name that matches nothing. Fills `listing` with the names that exist.
 static const char *make_hint(const struct compile *c, const struct condition *item,
                              struct extract_listing *listing)
@@ -707,6 +790,8 @@ static const char *make_hint(const struct compile *c, const struct condition *it
     if (target && item->word == EXTRACT_FILTER_EVENT)
         target->list(item->kind == EXTRACT_TARGET_NONE ? EXTRACT_TARGET_EVENT : item->kind,
                      item->value, listing);
+    else if (item->word == EXTRACT_FILTER_EVENT)
+        list_seen_types(c->trace, listing);
     for (size_t i = 0; item->word != EXTRACT_FILTER_EVENT && i < count; i++)
         if (threads   ? objects[i].thread
             : signals ? objects[i].number_kind == EXTRACT_KIND_SIGNAL
@@ -800,6 +885,7 @@ enum extract_code extract_view_new(struct extract_view **view, const struct extr
     } else {
         seek_numbers(&c);
         c.view->excludes_all = excludes_all(&c);
+        note_absent(&c);
         code = report_unmatched(&c);
         code = code ? code : report_unmatched_where(&c);
     }
@@ -811,6 +897,7 @@ void extract_view_free(struct extract_view *view)
 {
     if (!view)
         return;
+    free(view->cores.values);
     free(view->rare_ids.values);
     free_sets(&view->threads);
     free_sets(&view->objects);

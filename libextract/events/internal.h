@@ -134,6 +134,9 @@ struct extract_trace {
     uint64_t board_starts; // bit i: core i of a merged log is the first one of a board; 0: one core
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
     struct extract_map rare_ids;          // ids from EXTRACT_COMMON_IDS on that occur
+    unsigned seen_classes;                // bit 1 << class: an event or a marker has it
+    bool has_loss_marks;                  // an event or marker states losses or damage
+    uint8_t seen_cores[256 / 8];          // bit per core: it recorded an event
     // By numbers of user events (extract_named_types); NULL: none.
     const void *named_types[EXTRACT_NAMED_TYPES];
     bool has_named_types;
@@ -166,7 +169,7 @@ struct extract_trace {
 
 // ---- trace.c ----
 
-// Notes that the id and the core of an event occur. Returns false if memory is short.
+// Notes that the id, class and core of an event occur. Returns false if memory is short.
 bool extract_trace_note_event(struct extract_trace *trace, const struct extract_event *event);
 // Moves to the next id from EXTRACT_COMMON_IDS on that occurs, in no order. *place begins at 0.
 // Returns false after the last.

@@ -323,8 +323,11 @@ bool extract_trace_note_event(struct extract_trace *trace, const struct extract_
     struct extract_map *rare = &trace->rare_ids;
     uint32_t id = event->id;
 
+    trace->has_loss_marks |= extract_id_is_loss(id);
+    trace->seen_classes |= extract_id_is_loss(id) ? 0 : 1u << event->type->class_;
     if (extract_event_is_mark(event))
         return true;
+    trace->seen_cores[event->core / 8] |= (uint8_t)(1u << event->core % 8);
     trace->info.steps_back += (event->flags & EXTRACT_FLAG_BACKWARDS) != 0;
     if (event->core >= trace->cores_seen)
         trace->cores_seen = event->core + 1u;

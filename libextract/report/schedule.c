@@ -9,7 +9,7 @@
 
 enum {
     OTHER_CHECKS = 1 << EXTRACT_FILTER_EVENT | 1 << EXTRACT_FILTER_OBJECT |
-                   1 << EXTRACT_FILTER_CLASS | 1 << EXTRACT_FILTER_WHERE
+                   1 << EXTRACT_FILTER_CLASS | 1 << EXTRACT_FILTER_WHERE | 1 << EXTRACT_FILTER_CORE
 };
 
 struct schedule_report {

@@ -384,6 +384,18 @@ enum extract_code extract_session_report(struct extract_session *session,
     return code;
 }
 
+// Returns NOTFOUND if the filter is about events of which this trace has none. A later part of a
+// stream may have some.
+static enum extract_code check_absent(const struct extract_session *session,
+                                      const struct extract_view *view, struct extract_error *error)
+{
+    if (!view->absent.code || session->report.part)
+        return EXTRACT_OK;
+    if (error)
+        *error = view->absent;
+    return view->absent.code;
+}
+
 // Compiles the filter. Returns NOTFOUND if it names what the trace does not have. The view is then
 // NULL if it lets nothing through, so that no empty report comes before the error.
 static enum extract_code open_view(struct extract_session *session, struct extract_view **view,
@@ -392,7 +404,12 @@ static enum extract_code open_view(struct extract_session *session, struct extra
     enum extract_code code =
         extract_view_new(view, session->filter, session->trace, session->report.hz, error);
 
-    if (code && *view && (*view)->excludes_all) {
+    bool is_empty = *view && (*view)->excludes_all;
+    if (!code) {
+        code = check_absent(session, *view, error);
+        is_empty = code != EXTRACT_OK;
+    }
+    if (is_empty) {
         extract_view_free(*view);
         *view = NULL;
     }
@@ -589,10 +606,13 @@ enum extract_code extract_session_export(struct extract_session *session,
     struct extract_export_side side;
     struct extract_view *view;
     enum extract_code found = open_side(session, &side, &view, error);
+    enum extract_code absent = found ? EXTRACT_OK : check_absent(session, view, error);
     const struct extract_export_kind *kind = extract_export_kind_find(choice.to);
     // After a failure, what has the name of the file or directory must stay.
     bool is_kept =
-        found && kind && (kind->output != EXTRACT_EXPORT_STREAM || (view && view->excludes_all));
+        absent ||
+        (found && kind && (kind->output != EXTRACT_EXPORT_STREAM || (view && view->excludes_all)));
+    found = found ? found : absent;
     enum extract_code code = view && !is_kept ? export_side(&side, &choice, text, error) : found;
 
     extract_view_free(view);
@@ -614,7 +634,9 @@ enum extract_code extract_session_export_two(struct extract_session *a, struct e
         found = found ? found : code;
         choice.beside = &second;
     }
-    if (views[1])
+    if (views[1] && !found && check_absent(a, views[0], NULL)) // one of the two may have none
+        code = found = check_absent(b, views[1], error);
+    if (views[1] && !code)
         code = export_side(&first, &choice, text, error);
     extract_view_free(views[0]);
     extract_view_free(views[1]);

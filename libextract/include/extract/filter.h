@@ -29,7 +29,8 @@ enum extract_filter_word {
     EXTRACT_FILTER_LAST,   // the newest N events that meet the other conditions
     EXTRACT_FILTER_WHERE,  // an expression, as in "info1 == 0x5dc && dt > 1ms" (ringside(1),
                            // EXPRESSIONS)
-    EXTRACT_FILTER_SIGNAL  // number, name or pattern of a signal of RKH
+    EXTRACT_FILTER_SIGNAL, // number, name or pattern of a signal of RKH
+    EXTRACT_FILTER_CORE    // number of the core that recorded the event
 };
 
 // Returns the name of a word, "event" …; never NULL.
@@ -54,7 +55,9 @@ enum extract_code extract_filter_add(struct extract_filter *filter, enum extract
 // Compiles a filter for one trace; NULL passes every event. Names are looked up once. `hz` is
 // needed for times with a unit; 0 if unknown, which makes such a time an error (USAGE). For a name
 // that matches nothing, returns NOTFOUND with a view that is usable and lets nothing through for
-// that name. Errors: USAGE, NOTFOUND, NOMEM.
+// that name. A type that the format defines, a class or a core need not occur in the trace;
+// sessions treat that as an error, too, unless entries of the trace are missing. Errors: USAGE,
+// NOTFOUND, NOMEM.
 struct extract_view;
 enum extract_code extract_view_new(struct extract_view **view, const struct extract_filter *filter,
                                    const struct extract_trace *trace, uint64_t hz,

@@ -115,8 +115,8 @@ void extract_session_close(struct extract_session *session);
 //   cost        Prints what reading cost, on one line.
 //
 // Errors: USAGE (an unknown command; a time with a unit, but no clock rate); NOTFOUND (a condition
-// names nothing of this trace; the output for no events was written); NOMEM; IO (the text could not
-// be flushed, or a template file could not be read); BAD (a template is invalid; nothing was
+// names nothing of this trace; nothing was written if no event can pass); NOMEM; IO (the text could
+// not be flushed, or a template file could not be read); BAD (a template is invalid; nothing was
 // written, see extract_session_templates).
 enum extract_code extract_session_run(struct extract_session *session, const char *command,
                                       struct extract_text *text, struct extract_error *error);
@@ -141,7 +141,8 @@ enum extract_code extract_session_why(struct extract_session *session,
 
 // Exports what the session's filter lets through (extract_export_run). `options->hz` and
 // `options->templates` are those of the session. Errors: those of extract_export_run; NOTFOUND (a
-// condition names nothing of this trace; an export without events was written); those of templates.
+// condition names nothing of this trace; nothing was written if no event can pass); those of
+// templates.
 enum extract_code extract_session_export(struct extract_session *session,
                                          const struct extract_export_options *options,
                                          struct extract_text *text, struct extract_error *error);

@@ -194,7 +194,7 @@ check "-m, and all cores" 0 out 'queue send' no-err .
 run report "$trx" -C '0, 3' --no-header
 check "-C" 0 out 'queue send'
 run report "$trx" -C 1 --no-header
-check "-C of a core without events" 0 no-out .
+check "-C of a core without events" 1 no-out . err "use one of: 0$"
 for bad in '' x 0x1 1-2 1000; do
     run report "$trx" -C "$bad"
     check "refuses -C '$bad'" 1 err '^ringside: -C: ' no-out .

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# signals.sh: tests --signal, and that a thread, object or signal that the trace does not have is an
-# error, with the names that exist and without an empty report, for every command that takes these
-# filters. Prints "ok NAME" or "not ok NAME: why" for each test. Reads BUILD.
+# signals.sh: tests --signal, and that a thread, object, signal, event, class or core that the trace
+# does not have is an error, with the names that exist and without an empty report, for every
+# command that takes these filters. Prints "ok NAME" or "not ok NAME: why" for each test. Reads
+# BUILD.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
 data=$(realpath "$(dirname "$0")/../data")
@@ -30,7 +31,7 @@ refused() {
         # shellcheck disable=SC2086
         run $command "$option" "$name" "$@"
         check "$command $option $name of ${!#}" 1 no-out . \
-            err "\"$name\": no such n.* in this trace; $way"
+            err "\"$name\": no .* in this trace; $way"
     done
 }
 for name in nosuch 99 sampler; do
@@ -43,4 +44,56 @@ for name in nosuch 0x99; do
     refused --thread "$name" 'use one of: .*supervisor' "$data/demo.trx"
     refused --object "$name" 'use one of: samples' "$data/demo.trx"
 done
+
+# What the format defines, but the trace does not contain.
+refused --event 9999 'use one of: thread resume, thread suspend, ' "$data/demo.trx"
+refused --event RKH_TE_UT_SUCCESS 'use one of: pool init, ' "${rkh[@]}"
+for name in TX_TRACE_QUEUE_DELETE 'queue del*' 'queue delete,9999' nosuch; do
+    run report --event "$name" "$data/demo.trx"
+    check "report --event $name" 1 no-out . \
+        err 'no such .* in this trace; use one of: thread resume, thread suspend, '
+done
+run report --class INT --event user_event_4096 "$data/demo.trx" # no event is of both
+check "each exists, but not together" 0 out '^SEQ'
+for name in 7 '3 7' 255 256 999; do
+    run report -C "$name" "$data/demo.trx"
+    check "core $name" 1 no-out . \
+        err "\"${name%% *}\": no event of this core in this trace; use one of: 0\$"
+done
+run report -d 999 "$data/demo.trx"
+check "hook ids that no event has" 1 no-out . err 'no such event in this trace; use one of: '
+printf 'as before' >kept.svg
+run export --to svg --event 9999 -o kept.svg "$data/demo.trx"
+check "an export of no events" 1 err 'no such event in this trace'
+if grep -q '^as before$' kept.svg; then
+    ok "it leaves the file as it was"
+else
+    fail "it leaves the file as it was" "$(head -c 80 kept.svg)"
+fi
+
+# A filter is not empty if some of its names exist, or if it leaves out what does not.
+run report --no-header --event TX_TRACE_MUTEX_GET "$data/demo.trx"
+cp out parts
+run report --no-header --event 9999,TX_TRACE_MUTEX_GET "$data/demo.trx"
+as_parts "one of two types exists"
+run report --no-header -C 0 "$data/demo.trx"
+cp out parts
+run report --no-header -C '7 0' "$data/demo.trx"
+as_parts "one of two cores exists"
+run report --no-header --event '!9999' --event '!queue delete' "$data/demo.trx"
+as_parts "what does not exist is left out"
+
+# Losses may be absent: that is the answer. So it is for assertions and expressions.
+run report --event RINGSIDE_LOST "$data/demo.trx"
+check "no losses" 0 no-err .
+run assert 'count(9999) == 0' 'count(queue_delete) == 0' "$data/demo.trx"
+check "assertions about what never happens" 0
+run report --where "event == 'queue_delete'" "$data/demo.trx"
+check "an expression about what never happens" 0 no-err .
+
+# What arrives while it is printed may have such events later.
+cat stream.bin | timeout "$limit" "$ringside" report --format rkh --event RKH_TE_UT_SUCCESS - \
+    >"$work/out" 2>"$work/err"
+status=$?
+check "a type that may still come" 0 no-err 'no such'
 finish

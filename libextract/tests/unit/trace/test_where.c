@@ -365,7 +365,7 @@ static void errors_are_said(void **state)
         {"context == 'main'", EXTRACT_USAGE, "where", "column 12: \"main\": unknown context",
          "isr"},
         {"event == ''", EXTRACT_USAGE, "where", "column 10: \"\": empty name", ""},
-        {"event == 'qeue*'", EXTRACT_NOTFOUND, "event", "\"qeue*\": no such name", "symbol"},
+        {"event == 'qeue*'", EXTRACT_NOTFOUND, "event", "\"qeue*\": no such name", "queue send"},
         {"thread == 'mian'", EXTRACT_NOTFOUND, "thread", "\"mian\": no such name", "main"},
         {"object == 'main' || object == 'mine'", EXTRACT_NOTFOUND, "object", "\"mine\"", ""},
         {"queue == 'queue 1'", EXTRACT_NOTFOUND, "object", "\"queue 1\": no such name", ""},
