@@ -712,7 +712,20 @@ static void seek_numbers(struct compile *c)
 
 // ---- what matches nothing ----
 
-// Lists the types of a trace's events as reports print them, without markers.
+// Returns the first name that an entry of the trace gives a user event; NULL if there is none.
+static const char *find_user_event_name(const struct extract_trace *trace, uint32_t id)
+{
+    const struct extract_object *objects;
+    uint32_t first = format_of(trace)->user_ids;
+    size_t count = first && id >= first ? extract_trace_objects(trace, &objects) : 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (objects[i].number_kind == EXTRACT_KIND_USER_EVENT && objects[i].address == id - first)
+            return objects[i].name;
+    return NULL;
+}
+
+// Lists the types of a trace's events by their names, without markers.
 static void list_seen_types(const struct extract_trace *trace, struct extract_listing *listing)
 {
     uint32_t id = 0;
@@ -728,8 +741,10 @@ static void list_seen_types(const struct extract_trace *trace, struct extract_li
         else if (!extract_trace_next_rare_id(trace, &place, &next))
             return;
         const struct extract_event_type *type = extract_trace_type(trace, next);
+        const char *name = find_user_event_name(trace, next);
         extract_event_type_number(type, next, number);
-        snprintf(shown, sizeof shown, type->range ? "%s %s" : "%s", type->name, number);
+        snprintf(shown, sizeof shown, type->range && !name ? "%s %s" : "%s",
+                 name ? name : type->name, number);
         extract_listing_put(listing, shown);
     }
 }

@@ -60,6 +60,10 @@ for name in 7 '3 7' 255 256 999; do
     check "core $name" 1 no-out . \
         err "\"${name%% *}\": no event of this core in this trace; use one of: 0\$"
 done
+gunzip -c "$data/rtos/ram.bin.gz" >rtos.bin
+gunzip -c "$data/rtos/firmware.elf.gz" >rtos.elf
+run report --event 65000 --elf rtos.elf rtos.bin@0x20000000
+check "types that the trace names" 1 no-out . err 'use one of: posix_trace_start, .*rtos_switch, '
 run report -d 999 "$data/demo.trx"
 check "hook ids that no event has" 1 no-out . err 'no such event in this trace; use one of: '
 printf 'as before' >kept.svg
