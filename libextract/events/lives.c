@@ -260,11 +260,10 @@ static bool add_after_pause(struct build *build, uint64_t to)
 
 // Adds the lives of objects of one type at an address: at most `limit`, and perhaps an assumed one.
 static bool add_lives_of(struct build *build, const struct life_change *changes, size_t count,
-                         uint32_t type, size_t limit)
+                         uint32_t type, size_t limit, bool has_turns)
 {
     struct extract_trace *trace = build->trace;
     size_t first = trace->life_count;
-    bool has_turns = is_reused(build, changes, count, type);
     bool fits = add_assumed(build, changes->address, type, 0);
 
     for (size_t i = 0; i < count && fits; i++) {
@@ -373,9 +372,11 @@ static bool has_several_names(const struct build *build, const struct life_place
 {
     const struct extract_object *objects = build->trace->objects;
     const char *names = build->trace->names.data, *first = NULL;
-    bool is_ring = !build->trace->snapshots && !build->trace->snapshot->ring.format->entry_name;
+    bool has_one = !build->trace->snapshot->ring.format->entry_name &&
+                   (!build->trace->snapshots ||
+                    (count > 1 && extract_log_snapshots_are_merged(build->trace->snapshots)));
 
-    for (size_t i = 0; i < count && is_ring; i++) {
+    for (size_t i = 0; i < count && has_one; i++) {
         const char *name = names + build->offsets[list[i].object].name;
         if (objects[list[i].object].type != type || !objects[list[i].object].registered)
             continue;
@@ -428,10 +429,13 @@ static bool add_lives_at(struct build *build, uint64_t address, const struct lif
         for (size_t k = 0; k < objects; k++)
             is_in_use |= trace->objects[list[k].object].in_use &&
                          trace->objects[list[k].object].type == types[i];
-        if (!add_lives_of(build, count ? changes : &none, count, types[i], MAX_LIVES / used - 1))
+        bool has_names = has_several_names(build, list, objects, types[i]);
+        bool has_turns =
+            is_reused(build, changes, count, types[i]) || (build->trace->snapshots && has_names);
+        if (!add_lives_of(build, count ? changes : &none, count, types[i], MAX_LIVES / used - 1,
+                          has_turns))
             return false;
-        bool is_doubtful = !count && has_several_names(build, list, objects, types[i]) &&
-                           !is_of_newest(build, types[i], is_in_use);
+        bool is_doubtful = !count && has_names && !is_of_newest(build, types[i], is_in_use);
         for (; first < trace->life_count; first++) {
             trace->lives[first].is_in_use = is_in_use;
             trace->lives[first].is_doubtful = is_doubtful;

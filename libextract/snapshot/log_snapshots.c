@@ -423,9 +423,7 @@ bool extract_log_snapshots_text(struct extract_log_snapshots *snapshots, size_t 
     return true;
 }
 
-// Returns whether a log was merged from several inputs. It has one registry, that of the newest
-// input, before all entries.
-static bool is_merged(struct extract_log_snapshots *snapshots)
+bool extract_log_snapshots_are_merged(struct extract_log_snapshots *snapshots)
 {
     const struct extract_log_block *block;
     struct extract_text text;
@@ -452,7 +450,7 @@ bool extract_log_snapshots_read_at(struct extract_log_snapshots *snapshots, size
     const struct extract_log_block *next;
 
     if (n >= places->count || places->at[n] != block || snapshots->passed_at[n] == UINT64_MAX ||
-        (n == 0 && is_merged(snapshots)))
+        (n == 0 && extract_log_snapshots_are_merged(snapshots)))
         return false;
     *after = *before = snapshots->passed_at[n];
     do

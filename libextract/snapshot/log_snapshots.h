@@ -84,6 +84,9 @@ void extract_log_snapshots_pass(struct extract_log_snapshots *snapshots, size_t 
 // passed, and 0 if there is none.
 size_t extract_log_snapshots_registry_of(const struct extract_log_snapshots *snapshots,
                                          uint64_t seq);
+// Returns whether a log was merged from several inputs. It has one registry, which has the objects
+// of all of them, before all entries; those of the newest input are in use.
+bool extract_log_snapshots_are_merged(struct extract_log_snapshots *snapshots);
 // Finds out between which events the registry in a block was read: it is after those before
 // *after, and before *before, since the target may have run on until the next entries were read.
 // Returns false if it is not known.

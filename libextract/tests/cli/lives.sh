@@ -252,6 +252,17 @@ is_unsure_after_loss() {
 }
 check after-a-loss is_unsure_after_loss
 
+# No event shows that the address is used in turn, but the registries of the two rings do.
+{ alpha; slot 0 1 $T 4 uploader; event $T 4 4096 1020 1 0 0 0; } | ring first.trx 2 16 1
+{ alpha; slot 0 1 $T 9 logger; event $T 9 4097 5000 1 0 0 0; } | ring second.trx 2 16 1
+is_of_registry() {
+    "$ringside" merge first.trx second.trx -o registries.log
+    names registries.log >named
+    cat named
+    [ "$(paste -sd ' ' named)" = "4096 $T#1 4097 logger~" ]
+}
+check other-registry is_of_registry
+
 # Two threads with one name and different priorities: both names are certain.
 { alpha; slot 1 1 $T 4 conn; slot 0 1 $T 9 conn; two_threads 9; } | ring conn.trx 3 16 10
 check one-name is_named conn.trx conn conn
