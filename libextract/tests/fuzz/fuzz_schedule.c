@@ -43,23 +43,23 @@ static bool is_older(uint64_t key)
 static void add_state(void *context, const struct extract_state *state)
 {
     struct walk *walk = context;
-    size_t i = ((uint32_t)state->thread - BASE - 0x100000) / 0x100;
-    check(state->from < state->to && i <= THREADS);
+    size_t i = (state->thread - BASE - 0x100000) / 0x100;
+    check(state->from < state->to);
     check((state->state == EXTRACT_STATE_BLOCKED) == (state->wait != NULL));
     if (is_older(state->thread))
         return;
-    check(state->from >= walk->thread_end[i]);
+    check(i <= THREADS && state->from >= walk->thread_end[i]);
     walk->thread_end[i] = state->to;
 }
 
 static void add_owner(void *context, const struct extract_ownership *owner)
 {
     struct walk *walk = context;
-    size_t i = ((uint32_t)owner->mutex - BASE - 0x200000) / 0x40;
-    check(owner->from < owner->to && i < OBJECTS);
+    size_t i = (owner->mutex - BASE - 0x200000) / 0x40;
+    check(owner->from < owner->to);
     if (is_older(owner->mutex))
         return;
-    check(owner->from >= walk->mutex_end[i]);
+    check(i < OBJECTS && owner->from >= walk->mutex_end[i]);
     walk->mutex_end[i] = owner->to;
 }
 

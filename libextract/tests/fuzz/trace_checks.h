@@ -68,6 +68,7 @@ static inline bool check_events(const struct extract_trace *trace)
     struct extract_event events[BATCH], last;
     struct extract_reader reader;
     size_t count, total = 0;
+    uint64_t latest = 0;
     bool forward = true;
     extract_reader_init(&reader, trace);
     while ((count = extract_reader_next(&reader, events, BATCH)))
@@ -76,12 +77,13 @@ static inline bool check_events(const struct extract_trace *trace)
                 continue;
             check_event(&events[i], total++ ? &last : NULL);
             last = events[i];
+            latest = last.ticks > latest ? last.ticks : latest;
             check(!extract_trace_info(trace)->cores ||
                   last.core < extract_trace_info(trace)->cores);
             forward = forward && !(last.flags & EXTRACT_FLAG_BACKWARDS);
         }
     check(total == extract_trace_info(trace)->entries_valid);
-    check(!total || last.ticks == extract_trace_info(trace)->span_ticks);
+    check(latest == extract_trace_info(trace)->span_ticks);
     return forward;
 }
 

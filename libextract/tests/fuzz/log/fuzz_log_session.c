@@ -33,7 +33,7 @@ static uint64_t check_events(const struct extract_trace *trace, uint64_t *untime
     const struct extract_info *info = extract_trace_info(trace);
     struct extract_event events[BATCH];
     struct extract_reader reader;
-    uint64_t valid = 0, all = 0, last = 0;
+    uint64_t valid = 0, all = 0, last = 0, latest = 0;
     size_t count;
     extract_reader_init(&reader, trace);
     *untimed = 0;
@@ -46,9 +46,10 @@ static uint64_t check_events(const struct extract_trace *trace, uint64_t *untime
             valid += !extract_event_is_mark(event);
             *untimed += (event->flags & EXTRACT_FLAG_UNTIMED) != 0;
             last = event->ticks;
+            latest = last > latest ? last : latest;
         }
     check(valid == info->entries_valid);
-    check(info->span_ticks == last);
+    check(info->span_ticks == latest);
     check(info->log && info->entries_total >= info->entries_valid);
     return all;
 }
