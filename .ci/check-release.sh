@@ -36,13 +36,13 @@ gdb-reader/tests/transcript.sh write "$root/transcript" >"$root.log" 2>&1 || {
 [ ! -d "$data" ] || cp -r "$data" "$root/data" || exit 1
 # What the network of this host needs. .ci/run passes npm's settings on from the environment.
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
-mkdir -p "$root/etc/ssl/certs"
 [ ! -e /etc/ssl/certs/ca-certificates.crt ] ||
-    cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+    cp /etc/ssl/certs/ca-certificates.crt "$root/trusted.crt"
 
 cat >"$root/check" <<'SCRIPT'
 export HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 [ ! -d /data ] || export RINGSIDE_DATA=/data
+[ ! -e /trusted.crt ] || export NODE_EXTRA_CA_CERTS=/trusted.crt
 cd /ringside || exit 1
 start=$(date +%s)
 make demo >/demo.log 2>&1 </dev/null
