@@ -40,7 +40,7 @@ static void check_modes(const struct extract_stats *stats)
     for (size_t i = 0; i < stats->syscall_count; i++) {
         const struct extract_syscall_stats *call = &stats->syscalls[i];
         check(call->running.count == call->elapsed.count);
-        check(call->elapsed.count + call->unfinished == call->count);
+        check(call->elapsed.count + call->unfinished <= call->count); // some end before they begin
         unfinished += call->unfinished;
         begun -= call->count;
     }
