@@ -521,8 +521,8 @@ static enum extract_code read_kernel(struct extract_kernel **kernel, struct extr
         result->is_moved = is_read = true;
         kernel_add_problem(
             reader,
-            "an image is not where the target had it: that at 0x%llx began at "
-            "0x%llx, as its code or control blocks show; nothing is known of threads",
+            "an image is likely not where the target had it: by its code or control blocks, "
+            "that at 0x%llx began at 0x%llx; nothing is known of threads",
             (unsigned long long)now, (unsigned long long)before);
     }
     bool failed = reader->failed;

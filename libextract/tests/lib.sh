@@ -54,7 +54,7 @@ check() {
         out | err) grep -qe "$2" "$work/$1" || why="standard $1 lacks \"$2\"" ;;
         no-*) grep -qe "$2" "$work/${1#no-}" && why="standard ${1#no-} has \"$2\"" ;;
         esac
-        shift 2
+        shift 2 || { why="no pattern after \"$1\""; break; }
     done
     if [ -z "$why" ]; then ok "$name"; else fail "$name" "$why"; fi
 }
