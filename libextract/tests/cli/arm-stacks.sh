@@ -4,56 +4,17 @@
 # debugger shows the registers of one mode only, as QEMU does: sp and lr of the thread are found on
 # its stack, by the calls of the program. The control blocks are those of ThreadX, as far as they
 # are read. The truth is the stack that is written here.
+# shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=../assembly.sh
+. "$(dirname "$0")/../assembly.sh"
 cd "$work" || exit 1
 
 # `entry` calls `middle`, which calls a pointer (r2), `leaf`, and `push`, which saves lr. `service`
 # is called by the handler of interrupts.
-cat >program.S <<'S'
-    .syntax unified
-    .arm
-    .cfi_sections .debug_frame
-    .macro function name
-    .balign 4
-    .globl \name
-    .type \name, %function
-\name:
-    .cfi_startproc
-    .endm
-    .macro finish name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
-    .macro save bytes
-    .cfi_def_cfa_offset \bytes
-    .cfi_offset 14, -4
-    .endm
-    .text
-    .globl table
-table:
-    b start
-    b undefined
-    b start
-    b prefetch
-    b data
-    b start
-    b irq
-    b start
-    .irp name, start, undefined, prefetch, data, irq, _tx_thread_schedule
-    .globl \name
-    .type \name, %function
-\name:
-    b .
-    .size \name, . - \name
-    .endr
-    function shell
-    push {r4, lr}
-    save 8
-    blx r3
-    .globl after_entry
-after_entry:
-    b .
-    finish shell
+{
+    arm_program
+    cat <<'S'
     function entry
     push {r4, r5, r6, lr}
     save 16
@@ -114,18 +75,10 @@ after_dispatch:
     b .
     .size irq_handler, . - irq_handler
 S
-cat >blocks.c <<'C'
-typedef struct TX_THREAD_STRUCT {
-    unsigned tx_thread_id, tx_thread_run_count;
-    void *tx_thread_stack_ptr, *tx_thread_stack_start, *tx_thread_stack_end;
-    unsigned tx_thread_stack_size, tx_thread_time_slice, tx_thread_new_time_slice;
-    struct TX_THREAD_STRUCT *tx_thread_ready_next, *tx_thread_ready_previous;
-    const char *tx_thread_name;
-    unsigned tx_thread_priority, tx_thread_state;
-    struct TX_THREAD_STRUCT *tx_thread_created_next, *tx_thread_created_previous;
-    void (*tx_thread_entry)(void);
-} TX_THREAD;
-extern void entry(void);
+} >program.S
+{
+    threadx_blocks
+    cat <<'C'
 extern char after_entry, after_middle, after_pushes, _tx_thread_schedule, after_service,
     after_dispatch;
 #define EMPTY 0xEFEFEFEF
@@ -153,20 +106,11 @@ struct {
     unsigned top[4];
 } irq_stack = {{0}, 4, &after_service, 5, &after_dispatch, {0}};
 unsigned abort_stack[8];
-TX_THREAD culprit = {0x54485244, 3, stack.free, &stack, (char *)(&stack + 1) - 1, sizeof stack, 0,
-    0, &culprit, &culprit, "culprit", 9, 0, &culprit, &culprit, entry};
-TX_THREAD *_tx_thread_created_ptr = &culprit, *_tx_thread_current_ptr = &culprit,
-    *_tx_thread_execute_ptr = &culprit;
-unsigned _tx_thread_created_count = 1, _tx_thread_system_state;
+TX_THREAD culprit = CULPRIT(stack.free, stack);
+unsigned _tx_thread_system_state;
 C
-arm-none-eabi-gcc -mcpu=cortex-a9 -g -nostdlib -static -Wl,-Ttext=0x8000 -Wl,-Tdata=0x20000 \
-    -Wl,-e,start -o program.elf program.S blocks.c 2>err ||
-    { echo "not ok builds: $(head -n 3 err)"; exit 1; }
-arm-none-eabi-objcopy -O binary -j .data -j .bss --set-section-flags .bss=alloc,load,contents \
-    program.elf ram.bin
-at() { # SYMBOL
-    printf '0x%x' "0x$(arm-none-eabi-nm program.elf | awk -v n="$1" '$3 == n {print $1}')"
-}
+} >blocks.c
+arm_build
 poke() { # SYMBOL OFFSET VALUE: changes a word of a copy
     local i
     for ((i = 0; i < 4; i++)); do
@@ -175,17 +119,9 @@ poke() { # SYMBOL OFFSET VALUE: changes a word of a copy
 }
 # page PC LR: the page of a core at the start of the handler at PC.
 page() {
-    printf '%s\n' 'r0 16' 'r1 0xcccc' 'r2 0' 'r3 3' 'r4 4' 'r11 27' \
-        "sp $(($(at abort_stack) + 32))" \
-        "lr $2" "pc $(at "$1")" 'cpsr 0x1d7' 'dfsr 0x805' 'dfar 0xcccc' 'ifsr 5' 'ifar 0' \
-        'sctlr 0xc5007b' "vbar $(at table)" >registers.txt
-    "$ringside" crash -q --json --elf program.elf --registers registers.txt now.bin@0x20000 \
-        >page.json 2>err
+    arm_page "$1" "$2" 'r0 16' 'r1 0xcccc' 'r2 0' 'r3 3' 'r4 4' 'ifar 0'
 }
 fault='.cause.kind == "memory fault" and .cause.certainty == "likely" and .thread.name == "culprit"'
-frames() { # FUNCTION...
-    printf '[.frames[].function] == %s' "$(printf '%s\n' "$@" | jq -R . | jq -sc .)"
-}
 
 cp ram.bin now.bin
 page prefetch 0x4

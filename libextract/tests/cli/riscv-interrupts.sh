@@ -3,21 +3,15 @@
 # riscv-interrupts.sh: tests what `ringside crash` says of a trap in an interrupt of ThreadX on
 # RISC-V: the port has saved its registers on the stack of the system, and a thread has the core.
 # The truth is the stack that is written here.
+# shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=../assembly.sh
+. "$(dirname "$0")/../assembly.sh"
 cd "$work" || exit 1
 
-cat >program.S <<'S'
-    .macro function name
-    .balign 4
-    .globl \name
-    .type \name, @function
-\name:
-    .cfi_startproc
-    .endm
-    .macro finish name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
+{
+    function_macros
+    cat <<'S'
     .macro enter
     addi sp, sp, -16
     .cfi_def_cfa_offset 16
@@ -63,18 +57,10 @@ after_entry:
     j .
     finish entry
 S
-cat >blocks.c <<'C'
-typedef struct TX_THREAD_STRUCT {
-    unsigned long tx_thread_id, tx_thread_run_count;
-    void *tx_thread_stack_ptr, *tx_thread_stack_start, *tx_thread_stack_end;
-    unsigned long tx_thread_stack_size, tx_thread_time_slice, tx_thread_new_time_slice;
-    struct TX_THREAD_STRUCT *tx_thread_ready_next, *tx_thread_ready_previous;
-    const char *tx_thread_name;
-    unsigned tx_thread_priority, tx_thread_state;
-    struct TX_THREAD_STRUCT *tx_thread_created_next, *tx_thread_created_previous;
-    void (*tx_thread_entry)(void);
-} TX_THREAD;
-extern void entry(void);
+} >program.S
+{
+    threadx_blocks
+    cat <<'C'
 extern char after_call, after_service, after_entry, after_handler;
 /* The stack of a thread that has called its entry function: zeros below, as in new memory. */
 struct {
@@ -85,19 +71,15 @@ struct {
     unsigned long free[20], handler[2], frame[32], pad, service_ra, more, dispatch_ra, end[4];
 } system = {{0}, {0}, {[22] = 0 /* a5 */, [28] = (unsigned long)&after_call, [30] = 0}, 0,
     (unsigned long)&after_service, 0, (unsigned long)&after_handler, {0}};
-TX_THREAD culprit = {0x54485244, 3, stack.free, &stack, (char *)(&stack + 1) - 1, sizeof stack, 0,
-    0, &culprit, &culprit, "culprit", 9, 0, &culprit, &culprit, entry};
-TX_THREAD *_tx_thread_created_ptr = &culprit, *_tx_thread_current_ptr = &culprit,
-    *_tx_thread_execute_ptr = &culprit;
-unsigned long _tx_thread_created_count = 1, _tx_thread_system_state = 2;
+TX_THREAD culprit = CULPRIT(stack.free, stack);
+unsigned long _tx_thread_system_state = 2;
 C
+} >blocks.c
 riscv64-unknown-elf-gcc -march=rv64imac -mabi=lp64 -mcmodel=medany -g -ffreestanding -nostdlib \
     -static -Wl,--no-relax -Wl,-Ttext=0x80000000 -Wl,-Tdata=0x80010000 -Wl,-e,trap_entry \
     -o program.elf program.S blocks.c 2>err || { echo "not ok builds: $(head -n 3 err)"; exit 1; }
 riscv64-unknown-elf-objcopy -O binary -j .data -j .sdata program.elf ram.bin
-at() { # SYMBOL
-    printf '0x%x' "0x$(riscv64-unknown-elf-nm program.elf | awk -v n="$1" '$3 == n {print $1}')"
-}
+tools=riscv64-unknown-elf-
 from=$(LC_ALL=C readelf -SW program.elf | awk '$2 == ".data" {print "0x" $4}
     $3 == ".data" {print "0x" $5}')
 printf '%s\n' "pc $(at in_handler)" "ra $(at after_handler)" "sp $(($(at system) + 160))" 's0 0' \

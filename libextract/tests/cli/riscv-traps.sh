@@ -6,21 +6,14 @@
 # Registers and stacks are those that a core has there, by the instructions of the source.
 # shellcheck source=../lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=../assembly.sh
+. "$(dirname "$0")/../assembly.sh"
 
 # `outer` calls `inner`, then a pointer in a5. The handlers: one without rules; one that saves s0;
 # one that saves ra, and calls another function. RAM begins with the stack of `start`.
-cat >"$work/program.S" <<'S'
-    .macro function name
-    .globl \name
-    .type \name, %function
-    .balign 4
-\name:
-    .cfi_startproc
-    .endm
-    .macro finish name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
+{
+    function_macros
+    cat <<'S'
     .macro enter register
     addi sp, sp, -16
     .cfi_def_cfa_offset 16
@@ -68,6 +61,7 @@ calls_return:
     j .
     finish spin
 S
+} >"$work/program.S"
 # A task with a frame as the port of FreeRTOS 11.3 saves it: mepc, mstatus, x1, x5 to x31, depth.
 # The stack of `outer`, with its ra, is above it.
 cat >"$work/task.c" <<'C'
@@ -116,9 +110,6 @@ page() { # PC RA SP MEPC MCAUSE [NAME=VALUE...]
         "${@:6}" | tr = ' ' >"$work/registers.txt"
     "$ringside" crash -q --json --elf "$elf" --registers "$work/registers.txt" \
         "$work/ram.bin@0x80010000" >"$work/page.json" 2>"$work/err"
-}
-frames() { # FUNCTION...
-    printf '(.frames | map(.function)) == %s' "$(jq -cn '$ARGS.positional' --args "$@")"
 }
 stored='.place.function == "inner" and .place.certainty == "certain"'
 called() { # CERTAINTY
