@@ -580,7 +580,7 @@ void command_run(struct call *call)
 
 // Appends the body of a subcommand, each command in it after the prefix `with`. The body must pass
 // the arguments one by one itself, because in GDB only the body of a command sees its arguments.
-// $argc stands for decimal digits. Conditions are subtractions, which each language has: Fortran in
+// $argc is replaced by decimal digits. Conditions are subtractions, which each language has: Fortran in
 // GDB 10 has no "<".
 static void put_body(const struct command *command, const char *with, struct extract_text *script)
 {

@@ -196,7 +196,7 @@ shell cmp demo.trx again.trx && echo equal
 END
 }
 
-# The recorder of POSIX trace, live: requests are carried out when the board goes on.
+# The recorder of POSIX trace, live: requests are carried out when the board continues.
 commands_posix() {
     cat <<END
 $to_checkpoint

@@ -17,8 +17,8 @@
 // logs that were merged from several cores or boards, the top bytes are always numbers of cores.
 #include "events/internal.h"
 
-// From so many observations on, of which the other reading explains at most one in RATIO, nobody
-// needs to be told that it is a conclusion.
+// From so many observations on, of which the other reading explains at most one in RATIO, no
+// message says that it is a conclusion.
 enum { ENOUGH = 4, RATIO = 16 };
 
 static bool is_as_user(enum extract_core_ids ids)

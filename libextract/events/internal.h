@@ -338,7 +338,7 @@ const struct extract_object *extract_names_find(const struct extract_trace *trac
 // the address, which has no lives.
 const struct extract_life *lives_find(const struct extract_trace *trace, uint32_t type,
                                       uint64_t address, uint64_t seq);
-// Returns the older life that a key stands for; NULL if it is an address.
+// Returns the older life that a key denotes; NULL if it is an address.
 const struct extract_life *lives_of_key(const struct extract_trace *trace, uint64_t key);
 // Returns how many lives have begun at an event.
 uint64_t lives_begun(const struct extract_trace *trace, uint64_t seq);

@@ -12,7 +12,7 @@
 //   spelling of users        ADDRESS#1            ADDRESS#2
 //
 // The newest life has the address as its key, so that addresses from elsewhere, such as those of
-// control blocks in memory, mean it. `n` counts the lives of the trace, and goes on in the next
+// control blocks in memory, mean it. `n` counts the lives of the trace, and continues in the next
 // part of a running target, so that no two of them ever have the same key. What happens between a
 // deletion and the next creation belongs to the life before. If entries were lost since then, or
 // since the creation, what follows the loss belongs to a life of its own, unless no event shows

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // kernel: what an instruction of an Arm core of A- or R-profile does to the registers and to the
 // memory. In: a piece of code. Out: a step, which holds no more than is needed to follow code that
-// runs straight on: what is set to what, what is stored where, and whether the code goes on.
+// runs straight on: what is set to what, what is stored where, and whether the code continues.
 #ifndef EXTRACT_ARM_CODE_H
 #define EXTRACT_ARM_CODE_H
 

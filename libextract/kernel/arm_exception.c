@@ -151,7 +151,7 @@ static bool is_code(struct extract_symbols *symbols, uint64_t address)
     return extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) && symbol.function;
 }
 
-// Returns whether the memory has something at an address that is no code of the program: the core
+// Returns whether the memory has something at an address that is not code of the program: the core
 // can have executed that, if it has gone there.
 static bool is_data(struct extract_memory *memory, struct extract_symbols *symbols,
                     uint64_t address)

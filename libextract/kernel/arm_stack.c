@@ -375,7 +375,7 @@ bool kernel_find_arm_stack(struct kernel_reader *reader, const struct kernel_arm
     }
     if (found.fit == FIT_NO)
         try_sites(&search, is_code, &found);
-    // A jump by a register is less sure than a call: more code lies between it and its caller.
+    // A jump by a register is less sure than a call: more code is between it and its caller.
     if (found.fit == FIT_NO && !is_code) {
         find_jumps(&search);
         try_sites(&search, false, &found);

@@ -480,7 +480,7 @@ static void describe(struct extract_text *text, const struct merge_input *input)
 }
 
 // Returns which cores of an input are the first ones of a board: bit i for its core i. In a log of
-// several cores, core 0 always is, which tells that log from others.
+// several cores, core 0 always is, which distinguishes that log from others.
 static uint64_t board_starts(const struct merge *merge, const struct merge_input *input)
 {
     const uint64_t own = input->trace->board_starts;

@@ -136,7 +136,7 @@ static void note_core(struct thread *thread, uint8_t number, uint64_t until)
     thread->core = number;
 }
 
-// Adds the part from `from` to `to` of what had a core; nobody is known if it is not `is_known`.
+// Adds the part from `from` to `to` of what had a core. Without `is_known`, what had it is unknown.
 static void send_part(struct schedule *schedule, struct core *core,
                       const struct extract_interval *whole, uint64_t from, uint64_t to,
                       bool is_known)

@@ -38,7 +38,7 @@ struct extract_proxy {
     const struct register_machine *machine;
     enum proxy_state state;
     bool no_acks, has_ended;
-    bool is_killed;        // until GDB runs it again, there is no program for GDB
+    bool is_killed;        // until GDB runs it again, GDB has no program
     bool is_extended;      // GDB and the server have agreed that a kill does not end the session
     uint64_t interrupt_ns; // when GDB sent ^C, which has stopped nothing yet; 0: there is none
     int client;            // extract_proxy_watch

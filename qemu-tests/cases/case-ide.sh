@@ -190,7 +190,7 @@ resets_while_running() { # NAME...
 }
 
 # ^C ends steps that would not end for long: QEMU makes them without interrupts, so that the idle
-# loop goes on. Most of these ^C come between two steps. One that comes when GDB has read that a
+# loop continues. Most of these ^C come between two steps. One that comes when GDB has read that a
 # step has ended is not sent; of twelve, these are few.
 ends_steps() {
     local i lost=0

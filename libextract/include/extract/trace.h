@@ -217,7 +217,7 @@ const struct extract_object *extract_trace_thread_at(const struct extract_trace 
 
 // Returns the address of the object that a key in an event stands for. The key of an object is its
 // address. If another object was created at the same address later, the key is a number from 2^48
-// to 2^53, which is no address. Wherever a function takes an address, it takes a key.
+// to 2^53, which is not an address. Wherever a function takes an address, it takes a key.
 uint64_t extract_trace_address(const struct extract_trace *trace, uint64_t key);
 
 // Returns the type of an event id: a user-defined one, or that of the event table. Never NULL.

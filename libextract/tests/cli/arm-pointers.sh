@@ -194,7 +194,7 @@ done
 prefix=
 
 # Code with very many paths to a jump, each of which contradicts r4 only at its beginning, and
-# functions without any code: both end in time, and tell nothing.
+# functions without any code: both searches end in time, without a result.
 cat >>program.S <<'S'
     .arm
     .globl paths
@@ -226,7 +226,7 @@ page prefetch 4 0
 grep -v '^r[25-7] ' registers.txt | sed 's/^r4 .*/r4 0x123/' >few.txt
 run crash -q --json --elf program.elf --registers few.txt ram.bin@0x20000
 check 'many paths end in time' 0
-is 'many paths tell nothing' "$(jq .place.function out)" null
+is 'many paths have no result' "$(jq .place.function out)" null
 truncate -s 64M zeros.bin
 run threads --elf program.elf zeros.bin@0x20000
 check 'code of zeros is nowhere' 0 err 'no threads' no-err 'not where the target had it'

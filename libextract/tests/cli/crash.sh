@@ -246,7 +246,7 @@ for kernel in freertos rtos; do
             no-err 'cannot be read\|list'
     done
     run crash -q --json --elf firmware.elf ram.bin@0x20001000
-    is "$kernel: ... is no other program" "$(jq -c '[.threads == [], .cause.kind, [.findings[].kind]
+    is "$kernel: ... is not another program" "$(jq -c '[.threads == [], .cause.kind, [.findings[].kind]
         == ["wrong address"] or any(.findings[]; .kind == "wrong address"),
         any(.findings[]; .kind == "other program" or .kind == "watchdog")]' out)" \
         '[true,"unknown",true,false]'

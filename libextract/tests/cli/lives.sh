@@ -129,7 +129,7 @@ is_object() { # VALUE COUNT
 check object-by-numbers eval "is_object $T#1 4 && is_object $T#2 3"
 check where-by-number eval '[ "$("$ringside" report --json \
     --where "thread == \"$T#1\" || object == \"$T#2\"" two.trx | wc -l)" = 5 ]'
-is_refused() { # WORD: there is no third one
+is_refused() { # WORD: a third one does not exist
     ! "$ringside" report --thread $T#3 two.trx 2>err && grep -q "\"$T#3\": no such name" err
 }
 check no-such-number is_refused

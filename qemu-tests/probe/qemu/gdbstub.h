@@ -48,7 +48,7 @@ bool gdb_remove(struct gdbstub *gdb, uint64_t address);
 bool gdb_step(struct gdbstub *gdb, bool masked);
 bool gdb_resume(struct gdbstub *gdb);
 
-// Skips the stops that QEMU has reported, without waiting. QEMU waits while there is no space for
+// Skips the stops that QEMU has reported, without waiting. QEMU waits while it has no space for
 // more.
 void gdb_skip(struct gdbstub *gdb);
 
