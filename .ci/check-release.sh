@@ -28,7 +28,7 @@ echo "check-release: a root of $suite in build/release/$suite"
 debootstrap --variant=minbase --include=gcc,make "$suite" "$root" \
     ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} >"$root.log" 2>&1 ||
     fail "debootstrap: $(tail -n 1 "$root.log")"
-git clone -q . "$root/ringside" || exit 1
+git clone -q . "$root/root/ringside" || exit 1
 gdb-reader/tests/transcript.sh write "$root/transcript" >"$root.log" 2>&1 || {
     cat "$root.log"
     fail "the commands in the GDB of this machine"
@@ -43,7 +43,7 @@ cat >"$root/check" <<'SCRIPT'
 export HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 [ ! -d /data ] || export RINGSIDE_DATA=/data
 [ ! -e /trusted.crt ] || export NODE_EXTRA_CA_CERTS=/trusted.crt
-cd /ringside || exit 1
+cd /root/ringside || exit 1
 start=$(date +%s)
 make demo >/demo.log 2>&1 </dev/null
 status=$?
@@ -57,7 +57,9 @@ gdb-reader/tests/transcript.sh compare /transcript </dev/null || status=1
 cat build/test-logs/summary
 exit $status
 SCRIPT
-# The mounts end with the namespace.
+# The mounts end with the namespace. The root becomes that of all processes: chroot would keep tests
+# from having a namespace of their own.
 exec unshare --mount sh -c '
-mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && mount -t sysfs sysfs "$0/sys" &&
-mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm" && exec chroot "$0" /bin/sh /check' "$root"
+mount --bind "$0" "$0" && cd "$0" && mount -t proc proc proc && mount --rbind /dev dev &&
+mount -t sysfs sysfs sys && mount -t tmpfs -o mode=1777 tmpfs dev/shm &&
+pivot_root . mnt && umount -l /mnt && cd / && exec /bin/sh /check' "$root"

@@ -22,7 +22,7 @@ enum {
     VOTES = 512,     // distances that are counted
     BLOCKS = 128,    // control blocks
     WORD = 4,
-    LEAST_VOTES = 3 // that prove it
+    LEAST_VOTES = 3 // with fewer, nothing is likely
 };
 
 struct vote {

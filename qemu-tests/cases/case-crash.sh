@@ -793,4 +793,4 @@ elf=$firmware/deaths-cortex-m3.elf
 stop_qemu
 check "OpenOCD: a bad pointer of a live target" live_openocd
 check "a live target that cannot be reached, or has no registers, is refused" live_refuses
-finish
+exit $((failed > 0))

@@ -241,4 +241,4 @@ elf=$firmware/demo-cortex-m3.elf
 check "^C between two steps ends them" ends_steps
 stop_qemu
 check "OpenOCD: resets by GDB and from elsewhere" openocd_resets
-finish
+exit $((failed > 0))

@@ -144,4 +144,4 @@ for port in $ports; do
     [ "$port" != cortex-m3 ] || check "$port: names without the registry" names_without_registry
 done
 check "what cannot be read is refused with a way out" refuses
-finish
+exit $((failed > 0))

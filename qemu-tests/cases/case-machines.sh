@@ -211,4 +211,4 @@ for flag in '' -DWITH_FLAG; do
 done
 all freertos-aarch64 'virt -cpu cortex-a53 -nic none' aarch64 aarch64-linux-gnu- 0x40080000 \
     0x40090000 "$freertos" -DFREERTOS -mgeneral-regs-only -mstrict-align
-finish
+exit $((failed > 0))

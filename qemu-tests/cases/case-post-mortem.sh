@@ -147,4 +147,4 @@ for port in $ports crash; do
     check "$port: a core with all threads" cores
 done
 check "what cannot be served is refused with a way out" refuses
-finish
+exit $((failed > 0))

@@ -391,4 +391,4 @@ check "OpenOCD: all threads, a breakpoint and a step" openocd_threads
 check "OpenOCD: no threads of the run before a reset" openocd_at_reset
 check "OpenOCD: run and kill" openocd_runs_again
 check "OpenOCD: its own threads" openocd_own_threads
-finish
+exit $((failed > 0))

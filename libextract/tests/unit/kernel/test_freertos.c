@@ -630,7 +630,7 @@ static void missing_tasks_are_no_damage(void **state)
     extract_memory_close(images);
 }
 
-// Empty lists show where an image was; three of them prove it. Others prove nothing.
+// Empty lists show where an image was; three of them make it likely. Others show nothing.
 static void empty_lists_tell_where_an_image_was(void **state)
 {
     enum { LISTS = 4, FURTHER = 0x1000 };
