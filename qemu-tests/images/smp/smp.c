@@ -2,10 +2,13 @@
 // qemu-tests/images: two harts of RISC-V, each with a thread, whose control blocks have the names
 // of ThreadX SMP. waiter waits for a semaphore that nobody puts. On hart 0, left and third take
 // turns: each gives the hart to the other by itself. right never gives hart 1 away, and dies when
-// smp_death is set. No interrupt is used.
+// smp_death is set. No interrupt is taken.
 #include <stdbool.h>
 #include <stdint.h>
 
+// A word for each hart: 1 asks for a software interrupt. A reset clears it.
+static volatile uint32_t *const msip = (volatile uint32_t *)0x02000000;
+enum { MIP_MSIP = 1 << 3 };
 enum { HARTS = 2, STACK_WORDS = 256, READY = 0, WAITS_FOR_SEMAPHORE = 6 };
 enum { THREAD_ID = 0x54485244, SEMAPHORE_ID = 0x53454D41 };
 
@@ -34,7 +37,6 @@ static TX_THREAD waiter, left, third, right;
 static TX_SEMAPHORE never;
 static _Alignas(16) unsigned long stacks[4][STACK_WORDS];
 static volatile unsigned long left_count, third_count, right_count;
-volatile bool smp_is_ready; // hart 1 may begin
 volatile bool smp_death;
 
 // smp.S: saves the registers that a function keeps on the stack, as ThreadX does, and its stack
@@ -141,16 +143,20 @@ void smp_hart0(void)
     _tx_thread_current_ptr[0] = &waiter;
     _tx_thread_current_ptr[1] = &right;
     __asm__ volatile("fence rw, rw" ::: "memory");
-    smp_is_ready = true;
+    msip[1] = 1;
     smp_switch(&nothing, &waiter.tx_thread_stack_ptr);
 }
 
+// Waits for hart 0 outside of memory, which a reset does not clear.
 void smp_hart1(void)
 {
+    unsigned long pending;
     void *nothing;
 
-    while (!smp_is_ready)
-        ;
+    do
+        __asm__ volatile("csrr %0, mip" : "=r"(pending));
+    while (!(pending & MIP_MSIP));
+    msip[1] = 0;
     __asm__ volatile("fence rw, rw" ::: "memory");
     smp_switch(&nothing, &right.tx_thread_stack_ptr);
 }
