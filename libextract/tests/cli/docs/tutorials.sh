@@ -39,7 +39,7 @@ prepare() { # NAME
         describe_library
         trace=(--elf firmware.elf ram.bin@0x20000000)
         ;;
-    rtos)
+    rtos) # the program of the page's board, without line tables and frames, and the RAM of step 6
         for file in "$data"/rtos/*.gz; do
             gunzip -c "$file" >"$(basename "$file" .gz)" || exit 1
         done
