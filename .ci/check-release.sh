@@ -16,7 +16,7 @@ suite=${1:-}
 case $suite in
 '' | *[!a-z]*) fail "use the name of a release, such as trixie" ;;
 esac
-[ "$(id -u)" = 0 ] || fail "debootstrap and chroot need root; use sudo"
+[ "$(id -u)" = 0 ] || fail "debootstrap and mounts need root; use sudo"
 .ci/setup.sh release && .ci/setup.sh test || exit 1
 make --no-print-directory all >/dev/null || fail "make failed on this machine"
 root=$PWD/build/release/$suite
@@ -43,6 +43,8 @@ cat >"$root/check" <<'SCRIPT'
 export HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
 [ ! -d /data ] || export RINGSIDE_DATA=/data
 [ ! -e /trusted.crt ] || export NODE_EXTRA_CA_CERTS=/trusted.crt
+# What the outer make found belongs to the other machine.
+unset MAKEFLAGS MFLAGS MAKELEVEL BUILD $(env | sed -n 's/^\(HAVE_[A-Z]*\)=.*/\1/p')
 cd /root/ringside || exit 1
 start=$(date +%s)
 make demo >/demo.log 2>&1 </dev/null

@@ -147,7 +147,7 @@ check-rooms:
 	@$(SUBMAKE) all
 	@.ci/run-tests rooms
 
-# Needs root, for debootstrap and chroot.
+# Needs root, for debootstrap and mounts.
 check-release:
 	$(if $(SUITE),,$(error usage: make check-release SUITE=trixie))
 	@.ci/check-release.sh '$(SUITE)'
