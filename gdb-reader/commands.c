@@ -562,6 +562,29 @@ const struct command commands[] = {
     {NULL, NULL, NULL, NULL, EXTRA_NOTHING, NULL},
 };
 
+// Errors of the library name the field of its options that is wrong. Puts the option there as it
+// was typed: "--event", or "set event" for one of `ringside set`.
+static void name_option(const struct call *call, struct extract_error *error)
+{
+    const struct request *request = call->request;
+    bool is_set = state_is_set(call->state, error->what);
+    char name[sizeof error->what + sizeof "set "];
+
+    for (size_t i = 0; i < request->argument_count; i++) {
+        if (strncmp(request->arguments[i], "--", 2) != 0 ||
+            strcmp(request->arguments[i] + 2, error->what) != 0)
+            continue;
+        extract_error_rename(error, request->arguments[i]);
+        return;
+    }
+    // The number of `last N`, and what `set` itself refuses, already have the name that was typed.
+    if (is_set && strcmp(request->command, "set") != 0 &&
+        strcmp(request->command, error->what) != 0) {
+        snprintf(name, sizeof name, "set %s", error->what);
+        extract_error_rename(error, name);
+    }
+}
+
 void command_run(struct call *call)
 {
     struct answer *answer = call->answer;
@@ -574,6 +597,8 @@ void command_run(struct call *call)
     if (code && !answer->error.code)
         extract_error_set(&answer->error, code, call->request->command, NULL, "%s",
                           extract_code_name(code));
+    if (answer->error.code == EXTRACT_USAGE || answer->error.code == EXTRACT_NOTFOUND)
+        name_option(call, &answer->error);
     if (code)
         answer->status = code == EXTRACT_USAGE ? ANSWER_USAGE : ANSWER_UNREADABLE;
 }

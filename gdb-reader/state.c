@@ -237,6 +237,15 @@ enum extract_code state_set(struct state *state, const char *key, const char *va
                              "unknown option");
 }
 
+bool state_is_set(const struct state *state, const char *key)
+{
+    bool is = state->options.has_ring && strcmp(key, "ring") == 0;
+
+    for (size_t i = 0; i < STATE_FILTERS; i++)
+        is |= state->options.filter[i] && strcmp(key, filter_names[i]) == 0;
+    return is;
+}
+
 static void put_quoted(struct extract_text *text, const char *value)
 {
     extract_text_puts(text, " \"");

@@ -70,6 +70,9 @@ enum extract_code state_open_symbols(struct state *state, const char *path,
 enum extract_code state_set(struct state *state, const char *key, const char *value,
                             struct extract_error *error);
 
+// Returns whether an option that errors of the library name is set: a filter, or the ring.
+bool state_is_set(const struct state *state, const char *key);
+
 // Parses the texts of the options `rkh` and `view`, each of which may be NULL, into `rkh`. Errors:
 // USAGE, NOMEM, IO.
 enum extract_code state_parse_rkh(struct extract_rkh *rkh, const char *settings, const char *view,

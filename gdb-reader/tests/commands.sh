@@ -79,11 +79,13 @@ test_where() {
     has '^\$6 = 15$' # events 10, 12, ... 38
     has '^\$7 = 40$'
     at_checkpoint "ringside dump --where 'info1 = 5'"
-    has 'where: column 7: unexpected "="; use == to compare'
+    has '[-][-]where: column 7: unexpected "="; use == to compare'
     at_checkpoint 'ringside dump --where info1 == 5'
     has '==: unknown option after --where; put the expression in quotes'
     at_checkpoint "ringside set where 'info1 ='"
     has 'where: column 7: unexpected'
+    at_checkpoint 'ringside set thread nosuch' 'ringside dump'
+    has 'set thread: "nosuch": no such name in this trace'
 }
 
 test_stats() {

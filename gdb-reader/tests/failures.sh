@@ -32,6 +32,18 @@ test_stand_in_works() {
     has '^set \$_ringside_failed = 1$'
 }
 
+# An error names an option as it was typed, or as `ringside set` calls it.
+test_options_in_errors() {
+    host run dump --thread nosuch
+    has '^set \$ringside_error = "--thread: \\042nosuch\\042: no such name'
+    host run last 5 --event 9999
+    has '^set \$ringside_error = "--event: \\0429999\\042: no such event in this trace'
+    host run last x
+    has '^set \$ringside_error = "last: \\042x\\042: not a number'
+    host run set from now
+    has '^set \$ringside_error = "from: \\042now\\042: not a time'
+}
+
 test_reads() {
     for command in info 'dump --thread alpha' stats diff; do
         # shellcheck disable=SC2086

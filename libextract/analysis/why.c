@@ -158,19 +158,20 @@ enum extract_code why_find_thread(const struct extract_trace *trace, const char 
                      found ? "several threads have this name" : "no thread has this name", error);
 }
 
-// Converts a time of the user to ticks.
-static enum extract_code read_time(const char *string, uint64_t hz, uint64_t *ticks,
-                                   struct extract_error *error)
+// Converts a time of the user to ticks. `field` is that of the options.
+static enum extract_code read_time(const char *field, const char *string, uint64_t hz,
+                                   uint64_t *ticks, struct extract_error *error)
 {
     struct filter_time time;
 
     if (!filter_time_parse(string, &time))
-        return extract_error_set(error, EXTRACT_USAGE, string,
+        return extract_error_set(error, EXTRACT_USAGE, field,
                                  "use ticks, or a time with a unit, such as 1.5s, 20ms, 7us or 9ns",
-                                 "not a time");
+                                 "\"%s\": not a time", string);
     if (time.per_second && !hz)
-        return extract_error_set(error, EXTRACT_USAGE, string, "use ticks, or pass --hz",
-                                 "the trace does not state how long a tick is");
+        return extract_error_set(error, EXTRACT_USAGE, field,
+                                 "set the clock's rate with hz, or use ticks",
+                                 "\"%s\": the clock's rate is not known", string);
     *ticks = filter_time_ticks(&time, hz, false);
     return EXTRACT_OK;
 }
@@ -531,12 +532,12 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
 
     if (!code && options->at) {
         search.has_at = true;
-        code = read_time(options->at, options->hz, &search.at, error);
+        code = read_time("at", options->at, options->hz, &search.at, error);
     }
     if (!code && options->from)
-        code = read_time(options->from, options->hz, &from, error);
+        code = read_time("from", options->from, options->hz, &from, error);
     if (!code && options->to)
-        code = read_time(options->to, options->hz, &to, error);
+        code = read_time("to", options->to, options->hz, &to, error);
     if (!code)
         code = extract_schedule_run(NULL, trace, &sink, error);
     if (code)

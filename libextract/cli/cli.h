@@ -167,6 +167,10 @@ extern const struct option_table cli_option_table;
 // case.
 bool cli_options_parse(struct cli_options *options, int argc, char **argv);
 void cli_options_free(struct cli_options *options);
+// Writes the option that set a field of the library's options, as it was given: "--modulus", or
+// "-d". Returns false if none did.
+bool cli_options_name(const struct cli_options *options, const char *field,
+                      char name[OPTION_NAME_BYTES]);
 
 // reporting.c: completes the options of report and last when all arguments are parsed. Returns
 // false after printing a message.
@@ -261,7 +265,10 @@ int cli_output_open_as(struct cli_output *output, const struct cli_options *opti
 // Flushes and frees the output. A file is kept if the status is CLI_SUCCESS or CLI_LOSSES. Returns
 // `status`, or CLI_UNREADABLE if the output failed.
 int cli_output_close(struct cli_output *output, int status);
-// Prints "ringside: WHAT: WHY; HINT". Returns the status for the error's code.
+// Sets the options that messages name, until the program ends; NULL: none.
+void cli_messages_use(const struct cli_options *options);
+// Prints "ringside: WHAT: WHY; HINT". If WHAT is a field of the library's options, the option that
+// set it is printed instead. Returns the status for the error's code.
 int cli_complain(const struct extract_error *error);
 // Prints "ringside: NAME: MESSAGE" on standard error, escaped as an error is. The exit status does
 // not depend on it.

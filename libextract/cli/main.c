@@ -82,7 +82,9 @@ int main(int argc, char **argv)
     const struct cli_command *first = argc > 1 ? cli_command_find(argv[1]) : NULL;
     if (first && first->run_subcommand)
         return first->run_subcommand(argc - 1, argv + 1);
+    cli_messages_use(&options);
     int status = cli_options_parse(&options, argc, argv) ? run_command(&options) : CLI_USAGE;
+    cli_messages_use(NULL);
     cli_options_free(&options);
     return status;
 }

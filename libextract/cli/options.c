@@ -102,6 +102,7 @@ static bool set_rkh(void *context, const struct option_use *use)
 {
     struct cli_options *options = context;
     const char *key = use->row->parameter ? "view=" : "";
+    char name[OPTION_NAME_BYTES];
     struct extract_error error;
     char *settings;
 
@@ -109,6 +110,8 @@ static bool set_rkh(void *context, const struct option_use *use)
         return !cli_refuse(use->value, NULL, "out of memory");
     enum extract_code code = extract_rkh_parse(&options->rkh, settings, &error);
     free(settings);
+    if (code && strcmp(error.what, "settings of RKH") == 0)
+        extract_error_rename(&error, option_name(use->row, use->form, name));
     options->session.rkh = &options->rkh;
     return code ? !cli_complain(&error) : true;
 }
@@ -485,6 +488,55 @@ const struct option_table cli_option_table = {
     .hint = "see ringside --help",
     .add_argument = add_argument,
 };
+
+// ---- names in messages ----
+
+// Errors of the library name the field of its options that is wrong. Most options have the field's
+// name; these have another one, and apply if no option of that name was given.
+static const struct {
+    const char *field;
+    const char *name; // without "-" or "--"
+} other_names[] = {
+    {"thread", "p"},
+    {"thread", "T"},
+    {"core", "C"},
+    {"only_hooks", "d"},
+    {"not_hooks", "k"},
+    {"event", "d"},
+    {"event", "k"},
+    {"from", "s"},
+    {"from", "O"},
+    {"to", "e"},
+    {"to", "O"},
+    {"layout of Trazer", "compat"},
+    {"stream of hook words", "hook"},
+};
+
+// Writes the option of a name as it was given. Returns false if it was not given.
+static bool find_given(const struct cli_options *options, const char *wanted,
+                       char name[OPTION_NAME_BYTES])
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char letter[] = {rows[i].letter, 0};
+        bool is = rows[i].name ? strcmp(rows[i].name, wanted) == 0 : strcmp(letter, wanted) == 0;
+        if (is && options->given[i]) {
+            option_name(&rows[i], options->given[i], name);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool cli_options_name(const struct cli_options *options, const char *field,
+                      char name[OPTION_NAME_BYTES])
+{
+    bool found = find_given(options, field, name);
+
+    for (size_t i = 0; i < sizeof other_names / sizeof *other_names && !found; i++)
+        if (strcmp(other_names[i].field, field) == 0)
+            found = find_given(options, other_names[i].name, name);
+    return found;
+}
 
 // ---- parsing ----
 

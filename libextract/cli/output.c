@@ -213,11 +213,24 @@ int cli_output_close(struct cli_output *output, int status)
 
 // ---- messages ----
 
+static const struct cli_options *named_options; // NULL: none
+
+void cli_messages_use(const struct cli_options *options)
+{
+    named_options = options;
+}
+
 int cli_complain(const struct extract_error *error)
 {
     char line[sizeof error->what + sizeof error->why + sizeof error->hint + 8];
+    char name[OPTION_NAME_BYTES];
+    struct extract_error named = *error;
+    // Only errors in arguments are about options; others may be about a file of the same name.
+    bool is_argument = error->code == EXTRACT_USAGE || error->code == EXTRACT_NOTFOUND;
 
-    fprintf(stderr, "ringside: %s\n", extract_error_format(error, line, sizeof line));
+    if (named_options && is_argument && cli_options_name(named_options, error->what, name))
+        extract_error_rename(&named, name);
+    fprintf(stderr, "ringside: %s\n", extract_error_format(&named, line, sizeof line));
     return error->code == EXTRACT_USAGE ? CLI_USAGE : CLI_UNREADABLE;
 }
 

@@ -76,7 +76,7 @@ static enum extract_code add_hook_ids(struct extract_session *session, const cha
         size_t length = strcspn(list, ", \t"), digits = strspn(list, "0123456789abcdefABCDEF");
         if (digits < 3 || digits > (wide ? 8 : 4) || digits != length)
             return extract_error_set(
-                error, EXTRACT_USAGE, "hook id",
+                error, EXTRACT_USAGE, drop ? "not_hooks" : "only_hooks",
                 "use ids as the report prints them, separated by commas or blanks",
                 "\"%.*s\" is not a hook id", (int)length, list);
         snprintf(value, sizeof value, "%s0x%.*s%s", drop ? "!" : "", (int)digits, list,

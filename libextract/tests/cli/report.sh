@@ -107,8 +107,40 @@ run report -k F01 "$trx" --no-header
 check "-k of marks" 0 out 'queue send' out 'isr' no-err .
 for bad in 45 045, 045,,044 ,045 dance 0x45 '' ' '; do
     run report -k "$bad" "$trx"
-    check "refuses -k '$bad'" 1 err '^ringside: hook id: ' no-out .
+    check "refuses -k '$bad'" 1 err '^ringside: -k: ' no-out .
 done
+# Errors name the option as it was given.
+run report -d 045 -k zzz "$trx"
+check "-k of two lists" 1 err '^ringside: -k: "zzz" is not a hook id'
+run report -d zzz -k 045 "$trx"
+check "-d of two lists" 1 err '^ringside: -d: "zzz" is not a hook id'
+run report -d 999 "$trx"
+check "-d of no event" 1 err '^ringside: -d: "0x999": no such event in this trace'
+run report --event 9999 "$trx"
+check "--event of no event" 1 err '^ringside: --event: "9999": no such event in this trace'
+for option in --thread -p -T; do
+    run report "$option" nosuch "$trx"
+    check "$option of no thread" 1 err "^ringside: $option: \"nosuch\": no such name"
+done
+run report -C 7 "$trx"
+check "-C of no core" 1 err '^ringside: -C: "7": no event of this core'
+run report --from 1s "$trx"
+check "--from without a rate" 1 err "^ringside: --from: \"1s\": the clock's rate is not known"
+run report -O starttime=1 "$trx"
+check "starttime without a rate" 1 err "^ringside: -O: \"1s\": the clock's rate is not known"
+run report --modulus 10 "$trx"
+check "--modulus below the span" 1 err '^ringside: --modulus: not above the span of the timestamps'
+run report --compat trazer "$trx"
+check "--compat of another format" 1 err '^ringside: --compat: only for RKH'
+run report --rkh fun=3 "$trx"
+check "--rkh with a wrong value" 1 err '^ringside: --rkh: '
+run last no "$trx"
+check "the number of last" 1 err '^ringside: last: "no": not a number'
+run report --last no "$trx"
+check "--last" 1 err '^ringside: --last: "no": not a number'
+cp "$trx" event
+run report --event 'queue*' event.nosuch event
+check "a file with the name of an option" 2 no-err '^ringside: --event'
 run report -k 045 -k 044 "$trx"
 check "-k twice" 1 err '^ringside: -k: the option is given twice; use one list, with commas'
 run report -p main "$trx" --no-header

@@ -130,7 +130,7 @@ check "why: a number of responses" 1 err '^ringside: --worst: '
 run why 'locker 3' --worst 1001 "$trace"
 check "why: too many responses" 1 err 'at most 1000 are explained'
 run why 'locker 3' --at 5s "$trace"
-check "why: a unit without a rate" 1 err '^ringside: 5s: .*--hz'
+check "why: a unit without a rate" 1 err "^ringside: --at: \"5s\": the clock's rate is not known"
 run why 'locker 3' --at 128000000 "$trace"
 check "why: a time after the trace" 1 err 'no response at this time'
 run why 'locker 3' --at 5 --worst 2 "$trace"

@@ -194,7 +194,8 @@ for label in next_thread owner; do
         "$("$ringside" report "$own/demo.trx" | grep -c " $label=none" | sed 's/.*/& &/')"
 done
 run report --where 'info1 = 5' "$trx"
-check "an error has a column" 1 err '^ringside: where: column 7: unexpected "="; use == to compare$'
+check "an error has a column" 1 \
+    err '^ringside: --where: column 7: unexpected "="; use == to compare$'
 run report --where 'thread == "main" && inf1 == 5' "$trx"
 check "an unknown name is refused" 1 err "column 21: unknown name \"inf1\"; use 'info1', or"
 run report --where 'dt > 1ms' "$trx"
