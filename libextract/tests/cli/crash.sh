@@ -246,8 +246,8 @@ for kernel in freertos rtos; do
             no-err 'cannot be read\|list'
     done
     run crash -q --json --elf firmware.elf ram.bin@0x20001000
-    is "$kernel: ... is not another program" "$(jq -c '[.threads == [], .cause.kind, [.findings[].kind]
-        == ["wrong address"] or any(.findings[]; .kind == "wrong address"),
+    is "$kernel: ... is not another program" "$(jq -c '[.threads == [], .cause.kind,
+        [.findings[].kind] == ["wrong address"] or any(.findings[]; .kind == "wrong address"),
         any(.findings[]; .kind == "other program" or .kind == "watchdog")]' out)" \
         '[true,"unknown",true,false]'
     run threads --elf firmware.elf ram.bin@0x20000000
