@@ -6,6 +6,7 @@
 // Three kinds of bytes tell where they were: the code of the program; control blocks of ThreadX,
 // which form a circle; and empty lists of FreeRTOS, which point to themselves. Each of them that is
 // found votes for the distance between its place in the image and on the target.
+#define _GNU_SOURCE // memmem, whose time does not depend on the bytes
 #include "base/cursor.h"
 #include "kernel/kernel.h"
 #include "memory/hooks.h"
@@ -89,7 +90,7 @@ static void find_code(const struct kernel_reader *reader, const struct image *im
     while (extract_symbols_at(reader->symbols, count, &function))
         count++;
     every += count / ANCHORS;
-    for (size_t i = 0; i < count; i += every) {
+    for (size_t i = 0; i < count && image->length; i += every) {
         if (!extract_symbols_at(reader->symbols, i, &function) || !function.function ||
             function.size < ANCHOR ||
             extract_symbols_read_constant(reader->symbols, function.address, anchor, ANCHOR) !=
@@ -103,15 +104,10 @@ static void find_code(const struct kernel_reader *reader, const struct image *im
             continue;
         }
         const uint8_t *found = image->bytes, *const end = image->bytes + image->length;
-        unsigned copies = 0;
-        while (copies < MOST_COPIES && end - found >= ANCHOR &&
-               (found = memchr(found, *anchor, (size_t)(end - found) - ANCHOR + 1))) {
-            if (memcmp(found, anchor, ANCHOR) == 0) {
-                vote(votes, image->address + (uint64_t)(found - image->bytes) - function.address);
-                copies++;
-            }
-            found++;
-        }
+        for (unsigned copies = 0;
+             copies < MOST_COPIES && (found = memmem(found, (size_t)(end - found), anchor, ANCHOR));
+             copies++, found++)
+            vote(votes, image->address + (uint64_t)(found - image->bytes) - function.address);
     }
 }
 
