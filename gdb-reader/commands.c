@@ -605,8 +605,8 @@ void command_run(struct call *call)
 
 // Appends the body of a subcommand, each command in it after the prefix `with`. The body must pass
 // the arguments one by one itself, because in GDB only the body of a command sees its arguments.
-// $argc is replaced by decimal digits. Conditions are subtractions, which each language has: Fortran
-// in GDB 10 has no "<".
+// $argc is replaced by decimal digits. Conditions are subtractions, which each language has:
+// Fortran in GDB 10 has no "<".
 static void put_body(const struct command *command, const char *with, struct extract_text *script)
 {
     extract_text_printf(

@@ -38,6 +38,10 @@ test_options_in_errors() {
     has '^set \$ringside_error = "--thread: \\042nosuch\\042: no such name'
     host run last 5 --event 9999
     has '^set \$ringside_error = "--event: \\0429999\\042: no such event in this trace'
+    host run dump --from 99999999999
+    has '^set \$ringside_error = "--from: \\04299999999999\\042: after the last event of'
+    host run last 5 --thread alpha --where 'info1 == 1' --where 'info1 == 2'
+    has '^set \$ringside_error = "--where: .*: no event of this trace fits'
     host run last x
     has '^set \$ringside_error = "last: \\042x\\042: not a number'
     host run set from now

@@ -517,6 +517,24 @@ static enum extract_code choose_spans(struct extract_why *why, const struct extr
                                                 : "no span that took any time is in the trace");
 }
 
+// Refuses a range that contains no time: it is reversed, or outside the trace. `to` is its end, at
+// most that of the trace.
+static enum extract_code refuse_times(const struct extract_why_options *options, uint64_t from,
+                                      uint64_t to, struct extract_error *error)
+{
+    char end[48], hint[80];
+
+    if (!options->from)
+        return extract_error_set(error, EXTRACT_USAGE, "to", "use a later time",
+                                 "\"%s\": no time of this trace is before it", options->to);
+    filter_format_time(end, sizeof end, options->from, to, options->hz, true);
+    snprintf(hint, sizeof hint, "use times before %s%s", end,
+             strspn(end, "0123456789") == strlen(end) ? " ticks" : "");
+    return extract_error_set(error, EXTRACT_USAGE, "from", hint,
+                             "\"%s\": no time from %llu to %llu", options->from,
+                             (unsigned long long)from, (unsigned long long)to);
+}
+
 // Chooses the times to explain by the options, in why->chains.
 static enum extract_code choose_times(struct extract_why *why, const struct extract_trace *trace,
                                       const struct extract_why_options *options,
@@ -545,9 +563,7 @@ static enum extract_code choose_times(struct extract_why *why, const struct extr
     if (options->from || options->to) {
         to = options->to && to < search.end ? to : search.end;
         if (from >= to)
-            return extract_error_set(error, EXTRACT_USAGE, "times", "use a time in the trace",
-                                     "no time from %llu to %llu", (unsigned long long)from,
-                                     (unsigned long long)to);
+            return refuse_times(options, from, to, error);
         why->chains[0] = (struct extract_chain){.thread = search.thread, .from = from, .to = to};
         search.count = 1;
     } else if (search.last.state > EXTRACT_STATE_RUNNING && search.last.to == search.end &&

@@ -12,6 +12,8 @@
 #define NS_PER_SECOND 1000000000
 #define BEFORE_START  "before" // a date before the log starts
 
+enum { DATE_BYTES = sizeof "mmddhhmmssyy" };
+
 // Copies a time with its unit: "1.5" becomes "1.5s".
 static enum extract_code format_time(char *time, size_t size, const char *word, const char *value,
                                      struct extract_error *error)
@@ -145,11 +147,21 @@ static bool find_first_wall(struct extract_log *log, int64_t *seconds)
     return false;
 }
 
+static void put_date(char date[DATE_BYTES], int64_t seconds)
+{
+    time_t at = (time_t)seconds;
+    struct tm tm;
+
+    if (!localtime_r(&at, &tm) || !strftime(date, DATE_BYTES, "%m%d%H%M%S%y", &tm))
+        *date = 0;
+}
+
 // Writes a date as a time since the start of the log, or as BEFORE_START.
 static enum extract_code format_date(char *time, size_t size, const char *option, const char *date,
                                      struct extract_log *log, struct extract_error *error)
 {
     int64_t wanted, first;
+    char begin[DATE_BYTES], hint[80];
 
     if (!parse_date(date, &wanted))
         return extract_error_set(error, EXTRACT_USAGE, option,
@@ -159,6 +171,12 @@ static enum extract_code format_date(char *time, size_t size, const char *option
         return extract_error_set(error, EXTRACT_USAGE, option,
                                  "use seconds from its start: -O starttime=SECONDS, endtime=",
                                  "only logs contain the date of recording");
+    if (wanted < first && option[1] == 'e') {
+        put_date(begin, first);
+        snprintf(hint, sizeof hint, "use a date from %s on", begin);
+        return extract_error_set(error, EXTRACT_USAGE, option, hint,
+                                 "\"%s\": before the log begins", date);
+    }
     if (wanted < first)
         snprintf(time, size, "%s", BEFORE_START);
     else
@@ -181,9 +199,6 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
         code = format_date(dates->to, sizeof dates->to, "-e", reporting->end_date, log, error);
     if (strcmp(dates->from, BEFORE_START) != 0)
         append_condition(session, EXTRACT_FILTER_FROM, dates->from);
-    if (strcmp(dates->to, BEFORE_START) == 0)
-        append_condition(session, EXTRACT_FILTER_LAST, "0"); // the log starts after the end date
-    else
-        append_condition(session, EXTRACT_FILTER_TO, dates->to);
+    append_condition(session, EXTRACT_FILTER_TO, dates->to);
     return code;
 }

@@ -12,6 +12,7 @@
 //        ▼
 //   filter_run.c   extract_view_run     tests each event by comparisons only; where.c runs the
 //        │                              expressions of --where
+//        │         filter_empty.c explains why none passes
 //        │ events
 //        ▼
 //   sink (report, statistics, export)
@@ -77,6 +78,7 @@ struct extract_view {
     uint64_t from, to, last;
     struct filter_addresses threads, objects;
     bool excludes_all;                   // no name of a word matches, so that no event does
+    bool names_losses;                   // a type of losses is among the wanted ones by its name
     struct extract_error absent;         // code OK, or NOTFOUND: all types, classes or cores of a
                                          // word are valid, but none occurs in the trace
     struct where *where;                 // the expressions of WHERE; NULL: none
@@ -105,6 +107,19 @@ bool filter_matches(const char *pattern, const char *name, int flags);
 
 // Returns whether a user's ADDRESS#N means an object: the one with this number at its address.
 bool filter_is_life(const char *string, const struct extract_object *object);
+
+// Returns NOTFOUND, with the reason and with what exists, if a view lets no event through although
+// the trace has some: its conditions would make an empty report. LAST is not considered, nor are
+// conditions that name losses, which may well be absent. `filter` is what the view was compiled
+// from. `shows_states`: the output shows what had the cores, too, so that it is not empty between
+// two events, or for a thread without any.
+enum extract_code filter_check_empty(const struct extract_view *view,
+                                     const struct extract_filter *filter, uint64_t hz,
+                                     bool shows_states, struct extract_error *error);
+// Writes a time in the unit of `like`, a time as the user wrote it, rounded up or down; in ticks if
+// that has no unit.
+void filter_format_time(char *text, size_t size, const char *like, uint64_t ticks, uint64_t hz,
+                        bool up);
 
 // Returns whether an event meets all conditions except those on time.
 bool filter_passes(const struct extract_view *view, const struct extract_event *event);

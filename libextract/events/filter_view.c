@@ -272,6 +272,7 @@ static bool compile_marks(struct compile *c)
 
     for (size_t i = 0; (mark = extract_mark_type_at(i)); i++)
         named |= extract_id_is_loss(mark->id) && match_type(c, mark, mark->id).in;
+    c->view->names_losses = named;
     for (size_t i = 0; added && (mark = extract_mark_type_at(i)); i++) {
         struct pick pick = match_type(c, mark, mark->id);
         bool must_match = extract_id_is_loss(mark->id) ? named : pick.has_positive;

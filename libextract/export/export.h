@@ -23,4 +23,7 @@ enum extract_code export_posix_recording(struct extract_text *text,
                                          const struct extract_snapshot *snapshot,
                                          struct extract_error *error);
 
+// Returns whether an export of a trace shows what the threads do between its events.
+bool export_shows_states(const char *name, const struct extract_trace *trace);
+
 #endif

@@ -84,6 +84,14 @@ const struct extract_export_kind *extract_export_kind_find(const char *name)
     return exporter ? &exporter->kind : NULL;
 }
 
+bool export_shows_states(const char *name, const struct extract_trace *trace)
+{
+    const struct exporter *exporter = find_exporter(name);
+
+    return exporter && (exporter->slice || exporter->state || exporter->is_of_schedule) &&
+           !schedule_check(trace, NULL);
+}
+
 const struct extract_export_kind *extract_export_kind_guess(const char *path)
 {
     size_t length = strlen(path);

@@ -5,6 +5,7 @@
 // prints the same bytes everywhere.
 #include "events/filter.h"
 #include "events/internal.h"
+#include "export/export.h"
 #include "report/internal.h"
 #include "report/rkh/rkh_report.h"
 #include "log/block.h"
@@ -385,28 +386,31 @@ enum extract_code extract_session_report(struct extract_session *session,
 }
 
 // Returns NOTFOUND if the filter is about events of which this trace has none. A later part of a
-// stream may have some.
+// stream may have some. `shows_states`: as in filter_check_empty.
 static enum extract_code check_absent(const struct extract_session *session,
-                                      const struct extract_view *view, struct extract_error *error)
+                                      const struct extract_view *view, bool shows_states,
+                                      struct extract_error *error)
 {
-    if (!view->absent.code || session->report.part)
+    if (session->report.part)
         return EXTRACT_OK;
-    if (error)
+    if (view->absent.code && error)
         *error = view->absent;
-    return view->absent.code;
+    return view->absent.code
+               ? view->absent.code
+               : filter_check_empty(view, session->filter, session->report.hz, shows_states, error);
 }
 
-// Compiles the filter. Returns NOTFOUND if it names what the trace does not have. The view is then
-// NULL if it lets nothing through, so that no empty report comes before the error.
+// Compiles the filter. Returns NOTFOUND if it fits nothing of the trace. The view is then NULL if
+// it lets nothing through, so that no empty report comes before the error.
 static enum extract_code open_view(struct extract_session *session, struct extract_view **view,
-                                   struct extract_error *error)
+                                   bool shows_states, struct extract_error *error)
 {
     enum extract_code code =
         extract_view_new(view, session->filter, session->trace, session->report.hz, error);
 
     bool is_empty = *view && (*view)->excludes_all;
     if (!code) {
-        code = check_absent(session, *view, error);
+        code = check_absent(session, *view, shows_states, error);
         is_empty = code != EXTRACT_OK;
     }
     if (is_empty) {
@@ -425,7 +429,7 @@ static enum extract_code run_report(struct extract_session *session, struct extr
     session->outcome = (struct extract_report_outcome){0};
     if (code)
         return code;
-    enum extract_code found = open_view(session, &view, error);
+    enum extract_code found = open_view(session, &view, false, error);
     if (view)
         extract_report_events(text, view, session->trace, &session->report, &session->outcome);
     extract_view_free(view);
@@ -436,7 +440,7 @@ static enum extract_code run_raw(struct extract_session *session, struct extract
                                  struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code found = open_view(session, &view, error);
+    enum extract_code found = open_view(session, &view, false, error);
     enum extract_code code =
         view ? extract_export_hooks(text, view, session->trace, session->report.hz, error) : found;
 
@@ -448,7 +452,7 @@ static enum extract_code run_schedule(struct extract_session *session, struct ex
                                       struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code found = open_view(session, &view, error);
+    enum extract_code found = open_view(session, &view, true, error);
     enum extract_code code =
         view ? extract_report_schedule(text, view, session->trace, &session->report, error) : found;
 
@@ -460,7 +464,7 @@ static enum extract_code run_timeline(struct extract_session *session, struct ex
                                       struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code code = open_view(session, &view, error);
+    enum extract_code code = open_view(session, &view, true, error);
 
     if (!code) // a picture without the threads that were asked for would mislead
         code = extract_report_timeline(text, view, session->trace, &session->report, error);
@@ -473,7 +477,7 @@ static enum extract_code run_stats(struct extract_session *session, struct extra
 {
     struct extract_stats *stats = NULL;
     struct extract_view *view;
-    enum extract_code found = open_view(session, &view, error);
+    enum extract_code found = open_view(session, &view, false, error);
     bool rkh = strcmp(extract_trace_info(session->trace)->format, "rkh") == 0;
     enum extract_code code = view ? EXTRACT_OK : found;
 
@@ -496,7 +500,7 @@ static enum extract_code run_chart(struct extract_session *session, struct extra
                                    bool signalling, struct extract_error *error)
 {
     struct extract_view *view;
-    enum extract_code found = open_view(session, &view, error);
+    enum extract_code found = open_view(session, &view, false, error);
     enum extract_code code = found;
 
     session->outcome = (struct extract_report_outcome){0};
@@ -606,7 +610,9 @@ enum extract_code extract_session_export(struct extract_session *session,
     struct extract_export_side side;
     struct extract_view *view;
     enum extract_code found = open_side(session, &side, &view, error);
-    enum extract_code absent = found ? EXTRACT_OK : check_absent(session, view, error);
+    bool shows_states = export_shows_states(choice.to, session->trace);
+    enum extract_code absent =
+        found ? EXTRACT_OK : check_absent(session, view, shows_states, error);
     const struct extract_export_kind *kind = extract_export_kind_find(choice.to);
     // After a failure, what has the name of the file or directory must stay.
     bool is_kept =
@@ -634,8 +640,10 @@ enum extract_code extract_session_export_two(struct extract_session *a, struct e
         found = found ? found : code;
         choice.beside = &second;
     }
-    if (views[1] && !found && check_absent(a, views[0], NULL)) // one of the two may have none
-        code = found = check_absent(b, views[1], error);
+    bool shows_states = export_shows_states(choice.to, a->trace);
+    // One of the two may have none.
+    if (views[1] && !found && check_absent(a, views[0], shows_states, NULL))
+        code = found = check_absent(b, views[1], shows_states, error);
     if (views[1] && !code)
         code = export_side(&first, &choice, text, error);
     extract_view_free(views[0]);

@@ -56,8 +56,8 @@ enum extract_code extract_filter_add(struct extract_filter *filter, enum extract
 // needed for times with a unit; 0 if unknown, which makes such a time an error (USAGE). For a name
 // that matches nothing, returns NOTFOUND with a view that is usable and lets nothing through for
 // that name. A type that the format defines, a class or a core need not occur in the trace;
-// sessions treat that as an error, too, unless entries of the trace are missing. Errors: USAGE,
-// NOTFOUND, NOMEM.
+// sessions treat that as an error, too, unless entries of the trace are missing, and likewise a
+// view that no event passes. Errors: USAGE, NOTFOUND, NOMEM.
 struct extract_view;
 enum extract_code extract_view_new(struct extract_view **view, const struct extract_filter *filter,
                                    const struct extract_trace *trace, uint64_t hz,

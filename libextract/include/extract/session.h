@@ -115,9 +115,9 @@ void extract_session_close(struct extract_session *session);
 //   cost        Prints what reading cost, on one line.
 //
 // Errors: USAGE (an unknown command; a time with a unit, but no clock rate); NOTFOUND (a condition
-// names nothing of this trace; nothing was written if no event can pass); NOMEM; IO (the text could
-// not be flushed, or a template file could not be read); BAD (a template is invalid; nothing was
-// written, see extract_session_templates).
+// names nothing of this trace, or no event passes; nothing was written if none can); NOMEM; IO (the
+// text could not be flushed, or a template file could not be read); BAD (a template is invalid;
+// nothing was written, see extract_session_templates).
 enum extract_code extract_session_run(struct extract_session *session, const char *command,
                                       struct extract_text *text, struct extract_error *error);
 

@@ -133,7 +133,11 @@ check "to a time of day" 0 out '1.000000000 .*queue send' out '0.000000000' no-o
 TZ=UTC-2 run report -s 010102000126 --hz 20 --no-header "$work/whole.log"
 check "it is local time" 0 out '1.000000000 .*queue send' no-out '0.500000000'
 TZ=UTC run report -e 010100000025 --hz 20 --no-header "$work/whole.log"
-check "nothing is before the trace" 0 no-out . no-err .
+check "nothing is before the trace" 1 no-out . \
+    err '^ringside: -e: "010100000025": before the log begins; use a date from 010100000026 on$'
+TZ=UTC run report -s 010100010026 --hz 20 --no-header "$work/whole.log"
+check "nothing is after the trace" 1 no-out . \
+    err '^ringside: -s: "60s": after the last event of this trace; use 0.000000s to 2.000000s$'
 TZ=UTC run report -s 010100000025 --hz 20 --no-header "$work/whole.log"
 check "from before it: all" 0 out '0.000000000 .*queue send' out 'recording stopped'
 run report -k f11,F12 --no-header "$work/whole.log"

@@ -53,8 +53,63 @@ for name in TX_TRACE_QUEUE_DELETE 'queue del*' 'queue delete,9999' nosuch; do
     check "report --event $name" 1 no-out . \
         err 'no such .* in this trace; use one of: thread resume, thread suspend, '
 done
-run report --class INT --event user_event_4096 "$data/demo.trx" # no event is of both
-check "each exists, but not together" 0 out '^SEQ'
+
+# Filters that fit events, but none in common, and ranges without an event.
+empty() { # NAME MESSAGE COMMAND... -- FILTER...
+    local name=$1 message=$2 commands=()
+    shift 2
+    while [ "$1" != -- ]; do
+        commands+=("$1")
+        shift
+    done
+    shift
+    for command in "${commands[@]}"; do
+        # shellcheck disable=SC2086
+        run $command "$@"
+        check "$command: $name" 1 no-out . err "^ringside: $message\$"
+    done
+}
+events=(report 'last 3' stats 'report --json' 'stats --json' 'report -r' 'chart -o -'
+    'export --to csv -o -' 'export --to trx -o -')
+states=(timeline 'export --to svg -o -' 'export --to jsonl -o -' 'export --to vcd -o -')
+empty "each exists, but not together" \
+    'filters: .*; of 462 events, event "user_event_4096" alone fits 6, class "INT" alone fits 80' \
+    "${events[@]}" "${states[@]}" -- \
+    --class INT --event user_event_4096 "$data/demo.trx"
+both='of 462 events, thread "control" alone fits 34, object "samples" alone fits 14'
+empty "a thread and an object" "filters: no event of this trace fits all of them; $both" \
+    "${events[@]}" "${states[@]}" -- --thread control --object samples "$data/demo.trx"
+empty "after the trace" \
+    '--from: "8490847": after the last event of this trace; use 0 to 8490846 ticks' \
+    "${events[@]}" "${states[@]}" schedule -- --from 8490847 "$data/demo.trx"
+empty "after it, with a unit" \
+    '--from: "9s": after the last event of this trace; use 0.000000s to 8.490846s' \
+    "${events[@]}" "${states[@]}" schedule -- --from 9s --hz 1000000 "$data/demo.trx"
+empty "between two events" \
+    '--from: "10us": no event in this range; the nearest events are at 0.000us and 30.000us' \
+    "${events[@]}" -- --from 10us --to 29us --hz 1000000 "$data/demo.trx"
+for command in "${states[@]}" schedule; do # states pass between events
+    # shellcheck disable=SC2086
+    run $command --from 10 --to 29 "$data/demo.trx"
+    check "$command: between two events" 0 out 'sensor' no-err .
+done
+empty "a thread without events then" \
+    'filters: no event .* thread "control" alone fits 34, from "0" to "100" alone fits 3' \
+    "${events[@]}" -- --thread control --from 0 --to 100 "$data/demo.trx"
+run timeline --thread control --from 0 --to 100 "$data/demo.trx"
+check "its state is drawn" 0 out '^control'
+run report --to 29 --no-header "$data/demo.trx" # the first event is at 0
+check "a range with one event" 0 out 'time get' no-err .
+empty "no event of an expression" \
+    '--where: "info1 == 123456789": no event of this trace fits; the trace has 462 events' \
+    "${events[@]}" "${states[@]}" -- --where 'info1 == 123456789' "$data/demo.trx"
+empty "all but all" '--event: "!\*": no event of this trace fits; the trace has 462 events' \
+    "${events[@]}" "${states[@]}" -- --event '!*' "$data/demo.trx"
+run why comms --to 0 "$data/demo.trx"
+check "why --to 0" 1 err '^ringside: --to: "0": no time of this trace is before it'
+run why comms --from 9s --hz 1000000 "$data/demo.trx"
+check "why --from after the trace" 1 \
+    err '^ringside: --from: "9s": no time from 9000000 to 8490846; use times before 8.490846s$'
 for name in 7 '3 7' 255 256 999; do
     run report -C "$name" "$data/demo.trx"
     check "core $name" 1 no-out . \
@@ -87,17 +142,21 @@ as_parts "one of two cores exists"
 run report --no-header --event '!9999' --event '!queue delete' "$data/demo.trx"
 as_parts "what does not exist is left out"
 
-# Losses may be absent: that is the answer. So it is for assertions and expressions.
+# Losses may be absent: that is the answer. So it is for assertions.
 run report --event RINGSIDE_LOST "$data/demo.trx"
 check "no losses" 0 no-err .
 run assert 'count(9999) == 0' 'count(queue_delete) == 0' "$data/demo.trx"
 check "assertions about what never happens" 0
-run report --where "event == 'queue_delete'" "$data/demo.trx"
-check "an expression about what never happens" 0 no-err .
+run last 0 "$data/demo.trx"
+check "no events, as requested" 0 no-err .
 
 # What arrives while it is printed may have such events later.
 cat stream.bin | timeout "$limit" "$ringside" report --format rkh --event RKH_TE_UT_SUCCESS - \
     >"$work/out" 2>"$work/err"
 status=$?
 check "a type that may still come" 0 no-err 'no such'
+cat stream.bin | timeout "$limit" "$ringside" report --format rkh --from 99999999999 - \
+    >"$work/out" 2>"$work/err"
+status=$?
+check "a time that may still come" 0 no-err 'after the last event'
 finish

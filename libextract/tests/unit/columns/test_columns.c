@@ -388,7 +388,7 @@ static void hook_ids_are_checked(void **state)
         options.only_hooks = bad[i];
         assert_int_equal(extract_session_open(&session, memory, NULL, &options, &error),
                          EXTRACT_USAGE);
-        assert_string_equal(error.what, "hook id");
+        assert_string_equal(error.what, "only_hooks");
     }
 }
 
