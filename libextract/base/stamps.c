@@ -32,8 +32,9 @@ void extract_tally_begin(struct extract_tally *tally, uint64_t mask, unsigned wo
     tally->smallest = UINT64_MAX;
 }
 
-static void add_step(struct extract_steps *steps, uint64_t ticks, uint64_t at)
+static void add_step(struct extract_steps *steps, uint64_t ticks, uint64_t low, uint64_t at)
 {
+    steps->low = low;
     steps->shortest = !steps->count || ticks < steps->shortest ? ticks : steps->shortest;
     steps->count++;
     steps->longest = ticks > steps->longest ? ticks : steps->longest;
@@ -49,9 +50,9 @@ void extract_tally_add(struct extract_tally *tally, uint64_t raw_stamp)
     tally->up.by_one += ((to - from) & tally->mask) == 1;
     tally->down.by_one += ((from - to) & tally->mask) == 1;
     if (to > from)
-        add_step(&tally->up, to - from, tally->count);
+        add_step(&tally->up, to - from, from, tally->count);
     else if (to < from)
-        add_step(&tally->down, from - to, tally->count);
+        add_step(&tally->down, from - to, to, tally->count);
     tally->count++;
     extract_tally_resume(tally, raw_stamp);
 }
@@ -150,6 +151,32 @@ static bool turns_seldom(const struct extract_tally *tally, const struct extract
            forward->longest < span / FEW_STEP;
 }
 
+// Judges the only step against the clock's direction, if as a wrap of all bits of the mask, it
+// would be a silence far longer than any other. A clock that turns below its mask comes from one
+// end of its period to the other: its timestamps continue at 0, or end at the mask. So a step
+// between two other places is a step back, and also one after which time goes forward by as much.
+// From end to end, it may be either. It is likely to be a turn only if the period would be a power
+// of two, as that of a counter of 16 or 24 bits.
+static void judge_fall(const struct extract_tally *tally, struct extract_clock *clock,
+                       const struct extract_steps *forward, const struct extract_steps *turns,
+                       uint64_t least)
+{
+    uint64_t fall = turns->longest, silence = clock->modulus - fall; // modulus 0 is 2^64
+    uint64_t power = power_up(least + 1);
+    bool is_wide = !clock->modulus || clock->modulus >= LONG_PERIOD;
+    bool is_turn =
+        forward->longest < fall / FEW_STEP &&
+        (turns->low <= forward->longest || tally->mask - (turns->low + fall) <= forward->longest);
+
+    if (forward->longest > silence / UNUSUAL)
+        return;
+    if (is_turn && is_near(power, least + 1) && power - fall <= forward->longest)
+        clock->likely_modulus = power;
+    else if (is_turn || (is_wide && fall > clock->back))
+        clock->fall = fall;
+    clock->above = least;
+}
+
 // Finds the period that a clock is likely to have if it turns within a small part of what its mask
 // allows. Timestamps never reach the last tick, and periods are mostly round numbers.
 static void find_turns(const struct extract_tally *tally, struct extract_clock *clock)
@@ -172,6 +199,8 @@ static void find_turns(const struct extract_tally *tally, struct extract_clock *
     } else if (turns_seldom(tally, forward, turns)) {
         clock->turns = turns->count;
         clock->above = least;
+    } else if (turns->count == 1) {
+        judge_fall(tally, clock, forward, turns, least);
     }
 }
 

@@ -15,6 +15,7 @@ struct extract_steps {
     uint64_t count, by_one;
     uint64_t longest, total; // ticks; a total that is too large is UINT64_MAX
     uint64_t shortest;       // ticks; 0 without steps
+    uint64_t low;            // the lower one of the two timestamps of the newest step
     uint64_t last;           // number of timestamps before the newest step
     uint64_t widest;         // most timestamps from one step to the next
 };

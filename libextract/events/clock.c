@@ -119,8 +119,10 @@ static void tally_log(const struct extract_trace *trace, const struct extract_ep
             tally_add(&rest, block->last_stamp, &rest_broken);
         }
     }
-    if (rest.down.count && !tally->down.count)
+    if (rest.down.count && !tally->down.count) {
         tally->down.count = 1;
+        tally->down.low = rest.down.low;
+    }
     if (rest.down.longest > tally->down.longest)
         tally->down.longest = rest.down.longest;
     tally->largest = rest.largest > tally->largest ? rest.largest : tally->largest;
@@ -352,7 +354,7 @@ static enum extract_code set_clock(const struct extract_trace *trace, struct ext
         return EXTRACT_OK;
     clock->modulus = options->modulus;
     clock->back = extract_clock_usual_back(clock->modulus);
-    clock->likely_modulus = clock->turns = 0;
+    clock->likely_modulus = clock->turns = clock->fall = 0;
     uint64_t span = extract_tally_span(tally);
     if (span >= clock->modulus)
         return extract_error_set(

@@ -119,7 +119,7 @@ static void count_cores(struct extract_trace *trace)
         info->cores_from = EXTRACT_CORES_SEEN;
     }
     if (info->cores > 1) // their clocks may differ, which looks like turns of one clock
-        info->clock.likely_modulus = info->clock.turns = 0;
+        info->clock.likely_modulus = info->clock.turns = info->clock.fall = 0;
     for (size_t i = 0; trace->snapshots && i < trace->epoch_count; i++) // logs
         info->clock.is_still &= trace->epochs[i].clock.is_still;
 }

@@ -25,8 +25,13 @@ static void put_clock(struct kv_writer *kv, const struct extract_ring *ring,
                     clock->is_still ? "; the clock stands still, or is too slow" : "");
     kv_put_optional(kv, "clock modulus", clock->modulus != 0, clock->modulus);
     kv_put_likely_modulus(kv, clock->likely_modulus, clock->turns ? clock->above : 0);
-    if (kv->is_json)
+    if (kv->is_json) {
+        kv_put_optional(kv, "clock goes back", clock->fall != 0, clock->fall);
         kv_put_still_clock(kv, clock->is_still);
+    } else if (clock->fall) {
+        kv_put_note(kv, "the clock may wrap at less, but above %llu: see --modulus",
+                    (unsigned long long)clock->above);
+    }
     kv_put_bool(kv, "counts events", clock->counts_events);
     if (clock->counts_events)
         kv_put_note(kv, "the clock counts events: it gives an order, not times");

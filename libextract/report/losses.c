@@ -218,6 +218,23 @@ static void put_missing(struct extract_text *text, const struct extract_ring *ri
             (unsigned long long)ring->address, (unsigned long long)ring->image_start);
 }
 
+// Reports that timestamps go back in one place, which has several possible reasons, and how to find
+// the true one.
+static void put_fall(struct extract_text *text, const struct extract_info *info)
+{
+    extract_text_printf(text,
+                        "timestamps go back by %llu in one place: the clock may wrap there, below "
+                        "its mask, with a period above %llu, or %s\n",
+                        (unsigned long long)info->clock.fall, (unsigned long long)info->clock.above,
+                        info->steps_back ? "time steps back, as which it is marked [backwards]"
+                                         : "step back, or be silent for most of a period of all "
+                                           "bits of its mask, as which it is read");
+    extract_text_puts(text,
+                      "if the timer has fewer bits, or a reload value, it wraps: look it up in "
+                      "the firmware, or record more of its turns, and use --modulus with its "
+                      "period\n");
+}
+
 // Reports what makes times wrong or doubtful: a clock that is likely to wrap elsewhere, and steps
 // back in time. Cores that share a ring may store their events out of order, so that such steps are
 // usual there.
@@ -247,7 +264,10 @@ static void put_times(struct extract_text *text, const struct extract_info *info
                             "target's data cache may not have been written back\n",
                             (snapshot->current + snapshot->ring.entries.count - 1) %
                                 snapshot->ring.entries.count);
-    if (info->steps_back && info->cores <= 1 && !clock->likely_modulus && !clock->turns) {
+    if (clock->fall)
+        put_fall(text, info);
+    if (info->steps_back && info->cores <= 1 && !clock->likely_modulus && !clock->turns &&
+        !clock->fall) {
         extract_text_puts(text, "time steps back in ");
         put_count(text, info->steps_back, "place", "places");
         extract_text_puts(text, ", marked [backwards]: a clock that was read while its parts "

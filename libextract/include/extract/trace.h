@@ -58,6 +58,11 @@ struct extract_clock {
     uint64_t likely_modulus;
     // It is likely to turn there, too, but too seldom to show its period, which is above `above`.
     uint64_t turns, above; // turns: 0 if it does not
+    // The ticks by which timestamps go back in one place only, if it is not an ordinary wrap; 0:
+    // they do not. Either the clock turns there, and its period is above `above`; or time steps
+    // back; or the clock was silent for most of a period, if the event is not marked as before the
+    // others.
+    uint64_t fall;
     bool is_still; // several timestamps are all equal: the clock stands still, or is too slow
 };
 

@@ -297,7 +297,7 @@ static void fill_turns(uint64_t *stamps, uint64_t base, uint64_t longest, bool i
 
 // A clock that turns within a small part of its mask is likely to have a period that is a round
 // number: one that counts down, one up, one that is inverted, one of 32 bits. One that turned
-// seldom, or in one place only, is not.
+// seldom, or in one part only, is not.
 static void test_likely_modulus(void **state)
 {
     static const struct {
@@ -353,6 +353,50 @@ static void test_few_turns(void **state)
         assert_int_equal(clock->likely_modulus, 0);
         assert_int_equal(clock->turns, rows[i].turns);
         assert_true(!clock->turns || (clock->above >= 240000 && clock->above < 250000));
+        look_close(&look);
+    }
+}
+
+// A clock that turns once may as well step back there, unless it would have a period of a power of
+// two. Both are possible only if it comes from one end of its period to the other. A step back in
+// another place is none, and so is an old entry, or a wrap of all bits.
+static void test_one_turn(void **state)
+{
+    enum { COUNT = 120, TURN = 60, STEP = 10000 };
+    static const struct {
+        uint64_t mask, first, period; // 0: the clock does not wrap
+        uint64_t back;                // it is set back by so many ticks at TURN
+        bool is_down, is_old;         // only one entry is older
+        uint64_t likely, fall, steps_back;
+    } rows[] = {
+        {0xFFFFFFFF, 16200000, 1 << 24, 0, false, false, 1 << 24, 0, 0},
+        {0xFFFFFFFF, 590000, 1 << 24, 0, true, false, 1 << 24, 0, 0},
+        {0xFFFFFFFF, 16200000, 20000000, 0, false, false, 0, 0, 0}, // does not reach its end
+        {0xFFFFFFFF, 9400000, 10000000, 0, false, false, 0, 9990000, 0},
+        {0xFFFFFFFF, 500000, 1000000, 0, false, false, 0, 990000, 1},
+        {0xFFFFFFFF, 505000, 1000000, 0, true, false, 0, 990000, 1},
+        {0xFFFFFFFF, 5000000, 0, 1000000, false, true, 0, 0, 1},
+        {0xFFFFFFFF, 5000000, 0, 1000000, false, false, 0, 0, 1},
+        {0xFFFFFFFF, 50000000, 0, 9000000, false, false, 0, 8990000, 0},
+        {0xFFFFFFFF, 0xFFFFFFFF - 600000, UINT64_C(1) << 32, 0, false, false, 0, 0, 0},
+        {0xFFFFFF, 16200000, 1 << 24, 0, false, false, 0, 0, 0},
+        {0xFFFFFF, 500000, 1000000, 0, false, false, 0, 990000, 0},
+    };
+    uint64_t stamps[COUNT];
+    (void)state;
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (unsigned k = 0; k < COUNT; k++) {
+            uint64_t back = rows[i].is_old ? k == TURN : k >= TURN, time = (uint64_t)STEP * k;
+            uint64_t place = rows[i].is_down ? rows[i].first + rows[i].period - time
+                                             : rows[i].first + time - back * rows[i].back;
+            stamps[k] = rows[i].period ? place % rows[i].period : place;
+        }
+        events_of(4, rows[i].mask, stamps, COUNT);
+        const struct extract_info *info = extract_trace_info(look.trace);
+        assert_int_equal(info->clock.likely_modulus, rows[i].likely);
+        assert_int_equal(info->clock.turns, 0);
+        assert_int_equal(info->clock.fall, rows[i].fall);
+        assert_int_equal(info->steps_back, rows[i].steps_back);
         look_close(&look);
     }
 }
@@ -548,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_narrow_is_never_backwards),
         cmocka_unit_test(test_likely_modulus),
         cmocka_unit_test(test_few_turns),
+        cmocka_unit_test(test_one_turn),
         cmocka_unit_test(test_span_with_old_entries),
         cmocka_unit_test(test_round_modulus),
         cmocka_unit_test(test_still),

@@ -242,23 +242,24 @@ static void info_has_the_keys_of_the_design(void **state)
 {
     struct extract_session_options options = {.size = sizeof options, .json = true};
     (void)state;
-    assert_answer("info", &options,
-                  "{\"format\":\"threadx\",\"address\":536871168,\"found_by\":\"scan\","
-                  "\"byte_order\":\"little\",\"word_bytes\":4,"
-                  "\"cores\":1,\"cores_from\":\"events\",\"timer_mask\":4294967295,"
-                  "\"time_direction\":\"up\",\"clock_modulus\":4294967296,"
-                  "\"clock_modulus_likely\":null,\"clock_modulus_above\":null,"
-                  "\"clock_stands_still\":false,"
-                  "\"counts_events\":false,\"entries_total\":12,"
-                  "\"entries_valid\":8,"
-                  "\"entries_damaged\":0,\"entries_unread\":0,\"entries_unused\":4,"
-                  "\"events_lost\":0,"
-                  "\"events_lost_at_least\":0,\"events_lost_at_most\":0,"
-                  "\"events_lost_exact\":true,\"events_lost_low\":null,"
-                  "\"events_lost_high\":null,\"gaps\":0,\"gaps_not_exact\":0,"
-                  "\"wrapped\":false,\"objects\":4,\"registry_slots\":4,\"span_ticks\":1120,"
-                  "\"periods_added\":0,"
-                  "\"state\":[\"unknown\",\"not_full\",\"no_overrun\"],\"filter\":null}\n");
+    assert_answer(
+        "info", &options,
+        "{\"format\":\"threadx\",\"address\":536871168,\"found_by\":\"scan\","
+        "\"byte_order\":\"little\",\"word_bytes\":4,"
+        "\"cores\":1,\"cores_from\":\"events\",\"timer_mask\":4294967295,"
+        "\"time_direction\":\"up\",\"clock_modulus\":4294967296,"
+        "\"clock_modulus_likely\":null,\"clock_modulus_above\":null,\"clock_goes_back\":null,"
+        "\"clock_stands_still\":false,"
+        "\"counts_events\":false,\"entries_total\":12,"
+        "\"entries_valid\":8,"
+        "\"entries_damaged\":0,\"entries_unread\":0,\"entries_unused\":4,"
+        "\"events_lost\":0,"
+        "\"events_lost_at_least\":0,\"events_lost_at_most\":0,"
+        "\"events_lost_exact\":true,\"events_lost_low\":null,"
+        "\"events_lost_high\":null,\"gaps\":0,\"gaps_not_exact\":0,"
+        "\"wrapped\":false,\"objects\":4,\"registry_slots\":4,\"span_ticks\":1120,"
+        "\"periods_added\":0,"
+        "\"state\":[\"unknown\",\"not_full\",\"no_overrun\"],\"filter\":null}\n");
     options.json = false;
     options.hz = 1000;
     options.ring_known = true;
