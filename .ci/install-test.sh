@@ -79,6 +79,21 @@ freertos_header_is_cpp() {
     done
 }
 
+# It refuses each name that releases of FreeRTOS have for the number of cores.
+freertos_header_refuses_cores() {
+    local name
+    for name in configNUMBER_OF_CORES configNUM_CORES; do
+        ${CC:-gcc} -fsyntax-only -D$name=1 -I"$root/dest/usr/share/ringside/target" "$client.c" ||
+            return 1
+        if ${CC:-gcc} -fsyntax-only -D$name=2 -I"$root/dest/usr/share/ringside/target" \
+            "$client.c" 2>"$root/refused"; then
+            echo "$name"
+            return 1
+        fi
+        grep -q 'for FreeRTOS on one core' "$root/refused" || { cat "$root/refused"; return 1; }
+    done
+}
+
 # Compares the names that the public headers declare with those that the library exports.
 exports_match() {
     # shellcheck disable=SC2046
@@ -192,6 +207,7 @@ check "a client builds with pkg-config and runs" client_runs
 check "a client links statically" client_links_statically
 check "public headers stand alone" headers_stand_alone
 check "the header of FreeRTOS in C++" freertos_header_is_cpp
+check "the header of FreeRTOS refuses several cores" freertos_header_refuses_cores
 check "the library exports what its headers declare" exports_match
 check "the reader exports GDB's two names only" reader_exports
 check "babeltrace2 reads a trace with the plug-in, which exports nothing else" plugin_reads

@@ -593,7 +593,7 @@ static enum extract_code find_figure(struct extract_assertions *assertions, stru
     if (!assertions->stats->has_loads)
         return extract_error_set(error, EXTRACT_UNSUPPORTED, call->name,
                                  "use count, never, order or span",
-                                 "the events of this format do not show who ran");
+                                 "the events of this trace do not show who ran");
     if (call->count == 1 && strcmp(call->name, "load") == 0)
         return find_load(assertions, call, figure, error);
     bool is_distribution = strcmp(call->name, "latency") == 0 ||

@@ -434,7 +434,7 @@ static enum extract_code analyze_view(struct analysis *analysis, const struct ex
     stats->inversions_deterministic = analysis->inversions.deterministic;
     stats->inversions_undeterministic = analysis->inversions.undeterministic;
     services_end(analysis);
-    stats->knows_time_slices = stats->core_count <= 1 || !stats->time_slices;
+    stats->knows_time_slices = stats->has_loads && (stats->core_count <= 1 || !stats->time_slices);
     if (!stats->time_slices) // no event is for one
         stats->time_slices = stats->switches[EXTRACT_SWITCH_TIME_SLICED];
     stats->has_switch_kinds =

@@ -78,6 +78,7 @@ static bool add_threads(struct build *build, const struct extract_event *event)
     build->trace->has_moves |=
         role->role == EXTRACT_ROLE_SUSPEND || role->role == EXTRACT_ROLE_RESUME;
     note_sleep(build, meant, role);
+    overlap_note(&build->overlap, ring->format->kernel, meant, role);
     if (role->role >= EXTRACT_ROLE_MUTEX_GET && role->role <= EXTRACT_ROLE_MUTEX_DELETE &&
         !build->trace->may_inherit)
         note_mutex(build, meant, role);
@@ -213,6 +214,8 @@ bool names_walk(struct build *build)
             trace->info.objects += trace->objects[i].registered;
     }
     trace->info.span_ticks = highest;
+    trace->info.hides_cores =
+        !trace->snapshot->ring.format->has_cores && overlap_is_likely(&build->overlap);
     trace->info.may_hide_periods &= highest >= trace->info.clock.modulus;
     count_cores(trace);
     trace->end = reader;

@@ -248,8 +248,9 @@ static inline bool extract_trace_shows_schedule(const struct extract_trace *trac
 {
     const struct extract_scheduler *kernel = trace->snapshot->ring.format->kernel;
 
-    return kernel && (kernel->roles ||
-                      (trace->has_roles && (trace->has_switches || !kernel->needs_switches)));
+    return kernel && !trace->info.hides_cores &&
+           (kernel->roles ||
+            (trace->has_roles && (trace->has_switches || !kernel->needs_switches)));
 }
 
 // Returns what an event means for the scheduler, as extract_ring_role does.

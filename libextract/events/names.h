@@ -56,6 +56,19 @@ struct life_changes {
     bool has_thread_services; // the target records when threads are created
 };
 
+enum { OVERLAP_TAKERS = 16 };
+
+// Threads that got a core, and have not lost it as far as switches show, oldest first.
+struct overlap {
+    struct {
+        uint64_t thread; // 0: idle
+        uint8_t core;    // of a merged trace
+    } takers[OVERLAP_TAKERS];
+    unsigned count;
+    // Switches from another thread than the newest taker: from an older one, and all others.
+    uint64_t at_once, missed;
+};
+
 struct build {
     struct extract_trace *trace;
     struct extract_memory *memory;
@@ -70,6 +83,7 @@ struct build {
     bool has_called_sleep; // by that event
     uint64_t sleeper;      // the first thread that went to sleep since the newest gap; 0: none
     bool calls_sleep;      // an event is a call to sleep
+    struct overlap overlap;
     struct life_changes changes; // owned
     size_t carried;              // objects of earlier chunks of a stream
 };
@@ -116,6 +130,14 @@ bool lives_note_name(struct build *build, uint64_t address, uint64_t seq, size_t
 bool lives_note_sighting(struct build *build, size_t object, size_t block);
 // Finds the lives of all addresses after the first walk, and gives them objects.
 bool lives_build(struct build *build);
+
+// ---- overlap.c ----
+
+// Notes which threads get and lose cores. `event` is the translated one.
+void overlap_note(struct overlap *overlap, const struct extract_scheduler *kernel,
+                  const struct extract_event *event, const struct extract_role_fields *role);
+// Returns whether it is likely that threads had cores at the same time.
+bool overlap_is_likely(const struct overlap *overlap);
 
 // ---- first_walk.c ----
 

@@ -389,6 +389,9 @@ struct extract_scheduler {
     // the event by those that the role needs. Its other members stay as they are.
     const struct extract_role_fields *(*translate)(const struct extract_ring *ring,
                                                    struct extract_event *event);
+    // Returns whether events of this type show that others may not have been recorded next to it:
+    // the recorder stopped or started, or records other types now. NULL: no type does.
+    bool (*is_control)(const struct extract_event_type *type);
     // Returns whether entries need not state the thread or interrupt in which they were recorded,
     // so that it follows from the switches and interrupts before them. What an entry does state
     // is valid, except its thread while the core is idle. NULL: they state it.

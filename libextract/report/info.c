@@ -76,10 +76,14 @@ static void put_cores(struct kv_writer *kv, const struct extract_info *info)
 
     kv_put_optional(kv, "cores", info->cores != 0, info->cores);
     kv_put_note(kv, "%s", sources[info->cores_from].note);
+    if (info->hides_cores)
+        kv_put_note(kv, "likely several: switches do not follow each other");
     if (kv->is_json && word)
         kv_put_string(kv, "cores from", word);
     else if (kv->is_json)
         kv_put_unknown(kv, "cores from");
+    if (kv->is_json)
+        kv_put_bool(kv, "hides cores", info->hides_cores);
     if (info->core_ids)
         kv_put_string(kv, "top bytes of ids", top_bytes[info->core_ids]);
 }

@@ -276,6 +276,15 @@ static void put_times(struct extract_text *text, const struct extract_info *info
     }
 }
 
+// Reports that who had a core is not known.
+static void put_hidden_cores(struct extract_text *text, const struct extract_info *info)
+{
+    if (info->hides_cores)
+        extract_text_puts(text, "the schedule is not known: switches do not follow each other, "
+                                "since the events are likely to be of several cores, which they do "
+                                "not name; record what one core does\n");
+}
+
 // Reports how the top bytes of ids are read, unless it is proven.
 static void put_core_ids(struct extract_text *text, const struct extract_info *info)
 {
@@ -312,6 +321,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
     }
     put_times(text, info, snapshot);
     put_core_ids(text, info);
+    put_hidden_cores(text, info);
     if (snapshot->ring.doubtful)
         extract_text_puts(text,
                           "the ELF file does not fit this trace; it may be another firmware's, "

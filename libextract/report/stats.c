@@ -363,7 +363,7 @@ enum extract_code extract_report_stats(struct extract_text *text, const struct e
     put_totals(&kv, stats, options->hz);
     kv_close(&kv);
     if (!stats->has_loads)
-        extract_text_puts(text, "The events of this format do not show who ran.\n");
+        extract_text_puts(text, "The events of this trace do not show who ran.\n");
     extract_text_putc(text, '\n');
     stats_put_threads(text, stats, options);
     if (stats->has_loads)

@@ -819,6 +819,11 @@ enum extract_code schedule_check(const struct extract_trace *trace, struct extra
     const struct extract_ring *ring = &extract_trace_snapshot(trace)->ring;
     const struct extract_scheduler *kernel = ring->format->kernel;
 
+    if (extract_trace_info(trace)->hides_cores)
+        return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_ring_format(ring),
+                                 "record what one core does",
+                                 "switches do not follow each other: the events are likely to be "
+                                 "of several cores, which they do not name");
     if (!extract_trace_shows_schedule(trace))
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_ring_format(ring),
                                  kernel && kernel->way_out && !ring->hook_roles

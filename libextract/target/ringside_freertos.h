@@ -20,8 +20,10 @@
 #define RINGSIDE_FREERTOS_H
 #ifndef __ASSEMBLER__ // some ports include FreeRTOSConfig.h in assembler files
 
-#if defined configNUMBER_OF_CORES && configNUMBER_OF_CORES > 1
-#error "ringside_freertos.h is for FreeRTOS on one core"
+// The second name is that of FreeRTOS 10 for several cores.
+#if (defined configNUMBER_OF_CORES && configNUMBER_OF_CORES > 1) ||                                \
+    (defined configNUM_CORES && configNUM_CORES > 1)
+#error "ringside_freertos.h is for FreeRTOS on one core: set configNUMBER_OF_CORES to 1"
 #endif
 // 1: record each tick. 0: record a tick, and its interrupt, only if it wakes or switches a task, or
 // if something else is recorded in it.

@@ -124,7 +124,7 @@ static void put_load(struct extract_text *text, const struct top_snapshot *snaps
         put_share(text, stats->idle_ticks, span);
         extract_text_puts(text, " %");
     } else {
-        extract_text_puts(text, "The events of this format do not show who ran.");
+        extract_text_puts(text, "The events of this trace do not show who ran.");
     }
     extract_text_printf(text, "  window: %llu events, %llu ticks",
                         (unsigned long long)stats->events, (unsigned long long)stats->span_ticks);

@@ -164,6 +164,7 @@ static const struct extract_named_types named_types = {posix_rtos_find, posix_rt
 
 static const struct extract_scheduler kernel = {.translate = posix_rtos_translate,
                                                 .field_type = posix_rtos_field_type,
+                                                .is_control = posix_rtos_is_control,
                                                 .needs_switches = true,
                                                 .idle_threads = "IDLE*",
                                                 .name_pointer = posix_rtos_name_pointer,

@@ -247,6 +247,7 @@ enum extract_priority_order posix_rtos_order(const void *type);
 // Stores the words of a kernel's event, and returns how many; 0 for other events.
 unsigned posix_rtos_words(const struct extract_event *event, uint64_t words[POSIX_RTOS_WORDS]);
 // Members of extract_kernel and extract_format.
+bool posix_rtos_is_control(const struct extract_event_type *type);
 uint32_t posix_rtos_field_type(const struct extract_event_type *type, unsigned field);
 const struct extract_role_fields *posix_rtos_translate(const struct extract_ring *ring,
                                                        struct extract_event *event);

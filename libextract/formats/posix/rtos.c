@@ -223,6 +223,11 @@ static const struct rtos_event *event_of(const struct extract_event_type *type)
                : NULL;
 }
 
+bool posix_rtos_is_control(const struct extract_event_type *type)
+{
+    return type->id < POSIX_USER;
+}
+
 unsigned posix_rtos_words(const struct extract_event *event, uint64_t words[POSIX_RTOS_WORDS])
 {
     const struct rtos_event *known = event_of(event->type);

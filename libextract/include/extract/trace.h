@@ -123,6 +123,9 @@ struct extract_info {
     unsigned cores;                     // 0 if unknown
     enum extract_cores_from cores_from; // SEEN: there may be more
     enum extract_core_ids core_ids;
+    // Switches do not follow each other: the events are likely to be of several cores, which they
+    // do not name. Then it is not known who had a core.
+    bool hides_cores;
     // If a modulus was given: silences may be longer than a period of the clock, so that times are
     // minima; or entries to the tick's interrupt show how many periods they hid, which are added.
     bool may_hide_periods;

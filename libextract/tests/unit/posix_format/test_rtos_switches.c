@@ -137,6 +137,65 @@ static void test_object_of_notification(void **state)
     look_close(&look);
 }
 
+enum { SYSTEM_START = 2 }; // a system event type of the standard
+
+static void put_pause(void)
+{
+    ptr_put(&ptr, 0, &(struct ptr_record){.id = SYSTEM_START, .stamp = now += step});
+}
+
+// Threads that have cores at the same time show that events are of several cores, which they do not
+// name: then nobody is said to have had a core. Switches that were not recorded do not show that.
+static void test_cores_at_once(void **state)
+{
+    enum { C = 0x20004500, D = 0x20004600 };
+    static const struct {
+        const char *name;
+        uint64_t switches[8][2]; // the threads that lose and get a core; 0, 0: a pause
+        bool hides_cores;
+    } rows[] = {
+        {"one core", {{A, B}, {B, C}, {C, A}, {A, D}, {D, C}}, false},
+        {"two cores", {{A, B}, {C, D}, {B, A}, {D, C}, {A, B}, {C, D}}, true},
+        {"a core that becomes idle", {{A, 0}, {C, D}, {0, A}, {D, C}, {A, 0}, {C, D}}, true},
+        {"switches that are missing", {{A, B}, {C, D}, {A, B}, {B, D}, {C, B}, {B, D}}, false},
+        {"pauses", {{A, B}, {0, 0}, {C, D}, {0, 0}, {B, A}, {0, 0}, {D, C}}, false},
+    };
+    const struct extract_why_options options = {.thread = "0x20004000"};
+    struct extract_error error = {.code = EXTRACT_OK};
+    struct extract_why *why = NULL;
+    struct extract_text text;
+    struct look look;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const bool hides_cores = rows[i].hides_cores;
+        begin(&narrow);
+        for (unsigned k = 0; k < 8; k++) {
+            const uint64_t left = rows[i].switches[k][0], entered = rows[i].switches[k][1];
+            if (left || entered)
+                put("rtos_switch", left, left, entered, 0);
+            else if (k + 1 < 8 && rows[i].switches[k + 1][0])
+                put_pause();
+        }
+        struct extract_stats *stats = open_stats(&look);
+        assert_int_equal(extract_trace_info(look.trace)->hides_cores, hides_cores);
+        assert_int_equal(stats->has_loads, !hides_cores);
+        assert_int_equal(stats->knows_time_slices, !hides_cores);
+        extract_stats_free(stats);
+        text = (struct extract_text){.data = NULL};
+        assert_int_equal(extract_report_damage(&text, look.trace), EXTRACT_OK);
+        assert_int_equal(text.used && memmem(text.data, text.used, "of several cores", 16),
+                         hides_cores);
+        extract_text_free(&text);
+        if (hides_cores) {
+            assert_int_equal(extract_why_new(&why, look.trace, &options, &error),
+                             EXTRACT_UNSUPPORTED);
+            assert_non_null(strstr(error.why, "of several cores"));
+        }
+        look_close(&look);
+    }
+}
+
 // A clock that stands still is a fact of its own, and its responses are counted, but not explained.
 static void test_still_clock(void **state)
 {
@@ -193,9 +252,9 @@ static void test_still_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_time_slices), cmocka_unit_test(test_no_time_slices),
-        cmocka_unit_test(test_late_switch), cmocka_unit_test(test_object_of_notification),
-        cmocka_unit_test(test_still_clock),
+        cmocka_unit_test(test_time_slices),   cmocka_unit_test(test_no_time_slices),
+        cmocka_unit_test(test_late_switch),   cmocka_unit_test(test_object_of_notification),
+        cmocka_unit_test(test_cores_at_once), cmocka_unit_test(test_still_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
