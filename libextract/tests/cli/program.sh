@@ -151,7 +151,7 @@ run report --thread nobody "$trx"
 check "a filter that names nothing" 1 err '"nobody"' no-out .
 run report --modulus 75 "$trx"
 check "a modulus that is too small" 1 err \
-    '^ringside: modulus: not above the span of the timestamps, 75 (100 to 175)'
+    '^ringside: --modulus: not above the span of the timestamps, 75 (100 to 175)'
 run report --modulus 76 "$trx"
 check "a modulus above their span" 0 out 'semaphore put'
 run report --from 1ms "$trx"
