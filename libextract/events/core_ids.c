@@ -13,8 +13,9 @@
 //     fields of an event     are threads and objects           are whatever the program passed
 //     of the kernel
 //
-// The firmware's ELF shows it, too: a kernel for one core has one pointer to the running thread. In
-// logs that were merged from several cores or boards, the top bytes are always numbers of cores.
+// Snapshots of one ring show it together. The firmware's ELF shows it, too: a kernel for one core
+// has one pointer to the running thread. In logs that were merged from several cores or boards, the
+// top bytes are always numbers of cores.
 #include "events/internal.h"
 
 // From so many observations on, of which the other reading explains at most one in RATIO, no
@@ -74,21 +75,17 @@ void core_ids_note(struct extract_trace *trace, const struct extract_event *even
     found->last_top = top;
 }
 
-enum extract_core_ids core_ids_decide(const struct extract_trace *trace)
+// Decides by what entries show.
+static enum extract_core_ids decide(const struct core_evidence *found, unsigned kernel_cores,
+                                    bool has_moves)
 {
-    const struct core_evidence *found = &trace->core_evidence;
-    const struct extract_ring *ring = &trace->snapshot->ring;
-    bool is_kernel = ring->cores && ring->cores_from == EXTRACT_CORES_KERNEL;
-
     if (!found->has_split && !found->has_whole)
         return EXTRACT_CORE_IDS_NONE;
-    if (trace->board_starts)
-        return EXTRACT_CORE_IDS_CORES;
-    if (is_kernel && (ring->cores > 1 || found->cores <= found->user))
-        return ring->cores > 1 ? EXTRACT_CORE_IDS_CORES : EXTRACT_CORE_IDS_USER;
+    if (kernel_cores && (kernel_cores > 1 || found->cores <= found->user))
+        return kernel_cores > 1 ? EXTRACT_CORE_IDS_CORES : EXTRACT_CORE_IDS_USER;
     // If the trace's filter leaves out switches, threads of one core seem to run at the same time.
     if (found->cores > found->user)
-        return found->cores >= ENOUGH && found->user <= found->cores / RATIO && trace->has_moves
+        return found->cores >= ENOUGH && found->user <= found->cores / RATIO && has_moves
                    ? EXTRACT_CORE_IDS_CORES
                    : EXTRACT_CORE_IDS_LIKELY_CORES;
     if (found->user > found->cores)
@@ -96,6 +93,28 @@ enum extract_core_ids core_ids_decide(const struct extract_trace *trace)
                    ? EXTRACT_CORE_IDS_USER
                    : EXTRACT_CORE_IDS_LIKELY_USER;
     return EXTRACT_CORE_IDS_UNSURE;
+}
+
+enum extract_core_ids core_ids_decide(const struct extract_trace *const *traces, size_t count)
+{
+    struct core_evidence sum = {.cores = 0};
+    unsigned kernel_cores = 0;
+    bool has_moves = false, has_boards = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct core_evidence *found = &traces[i]->core_evidence;
+        const struct extract_ring *ring = &traces[i]->snapshot->ring;
+        bool is_kernel = ring->cores && ring->cores_from == EXTRACT_CORES_KERNEL;
+        sum.cores += found->cores;
+        sum.user += found->user;
+        sum.has_split |= found->has_split;
+        sum.has_whole |= found->has_whole;
+        has_moves |= traces[i]->has_moves;
+        has_boards |= traces[i]->board_starts && (found->has_split || found->has_whole);
+        if (is_kernel && ring->cores > kernel_cores)
+            kernel_cores = ring->cores;
+    }
+    return has_boards ? EXTRACT_CORE_IDS_CORES : decide(&sum, kernel_cores, has_moves);
 }
 
 bool core_ids_differ(const struct extract_trace *trace, enum extract_core_ids ids)

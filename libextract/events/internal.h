@@ -130,7 +130,7 @@ struct extract_trace {
     uint64_t events;                       // number of events that a reader returns, with markers
     unsigned cores_seen;                   // highest core number of an event, plus 1
     struct core_evidence core_evidence;
-    enum extract_core_ids read_ids_as; // NONE: as the format does for a single entry
+    enum extract_core_ids read_ids_as; // NONE and UNSURE: as the format does for a single entry
     uint64_t board_starts; // bit i: core i of a merged log is the first one of a board; 0: one core
     uint8_t seen[EXTRACT_COMMON_IDS / 8]; // bit per event id: the id occurs
     struct extract_map rare_ids;          // ids from EXTRACT_COMMON_IDS on that occur
@@ -179,11 +179,11 @@ bool extract_trace_next_rare_id(const struct extract_trace *trace, size_t *place
 
 // Notes what an event of the first walk shows of the top bytes of ids.
 void core_ids_note(struct extract_trace *trace, const struct extract_event *event);
-// Returns what they are, after the walk.
-enum extract_core_ids core_ids_decide(const struct extract_trace *trace);
+// Returns what they are, after the walk: by the events of one trace, or of several of one ring.
+enum extract_core_ids core_ids_decide(const struct extract_trace *const *traces, size_t count);
 // Returns whether the first walk has read ids in another way.
 bool core_ids_differ(const struct extract_trace *trace, enum extract_core_ids ids);
-// Reads the ids of events as trace->read_ids_as says, which is not NONE.
+// Reads the ids of events as trace->read_ids_as says, which is neither NONE nor UNSURE.
 void core_ids_apply(const struct extract_trace *trace, struct extract_event *events, size_t count);
 
 // ---- periods.c ----

@@ -128,10 +128,16 @@ static enum extract_code open_ring(struct extract_trace **trace,
 }
 
 // Decides what the top bytes of ids are. Returns false, and closes the trace, if its first walk has
-// read them in another way: it must be opened again.
-static bool has_right_ids(struct extract_trace *trace, enum extract_core_ids *ids)
+// read them in another way: it must be opened again. *found is then what it has shown.
+static bool has_right_ids(struct extract_trace *trace, enum extract_core_ids *ids,
+                          struct core_evidence *found)
 {
-    *ids = trace->info.core_ids = core_ids_decide(trace);
+    const struct extract_trace *const one = trace;
+
+    if (trace->read_ids_as) // as the caller states
+        return true;
+    *ids = trace->info.core_ids = core_ids_decide(&one, 1);
+    *found = trace->core_evidence;
     if (!core_ids_differ(trace, *ids))
         return true;
     extract_trace_close(trace);
@@ -143,11 +149,16 @@ enum extract_code extract_trace_open(struct extract_trace **trace,
                                      const struct extract_trace_options *options,
                                      struct extract_error *error)
 {
-    enum extract_code code = open_ring(trace, snapshot, options, EXTRACT_CORE_IDS_NONE, error);
-    enum extract_core_ids ids;
+    enum extract_core_ids ids = options ? options->core_ids : EXTRACT_CORE_IDS_NONE;
+    struct core_evidence found;
+    enum extract_code code = open_ring(trace, snapshot, options, ids, error);
 
-    return code || has_right_ids(*trace, &ids) ? code
-                                               : open_ring(trace, snapshot, options, ids, error);
+    if (code || has_right_ids(*trace, &ids, &found))
+        return code;
+    code = open_ring(trace, snapshot, options, ids, error);
+    if (!code)
+        (*trace)->core_evidence = found;
+    return code;
 }
 
 static enum extract_code open_log(struct extract_trace **trace, struct extract_log *log,
@@ -187,10 +198,16 @@ enum extract_code extract_trace_open_log(struct extract_trace **trace, struct ex
                                          const struct extract_trace_options *options,
                                          struct extract_error *error)
 {
-    enum extract_code code = open_log(trace, log, options, EXTRACT_CORE_IDS_NONE, error);
-    enum extract_core_ids ids;
+    enum extract_core_ids ids = options ? options->core_ids : EXTRACT_CORE_IDS_NONE;
+    struct core_evidence found;
+    enum extract_code code = open_log(trace, log, options, ids, error);
 
-    return code || has_right_ids(*trace, &ids) ? code : open_log(trace, log, options, ids, error);
+    if (code || has_right_ids(*trace, &ids, &found))
+        return code;
+    code = open_log(trace, log, options, ids, error);
+    if (!code)
+        (*trace)->core_evidence = found;
+    return code;
 }
 
 enum extract_code extract_trace_continue(struct extract_trace *trace,
@@ -635,7 +652,7 @@ size_t extract_reader_next(struct extract_reader *reader, struct extract_event *
         total = extract_log_events_next(reader, events, count);
     else
         total = extract_reader_run(reader, trace->snapshot, trace->oldest, events, count);
-    if (trace->read_ids_as)
+    if (trace->read_ids_as > EXTRACT_CORE_IDS_UNSURE)
         core_ids_apply(trace, events, total);
     if (trace->has_named_types)
         use_named_types(trace, events, total);

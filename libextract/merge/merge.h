@@ -7,11 +7,12 @@
 // inputs event by event, so that memory does not grow with their length. Only traces of byte rings
 // are in memory as long as they are open.
 //
-// plan.c checks the inputs and plans, and clocks.c finds what their clocks have to do with each
-// other; join.c finds where one snapshot continues another; order.c finds whether the order of
-// snapshots is that of their timestamps; shared.c and line.c align clocks by events that two boards
-// share; objects.c makes the registry; numbers.c gives numbers; names.c collects names; write.c
-// writes, and the encoder of the format (formats/format.h) makes the entries.
+// ids.c chooses how ids are read; plan.c checks the inputs and plans, and clocks.c finds what their
+// clocks have to do with each other; join.c finds where one snapshot continues another; order.c
+// finds whether the order of snapshots is that of their timestamps; shared.c and line.c align
+// clocks by events that two boards share; objects.c makes the registry; numbers.c gives numbers;
+// names.c collects names; write.c writes, and the encoder of the format (formats/format.h) makes
+// the entries.
 #ifndef EXTRACT_MERGE_MERGE_H
 #define EXTRACT_MERGE_MERGE_H
 
@@ -63,6 +64,8 @@ struct merge_input {
     const char *prefix; // of the names of its objects; boards only
     bool has_offset;    // the caller knows the offset of its clock
     int64_t offset;     // ticks to be added to its timestamps
+    // How the ids of its trace are to be read, by all inputs (merge_choose_ids).
+    enum extract_core_ids core_ids;
 
     // ---- Results ----
     uint64_t events;      // that it contains, without markers
@@ -124,6 +127,10 @@ struct merge {
     uint64_t gaps;             // that were written
 };
 
+// Chooses how the ids of each input are to be read, by all of them together. If that is not how its
+// trace reads them, the caller opens the trace again with this option. Errors: NOMEM.
+enum extract_code merge_choose_ids(struct merge_input *inputs, size_t count, enum merge_kind kind,
+                                   struct extract_error *error);
 // Plans a merge of at least two inputs, which are in order of time if they are snapshots. The
 // inputs must outlive it. The caller frees it with merge_free, even after an error. Errors: USAGE
 // (the inputs do not fit together, or the options do not), UNSUPPORTED (a format that cannot be
@@ -140,6 +147,8 @@ void merge_free(struct merge *merge);
 
 // ---- What the files of this directory share ----
 
+// ids.c: checks that ids do not need the bits in which those of several cores contain the core.
+enum extract_code merge_check_ids(const struct merge *merge, struct extract_error *error);
 // join.c: finds the time in one snapshot at which the ticks of another are 0. Sets *overlaps to
 // whether they have events in common; if not, there is no such time. Errors: NOMEM.
 enum extract_code merge_join(const struct merge_input *before, const struct merge_input *input,

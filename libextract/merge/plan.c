@@ -169,23 +169,6 @@ static enum extract_code check_same_ring(const struct merge_input *input,
 
 // ---- cores ----
 
-// Checks that ids do not need the bits in which those of several cores contain the core.
-static enum extract_code check_ids(const struct merge *merge, struct extract_error *error)
-{
-    for (size_t i = 0; i < merge->count && merge->options.kind != MERGE_SNAPSHOTS; i++) {
-        const struct merge_input *input = &merge->inputs[i];
-        const enum extract_core_ids ids = extract_trace_info(input->trace)->core_ids;
-        if (ids == EXTRACT_CORE_IDS_USER || ids == EXTRACT_CORE_IDS_LIKELY_USER)
-            return extract_error_set(error, EXTRACT_LIMIT, input->name,
-                                     "use smaller ids in the program; if its kernel is for several "
-                                     "cores, pass its ELF with --elf",
-                                     "%s user events with ids above 16777215, for which a log of "
-                                     "several cores has no room",
-                                     ids == EXTRACT_CORE_IDS_USER ? "contains" : "likely contains");
-    }
-    return EXTRACT_OK;
-}
-
 static enum extract_code number_cores(struct merge *merge, struct extract_error *error)
 {
     bool has_numbers = merge->options.kind == MERGE_SNAPSHOTS;
@@ -256,7 +239,7 @@ enum extract_code merge_plan(struct merge *merge, struct merge_input *inputs, si
     if (!code)
         code = check_times(merge, error);
     if (!code)
-        code = check_ids(merge, error);
+        code = merge_check_ids(merge, error);
     if (!code)
         code = number_cores(merge, error);
     if (!code)

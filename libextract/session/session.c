@@ -102,7 +102,8 @@ make_trace_options(struct extract_symbols *symbols, const struct extract_session
                                           .modulus = options->modulus,
                                           .hz = options->hz,
                                           .rkh = options->rkh,
-                                          .hook_roles = options->hook_roles};
+                                          .hook_roles = options->hook_roles,
+                                          .core_ids = options->core_ids};
 }
 
 static enum extract_code read_trace(struct extract_session *session, struct extract_memory *memory,

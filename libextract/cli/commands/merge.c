@@ -117,6 +117,63 @@ static int set_offsets(struct merging *m)
     return CLI_SUCCESS;
 }
 
+static enum merge_kind kind_of(const struct cli_merging *merging)
+{
+    return merging->cores                            ? MERGE_CORE_RINGS
+           : merging->align || merging->offset_count ? MERGE_BOARDS
+                                                     : MERGE_SNAPSHOTS;
+}
+
+// Opens an input again, whose ids are to be read in another way, and prints it.
+static int reopen_input(struct merging *m, size_t i)
+{
+    static const char *const readings[] = {
+        [EXTRACT_CORE_IDS_UNSURE] = "as of other cores if their low 24 bits are below 65536: the "
+                                    "inputs contradict each other",
+        [EXTRACT_CORE_IDS_LIKELY_USER] = "as of user events, which is likely by all inputs",
+        [EXTRACT_CORE_IDS_LIKELY_CORES] = "as of other cores, which is likely by all inputs",
+        [EXTRACT_CORE_IDS_USER] = "as of user events, as all inputs show together",
+        [EXTRACT_CORE_IDS_CORES] = "as of other cores, as all inputs show together"};
+    // What the input shows alone, if all inputs show something else.
+    static const char *const others[] = {
+        [EXTRACT_CORE_IDS_LIKELY_USER] = "; alone, it likely contains ids of user events",
+        [EXTRACT_CORE_IDS_LIKELY_CORES] = "; alone, it likely contains numbers of cores",
+        [EXTRACT_CORE_IDS_USER] = "; alone, it contains ids of user events",
+        [EXTRACT_CORE_IDS_CORES] = "; alone, it contains numbers of cores"};
+    struct merged_file *file = &m->files[i];
+    struct cli_options silent = file->options;
+    enum extract_core_ids ids = m->inputs[i].core_ids;
+    enum extract_core_ids alone = extract_trace_info(m->inputs[i].trace)->core_ids;
+    bool differs = alone > EXTRACT_CORE_IDS_UNSURE && alone % 2 != ids % 2;
+
+    silent.quiet = true;
+    silent.cost = false;
+    (void)cli_snapshot_close(&file->snapshot, &silent, CLI_SUCCESS);
+    file->options.session.core_ids = ids;
+    int status = cli_snapshot_open(&file->snapshot, &file->options);
+    if (status)
+        return status;
+    m->inputs[i].trace = extract_session_trace(file->snapshot.session);
+    if (!m->options->quiet)
+        cli_print_note(m->inputs[i].name, "event ids from 16777216 on are read %s%s", readings[ids],
+                       differs ? others[alone] : "");
+    return CLI_SUCCESS;
+}
+
+// Makes all inputs read ids in the same way.
+static int agree_on_ids(struct merging *m)
+{
+    struct extract_error error;
+    int status = CLI_SUCCESS;
+
+    if (merge_choose_ids(m->inputs, m->count, kind_of(&m->options->merging), &error))
+        return cli_complain(&error);
+    for (size_t i = 0; i < m->count && !status; i++)
+        if (m->inputs[i].core_ids != extract_trace_info(m->inputs[i].trace)->core_ids)
+            status = reopen_input(m, i);
+    return status;
+}
+
 static int open_inputs(struct merging *m)
 {
     int status = CLI_SUCCESS;
@@ -131,6 +188,7 @@ static int open_inputs(struct merging *m)
         if (!status)
             m->inputs[m->opened].trace = extract_session_trace(file->snapshot.session);
     }
+    status = status ? status : agree_on_ids(m);
     m->hz = m->options->session.hz;
     if (!status && !m->hz)
         m->hz = extract_trace_snapshot(m->inputs[0].trace)->ring.hz;
@@ -369,17 +427,13 @@ static bool must_end(void)
 static int merge_inputs(struct merging *m)
 {
     const struct cli_merging *merging = &m->options->merging;
-    struct merge_options options = {.kind = MERGE_SNAPSHOTS,
+    struct merge_options options = {.kind = kind_of(merging),
                                     .align = merging->align,
                                     .alternate = merging->alternate,
                                     .hz = m->options->session.hz,
                                     .must_end = must_end};
     struct extract_error error;
 
-    if (merging->cores)
-        options.kind = MERGE_CORE_RINGS;
-    else if (merging->align || merging->offset_count)
-        options.kind = MERGE_BOARDS;
     enum extract_code code = merge_plan(&m->merge, m->inputs, m->count, &options, &error);
     cli_catch_ending(); // after a signal, the temporary file is removed
     if (!code)

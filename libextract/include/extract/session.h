@@ -72,6 +72,7 @@ struct extract_session_options {
     void *context;     // of may_continue
     bool is_continued; // the trace is the first part of a stream; set by extract_running_open
     const struct extract_hook_roles *hook_roles; // of hook words (ring.h); may be NULL
+    enum extract_core_ids core_ids;              // how ids with top bytes are read; NONE: detected
 };
 
 // ---- lifetime ----

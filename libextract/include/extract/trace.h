@@ -32,6 +32,17 @@ enum extract_code extract_user_types_open(struct extract_user_types **types, con
                                           struct extract_error *error);
 void extract_user_types_close(struct extract_user_types *types);
 
+// What the top bytes of ids are, if there are any: numbers of cores, or parts of the ids of user
+// events. Only ThreadX has such ids.
+enum extract_core_ids {
+    EXTRACT_CORE_IDS_NONE = 0, // no id has a top byte
+    EXTRACT_CORE_IDS_UNSURE,   // not known
+    EXTRACT_CORE_IDS_LIKELY_USER,
+    EXTRACT_CORE_IDS_LIKELY_CORES,
+    EXTRACT_CORE_IDS_USER,
+    EXTRACT_CORE_IDS_CORES
+};
+
 struct extract_trace_options {
     size_t size;                                 // sizeof the struct
     struct extract_symbols *symbols;             // may be NULL; must outlive the trace
@@ -44,6 +55,8 @@ struct extract_trace_options {
     unsigned cores_seen;           // cores in earlier events of the same target; 0 if none
     bool is_part; // there may be events before the first, although the ring has not wrapped
     const struct extract_hook_roles *hook_roles; // of a log; may be NULL, must outlive the trace
+    // How ids with top bytes are read, which other traces of the target show; NONE: detected.
+    enum extract_core_ids core_ids;
 };
 
 // The clock that was detected from the timestamps.
@@ -102,17 +115,6 @@ struct extract_signals {
     size_t count;          // number of enumerations that fit
     const char *name;      // name of the first of them; "" if it has none
     const char *name_of_1; // name of its first enumerator
-};
-
-// What the top bytes of ids are, if there are any: numbers of cores, or parts of the ids of user
-// events. Only ThreadX has such ids.
-enum extract_core_ids {
-    EXTRACT_CORE_IDS_NONE = 0, // no id has a top byte
-    EXTRACT_CORE_IDS_UNSURE,   // not known
-    EXTRACT_CORE_IDS_LIKELY_USER,
-    EXTRACT_CORE_IDS_LIKELY_CORES,
-    EXTRACT_CORE_IDS_USER,
-    EXTRACT_CORE_IDS_CORES
 };
 
 struct extract_info {

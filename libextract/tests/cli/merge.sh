@@ -231,6 +231,48 @@ check "messages that contradict each other" 2 err 'contradict each other' err 'u
 run merge --align '4096:info1..4097:info1' --offset b.trx=5 a.trx b.trx -o given.log
 check "an offset instead" 0 err 'as given'
 
+# ---- ids that may contain the core ----
+
+# numbered FILE FROM TO: makes a dump of events of one thread. Those from 8 on, and every second one
+# before, have ids of 16777216 or more, so that only events before 8 show what these are.
+numbered() {
+    local lines=() k
+    for ((k = $2; k < $3; k++)); do
+        lines+=("$((1000 + 20 * k)) $((k < 8 && k % 2 == 0 ? 4096 : 16781312)) $k")
+    done
+    board "$1" "${lines[@]}"
+}
+numbered ids0.trx 0 12
+numbered ids1.trx 8 20
+numbered ids.trx 0 20
+run info ids1.trx
+check "ids that do not show what they are" 0 out '^top bytes of ids: unknown$'
+run merge ids0.trx ids1.trx -o ids.log
+check "snapshots decide together" 0 err 'ids1.trx: .* read as of user events, as all inputs show' \
+    err 'ids1.trx: 12 events, from 160 to 380, 4 of them in others too' err ' 0 gaps$' no-err known
+same "events that one of them alone does not show" ids.trx ids.log
+run merge ids1.trx ids0.trx -o swapped.log
+same "in any order" ids.trx swapped.log
+# two FILE NUMBER ID: makes a dump in which two threads run at the same time, one with this id.
+two() {
+    local k
+    head -c 96 ids1.trx >head
+    for ((k = 0; k < $2; k++)); do
+        words $((k % 2 ? 0x20004100 : 0x20004000)) 0x80100010 $((k % 2 ? $3 : 4096)) \
+            $((2000 + 20 * k)) $k 0 0 0
+    done | dump "$1"
+}
+two cores.trx 12 16781312
+run info cores.trx
+check "two threads at the same time" 0 out '^top bytes of ids: likely cores$'
+run merge ids0.trx cores.trx -o none.log
+check "snapshots that contradict each other" 3 \
+    err 'cores.trx: .* read as .*, which is likely by all inputs; alone, it likely contains numbers'
+rm -f none.log
+run merge --cores cores.trx ids1.trx -o decided.log
+check "an input that does not show it is as the others" 0 \
+    err 'ids1.trx: .* are read as of other cores, which is likely by all inputs$'
+
 # ---- errors ----
 
 # refused NAME STATUS PATTERN ARGUMENT...: checks an error that leaves no file.
@@ -260,6 +302,8 @@ refused "a unit without a rate" 1 'without --hz' --offset b.trx=1ms a.trx b.trx
 refused "two offsets" 1 'has an offset already' --offset b.trx=1 --offset b.trx=2 a.trx b.trx
 one large.trx 0x20001000 1000 0x01001000
 refused "ids where the core is" 2 'user events with ids above 16777215' --cores large.trx two.trx
+two large.trx 2 16908288
+refused "ids that may need it" 2 'may contain user events with ids above' --cores large.trx two.trx
 refused "cores and shared events" 1 'same clock' --cores --align 4096 a.trx b.trx
 refused "an empty --align" 1 'does not name' --align '' a.trx b.trx
 refused "one board without an offset" 1 'nothing states how its clock' --offset b.trx=1 \
