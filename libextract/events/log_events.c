@@ -437,8 +437,9 @@ void extract_log_events_end(struct extract_trace *trace, const struct extract_re
     log->ended = extract_log_snapshots_ending(trace->snapshots, &log->ending);
     note_refused(trace);
     note_boards(trace);
-    // A damaged block of unknown type may have reported a loss.
-    if (log->status.damaged_of[0] || log->status.damaged_of[EXTRACT_LOG_LOSS])
+    // A damaged block of unknown type, or what follows it, may have reported a loss.
+    if (log->status.damaged_of[0] || log->status.damaged_of[EXTRACT_LOG_LOSS] ||
+        log->status.converted)
         trace->loss_sum = LOG_LOSS_SUM_AT_LEAST;
     loss_estimator_end(&trace->estimator);
     sum_losses(trace);

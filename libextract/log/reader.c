@@ -5,6 +5,7 @@
 // Opening reads all headers but no entries: sections.c finds the sections, and walk.c the blocks in
 // them. extract_log_read then reads and verifies one payload at a time.
 #include "base/file.h"
+#include "base/line_ends.h"
 #include "base/printable.h"
 #include "log/lock.h"
 #include "log/internal.h"
@@ -59,6 +60,12 @@ static enum extract_code read_index(struct extract_log *log, int fd, struct extr
         code = extract_log_find_sections(log, error);
     if (!code)
         code = extract_log_walk(log, error);
+    if (code || log->status.damaged || log->status.cut) {
+        struct extract_line_ends ends = {0};
+        extract_line_ends_add_file(&ends, log->fd, log->size);
+        log->status.converted = extract_line_ends_are_likely(&ends);
+        code = code ? extract_line_ends_explain(&ends, code, error) : code;
+    }
     if (code)
         return code;
     // A log that is being written is never truncated: its end is wherever its writer is.

@@ -11,6 +11,7 @@
 #include "memory/core.h"
 #include "base/cursor.h"
 #include "base/file.h"
+#include "base/line_ends.h"
 #include "memory/auxv.h"
 #include <elf.h>
 #include <stdlib.h>
@@ -94,6 +95,8 @@ bool extract_elf_identify(const uint8_t *bytes, size_t length, struct extract_el
     extract_cursor_u16(&c); // e_ehsize
     elf->phentsize = extract_cursor_u16(&c);
     elf->phnum = extract_cursor_u16(&c);
+    elf->shentsize = extract_cursor_u16(&c);
+    elf->shnum = extract_cursor_u16(&c);
     elf->cut = c.failed;
     return true;
 }
@@ -276,13 +279,39 @@ static enum extract_code load_programs(const struct programs *programs,
     return EXTRACT_OK;
 }
 
+// Returns the number of bytes that the headers describe, at most: up to the end of the segments, or
+// of the section headers.
+static uint64_t end_of(const struct programs *programs)
+{
+    const struct extract_elf *elf = &programs->elf;
+    uint64_t end = elf->shoff ? elf->shoff + (uint64_t)elf->shnum * elf->shentsize : 0;
+
+    for (size_t i = 0; i < programs->count; i++) {
+        struct program p = read_program(programs, i);
+        if (p.offset <= programs->input->length && p.offset + p.file_bytes > end)
+            end = p.offset + p.file_bytes;
+    }
+    return end;
+}
+
+static bool is_whole(const struct extract_input *input)
+{
+    struct programs programs = {.input = input};
+
+    return extract_elf_identify(input->bytes, input->length, &programs.elf) && !programs.elf.cut &&
+           programs.elf.type == ET_CORE && !find_programs(&programs, NULL) &&
+           end_of(&programs) == input->length;
+}
+
 enum extract_code extract_core_load(struct extract_images *images, struct extract_input *input,
                                     struct extract_error *error)
 {
     struct programs programs = {.input = input};
     uint8_t header[HEADER_BYTES];
-    size_t got = read_part(input, 0, header, sizeof header);
 
+    if (input->bytes)
+        extract_images_mend_line_ends(images, input, is_whole);
+    size_t got = read_part(input, 0, header, sizeof header);
     if (!extract_elf_identify(header, got, &programs.elf))
         return bad_core(input->name, "not an ELF file", error);
     if (programs.elf.cut)
@@ -376,6 +405,12 @@ enum extract_code extract_memory_open_core(struct extract_memory **memory, const
     if (input.file < 0)
         return extract_images_open(memory, path, extract_core_load, error);
     input.length = (size_t)length;
+    struct extract_line_ends ends = {0};
+    extract_line_ends_add_file(&ends, input.file, length);
+    if (extract_line_ends_are_likely(&ends)) {
+        close(input.file);
+        return extract_images_open(memory, path, extract_core_load, error);
+    }
     enum extract_code code = extract_memory_new_images(memory, error);
     if (!code)
         code = extract_core_load(extract_images_of(*memory), &input, error);

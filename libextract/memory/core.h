@@ -16,7 +16,8 @@ struct extract_elf {
     uint64_t shoff;     // file offset of the section headers; 0 if there are none
     uint16_t phentsize; // bytes of a program header
     uint16_t phnum;     // number of program headers; if PN_XNUM, it is in section header 0
-    bool cut;           // the file ends inside the header
+    uint16_t shentsize, shnum;
+    bool cut; // the file ends inside the header
 };
 
 // A copy of the bytes of a PT_NOTE segment that the file holds (NULL and 0 if it holds none).

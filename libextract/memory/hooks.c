@@ -26,9 +26,21 @@ bool extract_hooks_is(const uint8_t *bytes, size_t length)
            header_bytes == EXTRACT_HOOKS_HEADER;
 }
 
+static bool is_whole(const struct extract_input *input)
+{
+    enum extract_byte_order order = extract_hooks_order(input->bytes, input->length);
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
+
+    extract_cursor_seek(&c, EXTRACT_HOOKS_AT_BUFFER_BYTES);
+    uint64_t buffer = extract_cursor_u32(&c);
+    return extract_hooks_is(input->bytes, input->length) &&
+           EXTRACT_HOOKS_HEADER + buffer == input->length;
+}
+
 enum extract_code extract_hooks_load(struct extract_images *images, struct extract_input *input,
                                      struct extract_error *error)
 {
+    extract_images_mend_line_ends(images, input, is_whole);
     if (!extract_hooks_is(input->bytes, input->length))
         return extract_error_set(error, EXTRACT_BAD, input->name,
                                  "pass the address of a raw image as FILE@ADDRESS, or say with "

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE // SEEK_DATA
 #include "memory/images.h"
 #include "base/file.h"
+#include "base/line_ends.h"
 #include "memory/core.h"
 #include <inttypes.h>
 #include <errno.h>
@@ -221,6 +222,7 @@ enum extract_code extract_raw_load(struct extract_images *images, struct extract
     struct extract_image span = {
         .address = input->address, .length = input->length, .bytes = input->bytes};
 
+    extract_images_check_line_ends(images, input->bytes, -1, input->length);
     return extract_images_add(images, input, &span, 1, error);
 }
 
@@ -260,8 +262,13 @@ enum extract_code extract_images_add_input(struct extract_memory *memory, const 
 
     if (!code)
         code = extract_file_read(path, EXTRACT_FILE_LIMIT, &input->bytes, &input->length, error);
-    if (!code)
+    if (!code) {
+        struct extract_line_ends ends = {0};
         code = load(images, input, error);
+        if (code && input->bytes)
+            extract_line_ends_add(&ends, input->bytes, input->length);
+        code = extract_line_ends_explain(&ends, code, error);
+    }
     free(input->bytes);
     input->bytes = NULL;
     return code;
@@ -316,6 +323,8 @@ enum extract_code extract_memory_add_image(struct extract_memory *memory, const 
     if (file < 0)
         return extract_images_add_file(memory, path, address, extract_raw_load, error);
     enum extract_code code = find_images(memory, path, &images, error);
+    if (!code)
+        extract_images_check_line_ends(images, NULL, file, span.length);
     if (!code)
         code = add_spans(images, path, NULL, file, &span, 1, error);
     if (code)

@@ -80,9 +80,22 @@ enum extract_code extract_images_add(struct extract_images *images, struct extra
 void extract_images_remark(struct extract_images *images, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Says where the dump in a file ends. Undoes a conversion of line ends if the length proves it,
-// which may shorten the input and moves its bytes, and notes what else is in the file.
-void extract_images_end_at(struct extract_images *images, struct extract_input *input,
+// Returns whether an input is a complete file of its format: no conversion of line ends would leave
+// it so.
+typedef bool extract_is_whole(const struct extract_input *input);
+
+// Undoes a conversion of line ends in an input if the file was not whole before and is so
+// afterwards: this shortens the input. Otherwise notes a conversion that is only likely.
+void extract_images_mend_line_ends(struct extract_images *images, struct extract_input *input,
+                                   extract_is_whole *is_whole);
+
+// Notes that the line ends of an image of memory were probably converted. Its bytes are in memory
+// or, if `bytes` is NULL, in a file.
+void extract_images_check_line_ends(struct extract_images *images, const uint8_t *bytes, int file,
+                                    uint64_t length);
+
+// Says where the dump in a file ends, and notes what else is in the file.
+void extract_images_end_at(struct extract_images *images, const struct extract_input *input,
                            uint64_t length);
 
 // Where a ThreadX dump has its parts, by its header: bytes from the start, at most the ring's

@@ -1,51 +1,65 @@
 // SPDX-License-Identifier: MIT
 // memory: a file with one dump that has more bytes than its ring: others follow, or line ends were
 // converted on the way. Nothing is left out without a remark.
+#include "base/line_ends.h"
 #include "memory/images.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// Removes the byte 0x0D before each 0x0A.
-static void undo_line_ends(struct extract_input *input)
+// Notes a likely conversion of line ends: all `count` bytes 0x0A follow a 0x0D.
+static void suspect(struct extract_images *images, uint64_t count)
 {
-    size_t used = 0;
-
-    for (size_t i = 0; i < input->length; i++)
-        if (input->bytes[i] != '\r' || i + 1 == input->length || input->bytes[i + 1] != '\n')
-            input->bytes[used++] = input->bytes[i];
-    input->length = used;
+    images->is_part = true;
+    extract_images_remark(images,
+                          "each of its %" PRIu64 " bytes 0x0A follows a 0x0D: line ends were "
+                          "converted on the way (likely), so that it is damaged; transfer it as "
+                          "binary",
+                          count);
 }
 
-// Undoes a conversion of line ends, which inserts a byte 0x0D before each 0x0A. It is proven if the
-// file has as many bytes more than the ring. In a dump that was not converted, few bytes 0x0A
-// follow a 0x0D.
-static void mend_line_ends(struct extract_images *images, struct extract_input *input,
-                           uint64_t length)
+void extract_images_mend_line_ends(struct extract_images *images, struct extract_input *input,
+                                   extract_is_whole *is_whole)
 {
-    enum { LEAST = 8 };
-    size_t count = 0;
+    struct extract_line_ends ends = {0};
 
-    for (size_t i = 0; i < input->length; i++) {
-        if (input->bytes[i] != '\n')
-            continue;
-        if (!i || input->bytes[i - 1] != '\r')
-            return;
-        count++;
+    extract_line_ends_add(&ends, input->bytes, input->length);
+    if (!ends.count || ends.is_mixed || is_whole(input))
+        return;
+    struct extract_input undone = *input;
+    undone.bytes = malloc(input->length);
+    if (undone.bytes) {
+        memcpy(undone.bytes, input->bytes, input->length);
+        undone.length = extract_line_ends_undo(undone.bytes, input->length);
     }
-    if (input->length > length && input->length - length == count) {
-        undo_line_ends(input);
+    if (undone.bytes && is_whole(&undone)) {
+        memcpy(input->bytes, undone.bytes, undone.length);
+        input->length = undone.length;
         extract_images_remark(images,
-                              "line ends were converted on the way: %zu bytes 0x0D before 0x0A are "
-                              "not read; transfer it as binary",
-                              count);
-    } else if (count >= LEAST) {
-        images->is_part = true;
-        extract_images_remark(images,
-                              "each of its %zu bytes 0x0A follows a 0x0D: line ends were converted "
-                              "on the way (likely), so that it is damaged; transfer it as binary",
-                              count);
+                              "line ends were converted on the way: %" PRIu64
+                              " bytes 0x0D before 0x0A are not read; transfer it as binary",
+                              ends.count);
+    } else if (extract_line_ends_are_likely(&ends)) {
+        suspect(images, ends.count);
     }
+    free(undone.bytes);
+}
+
+void extract_images_check_line_ends(struct extract_images *images, const uint8_t *bytes, int file,
+                                    uint64_t length)
+{
+    enum { PAGE = 4096 }; // an image of whole pages was not converted
+    struct extract_line_ends ends = {0};
+
+    if (length % PAGE == 0 || length > EXTRACT_LINE_ENDS_LIMIT)
+        return;
+    if (bytes)
+        extract_line_ends_add(&ends, bytes, (size_t)length);
+    else
+        extract_line_ends_add_file(&ends, file, length);
+    if (extract_line_ends_are_likely_of_image(&ends, length))
+        suspect(images, ends.count);
 }
 
 // Returns the place of the next dump from a place on; 0 if none follows. Dumps of one kind begin
@@ -124,11 +138,9 @@ void extract_images_lack_bytes(struct extract_images *images, const struct extra
                               missing, missing == 1 ? "byte is" : "bytes are");
 }
 
-void extract_images_end_at(struct extract_images *images, struct extract_input *input,
+void extract_images_end_at(struct extract_images *images, const struct extract_input *input,
                            uint64_t length)
 {
-    if (!length)
-        return;
-    mend_line_ends(images, input, length);
-    note_rest(images, input, length);
+    if (length)
+        note_rest(images, input, length);
 }

@@ -48,23 +48,42 @@ bool extract_trx_is(const uint8_t *bytes, size_t length)
     return extract_trx_word_bytes(bytes, length, &order) != 0;
 }
 
+// Reads the addresses at which the ring begins and ends. Sets an end of 0 if the header ends before
+// it. Returns false if it does not even hold the first.
+static bool read_bounds(const struct extract_input *input, unsigned word,
+                        enum extract_byte_order order, uint64_t *base, uint64_t *end)
+{
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order), at_end = c;
+
+    extract_cursor_seek(&c, (uint64_t)BASE_ADDRESS_WORD * word);
+    *base = extract_cursor_word(&c, word);
+    extract_cursor_seek(&at_end, (uint64_t)END_ADDRESS_WORD * word);
+    *end = extract_cursor_word(&at_end, word);
+    return !c.failed;
+}
+
+static bool is_whole(const struct extract_input *input)
+{
+    enum extract_byte_order order;
+    unsigned word = extract_trx_word_bytes(input->bytes, input->length, &order);
+    uint64_t base, end;
+
+    return word && read_bounds(input, word, order, &base, &end) && end - base == input->length;
+}
+
 enum extract_code extract_trx_load(struct extract_images *images, struct extract_input *input,
                                    struct extract_error *error)
 {
     enum extract_byte_order order;
-    unsigned word = extract_trx_word_bytes(input->bytes, input->length, &order);
+    uint64_t base, end;
 
+    extract_images_mend_line_ends(images, input, is_whole);
+    unsigned word = extract_trx_word_bytes(input->bytes, input->length, &order);
     if (!word)
         return extract_error_set(error, EXTRACT_BAD, input->name,
                                  "pass the address of a raw image as FILE@ADDRESS",
                                  "not a ThreadX trace: it does not start with the id 0x54585442");
-    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, order);
-    extract_cursor_seek(&c, (uint64_t)BASE_ADDRESS_WORD * word);
-    uint64_t base = extract_cursor_word(&c, word);
-    struct extract_cursor at_end = c;
-    extract_cursor_seek(&at_end, (uint64_t)END_ADDRESS_WORD * word);
-    uint64_t end = extract_cursor_word(&at_end, word);
-    if (c.failed)
+    if (!read_bounds(input, word, order, &base, &end))
         return extract_error_set(error, EXTRACT_TRUNCATED, input->name, "save the trace again",
                                  "the header ends after %zu bytes, before the base address",
                                  input->length);
@@ -72,7 +91,7 @@ enum extract_code extract_trx_load(struct extract_images *images, struct extract
     images->starts = true;
     images->start = base;
     struct extract_trx_layout layout;
-    if (!at_end.failed)
+    if (end)
         extract_images_end_at(images, input, end - base);
     unsigned missing = !images->is_part && read_layout(&layout, input, word, order)
                            ? extract_trx_missing_bytes(input, &layout)

@@ -170,6 +170,10 @@ static void put_log_damage(struct extract_text *text, const struct extract_info 
     const struct extract_log_info *log = info->log;
     const struct extract_log_status *status = &log->status;
 
+    if (status->converted)
+        extract_text_puts(text,
+                          "each byte 0x0A follows a 0x0D: line ends were converted on the way "
+                          "(likely), so that the log is damaged; transfer it as binary\n");
     if (status->damaged)
         put_damaged_places(text, status);
     if (status->restored)

@@ -530,6 +530,10 @@ static enum extract_code report_missing_ring(const struct extract_log_snapshots 
             *error = *first;
         return first->code;
     }
+    if (status->converted && !snapshots->passed)
+        return extract_error_set(error, EXTRACT_BAD, name, "transfer it as binary",
+                                 "no block describes the ring, and each byte 0x0A follows a 0x0D: "
+                                 "line ends were converted on the way (likely)");
     if ((status->damaged || status->missing || status->cut) && !snapshots->passed)
         return extract_error_set(error, EXTRACT_BAD, name, "restore the file from a copy",
                                  status->cut ? "no complete block describes the ring"

@@ -7,6 +7,7 @@
 // damaged one, which libelf does not. Standard: System V ABI, gABI 4.1 (chapters 4, 5) and its
 // later drafts.
 #include "image.h"
+#include "base/line_ends.h"
 #include <stdlib.h>
 
 // The fields of the ELF header that are needed here.
@@ -238,8 +239,12 @@ enum extract_code extract_elf_open(struct elf_file *file, const char *name, uint
     enum extract_code code = read_header(file, &header, name, error);
     if (code == EXTRACT_OK)
         code = check_sections(file, &header, name, error);
-    if (code != EXTRACT_OK)
+    if (code != EXTRACT_OK) {
+        struct extract_line_ends ends = {0};
+        extract_line_ends_add(&ends, bytes, length);
+        code = extract_line_ends_explain(&ends, code, error);
         extract_elf_close(file);
+    }
     return code;
 }
 

@@ -278,6 +278,8 @@ static enum extract_code open_memory(struct extract_memory **memory, struct buil
 
     if (code)
         return code;
+    // Entries consist of words, so that a stream has a round length, as an image has.
+    extract_images_check_line_ends(extract_images_of(*memory), builder->bytes, -1, builder->length);
     code = extract_hooks_load(extract_images_of(*memory), &input, error);
     builder->ring = input.bytes;
     if (!code)

@@ -22,6 +22,7 @@ struct file {
     struct posix_block block;
     struct posix_stream stream;
     uint64_t address, stream_address; // of the process block and the stream block, in the target
+    bool is_complete;                 // all of the ring is there
     struct extract_image parts[PARTS];
 };
 
@@ -85,6 +86,7 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
         {file->address + block->names_at, names, names_bytes, 0, NULL},
         {file->stream_address, rest, stream_bytes, 0, NULL},
         {ring_address, ring < left ? ring : left, extract_cursor_span(&c, left), 0, NULL}};
+    file->is_complete = ring <= left;
     memcpy(file->parts, parts, sizeof parts);
     qsort(file->parts, PARTS, sizeof *parts, compare_addresses);
     for (unsigned i = 1; !code && i < PARTS; i++)
@@ -93,20 +95,36 @@ static enum extract_code find_parts(struct file *file, const struct extract_inpu
     return code;
 }
 
+// Returns how many bytes of the file belong to its parts.
+static uint64_t length_of(const struct file *file)
+{
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < PARTS; i++)
+        length += file->parts[i].length;
+    return length;
+}
+
+static bool is_whole(const struct extract_input *input)
+{
+    struct file file;
+
+    return !read_process(&file, input, NULL) && !find_parts(&file, input, NULL) &&
+           file.is_complete && length_of(&file) == input->length;
+}
+
 static enum extract_code load_file(struct extract_images *images, struct extract_input *input,
                                    struct extract_error *error)
 {
     struct file file;
-    enum extract_code code = read_process(&file, input, error);
 
+    extract_images_mend_line_ends(images, input, is_whole);
+    enum extract_code code = read_process(&file, input, error);
     if (!code)
         code = find_parts(&file, input, error);
     if (code)
         return code;
-    uint64_t length = 0;
-    for (size_t i = 0; i < PARTS; i++)
-        length += file.parts[i].length;
-    extract_images_end_at(images, input, length);
+    extract_images_end_at(images, input, length_of(&file));
     images->byte_order = file.block.layout.order;
     images->starts = true;
     images->start = file.stream_address;

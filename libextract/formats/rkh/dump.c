@@ -207,13 +207,23 @@ bool rkh_dump_at(struct extract_ring *ring, struct extract_memory *memory, uint6
     return true;
 }
 
-// Loads a file: the array at its address, and the record after it.
-static enum extract_code load_file(struct extract_images *images, struct extract_input *input,
-                                   struct extract_error *error)
+static bool is_whole(const struct extract_input *input)
 {
     struct extract_cursor c = extract_cursor_make(input->bytes, input->length, EXTRACT_LITTLE);
     struct record r;
 
+    return read_record(&r, &c) && is_plausible(&r) &&
+           RKH_RECORD + (uint64_t)r.size == input->length;
+}
+
+// Loads a file: the array at its address, and the record after it.
+static enum extract_code load_file(struct extract_images *images, struct extract_input *input,
+                                   struct extract_error *error)
+{
+    struct record r;
+
+    extract_images_mend_line_ends(images, input, is_whole);
+    struct extract_cursor c = extract_cursor_make(input->bytes, input->length, EXTRACT_LITTLE);
     if (input->length < RKH_RECORD || !read_record(&r, &c) || !is_plausible(&r))
         return extract_error_set(error, EXTRACT_BAD, input->name, "save the ring again",
                                  "not a dump of an RKH ring");

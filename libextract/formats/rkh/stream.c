@@ -53,14 +53,32 @@ void rkh_stream_head(uint8_t head[static RKH_STREAM_HEADER], size_t length)
     extract_store(head + sizeof signature, length, 8, EXTRACT_LITTLE);
 }
 
+// Most frames that contain a 0x0A have the right sum. Without checksums, none need have it.
+static bool is_whole(const struct extract_input *input)
+{
+    uint32_t right = 0, wrong = 0, length = (uint32_t)input->length;
+    struct rkh_frame frame;
+
+    for (uint32_t at = 0; at < length; at = frame.at + frame.length + 1) {
+        rkh_frame_scan(&frame, input->bytes, at, length);
+        if (!frame.ended || !memchr(input->bytes + frame.at, '\n', frame.length))
+            continue;
+        bool is_right = !frame.sum && !frame.torn;
+        right += is_right;
+        wrong += !is_right;
+    }
+    return right > wrong;
+}
+
 static enum extract_code load_stream(struct extract_images *images, struct extract_input *input,
                                      struct extract_error *error)
 {
-    size_t total_bytes = input->length + RKH_STREAM_HEADER;
-
     if (!input->length)
         return extract_error_set(error, EXTRACT_BAD, input->name, "use a file of frames",
                                  "empty file");
+    if (input->length <= MAX_BYTES)
+        extract_images_mend_line_ends(images, input, is_whole);
+    size_t total_bytes = input->length + RKH_STREAM_HEADER;
     uint8_t *bytes = input->length > MAX_BYTES ? NULL : realloc(input->bytes, total_bytes);
     if (!bytes)
         return extract_error_set(error, input->length > MAX_BYTES ? EXTRACT_LIMIT : EXTRACT_NOMEM,

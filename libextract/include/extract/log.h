@@ -259,6 +259,7 @@ struct extract_log_status {
     uint64_t restored;                      // damaged blocks that were replaced by their copies
     uint64_t missing; // blocks that must have existed, according to the numbers of the others
     bool cut;         // the last block is truncated (its writer was killed, or the file was cut)
+    bool converted;   // it is damaged, probably since line ends were converted: 0x0A to 0x0D 0x0A
     struct extract_log_totals totals; // of the last recording, if `closed`
     char creator[64];                 // control characters are escaped; NUL-terminated
 };
