@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# count.sh [TREE]: how large the product's C code is, and how folded, per room: lines by wc; lines of
-# code and of comments by cloc; statements with two or more `?:`; static functions, and those of
-# them that are mentioned once besides their definition, as a call. Then the base names of files that
-# occur more than once.
+# count.sh [TREE]: how large the product's C code is, and how folded, per room: lines by wc; lines
+# of code and of comments by cloc; statements with two or more `?:`; static functions, and those of
+# them that are mentioned once besides their definition, as a call. Then the base names of files
+# that occur more than once.
 set -u
 cd "${1:-$(dirname "$0")/..}" || exit 1
 command -v cloc >/dev/null || { echo "count: no cloc; use apt-get install cloc" >&2; exit 1; }
@@ -11,8 +11,8 @@ command -v cloc >/dev/null || { echo "count: no cloc; use apt-get install cloc" 
 files() { # the C files of the product below $1
     find "$1" \( -name '*.c' -o -name '*.h' \) -not -path '*/tests/*' | sort
 }
-# Reads C files. Prints the statements with two or more `?:`, the static functions, and those of them
-# that are called once, and mentioned nowhere else.
+# Reads C files. Prints the statements with two or more `?:`, the static functions, and those of
+# them that are called once, and mentioned nowhere else.
 folds() {
     awk '
         function take_functions(   name) {
@@ -79,4 +79,5 @@ mapfile -t sources < <(files libextract && files gdb-reader)
 row 'all' "${sources[@]}"
 echo
 echo 'base names that occur more than once:'
-printf '%s\n' "${sources[@]##*/}" | sort | uniq -cd | awk '{printf "%s%s (%d)", n++ ? ", " : "", $2, $1} END {print ""}'
+printf '%s\n' "${sources[@]##*/}" | sort | uniq -cd |
+    awk '{printf "%s%s (%d)", n++ ? ", " : "", $2, $1} END {print ""}'
