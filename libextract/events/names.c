@@ -52,15 +52,17 @@ static void store_name(struct build *build, size_t i, const char *name)
     extract_text_putc(names, 0);
 }
 
-// Describes the symbol that covers an address. Returns false if there is none.
-static bool symbol_name(struct build *build, uint64_t address, char *name, size_t size)
+// Describes the symbol that covers a stored address. Returns false if there is none.
+static bool symbol_name(struct build *build, uint64_t stored, char *name, size_t size)
 {
+    const struct extract_ring *ring = &build->trace->snapshot->ring;
+    struct extract_symbols *symbols = build->trace->symbols;
     struct extract_symbol symbol;
+    uint64_t address;
 
-    return build->trace->symbols &&
-           extract_symbols_by_address(build->trace->symbols, address, &symbol, NULL, NULL) &&
-           extract_format_describe(build->trace->snapshot->ring.format, build->trace->symbols,
-                                   address, name, size);
+    return symbols && extract_format_locate(ring, symbols, stored, &address) &&
+           extract_symbols_by_address(symbols, address, &symbol, NULL, NULL) &&
+           extract_format_describe(ring, symbols, stored, name, size);
 }
 
 // Returns whether the first `got` of at most `max` bytes are a complete text: one that ends there,
@@ -105,7 +107,7 @@ static void find_name(struct build *build, size_t i)
     bool found = object->thread && control_block_name(build, address, name, sizeof name);
 
     object->from_memory = found;
-    if (!found && !symbol_name(build, address, name, sizeof name))
+    if (!found && !symbol_name(build, object->address, name, sizeof name))
         snprintf(name, sizeof name, "0x%08" PRIx64, object->address);
     store_name(build, i, name);
     if (!object->from_memory)
@@ -274,7 +276,6 @@ void names_add_sign(struct build *build, size_t i, uint32_t number)
 bool names_add_unnamed(struct build *build, const struct extract_object *object, const char *likely,
                        uint32_t number)
 {
-    uint64_t address = extract_ring_address(&build->trace->snapshot->ring, object->address);
     char name[NAME_CAPACITY + 16];
     size_t i;
 
@@ -282,7 +283,7 @@ bool names_add_unnamed(struct build *build, const struct extract_object *object,
         return false;
     if (*likely)
         snprintf(name, NAME_CAPACITY, "%s", likely);
-    else if (!symbol_name(build, address, name, NAME_LIMIT))
+    else if (!symbol_name(build, object->address, name, NAME_LIMIT))
         snprintf(name, NAME_LIMIT, "0x%08" PRIx64, object->address);
     if (number)
         snprintf(name + strlen(name), 16, "%c%" PRIu32, *likely ? '~' : '#', number);

@@ -89,8 +89,7 @@ const struct extract_object *symbol_objects_find(const struct extract_trace *tra
     if (*place)
         return known->objects[*place - 1];
     *place = NO_SYMBOL;
-    if (!extract_format_describe(ring->format, trace->symbols, extract_ring_address(ring, address),
-                                 name, sizeof name))
+    if (!extract_format_describe(ring, trace->symbols, address, name, sizeof name))
         return NULL;
     struct extract_object **objects = extract_grow(known->objects, &known->capacity, known->count,
                                                    sizeof(struct extract_object *));

@@ -11,11 +11,24 @@ bool extract_format_is_never_meant(const struct extract_ring *ring,
     return false;
 }
 
-bool extract_format_describe(const struct extract_format *format, struct extract_symbols *symbols,
-                             uint64_t address, char *buffer, size_t size)
+bool extract_format_locate(const struct extract_ring *ring, const struct extract_symbols *symbols,
+                           uint64_t stored, uint64_t *address)
 {
-    return format->describe ? format->describe(symbols, address, buffer, size)
-                            : extract_symbols_describe(symbols, address, false, buffer, size);
+    if (ring->format->locate)
+        return ring->format->locate(ring, symbols, stored, address);
+    *address = extract_ring_address(ring, stored);
+    return true;
+}
+
+bool extract_format_describe(const struct extract_ring *ring, struct extract_symbols *symbols,
+                             uint64_t stored, char *buffer, size_t size)
+{
+    uint64_t address;
+
+    if (!extract_format_locate(ring, symbols, stored, &address))
+        return false;
+    return ring->format->describe ? ring->format->describe(symbols, address, buffer, size)
+                                  : extract_symbols_describe(symbols, address, false, buffer, size);
 }
 
 bool extract_format_is_complete(struct extract_ring *ring, struct extract_memory *memory)

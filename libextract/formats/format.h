@@ -636,6 +636,10 @@ struct extract_format {
     // Writes the name that the firmware's source files have for an address, as
     // extract_symbols_describe does. NULL: that function, without members.
     bool (*describe)(struct extract_symbols *symbols, uint64_t address, char *buffer, size_t size);
+    // Finds the address that a pointer stored in the ring stands for. Returns false if several may.
+    // NULL: extract_ring_address.
+    bool (*locate)(const struct extract_ring *ring, const struct extract_symbols *symbols,
+                   uint64_t stored, uint64_t *address);
 
     bool streams;       // one header leads to several rings; an option selects one
     bool has_cores;     // an entry contains the number of the core that wrote it
@@ -659,9 +663,12 @@ struct extract_format {
     const struct extract_encoder *encoder;      // NULL: traces cannot be merged
 };
 
-// Writes the name of an address as `describe` of the format does.
-bool extract_format_describe(const struct extract_format *format, struct extract_symbols *symbols,
-                             uint64_t address, char *buffer, size_t size);
+// Finds the address that a pointer stored in the ring stands for, as `locate` of the format does.
+bool extract_format_locate(const struct extract_ring *ring, const struct extract_symbols *symbols,
+                           uint64_t stored, uint64_t *address);
+// Writes the name of an address that is stored in the ring, as `describe` of the format does.
+bool extract_format_describe(const struct extract_ring *ring, struct extract_symbols *symbols,
+                             uint64_t stored, char *buffer, size_t size);
 
 // Defaults for members of extract_format: never meant, complete as it is, no registry.
 bool extract_format_is_never_meant(const struct extract_ring *ring,

@@ -112,8 +112,7 @@ static void put_symbols(struct merge *merge, const struct merge_input *input)
     for (size_t i = 0; i < input->addresses.count; i++) {
         uint64_t address = input->addresses.list[i];
         if (!extract_trace_object_at(input->trace, address, UINT64_MAX) &&
-            extract_format_describe(ring->format, symbols, extract_ring_address(ring, address),
-                                    name, sizeof name))
+            extract_format_describe(ring, symbols, address, name, sizeof name))
             put_name(merge, input, LOG_NAME_OBJECT, full_address(input, address), name);
     }
 }

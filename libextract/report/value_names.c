@@ -42,13 +42,15 @@ static bool find_symbol(struct value_names *names, uint64_t address)
 {
     char name[MAX_SYMBOL];
     struct extract_place place;
-    uint64_t loaded_at = extract_ring_address(names->ring, address);
+    uint64_t loaded_at;
 
     if (!names->symbols ||
-        !extract_format_describe(names->ring->format, names->symbols, loaded_at, name, sizeof name))
+        !extract_format_describe(names->ring, names->symbols, address, name, sizeof name))
         return false;
     extract_text_puts(&names->found, name);
-    if (strchr(name, '+') && extract_symbols_place(names->symbols, loaded_at, &place))
+    if (strchr(name, '+') &&
+        extract_format_locate(names->ring, names->symbols, address, &loaded_at) &&
+        extract_symbols_place(names->symbols, loaded_at, &place))
         extract_text_printf(&names->found, " (%s:%u)", place.file, place.line);
     extract_text_putc(&names->found, 0);
     return true;

@@ -67,7 +67,7 @@ static void add_outcome(struct rkh_analysis *analysis, const struct extract_even
     struct rkh_object *object = rkh_object_at(analysis, address);
     if (!object)
         return;
-    object->processed += event->id == RKH_SM_EVT_PROC;
+    object->processed += event->id == RKH_SM_EVT_PROC && !object->is_starting;
     object->not_found += event->id == RKH_SM_EVT_NFOUND;
     object->guards_false += event->id == RKH_SM_GRD_FALSE;
     object->conditions_not_found += event->id == RKH_SM_CND_NFOUND;
@@ -77,6 +77,21 @@ static void add_outcome(struct rkh_analysis *analysis, const struct extract_even
         if (row)
             row->not_found++;
     }
+}
+
+// Notes which active objects run their initial transition.
+static void note_start(struct rkh_analysis *analysis, const struct extract_event *event)
+{
+    bool is_init = event->id == RKH_SM_INIT;
+    uint64_t address;
+
+    if (!is_init && event->id != RKH_SM_DCH && event->id != RKH_SMA_GET &&
+        event->id != RKH_SM_EVT_PROC)
+        return;
+    struct rkh_object *object =
+        rkh_get_field(event, "ao", &address) ? rkh_object_at(analysis, address) : NULL;
+    if (object)
+        object->is_starting = is_init;
 }
 
 // Forgets what was known about the target's objects before a gap or restart.
@@ -148,6 +163,7 @@ static void add_event(struct rkh_analysis *analysis, const struct extract_event 
         rkh_storage_add_event(analysis, event);
     else if (event->id >= RKH_FWK_EPREG && event->id < RKH_USER)
         add_framework_event(analysis, event, is_start);
+    note_start(analysis, event);
     rkh_messages_add_event(analysis, event);
     analysis->time_continues = analysis->now.is_in_range;
 }

@@ -108,6 +108,7 @@ struct rkh_object {
     struct rkh_moment entered_at; // of entered_state
     size_t breaks_seen;           // number of breaks that were applied to this object
     bool state_known;
+    bool is_starting;  // its initial transition runs, which ends like the processing of an event
     bool has_no_state; // it has not started yet, or was terminated
 };
 

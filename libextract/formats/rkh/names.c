@@ -156,6 +156,24 @@ static const char *skip_derived(const char *path, const char *common)
     return part ? part : path;
 }
 
+// Replaces the name of an event pool, "evtPools" or "evtPools[1]", by that which the framework
+// gives it in a record, "memPool0" or "memPool1". Returns false if it is none.
+static bool name_event_pool(struct extract_symbols *symbols, const struct extract_symbol *object,
+                            char *buffer, size_t size)
+{
+    struct extract_inner pool;
+    unsigned number = 0;
+    int end = 0;
+
+    if (strcmp(object->name, "evtPools") != 0 ||
+        !extract_symbols_inner(symbols, object->address, "memPool", NULL, false, &pool) ||
+        (strcmp(buffer, "evtPools") != 0 &&
+         (sscanf(buffer, "evtPools[%3u]%n", &number, &end) != 1 || !end || buffer[end])))
+        return false;
+    snprintf(buffer, size, "memPool%u", number);
+    return true;
+}
+
 bool rkh_describe_address(struct extract_symbols *symbols, uint64_t address, char *buffer,
                           size_t size)
 {
@@ -166,6 +184,7 @@ bool rkh_describe_address(struct extract_symbols *symbols, uint64_t address, cha
     if (!extract_symbols_describe(symbols, address, true, buffer, size))
         return false;
     if (!extract_symbols_by_address(symbols, address, &object, &offset, NULL) || object.function ||
+        name_event_pool(symbols, &object, buffer, size) ||
         (!read_own_name(symbols, object.address, name, sizeof name) &&
          !find_pointer_name(symbols, &object, name, sizeof name)))
         return true;
@@ -178,6 +197,31 @@ bool rkh_describe_address(struct extract_symbols *symbols, uint64_t address, cha
     else
         snprintf(buffer, size, "%s->%s", name, path + 1);
     return true;
+}
+
+// A target with pointers of 4 bytes may send 2 of them. Objects are variables or constants, or
+// their members, and functions are sent by their start.
+bool rkh_locate(const struct extract_ring *ring, const struct extract_symbols *symbols,
+                uint64_t stored, uint64_t *address)
+{
+    const struct extract_rkh *rkh = &ring->rkh;
+    bool is_narrow = ring->word_bytes != 8 && extract_symbols_pointer_bytes(symbols) == 4 &&
+                     rkh->value[EXTRACT_RKH_PTR] == 2 && rkh->value[EXTRACT_RKH_FUN] == 2;
+    struct extract_symbol symbol;
+    uint64_t found = 0;
+
+    *address = extract_ring_address(ring, stored);
+    if (!is_narrow)
+        return true;
+    for (size_t i = 0; extract_symbols_at(symbols, i, &symbol); i++) {
+        uint64_t offset = (uint16_t)(stored - symbol.address);
+        if (offset >= (symbol.function ? 1 + (uint64_t)symbol.is_thumb : symbol.size))
+            continue;
+        if (found && found != symbol.address + offset)
+            return false;
+        found = *address = symbol.address + offset;
+    }
+    return found;
 }
 
 uint64_t rkh_find_near(const struct extract_symbols *symbols)

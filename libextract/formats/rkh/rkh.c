@@ -229,6 +229,7 @@ const struct extract_format extract_format_rkh = {
     .decode = decode_slots,
     .object = extract_format_has_no_objects,
     .describe = rkh_describe_address,
+    .locate = rkh_locate,
     .user_ids = RKH_USER,
     .has_ownerless = true,
     .thread_type = "active object",

@@ -309,6 +309,10 @@ bool rkh_describe_address(struct extract_symbols *symbols, uint64_t address, cha
                           size_t size);
 // Returns an address near the firmware's variables, for a 64-bit host that sends the lower halves
 // of addresses; 0 for other targets.
+// Finds the address of which the target sent the lower bytes. Returns false if there are several,
+// or none is known.
+bool rkh_locate(const struct extract_ring *ring, const struct extract_symbols *symbols,
+                uint64_t stored, uint64_t *address);
 uint64_t rkh_find_near(const struct extract_symbols *symbols);
 
 // Member `items` of extract_describing_entries.

@@ -100,9 +100,7 @@ static bool put_symbol(struct trazer *trazer, uint64_t address)
     struct extract_symbols *symbols = extract_trace_symbols(trazer->trace);
     char name[SYMBOL_BYTES];
 
-    if (!symbols ||
-        !extract_format_describe(trazer->ring->format, symbols,
-                                 extract_ring_address(trazer->ring, address), name, sizeof name))
+    if (!symbols || !extract_format_describe(trazer->ring, symbols, address, name, sizeof name))
         return false;
     extract_text_escaped(trazer->text, name);
     return true;

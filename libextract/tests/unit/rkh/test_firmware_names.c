@@ -34,8 +34,11 @@ static const char program[] =
     "static int s_other[4], another;\n"
     "int *const other = &another;\n" // it points to something else
     "int s_lonely;\n"
+    "typedef struct RKHEvtPool { struct RKH_MEMPOOL_T { void *free; u8 nfree; } memPool; } "
+    "RKHEvtPool;\n"
+    "static RKHEvtPool evtPools[3];\n"
     "const volatile void *const volatile use[] = {&s_server, &s_logger, s_plain, s_moving, s_other,"
-    " &s_lonely, &server, &plain, &other};\n"
+    " &s_lonely, &server, &plain, &other, evtPools};\n"
     "void _start(void) { s_plain[1]++; s_moving[1]++; s_other[1]++; }\n";
 
 static void check(struct extract_symbols *symbols, const char *variable, const char *member,
@@ -50,6 +53,39 @@ static void check(struct extract_symbols *symbols, const char *variable, const c
         assert_true(extract_symbols_member(symbols, "Server", member, &offset, &size));
     assert_true(rkh_describe_address(symbols, symbol.address + offset, name, sizeof name));
     assert_string_equal(name, want);
+}
+
+static void check_pool(struct extract_symbols *symbols, unsigned number, const char *want)
+{
+    struct extract_symbol pools;
+    char name[64];
+
+    assert_true(extract_symbols_by_name(symbols, "evtPools", &pools));
+    assert_true(
+        rkh_describe_address(symbols, pools.address + pools.size / 3 * number, name, sizeof name));
+    assert_string_equal(name, want);
+}
+
+// A target that sends two bytes of its addresses: an object is found if nothing else has them.
+static void check_narrow(struct extract_symbols *symbols)
+{
+    struct extract_ring ring = {.word_bytes = 4};
+    struct extract_symbol object, start;
+    uint64_t address;
+
+    assert_true(extract_symbols_by_name(symbols, "s_server", &object));
+    assert_true(extract_symbols_by_name(symbols, "_start", &start));
+    assert_true(rkh_locate(&ring, symbols, 0x1234, &address));
+    assert_int_equal(address, 0x1234); // all of an address was sent
+    ring.rkh.value[EXTRACT_RKH_PTR] = ring.rkh.value[EXTRACT_RKH_FUN] = 2;
+    assert_true(rkh_locate(&ring, symbols, object.address & 0xFFFF, &address));
+    assert_int_equal(address, object.address);
+    assert_true(rkh_locate(&ring, symbols, (object.address + 4) & 0xFFFF, &address));
+    assert_int_equal(address, object.address + 4);
+    assert_true(rkh_locate(&ring, symbols, (start.address | start.is_thumb) & 0xFFFF, &address));
+    assert_int_equal(address, start.address | start.is_thumb);
+    assert_false(rkh_locate(&ring, symbols, (start.address + 2) & 0xFFFF, &address));
+    assert_false(rkh_locate(&ring, symbols, 0xFFF0, &address));
 }
 
 static void check_names(const char *compiler, const char *flags, bool has_dwarf)
@@ -76,7 +112,11 @@ static void check_names(const char *compiler, const char *flags, bool has_dwarf)
         check(symbols, "s_server", "sma.equeue.qty", "server->equeue.qty");
         check(symbols, "s_server", "ntot", "server->ntot");
         check(symbols, "s_logger", "sma.equeue", "logger->equeue");
+        check(symbols, "evtPools", "", "memPool0");
+        check_pool(symbols, 2, "memPool2");
     }
+    if (extract_symbols_pointer_bytes(symbols) == 4)
+        check_narrow(symbols);
     extract_symbols_close(symbols);
 }
 
