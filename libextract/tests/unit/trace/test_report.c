@@ -246,7 +246,8 @@ static void info_has_the_keys_of_the_design(void **state)
         "info", &options,
         "{\"format\":\"threadx\",\"address\":536871168,\"found_by\":\"scan\","
         "\"byte_order\":\"little\",\"word_bytes\":4,"
-        "\"cores\":1,\"cores_from\":\"events\",\"timer_mask\":4294967295,"
+        "\"cores\":1,\"cores_from\":\"events\",\"hides_cores\":false,"
+        "\"timer_mask\":4294967295,"
         "\"time_direction\":\"up\",\"clock_modulus\":4294967296,"
         "\"clock_modulus_likely\":null,\"clock_modulus_above\":null,\"clock_goes_back\":null,"
         "\"clock_stands_still\":false,"
