@@ -203,6 +203,17 @@ static bool is_elsewhere(const struct extract_ring *ring, struct extract_memory 
     return ring->base_delta & all && !got;
 }
 
+// Notes where the image with a ring begins on the target, if the ring is not where it was there.
+static void set_image_start(struct extract_ring *ring, const struct extract_memory *memory)
+{
+    struct extract_region region;
+
+    for (size_t i = 0, joined; ring->is_moved && (joined = join_regions(memory, i, &region)) != 0;
+         i += joined)
+        if (ring->address - region.address < region.length)
+            ring->image_start = region.address - ring->base_delta;
+}
+
 // A scan for all rings.
 struct listing {
     struct extract_memory *memory;
@@ -214,17 +225,11 @@ struct listing {
 static bool list_ring(void *context, const struct extract_ring *ring)
 {
     struct listing *listing = context;
+    struct extract_ring listed = *ring;
 
-    listing->has_ended = !listing->found(listing->context, ring);
+    set_image_start(&listed, listing->memory);
+    listing->has_ended = !listing->found(listing->context, &listed);
     return !listing->has_ended;
-}
-
-// Lists a ring that another address is stated for, if there are others at their own addresses.
-static bool list_moved(void *context, const struct extract_ring *ring)
-{
-    const struct listing *listing = context;
-
-    return !is_elsewhere(ring, listing->memory) || list_ring(context, ring);
 }
 
 enum extract_code extract_ring_scan(struct extract_memory *memory,
@@ -240,8 +245,7 @@ enum extract_code extract_ring_scan(struct extract_memory *memory,
     // A live target, whose reads take time, has its memory where it is.
     if (code || listing.has_ended || (hits && !extract_images_of(memory)))
         return code;
-    return scan_memory(memory, true, hits ? list_moved : list_ring, &listing,
-                       hits ? NULL : candidates, NULL, error);
+    return scan_memory(memory, true, list_ring, &listing, hits ? NULL : candidates, NULL, error);
 }
 
 // The results of a scan that must find exactly one ring.
@@ -264,34 +268,43 @@ static bool note_hit(void *context, const struct extract_ring *ring)
     return ++hits->count < 2;
 }
 
-// Notes where the image with a ring begins on the target, if the ring is not where it was there.
-static void set_image_start(struct extract_ring *ring, const struct extract_memory *memory)
+// Returns a ring of which only the user's settings are known.
+static struct extract_ring ring_of_settings(const struct extract_ring *ring)
 {
-    struct extract_region region;
+    return (struct extract_ring){.rkh = ring->rkh, .posix.wanted = ring->posix.wanted};
+}
 
-    for (size_t i = 0, joined; ring->is_moved && (joined = join_regions(memory, i, &region)) != 0;
-         i += joined)
-        if (ring->address - region.address < region.length)
-            ring->image_start = region.address - ring->base_delta;
+// Writes where a ring is, with its format if that tells it from another one.
+static void put_place(char text[64], const struct extract_ring *ring, bool has_format)
+{
+    snprintf(text, 64, "%s%sat 0x%llx", has_format ? extract_ring_format(ring) : "",
+             has_format ? " " : "", (unsigned long long)ring->address);
 }
 
 // Reports that a scan has found several rings, as `ringside scan` lists them.
 static enum extract_code refuse_several(struct hits *hits, const struct extract_memory *memory,
                                         struct extract_error *error)
 {
-    const struct extract_ring *first = &hits->first, *second = &hits->second;
+    struct extract_ring *first = &hits->first, *second = &hits->second;
+    struct extract_ring *moved = first->is_moved ? first : second;
     char hint[sizeof error->hint] = "choose one with --ring ADDRESS (ringside scan lists them)";
+    char places[2][64];
     size_t length = strlen(hint);
+    bool differ = first->format != second->format;
 
-    set_image_start(&hits->first, memory);
+    set_image_start(moved, memory);
     if (first->is_moved && first->base_delta == second->base_delta)
         snprintf(hint + length, sizeof hint - length,
                  "; they state that the image begins at 0x%llx",
-                 (unsigned long long)first->image_start);
+                 (unsigned long long)moved->image_start);
+    else if (moved->is_moved && !first->is_moved)
+        snprintf(hint + length, sizeof hint - length,
+                 "; the image likely begins at 0x%llx, as the %s ring states",
+                 (unsigned long long)moved->image_start, extract_ring_format(moved));
+    put_place(places[0], first, differ);
+    put_place(places[1], second, differ);
     return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory), hint,
-                             "more than one trace ring: at 0x%llx, at 0x%llx, maybe more",
-                             (unsigned long long)first->address,
-                             (unsigned long long)second->address);
+                             "more than one trace ring: %s, %s, maybe more", places[0], places[1]);
 }
 
 // Finds the only ring. Sets *are_several to whether there are more; NULL: not of interest.
@@ -324,12 +337,6 @@ struct failure {
     enum extract_code code;
     struct extract_error error;
 };
-
-// Returns a ring of which only the user's settings are known.
-static struct extract_ring ring_of_settings(const struct extract_ring *ring)
-{
-    return (struct extract_ring){.rkh = ring->rkh, .posix.wanted = ring->posix.wanted};
-}
 
 // Names the range to dump, if the images do not have a variable that leads to a ring.
 static void name_missing(struct extract_symbols *symbols, struct extract_error *error)
@@ -631,6 +638,66 @@ static void mend(struct extract_ring *ring, struct extract_memory *memory,
         *ring = found;
 }
 
+// Refuses a ring whose header states no address, if the images also have one that states another
+// address than it has there.
+static enum extract_code check_moved(const struct extract_ring *ring, struct extract_memory *memory,
+                                     const struct extract_format *wanted,
+                                     struct extract_error *error)
+{
+    struct hits moved = {.format = wanted}, both = {.first = *ring, .count = 2};
+
+    if (ring->format->is_moved_header ||
+        scan_memory(memory, true, note_hit, &moved, NULL, NULL, NULL) || !moved.count)
+        return EXTRACT_OK;
+    both.second = moved.first;
+    return refuse_several(&both, memory, error);
+}
+
+// Refuses a ring of images at another address than it states, if the ELF file is of firmware with
+// another format, whose ring is found only if the images are at their true address.
+static enum extract_code check_meant(const struct extract_ring *ring,
+                                     const struct extract_memory *memory,
+                                     const struct extract_symbols *symbols,
+                                     struct extract_error *error)
+{
+    const struct extract_ring settings = ring_of_settings(ring);
+    const struct extract_format *format;
+    char hint[sizeof error->hint];
+    size_t i = 0;
+
+    if (!ring->is_moved || !symbols || ring->format->is_meant(&settings, symbols))
+        return EXTRACT_OK;
+    while ((format = extract_format_at(i)) && !format->is_meant(&settings, symbols))
+        i++;
+    if (!format)
+        return EXTRACT_OK;
+    snprintf(hint, sizeof hint,
+             "the image likely begins at 0x%llx, as the %s ring states: use that address, or "
+             "--format to choose one",
+             (unsigned long long)ring->image_start, extract_ring_format(ring));
+    return extract_error_set(error, EXTRACT_NOTFOUND, extract_memory_name(memory), hint,
+                             "more than one trace ring: %s at 0x%llx, and that of the ELF file, "
+                             "whose format is %s",
+                             extract_ring_format(ring), (unsigned long long)ring->address,
+                             format->name);
+}
+
+// Refuses a ring that was found by a scan of images, if another one is as good. An ELF file that
+// has the ring's header chooses it.
+static enum extract_code check_others(const struct extract_ring *ring,
+                                      struct extract_memory *memory,
+                                      const struct extract_symbols *symbols,
+                                      const struct extract_format *wanted,
+                                      struct extract_error *error)
+{
+    struct extract_symbol linked;
+
+    if (!extract_images_of(memory) || linked_header(ring, symbols, &linked))
+        return EXTRACT_OK;
+    enum extract_code code = check_moved(ring, memory, wanted, error);
+    return code || wanted ? code : check_meant(ring, memory, symbols, error);
+}
+
 // Finds the ring by the best of what is known.
 static enum extract_code locate_ring(struct extract_ring *ring, struct extract_memory *memory,
                                      struct extract_symbols *symbols,
@@ -706,7 +773,7 @@ static enum extract_code locate_ring(struct extract_ring *ring, struct extract_m
     if (ring->origin == EXTRACT_FROM_REBUILT)
         return EXTRACT_OK;
     ring->origin = is_earlier ? EXTRACT_FROM_EARLIER : EXTRACT_FROM_SCAN;
-    return EXTRACT_OK;
+    return check_others(ring, memory, symbols, wanted, error);
 }
 
 // What a core file contains about the load address of its program. Zero if there is no core: the

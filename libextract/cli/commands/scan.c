@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 struct scan {
+    struct extract_memory *memory; // NULL: a log
     struct extract_text *text;
     bool json, has_headings;
     unsigned found_count;
@@ -40,8 +41,28 @@ static void put_json(struct extract_text *text, const struct extract_ring *ring)
                         (unsigned long long)ring->length, ring->registry.count);
     put_count(text, ring, 0, "null");
     if (ring->is_moved)
-        extract_text_printf(text, ",\"stated_address\":%llu", stated_address(ring));
+        extract_text_printf(text, ",\"stated_address\":%llu,\"image_start\":%llu",
+                            stated_address(ring), (unsigned long long)ring->image_start);
     extract_text_puts(text, "}\n");
+}
+
+// Prints that a ring states another address than the one that the images have it at. If the images
+// have something at the stated address, the ring may be a copy that the program has made.
+static void print_moved(const struct scan *scan, const struct extract_ring *ring)
+{
+    uint8_t byte;
+    size_t got = 0;
+    bool is_high = ring->address > stated_address(ring);
+
+    if (scan->memory)
+        extract_memory_read(scan->memory, stated_address(ring), &byte, 1, &got, NULL);
+    cli_print_note("scan",
+                   "the ring at 0x%llx states the address 0x%llx: %sthe addresses of the images "
+                   "are %llu bytes %s, and its image begins at 0x%llx",
+                   (unsigned long long)ring->address, stated_address(ring),
+                   got ? "it is a copy of that one, or " : "it is likely that ",
+                   (unsigned long long)(is_high ? ring->base_delta : 0 - ring->base_delta),
+                   is_high ? "too high" : "too low", (unsigned long long)ring->image_start);
 }
 
 static bool put_ring(void *context, const struct extract_ring *ring)
@@ -50,14 +71,7 @@ static bool put_ring(void *context, const struct extract_ring *ring)
 
     scan->found_count++;
     if (ring->is_moved)
-        cli_print_note("scan",
-                       "the ring at 0x%llx states the address 0x%llx: the addresses of the "
-                       "images are %llu bytes %s",
-                       (unsigned long long)ring->address, stated_address(ring),
-                       (unsigned long long)(ring->address > stated_address(ring)
-                                                ? ring->base_delta
-                                                : 0 - ring->base_delta),
-                       ring->address > stated_address(ring) ? "too high" : "too low");
+        print_moved(scan, ring);
     if (scan->json) {
         put_json(scan->text, ring);
         return !scan->text->code;
@@ -81,7 +95,8 @@ static int print_rings(struct extract_memory *memory, const struct cli_options *
     uint64_t candidates = 0;
 
     cli_output_open(&output);
-    struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
+    struct scan scan = {memory, &output.text, options->session.json, !options->session.no_header,
+                        0};
     int status = CLI_SUCCESS;
     enum extract_code code = extract_ring_scan(memory, put_ring, &scan, &candidates, &error);
     if (!code && !scan.found_count)
@@ -105,7 +120,8 @@ static int print_ring_of_log(const struct cli_options *options)
 
     if (!status) {
         cli_output_open(&output);
-        struct scan scan = {&output.text, options->session.json, !options->session.no_header, 0};
+        struct scan scan = {NULL, &output.text, options->session.json, !options->session.no_header,
+                            0};
         put_ring(&scan, &extract_trace_snapshot(extract_session_trace(snapshot.session))->ring);
         status = cli_output_close(&output, status);
     }

@@ -187,7 +187,7 @@ bool threadx_is_header(struct extract_ring *ring, const uint8_t *bytes, size_t l
            !threadx_ring_fill(ring, &header, address, true, NULL);
 }
 
-// The header passes all checks at the address that it states.
+// The header passes all checks at the address that it states, which is another one.
 bool threadx_is_moved_header(struct extract_ring *ring, const uint8_t *bytes, size_t length,
                              uint64_t address)
 {
@@ -195,5 +195,6 @@ bool threadx_is_moved_header(struct extract_ring *ring, const uint8_t *bytes, si
 
     return fill_from_bytes(ring, &header, bytes, length) &&
            !threadx_ring_fill(ring, &header, header.base, true, NULL) &&
-           !threadx_ring_fill(ring, &header, address, false, NULL);
+           !threadx_ring_fill(ring, &header, address, false, NULL) &&
+           ring->base_delta & (ring->word_bytes == 4 ? UINT32_MAX : UINT64_MAX);
 }

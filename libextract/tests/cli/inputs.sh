@@ -98,6 +98,41 @@ run info --json "$demo"@0x30000000
 is "where the image begins" "$(jq -c '[.stated_address, .image_start]' out)" \
     "[$((base)),$((base))]"
 
+# Beside a ring whose header states no address, both at a wrong one: the true one is named, too.
+hooks_at=$(($(wc -c <"$demo") + 2000))
+{ cat "$demo" && head -c 2000 /dev/zero && cat "$hooks"; } >both.bin
+wrong=0x30000000
+run info both.bin@$wrong
+check "rings of two formats at a wrong address" 2 no-out . err "image likely begins at $base" \
+    err "trace ring: hook at $(printf '0x%x' $((wrong + hooks_at))), threadx at $wrong,"
+run scan both.bin@$wrong
+check "a list of them" 0 out "${wrong#0x}  threadx" out "$(printf %x $((wrong + hooks_at)))  hook" \
+    err "the address $base: it is likely that the .* too high, and its image begins at $base\$"
+for format in threadx hook; do
+    run info --format $format both.bin@$wrong
+    check "the $format ring of them" 3 out "^format: $format"
+done
+run info both.bin@"$base"
+check "both at their address" 2 no-err likely \
+    err "ring: threadx at $base, hook at $(printf '0x%x' $((base + hooks_at))), maybe"
+# The image is so little off that the address that the ring states is in it, too.
+near=$(printf '0x%x' $((base - 0x1000)))
+run scan both.bin@"$near"
+check "a stated address in the image" 0 out "${near#0x}  threadx" out ' hook ' \
+    err "ring at $near states the address $base: it is a copy of that one, or the addresses"
+run scan --json both.bin@"$near"
+is "its JSON" "$(jq -sc 'map(select(.format == "threadx") | [.address, .stated_address,
+    .image_start])' out)" "[[$((near)),$((base)),$((base))]]"
+run info both.bin@"$near"
+check "both there" 2 err "hook at .*, threadx at $near, .* begins at $base, as the threadx ring"
+# A ring of RKH has no header. With its ELF file, a ring of ThreadX beside it shows where it is.
+gunzip -c "$(dirname "$demo")/rkh/firmware.elf.gz" >rkh.elf
+run info --elf rkh.elf "$demo"@$wrong
+check "a ring of RKH that is somewhere else" 2 \
+    err "threadx at $wrong, and that of the ELF file, .* rkh" err "image likely begins at $base"
+run info --elf rkh.elf --format threadx "$demo"@$wrong
+check "the other ring" 3 out "^stated address: $base"
+
 # ---- merge ----
 
 # dump NAME ADDRESS FIRST NUMBER: a ring at an address that has some of the entries and, after
