@@ -18,6 +18,7 @@
 // error here: an assertion or a recording may be about events that never come. A command whose
 // output would be empty finds the reason in view->absent.
 #define _GNU_SOURCE // FNM_CASEFOLD
+#include "base/map.h"
 #include "events/filter.h"
 #include "formats/format.h"
 #include "events/internal.h"
@@ -47,7 +48,10 @@ struct compile {
     uint64_t hz;
     struct condition *conditions;
     size_t count;
-    size_t sought; // conditions by number that no event has matched yet
+    size_t sought;                     // conditions by number that no event has matched yet
+    struct extract_map addresses;      // of objects that only the ELF names, seen in events
+    struct extract_listing *described; // their names, or NULL
+    bool is_short;                     // of memory
     struct extract_error *error;
 };
 
@@ -513,6 +517,72 @@ static enum extract_code compile_address(struct compile *c, struct condition *it
     return add_address(c, item, symbol.address, set);
 }
 
+// ---- objects that only the ELF names ----
+
+// Adds an object to the conditions that it fits, or to the names that exist.
+static void take_described(struct compile *c, const struct extract_object *object)
+{
+    if (c->described)
+        extract_listing_put(c->described, object->shown);
+    for (size_t k = 0; k < c->count && !c->described; k++) {
+        struct condition *item = &c->conditions[k];
+        if (item->word != EXTRACT_FILTER_OBJECT || item->kind != EXTRACT_TARGET_NONE ||
+            !names_object(item, object, false, 0))
+            continue;
+        item->found = true;
+        c->is_short |= !filter_set_add(
+            item->negative ? &c->view->objects.out : &c->view->objects.in, object->address);
+    }
+}
+
+static bool seek_described(void *context, const struct extract_event *events, size_t count)
+{
+    struct compile *c = context;
+
+    for (size_t i = 0; i < count; i++)
+        for (unsigned f = 0; f < events[i].fields && f < events[i].type->fields; f++) {
+            uint64_t key;
+            if (!extract_value_key(events[i].type->field[f].kind, events[i].field[f], &key) ||
+                extract_key_is_number(key) || extract_trace_object_at(c->trace, key, UINT64_MAX))
+                continue;
+            uint32_t *seen = extract_map_at(&c->addresses, key);
+            const struct extract_object *object =
+                seen && !*seen ? symbol_objects_find(c->trace, key) : NULL;
+            if (object)
+                take_described(c, object);
+            c->is_short |= !seen;
+            if (seen)
+                *seen = 1;
+        }
+    return !c->is_short;
+}
+
+// Walks over the objects that reports call by a name of the ELF, such as a member of a variable.
+static enum extract_code walk_described(struct compile *c)
+{
+    const struct extract_view all = {.trace = c->trace};
+    const struct extract_sink sink = {.events = seek_described, .context = c};
+
+    c->is_short = !extract_map_init(&c->addresses, 1);
+    if (!c->is_short)
+        extract_view_run(&all, &sink);
+    extract_map_free(&c->addresses);
+    return c->is_short ? out_of_memory(c) : EXTRACT_OK;
+}
+
+// Searches them for names of objects that nothing else has.
+static enum extract_code compile_described(struct compile *c)
+{
+    bool is_sought = false;
+
+    for (size_t i = 0; i < c->count; i++)
+        is_sought |= c->conditions[i].word == EXTRACT_FILTER_OBJECT &&
+                     c->conditions[i].kind == EXTRACT_TARGET_NONE &&
+                     (strpbrk(c->conditions[i].value, "*?[") ||
+                      (!c->conditions[i].found && !c->conditions[i].key_count));
+    return is_sought && extract_trace_symbols(c->trace) ? walk_described(c) : EXTRACT_OK;
+}
+
 static void compile_classes(struct compile *c)
 {
     unsigned in = 0, out = 0, all = (1u << EXTRACT_CLASSES) - 1;
@@ -634,6 +704,7 @@ static enum extract_code compile_all(struct compile *c)
 
     for (size_t i = 0; i < c->count && !code; i++)
         code = compile_item(c, &c->conditions[i]);
+    code = code ? code : compile_described(c);
     compile_classes(c);
     if (!code && view->checks & 1u << EXTRACT_FILTER_EVENT)
         code = compile_types(c);
@@ -813,6 +884,9 @@ static const char *make_hint(const struct compile *c, const struct condition *it
             : signals ? objects[i].number_kind == EXTRACT_KIND_SIGNAL
                       : !objects[i].thread)
             extract_listing_put(listing, objects[i].shown);
+    struct compile walk = {.trace = c->trace, .described = listing};
+    if (item->word == EXTRACT_FILTER_OBJECT && !signals && extract_trace_symbols(c->trace))
+        walk_described(&walk);
     if (signals && !target)
         return "only RKH has signals";
     if (threads)
@@ -844,6 +918,7 @@ static enum extract_code report_unmatched(const struct compile *c)
         const struct condition *item = &c->conditions[i];
         struct extract_listing listing = {.used = 0};
         char names[sizeof listing.text + 16];
+        uint64_t number;
         if (item->found)
             continue;
         const char *hint = make_hint(c, item, &listing);
@@ -852,7 +927,8 @@ static enum extract_code report_unmatched(const struct compile *c)
             item->kind == EXTRACT_TARGET_SIGNAL ? EXTRACT_FILTER_SIGNAL : item->word;
         return extract_error_set(c->error, EXTRACT_NOTFOUND, extract_filter_word_name(word),
                                  listing.used ? names : hint, "\"%s\": no such %s in this trace",
-                                 item->value, item->key_count ? "number" : "name");
+                                 item->value,
+                                 extract_number_parse(item->value, &number) ? "number" : "name");
     }
     return EXTRACT_OK;
 }

@@ -22,6 +22,24 @@ as_parts "a signal by a pattern"
 run report --signal '!SAMPLE' "${rkh[@]}"
 check "all but a signal" 0 out 'signal=BLOCK' no-out 'signal=SAMPLE'
 
+# ---- objects that only the ELF names ----
+
+gunzip -c "$data/rkh/ram.bin.gz" >ring.ram
+gunzip -c "$data/rkh/firmware.elf.gz" >ring.elf
+ring=(--elf ring.elf ring.ram@0x20000000)
+run report --no-header "${ring[@]}"
+grep -E '=logger\.equeue( |$)' out >one
+grep -E '\.equeue( |$)' out >all
+grep -vE '=logger\.equeue( |$)' out >others
+numbers() { awk '{printf "%s ", $1}' "$1"; }
+for filter in 'logger.equeue one' '*.equeue all' '!logger.equeue others'; do
+    run report --no-header --object "${filter% *}" "${ring[@]}"
+    check "--object ${filter% *}" 0 out .
+    is "--object ${filter% *}: its events" "$(numbers out)" "$(numbers "${filter#* }")"
+done
+run report --object 'nosuch.equeue' "${ring[@]}"
+check "--object of no member" 1 no-out . err 'no such name.*[.]equeue'
+
 # OPTION NAME WAY-OUT INPUT...
 refused() {
     local option=$1 name=$2 way=$3 command
