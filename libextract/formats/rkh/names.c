@@ -206,7 +206,8 @@ bool rkh_locate(const struct extract_ring *ring, const struct extract_symbols *s
 {
     const struct extract_rkh *rkh = &ring->rkh;
     bool is_narrow = ring->word_bytes != 8 && extract_symbols_pointer_bytes(symbols) == 4 &&
-                     rkh->value[EXTRACT_RKH_PTR] == 2 && rkh->value[EXTRACT_RKH_FUN] == 2;
+                     (rkh->value[EXTRACT_RKH_PTR] == 2 || rkh->value[EXTRACT_RKH_FUN] == 2) &&
+                     stored <= UINT16_MAX;
     struct extract_symbol symbol;
     uint64_t found = 0;
 

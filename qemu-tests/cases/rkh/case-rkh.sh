@@ -252,6 +252,13 @@ names_are_known() { # SIZE INPUT...
         grep -qF "\"$name\"" "$work/events" || { echo "no event names $name"; return 1; }
     done
 }
+# The pools of events of a ring that holds no record of their names.
+pools_are_named() { # INPUT...
+    tell "$work/pools" stats --json "$@" || return 1
+    jq -e '[.pools[].name] | length > 0 and all(.[]; test("^memPool[0-9]$"))' "$work/pools" && return
+    jq -c '[.pools[].name]' "$work/pools"
+    return 1
+}
 # The images that send their stream, and lose nothing.
 line() { # SIZE TITLE NAME ELF
     local size=$1 title=$2 name=$3 elf=$4 state images
@@ -271,6 +278,8 @@ line() { # SIZE TITLE NAME ELF
     mapfile -t images < <(images_of "$name.end")
     check "$title: end: the ring is the end of the stream" \
         ends_the_stream "$name.end" --elf "$elf" "${images[@]}" "${more[@]}"
+    [ "$size" != full ] ||
+        check "$title: end: pools by their names" pools_are_named --elf "$elf" "${images[@]}"
 }
 
 # ---- overrun ----

@@ -3,7 +3,11 @@
 // left. An event's block is returned when its last holder has released it.
 #include "framework.h"
 
-static RKH_MEMPOOL_T event_pools[RKH_CFG_FWK_MAX_EVT_POOL];
+// A pool of the framework, whose records call it memPool0, memPool1 …
+typedef struct RKHEvtPool {
+    RKH_MEMPOOL_T memPool;
+} RKHEvtPool;
+static RKHEvtPool evtPools[RKH_CFG_FWK_MAX_EVT_POOL];
 static rui8_t event_pool_count;
 
 void rkh_mempool_init(RKH_MEMPOOL_T *pool, void *area, RKH_MPNB_T blocks, RKH_MPBS_T bytes)
@@ -53,7 +57,7 @@ void rkh_fwk_registerEvtPool(void *area, rui32_t area_bytes, RKH_ES_T bytes)
     char name[] = "memPool0";
     if (event_pool_count == RKH_CFG_FWK_MAX_EVT_POOL)
         return;
-    RKH_MEMPOOL_T *pool = &event_pools[event_pool_count++];
+    RKH_MEMPOOL_T *pool = &evtPools[event_pool_count++].memPool;
     RKH_MPNB_T blocks = (RKH_MPNB_T)(area_bytes / bytes);
     RKH_TR_FWK_EPREG(event_pool_count, area_bytes, bytes, blocks);
     name[sizeof name - 2] = (char)('0' + event_pool_count - 1);
@@ -64,11 +68,11 @@ void rkh_fwk_registerEvtPool(void *area, rui32_t area_bytes, RKH_ES_T bytes)
 RKH_EVT_T *rkh_fwk_ae(RKH_ES_T bytes, RKH_SIG_T signal, const void *sender)
 {
     rui8_t i = 0;
-    while (i < event_pool_count && event_pools[i].bsize < bytes)
+    while (i < event_pool_count && evtPools[i].memPool.bsize < bytes)
         i++;
     if (i == event_pool_count)
         return NULL;
-    RKH_MEMPOOL_T *pool = &event_pools[i];
+    RKH_MEMPOOL_T *pool = &evtPools[i].memPool;
     unsigned long lock = rkh_port_lock();
     RKH_EVT_T *event = rkh_mempool_get(pool);
     if (event) {
@@ -88,7 +92,7 @@ void rkh_fwk_reserve(RKH_EVT_T *event)
 
 static void recycle(RKH_EVT_T *event, const void *sender)
 {
-    RKH_MEMPOOL_T *pool = &event_pools[event->pool - 1];
+    RKH_MEMPOOL_T *pool = &evtPools[event->pool - 1].memPool;
     RKH_TR_FWK_GCR(event->e, (rui8_t)(event->pool - 1), event->nref,
                    (rui32_t)(pool->nblocks - pool->nfree - 1), RKH_MEMPOOL_NMIN(pool), sender);
     rkh_mempool_put(pool, event);
