@@ -311,6 +311,16 @@ static void put_core_ids(struct extract_text *text, const struct extract_info *i
         extract_text_puts(text, way_out);
 }
 
+// Reports that the target has sent all that its ring holds, so that there is nothing to show.
+static void put_all_sent(struct extract_text *text, const struct extract_info *info,
+                         const struct extract_ring *ring)
+{
+    if (ring->rkh.view == EXTRACT_RKH_PENDING && !info->log && !info->entries_total)
+        extract_text_puts(text,
+                          "no bytes of the ring wait to be sent; use --view history for those "
+                          "that were sent and are still in it\n");
+}
+
 enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace)
 {
@@ -325,6 +335,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
     }
     put_times(text, info, snapshot);
     put_core_ids(text, info);
+    put_all_sent(text, info, &snapshot->ring);
     put_hidden_cores(text, info);
     if (snapshot->ring.doubtful)
         extract_text_puts(text,

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # rkh-damage.sh: checks that damage and losses of a stream are events of their own in every output:
 # the text, JSON, Trazer's text, raw entries, and raw entries that are read again. Reads BUILD. The
-# frames are made here, following docs/formats/rkh.md.
+# frames are made here, following docs/formats/rkh.md. A ring of which nothing waits to be sent says
+# so.
 . "$(dirname "$0")/../lib.sh"
 prefix=rkh-damage-
 stream=$work/stream
@@ -64,7 +65,7 @@ run report --event '!RINGSIDE_BROKEN' "$stream"
 check unwanted 3 out 'lost_at_least=2' out 'event processed' no-out 'entries damaged'
 # An active object with an unknown priority is printed without one.
 run report --event ao=65535 "$stream"
-check "no priority" 1 err '"65535": no such name in this trace'
+check "no priority" 1 err '"65535": no such number in this trace'
 run report --from 25 "$stream"
 check time 3 out 'reason=unknown id' no-out 'bad checksum'
 
@@ -75,4 +76,20 @@ check raw '0 3' out "$text" out 'lost_at_least=2 lost_exact=no modulo=256$' out 
 run info "$work/raw"
 check raw-info '0 3' out 'events lost: 2$'
 
+# ---- a ring of which all has been sent ----
+
+data=$(realpath "$(dirname "$0")/../data/rkh")
+cd "$work" || exit 1
+gunzip -c "$data/ram.bin.gz" >sent.ram
+gunzip -c "$data/firmware.elf.gz" >sent.elf
+offset() { # SYMBOL: in the image
+    echo $((16#$(readelf -sW sent.elf | awk -v name="$1" '$8 == name {print $2}') - 0x20000000))
+}
+put_at() { dd of=sent.ram bs=1 seek="$1" conv=notrunc 2>dd; }
+tail -c +$(($(offset trcin) + 1)) sent.ram | head -c 4 | put_at "$(offset trcout)"
+printf '\0\0' | put_at "$(offset trcqty)"
+run report --no-header --view pending --elf sent.elf sent.ram@0x20000000
+check "nothing waits to be sent" 0 no-out . err 'wait to be sent; use --view history'
+run report --no-header --elf sent.elf sent.ram@0x20000000
+check "but the ring has it" 0 out 'event processed' no-err 'wait to be sent'
 finish

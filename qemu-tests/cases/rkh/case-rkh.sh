@@ -255,7 +255,8 @@ names_are_known() { # SIZE INPUT...
 # The pools of events of a ring that holds no record of their names.
 pools_are_named() { # INPUT...
     tell "$work/pools" stats --json "$@" || return 1
-    jq -e '[.pools[].name] | length > 0 and all(.[]; test("^memPool[0-9]$"))' "$work/pools" && return
+    jq -e '[.pools[].name] | length > 0 and all(.[]; test("^memPool[0-9]$"))' "$work/pools" &&
+        return
     jq -c '[.pools[].name]' "$work/pools"
     return 1
 }

@@ -76,7 +76,7 @@ static void check_narrow(struct extract_symbols *symbols)
     assert_true(extract_symbols_by_name(symbols, "s_server", &object));
     assert_true(extract_symbols_by_name(symbols, "_start", &start));
     assert_true(rkh_locate(&ring, symbols, 0x1234, &address));
-    assert_int_equal(address, 0x1234); // all of an address was sent
+    assert_int_equal(address, 0x1234);   // all of an address was sent
     ring.rkh.value[EXTRACT_RKH_PTR] = 2; // functions may be sent with all bytes
     assert_true(rkh_locate(&ring, symbols, UINT32_C(0x12345678), &address));
     assert_int_equal(address, UINT32_C(0x12345678));
