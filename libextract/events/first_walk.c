@@ -223,5 +223,7 @@ bool names_walk(struct build *build)
     if (trace->snapshots)
         extract_log_events_end(trace, &reader);
     extract_runs_end(trace);
+    if (trace->run_count > 1) // each restart of the program may set its clock back
+        trace->info.clock.likely_modulus = trace->info.clock.turns = trace->info.clock.fall = 0;
     return true;
 }

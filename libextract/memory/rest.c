@@ -2,6 +2,8 @@
 // memory: a file with one dump that has more bytes than its ring: others follow, or line ends were
 // converted on the way. Nothing is left out without a remark.
 #include "base/line_ends.h"
+#include "base/trx.h"
+#include "memory/hooks.h"
 #include "memory/images.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,6 +82,18 @@ static uint64_t next_dump(const struct extract_input *input, uint64_t from)
     return 0;
 }
 
+// Returns the name of the kind of dump that begins at a place, if it is another one than before.
+static const char *kind_at(const struct extract_input *input, uint64_t at)
+{
+    const uint8_t *bytes = input->bytes + at;
+    size_t length = (size_t)(input->length - at);
+    enum extract_byte_order order;
+
+    return extract_trx_word_bytes(bytes, length, &order) ? "ThreadX"
+           : extract_hooks_is(bytes, length)             ? "hook words"
+                                                         : NULL;
+}
+
 // Notes what follows the ring.
 static void note_rest(struct extract_images *images, const struct extract_input *input,
                       uint64_t length)
@@ -106,10 +120,17 @@ static void note_rest(struct extract_images *images, const struct extract_input 
                               count == 1 ? "another dump follows at byte"
                                          : "other dumps follow at bytes",
                               others, count == 1 ? "is" : "are", first, first + 1);
+    } else if (rest && kind_at(input, length)) {
+        extract_images_remark(images,
+                              "a dump of %s follows at byte %" PRIu64 " and is not read: split the "
+                              "file (head -c %" PRIu64 ", tail -c +%" PRIu64 ")",
+                              kind_at(input, length), length, length, length + 1);
     } else if (rest) {
-        extract_images_remark(images, "%" PRIu64 " %s the ring and %s not read", rest,
-                              rest == 1 ? "byte follows" : "bytes follow",
-                              rest == 1 ? "is" : "are");
+        extract_images_remark(images,
+                              "%" PRIu64 " %s the ring and %s not read (tail -c +%" PRIu64
+                              " has %s, if that is another trace)",
+                              rest, rest == 1 ? "byte follows" : "bytes follow",
+                              rest == 1 ? "is" : "are", length + 1, rest == 1 ? "it" : "them");
     }
 }
 

@@ -321,6 +321,17 @@ static void put_all_sent(struct extract_text *text, const struct extract_info *i
                           "that were sent and are still in it\n");
 }
 
+// Reports the bytes after the last frame of a file of RKH: a frame that is not complete, or
+// something else. In a ring, a frame is often not complete yet.
+static void put_rest(struct extract_text *text, const struct extract_ring *ring)
+{
+    uint32_t rest = ring->rkh.partial;
+
+    if (rest && ring->origin == EXTRACT_FROM_FILE)
+        extract_text_printf(text, "the last %u %s no complete entry and %s not shown\n", rest,
+                            rest == 1 ? "byte is" : "bytes are", rest == 1 ? "is" : "are");
+}
+
 enum extract_code extract_report_damage(struct extract_text *text,
                                         const struct extract_trace *trace)
 {
@@ -332,6 +343,7 @@ enum extract_code extract_report_damage(struct extract_text *text,
         put_log_damage(text, info);
     } else {
         put_verdicts(text, snapshot);
+        put_rest(text, &snapshot->ring);
     }
     put_times(text, info, snapshot);
     put_core_ids(text, info);

@@ -69,6 +69,12 @@ cp out hooks.json
 run report --json crlf.hook
 check "hook words with converted line ends" 3 err 'line ends were converted'
 is "their events" "$(md5sum <out)" "$(md5sum <hooks.json)"
+cat "$demo" "$hooks" >mixed.trx
+run info mixed.trx
+check "a dump of another kind" 0 err "a dump of hook words follows at byte $(wc -c <"$demo") and"
+cat "$hooks" "$demo" >mixed.hook
+run info mixed.hook
+check "the reverse" 3 err 'a dump of ThreadX follows at byte 16448 and is not read: split the file'
 { cat "$demo" && echo abc; } >more.trx
 run info more.trx
 check "bytes after the ring" 0 err '4 bytes follow the ring and are not read'
