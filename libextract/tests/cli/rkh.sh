@@ -159,11 +159,11 @@ lines "a signal by its number" 'SMA.*sig=PAUSE' --event group=SMA --object 5
 lines "a signal as a word" 'SMA.*sig=PAUSE' --event group=SMA,signal=PAUSE
 lines "everything" '\] | [A-Z]* *|' --event all
 lines "everything, as the target's word behind another filter" '\] | [A-Z]* *|' --thread all
-cat "$stream" "$stream" >twice.bin
-run info --format rkh twice.bin
+cat "$stream" "$stream" >"$work/twice.bin"
+run info --format rkh "$work/twice.bin"
 check "a restart is no turn of the clock" 0 out '^runs: 2$' no-err 'go back'
-{ cat "$stream" && head -c 4096 /dev/zero; } >longer.bin
-run report --format rkh longer.bin
+{ cat "$stream" && head -c 4096 /dev/zero; } >"$work/longer.bin"
+run report --format rkh "$work/longer.bin"
 check "what follows a stream" 0 err 'the last 4096 bytes are no complete entry and are not shown'
 run report --event '!all' "$stream"
 check "all but everything" 1 no-out . err '^ringside: --event: "!all": no event of this trace fits'
