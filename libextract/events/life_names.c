@@ -11,7 +11,8 @@
 //                               deletion, the slot in use is certain only if these events are
 //                               known to be recorded and have been overwritten.
 //   registries of a log         An object in use belongs to the life within which the registry was
-//                               read.
+//                               read. After the last event of a target that runs, it may be that
+//                               of a later life, which has no event in the log.
 //
 // A registry slot has the priority with which its thread was created, so that a life with another
 // one has another slot. If a registry has only one name for a life, it is likely its own:
@@ -194,12 +195,18 @@ static bool has_all_events(const struct build *build)
 }
 
 // Names the newest life of each type after the slots that are in use; all of them, if no event
-// shows that it was created. The registry that is known is the newest one.
+// shows that it was created. The registry that is known is the newest one. If the registries of a
+// recording have several names, the time at which each was read decides (use_log).
 static void use_newest(const struct naming *naming, const struct group *group)
 {
+    struct extract_log_snapshots *snapshots = naming->build->trace->snapshots;
+    bool is_recorded = snapshots && !extract_log_snapshots_are_merged(snapshots);
+
     for (size_t i = group->first; i < group->end; i++) {
         const struct extract_life *life = life_at(naming, i);
         if (!is_newest_of_type(naming, group, i) || life->is_deleted || life->is_merged)
+            continue;
+        if (is_recorded && only_name(naming, life, false) == NO_OBJECT)
             continue;
         uint32_t found = only_name(naming, life, true);
         if (found == NO_OBJECT && !life->is_in_use && !life->is_created)
@@ -263,7 +270,7 @@ static void use_log(const struct naming *naming, const struct group *group)
         for (size_t k = first_sighting(changes, life->address, life->from);
              k < changes->sighting_count && changes->sightings[k].address == life->address; k++) {
             const struct life_sighting *seen = &changes->sightings[k];
-            if (seen->before > last)
+            if (seen->before > last || seen->before == UINT64_MAX)
                 break;
             if (!may_be(naming, life, seen->object))
                 continue;

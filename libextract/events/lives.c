@@ -56,7 +56,21 @@ static bool add_pause(struct life_changes *changes, uint64_t seq, bool is_restar
         return false;
     uint32_t restarts = changes->pause_count ? pauses[changes->pause_count - 1].restarts : 0;
     changes->pauses = pauses;
-    pauses[changes->pause_count++] = (struct life_pause){seq, restarts + is_restart};
+    pauses[changes->pause_count++] =
+        (struct life_pause){.seq = seq, .restarts = restarts + is_restart};
+    return true;
+}
+
+// Notes that the recorder found another filter in the target. It looks now and then, so that the
+// filter may have left out creations since the newest event of that class.
+static bool add_filter(struct life_changes *changes, uint64_t seq)
+{
+    uint64_t last = changes->pause_count ? changes->pauses[changes->pause_count - 1].seq : 0;
+    uint64_t since = changes->has_thread_services ? changes->last_service + 1 : seq;
+
+    if (!add_pause(changes, since > last ? since : last, false))
+        return false;
+    changes->pauses[changes->pause_count - 1].is_filter = true;
     return true;
 }
 
@@ -73,8 +87,13 @@ bool lives_note(struct build *build, const struct extract_event *event,
     if ((is_restart || is_break) && build->changes.count < MAX_CHANGES &&
         !add_pause(&build->changes, event->seq, is_restart))
         return false;
-    if (kernel->is_thread_service)
-        build->changes.has_thread_services |= kernel->is_thread_service(event->type);
+    if (event->id == EXTRACT_ID_MARK + EXTRACT_MARK_FILTER && build->changes.count < MAX_CHANGES &&
+        !add_filter(&build->changes, event->seq))
+        return false;
+    if (kernel->is_thread_service && kernel->is_thread_service(event->type)) {
+        build->changes.has_thread_services = true;
+        build->changes.last_service = event->seq;
+    }
     if (!field || !kernel->field_type || extract_event_is_mark(event))
         return true;
     uint64_t priority = role->priority ? extract_role_field(event, role->priority) : UINT64_MAX;
@@ -240,7 +259,7 @@ static bool is_reused(const struct build *build, const struct life_change *chang
 
 // Adds a life for what follows a pause after the newest life of an address, up to an event: during
 // the pause, that object may have been deleted and another one created. Of several pauses, the
-// first one counts.
+// first one counts. After a change of the filter, there may be several lives.
 static bool add_after_pause(struct build *build, uint64_t to)
 {
     const struct life_changes *changes = &build->changes;
@@ -254,7 +273,8 @@ static bool add_after_pause(struct build *build, uint64_t to)
     if (!add_assumed(build, last->address, last->type, pause->seq))
         return false;
     const struct life_pause *second = pause_after(changes, pause->seq);
-    trace->lives[trace->life_count - 1].is_merged = second && second->seq < to;
+    bool is_merged = pause->is_filter || (second && second->seq < to);
+    trace->lives[trace->life_count - 1].is_merged = is_merged;
     return true;
 }
 

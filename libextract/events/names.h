@@ -29,6 +29,7 @@ struct life_change {
 struct life_pause {
     uint64_t seq;
     uint32_t restarts; // up to this one
+    bool is_filter;    // creations may be left out from then on
 };
 
 struct life_place {
@@ -53,6 +54,7 @@ struct life_changes {
     size_t place_count;
     struct life_sighting *sightings; // in the order of their addresses once the walk has ended
     size_t sighting_count, sighting_capacity;
+    uint64_t last_service;    // the newest event of a service of threads, if there is one
     bool has_thread_services; // the target records when threads are created
 };
 

@@ -456,7 +456,7 @@ bool extract_log_snapshots_read_at(struct extract_log_snapshots *snapshots, size
     do
         next = extract_log_snapshots_block(snapshots, ++block);
     while (next && !extract_log_holds_entries(next));
-    *before += next ? next->count : 0;
+    *before = next ? *before + next->count : UINT64_MAX;
     return true;
 }
 

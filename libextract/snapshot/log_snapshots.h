@@ -88,7 +88,8 @@ size_t extract_log_snapshots_registry_of(const struct extract_log_snapshots *sna
 // of all of them, before all entries; those of the newest input are in use.
 bool extract_log_snapshots_are_merged(struct extract_log_snapshots *snapshots);
 // Finds out between which events the registry in a block was read: it is after those before
-// *after, and before *before, since the target may have run on until the next entries were read.
+// *after, and before *before, since the target may have run on until the next entries were read;
+// UINT64_MAX: none were.
 // Returns false if it is not known.
 bool extract_log_snapshots_read_at(struct extract_log_snapshots *snapshots, size_t block,
                                    uint64_t *after, uint64_t *before);

@@ -146,6 +146,45 @@ check "record torn: runs" record_storm torn 400 2000 0xffffffff
 check "record torn: $balance" balances torn
 tell_verdict torn
 
+# The demo's supervisor deletes the thread job and creates another one at its address, again and
+# again, each time with another one of three names. Each job says which one it is (product.c). In
+# the middle, the filter begins to leave out creations. The first job may have no name in turn.
+record_lives() {
+    stop_openocd
+    elf=$firmware/demo-cortex-m3.elf
+    start_board -icount shift=8,align=on || return 1
+    board_set product_jobs_differ 1
+    filter $((user_events | 0x180)) # with the services of threads and semaphores
+    start_recorder lives || return 1
+    sleep 2.5
+    filter $user_events
+    sleep 2
+    stop_recorder lives && tell "$work/lives" report --json "$work/lives.log"
+}
+# Prints the number of the job, its name in the report, and the key of its thread.
+jobs_of() {
+    jq -r 'select(.id == 4100) | "\(.info[0])\t\(.thread_name)\t\(.thread)"' "$work/lives"
+}
+# A name is right, or it is unknown (the address, with or without a number) or likely ("~").
+names_are_right() {
+    jobs_of | awk -F'\t' 'BEGIN {split("red green blue", of, " ")}
+        {jobs++; right = "job " of[$1 % 3 + 1]}
+        $2 != right && $2 !~ /^(job|null|0x.*|job_thread.*|.*~.*)$/ {print; wrong++}
+        END {print jobs + 0 " jobs"; exit wrong || jobs < 6}'
+}
+# While creations are recorded, each job is a thread of its own.
+lives_are_apart() {
+    local after
+    after=$(jq -r 'select(.event == "TX_TRACE_THREAD_CREATE").seq' "$work/lives" | tail -n 1)
+    jq -r --argjson after "${after:-0}" 'select(.id == 4100 and .seq <= $after).thread' \
+        "$work/lives" >"$work/keys"
+    echo "$(wc -l <"$work/keys") jobs, $(sort -u "$work/keys" | wc -l) threads"
+    [ "$(wc -l <"$work/keys")" -ge 3 ] && [ -z "$(sort "$work/keys" | uniq -d)" ]
+}
+check "record lives: runs" record_lives
+check "record lives: no name of a deleted thread is another one's" names_are_right
+check "record lives: threads that had one address in turn are apart" lives_are_apart
+
 # Rings of other kinds: words of 8 bytes, and big-endian ones, and through a debug module of RISC-V;
 # by the program and by OpenOCD.
 other_board() { # IMAGE [big]

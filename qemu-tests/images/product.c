@@ -8,7 +8,11 @@
 #include "port.h"
 
 enum { SAMPLE_TAKEN = 0x1, SAMPLE_LOUD = 0x2 };
-enum { EVENT_CONTROL = 4096, EVENT_SAMPLE, EVENT_PACKET, EVENT_ROUND };
+enum { EVENT_CONTROL = 4096, EVENT_SAMPLE, EVENT_PACKET, EVENT_ROUND, EVENT_JOB };
+enum { JOBS = 3 };
+
+// Written by a test: jobs have names in turn, and each says which one it is.
+volatile uint32_t product_jobs_differ;
 
 struct sample {
     ULONG number, value, channel, taken_at;
@@ -190,6 +194,8 @@ static void worker_entry(ULONG period)
 
 static void job_entry(ULONG round)
 {
+    if (product_jobs_differ)
+        bout_trace_user_event(EVENT_JOB, round, round % JOBS, 0, 0);
     if (round % 2)
         return; // completes
     bout_semaphore_get(&burst_semaphore, BOUT_WAIT_FOREVER);
@@ -197,8 +203,11 @@ static void job_entry(ULONG round)
 
 static void job_start(ULONG round)
 {
+    static char *const names[JOBS] = {"job red", "job green", "job blue"};
+
     bout_semaphore_create(&burst_semaphore, "burst", 0);
-    image_thread(&job_thread, "job", job_entry, round, stacks[10], 9);
+    image_thread(&job_thread, product_jobs_differ ? names[round % JOBS] : "job", job_entry, round,
+                 stacks[10], 9);
 }
 
 static void job_end(void)
