@@ -184,6 +184,13 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
                                       const struct cli_options *options, struct extract_log *log,
                                       struct cli_dates *dates, struct extract_error *error);
 
+// Refuses a start date after the end of a log, once its trace is open: its times show where it
+// ends. Errors: USAGE.
+enum extract_code cli_reporting_check_dates(const struct cli_options *options,
+                                            struct extract_log *log,
+                                            const struct extract_trace *trace,
+                                            struct extract_error *error);
+
 // input.c: opens the memory that all inputs make together, or that of a live target.
 enum extract_code cli_memory_open(struct extract_memory **memory, const struct cli_options *options,
                                   struct extract_error *error);

@@ -202,3 +202,25 @@ enum extract_code cli_reporting_dates(struct extract_session_options *session,
     append_condition(session, EXTRACT_FILTER_TO, dates->to);
     return code;
 }
+
+enum extract_code cli_reporting_check_dates(const struct cli_options *options,
+                                            struct extract_log *log,
+                                            const struct extract_trace *trace,
+                                            struct extract_error *error)
+{
+    const char *date = options->reporting.start_date;
+    uint64_t hz =
+        options->session.hz ? options->session.hz : extract_trace_snapshot(trace)->ring.hz;
+    int64_t wanted, first;
+    char end[DATE_BYTES], hint[80];
+
+    if (!date || !hz || !parse_date(date, &wanted) || !find_first_wall(log, &first))
+        return EXTRACT_OK;
+    int64_t last = first + (int64_t)(extract_trace_info(trace)->span_ticks / hz);
+    if (wanted <= last)
+        return EXTRACT_OK;
+    put_date(end, last);
+    snprintf(hint, sizeof hint, "use a date up to %s", end);
+    return extract_error_set(error, EXTRACT_USAGE, "-s", hint,
+                             "\"%s\": after the last event of the log", date);
+}

@@ -73,6 +73,9 @@ int cli_snapshot_open_live(struct cli_snapshot *snapshot, const struct cli_optio
     else if (!code)
         code = extract_session_open(&snapshot->session, snapshot->memory, snapshot->symbols,
                                     &session, &error);
+    if (!code)
+        code = cli_reporting_check_dates(options, snapshot->log,
+                                         extract_session_trace(snapshot->session), &error);
     if (code)
         return cli_complain(&error);
     cli_program_check(snapshot->memory, snapshot->symbols, options);

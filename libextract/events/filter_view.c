@@ -31,7 +31,8 @@
 // An item as the trace's format defines it: "ao=server" is about threads, whatever its word is.
 struct condition {
     enum extract_filter_word word;
-    enum extract_target_kind kind; // NONE: it is not a term of the target's own filters
+    enum extract_filter_word written; // of the item
+    enum extract_target_kind kind;    // NONE: it is not a term of the target's own filters
     const char *value;
     bool negative;
     bool found;    // it matches something in the trace, or may match events of the format
@@ -145,6 +146,7 @@ static struct condition make_condition(const struct filter_item *item,
     static const enum extract_filter_word words[EXTRACT_TARGET_KINDS] = {
         EXTRACT_FILTER_EVENT, EXTRACT_FILTER_EVENT, EXTRACT_FILTER_THREAD, EXTRACT_FILTER_OBJECT};
     struct condition condition = {.word = item->word,
+                                  .written = item->word,
                                   .kind = EXTRACT_TARGET_NONE,
                                   .value = item->value,
                                   .negative = item->negative};
@@ -160,6 +162,7 @@ static struct condition make_condition(const struct filter_item *item,
         condition.word = words[condition.kind];
     else if (strcmp(item->value, target->all) == 0)
         condition = (struct condition){.word = EXTRACT_FILTER_EVENT,
+                                       .written = item->word,
                                        .kind = EXTRACT_TARGET_NONE,
                                        .value = "*",
                                        .negative = item->negative};
@@ -923,12 +926,10 @@ static enum extract_code report_unmatched(const struct compile *c)
             continue;
         const char *hint = make_hint(c, item, &listing);
         snprintf(names, sizeof names, "use one of: %s", listing.text);
-        enum extract_filter_word word =
-            item->kind == EXTRACT_TARGET_SIGNAL ? EXTRACT_FILTER_SIGNAL : item->word;
-        return extract_error_set(c->error, EXTRACT_NOTFOUND, extract_filter_word_name(word),
-                                 listing.used ? names : hint, "\"%s\": no such %s in this trace",
-                                 item->value,
-                                 extract_number_parse(item->value, &number) ? "number" : "name");
+        return extract_error_set(
+            c->error, EXTRACT_NOTFOUND, extract_filter_word_name(item->written),
+            listing.used ? names : hint, "\"%s\": no such %s in this trace", item->value,
+            extract_number_parse(item->value, &number) ? "number" : "name");
     }
     return EXTRACT_OK;
 }

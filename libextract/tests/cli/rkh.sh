@@ -159,6 +159,10 @@ lines "a signal by its number" 'SMA.*sig=PAUSE' --event group=SMA --object 5
 lines "a signal as a word" 'SMA.*sig=PAUSE' --event group=SMA,signal=PAUSE
 lines "everything" '\] | [A-Z]* *|' --event all
 lines "everything, as the target's word behind another filter" '\] | [A-Z]* *|' --thread all
+for term in ao=nosuch group=nosuch signal=nosuch; do
+    run report --event "$term" "$stream"
+    check "--event $term" 1 no-out . err '^ringside: --event: "nosuch": no such name in this trace;'
+done
 cat "$stream" "$stream" >"$work/twice.bin"
 run info --format rkh "$work/twice.bin"
 check "a restart is no turn of the clock" 0 out '^runs: 2$' no-err 'go back'
