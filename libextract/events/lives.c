@@ -386,23 +386,29 @@ static int compare_lives(const void *a, const void *b)
     return x->type < y->type ? -1 : x->type > y->type;
 }
 
-// Returns whether the registry has objects of one type with different names at an address.
+// Returns whether the registry has objects of one type with different names at an address. In a
+// recording, each registry has the names of its time. Only if creations of threads were left out,
+// other slots show that there were more of them than the times at which it was read.
 static bool has_several_names(const struct build *build, const struct life_place *list,
                               size_t count, uint32_t type)
 {
-    const struct extract_object *objects = build->trace->objects;
-    const char *names = build->trace->names.data, *first = NULL;
-    bool has_one = !build->trace->snapshot->ring.format->entry_name &&
-                   (!build->trace->snapshots ||
-                    (count > 1 && extract_log_snapshots_are_merged(build->trace->snapshots)));
+    const struct extract_object *objects = build->trace->objects, *first = NULL;
+    const char *names = build->trace->names.data, *name = NULL;
+    struct extract_log_snapshots *snapshots = build->trace->snapshots;
+    bool is_recorded = snapshots && count > 1 && !extract_log_snapshots_are_merged(snapshots);
+    bool lacks_creations = type == LIFE_THREAD && !build->changes.has_thread_services;
+    bool has_one = !build->trace->snapshot->ring.format->entry_name && count > 1 &&
+                   (!is_recorded || lacks_creations);
 
     for (size_t i = 0; i < count && has_one; i++) {
-        const char *name = names + build->offsets[list[i].object].name;
-        if (objects[list[i].object].type != type || !objects[list[i].object].registered)
+        const struct extract_object *object = &objects[list[i].object];
+        const char *own = names + build->offsets[list[i].object].name;
+        if (object->type != type || !object->registered)
             continue;
-        if (first && strcmp(first, name) != 0)
+        if (first && strcmp(name, own) != 0 && (!is_recorded || first->slot != object->slot))
             return true;
-        first = name;
+        first = first ? first : object;
+        name = name ? name : own;
     }
     return false;
 }
