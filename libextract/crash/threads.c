@@ -3,7 +3,7 @@
 // they hit, threads that wait for each other, and objects that are full or empty.
 #include "crash/crash.h"
 #include "kernel/kernel.h"
-#include "serve/threads.h"
+#include "kernel/debug_threads.h"
 #include "symbols/dwarf.h"
 #include <extract/text.h>
 #include <stdio.h>
@@ -254,7 +254,7 @@ static void find_thread(struct crash_build *build)
 {
     enum { EXCEPTION = 0x1FF }; // of xpsr
     const struct extract_remains *remains = build->remains;
-    struct serve_threads threads;
+    struct debug_threads threads;
     struct extract_crash *crash = build->crash;
     uint64_t sp, address, psr;
 
@@ -268,13 +268,13 @@ static void find_thread(struct crash_build *build)
             }
         return;
     }
-    if (!serve_threads_build(&threads, remains->kernel, build->machine, remains->cores,
+    if (!debug_threads_build(&threads, remains->kernel, build->machine, remains->cores,
                              remains->core_count)) {
         build->failed = true;
         return;
     }
     for (size_t i = 0; i < threads.count; i++) {
-        const struct serve_thread *served = &threads.list[i];
+        const struct debug_thread *served = &threads.list[i];
         if (!served->on_core || !served->thread || served->thread->core != crash->core ||
             build->is_start_up)
             continue;
@@ -283,7 +283,7 @@ static void find_thread(struct crash_build *build)
                          !register_get(&crash->registers, build->machine->sp, &sp);
         crash->thread_certainty = is_unsure ? EXTRACT_CRASH_LIKELY : EXTRACT_CRASH_CERTAIN;
     }
-    serve_threads_free(&threads);
+    debug_threads_free(&threads);
     // A trap on another stack than the thread's: it has interrupted the thread that runs. Without
     // an exception, it is start-up code that has another stack.
     bool is_start_up = build->is_start_up ||

@@ -4,9 +4,9 @@
 #ifndef EXTRACT_FOLLOW_INTERNAL_H
 #define EXTRACT_FOLLOW_INTERNAL_H
 
+#include "base/grow.h"
 #include "base/map.h"
 #include "base/stamps.h"
-#include "events/internal.h"
 #include "formats/format.h"
 #include "log/block.h"
 #include "snapshot/follower.h"

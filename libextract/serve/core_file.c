@@ -12,7 +12,7 @@
 #include "registers/fpu.h"
 #include "serve/core_memory.h"
 #include "serve/saved_fpu.h"
-#include "serve/threads.h"
+#include "serve/words.h"
 #include "symbols/dwarf.h"
 #include <elf.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ static void put_note_header(struct writer *w, const char *name, size_t bytes, ui
 }
 
 static void put_thread_note(struct writer *w, const struct register_machine *machine,
-                            const struct serve_thread *thread)
+                            const struct debug_thread *thread)
 {
     size_t start;
 
@@ -133,7 +133,7 @@ static void put_thread_note(struct writer *w, const struct register_machine *mac
 // Writes all registers of the FPU of a thread: a core cannot say that one is unknown. Returns false
 // if one is.
 static bool put_fpu_note(struct writer *w, const struct extract_remains *remains,
-                         struct saved_fpu fpu, const struct serve_thread *thread)
+                         struct saved_fpu fpu, const struct debug_thread *thread)
 {
     const struct register_machine *machine = register_machine_of(remains->symbols);
     const bool is_arm = machine->elf_machine == EM_ARM;
@@ -231,7 +231,7 @@ static enum extract_code no_memory(const struct extract_remains *remains,
 
 // Gets the threads in the order of the core's notes: GDB shows the first one.
 static enum extract_code list_threads(const struct extract_remains *remains,
-                                      struct serve_threads *threads, struct extract_error *error)
+                                      struct debug_threads *threads, struct extract_error *error)
 {
     const struct register_machine *machine = register_machine_of(remains->symbols);
 
@@ -239,11 +239,11 @@ static enum extract_code list_threads(const struct extract_remains *remains,
         return extract_error_set(error, EXTRACT_UNSUPPORTED, extract_symbols_path(remains->symbols),
                                  "use a program for Arm, AArch64, RISC-V or 68k",
                                  "the registers of the machine are not known");
-    if (!serve_threads_build(threads, remains->kernel, machine, remains->cores,
+    if (!debug_threads_build(threads, remains->kernel, machine, remains->cores,
                              remains->core_count))
         return no_memory(remains, error);
     size_t kept = 0;
-    struct serve_thread first = threads->list[threads->current];
+    struct debug_thread first = threads->list[threads->current];
     memmove(threads->list + 1, threads->list, threads->current * sizeof first);
     threads->list[0] = first;
     threads->current = 0;
@@ -252,16 +252,16 @@ static enum extract_code list_threads(const struct extract_remains *remains,
         if (threads->list[i].registers.known)
             threads->list[kept++] = threads->list[i];
     threads->count = kept;
-    if (!kept || serve_threads_split(threads, remains->memory, remains->symbols, true))
+    if (!kept || debug_threads_split(threads, remains->memory, remains->symbols, true))
         return EXTRACT_OK;
-    serve_threads_free(threads);
+    debug_threads_free(threads);
     return no_memory(remains, error);
 }
 
 // ---- the file ----
 
 static void put_core(struct extract_text *text, const struct extract_remains *remains,
-                     const struct serve_threads *threads, const struct core_memory *memory)
+                     const struct debug_threads *threads, const struct core_memory *memory)
 {
     const struct register_machine *machine = register_machine_of(remains->symbols);
     struct writer notes = {.is_big = extract_symbols_byte_order(remains->symbols) == EXTRACT_BIG,
@@ -304,7 +304,7 @@ enum extract_code extract_core_write(struct extract_text *text,
                                      const struct extract_remains *remains,
                                      enum extract_core_memory part, struct extract_error *error)
 {
-    struct serve_threads threads;
+    struct debug_threads threads;
     struct core_memory memory;
     enum extract_code code = list_threads(remains, &threads, error);
 
@@ -323,7 +323,7 @@ enum extract_code extract_core_write(struct extract_text *text,
                                  text->code == EXTRACT_NOMEM ? "out of memory"
                                                              : "the core cannot be written");
     core_memory_free(&memory);
-    serve_threads_free(&threads);
+    debug_threads_free(&threads);
     return code;
 }
 
@@ -331,7 +331,7 @@ enum extract_code extract_core_write(struct extract_text *text,
 static enum extract_code put_names(struct extract_text *text, const struct extract_remains *remains,
                                    struct extract_error *error)
 {
-    struct serve_threads threads;
+    struct debug_threads threads;
     enum extract_code code = list_threads(remains, &threads, error);
 
     if (code)
@@ -346,7 +346,7 @@ static enum extract_code put_names(struct extract_text *text, const struct extra
         // GDB joins a line that ends in a backslash with the next one. It discards the space.
         extract_text_puts(text, name[strlen(name) - 1] == '\\' ? " \n" : "\n");
     }
-    serve_threads_free(&threads);
+    debug_threads_free(&threads);
     return text->code ? no_memory(remains, error) : EXTRACT_OK;
 }
 

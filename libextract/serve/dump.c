@@ -4,6 +4,7 @@
 #include "memory/hooks.h"
 #include "serve/packet.h"
 #include "serve/saved_fpu.h"
+#include "serve/words.h"
 #include "symbols/dwarf.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@ struct extract_server {
     const struct register_machine *machine;
     unsigned feature_count; // of the machine that the client gets
     struct saved_fpu fpu;   // the registers of the FPU that the client gets
-    struct serve_threads threads;
-    const struct serve_thread *selected; // by Hg
+    struct debug_threads threads;
+    const struct debug_thread *selected; // by Hg
     bool no_acks, has_ended;
     struct serve_input input;
     struct extract_text description, list; // the documents for qXfer
@@ -173,12 +174,12 @@ static void answer_memory(struct extract_server *server, struct words *words)
 
 static void answer_select(struct extract_server *server, struct words *words)
 {
-    const struct serve_thread *found = NULL;
+    const struct debug_thread *found = NULL;
     uint64_t id = 0;
 
     words->at += *words->at != 0; // the operation: every one uses the same thread
     if (strcmp(words->at, "-1") != 0 && take_number(words, &id) && id)
-        found = serve_thread_find(&server->threads, id);
+        found = debug_thread_find(&server->threads, id);
     if (id && !found) {
         extract_text_puts(&server->answer, "E01");
         return;
@@ -191,7 +192,7 @@ static void answer_select(struct extract_server *server, struct words *words)
 static void answer_alive(struct extract_server *server, struct words *words)
 {
     uint64_t id;
-    bool is_alive = take_number(words, &id) && serve_thread_find(&server->threads, id);
+    bool is_alive = take_number(words, &id) && debug_thread_find(&server->threads, id);
 
     extract_text_puts(&server->answer, is_alive ? "OK" : "E01");
 }
@@ -223,10 +224,10 @@ static void answer_next_threads(struct extract_server *server, struct words *wor
 
 static void answer_thread_words(struct extract_server *server, struct words *words)
 {
-    const struct serve_thread *thread;
+    const struct debug_thread *thread;
     uint64_t id;
 
-    if (!take_number(words, &id) || !(thread = serve_thread_find(&server->threads, id))) {
+    if (!take_number(words, &id) || !(thread = debug_thread_find(&server->threads, id))) {
         extract_text_puts(&server->answer, "E01");
         return;
     }
@@ -409,17 +410,17 @@ enum extract_code extract_server_new(struct extract_server **server,
             "the registers of machine %u are not known", extract_symbols_machine(symbols));
     struct extract_server *made = calloc(1, sizeof *made);
     if (!made ||
-        !serve_threads_build(&made->threads, remains->kernel, machine, remains->cores,
+        !debug_threads_build(&made->threads, remains->kernel, machine, remains->cores,
                              remains->core_count) ||
         (!machine->is_m_profile &&
-         !serve_threads_split(&made->threads, remains->memory, symbols, true))) {
+         !debug_threads_split(&made->threads, remains->memory, symbols, true))) {
         if (made)
-            serve_threads_free(&made->threads);
+            debug_threads_free(&made->threads);
         free(made);
         return extract_error_set(error, EXTRACT_NOMEM, path, NULL, "out of memory");
     }
     for (size_t i = 0; i < made->threads.count; i++) {
-        struct serve_thread *thread = &made->threads.list[i];
+        struct debug_thread *thread = &made->threads.list[i];
         thread->psp_is_likely = thread->thread && thread->on_core && remains->psp_is_likely;
     }
     made->memory = remains->memory;
@@ -450,7 +451,7 @@ void extract_server_free(struct extract_server *server)
 {
     if (!server)
         return;
-    serve_threads_free(&server->threads);
+    debug_threads_free(&server->threads);
     extract_text_free(&server->description);
     extract_text_free(&server->list);
     extract_text_free(&server->answer);

@@ -11,7 +11,7 @@
 void proxy_forget_contents(struct extract_proxy *proxy)
 {
     upstream_forget(&proxy->upstream);
-    serve_threads_free(&proxy->threads);
+    debug_threads_free(&proxy->threads);
     extract_kernel_free(proxy->kernel);
     cores_forget(&proxy->cores);
     proxy->kernel = NULL;
@@ -83,7 +83,7 @@ static void find_interrupted(struct extract_proxy *proxy)
     enum extract_byte_order order = extract_symbols_byte_order(proxy->symbols);
 
     for (size_t i = 0; i < proxy->threads.count; i++) {
-        struct serve_thread *served = &proxy->threads.list[i];
+        struct debug_thread *served = &proxy->threads.list[i];
         const struct extract_kernel_thread *thread = served->thread;
         if (thread && served->on_core)
             served->psp_is_likely = proxy->cores.list[thread->core].psp_is_found;
@@ -117,7 +117,7 @@ bool proxy_read_list(struct extract_proxy *proxy, bool is_brief)
             return false;
         registers[i] = core->registers;
     }
-    serve_threads_free(&proxy->threads);
+    debug_threads_free(&proxy->threads);
     extract_kernel_free(proxy->kernel);
     proxy->kernel = NULL;
     // A kernel that has not started has no lists yet: then there are the cores alone.
@@ -128,14 +128,14 @@ bool proxy_read_list(struct extract_proxy *proxy, bool is_brief)
         (void)extract_kernel_read_states(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
     else
         (void)extract_kernel_read(&proxy->kernel, proxy->memory, proxy->symbols, NULL);
-    if (!serve_threads_build(&proxy->threads, proxy->kernel, proxy->machine, registers,
+    if (!debug_threads_build(&proxy->threads, proxy->kernel, proxy->machine, registers,
                              proxy->cores.count) ||
         (!proxy->machine->is_m_profile &&
-         !serve_threads_split(&proxy->threads, proxy->memory, proxy->symbols, false)))
+         !debug_threads_split(&proxy->threads, proxy->memory, proxy->symbols, false)))
         return false;
     find_interrupted(proxy);
     for (size_t i = 0; i < proxy->threads.count; i++) {
-        struct serve_thread *thread = &proxy->threads.list[i];
+        struct debug_thread *thread = &proxy->threads.list[i];
         thread->id = thread->thread ? id_of(proxy, thread->thread)
                                     : id_of_core(proxy, (unsigned)thread->id - 1);
         if (thread->id)
@@ -165,8 +165,9 @@ static uint64_t id_on(struct extract_proxy *proxy, unsigned core)
         if (i == SEEN_MOST && proxy_read_list(proxy, true))
             i = seen_find(&proxy->seen, address);
         const struct extract_kernel_thread thread = seen_stack(&proxy->seen, address, true);
-        if (i < SEEN_MOST && serve_has_core(&thread, proxy->machine, &read->registers) &&
-            !serve_is_split(proxy->machine, proxy->memory, proxy->symbols, &read->registers))
+        if (i < SEEN_MOST && debug_thread_has_core(&thread, proxy->machine, &read->registers) &&
+            !debug_threads_are_split(proxy->machine, proxy->memory, proxy->symbols,
+                                     &read->registers))
             proxy->current[core] = id_at(proxy, i);
     }
     return proxy->current[core];
@@ -204,13 +205,13 @@ unsigned proxy_core_of(struct extract_proxy *proxy, uint64_t id)
 
 // Returns the thread that GDB has selected, if it has no core. Otherwise, sets *core, and returns
 // NULL.
-const struct serve_thread *proxy_waiting_thread(struct extract_proxy *proxy, unsigned *core)
+const struct debug_thread *proxy_waiting_thread(struct extract_proxy *proxy, unsigned *core)
 {
-    const struct serve_thread *found = NULL;
+    const struct debug_thread *found = NULL;
 
     *core = proxy_core_of(proxy, proxy->selected);
     if (*core == CORES_MOST && proxy_read_list(proxy, false))
-        found = serve_thread_find(&proxy->threads, proxy->selected);
+        found = debug_thread_find(&proxy->threads, proxy->selected);
     if (!found)
         *core = *core < CORES_MOST ? *core : proxy->cores.stopped;
     return found;

@@ -9,7 +9,7 @@
 #include "serve/packet.h"
 #include "serve/seen.h"
 #include "serve/stale.h"
-#include "serve/threads.h"
+#include "serve/words.h"
 
 enum {
     PACKET_MOST = PACKET_SENT - 1,
@@ -52,7 +52,7 @@ struct extract_proxy {
     struct cores cores;
     struct banks banks;            // of an Arm core of M-profile
     struct extract_kernel *kernel; // NULL: not read
-    struct serve_threads threads;  // of this kernel
+    struct debug_threads threads;  // of this kernel
     bool has_threads, is_brief;    // `is_brief`: without registers
     struct stale stale;            // after a load or a reset
     uint64_t current[CORES_MOST];  // id of the thread that has a core; 0: not known yet
@@ -78,7 +78,7 @@ bool proxy_read_list(struct extract_proxy *proxy, bool is_brief);
 uint64_t proxy_current_id(struct extract_proxy *proxy);
 void proxy_bind(struct extract_proxy *proxy, enum binding_state state, uint64_t wanted);
 unsigned proxy_core_of(struct extract_proxy *proxy, uint64_t id);
-const struct serve_thread *proxy_waiting_thread(struct extract_proxy *proxy, unsigned *core);
+const struct debug_thread *proxy_waiting_thread(struct extract_proxy *proxy, unsigned *core);
 
 // ---- answers (answers.c) ----
 

@@ -76,7 +76,7 @@ static bool do_select(struct extract_proxy *proxy)
 
     if (proxy->input.data[1] == 'g' && strcmp(id, "-1") != 0 && number) {
         if (proxy_core_of(proxy, number) == CORES_MOST &&
-            (!proxy_read_list(proxy, true) || !serve_thread_find(&proxy->threads, number)) &&
+            (!proxy_read_list(proxy, true) || !debug_thread_find(&proxy->threads, number)) &&
             !become_selected(proxy, number)) {
             proxy_answer_text(proxy, "E01");
             return proxy->upstream.connection.fault == CONNECTION_GOOD;
@@ -92,7 +92,7 @@ static bool do_alive(struct extract_proxy *proxy)
     uint64_t id = strtoull(proxy->input.data + 1, NULL, 16);
 
     bool is_there = proxy_core_of(proxy, id) != CORES_MOST ||
-                    (proxy_read_list(proxy, false) && serve_thread_find(&proxy->threads, id));
+                    (proxy_read_list(proxy, false) && debug_thread_find(&proxy->threads, id));
     proxy_answer_text(proxy, is_there ? "OK" : "E01");
     return true;
 }
@@ -128,8 +128,8 @@ static bool do_thread_ids(struct extract_proxy *proxy)
 static bool do_thread_words(struct extract_proxy *proxy)
 {
     uint64_t id = strtoull(proxy->input.data + sizeof "qThreadExtraInfo", NULL, 16);
-    const struct serve_thread *thread =
-        proxy_read_list(proxy, true) ? serve_thread_find(&proxy->threads, id) : NULL;
+    const struct debug_thread *thread =
+        proxy_read_list(proxy, true) ? debug_thread_find(&proxy->threads, id) : NULL;
 
     if (!thread)
         return proxy_refuse(proxy, "E01");
@@ -141,7 +141,7 @@ static bool do_thread_words(struct extract_proxy *proxy)
 
 static bool do_thread_list(struct extract_proxy *proxy)
 {
-    const struct serve_threads none = {.list = NULL};
+    const struct debug_threads none = {.list = NULL};
     struct extract_text list;
     unsigned long offset = 0, length = 0;
 
@@ -187,7 +187,7 @@ static bool do_description(struct extract_proxy *proxy)
 
 // Puts a register of a thread that does not run; `registers`: its general ones.
 static void put_described(struct extract_proxy *proxy, const struct described_register *reg,
-                          const struct serve_thread *thread,
+                          const struct debug_thread *thread,
                           const struct extract_registers *registers)
 {
     if (thread && reg->fpu != NO_REGISTER)
@@ -203,7 +203,7 @@ static bool do_registers(struct extract_proxy *proxy)
 {
     const struct description *description = &proxy->cores.description;
     unsigned at;
-    const struct serve_thread *thread = proxy_waiting_thread(proxy, &at);
+    const struct debug_thread *thread = proxy_waiting_thread(proxy, &at);
     const struct core *core = proxy_read_core(proxy, thread ? proxy->cores.stopped : at);
 
     if (!core)
@@ -223,7 +223,7 @@ static bool do_register(struct extract_proxy *proxy)
 {
     const struct description *description = &proxy->cores.description;
     unsigned core;
-    const struct serve_thread *thread = proxy_waiting_thread(proxy, &core);
+    const struct debug_thread *thread = proxy_waiting_thread(proxy, &core);
     unsigned long number = strtoul(proxy->input.data + 1, NULL, 16);
     const struct described_register *reg = NULL;
     uint64_t sp;

@@ -108,11 +108,11 @@ bool proxy_do_resume_actions(struct extract_proxy *proxy)
 
 static bool step_thread(struct extract_proxy *proxy, uint64_t id, bool others_run)
 {
-    const struct serve_thread *thread = NULL;
+    const struct debug_thread *thread = NULL;
     unsigned core = proxy_core_of(proxy, id);
 
     if (core == CORES_MOST && proxy_read_list(proxy, false))
-        thread = serve_thread_find(&proxy->threads, id);
+        thread = debug_thread_find(&proxy->threads, id);
     if (!thread)
         return resume_step(proxy, core < CORES_MOST ? core : proxy->cores.stopped, others_run);
     proxy->waited_id = binding_swap(&proxy->binding, id);

@@ -71,7 +71,7 @@ static unsigned bytes_of_calls(const struct extract_symbols *symbols,
 
 struct saved_fpu saved_fpu_find(const struct extract_symbols *symbols,
                                 const struct register_machine *machine,
-                                const struct serve_threads *threads)
+                                const struct debug_threads *threads)
 {
     const struct fpu *fpu = find_fpu(machine);
     struct saved_fpu found = {.bytes = 0};
@@ -80,7 +80,7 @@ struct saved_fpu saved_fpu_find(const struct extract_symbols *symbols,
     if (!fpu)
         return found;
     for (size_t i = 0; i < threads->count; i++) {
-        const struct serve_thread *thread = &threads->list[i];
+        const struct debug_thread *thread = &threads->list[i];
         known |= thread->registers.fpu_known;
         if (thread->registers.fpu_known && thread->registers.fpu_bytes)
             found.bytes = thread->registers.fpu_bytes;
@@ -211,14 +211,14 @@ void saved_fpu_describe(struct extract_text *text, const struct register_machine
     extract_text_puts(text, "</feature>\n");
 }
 
-bool saved_fpu_read(const struct serve_thread *thread, struct extract_memory *memory,
+bool saved_fpu_read(const struct debug_thread *thread, struct extract_memory *memory,
                     unsigned number, uint8_t *value, unsigned bytes, enum extract_byte_order order)
 {
     return fpu_register_put(&thread->registers, number, value, bytes, order) ||
            fpu_register_read(thread->fpu, memory, number, value, bytes);
 }
 
-void saved_fpu_put(struct extract_text *text, const struct serve_thread *thread,
+void saved_fpu_put(struct extract_text *text, const struct debug_thread *thread,
                    struct extract_memory *memory, unsigned number, unsigned bytes,
                    enum extract_byte_order order)
 {

@@ -4,7 +4,8 @@
 #ifndef EXTRACT_SERVE_SAVED_FPU_H
 #define EXTRACT_SERVE_SAVED_FPU_H
 
-#include "serve/threads.h"
+#include "kernel/debug_threads.h"
+#include <extract/text.h>
 
 // The registers that GDB is told of.
 struct saved_fpu {
@@ -24,7 +25,7 @@ struct saved_fpu_register {
 // without them), if a core has them, or if a thread has them in its frame.
 struct saved_fpu saved_fpu_find(const struct extract_symbols *symbols,
                                 const struct register_machine *machine,
-                                const struct serve_threads *threads);
+                                const struct debug_threads *threads);
 
 // Gets the registers in the order of their numbers in the protocol. Returns false after the last
 // one.
@@ -39,10 +40,10 @@ void saved_fpu_describe(struct extract_text *text, const struct register_machine
 
 // Reads the value of such a register of a thread, in the byte order of the target. Returns false if
 // it is not known.
-bool saved_fpu_read(const struct serve_thread *thread, struct extract_memory *memory,
+bool saved_fpu_read(const struct debug_thread *thread, struct extract_memory *memory,
                     unsigned number, uint8_t *value, unsigned bytes, enum extract_byte_order order);
 // Appends it as hexadecimal digits; one that is not known is "xx".
-void saved_fpu_put(struct extract_text *text, const struct serve_thread *thread,
+void saved_fpu_put(struct extract_text *text, const struct debug_thread *thread,
                    struct extract_memory *memory, unsigned number, unsigned bytes,
                    enum extract_byte_order order);
 

@@ -3,7 +3,7 @@
 // blocks of its threads all the time.
 #include "kernel/kernel.h"
 #include "serve/stale.h"
-#include "serve/threads.h"
+#include "serve/words.h"
 #include "symbols/dwarf.h"
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static bool is_in_thread(const struct extract_kernel *kernel, unsigned core,
     for (size_t i = 0; machine && i < kernel->thread_count; i++) {
         const struct extract_kernel_thread *thread = &kernel->threads[i];
         if (thread->has_core && thread->core == core && thread->stack_end)
-            return serve_has_core(thread, machine, registers);
+            return debug_thread_has_core(thread, machine, registers);
     }
     return false;
 }

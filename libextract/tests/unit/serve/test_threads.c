@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests of serve/threads.c: what GDB gets of a thread that a trap has interrupted.
+// Tests of kernel/debug_threads.c: what GDB gets of a thread that a trap has interrupted.
 #include "serve/saved_fpu.h"
 #include "serve/seen.h"
+#include "serve/words.h"
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,11 +26,11 @@ static void interrupted_thread(void **state)
 
     register_set(&core, RISCV_SP, 0x8000);
     for (int is_found = 0; is_found < 2; is_found++) {
-        struct serve_threads threads;
+        struct debug_threads threads;
         struct extract_text text;
         if (is_found)
             register_set(&thread.registers, RISCV_PC, 0x400);
-        assert_true(serve_threads_build(&threads, &kernel, machine, &core, 1));
+        assert_true(debug_threads_build(&threads, &kernel, machine, &core, 1));
         assert_int_equal(threads.count, 2);
         assert_false(threads.list[1].on_core);
         extract_text_init(&text, NULL, NULL);
@@ -38,7 +39,7 @@ static void interrupted_thread(void **state)
         assert_string_equal(text.data,
                             is_found ? "running, interrupted" : "running, registers unknown");
         extract_text_free(&text);
-        serve_threads_free(&threads);
+        debug_threads_free(&threads);
     }
 }
 
@@ -74,7 +75,7 @@ static void fpu_of_frame(void **state)
     const struct extract_kernel kernel = {.threads = threads_of_kernel, .thread_count = 2};
     struct extract_registers core = {.known = 0};
     struct extract_memory *memory;
-    struct serve_threads threads;
+    struct debug_threads threads;
     struct extract_text text;
     (void)state;
 
@@ -83,7 +84,7 @@ static void fpu_of_frame(void **state)
     assert_int_equal(extract_memory_new_images(&memory, NULL), EXTRACT_OK);
     assert_int_equal(extract_memory_add_bytes(memory, "frame", frame, sizeof frame, 0x1000, NULL),
                      EXTRACT_OK);
-    assert_true(serve_threads_build(&threads, &kernel, machine, &core, 1));
+    assert_true(debug_threads_build(&threads, &kernel, machine, &core, 1));
     assert_int_equal(threads.count, 2);
     extract_text_init(&text, NULL, NULL);
     saved_fpu_put(&text, &threads.list[0], memory, 8, 8, EXTRACT_LITTLE);
@@ -117,7 +118,7 @@ static void fpu_of_frame(void **state)
     assert_non_null(strstr(text.data, "\"fpscr\" bitsize=\"32\" regnum=\"49\""));
     assert_null(strstr(text.data, "\"d16\""));
     extract_text_free(&text);
-    serve_threads_free(&threads);
+    debug_threads_free(&threads);
     extract_memory_close(memory);
 }
 
